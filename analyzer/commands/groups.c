@@ -1,5 +1,6 @@
 /* groups.c: portolan groups: how a selection differs from the whole; or how often examples were forgotten. */
 #include "dynamics/arrays.h"
+#include "glue_option.h"
 #include "groups.h"
 #include "options/format.h"
 #include "plot/chart.h"
@@ -119,6 +120,7 @@ static const struct option_spec options[] = {
          .group = OPTION_GROUP_HOW, .help = "For the samples, and the rule random. Default: 0."},
         {"forgetting", NULL, OPTION_FLAG, TO(forgetting),
          .often = true, .help = "Count instead how many examples were forgotten how often, and how many are forgettable."},
+        {"glue", NULL, OPTION_FLAG, TO(columns.glue), .needs = "data", .group = OPTION_GROUP_HOW, .help = GLUE_HELP},
         {"never-learned", "CONVENTION", OPTION_CHOICE, TO(never_learned), .choices = never_learned_names, .group = OPTION_GROUP_HOW,
          .help = "What an example that was never learned counts as forgetting events: flag (none), 1000, epochs (the number of epochs read), infinity, or 0; with --forgetting it stands in that row. Default: epochs for the rule forgetting, else flag."},
         {"plot", "FILE", OPTION_OUTPUT, TO(plot), .needs = "forgetting",

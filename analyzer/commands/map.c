@@ -4,6 +4,7 @@
  * Beside FILE.png stand FILE.gp and FILE.map-data, from which gnuplot draws the same picture again. gnuplot draws under
  * a temporary name; only a whole picture gets the name asked for.
  */
+#include "glue_option.h"
 #include "map/drawing.h"
 #include "map_html.h"
 #include "map_report.h"
@@ -329,6 +330,7 @@ static const struct option_spec options[] = {
          .often = true, .help = "Your own file, a column of which --colour names (JSON lines, CSV or TSV; numbers or text). Of FILE.html it is the file that the model was trained on, and --text may name fields of it."},
         {"id-field", "NAME", OPTION_TEXT, TO(request.source.id_field), .needs = "data from highlight",
          .often = true, .help = "The field of your files that holds the ids (--data, --highlight, --from). Default: guid, else id; for FILE.html there is none."},
+        {"glue", NULL, OPTION_FLAG, TO(request.source.glue), .needs = "data", .group = OPTION_GROUP_HOW, .help = GLUE_HELP},
         {"text", "NAME[,NAME]", OPTION_TEXT, .take = take_texts, .needs = "data",
          .help = "Put these fields of --data into FILE.html, to be shown as text beside the points."},
         {"density", NULL, OPTION_FLAG, TO(request.density),

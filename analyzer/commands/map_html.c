@@ -78,6 +78,7 @@ map_html_write(const struct map_html *html, const struct map_request *request, s
 	        .run = request->run,
 	        .data = html->data,
 	        .id_field = request->source.id_field,
+	        .glue = request->source.glue,
 	        .text_fields = html->texts,
 	        .text_count = html->text_count,
 	        .x = request->source.x,

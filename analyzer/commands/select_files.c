@@ -140,6 +140,8 @@ add_parameters(struct report *report, const struct select_request *request, cons
 	if (request->join) {
 		report_text(report, "join", request->join);
 		report_text(report, "id_field", request->id_field);
+		if (request->glue)
+			report_flag(report, "glue", true);
 	}
 	report_flag(report, "with_measures", request->with_measures);
 	report_end(report);
@@ -190,6 +192,7 @@ write_file(const struct select_request *request, const struct selection_plan *pl
 	        .path = output,
 	        .join = request->join,
 	        .id_field = request->id_field,
+	        .glue = request->glue,
 	        .with_measures = request->with_measures,
 	        .for_people = request->for_people,
 	};

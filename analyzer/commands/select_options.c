@@ -8,6 +8,7 @@
 #include "options/format.h"
 #include "program/message.h"
 #include "rule_options.h"
+#include "glue_option.h"
 #include "select_files.h"
 
 #include <string.h>
@@ -223,6 +224,8 @@ const struct option_spec select_option_table[] = {
          .often = true, .help = "Print the lines of your own FILE that have the ids (JSON lines, CSV or TSV); - is standard input."},
         {"id-field", "NAME", OPTION_TEXT, TO(id_field), .needs = "data",
          .often = true, .help = "The column, or JSON field, of FILE that holds the id."},
+        {"glue", NULL, OPTION_FLAG, TO(glue), .needs = "data", .group = OPTION_GROUP_HOW,
+         .help = GLUE_HELP " Lines are printed with as many fields as the header has."},
         {"no-manifest", NULL, OPTION_FLAG, TO(without_manifest),
          .group = OPTION_GROUP_OUTPUT, .help = "Do not write FILE.manifest.json beside the output."},
         {0},

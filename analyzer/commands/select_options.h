@@ -37,6 +37,7 @@ struct select_request {
 	int sizes;  /* enum select_sizes */
 	int never_learned; /* enum never_learned; -1: not given */
 	const char *join, *id_field;
+	bool glue;
 	char *runs[AGGREGATE_RUNS_MAX]; /* the operand, once all is read, and those of --with */
 	size_t run_count;
 };

@@ -149,8 +149,8 @@ check_line(const struct join *join, const struct join_match *match, const char *
 	const char *there;
 
 	if (join->format != RECORDS_JSONL) {
-		if (records_count_fields(join->format, &match->record) <=
-		    records_count_fields(join->format, &join->header))
+		if (join->file.glue_id || records_count_fields(join->format, &match->record) <=
+		                                  records_count_fields(join->format, &join->header))
 			return 0;
 		return error_set(error, PORTOLAN_E_INVALID,
 		                 "%s: record %llu has more fields than the header, so --with-measures cannot name them",
@@ -181,6 +181,25 @@ check_lines(const struct join *join, const char *path, const struct dynamics *dy
 	return code;
 }
 
+/* As it stands in the file; of a file read as glue.h says, without the fields that the header has not. */
+static void
+write_record(struct output *output, const struct join *join, const struct record *record)
+{
+	size_t width = join->file.glue_id && join->format != RECORDS_JSONL
+	                       ? records_count_fields(join->format, &join->header)
+	                       : SIZE_MAX;
+	const char *last;
+
+	if (width == SIZE_MAX || records_count_fields(join->format, record) <= width) {
+		output_bytes(output, record->at, record->length);
+		return;
+	}
+	last = records_last_field(join->format, record);
+	output_bytes(output, record->at, records_first_fields(join->format, record, width - 1));
+	output_bytes(output, join->format == RECORDS_CSV ? "," : "\t", width > 1);
+	output_bytes(output, last, (size_t)(record->at + record->length - last));
+}
+
 /* A line with the measures before the brace that closes it, or after the header's last column. */
 static void
 write_extended(struct rows *measures, const struct join *join, const struct record *record,
@@ -191,8 +210,10 @@ write_extended(struct rows *measures, const struct join *join, const struct reco
 
 	while (join->format == RECORDS_JSONL && length > 0 && record->at[length - 1] != '}')
 		length--;
-	output_bytes(output, record->at, length - (join->format == RECORDS_JSONL));
-	if (join->format != RECORDS_JSONL) {
+	if (join->format == RECORDS_JSONL) {
+		output_bytes(output, record->at, length - 1);
+	} else {
+		write_record(output, join, record);
 		fields = records_count_fields(join->format, record);
 		for (; fields < records_count_fields(join->format, &join->header); fields++)
 			output_bytes(output, join->format == RECORDS_CSV ? "," : "\t", 1);
@@ -227,7 +248,7 @@ write_lines(struct output *output, const struct join *join, const struct dynamic
 		if (with_measures)
 			write_extended(&measures, join, record, dynamics, chosen[match->position]);
 		else
-			output_bytes(output, record->at, record->length);
+			write_record(output, join, record);
 		output_bytes(output, record->at + record->length, record->next - record->length);
 		if (record->next == record->length || record->at[record->next - 1] != '\n')
 			output_bytes(output, "\n", 1);
@@ -350,7 +371,7 @@ select_output(const struct select_output_options *options, const struct dynamics
 
 	if (!options->join)
 		return write_output(options, NULL, dynamics, chosen, count, error);
-	status = join_open(&join, options->join, options->id_field, &dynamics->ids, chosen, count, error);
+	status = join_open(&join, options->join, options->id_field, options->glue, &dynamics->ids, chosen, count, error);
 	if (status < 0)
 		return status;
 	status = check_join(options, &join, dynamics, chosen, count, error);

@@ -14,6 +14,7 @@ struct select_output_options {
 	enum select_format format;
 	const char *path;            /* NULL: standard output */
 	const char *join, *id_field; /* NULL: no join */
+	bool glue;                   /* the joined file is read as files/glue.h says */
 	bool with_measures;
 	bool for_people; /* with measures, in aligned columns */
 };

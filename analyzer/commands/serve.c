@@ -6,6 +6,7 @@
  * pipe.
  */
 #include "files/content.h"
+#include "glue_option.h"
 #include "options/options.h"
 #include "program/message.h"
 #include "serve/browser.h"
@@ -30,6 +31,7 @@
 struct serve_request {
 	struct common_options common;
 	const char *data, *id_field;
+	bool glue;
 	const char *texts[TEXTS_MAX];
 	size_t text_count;
 	uint64_t port;
@@ -269,6 +271,7 @@ open_all(struct serve_request *request, struct server **server, struct portolan_
 	        .run_count = (size_t)request->common.operand_count,
 	        .data = request->data,
 	        .id_field = request->id_field,
+	        .glue = request->glue,
 	        .text_fields = request->texts,
 	        .text_count = request->text_count,
 	};
@@ -329,6 +332,7 @@ static const struct option_spec options[] = {
          .often = true, .help = "The file that the model was trained on (JSON lines, CSV or TSV): its texts stand beside the points, and its columns can colour them."},
         {"id-field", "NAME", OPTION_TEXT, TO(id_field), .needs = "data",
          .often = true, .help = "The field of FILE that holds the ids."},
+        {"glue", NULL, OPTION_FLAG, TO(glue), .needs = "data", .group = OPTION_GROUP_HOW, .help = GLUE_HELP},
         {"text", "NAME[,NAME]", OPTION_TEXT, .take = take_texts, .needs = "data",
          .often = true, .help = "The fields of FILE to be shown as text."},
         {"port", "N", OPTION_WHOLE, TO(port), .least = 1, .most = 65535, .excludes = "listen",

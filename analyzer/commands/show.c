@@ -1,4 +1,5 @@
 /* show.c: portolan show: the story of some examples. */
+#include "glue_option.h"
 #include "options/format.h"
 #include "show_report.h"
 
@@ -9,6 +10,7 @@
 struct show_options {
 	struct common_options common;
 	const char *ids, *data, *id_field;
+	bool glue;
 	const char *texts[TEXTS_MAX];
 	size_t text_count;
 };
@@ -45,7 +47,7 @@ write_report(const struct show_options *request, const struct chosen *chosen, co
 	int code = 0;
 
 	if (request->data)
-		code = texts_open(&texts, request->data, request->id_field, request->texts, request->text_count, error);
+		code = texts_open(&texts, request->data, request->id_field, request->glue, request->texts, request->text_count, error);
 	if (code >= 0)
 		code = request->common.json ? report_open(&report, request->common.output, 2, error)
 		                            : report_open_text(&report, request->common.output, error);
@@ -113,6 +115,7 @@ static const struct option_spec options[] = {
         {"data", "FILE", OPTION_INPUT, TO(data), .needs = "id-field",
          .help = "The file that the model was trained on (JSON lines, CSV or TSV): texts of the examples are shown from it."},
         {"id-field", "NAME", OPTION_TEXT, TO(id_field), .needs = "data", .help = "The field of FILE that holds the ids."},
+        {"glue", NULL, OPTION_FLAG, TO(glue), .needs = "data", .group = OPTION_GROUP_HOW, .help = GLUE_HELP},
         {"text", "NAME[,NAME]", OPTION_TEXT, .take = take_texts, .needs = "data",
          .help = "The fields of FILE to be shown."},
         {0},

@@ -145,9 +145,16 @@ take_position(struct reading *reading, int64_t *position, struct portolan_error 
 	} else {
 		*position = join_find(reading->index, &reading->reader, id, &attributes->oddities);
 	}
+	attributes->unknown += *position < 0;
 	if (code != 0 || *position < 0)
 		return code;
 	place = &attributes->places[*position];
+	if (*place && reading->file->glue_id) {
+		if (attributes->oddities.again++ == 0)
+			attributes->oddities.first_again = fields_line(&reading->reader);
+		*position = -1;
+		return 0;
+	}
 	if (*place)
 		return fields_wrong(&reading->reader, error, ": field %s: '%.*s' stands in line %llu already",
 		                    reading->request->id_field, fields_shown(field), field->at,
@@ -173,8 +180,8 @@ read_records(struct reading *reading, struct portolan_error *error)
 		if (code != 0)
 			break;
 		attributes->records++;
-		attributes->unknown += position < 0;
 	}
+	attributes->oddities.unlabelled = reading->reader.part.unlabelled;
 	return code != 0 ? code : reading->again;
 }
 
@@ -376,7 +383,7 @@ attributes_read_all(struct attributes *attributes, const struct attributes_reque
 		return code;
 	code = read_all(&reading, rows, error);
 	if (code >= 0) {
-		code = check_ids(&reading, error);
+		code = request->file->glue_id ? 0 : check_ids(&reading, error); /* else the first is found */
 		if (code < 0)
 			attributes_free(attributes);
 	}

@@ -1,6 +1,8 @@
 /* fields.c: see fields.h. */
 #include "fields.h"
 
+#include "glue.h"
+
 #include <json_line.h>
 #include <portolan/error.h>
 
@@ -19,7 +21,8 @@ fields_init(struct fields *fields, const struct user_file *file, const char *con
 	for (size_t i = 0; i < count && code >= 0; i++) {
 		struct field_name *name = &fields->names[i];
 
-		*name = (struct field_name){names[i], strlen(names[i]), 0};
+		*name = (struct field_name){.text = names[i], .length = strlen(names[i])};
+		name->is_glue_id = file->glue_id && strcmp(file->glue_id, names[i]) == 0;
 		if (file->format != RECORDS_JSONL)
 			code = user_file_column(file, options[i], names[i], &name->column, error);
 		if (name->column > fields->last)
@@ -72,16 +75,20 @@ fields_is_ragged(const struct fields_reader *reader)
 {
 	const struct fields *fields = reader->fields;
 	const struct record *record = &reader->part.record;
+	size_t width = fields->width, count;
 
-	return fields->file->format != RECORDS_JSONL && record->length > 0 &&
-	       records_count_fields(fields->file->format, record) != fields->width;
+	if (fields->file->format == RECORDS_JSONL || record->length == 0)
+		return false;
+	count = records_count_fields(fields->file->format, record);
+	return fields->file->glue_id ? count < width : count != width;
 }
 
-/* Keys, and a copy of every field, fit into it. */
+/* Keys, a copy of every field, and behind them the number of each id, fit into it. */
 static int
 make_room(struct fields_reader *reader, struct portolan_error *error)
 {
-	size_t size = 2 * (reader->part.record.length + 1);
+	size_t length = reader->part.record.length + 1;
+	size_t size = 2 * length + (reader->fields->file->glue_id ? length + GLUE_NUMBER_MORE : 0);
 
 	if (size <= reader->room_size)
 		return 0;
@@ -183,6 +190,39 @@ take_columns(struct taking *taking, const struct record *record)
 	return true;
 }
 
+/* A record with more fields than the header: its last field is the last column's. */
+static bool
+take_last(struct taking *taking, const struct record *record)
+{
+	const struct fields *fields = taking->fields;
+	const char *at = records_last_field(fields->file->format, record);
+	struct field field;
+
+	if (fields->last + 1 < fields->width)
+		return true;
+	if (!records_take_field(fields->file->format, &at, record->at + record->length, taking->room, &field))
+		return false;
+	for (size_t i = 0; i < fields->count; i++)
+		if (fields->names[i].column + 1 == fields->width && taking->found[i].kind != FIELD_ABSENT)
+			taking->found[i] = field;
+	return true;
+}
+
+/* The ids' numbers in their place. One record has one id, however often it was asked for. */
+static void
+number_ids(struct fields_reader *reader)
+{
+	const struct fields *fields = reader->fields;
+	char *room = reader->room + 2 * (reader->part.record.length + 1);
+
+	for (size_t i = 0; i < fields->count; i++) {
+		struct field *id = &reader->found[i];
+
+		if (fields->names[i].is_glue_id && (id->kind == FIELD_TEXT || id->kind == FIELD_NUMBER) && id->length > 0)
+			*id = (struct field){room, glue_number(id->at, id->length, room), FIELD_TEXT};
+	}
+}
+
 static int
 refuse_json(const struct fields_reader *reader, const struct json_line *line, struct portolan_error *error)
 {
@@ -214,9 +254,11 @@ fields_next(struct fields_reader *reader, struct portolan_error *error)
 
 		if (!take_members(&taking, &line, reader->room + record->length + 1))
 			return refuse_json(reader, &line, error);
-	} else if (!take_columns(&taking, record)) {
+	} else if (!take_columns(&taking, record) || (fields->file->glue_id && !take_last(&taking, record))) {
 		return fields_wrong(reader, error, " is not well-formed CSV");
 	}
+	if (fields->file->glue_id)
+		number_ids(reader);
 	return 1;
 }
 

@@ -23,6 +23,7 @@ struct fields {
 		const char *text;
 		size_t length;
 		size_t column; /* CSV and TSV */
+		bool is_glue_id;
 	} names[FIELDS_MAX];
 	size_t last;  /* CSV and TSV: the greatest column that is read */
 	size_t width; /* CSV and TSV: how many fields the header has */

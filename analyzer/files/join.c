@@ -78,6 +78,12 @@ join_warn(const struct join_oddities *oddities, const char *path, const char *id
 		warn_of(path, oddities->without_id, oddities->first_without_id, what);
 	if (oddities->ragged > 0)
 		warn_of(path, oddities->ragged, oddities->first_ragged, "more or fewer fields than the header");
+	if (oddities->again > 0)
+		warn_of(path, oddities->again, oddities->first_again,
+		        "the id of one before, and count as nothing, as published");
+	if (oddities->unlabelled > 0)
+		message_note("%s: %s records without a label are passed over, as published", path,
+		             NUMBER_GROUPED(oddities->unlabelled));
 }
 
 static int
@@ -101,6 +107,7 @@ find_matches(struct join *join, const char *id_field, const struct ids_index *in
 		if (position >= 0)
 			code = add_match(join, &room, &match, error);
 	}
+	join->oddities.unlabelled = reader.part.unlabelled;
 	fields_end(&reader);
 	if (code >= 0 && records == join->oddities.without_id && join->file.size > 0 && join->format == RECORDS_JSONL)
 		return error_set(error, PORTOLAN_E_INVALID, "%s: no line has a field '%s' (see --id-field)",
@@ -114,7 +121,8 @@ order_matches(struct join *join, size_t n, struct portolan_error *error)
 {
 	struct sort_item *items = array_new(2 * join->count, sizeof(*items), "lines to sort", error);
 	struct join_match *ordered = items ? array_new(join->count, sizeof(*ordered), "lines of --data", error) : NULL;
-	size_t found = 0;
+	const char *first_again = NULL;
+	size_t found = 0, kept = 0;
 
 	if (!ordered) {
 		array_free(items);
@@ -124,15 +132,25 @@ order_matches(struct join *join, size_t n, struct portolan_error *error)
 		items[i] = (struct sort_item){join->matches[i].position, (uint32_t)i};
 	sort_by_key(items, items + join->count, join->count);
 	for (size_t i = 0; i < join->count; i++) {
-		ordered[i] = join->matches[items[i].value];
-		if (i == 0 || ordered[i].position != ordered[i - 1].position)
-			found++;
-		else if (join->again++ == 0 || ordered[i].number < join->first_again)
-			join->first_again = ordered[i].number;
+		const struct join_match *match = &join->matches[items[i].value];
+		bool again = kept > 0 && match->position == ordered[kept - 1].position;
+
+		if (again && join->file.glue_id) {
+			join->oddities.again++;
+			first_again = !first_again || match->record.at < first_again ? match->record.at : first_again;
+			continue;
+		}
+		ordered[kept++] = *match;
+		found += !again;
+		if (again && (join->again++ == 0 || match->number < join->first_again))
+			join->first_again = match->number;
 	}
 	array_free(items);
 	array_free(join->matches);
 	join->matches = ordered;
+	join->count = kept;
+	if (first_again)
+		join->oddities.first_again = user_file_line(&join->file, first_again);
 	join->missing = n - found;
 	for (size_t i = 0; i < join->count && ordered[i].position <= join->first_missing; i++)
 		if (ordered[i].position == join->first_missing)
@@ -141,8 +159,8 @@ order_matches(struct join *join, size_t n, struct portolan_error *error)
 }
 
 int
-join_open(struct join *join, const char *path, const char *id_field, const struct ids *ids, const uint32_t *chosen,
-          size_t n, struct portolan_error *error)
+join_open(struct join *join, const char *path, const char *id_field, bool glue, const struct ids *ids,
+          const uint32_t *chosen, size_t n, struct portolan_error *error)
 {
 	struct ids_index index;
 	int code;
@@ -151,6 +169,8 @@ join_open(struct join *join, const char *path, const char *id_field, const struc
 	code = user_file_open(&join->file, "--data", path, error);
 	if (code < 0)
 		return code;
+	if (glue)
+		user_file_read_as_glue(&join->file, id_field);
 	join->format = join->file.format;
 	join->header = join->file.header;
 	join->mark = join->file.mark;

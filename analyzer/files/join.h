@@ -9,6 +9,8 @@
 struct join_oddities {
 	uint64_t without_id, first_without_id; /* no id, or an empty one: how many, and the line of the first */
 	uint64_t ragged, first_ragged;         /* CSV and TSV: more fields than the header has, or fewer */
+	uint64_t unlabelled;                   /* records passed over: see glue.h */
+	uint64_t again, first_again;           /* as glue.h says, records of an example that has one before: passed over */
 	char odd[64]; /* the first id of the file that is no whole number, where the run's ids are; else empty */
 };
 
@@ -38,7 +40,7 @@ struct join {
 	size_t mark;                /* bytes of a byte order mark, which stands at the beginning of `text` */
 	struct join_match *matches; /* by position, then by number */
 	size_t count;
-	size_t again;           /* matches of an example that has one before */
+	size_t again;           /* matches of an example that has one before; of none in a file read as glue.h says */
 	uint64_t first_again;   /* the number of the one that stands first in the file */
 	size_t missing;         /* chosen examples that no record belongs to */
 	uint32_t first_missing; /* the position of the first of them */
@@ -49,9 +51,10 @@ struct join {
 };
 
 /* Reads `path` ("-": standard input) and finds the records whose field `id_field` is the id of one of the n chosen
- * examples. The records point into the file's memory, which is the join's until join_free(). */
-int join_open(struct join *join, const char *path, const char *id_field, const struct ids *ids, const uint32_t *chosen,
-              size_t n, struct portolan_error *error);
+ * examples; as glue.h says where `glue` is said. The records point into the file's memory, which is the join's until
+ * join_free(). */
+int join_open(struct join *join, const char *path, const char *id_field, bool glue, const struct ids *ids,
+              const uint32_t *chosen, size_t n, struct portolan_error *error);
 void join_free(struct join *join);
 
 #endif

@@ -146,6 +146,27 @@ records_trim(struct field field)
 	return field;
 }
 
+const char *
+records_last_field(enum records_format format, const struct record *record)
+{
+	const char *at = record->at, *begin = at;
+
+	while (records_take_field(format, &at, record->at + record->length, NULL, NULL) && at)
+		begin = at;
+	return begin;
+}
+
+size_t
+records_first_fields(enum records_format format, const struct record *record, size_t count)
+{
+	const char *at = record->at;
+
+	for (size_t i = 0; i < count; i++)
+		if (!records_take_field(format, &at, record->at + record->length, NULL, NULL) || !at)
+			return record->length;
+	return count > 0 ? (size_t)(at - record->at) - 1 : 0;
+}
+
 size_t
 records_count_fields(enum records_format format, const struct record *record)
 {

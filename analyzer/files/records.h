@@ -45,6 +45,11 @@ struct field {
  */
 bool records_take_field(enum records_format format, const char **at, const char *end, char *text, struct field *field);
 
+/* Where the last field of a record of CSV or TSV begins; and behind how many bytes of it `count` fields, or all, end, the last
+ * of these without what parts it from the next. */
+const char *records_last_field(enum records_format format, const struct record *record);
+size_t records_first_fields(enum records_format format, const struct record *record, size_t count);
+
 /* Without the blanks around it. */
 struct field records_trim(struct field field);
 

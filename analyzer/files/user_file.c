@@ -6,6 +6,8 @@
  */
 #include "user_file.h"
 
+#include "glue.h"
+
 #include "program/suggest.h"
 
 #include <portolan/error.h>
@@ -57,6 +59,12 @@ user_file_open(struct user_file *file, const char *option, const char *path, str
 		file->mark = 3;
 	user_file_set_format(file, records_format_of(path, file->text, file->size));
 	return 0;
+}
+
+void
+user_file_read_as_glue(struct user_file *file, const char *id_field)
+{
+	file->glue_id = id_field;
 }
 
 /* The names of a header, for the error about a column that it does not have. */
@@ -221,6 +229,10 @@ user_part_next(struct user_part *part, struct portolan_error *error)
 			        error, PORTOLAN_E_INVALID,
 			        "%s: line %llu has a quote that is never closed, and swallows the rest of the file",
 			        file->path, (unsigned long long)user_file_line(file, part->record.at));
+		if (file->glue_id && file->format != RECORDS_JSONL && glue_is_unlabelled(file->format, &part->record)) {
+			part->unlabelled++;
+			continue;
+		}
 		if (file->format != RECORDS_JSONL || !is_blank(&part->record))
 			return 1;
 	}

@@ -17,6 +17,7 @@ struct user_file {
 	size_t begin;         /* where the records begin */
 	const char *text;
 	size_t size;
+	const char *glue_id; /* the field whose ids become numbers: see glue.h; NULL: the file is read as it stands */
 	struct content content;
 };
 
@@ -27,6 +28,9 @@ void user_file_close(struct user_file *file); /* may be called twice */
 
 /* For a file that is in this format, whatever its name. */
 void user_file_set_format(struct user_file *file, enum records_format format);
+
+/* For a file of SNLI, MNLI or QNLI, before any record is read: as glue.h says. */
+void user_file_read_as_glue(struct user_file *file, const char *id_field);
 
 /* The number of the header's column `name`, blanks around it left out, for CSV and TSV; without one an error that says
  * what is near or there. `option` gave the name. */
@@ -54,6 +58,7 @@ void user_parts_free(struct user_parts *parts);
 struct user_part {
 	struct record record;
 	uint64_t number; /* of the record in the part, from 0; a header does not count, blank lines do */
+	uint64_t unlabelled; /* records left out so far: see glue.h */
 	/* private */
 	const struct user_file *file;
 	size_t at, end;
@@ -63,7 +68,7 @@ struct user_part user_file_part(const struct user_file *file, const struct user_
 struct user_part user_file_whole(const struct user_file *file);
 
 /* 1: a record; 0: no more; PORTOLAN_E_INVALID: a quote that is never closed. Blank lines between JSON lines are left
- * out. */
+ * out, and as glue.h says records without a label. */
 int user_part_next(struct user_part *part, struct portolan_error *error);
 
 #endif

@@ -263,6 +263,8 @@ columns_read(struct columns *columns, const struct columns_request *request, con
 
 	*columns = (struct columns){0};
 	code = user_file_open(&columns->file, "--data", request->path, error);
+	if (code >= 0 && request->glue)
+		user_file_read_as_glue(&columns->file, request->id_field);
 	if (code >= 0)
 		code = read_attributes(columns, request, dynamics, &plain, error);
 	if (code >= 0) {

@@ -11,6 +11,7 @@
 
 struct columns_request {
 	const char *path, *id_field;
+	bool glue;                      /* the file is read as files/glue.h says */
 	const char *names[COLUMNS_MAX]; /* none: all of the file but the ids */
 	size_t name_count;
 	const char *texts[2]; /* the fields of a pair of texts; NULL: none */

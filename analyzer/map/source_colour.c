@@ -107,6 +107,8 @@ map_source_read_colour(struct map_source *source, const struct map_source_reques
 	code = user_file_open(&file, "--data", request->colour_file, error);
 	if (code < 0)
 		return code;
+	if (request->glue)
+		user_file_read_as_glue(&file, map_source_id_field(&file, request->id_field));
 	code = read_colour_column(source, &file, request, error);
 	user_file_close(&file);
 	return code;

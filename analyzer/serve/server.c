@@ -28,8 +28,8 @@ server_new(struct server **server, const struct server_settings *settings, struc
 	if (code < 0 || !made->selections || !made->progress)
 		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	if (code >= 0 && settings->data)
-		code = texts_open(&made->texts, settings->data, settings->id_field, settings->text_fields,
-		                  settings->text_count, error);
+		code = texts_open(&made->texts, settings->data, settings->id_field, settings->glue,
+		                  settings->text_fields, settings->text_count, error);
 	if (code >= 0 && made->texts) {
 		made->searches = searches_new(made->texts, settings->common->threads);
 		code = made->searches ? code : error_set(error, PORTOLAN_E_MEMORY, "out of memory");

@@ -11,6 +11,7 @@ struct server_settings {
 	const char *const *runs;             /* shown first, as the user named them */
 	size_t run_count;
 	const char *data, *id_field; /* the user's file, and its field with the ids; NULL: none */
+	bool glue; /* the file is read as files/glue.h says */
 	const char *const *text_fields;
 	size_t text_count;
 };

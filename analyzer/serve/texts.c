@@ -28,7 +28,7 @@ struct texts {
 };
 
 static int
-open_file(struct texts *texts, const char *path, struct portolan_error *error)
+open_file(struct texts *texts, const char *path, bool glue, struct portolan_error *error)
 {
 	const struct attributes_request request = {.file = &texts->file, .id_field = texts->id_field};
 	const char *options[FIELDS_MAX];
@@ -36,6 +36,8 @@ open_file(struct texts *texts, const char *path, struct portolan_error *error)
 
 	for (size_t i = 0; i < FIELDS_MAX; i++)
 		options[i] = "--text";
+	if (code >= 0 && glue)
+		user_file_read_as_glue(&texts->file, texts->id_field);
 	if (code >= 0)
 		code = fields_init(&texts->read_fields, &texts->file, texts->fields, options, texts->field_count,
 		                   error);
@@ -134,8 +136,8 @@ make_index(struct texts *texts, struct portolan_error *error)
 }
 
 int
-texts_open(struct texts **texts, const char *path, const char *id_field, const char *const *fields, size_t count,
-           struct portolan_error *error)
+texts_open(struct texts **texts, const char *path, const char *id_field, bool glue, const char *const *fields,
+           size_t count, struct portolan_error *error)
 {
 	struct texts *opened = calloc(1, sizeof(*opened));
 	int code;
@@ -146,7 +148,7 @@ texts_open(struct texts **texts, const char *path, const char *id_field, const c
 	opened->id_field = id_field;
 	opened->fields = fields;
 	opened->field_count = count;
-	code = open_file(opened, path, error);
+	code = open_file(opened, path, glue, error);
 	if (code >= 0)
 		code = name_columns(opened, error);
 	if (code >= 0)

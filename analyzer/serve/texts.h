@@ -16,9 +16,10 @@ struct texts;
 
 #define TEXTS_NONE SIZE_MAX
 
-/* Finds the records of all ids. No field is shown as text where `count` is 0. Errors name file, line and field. */
-int texts_open(struct texts **texts, const char *path, const char *id_field, const char *const *fields, size_t count,
-               struct portolan_error *error);
+/* Finds the records of all ids; as files/glue.h says where `glue` is said. No field is shown as text where `count` is 0.
+ * Errors name file, line and field. */
+int texts_open(struct texts **texts, const char *path, const char *id_field, bool glue, const char *const *fields,
+               size_t count, struct portolan_error *error);
 void texts_free(struct texts *texts); /* NULL: nothing */
 
 /* PORTOLAN_E_SYSTEM: the file was changed since it was opened, and what was read of it may be wrong. NULL: 0. */

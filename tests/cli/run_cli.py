@@ -260,6 +260,7 @@ CASES = {
     "select-join-csv": "select small --by ambiguous --count 2 --join lines.csv --id-field id",
     "select-join-jsonl": "select strings --by ambiguous --join lines.jsonl --id-field guid",
     "select-join-missing": "select small --by hard-to-learn --join lines.tsv --id-field id",
+    "select-glue-alone": "select small --by ambiguous --glue",
     "select-join-measures-tsv": "select small --by ambiguous --count 2 --join lines.tsv --id-field id --with-measures",
     "select-join-measures-jsonl": "select strings --by ambiguous --count 1 --join lines.jsonl --id-field guid --with-measures",
     "select-join-wrong-field": "select small --by ambiguous --join lines.tsv --id-field Id",

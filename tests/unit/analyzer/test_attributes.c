@@ -265,7 +265,7 @@ test_beyond_memory(void **state)
 	arrays_set_limit(0);
 	file = file_of(RECORDS_TSV, text);
 	assert_int_equal(attributes_read(&attributes, &request, &ids, chosen, MANY, NULL), 0);
-	assert_int_equal(join_open(&join, path, "id", &ids, chosen, MANY, NULL), 0);
+	assert_int_equal(join_open(&join, path, "id", false, &ids, chosen, MANY, NULL), 0);
 	arrays_set_limit(UINT64_MAX);
 	unlink(path);
 	assert_true(attributes.list[0].numbers[MANY - 1] == (MANY - 1) % 100 + 0.5);

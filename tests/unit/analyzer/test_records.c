@@ -302,7 +302,7 @@ test_join(void **state)
 
 	(void)state;
 	write_file(path, "\xef\xbb\xbftext,id\r\n\"a, b\",10\r\nc,20\nd,30\ne,10\nbad,x\nf,030");
-	assert_int_equal(join_open(&join, path, "id", &ids, chosen, 3, &error), 0);
+	assert_int_equal(join_open(&join, path, "id", false, &ids, chosen, 3, &error), 0);
 	assert_int_equal(join.count, 4);
 	assert_int_equal(join.missing, 1); /* 40 */
 	assert_int_equal(join.matches[0].number, 2);
@@ -315,10 +315,10 @@ test_join(void **state)
 	assert_string_equal(join.oddities.odd, "x");
 	assert_int_equal(join.oddities.ragged + join.oddities.without_id, 0);
 	join_free(&join);
-	assert_int_equal(join_open(&join, path, "ids", &ids, chosen, 3, &error), PORTOLAN_E_INVALID);
+	assert_int_equal(join_open(&join, path, "ids", false, &ids, chosen, 3, &error), PORTOLAN_E_INVALID);
 	assert_non_null(strstr(error.message, "did you mean --id-field id?"));
 	unlink(path);
-	assert_int_equal(join_open(&join, path, "id", &ids, chosen, 3, &error), PORTOLAN_E_SYSTEM);
+	assert_int_equal(join_open(&join, path, "id", false, &ids, chosen, 3, &error), PORTOLAN_E_SYSTEM);
 }
 
 static void
