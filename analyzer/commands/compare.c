@@ -328,7 +328,7 @@ const struct command compare_command = {
                 "--json has all of it, early stopping where asked for.\n\n"
                 "With --average: the columns of portolan metrics, as means over the runs, empty where empty in any; epochs and forgetting_events are sums (the latter with the epochs of each run that never learned the example: Toneva et al. 2019; see --never-learned), never_learned is 1 where no run learned the example. "
                 "The gold label is the first run's.",
-        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT | COMMON_THREADS |
+        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_WINDOW | COMMON_JSON | COMMON_STRICT | COMMON_THREADS |
                   COMMON_MEMORY | COMMON_SCRIPT,
         .options = compare_options,
         .operand = "run",

@@ -420,7 +420,7 @@ const struct command map_command = {
                 "A file with the columns x_low, x_high, y_low, y_high and count, as portolan.spark's map_counts() writes it, is one of cells: it is drawn as with --density, coloured by the column colour, the mean in each cell, where it has one. "
                 "The cells are of one size; those without examples may be missing. --x, --y and --colour are then names for what was counted.\n\n"
                 "The colours can be told apart by readers who are colour-blind. Needs gnuplot (Debian: gnuplot-nox).",
-        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT | COMMON_THREADS |
+        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_WINDOW | COMMON_JSON | COMMON_STRICT | COMMON_THREADS |
                   COMMON_MEMORY | COMMON_SCRIPT,
         .options = options,
         .operand = "run",

@@ -104,8 +104,7 @@ run(void *context, struct portolan_error *error)
 	if (code < 0)
 		return code;
 	if (export.format == TABLE_AUM && !dynamics_measure_column(&dynamics, MEASURE_AUM))
-		code = error_set(error, PORTOLAN_E_INVALID,
-		                 "run '%s' was recorded without the signal that aum needs: log logits", name);
+		code = dynamics_no_measure(&dynamics, NULL, "aum", error);
 	else if (request->for_people)
 		code = show_metrics(&dynamics, error);
 	else
@@ -142,10 +141,13 @@ const struct command metrics_command = {
                     "portolan metrics snli/seed1 --format cartography -o td_metrics.jsonl\n"
                     "ten million examples with shuffled ids, in little memory\n"
                     "portolan metrics big --max-memory 256M -o measures.npy\n",
-        .help = "Prints one line per example observed in the epochs, by ascending id: id, gold (class index), epochs (observed), confidence, variability, correctness (a fraction), forgetting_events, never_learned, first_learned, threshold_closeness, variability_ci, always_right_after, always_wrong_after, then, as far as the run has the signals, aum, el2n, aleatoric, entropy, max_prob, loss and the means of your own columns, and label where the run names its classes. "
+        .help = "Prints one line per example observed in the epochs, by ascending id: id, gold (class index), epochs (observed), confidence, variability, correctness (a fraction), forgetting_events, never_learned, first_learned, threshold_closeness, variability_ci, always_right_after, always_wrong_after, then, as far as the run has the signals, aum, el2n, aleatoric, entropy, max_prob, loss, where it is as long as a window (--window) dyn_unc and dual, where it has whole distributions too tdds, and the means of your own columns, and label where the run names its classes. "
                 "Empty means: not defined for this example.\n\n"
                 "loss is the mean of -ln p of the gold label, the cross-entropy; a probability of 0 counts as 2^-150, the least that it may have been. "
                 "el2n is the L2 norm of the error (Paul et al. 2021, section 2); its L1 form is 2 (1 - p), so 2 (1 - confidence), and its order that of confidence:asc.\n\n"
+                "Two pruning scores look at windows of J epochs that an example was observed at. With the mean m and the sample standard deviation s of p(gold) within each: "
+                "dyn_unc is the mean of s over all windows (Dyn-Unc; He et al. 2024, section 3), dual the mean of (1 - m) s (DUAL; Cho et al. 2025, section 3, who stop after 30 epochs: --epochs :30). "
+                "The code published with either gives ten times that; that of Dyn-Unc leaves the last epoch out. tdds (Zhang et al. 2024, section 3) is of whole distributions, which are no signal: it is there for runs that have each class's probability as a column of your own, prob_0, prob_1, ... without a gap. The last window counts 0.9, the one before 0.09, and so on, as published.\n\n"
                 "Numbers are as short as can be while reading back exactly. jsonl has null for what is empty. npy is one structured array with the same fields; whole numbers that may be empty are -1 there, others NaN.\n\n"
                 "cartography writes guid, index (order of first appearance), threshold_closeness, confidence, variability, correctness (a count) and forgetfulness (forgetting events; 1000: never learned), as td_metrics.jsonl has them. aum writes sample_id and aum, as aum_values.csv has them, by ascending id; examples without are left out.\n\n"
                 "In npy, ids and labels that are text are as wide as the longest, 4 bytes a character. "
@@ -154,7 +156,7 @@ const struct command metrics_command = {
                 "Where its ids were declared, or first logged in their order, its rows are written as they come, and nothing is held. "
                 "Otherwise npy needs some 44 bytes an example for the order, and the other formats, and npy on a pipe, hold the run. "
                 "A thread takes about 65 KB per epoch and signal, and 10 MB. What waits in the log of an epoch in progress comes on top.",
-        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_STRICT | COMMON_THREADS | COMMON_MEMORY,
+        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_WINDOW | COMMON_STRICT | COMMON_THREADS | COMMON_MEMORY,
         .options = options,
         .operand = "run",
         .least = 1,

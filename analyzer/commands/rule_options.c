@@ -22,6 +22,8 @@ rule_parse_plain(const struct common_options *request, const char *text, struct 
 
 	if (status == 0 && rule->kind == SELECT_K_CENTER)
 		return options_wrong(request, "--by k-center: only portolan select takes the features it needs");
+	if (status == 0 && (rule->kind == SELECT_DUAL_BETA || rule->kind == SELECT_S2L))
+		return options_wrong(request, "--by %s: only portolan select draws so", text);
 	return status;
 }
 

@@ -10,7 +10,7 @@
 int rule_parse(const struct common_options *request, const char *text, struct selection_rule *rule);
 int rule_parse_cuts(const struct common_options *request, const char *text, struct region_cuts *cuts);
 
-/* The same for --by of a command that takes no features, which k-center needs. */
+/* The same for --by of a command that takes no features, which k-center needs, and only rules that do not depend on the size. */
 int rule_parse_plain(const struct common_options *request, const char *text, struct selection_rule *rule);
 
 /* A rule by a user's own column can be judged only when the run is known: is there such a measure? As above. */

@@ -94,6 +94,10 @@ add_size(struct report *report, const struct select_request *request, const stru
 		report_real(report, "threshold", request->threshold);
 	if (plan->top_share < 1)
 		report_real(report, "both_ends", plan->top_share);
+	if (plan->rule.strata > 0) {
+		report_whole(report, "strata", plan->rule.strata);
+		report_real(report, "cut", plan->rule.cut);
+	}
 	if (plan->classes != SELECTION_CLASSES_ANY)
 		report_text(report, "classes", plan->classes == SELECTION_CLASSES_EACH ? "per-class" : "stratified");
 }
@@ -128,6 +132,10 @@ add_parameters(struct report *report, const struct select_request *request, cons
 	add_pool(report, request);
 	if (request->has_cuts)
 		manifest_add_cuts(report, &request->cuts);
+	if (plan->rule.kind == SELECT_DUAL_BETA)
+		report_real(report, "c_d", request->beta_c);
+	if (plan->rule.kind == SELECT_S2L)
+		report_whole(report, "clusters", request->clusters);
 	if (request->features)
 		report_text(report, "features", request->features);
 	if (request->feature_ids)
@@ -135,6 +143,8 @@ add_parameters(struct report *report, const struct select_request *request, cons
 	manifest_add_range(report, dynamics);
 	if (request->never_learned != NEVER_LEARNED_FLAG)
 		report_text(report, "never_learned", never_learned_names[request->never_learned]);
+	if (request->common.window)
+		report_whole(report, "window", request->common.window);
 	report_whole(report, "seed", request->seed);
 	report_text(report, "format", request->format == SELECT_LINES ? "lines" : select_format_names[request->format]);
 	if (request->join) {

@@ -196,6 +196,10 @@ const struct option_spec select_option_table[] = {
          .help = "Take the fraction, or the count, of each gold class; examples without label are a class."},
         {"stratified", NULL, OPTION_FLAG, TO(stratified), .needs = SIZES,
          .help = "Keep the shares that the gold classes have of those to choose from."},
+        {"strata", "N", OPTION_WHOLE, TO(strata), .least = 1, .most = 1000000, .needs = SIZES, .excludes = "threshold both-ends per-class stratified",
+         .help = "Cover the range of MEASURE: divide it into N strata of equal width, and take from each as evenly as it can give, at random (CCS; Zheng et al. 2023, algorithm 1, who take 50)."},
+        {"cut", "SHARE", OPTION_REAL, TO(cut), .range = RANGE_FROM_BELOW, .to = 1, .needs = "strata",
+         .help = "Leave this share of the examples out that MEASURE:asc or MEASURE:desc ranks first, before the strata are made (CCS: the hardest, as aum:asc ranks them)."},
         {"mix", "RULE=FRACTION", OPTION_TEXT, .take = take_mix, .needs = SIZES,
          .help = "Replace this fraction of the selection by what another rule ranks first. May be repeated."},
         {"within", "FILE.json", OPTION_INPUT, TO(within_file),
@@ -211,11 +215,15 @@ const struct option_spec select_option_table[] = {
         {"regions", "V,C", OPTION_TEXT, .take = take_cuts,
          .group = OPTION_GROUP_HOW, .help = "Where the rules of regions cut: ambiguous from variability V on; of the rest, easy-to-learn from confidence C on. "
                  "Default: the run's top third; 0.5."},
+        {"c-d", "C", OPTION_REAL, TO(beta_c), .range = RANGE_ABOVE_TO, .to = 1000, .group = OPTION_GROUP_HOW,
+         .help = "c_D of dual-beta: the larger it is, the more must be pruned before easier examples are preferred (Cho et al. 2025: larger for larger data; their code takes 4 for CIFAR-100, 11 for ImageNet). Default: 4."},
+        {"clusters", "K", OPTION_WHOLE, TO(clusters), .least = 1, .most = 1000000, .group = OPTION_GROUP_HOW,
+         .help = "Of s2l: so many clusters of loss trajectories. Default: 100, as published."},
         {"features", "X.npy", OPTION_INPUT, TO(features),
          .help = "The features for k-center: a matrix of float32 or float64, one row for each example."},
         {"feature-ids", "FILE", OPTION_INPUT, TO(feature_ids), .needs = "features",
          .help = "The ids of its rows, one a line or a NumPy array. Without it row 0 is that of id 0."},
-        {"seed", "N", OPTION_WHOLE, TO(seed), .most = INT64_MAX, .group = OPTION_GROUP_HOW, .help = "Seed of random. Default: 0."},
+        {"seed", "N", OPTION_WHOLE, TO(seed), .most = INT64_MAX, .group = OPTION_GROUP_HOW, .help = "Seed of what is drawn at random. Default: 0."},
         {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = select_format_names,
          .group = OPTION_GROUP_OUTPUT, .help = "The format: ids (one per line), csv, tsv, jsonl, or npy. Default: what FILE ends with, else ids."},
         {"with-measures", NULL, OPTION_FLAG, TO(with_measures),
@@ -263,6 +271,11 @@ check_plan(struct select_request *request)
 		                                 ? NEVER_LEARNED_EPOCHS
 		                                 : NEVER_LEARNED_FLAG;
 	request->has_threshold = option_given(common, "threshold");
+	if (request->strata > 0 && plan->rule.kind != SELECT_MEASURE)
+		return options_wrong(common, "--strata: %s ranks by no measure; say MEASURE:asc or MEASURE:desc",
+		                     request->rule);
+	plan->rule.strata = (size_t)request->strata;
+	plan->rule.cut = request->cut;
 	for (size_t i = 0; i < plan->mix_count; i++)
 		mixed += plan->mixes[i].fraction;
 	if (mixed > 1 + 1e-9)
@@ -273,6 +286,29 @@ check_plan(struct select_request *request)
 		return options_wrong(common, "--count smallest is for --per-class");
 	if (request->has_threshold && !has_ends)
 		return options_wrong(common, "--threshold: %s has no values", request->rule);
+	return 0;
+}
+
+static int
+check_drawn(const struct select_request *request)
+{
+	const struct common_options *common = &request->common;
+	bool by_beta = has_kind(request, SELECT_DUAL_BETA), by_clusters = has_kind(request, SELECT_S2L);
+
+	if (!by_beta && option_given(common, "c-d"))
+		return options_wrong(common, "--c-d is for --by dual-beta");
+	if (!by_clusters && option_given(common, "clusters"))
+		return options_wrong(common, "--clusters is for --by s2l");
+	if (by_clusters && request->run_count > 1)
+		return options_wrong(common, "s2l clusters the losses of one run: leave out --with");
+	if (by_clusters && request->plan.classes != SELECTION_CLASSES_ANY)
+		return options_wrong(common, "s2l clusters all classes at once: leave out --per-class and --stratified");
+	if (!by_beta)
+		return 0;
+	if (!request->plan.has_size || request->fraction_count > 1)
+		return options_wrong(common, "dual-beta draws otherwise for each size: say one --fraction or --count");
+	if (request->plan.classes != SELECTION_CLASSES_ANY)
+		return options_wrong(common, "dual-beta draws from all classes at once: leave out --per-class and --stratified");
 	return 0;
 }
 
@@ -346,7 +382,7 @@ static int
 check_rule(struct select_request *request)
 {
 	const struct common_options *common = &request->common;
-	static const char *const needing[] = {"fraction", "count", "fractions", "threshold", "offset", "regions", "features"};
+	static const char *const needing[] = {"fraction", "count", "fractions", "threshold", "offset", "regions", "features", "strata"};
 
 	if (request->rule)
 		return 0;
@@ -369,6 +405,8 @@ select_check(void *context, struct portolan_error *error)
 	if (status == 0)
 		status = check_plan(request);
 	request->runs[0] = request->common.operands[0];
+	if (status == 0)
+		status = check_drawn(request);
 	if (status == 0)
 		status = check_features(request);
 	if (status == 0)

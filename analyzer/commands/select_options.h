@@ -22,6 +22,9 @@ struct select_request {
 	bool for_people; /* see select_output_options */
 	bool has_threshold, has_cuts, with_measures, without_manifest, per_class, stratified;
 	double threshold;
+	uint64_t strata; /* 0: not asked for */
+	uint64_t clusters;
+	double cut, beta_c;
 	struct region_cuts cuts;
 	size_t fraction_count; /* of --fractions; then one file each */
 	double fractions[SELECT_FRACTIONS_MAX];

@@ -80,7 +80,7 @@ measure_prefix(const struct dynamics *dynamics, struct room *room, size_t epochs
 		out[MEASURE_EPOCHS] = room->epochs + block.first;
 		out[MEASURE_CONFIDENCE] = room->confidence + block.first;
 		out[MEASURE_VARIABILITY] = room->variability + block.first;
-		measures_block(&block, dynamics->epochs, out);
+		measures_block(&block, dynamics->epochs, dynamics->window, out);
 	}
 	return 0;
 }

@@ -65,7 +65,7 @@ columns_needed(const struct dynamics_request *request, uint32_t measures)
 			columns |= measure_infos[m].needs;
 	if (request->gold)
 		columns |= STORE_COLUMN_BIT(STORE_GOLD);
-	if (request->user)
+	if (request->user || measures & MEASURE_BIT(MEASURE_TDDS))
 		columns |= USER_COLUMNS;
 	return columns;
 }
@@ -90,7 +90,30 @@ is_reserved(const char *name)
 	return strcmp(name, "id") == 0 || strcmp(name, "gold") == 0 || strcmp(name, "label") == 0;
 }
 
-/* The columns of the measures that the run has signals for. */
+/* The columns that hold whole distributions, of two classes or more: prob_0, prob_1, … without a gap. */
+static void
+find_classes(struct dynamics *dynamics)
+{
+	uint64_t available = store_snapshot_columns(dynamics->snapshot);
+
+	for (bool found = true; found;) {
+		char wanted[32];
+
+		snprintf(wanted, sizeof(wanted), "prob_%zu", dynamics->class_count);
+		found = false;
+		for (unsigned c = STORE_COLUMN_USER; c < STORE_COLUMN_MAX && !found; c++) {
+			const char *name = store_snapshot_column_name(dynamics->snapshot, c);
+
+			if (!(available & STORE_COLUMN_BIT(c)) || !name || strcmp(name, wanted) != 0)
+				continue;
+			dynamics->classes[dynamics->class_count++] = c;
+			found = true;
+		}
+	}
+	dynamics->class_count = dynamics->class_count < 2 ? 0 : dynamics->class_count;
+}
+
+/* The columns of the measures that the run has signals for, and epochs. */
 static void
 add_measures(struct dynamics *dynamics, uint32_t measures)
 {
@@ -100,7 +123,9 @@ add_measures(struct dynamics *dynamics, uint32_t measures)
 		const struct measure_info *info = &measure_infos[m];
 		struct dynamics_column *column;
 
-		if (!(measures & MEASURE_BIT(m)) || (info->needs & ~available) != 0)
+		if (!(measures & MEASURE_BIT(m)) || (info->needs & ~available) != 0 ||
+		    (info->windows && dynamics->epoch_count < dynamics->window) ||
+		    (m == MEASURE_TDDS && dynamics->class_count == 0))
 			continue;
 		column = add_column(dynamics, "", info->name);
 		column->measure = (int)m;
@@ -229,7 +254,9 @@ describe(struct dynamics *dynamics, const struct common_options *common, const s
 	dynamics->epoch_from = common->epoch_from;
 	dynamics->epoch_to = common->epoch_to;
 	dynamics->with_gold = request->gold;
+	dynamics->window = common->window ? (size_t)common->window : MEASURES_WINDOW;
 	share_memory(dynamics, common);
+	find_classes(dynamics);
 	add_measures(dynamics, with_dependencies(request->measures));
 	if (request->user)
 		add_user_columns(dynamics);

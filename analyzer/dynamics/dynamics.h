@@ -24,10 +24,11 @@ struct dynamics_column {
 	int measure;     /* -1: a user's column */
 	unsigned stored; /* of a user's: its number in the store */
 };
+#define DYNAMICS_CLASSES_MAX (STORE_COLUMN_MAX - STORE_COLUMN_USER)
 #define DYNAMICS_COLUMNS_MAX (MEASURE_COUNT + STORE_COLUMN_MAX - STORE_COLUMN_USER)
 
 struct dynamics_request {
-	uint32_t measures; /* MEASURE_BIT()s; those the run has no signals for are left out */
+	uint32_t measures; /* MEASURE_BIT()s; those the run has no signals for, or too few epochs, are left out */
 	bool gold;         /* gold labels, where known */
 	bool user;         /* means of the users' own columns */
 	uint64_t signals;  /* columns of the store that the caller reads himself: a mask */
@@ -41,6 +42,9 @@ struct dynamics {
 	struct verdict verdict;
 	const uint32_t *epochs; /* with observations, in the range; ascending */
 	size_t epoch_count;
+	size_t window; /* epochs of one, of dyn_unc, dual and tdds */
+	unsigned classes[DYNAMICS_CLASSES_MAX]; /* of tdds: the users' columns prob_0, prob_1, …, by their numbers */
+	size_t class_count;                     /* 0: there are not two at least */
 	struct ids ids;
 	uint32_t *order; /* observed examples (dense indices) by ascending id; a part's: places in it, by dense index */
 	size_t count;    /* observed examples */
@@ -81,6 +85,11 @@ int dynamics_read_ids(const struct dynamics *dynamics, struct ids *ids, struct p
 int dynamics_look_at_ids(const struct dynamics *dynamics, bool *ascending, struct text_extent *extent,
                          struct portolan_error *error);
 
+/* The error for a measure, by its name, that the run has no signal for, or too few epochs. `option` (or NULL)
+ * asked for it. */
+int dynamics_no_measure(const struct dynamics *dynamics, const char *option, const char *measure,
+                        struct portolan_error *error);
+
 /* The error for a run without observations in the range: says which there are. */
 int dynamics_no_observations(const struct dynamics *dynamics, struct portolan_error *error);
 
@@ -98,7 +107,7 @@ int dynamics_open_beside(struct dynamics *dynamics, const struct dynamics *first
 int dynamics_choose_epochs(const struct dynamics *dynamics, struct common_options *common, const char *run,
                            struct portolan_error *error);
 
-/* NULL: not asked for, or the run has no signals for it. */
+/* NULL: not asked for, or the run has no signals for it, or too few epochs. */
 const struct dynamics_column *dynamics_column(const struct dynamics *dynamics, const char *name);
 struct dynamics_column *dynamics_measure_column(struct dynamics *dynamics, enum measure measure);
 const double *dynamics_measure(const struct dynamics *dynamics, enum measure measure);

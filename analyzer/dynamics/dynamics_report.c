@@ -4,6 +4,7 @@
 #include <portolan/error.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 /* "epochs 0 to 4", "epoch 3", or "epochs 0 to 100, with gaps"; of the whole run. */
 static void
@@ -43,4 +44,25 @@ dynamics_no_observations(const struct dynamics *dynamics, struct portolan_error 
 		snprintf(asked, sizeof(asked), "in epochs %u to %u", dynamics->epoch_from, dynamics->epoch_to - 1);
 	return error_set(error, PORTOLAN_E_INVALID, "run '%s' has no observations %s; it has %s", info->name, asked,
 	                 has);
+}
+
+int
+dynamics_no_measure(const struct dynamics *dynamics, const char *option, const char *measure,
+                    struct portolan_error *error)
+{
+	const char *run = dynamics->info->name, *before = option ? option : "", *colon = option ? ": " : "";
+
+	if (strcmp(measure, measure_infos[MEASURE_TDDS].name) == 0 && dynamics->class_count == 0)
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "%s%stdds is of whole distributions, and run '%s' was recorded without: log each class's "
+		                 "probability as columns of your own, prob_0, prob_1, …",
+		                 before, colon, run);
+	for (unsigned m = 0; m < MEASURE_COUNT; m++)
+		if (measure_infos[m].windows && strcmp(measure, measure_infos[m].name) == 0)
+			return error_set(error, PORTOLAN_E_INVALID,
+			                 "%s%s%s is of windows of %zu epochs, and run '%s' has %zu here: ask for "
+			                 "shorter windows with --window",
+			                 before, colon, measure, dynamics->window, run, dynamics->epoch_count);
+	return error_set(error, PORTOLAN_E_INVALID, "%s%srun '%s' was recorded without the signal that %s needs: log %s",
+	                 before, colon, run, measure, strcmp(measure, "aum") == 0 ? "logits" : "logits or probabilities");
 }

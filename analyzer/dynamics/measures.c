@@ -13,6 +13,7 @@
 
 #include "log_product.h"
 #include "measures_complete.h"
+#include "measures_windows.h"
 
 #include <math.h>
 #include <string.h>
@@ -42,6 +43,9 @@ const struct measure_info measure_infos[MEASURE_COUNT] = {
         [MEASURE_ENTROPY] = {"entropy", false, true, COLUMN(STORE_ENTROPY)},
         [MEASURE_MAX_PROB] = {"max_prob", false, true, COLUMN(STORE_MAX_PROB)},
         [MEASURE_LOSS] = {"loss", false, false, 0},
+        [MEASURE_DYN_UNC] = {"dyn_unc", false, true, 0, true},
+        [MEASURE_DUAL] = {"dual", false, true, 0, true},
+        [MEASURE_TDDS] = {"tdds", false, true, 0, true},
 };
 
 /* 64 rows of a block; `valid` has a bit for each that exists. */
@@ -352,7 +356,8 @@ measures_el2n(const struct store_block *block, double *mean)
 }
 
 void
-measures_block(const struct store_block *block, const uint32_t *epochs, double *const out[MEASURE_COUNT])
+measures_block(const struct store_block *block, const uint32_t *epochs, size_t window,
+               double *const out[MEASURE_COUNT])
 {
 	bool learning = out[MEASURE_CORRECTNESS] || out[MEASURE_FORGETTING_EVENTS] || out[MEASURE_NEVER_LEARNED] ||
 	                out[MEASURE_FIRST_LEARNED] || out[MEASURE_ALWAYS_RIGHT_AFTER] ||
@@ -373,6 +378,8 @@ measures_block(const struct store_block *block, const uint32_t *epochs, double *
 		measures_mean(block, STORE_ENTROPY, out[MEASURE_ENTROPY]);
 	if (out[MEASURE_MAX_PROB])
 		measures_mean(block, STORE_MAX_PROB, out[MEASURE_MAX_PROB]);
+	if (out[MEASURE_DYN_UNC] || out[MEASURE_DUAL])
+		measures_windows(block, window, out[MEASURE_DYN_UNC], out[MEASURE_DUAL]);
 }
 
 /* Of rows that all have every epoch, in whole eights: eight sums side by side. */

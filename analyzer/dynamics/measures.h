@@ -22,6 +22,10 @@
  *   entropy             mean of −Σ p_k ln p_k
  *   max_prob            mean of the largest p_k; 1 − max_prob is the uncertainty of least-confidence sampling
  *   loss                mean of −ln p, the cross-entropy; a p that is 0 counts as 2^-150, below which float32 has none
+ *   dyn_unc             mean of s over the windows of J consecutive observed epochs; s, m: standard deviation
+ *                       (n − 1) and mean of p in the window; empty for E < J       He et al. 2024 (Dyn-Unc), §3
+ *   dual                mean of (1 − m) s over the same windows                    Cho et al. 2025 (DUAL), §3
+ *   tdds                how varied the moves of the whole distribution are: see measures_tdds.h    Zhang et al. 2024
  */
 #ifndef MEASURES_H
 #define MEASURES_H
@@ -46,6 +50,9 @@ enum measure {
 	MEASURE_ENTROPY,
 	MEASURE_MAX_PROB,
 	MEASURE_LOSS,
+	MEASURE_DYN_UNC,
+	MEASURE_DUAL,
+	MEASURE_TDDS,
 	MEASURE_COUNT,
 };
 #define MEASURE_BIT(measure) (UINT32_C(1) << (measure))
@@ -56,13 +63,18 @@ struct measure_info {
 	bool integer;   /* counts and epochs */
 	bool sometimes; /* may be empty for an example that was observed */
 	uint64_t needs; /* store columns it is computed from, besides those every observation has */
+	bool windows;   /* of epochs: no measure of a run that has fewer than one is long */
 };
 extern const struct measure_info measure_infos[MEASURE_COUNT];
 
+#define MEASURES_WINDOW 10 /* J of the papers, where nothing else is asked for */
+#define MEASURES_WINDOW_MAX 256
+
 /* Fills out[m][0 … block->rows−1] for every measure m whose out[m] is not NULL. `epochs` are the numbers of the block's
- * epochs. confidence is needed for variability, threshold_closeness and variability_ci, variability for variability_ci:
- * out[] must then have them too. The block must hold gold_prob, correct and what measure_infos[m].needs. */
-void measures_block(const struct store_block *block, const uint32_t *epochs, double *const out[MEASURE_COUNT]);
+ * epochs, `window` is J, 2 … MEASURES_WINDOW_MAX. confidence is needed for variability, threshold_closeness and variability_ci, variability for variability_ci:
+ * out[] must then have them too. All but tdds, which takes the users' columns prob_0, prob_1, …: the block must hold gold_prob, correct and what measure_infos[m].needs. */
+void measures_block(const struct store_block *block, const uint32_t *epochs, size_t window,
+                    double *const out[MEASURE_COUNT]);
 
 /* The mean of any float column over the epochs that have it; NaN where none has. */
 void measures_mean(const struct store_block *block, unsigned column, double *mean);

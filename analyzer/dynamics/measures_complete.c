@@ -1,10 +1,10 @@
 /*
  * measures_complete.c: most blocks have every example at every epoch; of these no row needs to be asked about.
  *
- * The loops are plain ones over a constant number of rows, which the compiler makes vector code of, once for each width
- * of registers; which of these runs is found out when the program starts. A few rows at a time are read twice, for mean
- * and deviation: the second time from the first-level cache. Correct and forgotten epochs are counted in bit planes
- * (plane k has bit k of 64 numbers), eight words of them side by side; a byte of a plane then becomes eight bytes.
+ * The loops are plain ones over a constant number of rows, which the compiler makes vector code of (widths.h). A few
+ * rows at a time are read twice, for mean and deviation: the second time from the first-level cache. Correct and
+ * forgotten epochs are counted in bit planes (plane k has bit k of 64 numbers), eight words of them side by side; a byte
+ * of a plane then becomes eight bytes.
  * These are numbers below 256, which limits the epochs.
  *
  * The operations and their order are those of measures.c for each row, without any contraction, so the results are the
@@ -13,18 +13,10 @@
 #include "measures_complete.h"
 
 #include "log_product.h"
+#include "program/widths.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Which one is used is decided before ThreadSanitizer is there, by a function that it has changed: the program would
- * end. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
-#define FOR_EACH_WIDTH __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define FOR_EACH_WIDTH
-#endif
-#define INLINE static inline __attribute__((always_inline)) /* into the function that is compiled for each width */
 
 #define TILE 64u /* rows of a word of bits */
 #define ROWS 16u /* whose sums are held in registers */

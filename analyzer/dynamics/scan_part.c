@@ -3,6 +3,8 @@
  */
 #include "scan_part.h"
 
+#include "measures_tdds.h"
+
 #define LANES 16u /* rows at once, which makes vector code of a loop */
 
 static bool
@@ -90,12 +92,14 @@ compute(struct dynamics *part, const struct store_block *block, struct measures_
 	for (size_t c = 0; c < part->column_count; c++) {
 		const struct dynamics_column *column = &part->columns[c];
 
-		if (column->measure >= 0)
+		if (column->measure == MEASURE_TDDS)
+			measures_tdds(block, part->classes, part->class_count, part->window, column->values);
+		else if (column->measure >= 0)
 			out[column->measure] = column->values;
 		else
 			measures_mean(block, column->stored, column->values);
 	}
-	measures_block(block, part->epochs, out);
+	measures_block(block, part->epochs, part->window, out);
 	if (out[MEASURE_VARIABILITY])
 		measures_first_epoch(block, out[MEASURE_CONFIDENCE], out[MEASURE_VARIABILITY], first_epoch);
 }

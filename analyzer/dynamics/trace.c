@@ -2,6 +2,7 @@
 #include "trace.h"
 
 #include "arrays.h"
+#include "measures_tdds.h"
 
 #include <portolan/error.h>
 
@@ -52,12 +53,15 @@ trace_measure(struct trace *trace, size_t epochs, size_t at)
 	for (size_t c = 0; c < dynamics->column_count; c++) {
 		const struct dynamics_column *column = &dynamics->columns[c];
 
-		if (column->measure >= 0)
+		if (column->measure == MEASURE_TDDS)
+			measures_tdds(&block, dynamics->classes, dynamics->class_count, dynamics->window,
+			              trace->values[c] + at);
+		else if (column->measure >= 0)
 			out[column->measure] = trace->values[c] + at;
 		else
 			measures_mean(&block, column->stored, trace->values[c] + at);
 	}
-	measures_block(&block, dynamics->epochs, out);
+	measures_block(&block, dynamics->epochs, dynamics->window, out);
 	for (uint32_t r = 0; r < block.rows; r++) {
 		if (out[MEASURE_EPOCHS][r] > 0)
 			continue;

@@ -82,9 +82,7 @@ map_source_unknown(const struct dynamics *dynamics, const char *option, const ch
 	size_t count = 0;
 
 	if (measure_of(name) >= 0)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "%s: run '%s' was recorded without the signal that %s needs", option,
-		                 dynamics->info->name, name);
+		return dynamics_no_measure(dynamics, option, name, error);
 	for (unsigned m = 0; m < MEASURE_COUNT; m++)
 		names[count++] = measure_infos[m].name;
 	for (size_t c = 0; c < dynamics->column_count; c++)

@@ -8,6 +8,7 @@
 #include "options.h"
 
 #include "checks.h"
+#include "dynamics/measures.h"
 #include "help.h"
 #include "output/claims.h"
 #include "program/message.h"
@@ -34,6 +35,9 @@ static const struct {
          {"epochs", "A:B", OPTION_EPOCHS,
           .help = "Use epochs A to B−1, counted from 0; either side may be empty. auto: without the first ones, as long as "
                   "most of the variance is the difference between the first and the later ones. Default: all."}},
+        {COMMON_WINDOW,
+         {"window", "J", OPTION_WHOLE, TO(window), .least = 2, .most = MEASURES_WINDOW_MAX,
+          .help = "Take dyn_unc, dual and tdds over windows of J epochs. Default: 10, as in their papers; runs that are shorter have none of them."}},
         {COMMON_OUTPUT,
          {"output", "FILE", OPTION_OUTPUT, TO(output), 'o',
           .often = true, .help = "Write to FILE instead of standard output. It appears when it is complete."}},

@@ -95,6 +95,7 @@ struct common_options {
 	bool epochs_given, json, strict, quiet, verbose, script;
 	int styled; /* enum style_when */
 	bool epochs_auto;    /* from the epoch that dynamics_open() finds; epochs_given is set as well */
+	uint64_t window;     /* epochs of one; 0: MEASURES_WINDOW */
 	uint64_t threads;    /* 0: all cores */
 	uint64_t max_memory; /* bytes */
 	int action;          /* which of the command's, if it has any */

@@ -27,6 +27,7 @@ enum {
 	COMMON_THREADS = 32,
 	COMMON_MEMORY = 64,
 	COMMON_SCRIPT = 128,
+	COMMON_WINDOW = 256,
 };
 
 struct option_spec;

@@ -22,6 +22,8 @@ static const struct {
         {"uncertainty", {SELECT_MEASURE, "entropy", true, REGION_COUNT}},
         {"least-confidence", {SELECT_MEASURE, "max_prob", false, REGION_COUNT}},
         {"k-center", {SELECT_K_CENTER, "", false, REGION_COUNT}},
+        {"dual-beta", {SELECT_DUAL_BETA, "dual", false, REGION_COUNT}},
+        {"s2l", {SELECT_S2L, "", false, REGION_COUNT}},
         {"region:ambiguous", {SELECT_REGION, "variability", true, REGION_AMBIGUOUS}},
         {"region:easy-to-learn", {SELECT_REGION, "confidence", true, REGION_EASY}},
         {"region:hard-to-learn", {SELECT_REGION, "confidence", false, REGION_HARD}},
@@ -44,6 +46,8 @@ const char *const selection_names[] = {
         "uncertainty",
         "least-confidence",
         "k-center",
+        "dual-beta",
+        "s2l",
         "region:ambiguous",
         "region:easy-to-learn",
         "region:hard-to-learn",
@@ -83,6 +87,9 @@ selection_rule_describe(const struct selection_rule *rule, char *text, size_t ro
 	switch (rule->kind) {
 	case SELECT_MEASURE:
 		snprintf(text, room, "%s:%s", rule->measure, direction);
+		if (rule->strata > 0)
+			snprintf(text + strlen(text), room - strlen(text),
+			         ", without its first %g; evenly from %zu strata of equal width", rule->cut, rule->strata);
 		break;
 	case SELECT_FORGETTABLE:
 		snprintf(text, room,
@@ -104,6 +111,12 @@ selection_rule_describe(const struct selection_rule *rule, char *text, size_t ro
 		break;
 	case SELECT_K_CENTER:
 		snprintf(text, room, "k-center greedy, Euclidean, from the lowest id");
+		break;
+	case SELECT_DUAL_BETA:
+		snprintf(text, room, "drawn by dual and a Beta density of confidence, xoshiro256**");
+		break;
+	case SELECT_S2L:
+		snprintf(text, room, "evenly from clusters of loss trajectories (k-means), xoshiro256**");
 		break;
 	case SELECT_BY_ID:
 		snprintf(text, room, "all, by ascending id");
@@ -142,6 +155,8 @@ selection_rule_request(const struct selection_rule *rule, struct dynamics_reques
 		request->measures |= MEASURE_BIT(MEASURE_CONFIDENCE) | MEASURE_BIT(MEASURE_VARIABILITY);
 	if (rule->kind == SELECT_GROUP)
 		request->measures |= MEASURE_BIT(MEASURE_CONFIDENCE) | MEASURE_BIT(MEASURE_ALEATORIC);
+	if (rule->kind == SELECT_DUAL_BETA)
+		request->measures |= MEASURE_BIT(MEASURE_CONFIDENCE) | MEASURE_BIT(MEASURE_DUAL);
 	if (rule->kind != SELECT_MEASURE)
 		return;
 	for (unsigned m = 0; m < MEASURE_COUNT; m++)

@@ -7,9 +7,12 @@
  */
 #include "selection.h"
 
+#include "beta.h"
 #include "data_iq.h"
 #include "dynamics/arrays.h"
 #include "region_list.h"
+#include "strata.h"
+#include "trajectories.h"
 #include "statistics/k_center.h"
 #include "statistics/random.h"
 #include "statistics/top.h"
@@ -95,14 +98,6 @@ struct ranking {
 	size_t count;
 };
 
-static int
-refuse_missing_signal(const struct selection_rule *rule, const struct dynamics *dynamics, struct portolan_error *error)
-{
-	return error_set(error, PORTOLAN_E_INVALID, "run '%s' was recorded without the signal that %s needs: log %s",
-	                 dynamics->info->name, rule->measure,
-	                 strcmp(rule->measure, "aum") == 0 ? "logits" : "logits or probabilities");
-}
-
 static bool
 ranks_by_forgetting(const struct selection_rule *rule)
 {
@@ -132,7 +127,7 @@ find_values(const struct selection_source *source, const struct selection_rule *
 	}
 	column = dynamics_column(dynamics, rule->measure);
 	if (!column)
-		return refuse_missing_signal(rule, dynamics, error);
+		return dynamics_no_measure(dynamics, NULL, rule->measure, error);
 	ranking->values = column->values;
 	return 0;
 }
@@ -200,28 +195,46 @@ keep_set(const struct selection_source *source, const struct selection_rule *rul
 }
 
 static int
+take_top(const struct ranking *ranking, bool descending, size_t limit, uint32_t *ranked, size_t *ranked_count,
+         struct portolan_error *error)
+{
+	size_t k = limit < ranking->count ? limit : ranking->count;
+	struct sort_item *items = array_new(2 * k, sizeof(*items), "examples to rank", error);
+
+	if (!items)
+		return PORTOLAN_E_MEMORY;
+	top_of_values(ranking->values, descending, ranking->list, ranking->count, k, items);
+	for (size_t i = 0; i < k; i++)
+		ranked[i] = items[i].value;
+	*ranked_count = k;
+	array_free(items);
+	return 0;
+}
+
+static int
 rank_by_values(const struct selection_source *source, const struct selection_rule *rule, size_t limit, uint32_t *ranked,
                size_t *ranked_count, struct portolan_error *error)
 {
 	struct ranking ranking = {0};
-	struct sort_item *items = NULL;
-	size_t k = 0;
 	int code = find_values(source, rule, &ranking, error);
 
 	if (code >= 0)
 		code = keep_set(source, rule, &ranking, error);
-	if (code >= 0) {
-		k = limit < ranking.count ? limit : ranking.count;
-		items = array_new(2 * k, sizeof(*items), "examples to rank", error);
-		code = items ? 0 : PORTOLAN_E_MEMORY;
+	if (code >= 0 && rule->strata > 0) {
+		const struct strata strata = {
+		        .values = ranking.values,
+		        .descending = rule->descending,
+		        .list = ranking.list,
+		        .n = ranking.count,
+		        .count = rule->strata,
+		        .cut = rule->cut,
+		        .seed = source->seed,
+		};
+
+		code = strata_rank(&strata, limit, ranked, ranked_count, error);
+	} else if (code >= 0) {
+		code = take_top(&ranking, rule->descending, limit, ranked, ranked_count, error);
 	}
-	if (code >= 0) {
-		top_of_values(ranking.values, rule->descending, ranking.list, ranking.count, k, items);
-		for (size_t i = 0; i < k; i++)
-			ranked[i] = items[i].value;
-		*ranked_count = k;
-	}
-	array_free(items);
 	array_free(ranking.own_values);
 	array_free(ranking.own_list);
 	return code;
@@ -243,6 +256,31 @@ rank_randomly(const struct selection_source *source, size_t limit, uint32_t *ran
 	memcpy(ranked, list, *ranked_count * sizeof(*list));
 	array_free(list);
 	return 0;
+}
+
+/* The share that is kept is that of `limit`. */
+static int
+rank_by_beta(const struct selection_source *source, size_t limit, uint32_t *ranked, size_t *ranked_count,
+             struct portolan_error *error)
+{
+	const struct dynamics *dynamics = source->dynamics;
+	const struct dynamics_column *dual = dynamics_column(dynamics, measure_infos[MEASURE_DUAL].name);
+	struct ranking ranking = {.list = source->order, .count = source->count};
+	double kept = (double)limit / (double)source->count;
+	int code;
+
+	if (!dual)
+		return dynamics_no_measure(dynamics, NULL, measure_infos[MEASURE_DUAL].name, error);
+	ranking.own_values = array_new(dynamics->ids.rows, sizeof(double), "weights to draw by", error);
+	if (!ranking.own_values)
+		return PORTOLAN_E_MEMORY;
+	ranking.values = ranking.own_values;
+	beta_log_weights(dynamics_measure(dynamics, MEASURE_CONFIDENCE), dual->values, source->order, source->count,
+	                 kept < 1 ? kept : 1, source->beta_c, ranking.own_values);
+	beta_draw(source->order, source->count, source->seed, ranking.own_values);
+	code = take_top(&ranking, true, limit, ranked, ranked_count, error);
+	array_free(ranking.own_values);
+	return code;
 }
 
 static int
@@ -320,6 +358,10 @@ selection_rank_first(const struct selection_source *source, const struct selecti
 		return rank_randomly(source, limit, ranked, ranked_count, error);
 	if (rule->kind == SELECT_K_CENTER)
 		return rank_by_cover(source, limit, ranked, ranked_count, error);
+	if (rule->kind == SELECT_DUAL_BETA)
+		return rank_by_beta(source, limit, ranked, ranked_count, error);
+	if (rule->kind == SELECT_S2L)
+		return trajectories_rank(source, limit, ranked, ranked_count, error);
 	if (rule->kind == SELECT_BY_ID) {
 		*ranked_count = limit < source->count ? limit : source->count;
 		memcpy(ranked, source->order, *ranked_count * sizeof(*ranked));

@@ -21,6 +21,8 @@ enum selection_kind {
 	SELECT_GROUP,       /* the set, of Data-IQ's; ranked by what makes an example one of it */
 	SELECT_RANDOM,
 	SELECT_K_CENTER, /* needs features */
+	SELECT_DUAL_BETA, /* drawn by what beta.h says; depends on the size */
+	SELECT_S2L,       /* by clusters of losses: see trajectories.h */
 	SELECT_BY_ID,    /* all there is, by ascending id; has no name */
 };
 
@@ -29,11 +31,13 @@ struct selection_rule {
 	char measure[256]; /* SELECT_MEASURE, SELECT_REGION, SELECT_GROUP: a measure's name, or a user column's */
 	bool descending;
 	enum region region; /* SELECT_REGION; SELECT_GROUP: see data_iq.h */
+	size_t strata;      /* of SELECT_MEASURE: see strata.h; 0: by rank */
+	double cut;         /* with strata: the share that is left out first */
 };
 
 /* Names that stand for a rule: ambiguous, hard-to-learn, …, region:ambiguous, …. */
 extern const char *const selection_names[];
-#define SELECTION_NAMES 19
+#define SELECTION_NAMES 21
 
 /* "ambiguous", "confidence:asc", …; false: neither a name nor MEASURE:asc or MEASURE:desc. */
 bool selection_rule_parse(const char *text, struct selection_rule *rule);
@@ -61,6 +65,8 @@ struct selection_source {
 	const struct region_cuts *cuts;  /* NULL: regions_default_cuts() of the run's examples */
 	const double *threshold;         /* NULL: none; else only values from here on (ascending: up to here) */
 	const struct features *features; /* NULL: SELECT_K_CENTER cannot be */
+	double beta_c;                   /* of SELECT_DUAL_BETA */
+	size_t clusters;                 /* of SELECT_S2L, at least 1 */
 	unsigned threads;                /* at least 1 */
 	uint64_t seed;
 };

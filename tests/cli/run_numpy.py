@@ -70,7 +70,17 @@ def trajectory(correct, epochs):
     return events, first, start if seen[-1][1] else -1, -1 if seen[-1][1] else start
 
 
-def expected(holds, epochs):
+def windows(p, window):
+    """dyn_unc and dual of one example: over windows of the epochs it was observed at."""
+    seen = p[~np.isnan(p)]
+    if len(seen) < window:
+        return np.nan, np.nan
+    each = np.lib.stride_tricks.sliding_window_view(seen, window)
+    deviations = each.std(1, ddof=1)
+    return deviations.mean(), ((1 - each.mean(1)) * deviations).mean()
+
+
+def expected(holds, epochs, window):
     """By field name, for every example (those never seen included)."""
     p = holds["p"]
     n = (~np.isnan(p)).sum(0)
@@ -78,6 +88,7 @@ def expected(holds, epochs):
     v = mean((p - c) ** 2)
     seen = n > 0
     steps = np.array([trajectory(holds["correct"][:, i], epochs) if seen[i] else (0, 0, 0, 0) for i in range(p.shape[1])])
+    pruning = np.array([windows(p[:, i], window) for i in range(p.shape[1])])
     with np.errstate(invalid="ignore", divide="ignore"):
         ci = np.where(n > 1, np.sqrt(v + v * v / (n - 1)), np.nan)
     return {
@@ -87,7 +98,7 @@ def expected(holds, epochs):
         "always_wrong_after": steps[:, 3], "aum": mean(holds["margin"]),
         "el2n": mean(np.sqrt((1 - p) ** 2 + holds["other_sq"])), "aleatoric": mean(p * (1 - p)),
         "entropy": mean(holds["entropy"]), "max_prob": mean(holds["max_prob"]), "loss": mean(-np.log(np.maximum(p, 2.0 ** -150))),
-        "custom": mean(holds["custom"]),
+        "dyn_unc": pruning[:, 0], "dual": pruning[:, 1], "custom": mean(holds["custom"]),
     }
 
 
@@ -113,20 +124,21 @@ class Checker:
         self.worst = max(self.worst, difference)
         assert difference <= 1e-12, f"{what}: {name} differs by {difference}"
 
-    def metrics(self, run, ids, gold, holds, epochs=None):
+    def metrics(self, run, ids, gold, holds, epochs=None, window=None):
         first, last = epochs or (0, len(holds["p"]))
         part = {k: v[first:last] for k, v in holds.items()}
-        want = expected(part, range(first, last))
+        want = expected(part, range(first, last), window or 10)
         order = np.argsort(ids, kind="stable")
         order = order[want["epochs"][order] > 0]
-        words = [run] + (["--epochs", f"{first}:{last}"] if epochs else [])
+        words = [run] + (["--epochs", f"{first}:{last}"] if epochs else []) + (["--window", str(window)] if window else [])
         self.call("metrics", *words, "-o", "m.npy")
         table = np.load("m.npy")
         what = " ".join(words)
         assert (table["id"] == ids[order]).all() and (table["gold"] == gold[order]).all(), f"{what}: ids or labels"
         held = [name for name in want if name in table.dtype.names]
         signals = [k for k in ("margin", "other_sq", "entropy", "max_prob", "custom") if not np.isnan(part[k]).all()]
-        assert len(held) == 13 + len(signals), f"{what}: columns {table.dtype.names}"
+        has_windows = sum(~np.isnan(part["p"]).all(1)) >= (window or 10)  # epochs that anything was observed at
+        assert len(held) == 13 + 2 * has_windows + len(signals), f"{what}: columns {table.dtype.names}"
         for name in held:
             self.same(name, table[name], want[name][order], what)
         self.texts(words, table, held, what)
@@ -176,7 +188,10 @@ class Checker:
 
     def selections(self, words, table, what):
         for rule, name, sign in (("ambiguous", "variability", -1), ("hard-to-learn", "confidence", 1),
-                                 ("easy-to-learn", "confidence", -1), ("forgetting_events:desc", "forgetting_events", -1)):
+                                 ("easy-to-learn", "confidence", -1), ("forgetting_events:desc", "forgetting_events", -1),
+                                 ("dual:desc", "dual", -1)):
+            if name not in table.dtype.names:
+                continue
             got = self.call("select", *words, "--by", rule, "--fraction", "0.33").decode().split()
             size = int(np.floor(0.33 * len(table) + 0.5))
             order = np.argsort(sign * table[name].astype("f8"), kind="stable")[:size]
@@ -350,6 +365,7 @@ def main():
             checker.metrics(run["name"], ids, gold, holds)
             checker.epochs(run["name"], holds)
             if len(holds["p"]) > 3:
+                checker.metrics(run["name"], ids, gold, holds, window=3)
                 checker.metrics(run["name"], ids, gold, holds, epochs=(1, 3))
         check_text(portolan)
         check_large(portolan)

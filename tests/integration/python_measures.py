@@ -114,6 +114,22 @@ def test_a_range_of_epochs(store, epochs, first, last):
     check(portolan.measures("run", store=store, epochs=epochs), observed, rows)
 
 
+def test_windows_of_epochs(store):
+    """Of two epochs the standard deviation is the difference by the root of two; without `window` six epochs are too few."""
+    logits, gold, seen = random_run(3, 60, 6, 3, 0.0)
+    seen[:] = True
+    record(store, list(range(60)), logits, gold, seen, 3)
+    p = portolan.dynamics("run", store=store)["gold_prob"].astype("f8").reshape(6, 60)
+    deviations, means = np.abs(p[1:] - p[:-1]) / np.sqrt(2), (p[1:] + p[:-1]) / 2
+    m = portolan.measures("run", store=store, window=2)
+    np.testing.assert_allclose(m["dyn_unc"], deviations.mean(0), atol=1e-12)
+    np.testing.assert_allclose(m["dual"], ((1 - means) * deviations).mean(0), atol=1e-12)
+    assert not {"dyn_unc", "dual"} & set(portolan.measures("run", store=store).dtype.names)
+    assert portolan.measures("run", store=store, window=6, epochs="1:").dtype.names == portolan.measures("run", store=store).dtype.names
+    with pytest.raises(portolan.Error, match="--window 1: a whole number from 2"):
+        portolan.measures("run", store=store, window=1)
+
+
 def test_class_names_come_back_as_text(store):
     with portolan.Run("run", store=store, labels=["neutral", "ähnlich"]) as run:
         run.log_probs(0, [5, 6], [[0.25, 0.75], [0.5, 0.5]], [1, 0])

@@ -44,6 +44,11 @@ def printed(store, *words):
     ({"by": "ambiguous", "fraction": 0.2, "offset": 0.1}, ["--by", "ambiguous", "--fraction", 0.2, "--offset", 0.1]),
     ({"by": "group:ambiguous", "count": 5, "offset": 3}, ["--by", "group:ambiguous", "--count", 5, "--offset", 3]),
     ({"by": "ambiguous", "count": "smallest", "per_class": True}, ["--by", "ambiguous", "--count", "smallest", "--per-class"]),
+    ({"by": "dual:desc", "fraction": 0.25, "window": 3}, ["--by", "dual:desc", "--fraction", 0.25, "--window", 3]),
+    ({"by": "confidence:asc", "count": 10, "strata": 4, "cut": 0.2, "seed": 3},
+     ["--by", "confidence:asc", "--count", 10, "--strata", 4, "--cut", 0.2, "--seed", 3]),
+    ({"by": "dual-beta", "count": 9, "c_d": 5.5, "window": 2}, ["--by", "dual-beta", "--count", 9, "--c-d", 5.5, "--window", 2]),
+    ({"by": "s2l", "count": 9, "clusters": 3}, ["--by", "s2l", "--count", 9, "--clusters", 3]),
     ({"by": "ambiguous", "with_": "again"}, ["--by", "ambiguous", "--with", "again"]),
 ])
 def test_it_is_what_the_command_prints(store, ids, given, words):

@@ -99,6 +99,7 @@ def test_with_measures(tables):
     [
         ({"by": "hardest"}, "is no rule; rules are ambiguous"),
         ({"by": "k-center"}, "portolan select has it"),
+        ({"by": "s2l"}, "portolan select has it"),
         ({"by": "aum:asc"}, "there is no measure 'aum'"),
         ({"by": "ambiguous", "fraction": 0.5, "count": 3}, "two sizes"),
         ({"by": "ambiguous", "fraction": 1.5}, "above 0, up to 1"),

@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "dynamics/measures.h"
+#include "dynamics/measures_tdds.h"
 
 #define EPOCHS_MAX 20
 #define ROWS_MAX 200
@@ -13,6 +14,7 @@ struct table {
 	uint64_t present[EPOCHS_MAX][WORDS], correct[EPOCHS_MAX][WORDS];
 	struct store_values columns[EPOCHS_MAX * STORE_COLUMN_MAX];
 	struct store_block block;
+	size_t window;
 	double out[MEASURE_COUNT][ROWS_MAX];
 };
 
@@ -23,6 +25,7 @@ table_new(uint32_t rows, size_t epochs)
 
 	assert_non_null(table);
 	table->block = (struct store_block){.rows = rows, .epoch_count = epochs, .columns = table->columns};
+	table->window = 3;
 	for (size_t e = 0; e < epochs; e++) {
 		table->columns[e * STORE_COLUMN_MAX + STORE_GOLD_PROB] =
 		        (struct store_values){table->p[e], table->present[e], false};
@@ -61,7 +64,7 @@ compute(struct table *table, uint32_t measures)
 
 	for (unsigned m = 0; m < MEASURE_COUNT; m++)
 		out[m] = measures & UINT32_C(1) << m ? table->out[m] : NULL;
-	measures_block(&table->block, epochs, out);
+	measures_block(&table->block, epochs, table->window, out);
 }
 
 #define WITHOUT_SIGNALS                                                                                                \
@@ -248,6 +251,73 @@ test_complete(void **state)
 	}
 }
 
+/* Of two values the sample standard deviation is their difference by √2. */
+static void
+test_windows(void **state)
+{
+	static const float p[4] = {0.2f, 0.8f, 0.4f, 0.6f};
+	const uint32_t measures = MEASURE_BIT(MEASURE_DYN_UNC) | MEASURE_BIT(MEASURE_DUAL);
+	struct table *table = table_new(3, 4);
+	const double *dyn_unc = table->out[MEASURE_DYN_UNC], *dual = table->out[MEASURE_DUAL];
+
+	(void)state;
+	for (size_t e = 0; e < 4; e++) {
+		observe(table, e, 0, p[e], false);
+		if (e != 1) /* what was not observed is in no window */
+			observe(table, e, 1, p[e], false);
+	}
+	observe(table, 2, 2, 0.5f, true);
+	table->window = 2;
+	compute(table, measures);
+	assert_close(dyn_unc[0], (0.6 + 0.4 + 0.2) / sqrt(2) / 3, 1e-7);
+	assert_close(dual[0], (0.5 * 0.6 + 0.4 * 0.4 + 0.5 * 0.2) / sqrt(2) / 3, 1e-7);
+	assert_close(dyn_unc[1], (0.2 + 0.2) / sqrt(2) / 2, 1e-7);
+	assert_close(dual[1], (0.7 * 0.2 + 0.5 * 0.2) / sqrt(2) / 2, 1e-7);
+	assert_true(isnan(dyn_unc[2]) && isnan(dual[2]));
+	table->window = 3; /* one window: √((0.2² + 0 + 0.2²) / 2) about 0.4 */
+	compute(table, measures);
+	assert_close(dyn_unc[1], 0.2, 1e-7);
+	assert_close(dual[1], 0.6 * 0.2, 1e-7);
+	table->window = 5; /* longer than the run */
+	compute(table, measures);
+	assert_true(isnan(dyn_unc[0]) && isnan(dual[0]) && isnan(dyn_unc[1]));
+	free(table);
+}
+
+/* Two classes, by hand: three moves of the first example, of which the last two are a window of three epochs; the second
+ * is without a distribution at one epoch. */
+static void
+test_tdds(void **state)
+{
+	static const float p[2][4] = {{0.5f, 0.5f, 0.25f, 0.25f}, {0.5f, 0.5f, 0.75f, 0.75f}};
+	static const unsigned columns[2] = {STORE_COLUMN_USER + 3, STORE_COLUMN_USER};
+	struct table *table = table_new(2, 4), *other = table_new(2, 4);
+	double moved = 0.25 * log(2) + 0.75 * log(1.5), tdds[2];
+
+	(void)state;
+	for (size_t e = 0; e < 4; e++) {
+		table->extra[e][0] = table->extra[e][1] = p[0][e];
+		other->extra[e][0] = other->extra[e][1] = p[1][e];
+		observe(table, e, 0, p[0][e], true);
+		observe(other, e, 0, p[1][e], true);
+		if (e != 2)
+			observe(table, e, 1, p[0][e], true);
+		observe(other, e, 1, p[1][e], true);
+		table->columns[e * STORE_COLUMN_MAX + columns[0]] =
+		        (struct store_values){table->extra[e], table->present[e], false};
+		table->columns[e * STORE_COLUMN_MAX + columns[1]] =
+		        (struct store_values){other->extra[e], other->present[e], false};
+	}
+	/* moves 0, m, 0: both windows have mean m/2, and √(2 (m/2)²) = m/√2 */
+	measures_tdds(&table->block, columns, 2, 3, tdds);
+	assert_close(tdds[0], 0.99 * moved / sqrt(2), 1e-7);
+	assert_close(tdds[1], 0.9 * moved / sqrt(2), 1e-7); /* moves 0, m: one window */
+	measures_tdds(&table->block, columns, 2, 5, tdds);
+	assert_true(isnan(tdds[0]) && isnan(tdds[1]));
+	free(table);
+	free(other);
+}
+
 static void
 test_signals(void **state)
 {
@@ -309,7 +379,8 @@ main(void)
 	        cmocka_unit_test(test_nearly_equal), cmocka_unit_test(test_loss),
 	        cmocka_unit_test(test_tiles),
 	        cmocka_unit_test(test_complete),     cmocka_unit_test(test_signals),
-	        cmocka_unit_test(test_first_epoch),
+	        cmocka_unit_test(test_first_epoch),  cmocka_unit_test(test_windows),
+	        cmocka_unit_test(test_tdds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from portolan import _programs
-from portolan._reading import _output
+from portolan._reading import _output, _words
 from portolan._reading._table import Table
 from portolan._recording import _options
 from portolan._recording._run import Run
@@ -21,13 +21,16 @@ class Measures(Table):
     _unit = "example"
 
 
-def measures(name: str | Run, store: str | os.PathLike[str] | None = None, epochs: Epochs | None = None) -> Measures:
+def measures(
+    name: str | Run, store: str | os.PathLike[str] | None = None, epochs: Epochs | None = None, *, window: int | None = None
+) -> Measures:
     """The measures of every example of run `name`, by ascending id; also for a run in progress.
 
     Args:
         name: the run; or an open Run: its observations are flushed first.
         store: the store's directory. Default: the open run's; else ``$PORTOLAN_STORE``, then ``./portolan-store``.
         epochs: which epochs, half-open: ``"2:"``, ``(2, None)``, ``slice(2, None)`` or ``range(2, 8)``. Default: all.
+        window: how many epochs a window has, of dyn_unc, dual and tdds, which runs that are shorter do not have. Default: 10.
 
     Returns:
         Measures: a table with the columns id (uint64 or str), gold, epochs, confidence, variability, correctness,
@@ -48,8 +51,10 @@ def measures(name: str | Run, store: str | os.PathLike[str] | None = None, epoch
     """
     known_in_progress = isinstance(name, Run) and name.is_open
     name, folder = locate(name, store)
-    words = ["metrics", "--format", "npy", "--store", folder, *epoch_words(epochs), "--", name]
-    table = _output.table(*words, reader="portolan.measures()", warn=not known_in_progress)
+    words = _words.Words()
+    words += ["metrics", "--format", "npy", "--store", folder, *epoch_words(epochs)]
+    words.add("window", window)
+    table = _output.table(*words, "--", name, reader="portolan.measures()", warn=not known_in_progress)
     return Measures(f"measures of {name}", table)
 
 

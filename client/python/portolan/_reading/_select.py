@@ -73,6 +73,7 @@ def select(
     *,
     store: str | os.PathLike[str] | None = None,
     epochs: Epochs | None = None,
+    window: int | None = None,
     threshold: float | None = None,
     sizes: str | None = None,
     offset: float | None = None,
@@ -85,7 +86,11 @@ def select(
     exclude: _words.Ids | None = None,
     with_: str | Run | Sequence[str | Run] | None = None,
     never_learned: str | None = None,
+    strata: int | None = None,
+    cut: float | None = None,
     regions: tuple[float, float] | str | None = None,
+    c_d: float | None = None,
+    clusters: int | None = None,
     features: Any = None,
     feature_ids: _words.Ids | None = None,
     seed: int | None = None,
@@ -102,7 +107,7 @@ def select(
         sizes: how a fraction is cut: ``"rounded"``, or ``"published"``: int(fraction * n) + 1, as the code published with Swayamdipta et al. 2020.
         offset: pass over what the rule ranks first: a share below 1 of the examples, or so many.
         store: the store's directory. Default: the open run's; else ``$PORTOLAN_STORE``, then ``./portolan-store``.
-        epochs: which epochs; see measures(). Default: all.
+        epochs, window: which epochs, and how many of them a window has; see measures(). Default: all; 10.
         both_ends: this share from the rule's top, the rest from its other end.
         per_class, stratified: the size of each gold class; or shared among the classes as they are in the whole.
         mix: ``{"easy-to-learn": 0.1}``: this share of the selection by another rule instead.
@@ -111,9 +116,12 @@ def select(
         with_: further runs (seeds of the same data), taken together with this one.
         never_learned: what an example counts as forgetting events in a run that never learned it: ``"flag"``, ``"1000"``, ``"epochs"``,
             ``"infinity"`` or ``"0"``. Default: ``"epochs"`` with `with_` and by ``"forgetting"``, else ``"flag"``.
+        strata, cut: cover the measure's range: so many strata give as evenly as they can, at random, after this share of the ranking's first is
+            left out (CCS).
         regions: where ``region:`` rules cut: (variability, confidence).
+        c_d, clusters: of ``"dual-beta"``; of ``"s2l"``.
         features: for ``"k-center"``: a matrix, one row for each example, or a .npy file; feature_ids: the ids of its rows.
-        seed: of ``"random"``.
+        seed: of what is drawn at random.
 
     Returns:
         Selection: a table in rank order with the columns of measures(): ``s["id"]``, ``s.to_pandas()``; and ``s.ids()``,
@@ -135,11 +143,16 @@ def select(
         "by": by,
         "fraction": fraction,
         "count": count,
+        "window": window,
         "threshold": threshold,
         "sizes": sizes,
         "offset": offset,
         "both-ends": both_ends,
         "never-learned": never_learned,
+        "strata": strata,
+        "cut": cut,
+        "c-d": c_d,
+        "clusters": clusters,
         "seed": seed,
     }
     for option, value in asked.items():

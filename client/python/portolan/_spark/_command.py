@@ -59,7 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     measures.add_argument("--format", choices=("parquet", "csv"), default="parquet", help="of the files (default: parquet)")
     _operands(measures, "+")
     select = _command(commands, "select", "the ids that a rule ranks first, in rank order, as a folder of text files")
-    select.add_argument("--by", metavar="RULE", required=True, help="a rule of portolan select, but k-center")
+    select.add_argument("--by", metavar="RULE", required=True, help="a rule of portolan select, but k-center, dual-beta and s2l")
     size = select.add_mutually_exclusive_group()
     size.add_argument("--fraction", type=float, metavar="F", help="take this fraction of the examples, rounded half up")
     size.add_argument("--count", type=int, metavar="N", help="take so many")

@@ -23,7 +23,7 @@ _OURS = ("run", *_NEEDED, *_SIGNALS, "gold", *_ADDED)
 _RESERVED = (
     "id", "gold", "label", "epochs", "confidence", "variability", "correctness", "forgetting_events", "never_learned", "first_learned",
     "threshold_closeness", "variability_ci", "always_right_after", "always_wrong_after", "aum", "el2n", "aleatoric", "entropy", "max_prob",
-    "loss",
+    "loss", "dyn_unc", "dual", "tdds",
 )  # fmt: skip
 
 
@@ -39,7 +39,7 @@ def measures(
         labels: the names of the classes, for a column ``label``.
 
     Returns:
-        A DataFrame, in no order. Empty is null. Where several rows have the same example and epoch, the later stays: by
+        A DataFrame, in no order, without dyn_unc, dual and tdds, which only ``portolan metrics`` has. Empty is null. Where several rows have the same example and epoch, the later stays: by
         session_started, then rank, then session.
 
     Raises:

@@ -62,7 +62,8 @@ def select(
     Args:
         df: the measures of one run, as measures() returns them, or its observations. They are gone through two or three times: of
             much data, write the measures and select from what was written.
-        by: a rule of ``portolan select``, but k-center: ambiguous, hard-to-learn, easy-to-learn, forgettable, MEASURE:asc, MEASURE:desc, ...
+        by: a rule of ``portolan select``, but k-center, dual-beta and s2l: ambiguous, hard-to-learn, easy-to-learn, forgettable,
+            MEASURE:asc, MEASURE:desc, ...
         fraction: take this fraction of the examples, rounded half up.
         count: take so many. Without any size: all that the rule ranks.
         threshold: take only those whose value is so much or more; with MEASURE:asc, or less.
@@ -89,8 +90,8 @@ def rule_of(by: str) -> Rule:
         return RULES[by]
     if measure and direction in ("asc", "desc"):
         return Rule(measure, direction == "desc")
-    if by == "k-center":
-        raise ValueError("by='k-center' needs distances between examples: portolan select has it")
+    if by in ("k-center", "dual-beta", "s2l"):
+        raise ValueError(f"by={by!r} is not for Spark: portolan select has it")
     raise ValueError(f"by={by!r} is no rule; rules are {', '.join(RULES)}, MEASURE:asc and MEASURE:desc")
 
 

@@ -1,0 +1,154 @@
+/*
+ * measures_windows.c: each window of J epochs that an example was observed at has a mean m and a sample standard
+ * deviation s of p(gold). dyn_unc is the mean of s over the windows, dual that of (1 − m) s.
+ *
+ * The windows of one example share all epochs but one, yet each is summed by itself, mean first: sums that are carried
+ * on from window to window lose the digits that nearly equal values differ in. Words of 64 rows that have every epoch go
+ * side by side, others row by row, with the same operations in the same order: the results are the same to the last bit.
+ */
+#include "measures_windows.h"
+
+#include "program/widths.h"
+
+#include <math.h>
+
+#define TILE 64u /* rows of a word of bits */
+#define ROWS 16u /* whose sums are held in registers */
+
+/* Of one row: so far. */
+struct sums {
+	double deviations, weighted;
+};
+
+static const struct store_values *
+gold_prob(const struct store_block *block, size_t epoch)
+{
+	return store_block_values(block, epoch, STORE_GOLD_PROB);
+}
+
+static bool
+is_observed(const struct store_block *block, size_t epoch, uint32_t row)
+{
+	const uint64_t *present = gold_prob(block, epoch)->present;
+
+	return present && present[row / TILE] >> row % TILE & 1;
+}
+
+/* Adds the window of observed epochs that begins with `from` and ends with `to`. */
+static void
+add_window(const struct store_block *block, uint32_t row, size_t from, size_t to, size_t window, struct sums *sums)
+{
+	double mean = 0, variance = 0, deviation;
+
+	for (size_t e = from; e <= to; e++)
+		if (is_observed(block, e, row))
+			mean += (double)((const float *)gold_prob(block, e)->values)[row];
+	mean /= (double)window;
+	for (size_t e = from; e <= to; e++)
+		if (is_observed(block, e, row)) {
+			double away = (double)((const float *)gold_prob(block, e)->values)[row] - mean;
+
+			variance += away * away;
+		}
+	deviation = sqrt(variance / (double)(window - 1));
+	sums->deviations += deviation;
+	sums->weighted += (1 - mean) * deviation;
+}
+
+static void
+measure_row(const struct store_block *block, uint32_t row, size_t window, double *dyn_unc, double *dual)
+{
+	struct sums sums = {0, 0};
+	size_t from = 0, held = 0, windows = 0;
+
+	for (size_t e = 0; e < block->epoch_count; e++) {
+		if (!is_observed(block, e, row))
+			continue;
+		if (held == window)
+			from++;
+		else
+			held++;
+		while (!is_observed(block, from, row))
+			from++;
+		if (held < window)
+			continue;
+		add_window(block, row, from, e, window, &sums);
+		windows++;
+	}
+	if (dyn_unc)
+		dyn_unc[row] = windows > 0 ? sums.deviations / (double)windows : (double)NAN;
+	if (dual)
+		dual[row] = windows > 0 ? sums.weighted / (double)windows : (double)NAN;
+}
+
+/* The same of ROWS rows that have every epoch. */
+INLINE void
+measure_rows(const struct store_block *block, size_t at, size_t window, double *dyn_unc, double *dual)
+{
+	double deviations[ROWS] = {0}, weighted[ROWS] = {0};
+	const size_t windows = block->epoch_count - window + 1;
+
+	for (size_t from = 0; from < windows; from++) {
+		double mean[ROWS] = {0}, variance[ROWS] = {0};
+
+		for (size_t e = from; e < from + window; e++) {
+			const float *p = (const float *)gold_prob(block, e)->values + at;
+
+			for (unsigned r = 0; r < ROWS; r++)
+				mean[r] += (double)p[r];
+		}
+		for (unsigned r = 0; r < ROWS; r++)
+			mean[r] /= (double)window;
+		for (size_t e = from; e < from + window; e++) {
+			const float *p = (const float *)gold_prob(block, e)->values + at;
+
+			for (unsigned r = 0; r < ROWS; r++)
+				variance[r] += ((double)p[r] - mean[r]) * ((double)p[r] - mean[r]);
+		}
+		for (unsigned r = 0; r < ROWS; r++) {
+			double deviation = sqrt(variance[r] / (double)(window - 1));
+
+			deviations[r] += deviation;
+			weighted[r] += (1 - mean[r]) * deviation;
+		}
+	}
+	for (unsigned r = 0; dyn_unc && r < ROWS; r++)
+		dyn_unc[at + r] = deviations[r] / (double)windows;
+	for (unsigned r = 0; dual && r < ROWS; r++)
+		dual[at + r] = weighted[r] / (double)windows;
+}
+
+FOR_EACH_WIDTH static void
+measure_word(const struct store_block *block, size_t word, size_t window, double *dyn_unc, double *dual)
+{
+	for (unsigned r = 0; r < TILE; r += ROWS)
+		measure_rows(block, word * TILE + r, window, dyn_unc, dual);
+}
+
+/* Do all rows of the word have every epoch? */
+static bool
+is_complete(const struct store_block *block, size_t word)
+{
+	for (size_t e = 0; e < block->epoch_count; e++) {
+		const uint64_t *present = gold_prob(block, e)->present;
+
+		if (!present || present[word] != UINT64_MAX)
+			return false;
+	}
+	return true;
+}
+
+void
+measures_windows(const struct store_block *block, size_t window, double *dyn_unc, double *dual)
+{
+	for (uint32_t first = 0; first < block->rows; first += TILE) {
+		uint32_t end = block->rows - first < TILE ? block->rows : first + TILE;
+
+		if (end == first + TILE && block->epoch_count >= window && is_complete(block, first / TILE)) {
+			measure_word(block, first / TILE, window, dyn_unc, dual);
+			continue;
+		}
+		for (uint32_t row = first; row < end; row++)
+			measure_row(block, row, window, dyn_unc, dual);
+	}
+}

@@ -1,0 +1,15 @@
+/* widths.h: a function compiled once for each width of vector registers; which one runs is found out when the program
+ * starts. */
+#ifndef WIDTHS_H
+#define WIDTHS_H
+
+/* Which one is used is decided before ThreadSanitizer is there, by a function that it has changed: the program would
+ * end. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
+#define FOR_EACH_WIDTH __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define FOR_EACH_WIDTH
+#endif
+#define INLINE static inline __attribute__((always_inline)) /* into the function that is compiled for each width */
+
+#endif

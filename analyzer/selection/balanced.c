@@ -1,0 +1,94 @@
+/* balanced.c: see balanced.h. Groups are laid out one after the other, each shuffled; rounds then take from all. */
+#include "balanced.h"
+
+#include "dynamics/arrays.h"
+
+#include <portolan/error.h>
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct group {
+	size_t from, size, filled;
+	size_t number;
+	bool is_small; /* its members are the last group's, and its size is 0 */
+};
+
+static int
+compare_sizes(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+
+	if (x->size != y->size)
+		return x->size < y->size ? 1 : -1;
+	return x->number < y->number ? 1 : -1;
+}
+
+/* Puts the members of each group one after the other; all[count] becomes that of the small ones, and comes last. */
+static void
+lay_out(const uint32_t *list, const uint32_t *groups, size_t n, size_t least, struct group *all, size_t count,
+        uint32_t *members)
+{
+	struct group *rest = &all[count];
+
+	for (size_t i = 0; i < n; i++)
+		all[groups[i]].size++;
+	for (size_t g = 0; g < count; g++) {
+		all[g].number = g;
+		all[g].from = rest->from;
+		all[g].is_small = all[g].size < least;
+		if (all[g].is_small) {
+			rest->size += all[g].size;
+			all[g].size = 0;
+		}
+		rest->from += all[g].size;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct group *to = all[groups[i]].is_small ? rest : &all[groups[i]];
+
+		members[to->from + to->filled++] = list[i];
+	}
+}
+
+/* One from each group that has one left, the largest first, until there are `limit`; how many there are. */
+static size_t
+take_rounds(const struct group *groups, size_t count, const uint32_t *members, size_t limit, uint32_t *ranked)
+{
+	size_t used = 0;
+
+	for (size_t round = 0; used < limit; round++) {
+		while (count > 0 && groups[count - 1].size <= round)
+			count--;
+		if (count == 0)
+			break;
+		for (size_t g = 0; g < count && used < limit; g++)
+			ranked[used++] = members[groups[g].from + round];
+	}
+	return used;
+}
+
+int
+balanced_order(const uint32_t *list, const uint32_t *groups, size_t n, size_t group_count, size_t least,
+               struct random_state *random, size_t limit, uint32_t *ranked, struct portolan_error *error)
+{
+	uint32_t *members = array_new(n, sizeof(*members), "examples in groups", error);
+	struct group *all = array_new(group_count + 1, sizeof(*all), "groups", error), *rest;
+	size_t used;
+
+	if (!members || !all) {
+		array_free(members);
+		array_free(all);
+		return PORTOLAN_E_MEMORY;
+	}
+	rest = &all[group_count];
+	lay_out(list, groups, n, least, all, group_count, members);
+	for (size_t g = 0; g <= group_count; g++)
+		random_sample(random, members + all[g].from, all[g].size, all[g].size);
+	qsort(all, group_count, sizeof(*all), compare_sizes);
+	used = take_rounds(all, group_count, members, limit, ranked);
+	memcpy(ranked + used, members + rest->from, (limit - used) * sizeof(*ranked));
+	array_free(members);
+	array_free(all);
+	return 0;
+}

@@ -1,0 +1,29 @@
+/*
+ * beta.h: drawing examples by their DUAL scores, at small sizes the easier ones (Cho et al. 2025, §3: Beta sampling).
+ *
+ * Of n examples a share k is kept, r = 1 − k is pruned. Each is drawn, without replacement, with a probability in
+ * proportion to dual · Beta(confidence; a, b), where
+ *
+ *     b = 15 (1 − μ) (1 − r^c),    a = 16 − b,
+ *
+ * μ is the mean confidence of the ten examples with the highest scores, and c, the paper's c_D, says how soon easier
+ * examples are preferred as more is pruned: the larger, the later.
+ */
+#ifndef BETA_H
+#define BETA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define BETA_ANCHORS 10
+
+/* Fills weights[order[i]], for n dense indices by ascending id, with the logarithm of what the probability is in
+ * proportion to; −∞ where there is no score, or it is 0. */
+void beta_log_weights(const double *confidence, const double *dual, const uint32_t *order, size_t n, double kept,
+                      double c, double *weights);
+
+/* Makes of each log weight the key of a draw without replacement, for the same indices: whose key is larger is drawn earlier
+ * (Efraimidis and Spirakis 2006, as logarithms). */
+void beta_draw(const uint32_t *order, size_t n, uint64_t seed, double *weights);
+
+#endif

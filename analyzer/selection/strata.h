@@ -1,0 +1,34 @@
+/*
+ * strata.h: a subset that covers a measure's whole range: coverage-centric selection (CCS; Zheng et al. 2023, algorithm 1).
+ *
+ * The first examples of the ranking, the hardest, are cut off; the range of the others' values is divided into strata of
+ * equal width, which give as evenly as they can (see balanced.h).
+ */
+#ifndef STRATA_H
+#define STRATA_H
+
+#include <portolan/portolan.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct strata {
+	const double *values; /* by dense index */
+	bool descending;      /* from which end is cut off */
+	const uint32_t *list; /* dense indices by ascending id */
+	size_t n;
+	size_t count; /* of strata, at least 1 */
+	double cut;   /* share of the n that is cut off, rounded half up, in [0, 1) */
+	uint64_t seed;
+};
+
+/* Fills ranked[] with the first `limit` ≤ n at most; *ranked_count says how many there are. Examples whose value is not
+ * finite come last, by ascending id. PORTOLAN_E_MEMORY. */
+int strata_rank(const struct strata *strata, size_t limit, uint32_t *ranked, size_t *ranked_count,
+                struct portolan_error *error);
+
+/* The stratum of a value from `lowest` to `highest`, all finite: 0 … count−1. */
+size_t strata_find(double value, double lowest, double highest, size_t count);
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * k_means.h: clusters by Lloyd's algorithm (Lloyd 1982), from centres that are given. Pure: the caller brings the memory.
+ */
+#ifndef K_MEANS_H
+#define K_MEANS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define K_MEANS_LANES 8
+#define K_MEANS_PADDED(clusters) (((clusters) + K_MEANS_LANES - 1) / K_MEANS_LANES * K_MEANS_LANES)
+
+struct k_means {
+	size_t dimensions, clusters;
+	double *centres; /* clusters × dimensions */
+	double *turned;  /* room for dimensions × K_MEANS_PADDED(clusters) */
+	size_t *sizes;   /* room for `clusters` */
+};
+
+/* Point i is row rows[i] of a matrix, row by row, of finite numbers. labels[i] becomes the number of the centre nearest to
+ * it, the lowest of equal ones: distances are Euclidean, summed in float64 in a fixed order. Answers how many labels changed. */
+size_t k_means_assign(struct k_means *means, const float *matrix, const uint32_t *rows, size_t n, uint32_t *labels);
+
+/* Moves the centres to the means of their points until no label changes, or so many times; a centre without points
+ * stays. labels has room for n. */
+void k_means_fit(struct k_means *means, const float *matrix, const uint32_t *rows, size_t n, unsigned times,
+                 uint32_t *labels);
+
+#endif

@@ -1,0 +1,262 @@
+"""Pruning scores and rules beside the code that their authors published, and beside formulas of our own in NumPy.
+
+    run_pruning.py PORTOLAN MAKE_STORE
+
+published_pruning.json holds what the authors' code said, once, of trajectories that made() makes again; with the commits.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import stores  # noqa: E402
+from run_select import Random, rounded  # noqa: E402
+
+with open(os.path.join(HERE, "published_pruning.json"), encoding="utf-8") as numbers:
+    PUBLISHED = json.load(numbers)
+PORTOLAN = ""
+
+
+def call(*words):
+    return subprocess.run([PORTOLAN, *map(str, words)], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
+
+
+def chosen(*words):
+    return [int(line) for line in call("select", *words).split()]
+
+
+def table(*words):
+    call("metrics", *words, "-o", "t.npy")
+    return np.load("t.npy")
+
+
+def made():
+    """Distributions over three classes, of which 0 is gold: logits that walk, and drift to it; epochs × examples × classes."""
+    random = np.random.default_rng(PUBLISHED["seed"])
+    epochs, examples, classes = (PUBLISHED[name] for name in ("epochs", "examples", "classes"))
+    logits = np.cumsum(random.normal(0, 0.6, (epochs, examples, classes)), 0)
+    logits[:, :, 0] += np.linspace(0, 3, epochs)[:, None] * random.normal(0.7, 0.6, examples)
+    probs = np.exp(logits - logits.max(2, keepdims=True))
+    return (probs / probs.sum(2, keepdims=True)).astype("f4")
+
+
+def made_run(probs):
+    ids = np.arange(probs.shape[1])
+    return stores.run("made", [stores.batch(e, ids, p[:, 0], p.argmax(1) == 0, 0 * ids, **{f"prob_{k}": p[:, k] for k in range(3)}) for e, p in enumerate(probs)], declared=len(ids))
+
+
+def check_windows(probs):
+    """The published scores are ten times ours; the code of Dyn-Unc leaves the last epoch out."""
+    last = len(probs) - 1
+    for window in (10, 4):
+        t = table("made", "--window", window)
+        np.testing.assert_allclose(10 * t["dual"], PUBLISHED["dual"][str(window)], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(10 * t["dyn_unc"], PUBLISHED["dyn_unc_by_dual"][str(window)], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(10 * table("made", "--epochs", f":{last}")["dyn_unc"], PUBLISHED["dyn_unc"], rtol=0, atol=1e-12)
+    assert sorted(chosen("made", "--by", "dyn_unc:desc", "--fraction", "0.25", "--epochs", f":{last}")) == PUBLISHED["dyn_unc_kept"]
+    return 6
+
+
+def tdds(probs, window):
+    """By the paper's equations: classes last."""
+    q, p = np.log(probs[1:].astype("f8") + 1e-8), np.log(probs[:-1].astype("f8") + 1e-8)
+    moves = np.abs(probs[1:] * (q - p)).sum(2)
+    each = np.lib.stride_tricks.sliding_window_view(moves, window - 1, axis=0)
+    varied = np.sqrt(((each - each.mean(2, keepdims=True)) ** 2).sum(2))
+    return (varied * 0.9 * 0.1 ** np.arange(len(varied))[::-1, None]).sum(0)
+
+
+def check_tdds(probs):
+    """Their own code's softmax of what it was given is within 1e-7 of the distributions."""
+    for length, window in ((24, 10), (12, 4)):
+        ours = table("made", "--epochs", f":{length}", "--window", window)["tdds"]
+        np.testing.assert_allclose(ours, tdds(probs[:length], window), rtol=1e-12)
+        np.testing.assert_allclose(ours, PUBLISHED["tdds"][f"{length}/{window}"], rtol=1e-5, atol=1e-7)
+    assert "tdds" not in call("metrics", "curves", "--window", 3)
+    return 5
+
+
+def check_second_split():
+    """Epochs count from 1 there, and what never comes is one more than there are."""
+    t = table("made")
+    for measure, name in (("always_wrong_after", "second_split_forgetting"), ("always_right_after", "learning")):
+        epoch = np.where(t[measure] < 0, PUBLISHED["epochs"] + 1, t[measure] + 1)
+        assert epoch.tolist() == PUBLISHED[name], measure
+    order = np.argsort(PUBLISHED["second_split_forgetting"], kind="stable")
+    assert chosen("made", "--by", "always_wrong_after:asc") == order.tolist()
+    return 3
+
+
+def strata_scores():
+    """Scores in 50 strata, away from their borders: theirs are 1.0001 times as wide as the range."""
+    random = np.random.default_rng(PUBLISHED["ccs"]["seed"])
+    n = PUBLISHED["ccs"]["examples"]
+    place = np.minimum(random.geometric(0.09, n) - 1, 49)
+    score = (place + random.uniform(0.1, 0.9, n)) / 50
+    score[:2] = 0, 1
+    return score.astype("f4")
+
+
+def strata_of(score, n=50):
+    return np.minimum((n * ((score - score.min()) / (score.max() - score.min()))).astype(int), n - 1)
+
+
+def balanced(groups, count, size, least, random):
+    """The members of the groups that a subset of this size has, as the authors' loops share it out: the smallest group first."""
+    members = [np.flatnonzero(groups == g) for g in range(count)]
+    small = np.flatnonzero(np.isin(groups, [g for g in range(count) if len(members[g]) < least]))
+    members = [m if len(m) >= least else m[:0] for m in members]
+    members = [random.sample(m.tolist(), len(m)) for m in members]
+    small = random.sample(small.tolist(), len(small))
+    taken = []
+    order = np.argsort([len(m) for m in members], kind="stable")
+    for i, g in enumerate(order):
+        taken += members[g][: size // (count - i)]
+        size -= min(len(members[g]), size // (count - i))
+    return taken + small[:size]
+
+
+def check_strata(score):
+    n = len(score)
+    for at, budgets in PUBLISHED["ccs"]["budgets"].items():
+        cut, size = at.split("/")
+        words = ["scores", "--by", "score:asc", "--strata", 50, "--count", size, "--seed", 3] + (["--cut", cut] if float(cut) else [])
+        got = chosen(*words)
+        assert len(set(got)) == len(got) == int(size), at
+        left = np.argsort(score, kind="stable")[rounded(float(cut) * n):]
+        stratum = np.zeros(n, int)
+        stratum[left] = strata_of(score[left])
+        assert np.isin(got, left).all(), at
+        sizes = np.bincount(stratum[left], minlength=50)  # which of two equal strata gives one more is chance there
+        assert sorted(zip(sizes, np.bincount(stratum[got], minlength=50))) == sorted(zip(sizes, budgets)), at
+        ours = balanced(stratum[left], 50, int(size), 1, Random(3))
+        assert set(got) == set(left[ours]), at
+    whole = chosen("scores", "--by", "score:desc", "--strata", 50, "--fraction", 1)
+    for size in (1, 49, 500):
+        assert chosen("scores", "--by", "score:desc", "--strata", 50, "--count", size) == whole[:size]
+    assert set(chosen("scores", "--by", "score:desc", "--strata", 50, "--cut", 0.2, "--count", 800)) == set(np.argsort(-score, kind="stable")[200:])
+    return 2 * len(PUBLISHED["ccs"]["budgets"]) + 4
+
+
+def check_beta():
+    """The weights are the published ones; the draw is that of the largest keys, from our generator."""
+    n = PUBLISHED["examples"]
+    for at, weights in PUBLISHED["beta"].items():
+        rate, c = map(float, at.split("/"))
+        size = rounded((1 - rate) * n)
+        for seed in (0, 5):
+            random = Random(seed)
+            uniform = np.array([((random.next() >> 11) + 0.5) * 2.0**-53 for _ in range(n)])
+            with np.errstate(divide="ignore"):
+                keys = np.log(weights) - np.log(-np.log(uniform))
+            got = chosen("made", "--by", "dual-beta", "--c-d", c, "--count", size, "--seed", seed)
+            assert got == np.argsort(-keys, kind="stable")[:size].tolist(), at
+    assert chosen("made", "--by", "dual-beta", "--fraction", 0.3) == chosen("made", "--by", "dual-beta", "--c-d", 4, "--count", 18)
+    return 2 * len(PUBLISHED["beta"]) + 1
+
+
+def losses_of(p):
+    """Examples × epochs; what is missing is the loss before, or else after."""
+    losses = -np.log(np.maximum(p, np.finfo("f4").tiny).astype("f4")).T.copy()
+    for row in losses:
+        seen = np.flatnonzero(~np.isnan(row))
+        row[:] = row[seen[np.maximum(np.searchsorted(seen, np.arange(len(row)), "right") - 1, 0)]]
+    return losses.astype("f8")
+
+
+def lloyd(losses, clusters, random):
+    drawn = random.sample(range(len(losses)), min(len(losses), 256 * clusters))
+    centres, sample, labels = losses[drawn[:clusters]].copy(), losses[drawn], None
+    for _ in range(20):
+        nearest = ((sample[:, None] - centres) ** 2).sum(2).argmin(1)
+        if labels is not None and (nearest == labels).all():
+            break
+        labels = nearest
+        for k in np.unique(labels):
+            centres[k] = sample[labels == k].mean(0)
+    return ((losses[:, None] - centres) ** 2).sum(2).argmin(1)
+
+
+def wandering(name, n, epochs, seed, missing, prefix=""):
+    """A run, its ids by ascending id, and p by epoch: NaN where nothing was observed."""
+    random = np.random.default_rng(seed)
+    ids = sorted((f"{prefix}{i}" if prefix else int(i)) for i in random.permutation(9 * n)[:n])
+    p = random.uniform(0.05, 1, (epochs, n)).astype("f4")
+    p[random.random(p.shape) < missing] = np.nan
+    p[0, np.isnan(p).all(0)] = 0.5
+    batches = []
+    for epoch, row in enumerate(p):
+        order = random.permutation(np.flatnonzero(~np.isnan(row)))
+        batches.append(stores.batch(epoch, [ids[i] for i in order], row[order], row[order] > 0.5))
+    return stores.run(name, batches), np.array(ids).astype("U"), p
+
+
+def check_trajectories(runs):
+    checks = 0
+    for run, ids, p in runs:
+        losses = losses_of(p)
+        for clusters, seed in ((1, 0), (7, 1), (40, 2)):
+            for size in (3, len(ids) // 2, len(ids)):
+                random = Random(seed)
+                labels = lloyd(losses, min(clusters, len(ids)), random)
+                ours = ids[balanced(labels, min(clusters, len(ids)), size, 3, random)]
+                got = call("select", run["name"], "--by", "s2l", "--clusters", clusters, "--seed", seed, "--count", size).split()
+                assert len(got) == size and set(got) == set(ours), f"{run['name']}: {clusters} clusters, {size}"
+                checks += 1
+    some = ids[: len(ids) // 2]
+    with open("some.txt", "w", encoding="utf-8") as file:
+        file.write("\n".join(some))
+    random = Random(5)
+    ours = some[balanced(lloyd(losses[: len(some)], 4, random), 4, 6, 3, random)]
+    assert set(call("select", run["name"], "--by", "s2l", "--clusters", 4, "--seed", 5, "--count", 6, "--only", "some.txt").split()) == set(ours)
+    return checks + 1
+
+
+def faiss_losses():
+    """Three ways in which losses go, far apart: faiss's k-means finds them, and gives the three as S2L's code draws them."""
+    random = np.random.default_rng(PUBLISHED["s2l"]["seed"])
+    group = np.repeat(np.arange(3), [640, 350, 210])
+    curves = np.array([[2, 1.2, .8, .5, .3, .2, .1, .1], [2, 2, 2.1, 2, 1.8, 1, .5, .2], [2.5, 3, 3.2, 3.4, 3.6, 3.8, 4, 4]])
+    return group, (curves[group] + random.normal(0, 0.15, (len(group), 8))).clip(0.01)
+
+
+def check_against_faiss(group):
+    """Each of faiss's clusters is one of the groups: so many of each are drawn, whatever the numbers of the clusters."""
+    assert sorted(PUBLISHED["s2l"]["faiss_clusters_of_groups"]) == [[0], [1], [2]]
+    for size, counts in ((90, [30, 30, 30]), (900, [345, 345, 210]), (1000, [440, 350, 210])):
+        got = chosen("curves", "--by", "s2l", "--clusters", 3, "--count", size)
+        assert np.bincount(group[got]).tolist() == counts, size
+    return 3
+
+
+def main():
+    global PORTOLAN
+    PORTOLAN, maker = (os.path.abspath(path) for path in sys.argv[1:3])
+    probs, score = made(), strata_scores()
+    group, losses = faiss_losses()
+    numbers = np.arange(len(score))
+    runs = [wandering("missing", 700, 7, 2, 0.4), wandering("large", 17000, 4, 3, 0), wandering("strings", 300, 12, 4, 0.1, "id-")]
+    kept = [
+        made_run(probs),
+        stores.run("scores", [stores.batch(0, numbers, 0 * score, 0 * numbers, score=score)], declared=len(score)),
+        stores.run("curves", [stores.batch(e, np.arange(len(group)), np.exp(-losses[:, e]), group < 2) for e in range(8)], declared=len(group)),
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        os.environ["PORTOLAN_STORE"] = os.path.join(folder, "store")
+        stores.make_store(maker, "store", kept + [run[0] for run in runs])
+        checks = check_windows(probs) + check_tdds(probs) + check_second_split() + check_strata(score) + check_beta()
+        checks += check_trajectories(runs) + check_against_faiss(group)
+        os.chdir("/")
+    print(f"{checks} comparisons with published code, and with NumPy")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
