@@ -176,7 +176,7 @@ static const char *const sizes_names[] = {"rounded", "published", NULL};
 #define SIZES "fraction count fractions"
 const struct option_spec select_option_table[] = {
         {"by", "RULE", OPTION_RULE, .take = take_rule,
-         .often = true, .help = "Choose by ambiguous, hard-to-learn, easy-to-learn, forgettable, random, or MEASURE:asc or MEASURE:desc of any measure. Also region:ambiguous, region:easy-to-learn, region:hard-to-learn, group:easy, group:ambiguous, group:hard, or a baseline (portolan help select lists them). ambiguous is variability:desc, hard-to-learn confidence:asc, easy-to-learn confidence:desc."},
+         .often = true, .help = "ambiguous, hard-to-learn, easy-to-learn, forgettable, random, MEASURE:asc, MEASURE:desc. Also region:ambiguous, region:easy-to-learn, region:hard-to-learn, group:easy, group:ambiguous, group:hard, or a baseline (portolan help select lists them). ambiguous is variability:desc, hard-to-learn confidence:asc, easy-to-learn confidence:desc."},
         {"fraction", "F", OPTION_REAL, TO(plan.fraction), .range = RANGE_ABOVE_TO, .to = 1,
          .excludes = "threshold " SIZES,
          .often = true, .help = "Take this fraction of the examples to choose from (rounded half up)."},
