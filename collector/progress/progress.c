@@ -1,7 +1,8 @@
 /*
  * progress.c: one line, redrawn when the percentage changes, and twice a second; nothing in the first half second.
  * The seconds are a thread's, so that they go on while a part of the work takes long. Without memory, or threads, there
- * is no bar.
+ * is no bar. What reads a pipe may be a pager, which shows its page on the same terminal for as long as it blocks the
+ * work: the thread then draws nothing.
  */
 #include "progress.h"
 
@@ -12,6 +13,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,6 +25,7 @@ struct progress_line {
 	const char *what;
 	uint64_t total;
 	int64_t started; /* ms, monotonic */
+	bool piped;      /* standard output is a pipe */
 	pthread_t thread;
 	pthread_mutex_t lock; /* guards what follows, and the line on the terminal */
 	pthread_cond_t ended;
@@ -58,7 +61,7 @@ tick(void *argument)
 
 		while (!line->end && pthread_cond_timedwait(&line->ended, &line->lock, &next) == 0)
 			;
-		if (!line->end)
+		if (!line->end && !line->piped)
 			draw(line, clock_ms());
 	}
 	pthread_mutex_unlock(&line->lock);
@@ -79,6 +82,14 @@ start_thread(struct progress_line *line)
 	return started;
 }
 
+static bool
+is_piped(void)
+{
+	struct stat status;
+
+	return fstat(STDOUT_FILENO, &status) == 0 && S_ISFIFO(status.st_mode);
+}
+
 static void
 line_free(struct progress_line *line)
 {
@@ -96,7 +107,8 @@ progress_begin(struct progress *progress, const char *what, uint64_t total)
 	progress->line = NULL;
 	if (!line)
 		return;
-	*line = (struct progress_line){.what = what, .total = total, .started = clock_ms()};
+	*line = (struct progress_line){
+	        .what = what, .total = total, .started = clock_ms(), .piped = is_piped()};
 	pthread_mutex_init(&line->lock, NULL);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import termios
+import time
 
 import numpy as np
 
@@ -441,6 +442,33 @@ def check_progress():
     os.environ["PATH"] = path
 
 
+def drawn(terminal):
+    """What has been drawn on a terminal since it was last read."""
+    text = b""
+    while select.select([terminal], [], [], 0)[0]:
+        text += os.read(terminal, 65536)
+    return text
+
+
+def check_progress_beside_a_pager(maker):
+    """While who reads a pipe waits, as a pager does, nothing is drawn over its page."""
+    stores.make_store(maker, "large", [stores.run("large", [stores.batch(0, range(100_000), [0.5] * 100_000, [0] * 100_000)])])
+    terminal, end = os.openpty()
+    with subprocess.Popen([PORTOLAN, "metrics", "large", "--store", "large"], stdout=subprocess.PIPE, stderr=end) as done:
+        held, before = 0, -1
+        while held == 0 or held != before:  # the pipe is full
+            time.sleep(1)
+            before, held = held, struct.unpack("i", fcntl.ioctl(done.stdout, termios.FIONREAD, bytes(4)))[0]
+        assert done.poll() is None
+        drawn(terminal)
+        time.sleep(1.6)
+        text = drawn(terminal)
+        done.stdout.read()
+    os.close(end)
+    os.close(terminal)
+    assert text == b"" and done.returncode == 0, (text, done.returncode)
+
+
 def check_leading_options():
     """Options that every command has may stand before it."""
     plain = run("metrics", "r", "-q").stdout
@@ -543,6 +571,7 @@ def main():
         check_last_screen()
         check_closing_line()
         check_progress()
+        check_progress_beside_a_pager(maker)
         check_leading_options()
         check_help()
         check_old_names()
