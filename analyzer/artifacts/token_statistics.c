@@ -14,9 +14,8 @@ token_statistic(const uint64_t *counts, const double *priors, size_t labels)
 		double n = (double)statistic.n, p = (double)counts[l] / n;
 		double z = (p - priors[l]) / sqrt(priors[l] * (1 - priors[l]) / n);
 
-		if (!(p <= statistic.p_star))
-			statistic.p_star = p;
 		if (!(z <= statistic.z_star)) {
+			statistic.p_star = p;
 			statistic.z_star = z;
 			statistic.label = (uint32_t)l;
 		}

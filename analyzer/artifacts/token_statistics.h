@@ -2,9 +2,9 @@
  * token_statistics.h: how strongly a token gives the label away. Pure.
  *
  * Of a token in n records, n_l of them with label l of C, p̂_l = n_l / n:
- *     p* = max_l p̂_l                                        (Gardner et al. 2021, as in Han Chen, Eq. 1)
+ *     p* = p̂_l of the label l of z*                         (Gardner et al. 2021, as in Han Chen, Eq. 1)
  *     z* = max_l (p̂_l − p_l) / √(p_l (1 − p_l) / n)          (Eq. 2)
- * where p_l, the prior, is 1/C, or the label's share of all records.
+ * where p_l, the prior, is 1/C, or the label's share of all records. With 1/C, which the papers have, p* is max_l p̂_l.
  */
 #ifndef TOKEN_STATISTICS_H
 #define TOKEN_STATISTICS_H
@@ -14,7 +14,7 @@
 
 struct token_statistic {
 	uint64_t n;
-	uint32_t label; /* of z*; ties: the first. With the prior 1/C it is that of p* as well */
+	uint32_t label; /* of z* and p*; ties: the first */
 	double p_star, z_star;
 };
 

@@ -92,7 +92,8 @@ def reference(records, prior):
         n = np.array([by[label] for label in labels], float)
         p0 = n * 0 + 1 / len(labels) if prior == "uniform" else np.array([sizes[label] for label in labels]) / len(records)
         z = (n / n.sum() - p0) / np.sqrt(p0 * (1 - p0) / n.sum())
-        rows.append((-z.max(), -n.sum(), word.encode(), int(n.sum()), labels[int(z.argmax())], (n / n.sum()).max(), z.max(), n.astype(int)))
+        lead = int(z.argmax())
+        rows.append((-z.max(), -n.sum(), word.encode(), int(n.sum()), labels[lead], n[lead] / n.sum(), z.max(), n.astype(int)))
     return labels, sorted(rows, key=lambda row: row[:3])
 
 
