@@ -35,7 +35,7 @@ const struct option_spec corpus_option_table[] = {
          .missing = "which field holds the label? --label-field FIELD",
          .often = true, .help = "The field that holds the label."},
         {"min-count", "N", OPTION_WHOLE, TO(ranking.min_count),
-         .group = OPTION_GROUP_HOW, .often = true, .help = "Leave out tokens that stand in fewer records. Default: 1000."},
+         .group = OPTION_GROUP_HOW, .often = true, .help = "Leave out tokens that stand in fewer records. Default: 1000; with --tokens 1."},
         {"max-count", "N", OPTION_WHOLE, TO(ranking.max_count),
          .group = OPTION_GROUP_HOW, .help = "Leave out tokens that stand in more records. Default: 0, which is no limit."},
         {"prior", "uniform|share", OPTION_CHOICE, TO(prior), .choices = prior_names,
@@ -57,8 +57,10 @@ const struct option_spec corpus_option_table[] = {
 int
 corpus_options_check(struct corpus_options *options)
 {
-	const struct ranking_request *ranking = &options->ranking;
+	struct ranking_request *ranking = &options->ranking;
 
+	if (options->request.tokens && !option_given(&options->common, "min-count"))
+		ranking->min_count = 1;
 	if (ranking->max_count && ranking->max_count < ranking->min_count)
 		return options_wrong(&options->common, "--max-count %llu is below --min-count %llu",
 		                     (unsigned long long)ranking->max_count, (unsigned long long)ranking->min_count);

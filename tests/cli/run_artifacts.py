@@ -53,6 +53,11 @@ def check_by_hand():
     write("some.txt", "Cat\nthe\n\nnot there\n")
     rows = table(portolan("artifacts", "hand.csv", "--text", "text", "--label", "label", "--min-count", 1, "--tokens", "some.txt").stdout)
     assert [(row["token"], row["n"]) for row in rows] == [("the", "1"), ("cat", "2")], rows
+    words = ["artifacts", "hand.csv", "--text", "text", "--label", "label", "--tokens", "some.txt"]
+    assert table(portolan(*words).stdout) == rows, "tokens that are asked for need not be frequent"
+    assert [row["token"] for row in table(portolan(*words, "--min-count", 2).stdout)] == ["cat"], "unless that is asked for as well"
+    assert b"--max-count 1 is below --min-count 2" in portolan(*words, "--min-count", 2, "--max-count", 1, status=2).stderr
+    assert [row["token"] for row in table(portolan(*words, "--max-count", 1).stdout)] == ["the"]
 
 
 def random_corpus(rng, form):
