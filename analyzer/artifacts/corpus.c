@@ -241,6 +241,18 @@ check_label(const struct corpus_reader *reader, struct portolan_error *error)
 	return wrong ? corpus_reader_wrong(reader, reader->corpus->request.label, wrong, error) : 0;
 }
 
+static bool
+is_ignored(const struct corpus_reader *reader)
+{
+	const struct corpus_request *request = &reader->corpus->request;
+
+	for (size_t i = 0; i < request->ignored_count; i++)
+		if (strlen(request->ignored[i]) == reader->label->length &&
+		    memcmp(request->ignored[i], reader->label->at, reader->label->length) == 0)
+			return true;
+	return false;
+}
+
 int
 corpus_reader_record(struct corpus_reader *reader, struct portolan_error *error)
 {
@@ -255,7 +267,8 @@ corpus_reader_record(struct corpus_reader *reader, struct portolan_error *error)
 	reader->id = corpus->request.id ? &reader->fields.found[texts + 1] : NULL;
 	for (size_t i = 0; i < corpus->fields.count && code >= 0; i++)
 		code = check_kind(reader, i, i < texts, error);
-	if (code >= 0)
+	reader->ignored = code >= 0 && is_ignored(reader);
+	if (code >= 0 && !reader->ignored)
 		code = check_label(reader, error);
 	reader->next_text = 0;
 	tokenizer_begin(&reader->tokenizer, "", 0, "");

@@ -12,12 +12,15 @@
 
 #define CORPUS_TEXTS_MAX 16
 #define CORPUS_LABELS_MAX 1000 /* more are no labels */
+#define CORPUS_IGNORED_MAX 16
 
 struct corpus_request {
 	const char *path;
 	const char *texts[CORPUS_TEXTS_MAX];
 	size_t text_count;
 	const char *label, *id; /* id NULL: not needed */
+	const char *ignored[CORPUS_IGNORED_MAX]; /* labels of records that have none */
+	size_t ignored_count;
 	const char *stop_words; /* NULL: English; "none"; or a file, a word a line */
 	const char
 	        *tokens; /* a file of the tokens to look at, one a line, which are kept whatever they are; NULL: all */
@@ -47,6 +50,7 @@ struct corpus_reader {
 	struct fields_reader fields; /* texts, label, id */
 	const struct record *record;
 	const struct field *label, *id; /* id NULL: not asked for */
+	bool ignored; /* the label is one of request.ignored: the record has its number, and nothing else counts */
 	/* private */
 	struct tokenizer tokenizer;
 	size_t next_text; /* the field whose tokens come next */

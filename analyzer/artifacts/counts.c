@@ -30,7 +30,7 @@ struct table {
 	uint32_t *cells; /* rows of 1 + label_room */
 	size_t rows, label_room;
 	uint64_t label_records[CORPUS_LABELS_MAX];
-	uint64_t empty;
+	uint64_t ignored, empty;
 	const char *first_empty; /* in the file */
 	uint32_t stamp;
 	struct kept_part *kept; /* of the part at work; NULL: nothing is kept */
@@ -97,7 +97,7 @@ check_label_count(const struct corpus *corpus, size_t count, struct portolan_err
 	return count <= CORPUS_LABELS_MAX
 	               ? 0
 	               : error_set(error, PORTOLAN_E_INVALID,
-	                           "%s: the field '%s' has more than %d values: is it the label? (see --label)",
+	                           "%s: the field '%s' has more than %d values: is it the label? (see --label-field)",
 	                           corpus->file.path, corpus->request.label, CORPUS_LABELS_MAX);
 }
 
@@ -163,19 +163,23 @@ static int
 count_record(struct table *table, uint32_t weight, struct kept *kept, struct portolan_error *error)
 {
 	const struct record *record = table->reader.record;
+	uint64_t at = (uint64_t)(record->at - table->reader.corpus->file.text);
 	const struct names *only = table->reader.corpus->request.tokens ? &table->reader.corpus->tokens : NULL;
 	struct token token;
-	uint32_t label;
+	uint32_t label = 0; /* of a record without tokens nobody looks at it */
 	bool empty = true;
-	int code = take_label(table, &label, error);
+	int code = table->reader.ignored ? 0 : take_label(table, &label, error);
 
 	if (code < 0)
 		return code;
+	if (table->kept && !kept_add_record(kept, table->kept, at, record->next, label))
+		table->kept = NULL;
+	if (table->reader.ignored) {
+		table->ignored++;
+		return 0;
+	}
 	table->stamp++;
 	table->label_records[label] += weight;
-	if (table->kept && !kept_add_record(kept, table->kept, (uint64_t)(record->at - table->reader.corpus->file.text),
-	                                    record->next, label))
-		table->kept = NULL;
 	while ((code = corpus_reader_token(&table->reader, &token, error)) > 0) {
 		empty = false;
 		if (only && names_find(only, token.text, token.length) == NAMES_NONE)
@@ -261,6 +265,7 @@ merge(struct table *into, const struct table *from, uint32_t *labels, uint32_t *
 	if (from->empty && (!into->empty || from->first_empty < into->first_empty))
 		into->first_empty = from->first_empty;
 	into->empty += from->empty;
+	into->ignored += from->ignored;
 	return true;
 }
 
@@ -323,6 +328,7 @@ take_table(struct token_counts *counts, struct table *table)
 	counts->label_count = labels;
 	counts->counts = table->cells;
 	counts->empty = table->empty;
+	counts->ignored = table->ignored;
 	table->tokens = table->labels = (struct names){0};
 	table->cells = NULL;
 	counts->label_records = calloc(labels + 1, sizeof(*counts->label_records));
@@ -351,6 +357,10 @@ check_labels(const struct corpus *corpus, const struct token_counts *counts, str
 		return error_set(error, PORTOLAN_E_INVALID, "%s holds no records", request->path);
 	if (counts->label_count > 1)
 		return 0;
+	if (counts->label_count == 0)
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "%s: every record has a label in '%s' that is ignored: see --ignore-label",
+		                 request->path, request->label);
 	only = counts_label(counts, 0, &length);
 	return error_set(error, PORTOLAN_E_INVALID,
 	                 "%s: every record has the label '%.*s' in '%s': there is nothing that a token could give away",

@@ -12,14 +12,15 @@ struct token_counts {
 	uint32_t *places;        /* of each label in the order */
 	uint32_t *counts;        /* tokens × labels, the latter in order */
 	uint64_t *label_records; /* in order */
-	uint64_t records, empty; /* of these, without any token */
+	uint64_t records, ignored; /* of these, with a label that is ignored: they are in no other count */
+	uint64_t empty;          /* of the others, without any token */
 	uint64_t empty_line;     /* of the first of them */
 	uint64_t *firsts;        /* the number of each part's first record, from 0; parts + 1 */
 	struct kept kept;        /* of a corpus that asks for it */
 };
 
 /* Goes through the corpus. `weights`: as what each record counts, by its number; NULL: as one (then firsts may be NULL
- * as well). One label only is an error, as are more than CORPUS_LABELS_MAX. */
+ * as well). One label only, but for those ignored, is an error, as are more than CORPUS_LABELS_MAX. */
 int counts_make(const struct corpus *corpus, const uint32_t *weights, const uint64_t *firsts,
                 struct token_counts *counts, struct portolan_error *error);
 void counts_free(struct token_counts *counts); /* may be called twice */

@@ -123,6 +123,8 @@ take_record(const struct search *search, struct corpus_reader *reader, uint32_t 
 	uint16_t *key;
 	int count, code;
 
+	if (reader->ignored)
+		return 0;
 	if (!make_room(found, 1 + HOLDERS_TOKENS_MAX))
 		return no_memory(error);
 	key = found->keys + found->key_count;

@@ -142,7 +142,7 @@ draw(const struct points *points, const char *title, const struct token_counts *
 	if (below && below->series_count > 0)
 		chart.panels[chart.panel_count++] = *below;
 	number_print_grouped(ranking->count, tokens);
-	number_print_grouped(counts->records, records);
+	number_print_grouped(counts->records - counts->ignored, records);
 	snprintf(caption, sizeof(caption), "%s %s of %s records, %zu labels%s", tokens, ranking->count == 1 ? "token" : "tokens", records,
 	         counts->label_count, points->count < ranking->count ? "; beyond the first 1,000 a sample" : "");
 	return chart_draw(&chart, picture, error);

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#define LABEL_SHOWN 60 /* bytes of a label that a warning names */
+
 /* A,B,C: different names. */
 static int
 take_texts(void *context, char *text)
@@ -24,6 +26,18 @@ take_texts(void *context, char *text)
 	return 0;
 }
 
+static int
+take_ignored(void *context, char *text)
+{
+	struct corpus_options *options = context;
+	struct corpus_request *request = &options->request;
+
+	if (request->ignored_count == CORPUS_IGNORED_MAX)
+		return options_wrong(&options->common, "--ignore-label: at most %d labels", CORPUS_IGNORED_MAX);
+	request->ignored[request->ignored_count++] = text;
+	return 0;
+}
+
 static const char *const prior_names[] = {"uniform", "share", NULL};
 
 #define TO(member) .offset = offsetof(struct corpus_options, member)
@@ -34,6 +48,9 @@ const struct option_spec corpus_option_table[] = {
         {"label-field", "FIELD", OPTION_TEXT, TO(request.label), .old_names = "label",
          .missing = "which field holds the label? --label-field FIELD",
          .often = true, .help = "The field that holds the label."},
+        {"ignore-label", "VALUE", OPTION_TEXT, .take = take_ignored, .group = OPTION_GROUP_TAKE,
+         .often = true, .help = "Leave out the records with this label, which have none: - in SNLI, -1 in many a data set. May be repeated. "
+                 "They are in no count and are never repeated; what copies DATA copies them as they are."},
         {"min-count", "N", OPTION_WHOLE, TO(ranking.min_count),
          .group = OPTION_GROUP_HOW, .often = true, .help = "Leave out tokens that stand in fewer records. Default: 1000; with --tokens 1."},
         {"max-count", "N", OPTION_WHOLE, TO(ranking.max_count),
@@ -84,6 +101,43 @@ warn_of_none(const struct corpus_options *options, const struct token_counts *co
 		                options->request.path);
 }
 
+/* The place of a label that may mean that a record has none: "-", or one of three or more with under a tenth of the
+ * records that each would have if all had the same. NAMES_NONE: there is none. */
+static uint32_t
+find_suspect(const struct token_counts *counts)
+{
+	uint64_t all = counts->records - counts->ignored;
+	uint32_t least = 0;
+
+	for (uint32_t l = 0; l < counts->label_count; l++) {
+		size_t length;
+		const char *text = counts_label(counts, l, &length);
+
+		if (length == 1 && *text == '-')
+			return l;
+		least = counts->label_records[l] < counts->label_records[least] ? l : least;
+	}
+	return counts->label_count > 2 && 10 * counts->label_count * counts->label_records[least] < all ? least
+	                                                                                                : NAMES_NONE;
+}
+
+static void
+warn_of_suspect(const struct corpus_options *options, const struct token_counts *counts)
+{
+	uint32_t suspect = find_suspect(counts);
+	size_t length;
+	const char *text;
+
+	if (suspect == NAMES_NONE)
+		return;
+	text = counts_label(counts, suspect, &length);
+	length = length < LABEL_SHOWN ? length : LABEL_SHOWN;
+	message_warning(
+	        "%s: the label '%.*s' counts as a class, with %s of %s records: if it means that they have none, say --ignore-label %.*s",
+	        options->request.path, (int)length, text, NUMBER_GROUPED(counts->label_records[suspect]),
+	        NUMBER_GROUPED(counts->records - counts->ignored), (int)length, text);
+}
+
 int
 corpus_options_report(const struct corpus_options *options, const struct token_counts *counts,
                       const struct ranking *ranking)
@@ -93,5 +147,8 @@ corpus_options_report(const struct corpus_options *options, const struct token_c
 		                NUMBER_GROUPED(counts->empty), (unsigned long long)counts->empty_line);
 	if (ranking->count == 0)
 		warn_of_none(options, counts, ranking);
+	warn_of_suspect(options, counts);
+	if (options->request.ignored_count > 0 && counts->ignored == 0)
+		message_warning("%s: no record has a label that --ignore-label names", options->request.path);
 	return options->common.strict && (counts->empty > 0 || ranking->count == 0) ? STATUS_INCOMPLETE : STATUS_DONE;
 }

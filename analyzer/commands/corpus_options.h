@@ -20,7 +20,7 @@ extern const struct option_spec corpus_option_table[];
 /* Is everything there? DATA is the operand. 0, or options_wrong(). */
 int corpus_options_check(struct corpus_options *options);
 
-/* Warns of records without tokens, and of a table without any; STATUS_INCOMPLETE with --strict if there was one, else
+/* Warns of records without tokens, of a table without any, and of a label that may be none; STATUS_INCOMPLETE with --strict if there was one, else
  * STATUS_DONE. */
 int corpus_options_report(const struct corpus_options *options, const struct token_counts *counts,
                           const struct ranking *ranking);

@@ -47,7 +47,7 @@ static int
 make_priors(struct upsample *upsample, struct portolan_error *error)
 {
 	const struct token_counts *counts = &upsample->counts;
-	double all = (double)(counts->records + upsample->balance.added);
+	double all = (double)(counts->records - counts->ignored + upsample->balance.added);
 
 	upsample->priors_after = calloc(counts->label_count + 1, sizeof(double));
 	if (!upsample->priors_after)

@@ -215,6 +215,8 @@ upsample_add_report(struct report *report, const char *key, const struct upsampl
 	            100 * (double)balance->added / (double)records);
 	report_begin(report, key);
 	REPORT_WHOLES(report, {"records", records}, {"repeats", balance->added});
+	if (!report->as_text || upsample->counts.ignored)
+		report_whole(report, "ignored", upsample->counts.ignored);
 	report_real(report, "growth", (double)balance->added / (double)records);
 	REPORT_WHOLES(report, {"iterations", balance->iterations}, {"tried", balance->tried});
 	if (report->as_text) {
@@ -246,6 +248,10 @@ upsample_add_request(struct report *report, const struct upsample *upsample)
 		report_text(report, NULL, request->texts[i]);
 	report_end(report);
 	report_text(report, "label", request->label);
+	report_begin_list(report, "ignored_labels");
+	for (size_t i = 0; i < request->ignored_count; i++)
+		report_text(report, NULL, request->ignored[i]);
+	report_end(report);
 	REPORT_WHOLES(report, {"top", upsample->token_count}, {"min_count", ranking->min_count},
 	              {"max_count", ranking->max_count});
 	report_text(report, "prior", ranking->share ? "share" : "uniform");

@@ -417,6 +417,49 @@ def check_sides(maker):
     assert b"has the id of an example of run 'r' in its field 'l'" in portolan("artifacts", *words, status=1).stderr
 
 
+def check_ignored():
+    """Records whose label says that they have none: tables and repeats are those of the file without them, whose lines stay where they are."""
+    rng = np.random.default_rng(6)
+    write_planted("clean.jsonl", 9_000, seed=6, words=60)
+    with open("clean.jsonl", "rb") as file:
+        clean = file.readlines()
+    marks = (b'"-"', b"-1", b'""')
+    marked = {int(at): marks[i % 3] for i, at in enumerate(rng.choice(9_000, 60, replace=False))}
+    lines = [re.sub(rb'("label": )[^,}]+', rb"\1" + marked[i], line) if i in marked else line for i, line in enumerate(clean)]
+    clean = [line for i, line in enumerate(clean) if i not in marked]
+    write("marked.jsonl", b"".join(lines))
+    write("clean.jsonl", b"".join(clean))
+    options = ["--text", "premise,hypothesis", "--label-field", "label", "--min-count", 200, "--ngrams", 4]
+    ignore = ["--ignore-label", "-", "--ignore-label", "-1", "--ignore-label="]
+    for more in ((), ("--prior", "share", "--threads", 3)):
+        done = portolan("artifacts", "marked.jsonl", *options, *ignore, *more)
+        assert done.stdout == portolan("artifacts", "clean.jsonl", *options, *more).stdout and not done.stderr, done
+        report = json.loads(portolan("upsample", "marked.jsonl", *options, *ignore, *more, "-o", "up.jsonl", "--json").stdout)
+        other = json.loads(portolan("upsample", "clean.jsonl", *options, *more, "-o", "up-clean.jsonl", "--json").stdout)
+        assert (report["ignored"], report["records"], other["ignored"]) == (60, 9_000, 0) and report["repeats"] > 0, report
+        assert repeats_of("marked.jsonl", "up.jsonl") == repeats_of("clean.jsonl", "up-clean.jsonl") and report["tokens"] == other["tokens"], report
+        again = portolan("upsample", "marked.jsonl", *options, *ignore, *more, "-o", "up2.jsonl", "--json", "--max-memory", "16M").stdout
+        assert json.loads(again) == report and repeats_of("marked.jsonl", "up2.jsonl") == repeats_of("marked.jsonl", "up.jsonl")
+    with open("up.jsonl.manifest.json", encoding="utf-8") as file:
+        assert json.load(file)["request"]["ignored_labels"] == ["-", "-1", ""]
+    portolan("upsample", "marked.jsonl", *options, *ignore, *more, "-o", "weights.txt", "--weights", "count")
+    counts = np.loadtxt("weights.txt", int)
+    assert len(counts) == 9_000 and all(counts[i] == 1 for i in marked) and counts.sum() == 9_000 + report["repeats"]
+    said = portolan("artifacts", "marked.jsonl", *options, *ignore[2:]).stderr
+    assert b"marked.jsonl: the label '-' counts as a class, with 20 of 8,960 records: if it means that they have none, say --ignore-label -\n" in said, said
+    said = portolan("artifacts", "marked.jsonl", *options, "--ignore-label", "-", "--ignore-label=").stderr
+    assert b"the label '-1' counts as a class, with 20 of 8,960 records" in said, said
+    assert b"no record has a label that --ignore-label names" in portolan("artifacts", "clean.jsonl", *options, "--ignore-label", 7).stderr
+    for labels, quiet in (((0, 1) * 50 + (2,), False), ((0, 1) * 9 + (2,), True), ((0,) * 99 + (1,), True), (("-", "x") * 4, False)):
+        write("few.csv", "t,l\n" + "".join(f"a b,{label}\n" for label in labels))
+        done = portolan("artifacts", "few.csv", "--text", "t", "--label-field", "l", "--min-count", 1, "--stop-words", "none")
+        assert (b"counts as a class" not in done.stderr) == quiet, (labels, done)
+    words = ["artifacts", "few.csv", "--text", "t", "--label-field", "l", "--ignore-label", "-"]
+    assert b"every record has the label 'x' in 'l'" in portolan(*words, status=1).stderr
+    assert b"every record has a label in 'l' that is ignored: see --ignore-label" in portolan(*words, "--ignore-label", "x", status=1).stderr
+    assert b"--ignore-label: at most 16 labels" in portolan(*words, *16 * ["--ignore-label", "y"], status=2).stderr
+
+
 def check_long_line():
     """100 MB in one line: of words, then of one word."""
     for text in ("some words " * (100_000_000 // 11), "x" * 100_000_000, "ж" * 10_000_000):
@@ -440,6 +483,7 @@ def main():
         check_formats()
         check_bad_input()
         check_sides(maker)
+        check_ignored()
         check_long_line()
         os.chdir("/")
     print("counts and statistics as NumPy and collections have them; planted tokens found and balanced; bad input refused")
