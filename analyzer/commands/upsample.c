@@ -15,6 +15,7 @@
 #define ITERATIONS 50
 #define ITERATIONS_MAX 100000
 #define PATIENCE 10
+#define PUBLISHED_ITERATIONS 10 /* of Han Chen's experiment */
 #define NOT_GIVEN UINT64_MAX
 #define KEEP_SHARE 4 /* of --max-memory, for what would have to be read again */
 
@@ -27,6 +28,10 @@ check(void *context, struct portolan_error *error)
 	struct upsample *upsample = context;
 	struct common_options *common = &upsample->corpus_options.common;
 
+	if (upsample->as_published) {
+		upsample->pick = BALANCE_UNIFORM;
+		upsample->iterations = PUBLISHED_ITERATIONS;
+	}
 	if (upsample->patience == NOT_GIVEN) /* uniform draws are the paper's, and so is their end */
 		upsample->patience = upsample->pick == BALANCE_UNIFORM ? 0 : PATIENCE;
 	upsample->corpus_options.request.keep = common->max_memory / KEEP_SHARE;
@@ -206,13 +211,15 @@ static const struct option_spec options[] = {
                  "Default: 10; with --pick uniform 0, as in the paper."},
         {"pick", "conflict-free|uniform", OPTION_CHOICE, TO(pick), .choices = pick_names,
          .group = OPTION_GROUP_HOW, .help = "Which records to repeat: those that set back the fewest other tokens (the default), or any."},
+        {"as-published", NULL, OPTION_FLAG, TO(as_published), .excludes = "pick iterations patience max-multiplicity",
+         .group = OPTION_GROUP_HOW, .help = "Draw as the paper does: --pick uniform --iterations 10 --patience 0."},
         {"max-multiplicity", "M", OPTION_WHOLE, TO(max_multiplicity), .least = 1, .most = UINT32_MAX,
          .group = OPTION_GROUP_HOW, .often = true, .help = "Write no record more than M times (itself included). Default: no limit."},
         {"seed", "N", OPTION_WHOLE, TO(seed), .most = INT64_MAX, .group = OPTION_GROUP_HOW, .help = "For the draws. Default: 0."},
         {"weights", "count|share", OPTION_CHOICE, TO(weights), .choices = weight_names,
          .group = OPTION_GROUP_OUTPUT, .often = true, .help = "Write no records, but a line for each record of DATA: how often it would stand in the result, or its share of the result, to sample with."},
         {"plot", "FILE", OPTION_OUTPUT, TO(plot),
-         .often = true, .help = "Draw the imbalance, and p* before and after: by iteration, and of each token; .png, .svg or .pdf."},
+         .often = true, .help = "Draw the imbalance by iteration, and p* and z* of each token before and after; .png, .svg or .pdf."},
         {0},
 };
 
@@ -233,6 +240,8 @@ const struct command upsample_command = {
                 "portolan upsample train.jsonl --text premise,hypothesis --label-field gold_label -o balanced.jsonl\n"
                 "no record more than 20 times; how far does that lead?\n"
                 "portolan upsample train.jsonl --text premise,hypothesis --label-field gold_label --max-multiplicity 20 --plot balanced.svg -o balanced.jsonl\n"
+                "the paper's own settings, and its Figure 3\n"
+                "portolan upsample train.jsonl --text premise,hypothesis --label-field gold_label --as-published --plot balanced.svg -o balanced.jsonl\n"
                 "leave the file alone, and write how often to draw each of its records\n"
                 "portolan upsample train.jsonl --text premise,hypothesis --label-field gold_label --weights count -o weights.txt\n",
         .help = "Takes the first K tokens of portolan artifacts, and repeats records until each of them stands in equally many records of every label (Chen, No More Distractions, Algorithm 1). "
@@ -244,7 +253,7 @@ const struct command upsample_command = {
                 "With -o - the data goes to standard output, and the report nowhere.\n\n"
                 "A record that contradicts one token may confirm another, and so repeats may do more harm than good, the more so the more labels there are. "
                 "When the imbalance, the sum of all that is lacking, has not fallen below its lowest for 10 iterations (--patience), or has grown tenfold, what came after the lowest is taken back, and said. "
-                "--pick uniform is the paper's algorithm to the letter, which may grow without end: give it a --patience.\n\n"
+                "--pick uniform is the paper's algorithm to the letter, which may grow without end: give it a --patience. --as-published takes the number of iterations from the paper as well.\n\n"
                 "Where few records contradict a token, each of these is repeated often, and its other words become hints in their turn: look at the multiplicities, at --plot, or at portolan artifacts of the result.\n\n"
                 "Tokens are those of portolan artifacts; see there. Time and memory grow with K: at most 1000.",
         .common = COMMON_OUTPUT | COMMON_JSON | COMMON_THREADS | COMMON_MEMORY | COMMON_STRICT | COMMON_SCRIPT,

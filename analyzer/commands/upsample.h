@@ -15,6 +15,7 @@ struct upsample {
 	double step;
 	uint64_t iterations, patience, max_multiplicity, seed;
 	enum balance_pick pick;
+	bool as_published;
 	const char *plot;
 	struct picture picture;
 	/* and then */

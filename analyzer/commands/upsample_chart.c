@@ -1,4 +1,5 @@
-/* upsample_chart.c: the imbalance by iteration; p* of all tokens before and after, those to be balanced told apart, and joined by a line. */
+/* upsample_chart.c: the imbalance by iteration; p* and z* of all tokens before and after (Han Chen, Figure 3), those to
+ * be balanced told apart, and joined by a line. */
 #include "upsample.h"
 
 #include "plot/chart.h"
@@ -12,7 +13,7 @@
 #define POINTS 10000 /* of other tokens: more show nothing more */
 
 struct dots {
-	double n[POINTS], p[POINTS]; /* records that hold the token; p* */
+	double n[POINTS], p[POINTS], z[POINTS]; /* records that hold the token; p*, z* */
 	size_t count;
 };
 _Static_assert(2 * HOLDERS_TOKENS_MAX <= POINTS, "there is room for all chosen tokens, before and after");
@@ -22,15 +23,22 @@ struct curves {
 	double imbalance_max;
 	struct dots others[2], chosen[2]; /* before, after */
 	struct dots moves;                /* of each chosen token: before, after */
-	double n_min, n_max;
+	double n_min, n_max, z_min, z_max;
 	double even_n[2], even_p[2]; /* the line at 1/labels */
 };
 
 static void
-widen(struct curves *curves, double n)
+add_dot(struct curves *curves, struct dots *dots, const struct token_statistic *statistic)
 {
+	double n = (double)statistic->n;
+
+	dots->n[dots->count] = n;
+	dots->p[dots->count] = statistic->p_star;
+	dots->z[dots->count++] = statistic->z_star;
 	curves->n_min = fmin(curves->n_min, n);
 	curves->n_max = fmax(curves->n_max, n);
+	curves->z_min = fmin(curves->z_min, statistic->z_star);
+	curves->z_max = fmax(curves->z_max, statistic->z_star);
 }
 
 /* The other tokens, evenly over the ranking where they are too many. */
@@ -39,20 +47,8 @@ add_others(struct curves *curves, int after, const struct ranked_token *list, si
 {
 	size_t step = count / POINTS + 1;
 
-	for (size_t i = 0; i < count && curves->others[after].count < POINTS; i += step) {
-		size_t at = curves->others[after].count++;
-
-		curves->others[after].n[at] = (double)list[i].statistic.n;
-		curves->others[after].p[at] = list[i].statistic.p_star;
-		widen(curves, curves->others[after].n[at]);
-	}
-}
-
-static void
-add_dot(struct dots *dots, const struct token_statistic *statistic)
-{
-	dots->n[dots->count] = (double)statistic->n;
-	dots->p[dots->count++] = statistic->p_star;
+	for (size_t i = 0; i < count && curves->others[after].count < POINTS; i += step)
+		add_dot(curves, &curves->others[after], &list[i].statistic);
 }
 
 static void
@@ -70,14 +66,13 @@ fill(struct curves *curves, const struct upsample *upsample)
 		for (size_t s = 0; s < upsample->token_count; s++) {
 			struct token_statistic statistic = upsample_statistic(upsample, s, after);
 
-			add_dot(&curves->chosen[after], &statistic);
-			widen(curves, (double)statistic.n);
+			add_dot(curves, &curves->chosen[after], &statistic);
 		}
 	for (size_t s = 0; s < upsample->token_count; s++)
 		for (int after = 0; after < 2; after++) {
 			struct token_statistic statistic = upsample_statistic(upsample, s, after);
 
-			add_dot(&curves->moves, &statistic);
+			add_dot(curves, &curves->moves, &statistic);
 		}
 }
 
@@ -118,25 +113,32 @@ add_after(struct curves *curves, const struct upsample *upsample, struct portola
 
 /* gnuplot knows no block of data without any. */
 static void
-add_series(struct chart_panel *panel, const char *name, const struct dots *dots, enum chart_style style, unsigned colour)
+add_series(struct chart_panel *panel, const char *name, const struct dots *dots, bool z, enum chart_style style,
+           unsigned colour)
 {
 	if (dots->count > 0)
 		panel->series[panel->series_count++] =
-		        (struct chart_series){name, dots->n, dots->p, dots->count, style, colour};
+		        (struct chart_series){name, dots->n, z ? dots->z : dots->p, dots->count, style, colour};
+}
+
+/* All tokens' p*, or z*. */
+static void
+add_tokens(struct chart_panel *panel, const struct curves *curves, bool z)
+{
+	add_series(panel, "others before", &curves->others[0], z, CHART_DOTS, 4);
+	add_series(panel, "others after", &curves->others[1], z, CHART_DOTS, 2);
+	add_series(panel, "its way", &curves->moves, z, CHART_PAIRS, 4);
+	add_series(panel, "a token before", &curves->chosen[0], z, CHART_DOTS, 1);
+	add_series(panel, "and after", &curves->chosen[1], z, CHART_DOTS, 0);
 }
 
 static void
-add_shares(struct chart_panel *panel, struct curves *curves, size_t labels)
+add_even(struct chart_panel *panel, struct curves *curves, size_t labels)
 {
 	for (int end = 0; end < 2; end++) {
 		curves->even_n[end] = end ? panel->x_max : panel->x_min;
 		curves->even_p[end] = 1 / (double)labels;
 	}
-	add_series(panel, "others before", &curves->others[0], CHART_DOTS, 4);
-	add_series(panel, "others after", &curves->others[1], CHART_DOTS, 2);
-	add_series(panel, "its way", &curves->moves, CHART_PAIRS, 4);
-	add_series(panel, "a token before", &curves->chosen[0], CHART_DOTS, 1);
-	add_series(panel, "and after", &curves->chosen[1], CHART_DOTS, 0);
 	panel->series[panel->series_count++] =
 	        (struct chart_series){"1 / labels", curves->even_n, curves->even_p, 2, CHART_LINE, 3};
 }
@@ -178,7 +180,7 @@ draw(struct curves *curves, const struct upsample *upsample, struct portolan_err
 	struct chart chart = {
 	        .title = upsample->corpus.file.path,
 	        .caption = caption,
-	        .panel_count = 2,
+	        .panel_count = 3,
 	        .panels[0] = {.x_label = "iteration",
 	                      .x_whole = true,
 	                      .title = "imbalance",
@@ -192,10 +194,20 @@ draw(struct curves *curves, const struct upsample *upsample, struct portolan_err
 	                      .x_max = curves->n_max * 1.1,
 	                      .y_max = 1,
 	                      .x_log = true},
+	        .panels[2] = {.x_label = "records that hold the token (n)",
+	                      .title = "deviation from the expected share",
+	                      .y_label = "z*",
+	                      .x_min = curves->n_min / 1.1,
+	                      .x_max = curves->n_max * 1.1,
+	                      .y_min = curves->z_min,
+	                      .y_max = curves->z_max > 0 ? 1.05 * curves->z_max : 1,
+	                      .x_log = true},
 	};
 
 	add_imbalance(&chart.panels[0], balance, curves);
-	add_shares(&chart.panels[1], curves, upsample->counts.label_count);
+	add_tokens(&chart.panels[1], curves, false);
+	add_even(&chart.panels[1], curves, upsample->counts.label_count);
+	add_tokens(&chart.panels[2], curves, true);
 	snprintf(caption, sizeof(caption), "%s records and %s repeats (%.1f%%); %zu of %zu %s balanced",
 	         NUMBER_GROUPED(upsample->counts.records), NUMBER_GROUPED(balance->added),
 	         100 * (double)balance->added / (double)upsample->counts.records, count_balanced(upsample),

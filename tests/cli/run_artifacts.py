@@ -223,6 +223,21 @@ def lacks_of(lines, tokens, labels):
     return sum(max(row) - n for row in counts.values() for n in row)
 
 
+def check_figure(words, report):
+    """--plot has z* of the balanced tokens before and after, in a panel of its own, as the report has them."""
+    portolan(*words, "--plot", "figure.svg", "--script")
+    with open("figure.gp", encoding="utf-8") as file:
+        text = file.read()
+    labels = re.findall(r"YLabel\[\d+\] = '(.*)'", text)
+    assert labels == ["records lacking", "p*", "z*"], labels
+    blocks = re.search(r"\$data << EOD\n(.*?)EOD\n", text, re.S)[1].split("\n\n\n")
+    points = [{tuple(map(float, line.split()[:2])) for line in block.splitlines() if line} for block in blocks]
+    for state in ("before", "after"):
+        for value in ("p_star", "z_star"):
+            want = {(token[state]["n"], token[state][value]) for token in report["tokens"]}
+            assert any(len(block) == len(want) and np.allclose(sorted(block), sorted(want), rtol=1e-6) for block in points), (state, value, want)
+
+
 def check_patience():
     """Words that occur together, five labels: any draws do more harm than good sooner or later, and that is taken back."""
     rng = np.random.default_rng(1)
@@ -249,6 +264,12 @@ def check_patience():
     with open("pulled.svg", encoding="utf-8") as file:
         assert ">taken back<" in file.read()
     assert json.loads(portolan("upsample", *words[:-1], "--json").stdout) == reports[0], "the paper's draws end as in the paper"
+    published = ["upsample", *words[:-3], "--as-published"]
+    plain = portolan("upsample", *words, 0, "--iterations", 10, "--json").stdout
+    assert portolan(*published, "--json").stdout == plain and json.loads(plain)["tried"] == 10, plain
+    for option in (["--pick", "uniform"], ["--iterations", 9], ["--patience", 1], ["--max-multiplicity", 2]):
+        assert b"--as-published and " in portolan(*published, *option, status=2).stderr, option
+    check_figure(published, json.loads(plain))
     for more, patience in (([], 10), (["--pick", "uniform"], 0)):
         portolan("upsample", *words[:-3], *more)
         with open("pulled.jsonl.manifest.json", encoding="utf-8") as file:
