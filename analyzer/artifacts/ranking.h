@@ -26,6 +26,12 @@ struct ranking_request {
 
 int ranking_make(const struct token_counts *counts, const struct ranking_request *request, struct ranking *ranking,
                  struct portolan_error *error);
+
+/* The same from the table `path`, which portolan artifacts wrote of other data: the first `most` of its rows, in its
+ * order, with its n, label, p* and z*; priors are 1/C. *missing: how many of these tokens no record of the data at hand
+ * holds; they are left out. All missing is an error, as is a label that the data do not have. */
+int ranking_read(const char *path, const struct token_counts *counts, size_t most, struct ranking *ranking,
+                 uint64_t *missing, struct portolan_error *error);
 void ranking_free(struct ranking *ranking); /* may be called twice */
 
 /* Tokens as points: p* and z* against n (Gardner et al. 2021, Figure 1). The names of the first `named` tokens that are

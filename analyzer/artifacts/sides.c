@@ -24,7 +24,7 @@ allocate(struct sides *sides, size_t columns)
 	size_t all = sides->token_count * SIDES, epochs = sides->epoch_count;
 
 	sides->tokens = calloc(sides->token_count + 1, sizeof(*sides->tokens));
-	sides->numbers = calloc(2 * all * epochs + 1, sizeof(*sides->numbers));
+	sides->numbers = calloc(2 * (all + 2) * epochs + 1, sizeof(*sides->numbers));
 	sides->values = calloc(all * columns + 1, sizeof(*sides->values));
 	if (!sides->tokens || !sides->numbers || !sides->values)
 		return false;
@@ -35,6 +35,10 @@ allocate(struct sides *sides, size_t columns)
 		side->correct = side->seen + epochs;
 		side->means = sides->values + i * columns;
 	}
+	sides->overall.seen = sides->numbers + 2 * all * epochs;
+	sides->overall.correct = sides->overall.seen + epochs;
+	sides->touched.seen = sides->overall.correct + epochs;
+	sides->touched.correct = sides->touched.seen + epochs;
 	return true;
 }
 
@@ -95,31 +99,68 @@ count_sides(const struct visit *visit)
 	}
 }
 
-/* What came in one epoch: seen or not, and hits; `before` are the sums up to the epoch before, by holder. */
+/* How often an example was seen, and classified correctly, up to some epoch; and whether it was in that epoch. */
+struct outcome {
+	uint32_t seen, hits;
+	bool now_seen, now_correct, touched;
+};
+
+/* Takes the outcomes, which are those of the epoch before, to this one, and adds them up. */
 static void
-add_epoch(const struct visit *visit, const struct trace *trace, size_t epoch, uint32_t (*before)[2])
+add_examples(const struct visit *visit, const struct trace *trace, size_t epoch, struct outcome *outcomes)
 {
 	const double *epochs = trace_values(trace, measure_infos[MEASURE_EPOCHS].name);
 	const double *correctness = trace_values(trace, measure_infos[MEASURE_CORRECTNESS].name);
+	struct side *overall = &visit->sides->overall, *touched = &visit->sides->touched;
 
+	for (size_t i = 0; i < visit->dynamics->count; i++) {
+		struct outcome *outcome = &outcomes[i];
+		uint32_t row = visit->dynamics->order[i];
+		uint32_t seen = epochs[row] > 0 ? (uint32_t)epochs[row] : 0; /* NaN: not yet */
+		uint32_t hits = seen ? (uint32_t)lround(correctness[row] * epochs[row]) : 0;
+
+		outcome->now_seen = seen > outcome->seen;
+		outcome->now_correct = outcome->now_seen && hits > outcome->hits;
+		outcome->seen = seen;
+		outcome->hits = hits;
+		overall->seen[epoch] += outcome->now_seen;
+		overall->correct[epoch] += outcome->now_correct;
+		touched->seen[epoch] += outcome->now_seen && outcome->touched;
+		touched->correct[epoch] += outcome->now_correct && outcome->touched;
+	}
+}
+
+static void
+add_epoch(const struct visit *visit, size_t epoch, const struct outcome *outcomes)
+{
 	for (size_t i = 0; i < visit->holders->count; i++) {
 		const struct holder *holder = &visit->holders->list[i];
 		const struct holder_group *group = &visit->holders->groups[holder->group];
-		uint32_t row, seen, hits;
+		const struct outcome *outcome;
 
-		if (holder->example == UINT32_MAX)
+		if (holder->example == UINT32_MAX || !outcomes[holder->example].now_seen)
 			continue;
-		row = visit->dynamics->order[holder->example];
-		seen = epochs[row] > 0 ? (uint32_t)epochs[row] : 0; /* NaN: not yet */
-		hits = seen ? (uint32_t)lround(correctness[row] * epochs[row]) : 0;
-		for (size_t t = 0; t < group->token_count && seen > before[i][0]; t++) {
+		outcome = &outcomes[holder->example];
+		for (size_t t = 0; t < group->token_count; t++) {
 			struct side *side = side_of(visit, group, t);
 
 			side->seen[epoch]++;
-			side->correct[epoch] += hits > before[i][1];
+			side->correct[epoch] += outcome->now_correct;
 		}
-		before[i][0] = seen;
-		before[i][1] = hits;
+	}
+}
+
+static void
+mark_touched(const struct visit *visit, struct outcome *outcomes)
+{
+	visit->sides->overall.n = visit->dynamics->count;
+	for (size_t i = 0; i < visit->holders->count; i++) {
+		uint32_t example = visit->holders->list[i].example;
+
+		if (example == UINT32_MAX)
+			continue;
+		visit->sides->touched.n += !outcomes[example].touched;
+		outcomes[example].touched = true;
 	}
 }
 
@@ -127,24 +168,27 @@ static int
 add_epochs(const struct visit *visit, struct portolan_error *error)
 {
 	const struct dynamics *dynamics = visit->dynamics;
-	uint32_t(*before)[2] = calloc(visit->holders->count + 1, sizeof(*before));
+	struct outcome *outcomes = calloc(dynamics->count + 1, sizeof(*outcomes));
 	struct progress progress;
 	struct trace trace;
 	int code;
 
-	if (!before)
+	if (!outcomes)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the epochs");
+	mark_touched(visit, outcomes);
 	code = trace_init(&trace, dynamics, store_snapshot_blocks(dynamics->snapshot) * STORE_CHUNK, error);
 	progress_begin(&progress, "epochs", dynamics->epoch_count);
 	for (size_t e = 0; e < dynamics->epoch_count && code >= 0; e++) {
 		code = trace_all(&trace, e + 1, error);
-		if (code >= 0)
-			add_epoch(visit, &trace, e, before);
+		if (code >= 0) {
+			add_examples(visit, &trace, e, outcomes);
+			add_epoch(visit, e, outcomes);
+		}
 		progress_show(&progress, e + 1);
 	}
 	progress_clear(&progress);
 	trace_free(&trace);
-	free(before);
+	free(outcomes);
 	return code;
 }
 

@@ -3,6 +3,8 @@
 
 #include "artifacts/sides_chart.h"
 #include "options/format.h"
+#include "program/message.h"
+#include "program/number.h"
 
 #include <portolan/error.h>
 
@@ -90,6 +92,7 @@ write_table(struct artifacts *artifacts, struct portolan_error *error)
 	return code;
 }
 
+/* How many rows the table has at most, of those that there are. */
 static size_t
 count_rows(const struct artifacts *artifacts)
 {
@@ -98,6 +101,18 @@ count_rows(const struct artifacts *artifacts)
 	if (top == 0)
 		top = artifacts->run ? TOP_WITH_RUN : all;
 	return (size_t)(top < all ? top : all);
+}
+
+/* The ranking of DATA, or that of --statistics. */
+static int
+rank(struct artifacts *artifacts, struct portolan_error *error)
+{
+	const struct corpus_options *options = &artifacts->corpus_options;
+
+	if (!artifacts->statistics)
+		return ranking_make(&artifacts->counts, &options->ranking, &artifacts->ranking, error);
+	return ranking_read(artifacts->statistics, &artifacts->counts, options->top ? (size_t)options->top : TOP_WITH_RUN,
+	                    &artifacts->ranking, &artifacts->missing, error);
 }
 
 static int
@@ -139,6 +154,9 @@ check(void *context, struct portolan_error *error)
 	if (status == 0)
 		status = format_of_table(&options->common, "--by-epoch", artifacts->by_epoch, ROWS_CSV,
 		                         &artifacts->by_epoch_format);
+	if (status == 0)
+		status = format_of_table(&options->common, "--summary", artifacts->summary, ROWS_TSV,
+		                         &artifacts->summary_format);
 	if (status != 0)
 		return status;
 
@@ -167,7 +185,7 @@ run(void *context, struct portolan_error *error)
 	if (code >= 0)
 		code = counts_make(&artifacts->corpus, NULL, NULL, &artifacts->counts, error);
 	if (code >= 0)
-		code = ranking_make(&artifacts->counts, &options->ranking, &artifacts->ranking, error);
+		code = rank(artifacts, error);
 	if (code >= 0)
 		artifacts->rows = count_rows(artifacts);
 	if (code >= 0 && artifacts->run)
@@ -180,6 +198,9 @@ run(void *context, struct portolan_error *error)
 		status = code = artifacts_sides_finish(artifacts, error);
 	if (code >= 0)
 		code = corpus_options_report(options, &artifacts->counts, &artifacts->ranking);
+	if (code >= 0 && artifacts->missing > 0)
+		message_warning("%s: tokens that stand in no record of %s, and are left out: %s", artifacts->statistics,
+		                options->request.path, NUMBER_GROUPED(artifacts->missing));
 	artifacts_sides_free(artifacts);
 	ranking_free(&artifacts->ranking);
 	counts_free(&artifacts->counts);
@@ -197,6 +218,14 @@ static const struct option_spec options[] = {
          .often = true, .help = "Add how a run did on the records that hold a token: those of its label (majority) beside those of others (minority)."},
         {"id-field", "NAME", OPTION_TEXT, TO(corpus_options.request.id), .needs = "run",
          .often = true, .help = "The field of DATA that has the ids of --run."},
+        {"statistics", "FILE", OPTION_INPUT, TO(statistics), .needs = "run", .excludes = "min-count max-count prior tokens",
+         .help = "Take the tokens, their order, labels, n, p_star and z_star from FILE, a table that this command wrote of other data, mostly the training data: TSV, CSV or JSON lines; its first 10 rows, or --count. "
+                 "The columns of counts and the accuracies are those of DATA. --ngrams, --per-field and --stop-words must be those of FILE."},
+        {"summary", "FILE", OPTION_OUTPUT, TO(summary), .needs = "run",
+         .help = "Write how accurate the run is, at its last epoch, on all its examples (overall), on those that hold one of the tokens (touched), on the rest, and on the majority and minority sides of all tokens taken together: TSV, or what FILE ends with. "
+                 "In the last two an example counts once for each of the tokens that it holds."},
+        {"after", "RUN", OPTION_RUN, TO(after), .needs = "summary",
+         .help = "Put a second run beside it in --summary: that of a model trained on the up-sampled data, say."},
         {"by-epoch", "FILE", OPTION_OUTPUT, TO(by_epoch), .needs = "run",
          .help = "Write both sides' accuracy at each epoch to FILE, with --run: CSV, or what FILE ends with."},
         {"plot-epochs", "FILE", OPTION_OUTPUT, TO(plot_epochs), .needs = "run",
@@ -216,7 +245,9 @@ const struct command artifacts_command = {
                 "a smaller file: words and pairs of words, told apart by field, and drawn\n"
                 "portolan artifacts train.csv --text premise,hypothesis --label-field gold_label --min-count 50 --ngrams 2 --per-field --count 100 --plot stats.svg -o stats.tsv\n"
                 "does a model lean on them?\n"
-                "portolan artifacts train.jsonl --text premise,hypothesis --label-field gold_label --run snli/seed1 --id-field id --plot-epochs lean.svg\n",
+                "portolan artifacts train.jsonl --text premise,hypothesis --label-field gold_label --run snli/seed1 --id-field id --plot-epochs lean.svg\n"
+                "the same of test data, by the words of the training data; and of a model trained on what upsample wrote\n"
+                "portolan artifacts test.jsonl --text premise,hypothesis --label-field gold_label --statistics stats.tsv --run test/before --after test/after --id-field id --summary table1.tsv\n",
         .help = "If a task were free of spurious hints, no single word would say anything about the label (Gardner et al. 2021). "
                 "DATA is your file: JSON lines, CSV or TSV; \"-\" is standard input. "
                 "Of each token that stands in at least --min-count records it prints token, n (records that hold it, however often), label (the one it points to), p_star (p*: the label's share of them), z_star (z*: by how many standard deviations that share lies above the prior; the label is the one with the largest) and a column of counts for each label; the strongest first: as TSV, or what FILE ends with (csv, jsonl, json, npy); on a terminal in aligned columns. "

@@ -9,17 +9,20 @@
 
 struct artifacts {
 	struct corpus_options corpus_options;
-	const char *plot, *run, *by_epoch, *plot_epochs;
+	const char *plot, *run, *by_epoch, *plot_epochs, *statistics, *summary, *after;
 	struct picture picture, epochs_picture;
 	/* and then */
 	struct corpus corpus;
 	struct token_counts counts;
 	struct ranking ranking;
 	size_t rows;                               /* of the ranking, that the table has */
-	int format, by_epoch_format;               /* enum rows_format */
+	int format, by_epoch_format, summary_format; /* enum rows_format */
+	uint64_t missing;                            /* tokens of --statistics that stand in no record */
 	char side_names[MEASURE_COUNT][SIDES][40]; /* of the table's columns */
 	struct dynamics dynamics;                  /* of the run, as the sides below */
 	struct sides sides;
+	struct dynamics after_dynamics; /* of --after */
+	struct sides after_sides;
 };
 
 /* The columns that --run adds to the table: how many; and a token's values. */
@@ -32,5 +35,8 @@ void artifacts_sides_add(struct rows *rows, const struct artifacts *artifacts, s
 int artifacts_sides_make(struct artifacts *artifacts, struct portolan_error *error);
 int artifacts_sides_finish(const struct artifacts *artifacts, struct portolan_error *error);
 void artifacts_sides_free(struct artifacts *artifacts);
+
+/* The table that --summary asked for. */
+int artifacts_summary_write(const struct artifacts *artifacts, struct portolan_error *error);
 
 #endif

@@ -146,9 +146,9 @@ draw_epochs(const struct artifacts *artifacts, struct portolan_error *error)
 }
 
 static int
-find_records(struct artifacts *artifacts, struct portolan_error *error)
+find_records(const struct artifacts *artifacts, const struct dynamics *dynamics, struct sides *sides,
+             struct portolan_error *error)
 {
-	const struct dynamics *dynamics = &artifacts->dynamics;
 	struct holders_request request = {.corpus = &artifacts->corpus,
 	                                  .counts = &artifacts->counts,
 	                                  .tokens = artifacts->ranking.list,
@@ -164,12 +164,12 @@ find_records(struct artifacts *artifacts, struct portolan_error *error)
 	ids_index_free(&index);
 	if (code < 0)
 		return code;
-	code = sides_make(&artifacts->sides, &holders, artifacts->ranking.list, artifacts->rows, dynamics, error);
-	if (code >= 0 && holders.count > 0 && artifacts->sides.unmatched == holders.count)
+	code = sides_make(sides, &holders, artifacts->ranking.list, artifacts->rows, dynamics, error);
+	if (code >= 0 && holders.count > 0 && sides->unmatched == holders.count)
 		code = error_set(
 		        error, PORTOLAN_E_INVALID,
 		        "%s: no record that holds one of the tokens has the id of an example of run '%s' in its field '%s' (see --id-field)",
-		        artifacts->corpus.file.path, artifacts->run, artifacts->corpus_options.request.id);
+		        artifacts->corpus.file.path, dynamics->info->name, artifacts->corpus_options.request.id);
 	holders_free(&holders);
 	return code;
 }
@@ -182,28 +182,47 @@ artifacts_sides_make(struct artifacts *artifacts, struct portolan_error *error)
 	                    MEASURE_BIT(MEASURE_CORRECTNESS) | MEASURE_BIT(MEASURE_FORGETTING_EVENTS) |
 	                    MEASURE_BIT(MEASURE_AUM) | MEASURE_BIT(MEASURE_EL2N),
 	        .gold = true};
-	int code =
-	        dynamics_load(&artifacts->dynamics, &artifacts->corpus_options.common, artifacts->run, &request, error);
+	const struct dynamics_request after_request = {.measures = MEASURE_BIT(MEASURE_CORRECTNESS)};
+	const struct common_options *common = &artifacts->corpus_options.common;
+	int code = dynamics_load(&artifacts->dynamics, common, artifacts->run, &request, error);
 
-	return code < 0 ? code : find_records(artifacts, error);
+	if (code >= 0)
+		code = find_records(artifacts, &artifacts->dynamics, &artifacts->sides, error);
+	if (code < 0 || !artifacts->after)
+		return code;
+	code = dynamics_load_beside(&artifacts->after_dynamics, &artifacts->dynamics, common, artifacts->after,
+	                            &after_request, error);
+	return code < 0 ? code : find_records(artifacts, &artifacts->after_dynamics, &artifacts->after_sides, error);
+}
+
+/* What is said of a run: its gaps, and records that are none of its examples. */
+static int
+report_run(const struct artifacts *artifacts, const struct dynamics *dynamics, const struct sides *sides)
+{
+	bool strict = artifacts->corpus_options.common.strict;
+	int gaps = verdict_report(dynamics, strict);
+
+	if (sides->unmatched == 0)
+		return gaps;
+	message_warning("%s: records that hold one of the tokens, and are no examples of run '%s': %s",
+	                artifacts->corpus.file.path, dynamics->info->name, NUMBER_GROUPED(sides->unmatched));
+	return strict ? STATUS_INCOMPLETE : gaps;
 }
 
 int
 artifacts_sides_finish(const struct artifacts *artifacts, struct portolan_error *error)
 {
-	bool strict = artifacts->corpus_options.common.strict;
-	int code = artifacts->plot_epochs ? draw_epochs(artifacts, error) : 0, gaps;
+	int code = artifacts->plot_epochs ? draw_epochs(artifacts, error) : 0, status;
 
 	if (code >= 0 && artifacts->by_epoch)
 		code = write_by_epoch(artifacts, error);
+	if (code >= 0 && artifacts->summary)
+		code = artifacts_summary_write(artifacts, error);
 	if (code < 0)
 		return code;
-	gaps = verdict_report(&artifacts->dynamics, strict);
-	if (artifacts->sides.unmatched == 0)
-		return gaps;
-	message_warning("%s: records that hold one of the tokens, and are no examples of run '%s': %s",
-	                artifacts->corpus.file.path, artifacts->run, NUMBER_GROUPED(artifacts->sides.unmatched));
-	return strict ? STATUS_INCOMPLETE : gaps;
+	status = report_run(artifacts, &artifacts->dynamics, &artifacts->sides);
+	code = artifacts->after ? report_run(artifacts, &artifacts->after_dynamics, &artifacts->after_sides) : STATUS_DONE;
+	return code == STATUS_DONE ? status : code;
 }
 
 void
@@ -211,6 +230,9 @@ artifacts_sides_free(struct artifacts *artifacts)
 {
 	if (!artifacts->run)
 		return;
+	sides_free(&artifacts->after_sides);
 	sides_free(&artifacts->sides);
+	if (artifacts->after)
+		dynamics_free(&artifacts->after_dynamics);
 	dynamics_free(&artifacts->dynamics);
 }

@@ -49,7 +49,7 @@ const struct option_spec corpus_option_table[] = {
          .missing = "which field holds the label? --label-field FIELD",
          .often = true, .help = "The field that holds the label."},
         {"ignore-label", "VALUE", OPTION_TEXT, .take = take_ignored, .group = OPTION_GROUP_TAKE,
-         .often = true, .help = "Leave out the records whose label is VALUE, the mark of a record without a label: - in SNLI, -1 in many data sets. May be repeated. "
+         .help = "Leave out the records whose label is VALUE, the mark of a record without a label: - in SNLI, -1 in many data sets. May be repeated. "
                  "They are counted nowhere, and upsample copies them with the rest of DATA, once."},
         {"min-count", "N", OPTION_WHOLE, TO(ranking.min_count),
          .group = OPTION_GROUP_HOW, .often = true, .help = "Leave out tokens that stand in fewer records. Default: 1000; with --tokens 1."},

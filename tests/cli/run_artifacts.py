@@ -438,6 +438,79 @@ def check_sides(maker):
     assert b"has the id of an example of run 'r' in its field 'l'" in portolan("artifacts", *words, status=1).stderr
 
 
+def check_statistics(maker):
+    """Words, labels and order from training data, accuracies from test data in which the same words point elsewhere; Table 1 of two runs."""
+    rng = np.random.default_rng(8)
+
+    def write_texts(path, many, shares):
+        labels = rng.integers(0, 2, many)
+        texts = [{word for word, share in shares.items() if rng.random() < (share if label else 0.4 - share)} for label in labels]
+        write(path, "id\tt\tl\n" + "".join(f"{i}\t{' '.join(sorted(text))}\t{'ab'[label]}\n" for i, (text, label) in enumerate(zip(texts, labels))))
+        return labels, texts
+
+    write_texts("train.tsv", 2000, {"u": 0.35, "v": 0.3, "w": 0.15, "x": 0.05, "y": 0.25, "z": 0.21, "gone": 0.4})
+    labels, texts = write_texts("test.tsv", 400, {"u": 0.1, "v": 0.3, "w": 0.3, "x": 0.1, "y": 0.02, "z": 0.2})
+    correct = {name: rng.random((2, 400)) < share for name, share in (("before", 0.6), ("after", 0.8))}
+    seen = rng.random(400) < 0.9  # the others are not there in the last epoch
+    stores.make_store(maker, "tests", [stores.run(name, [
+        stores.batch(e, np.arange(400)[part], np.full(part.sum(), 0.5, "f4"), right[e, part], labels[part]) for e, part in enumerate((np.ones(400, bool), seen))])
+        for name, right in correct.items()])
+    options = ["--text", "t", "--label-field", "l"]
+    portolan("artifacts", "train.tsv", *options, "--min-count", 1, "-o", "train-words.tsv")
+    with open("train-words.tsv", "rb") as file:
+        trained = table(file.read())
+    words = ["artifacts", "test.tsv", *options, "--run", "before", "--id-field", "id", "--store", "tests", "--statistics", "train-words.tsv"]
+    done = portolan(*words, "--summary", "table1.tsv", "--after", "after", "--plot", "words.svg")
+    assert b"train-words.tsv: tokens that stand in no record of test.tsv, and are left out: 1" in done.stderr, done
+    rows = table(done.stdout)
+    assert [row["token"] for row in rows] == [row["token"] for row in trained if row["token"] != "gone"] and len(rows) == 6
+    own = {row["token"]: row["label"] for row in table(portolan("artifacts", "test.tsv", *options, "--min-count", 1).stdout)}
+    assert sum(row["label"] != own[row["token"]] for row in rows) >= 2, "the test data lead elsewhere"
+    sums = {name: {side: [0, 0] for side in ("majority", "minority")} for name in correct}
+    touched = np.array([bool(text) for text in texts])
+    for row in rows:
+        source = next(one for one in trained if one["token"] == row["token"])
+        assert all(row[name] == source[name] for name in ("n", "label", "p_star", "z_star")), (row, source)
+        hold = np.array([row["token"] in text for text in texts])
+        assert [int(row[label]) for label in "ab"] == [(hold & (labels == i)).sum() for i in (0, 1)], row
+        for side, leads in (("majority", True), ("minority", False)):
+            part = hold & ((np.array(list("ab"))[labels] == row["label"]) == leads)
+            assert int(row[f"{side}_n"]) == part.sum() and abs(float(row[f"{side}_accuracy"]) - correct["before"][1, part & seen].mean()) < 1e-12, row
+            for name in correct:
+                sums[name][side][0] += (part & seen).sum()
+                sums[name][side][1] += correct[name][1, part & seen].sum()
+    with open("table1.tsv", "rb") as file:
+        parts = table(file.read())
+    assert [row["part"] for row in parts] == ["overall", "touched", "rest", "majority", "minority"], parts
+    for name, ahead in (("before", ""), ("after", "after_")):
+        whole = {part: (chosen.sum(), correct[name][1, chosen].sum()) for part, chosen in (("overall", seen), ("touched", seen & touched), ("rest", seen & ~touched))}
+        for row in parts:
+            n, hits = {**whole, **sums[name]}[row["part"]]
+            assert int(row[ahead + "n"]) == n and abs(float(row[ahead + "accuracy"]) - hits / n) < 1e-12, (row, n, hits)
+    assert int(parts[2]["n"]) > 0 and int(parts[3]["n"]) + int(parts[4]["n"]) > int(parts[1]["n"]), parts
+    alone = portolan(*words, "--summary", "-", "-o", "rows.csv").stdout
+    assert [list(row.items()) for row in table(alone)] == [list(row.items())[:3] for row in parts]
+    first = [row["token"] for row in trained[:3] if row["token"] != "gone"]
+    assert table(portolan(*words, "--count", 3).stdout) == rows[:len(first)] and len(first) < 3, first
+    refuse_statistics(words)
+
+
+def refuse_statistics(words):
+    heading = "token\tn\tlabel\tp_star\tz_star\n"
+    for text, message in ((heading + "u\t1\tc\t1\t1\n", "bad.tsv: line 2: no record of DATA has the label 'c': is the table of the same task?"),
+                          (heading + "u\t1\ta\tmuch\t1\n", "bad.tsv: line 2: the field 'p_star' is not a number"),
+                          (heading + "u\t-1\ta\t1\t1\n", "bad.tsv: line 2: the field 'n' is no number of records"),
+                          (heading + 2 * "u\t1\ta\t1\t1\n", "bad.tsv: line 3: the token 'u' stands there twice"),
+                          (heading + "gone\t1\ta\t1\t1\n", "bad.tsv: DATA holds none of its tokens"),
+                          ("token\tn\n", "bad.tsv has no column 'label'")):
+        write("bad.tsv", text)
+        done = portolan(*words[:-1], "bad.tsv", status=1)
+        assert message in done.stderr.decode(), (message, done)
+    for more, message in ((["--min-count", 1], b"--statistics and --min-count do not go together"), (["--after", "after"], b"--after needs --summary FILE")):
+        assert message in portolan(*words, *more, status=2).stderr
+    assert b"--statistics needs --run RUN" in portolan(*words[:6], "--statistics", "bad.tsv", status=2).stderr
+
+
 def check_ignored():
     """Records whose label says that they have none: tables and repeats are those of the file without them, whose lines stay where they are."""
     rng = np.random.default_rng(6)
@@ -504,6 +577,7 @@ def main():
         check_formats()
         check_bad_input()
         check_sides(maker)
+        check_statistics(maker)
         check_ignored()
         check_long_line()
         os.chdir("/")

@@ -56,8 +56,8 @@ ROWS = [
     ("groups r --forgetting", [], ["-o", "--plot .svg"]),
     ("aflite --labels y", ["--features", "--groups --features X"], ["-o", "--log", "--scores", "--baseline", "--plot .svg"]),
     ("aflite --features X", ["--labels", "--run r --feature-ids"], ["-o", "--log", "--scores", "--baseline", "--plot .svg"]),
-    (f"artifacts {CORPUS} --run r --id-field i", ["DATA", "D --stop-words", "D --tokens"],
-     ["-o", "--plot .svg", "--by-epoch", "--plot-epochs .svg"]),
+    (f"artifacts {CORPUS} --run r --id-field i", ["DATA", "D --stop-words", "D --tokens", "D --statistics"],
+     ["-o", "--plot .svg", "--by-epoch", "--plot-epochs .svg", "--summary"]),
     (f"upsample {CORPUS}", ["DATA"], ["-o"]),
     (f"upsample {CORPUS} -o out", ["DATA", "D --stop-words", "D --tokens"], ["--plot .svg"]),
     ("serve", ["--data --id-field id", "--tls-cert --tls-key k", "--tls-key --tls-cert c", "--token-file"], []),
@@ -70,7 +70,7 @@ NO_FILES = set("""
     port listen epochs threads max-memory store format never-learned x y colour id-field beside shift path sample seed title by
     fraction count threshold sizes offset both-ends mix with regions before show columns text-pair words replicates level label-field run
     target-size partitions train-size slice heuristic ties group-field text min-count max-count prior min-length
-    ngrams ignore-label step iterations patience pick max-multiplicity weights interval client styled width font window strata cut c-d clusters
+    ngrams ignore-label after step iterations patience pick max-multiplicity weights interval client styled width font window strata cut c-d clusters
 """.split())
 # Directories, and files named after -o: what is written there is looked at by check_derived().
 FOLDERS = {"frames", "checkpoint", "fractions"}
