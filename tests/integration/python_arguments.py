@@ -422,6 +422,9 @@ def test_columns_of_ones_own(store, call):
     ({"Length": [0.0] * 4}, ValueError, "column 'Length': no name"),
     ({"margin": [0.0] * 4}, ValueError, "column 'margin': a signal has this name"),
     ({"length\0": [0.0] * 4}, ValueError, "has a null character"),
+    ([1.0, 2.0, 3.0, 4.0], TypeError, "columns must be a dict of names and values, not list"),
+    ({1: [0.0] * 4}, TypeError, "columns: the name 1 must be a str, not int"),
+    ({1: np.zeros(4, "f4")}, TypeError, "columns: the name 1 must be a str, not int"),
     ({f"c{i}": [0.0] * 4 for i in range(17)}, ValueError, "columns: there are 17; the limit is 16"),
 ])
 def test_columns_that_are_refused(store, call, columns, error, message):

@@ -8,7 +8,7 @@ of those libraries is imported. Lists are copied into arrays of the standard lib
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from portolan._portolan import is_ready
@@ -20,6 +20,18 @@ _TEXT_FORMATS = ("O", "w", "s")
 def scores(values: Any, name: str) -> Any:
     """A buffer of float16, float32 or float64, of shape (n, classes) or (n,)."""
     return _buffer(values, name, _floats)
+
+
+def named(columns: Any) -> Mapping[str, Any]:
+    """The columns of one's own that a log call was given: by name; None is none."""
+    if columns is None:
+        return {}
+    if not isinstance(columns, Mapping):
+        raise TypeError(f"columns must be a dict of names and values, not {type(columns).__name__}")
+    for name in columns:
+        if not isinstance(name, str):
+            raise TypeError(f"columns: the name {name!r} must be a str, not {type(name).__name__}")
+    return columns
 
 
 def integers(values: Any, name: str) -> Any:

@@ -91,10 +91,11 @@ class Block:
                 logits = logits.float()
             self.kind = LOGITS if self.classes <= NARROW else SIGNALS
             scores = logits if self.kind == LOGITS else signals(logits, _labels(gold, logits.device))
-            for name, values in (columns or {}).items():
+            columns = _arrays.named(columns)
+            for name, values in columns.items():
                 _check_rows(name, values, self.rows)
             self._batch = {"scores": scores, "gold": _unshared(gold), "ids": _unshared(ids)}
-            self._own = {name: _unshared(values) for name, values in (columns or {}).items()}
+            self._own = {name: _unshared(values) for name, values in columns.items()}
             self._layout, table = [], []
             for holder in (self._batch, self._own):
                 for name, values in holder.items():
