@@ -219,7 +219,7 @@ static const struct option_spec options[] = {
         {"weights", "count|share", OPTION_CHOICE, TO(weights), .choices = weight_names,
          .group = OPTION_GROUP_OUTPUT, .often = true, .help = "Write no records, but a line for each record of DATA: how often it would stand in the result, or its share of the result, to sample with."},
         {"plot", "FILE", OPTION_OUTPUT, TO(plot),
-         .often = true, .help = "Draw the imbalance by iteration, and p* and z* of each token before and after; .png, .svg or .pdf."},
+         .often = true, .help = "Draw p* and z* before and after, and the imbalance. Of each token, and by iteration; .png, .svg or .pdf."},
         {0},
 };
 
