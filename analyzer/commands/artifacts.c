@@ -246,7 +246,7 @@ const struct command artifacts_command = {
                 "portolan artifacts train.csv --text premise,hypothesis --label-field gold_label --min-count 50 --ngrams 2 --per-field --count 100 --plot stats.svg -o stats.tsv\n"
                 "does a model lean on them?\n"
                 "portolan artifacts train.jsonl --text premise,hypothesis --label-field gold_label --run snli/seed1 --id-field id --plot-epochs lean.svg\n"
-                "the same of test data, by the words of the training data; and of a model trained on what upsample wrote\n"
+                "of test data, by the words of training data, before and after up-sampling\n"
                 "portolan artifacts test.jsonl --text premise,hypothesis --label-field gold_label --statistics stats.tsv --run test/before --after test/after --id-field id --summary table1.tsv\n",
         .help = "If a task were free of spurious hints, no single word would say anything about the label (Gardner et al. 2021). "
                 "DATA is your file: JSON lines, CSV or TSV; \"-\" is standard input. "
