@@ -148,10 +148,11 @@ def test_texts_are_text(page, served, rows):
 
 
 def save(page, folder, selector, name):
+    """The file that the button saves. Chromium makes it empty, writes beside it, and moves that into its place."""
     path = folder / name
     path.unlink(missing_ok=True)
     page.find(selector).click()
-    page.wait(path.exists, name)
+    page.wait(lambda: path.exists() and path.stat().st_size > 0 and not any(folder.glob("*.crdownload")), name)
     return path.read_bytes()
 
 
