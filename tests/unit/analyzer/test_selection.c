@@ -113,13 +113,14 @@ test_top(void **state)
 		top_of_values(values, false, order, 8, k, items);
 		for (size_t i = 0; i < k; i++)
 			assert_int_equal(items[i].value, ascending[i]);
-		for (int way = 0; way < 2 && k > 0; way++) {
-			double last = values[(way ? descending : ascending)[k - 1]];
-			double found = top_value(values, way, order, 8, k);
+	}
+	for (size_t k = 0; k < 8; k++)
+		for (int way = 0; way < 2; way++) {
+			double last = values[(way ? descending : ascending)[k]];
+			double found = top_value(values, way, order, 8, k + 1);
 
 			assert_true(found == last || (isnan(found) && isnan(last)));
 		}
-	}
 }
 
 static void
