@@ -397,8 +397,10 @@ def open_and_remove(store, **options):
 
 def test_training_goes_on_when_its_run_is_removed(store, capfd):
     run = open_and_remove(store)
+    example = 0
     while not run.stats()["dropped"]:
-        run.log_gold(1, [1], [0.5], [True])
+        example += 1  # an id that comes again is warned of
+        run.log_gold(1, [example], [0.5], [True])
         run.end_epoch(1)
     for epoch in range(2, 5):
         run.log_gold(epoch, [1], [0.5], [True])
