@@ -72,8 +72,8 @@ store_key_read_u64(const void *key)
 	return be64toh(load_u64(key));
 }
 
-/* The dispatching library leaves the upper halves of the vector registers in use. On an Intel Xeon each step between the old
- * encoding of instructions and the new one then took 250 ns: that is, every logarithm of whoever reads the store. */
+/* libxxhash's dispatching functions return with the upper halves of the vector registers in use. On an Intel Xeon every
+ * change between SSE and AVX instructions then took 250 ns, and so did every log() after a read of the store. */
 static uint64_t
 checksum_of(const uint8_t *bytes, size_t length, uint64_t seed)
 {
