@@ -227,6 +227,7 @@ ingest_commit(struct ingest *ingest, int64_t now)
 		ingest->health = INGEST_READY;
 		reply_ack_all(ingest);
 	}
+	reply_less_credit(ingest);
 }
 
 /* Is the run damaged or removed? Then it takes no more frames, and its sessions are told. */

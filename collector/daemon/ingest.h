@@ -49,6 +49,7 @@ struct ingest {
 	struct ingest_totals totals;
 	struct store_counters counters; /* counters that belong to no run, since the last commit that stored them */
 	uint64_t commits;               /* number of commits */
+	size_t fewest;                  /* parties when the largest credit was given that a client may still have; 0: none */
 	struct throttle clocks;         /* lines about clocks of sessions */
 	enum ingest_health health;
 	int64_t retry_at, ticked, garbage_at, work_at;

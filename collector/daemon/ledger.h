@@ -10,9 +10,10 @@
  * Credit: a session may have as many bytes of frames queued as its last credit, or, for LEDGER_FORMER_MS, as the credit
  * before, since its client may not know the change yet. One frame may always be queued when there is none.
  *
- * All credits together can be more than the queue holds, as some were given when there were fewer connections. So most
- * of the queue is shared out to the connections that have sessions, in equal parts, each larger than the connection's
- * present credit. The bytes that connections queue beyond their parts have a common bound, and so have `open` frames.
+ * All credits together can be more than the queue holds: a client may not know yet that there are more connections than
+ * when its credit was given. So most of the queue is shared out to the connections that have sessions, in equal parts,
+ * each larger than the connection's present credit. The bytes that connections queue beyond their parts have a common
+ * bound, and so have `open` frames.
  * Each session also has a place for one ping, which is counted with the session (sessions_most()). So every ping that
  * finds its place free reaches the storer, however full the queue is.
  *

@@ -78,10 +78,13 @@ void commit_forget_complaints(struct ingest *ingest);
 
 /* reply.c: answers to clients. */
 
-void reply_ack(struct ingest *ingest, const struct session *session);
-void reply_opened(struct ingest *ingest, const struct session *session, enum store_id_kind id_kind);
+void reply_ack(struct ingest *ingest, struct session *session);
+void reply_opened(struct ingest *ingest, struct session *session, enum store_id_kind id_kind);
 /* Sends an ack to every live session, as its credit has changed. */
 void reply_ack_all(struct ingest *ingest);
+/* Tells the clients that have more credit than is theirs now, if there are half as many connections again as when the
+ * largest credit was given. A client that is not told goes on with what it has. */
+void reply_less_credit(struct ingest *ingest);
 /* The error that says why the session is SESSION_REMOVED. */
 void reply_removed(struct ingest *ingest, const struct peer *peer, const struct session *session);
 __attribute__((format(printf, 6, 7))) void reply_error(struct ingest *ingest, const struct peer *peer,

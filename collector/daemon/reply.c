@@ -25,6 +25,17 @@ credit_of(const struct ingest *ingest, const struct session *session)
 	return share < INGEST_WINDOW_MAX ? share : INGEST_WINDOW_MAX;
 }
 
+static uint64_t
+give_credit(struct ingest *ingest, struct session *session)
+{
+	const size_t parties = ingest->sessions.parties;
+
+	if (ingest->fewest == 0 || parties < ingest->fewest)
+		ingest->fewest = parties;
+	session->credit = credit_of(ingest, session);
+	return session->credit;
+}
+
 static void
 send_frame(struct ingest *ingest, const struct peer *peer, const uint8_t *session, struct wire_frame *frame)
 {
@@ -35,24 +46,24 @@ send_frame(struct ingest *ingest, const struct peer *peer, const uint8_t *sessio
 }
 
 void
-reply_ack(struct ingest *ingest, const struct session *session)
+reply_ack(struct ingest *ingest, struct session *session)
 {
 	struct wire_frame frame = {.kind = WIRE_ACK};
 
 	frame.ack = (struct wire_ack){.acknowledged = session->stored.sequence,
-	                              .credit = credit_of(ingest, session),
+	                              .credit = give_credit(ingest, session),
 	                              .replaced = session->replaced,
 	                              .refused = session->refused};
 	send_frame(ingest, &session->peer, session->id, &frame);
 }
 
 void
-reply_opened(struct ingest *ingest, const struct session *session, enum store_id_kind id_kind)
+reply_opened(struct ingest *ingest, struct session *session, enum store_id_kind id_kind)
 {
 	struct wire_frame frame = {.kind = WIRE_OPENED};
 
 	frame.opened = (struct wire_opened){.acknowledged = session->stored.sequence,
-	                                    .credit = credit_of(ingest, session),
+	                                    .credit = give_credit(ingest, session),
 	                                    .id_kind = id_kind == STORE_ID_INT   ? WIRE_ID_INT
 	                                               : id_kind == STORE_ID_STR ? WIRE_ID_STR
 	                                                                         : WIRE_ID_NONE,
@@ -60,13 +71,29 @@ reply_opened(struct ingest *ingest, const struct session *session, enum store_id
 	send_frame(ingest, &session->peer, session->id, &frame);
 }
 
+/* Sends an ack to each live session, or to those alone whose clients have more credit than there is for them now. */
+static void
+ack_all(struct ingest *ingest, bool too_much)
+{
+	ingest->fewest = ingest->sessions.parties;
+	for (const struct run *run = ingest->sessions.runs; run; run = run->next)
+		for (struct session *session = run->sessions; session; session = session->next_in_run)
+			if (session->now.state == SESSION_LIVE &&
+			    (!too_much || session->credit > credit_of(ingest, session)))
+				reply_ack(ingest, session);
+}
+
 void
 reply_ack_all(struct ingest *ingest)
 {
-	for (const struct run *run = ingest->sessions.runs; run; run = run->next)
-		for (const struct session *session = run->sessions; session; session = session->next_in_run)
-			if (session->now.state == SESSION_LIVE)
-				reply_ack(ingest, session);
+	ack_all(ingest, false);
+}
+
+void
+reply_less_credit(struct ingest *ingest)
+{
+	if (ingest->sessions.parties > ingest->fewest + ingest->fewest / 2)
+		ack_all(ingest, true);
 }
 
 void

@@ -50,6 +50,7 @@ struct session {
 	struct session_mark now, stored;
 	uint64_t content;           /* a hash of what its `open` said; 0: not known */
 	uint64_t replaced, refused; /* as of the last commit */
+	uint64_t credit;            /* bytes, as its client was last told */
 	struct store_client client; /* the counts that its client sent */
 	bool client_news;           /* not yet stored */
 	bool whole;                 /* its run has no name until it closes */

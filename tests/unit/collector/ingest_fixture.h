@@ -7,7 +7,7 @@
 
 #include "ingest.h"
 
-#define FIXTURE_REPLIES 256
+#define FIXTURE_REPLIES 2048
 
 struct fixture_reply {
 	enum wire_kind kind;

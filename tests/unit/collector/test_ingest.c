@@ -140,6 +140,16 @@ silence_ends_a_session(void **state)
 	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->acknowledged, 2);
 }
 
+static size_t
+count_replies(const struct fixture *f, enum wire_kind kind)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < f->reply_count; i++)
+		count += f->replies[i].kind == kind;
+	return count;
+}
+
 /* Nobody else waits until thousands of sessions are gone. */
 static void
 silent_sessions_expire_some_at_a_time(void **state)
@@ -158,7 +168,7 @@ silent_sessions_expire_some_at_a_time(void **state)
 		             f->now);
 		if (rank % 100 == 99) {
 			fixture_commit(f);
-			assert_int_equal(f->reply_count, 100);
+			assert_int_equal(count_replies(f, WIRE_OPENED), 100);
 			fixture_forget(f);
 		}
 	}
@@ -239,6 +249,32 @@ credit_is_a_share_of_the_memory_cap(void **state)
 	assert_int_equal(fixture_last(f, 1, WIRE_ACK)->credit, 1u << 20);
 }
 
+/* A client that is not told goes on with the credit of the days when it was alone. */
+static void
+credit_is_taken_back_when_others_come(void **state)
+{
+	struct fixture *f = *state; /* 8 MB for credit */
+	uint64_t credit[FIXTURE_REPLIES] = {0}, most = 0;
+
+	for (uint8_t session = 1; session <= 32; session++) {
+		char name[4] = {'r', (char)('0' + session / 10), (char)('0' + session % 10)};
+		uint64_t all = 0;
+
+		fixture_open(f, session, name, NULL);
+		fixture_commit(f);
+		for (size_t i = 0; i < f->reply_count; i++)
+			credit[f->replies[i].session] = f->replies[i].credit;
+		fixture_forget(f);
+		for (uint8_t other = 1; other <= session; other++)
+			all += credit[other];
+		most = all > most ? all : most;
+	}
+	assert_true(most <= 12u << 20);
+	fixture_close(f, 32, 1);
+	fixture_commit(f);
+	assert_int_equal(f->reply_count, 1); /* that there is more for each can wait */
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_set_up, fixture_tear_down)
 
 int
@@ -255,6 +291,7 @@ main(void)
 	        TEST(unknown_sessions_are_told_to_open),
 	        TEST(a_closed_session_may_repeat_its_close),
 	        TEST(credit_is_a_share_of_the_memory_cap),
+	        TEST(credit_is_taken_back_when_others_come),
 	};
 
 	return cmocka_run_group_tests_name("ingest", tests, NULL, NULL);
