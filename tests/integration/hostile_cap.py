@@ -280,8 +280,8 @@ def test_a_thousand_open_at_once(cap=512, clients=1000, connections=10):
                         waiting.pop(answer["s"], None)
         assert not waiting, f"{len(waiting)} of {clients} have not got in"
         for peer in sockets:
-            while peer.poll(500):
-                assert msgpack.unpackb(peer.recv())["t"] == "ack"
+            while peer.poll(500):  # answers to those that asked twice, and what credit there is now
+                peer.recv()
         answers = collections.Counter()
         for session in opened:  # and all of them are still in
             sockets[asked_of[session]].send(msgpack.packb({"v": 2, "t": "ping", "s": session}))
