@@ -10,7 +10,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define TOP_MAX 1000000
 #define TOP_WITH_RUN 10
@@ -149,7 +148,7 @@ check(void *context, struct portolan_error *error)
 
 	if (status == 0)
 		status = format_of_table(&options->common, "-o", options->common.output, ROWS_TSV, &artifacts->format);
-	if (status == 0 && !options->common.output && isatty(STDOUT_FILENO))
+	if (status == 0 && format_is_for_people(&options->common))
 		artifacts->format = ROWS_ALIGNED;
 	if (status == 0)
 		status = format_of_table(&options->common, "--by-epoch", artifacts->by_epoch, ROWS_CSV,

@@ -1,4 +1,4 @@
-/* groups_report.c: what portolan groups prints. Empty, and null: not defined. */
+/* groups_report.c: the output of portolan groups. Values that are not defined are empty, and null in JSON. */
 #include "groups.h"
 
 #include "output/rows.h"
@@ -31,6 +31,34 @@ static const struct rows_column columns[] = {{"attribute", ROWS_TEXT},
                                              {"low", ROWS_REAL},
                                              {"high", ROWS_REAL}};
 
+/* For people, a label's name takes the place of its number. */
+static const struct rows_column columns_for_people[] = {{"attribute", ROWS_TEXT},
+                                                        {"value", ROWS_TEXT},
+                                                        {"gold", ROWS_TEXT},
+                                                        {"examples", ROWS_WHOLE},
+                                                        {"all", ROWS_REAL},
+                                                        {"selected_examples", ROWS_WHOLE},
+                                                        {"selected", ROWS_REAL},
+                                                        {"difference", ROWS_REAL},
+                                                        {"low", ROWS_REAL},
+                                                        {"high", ROWS_REAL}};
+
+static void
+add_gold(struct rows *rows, const struct dynamics *dynamics, const struct summary_row *row)
+{
+	const char *label = label_of(dynamics, row);
+	bool for_people = rows->columns == columns_for_people;
+
+	if (row->gold < 0)
+		rows_text(rows, row->gold == SUMMARY_ALL ? "all" : NULL);
+	else if (for_people && label)
+		rows_text(rows, label);
+	else
+		rows_whole(rows, (uint64_t)row->gold);
+	if (!for_people)
+		rows_text(rows, label);
+}
+
 static void
 add_rows(struct rows *rows, const struct dynamics *dynamics, const struct summary_row *list, size_t count)
 {
@@ -39,11 +67,7 @@ add_rows(struct rows *rows, const struct dynamics *dynamics, const struct summar
 
 		rows_text(rows, row->column->name);
 		rows_text(rows, value_of(row));
-		if (row->gold >= 0)
-			rows_whole(rows, (uint64_t)row->gold);
-		else
-			rows_text(rows, row->gold == SUMMARY_ALL ? "all" : NULL);
-		rows_text(rows, label_of(dynamics, row));
+		add_gold(rows, dynamics, row);
 		rows_whole(rows, row->n);
 		rows_real(rows, row->all);
 		rows_whole(rows, row->selected_n);
@@ -57,9 +81,11 @@ add_rows(struct rows *rows, const struct dynamics *dynamics, const struct summar
 static int
 write_table(const struct groups *groups, const struct summary_row *list, size_t count, struct portolan_error *error)
 {
+	bool for_people = groups->format == ROWS_ALIGNED;
 	struct rows rows;
-	int code = rows_open(&rows, groups->common.output, (enum rows_format)groups->format, columns,
-	                     ROWS_COUNT(columns), error);
+	int code = rows_open(&rows, groups->common.output, (enum rows_format)groups->format,
+	                     for_people ? columns_for_people : columns,
+	                     for_people ? ROWS_COUNT(columns_for_people) : ROWS_COUNT(columns), error);
 
 	if (code < 0)
 		return code;
@@ -104,7 +130,7 @@ groups_write(const struct groups *groups, const struct columns *attributes, cons
 	                           : write_table(groups, list, count, error);
 }
 
-/* How many forgetting events the never learned count as, by --never-learned. */
+/* The number of forgetting events that stands for "never learned", by --never-learned. */
 static double
 never_learned_events(const struct groups *groups)
 {
@@ -113,7 +139,7 @@ never_learned_events(const struct groups *groups)
 	return isnan(number) ? 0 : number;
 }
 
-/* The examples with k forgetting events, as they are counted. */
+/* The number of examples with k forgetting events, with the never learned counted as --never-learned says. */
 static uint64_t
 bin_of(const struct forgetting *forgetting, size_t k, double never_learned)
 {
@@ -136,7 +162,7 @@ add_bin(struct rows *rows, double events, uint64_t examples, uint64_t never_lear
 	rows_whole(rows, never_learned);
 }
 
-/* What the never learned count as may lie beyond the last bin: a row of its own. */
+/* The number that stands for "never learned" may lie beyond the last bin; it then has a row of its own. */
 static int
 write_histogram(const struct groups *groups, const struct forgetting *forgetting, struct portolan_error *error)
 {

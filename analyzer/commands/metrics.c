@@ -6,7 +6,6 @@
 
 #include <portolan/error.h>
 
-#include <unistd.h>
 
 static const char *const format_names[] = {"csv", "tsv", "jsonl", "npy", "cartography", "aum", NULL};
 
@@ -24,8 +23,7 @@ check(void *context, struct portolan_error *error)
 	const struct common_options *common = &request->common;
 
 	(void)error;
-	request->for_people = !common->output && request->format < 0 && request->convention <= NEVER_LEARNED_FLAG &&
-	                      isatty(STDOUT_FILENO);
+	request->for_people = format_is_for_people(common) && request->convention <= NEVER_LEARNED_FLAG;
 	if (format_choose(common, format_names, &request->format) != 0)
 		return STATUS_USAGE;
 	if (request->with_ci && request->format != TABLE_CARTOGRAPHY)

@@ -27,13 +27,14 @@ take_cuts(void *context, char *text)
 	return rule_parse_cuts(&request->common, text, &request->cuts);
 }
 
-/* What an action needs, and what does not go together. */
+/* Checks that each action has the options it needs, and that options go together. */
 static int
 check(void *context, struct portolan_error *error)
 {
 	struct noise_request *request = context;
 	const struct common_options *common = &request->common;
 	struct suspects_size *size = &request->size;
+	int status;
 
 	request->run = common->operands[0];
 	size->has_count = option_given(common, "count");
@@ -53,7 +54,12 @@ check(void *context, struct portolan_error *error)
 		return PORTOLAN_E_INVALID;
 	if (common->action == PLAN)
 		return manifest_claim(common->output, error);
-	return common->action == FIT ? 0 : format_choose(common, rows_format_names, &request->format);
+	if (common->action == FIT)
+		return 0;
+	status = format_choose(common, rows_format_names, &request->format);
+	if (status == 0 && format_is_for_people(common))
+		request->format = ROWS_ALIGNED;
+	return status;
 }
 
 static int
@@ -87,7 +93,7 @@ static const struct option_spec noise_options[] = {
         {"threshold", "S", OPTION_REAL, TO(size.threshold), .range = RANGE_FROM_TO, .to = 1, .excludes = "fraction",
          .actions = "apply mixture", .help = "Print those with a score of S or more."},
         {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = rows_format_names, .actions = "apply mixture",
-         .group = OPTION_GROUP_OUTPUT, .help = "The format: csv, tsv, jsonl or npy. Default: what FILE ends with, else csv."},
+         .group = OPTION_GROUP_OUTPUT, .help = "The format: csv, tsv, jsonl or npy. Default: what FILE ends with, else csv; on a terminal aligned columns."},
         {"plot", "FILE", OPTION_OUTPUT, TO(plot), .actions = "fit mixture",
          .often = true, .help = "Draw the densities: FILE.png, FILE.svg or FILE.pdf."},
         {0},

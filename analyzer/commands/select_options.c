@@ -1,7 +1,8 @@
 /*
  * select_options.c: the words of portolan select.
  *
- * The table judges each word; what rules, sizes and files ask of one another is looked at here, once all are read.
+ * The table checks each option by itself. This file checks rules, sizes and files against one another, once all are
+ * read.
  */
 #include "select_options.h"
 
@@ -12,7 +13,6 @@
 #include "select_files.h"
 
 #include <string.h>
-#include <unistd.h>
 
 static int
 take_rule(void *context, char *text)
@@ -239,7 +239,7 @@ const struct option_spec select_option_table[] = {
         {0},
 };
 
-/* Does a part of the plan have a rule of this kind? */
+/* Has any part of the plan a rule of this kind? */
 static bool
 has_kind(const struct select_request *request, enum selection_kind kind)
 {
@@ -250,7 +250,7 @@ has_kind(const struct select_request *request, enum selection_kind kind)
 	return has;
 }
 
-/* What the sizes, ends, classes and mixes ask of one another. */
+/* Checks sizes, ends, classes and mixes against one another. */
 static int
 check_plan(struct select_request *request)
 {
@@ -351,7 +351,7 @@ choose_format(struct select_request *request)
 		status = format_choose(common, joined, &format);
 		request->format = format == 5 ? SELECT_NPY : SELECT_LINES;
 	} else if (request->with_measures) {
-		request->for_people = format < 0 && !common->output && isatty(STDOUT_FILENO);
+		request->for_people = format_is_for_people(common);
 		format = format < 0 ? -1 : format - SELECT_CSV;
 		status = format_choose(common, measured, &format);
 		request->format = SELECT_CSV + format;
@@ -377,7 +377,7 @@ check_files(struct select_request *request, struct portolan_error *error)
 	return select_claim_files(request, error);
 }
 
-/* Without a rule it is all that is within the polygons. */
+/* Without a rule, all examples within the polygons are selected. */
 static int
 check_rule(struct select_request *request)
 {

@@ -61,10 +61,13 @@ int
 suspects_write(const struct suspects *suspects, const struct dynamics *dynamics, const double *scores, const char *path,
                enum rows_format format, struct portolan_error *error)
 {
-	const struct rows_column columns[] = {table_id_column(dynamics, "id"), {"score", ROWS_REAL}};
+	struct rows_column columns[] = {table_id_column(dynamics, "id"), {"score", ROWS_REAL}};
 	struct rows rows;
-	int code = rows_open(&rows, path, format, columns, 2, error);
+	int code;
 
+	if (format == ROWS_ALIGNED) /* an id is a name, of which no digits are parted */
+		columns[0].kind = ROWS_TEXT;
+	code = rows_open(&rows, path, format, columns, ROWS_COUNT(columns), error);
 	if (code < 0)
 		return code;
 	for (size_t i = 0; i < suspects->shown; i++) {

@@ -82,6 +82,12 @@ format_choose_json(struct common_options *request, const char *name)
 	return status;
 }
 
+bool
+format_is_for_people(const struct common_options *request)
+{
+	return !request->output && !request->json && !option_given(request, "format") && isatty(STDOUT_FILENO);
+}
+
 int
 format_choose_rows(struct common_options *request, int *format)
 {
@@ -92,7 +98,7 @@ format_choose_rows(struct common_options *request, int *format)
 	*format = request->json ? json : -1;
 	status = format_choose(request, names, format);
 	request->json = *format == json;
-	if (status == 0 && !request->output && !request->json && isatty(STDOUT_FILENO))
+	if (status == 0 && format_is_for_people(request))
 		*format = ROWS_ALIGNED;
 	return status;
 }

@@ -20,6 +20,9 @@ int format_choose_json(struct common_options *request, const char *name);
  * an output, a terminal gets aligned columns. */
 int format_choose_rows(struct common_options *request, int *format);
 
+/* Whether people read what is written: on a terminal, without -o, --format and --json. */
+bool format_is_for_people(const struct common_options *request);
+
 /* Of a table that `option` ("--log") names the file of; NULL: none. `otherwise`, where the ending says nothing. */
 int format_of_table(const struct common_options *request, const char *option, const char *path,
                     enum rows_format otherwise, int *format);

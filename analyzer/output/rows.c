@@ -303,7 +303,7 @@ rows_close(struct rows *rows, struct portolan_error *error)
 	if (code >= 0 && rows->format == ROWS_NPY)
 		rows_kept_write_npy(rows->kept, rows);
 	else if (code >= 0 && rows->format == ROWS_ALIGNED)
-		rows_kept_write_aligned(rows->kept, rows);
+		rows_write_aligned(rows);
 	rows_kept_free(rows->kept);
 	if (code >= 0)
 		return output_finish(&rows->file, error);
@@ -312,9 +312,11 @@ rows_close(struct rows *rows, struct portolan_error *error)
 }
 
 void
-rows_begin_aligned(struct rows *rows, struct output *output, const struct rows_column *columns, size_t column_count)
+rows_begin_aligned(struct rows *rows, struct output *output, const struct rows_column *columns, size_t column_count,
+                   bool is_excerpt)
 {
 	*rows = rows_for(output, ROWS_ALIGNED, columns, column_count, false);
+	rows->is_excerpt = is_excerpt;
 	rows->kept = rows_kept_new(rows);
 	if (!rows->kept) { /* the values go nowhere: the output has failed */
 		output_fail(rows->output);
@@ -326,7 +328,7 @@ void
 rows_end_aligned(struct rows *rows)
 {
 	if (rows->kept && rows_kept_error(rows->kept, NULL) >= 0)
-		rows_kept_write_aligned(rows->kept, rows);
+		rows_write_aligned(rows);
 	else
 		output_fail(rows->output);
 	rows_kept_free(rows->kept);
@@ -337,7 +339,7 @@ rows_begin(struct rows *rows, struct report *report, const char *key, const stru
            size_t column_count)
 {
 	if (report->as_text) {
-		rows_begin_aligned(rows, &report->output, columns, column_count);
+		rows_begin_aligned(rows, &report->output, columns, column_count, false);
 	} else {
 		*rows = rows_for(&report->output, ROWS_REPORT, columns, column_count, false);
 		report_begin_list(report, key);

@@ -39,6 +39,7 @@ struct rows {
 	struct report *report;
 	size_t at;             /* the column that is next */
 	bool continues;        /* a line of the caller's */
+	bool is_excerpt;       /* rows are left out */
 	bool for_spreadsheets; /* CSV: see text_csv_for_spreadsheets() */
 	uint64_t count;
 	struct rows_kept *kept; /* of npy and aligned columns: rows that wait for what the head needs */
@@ -51,10 +52,11 @@ int rows_close(struct rows *rows, struct portolan_error *error);
 /* PORTOLAN_E_INVALID: a terminal, which npy is not for. */
 int rows_check_npy(const struct output *output, struct portolan_error *error);
 
-/* Aligned columns, for people, on an output of the caller's. Where that is a terminal, columns that it is too narrow for
- * are left out, which a last line says. */
+/* Aligned columns, for people, on an output of the caller's. On a terminal that is too narrow for all columns, the others
+ * follow below the first ones. Where is_excerpt says that rows are left out, and in very long tables, a last line counts
+ * them instead. */
 void rows_begin_aligned(struct rows *rows, struct output *output, const struct rows_column *columns,
-                        size_t column_count);
+                        size_t column_count, bool is_excerpt);
 void rows_end_aligned(struct rows *rows);
 
 /* As a list of objects in JSON, as aligned columns in text. */

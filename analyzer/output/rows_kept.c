@@ -14,7 +14,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <uniwidth.h>
 
 struct kept_column {
@@ -131,6 +130,18 @@ text_of(const struct rows_kept *kept, size_t cell, size_t *length)
 	return at + sizeof(*length);
 }
 
+const char *
+rows_kept_text(const struct rows_kept *kept, uint64_t row, size_t column, size_t *length)
+{
+	return text_of(kept, (size_t)row * kept->column_count + column, length);
+}
+
+size_t
+rows_kept_width(const struct rows_kept *kept, size_t column)
+{
+	return (size_t)kept->columns[column].width;
+}
+
 /* Of npy's texts, in characters; NumPy takes none of width 0. */
 static size_t
 text_width(const struct rows_kept *kept, size_t column)
@@ -188,78 +199,4 @@ rows_kept_write_npy(const struct rows_kept *kept, const struct rows *rows)
 		output_bytes(rows->output, text_room, 4 * text_width(kept, c));
 	}
 	free(text_room);
-}
-
-/* Texts begin, and numbers end, below one another; nothing stands behind the last. */
-static void
-write_aligned(const struct rows *rows, size_t column, bool is_last, size_t width, const char *text, size_t length)
-{
-	size_t own = (size_t)u8_width((const uint8_t *)text, length, "UTF-8"), blanks = width > own ? width - own : 0;
-	bool is_text = rows->columns[column].kind == ROWS_TEXT;
-
-	output_text(rows->output, "  ");
-	if (!is_text)
-		output_printf(rows->output, "%*s", (int)blanks, "");
-	output_bytes(rows->output, text, length);
-	if (is_text && !is_last)
-		output_printf(rows->output, "%*s", (int)blanks, "");
-	if (is_last)
-		output_text(rows->output, "\n");
-}
-
-static size_t
-aligned_width(const struct rows_kept *kept, const struct rows *rows, size_t column)
-{
-	size_t name = strlen(rows->columns[column].name), width = (size_t)kept->columns[column].width;
-
-	return name > width ? name : width;
-}
-
-/* How many of the columns there is room for: all where the output is no terminal, and where the lines of a report hold
- * what stands nowhere else. */
-static size_t
-columns_shown(const struct rows_kept *kept, const struct rows *rows)
-{
-	struct winsize size;
-	size_t used = 0;
-
-	if (rows->report || rows->output->fd < 0 || ioctl(rows->output->fd, TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
-		return rows->column_count;
-	for (size_t c = 0; c < rows->column_count; c++) {
-		used += 2 + aligned_width(kept, rows, c);
-		if (used > size.ws_col && c > 0)
-			return c;
-	}
-	return rows->column_count;
-}
-
-static void
-write_aligned_head(const struct rows_kept *kept, const struct rows *rows, size_t shown)
-{
-	output_style(rows->output, STYLE_BOLD);
-	for (size_t c = 0; c < shown; c++) {
-		const char *name = rows->columns[c].name;
-
-		write_aligned(rows, c, c + 1 == shown, aligned_width(kept, rows, c), name, strlen(name));
-	}
-	output_style(rows->output, STYLE_PLAIN);
-}
-
-void
-rows_kept_write_aligned(const struct rows_kept *kept, const struct rows *rows)
-{
-	size_t shown = columns_shown(kept, rows), left_out = rows->column_count - shown;
-
-	if (rows->count > 0)
-		write_aligned_head(kept, rows, shown);
-	for (size_t i = 0; i < kept->cell_count; i++) {
-		size_t c = i % rows->column_count, length;
-		const char *text = text_of(kept, i, &length);
-
-		if (c < shown)
-			write_aligned(rows, c, c + 1 == shown, aligned_width(kept, rows, c), text, length);
-	}
-	if (left_out > 0 && rows->count > 0)
-		output_printf(rows->output, "  %zu more column%s: a wider terminal shows them, -o FILE.csv has them\n", left_out,
-		              left_out == 1 ? "" : "s");
 }

@@ -237,7 +237,7 @@ table_show_rows(const struct table *table, struct output *output, const struct d
 
 	memcpy(columns, table->columns, sizeof(columns));
 	columns[0].kind = ROWS_TEXT; /* an id is a name, of which no digits are parted */
-	rows_begin_aligned(&lines, output, columns, table->column_count);
+	rows_begin_aligned(&lines, output, columns, table->column_count, left_out > 0);
 	for (size_t i = 0; i < count; i++) {
 		if (left_out > 0 && i == SHOWN) {
 			add_gap(&lines);

@@ -366,10 +366,18 @@ def check_terminal():
     assert done == 0 and len(text.splitlines()) == 4 and "," not in text.splitlines()[0], text
     for words in (["metrics", "two", "--format", "csv"], ["select", "two", "--by", "ambiguous", "--with-measures", "-o", "-"]):
         assert on_terminal(b"", *words)[1].splitlines()[0].startswith("id,gold,epochs"), words
-    done, text = on_terminal(b"", "metrics", "two", size=(24, 40))  # columns that do not fit are counted
+    done, text = on_terminal(b"", "metrics", "many", size=(24, 40))  # where rows are left out, columns that do not fit are counted
     lines = text.splitlines()
-    left_out = int(lines[21].split()[0])
-    assert max(map(len, lines[:21])) <= 40 and "more columns" in lines[21] and len(lines[0].split()) + left_out == len(run("metrics", "two").stdout.splitlines()[0].split(",")), text
+    first = next(i for i, line in enumerate(lines) if line.startswith("  0 "))
+    shown, left_out = len(lines[first].split()), int(lines[first + 21].split()[0])
+    assert max(map(len, lines[:first + 21])) <= 40 and "more columns" in lines[first + 21], text
+    assert shown + left_out == len(run("metrics", "many").stdout.splitlines()[0].split(",")), text
+    for action in (["mixture", "two"], ["apply", "two", "--model", "model.json"]):
+        write("model.json", json.dumps({"kind": "portolan noise model", "version": 1, "feature": "confidence", "weight": -9.5, "intercept": 4.25}))
+        done, text = on_terminal(b"", "noise", *action, "--count", "3")
+        rows = [line.split() for line in text.splitlines() if line.startswith("  ")]
+        assert done in (0, 3) and len(rows) == 4 and rows[0] == ["id", "score"] and all(re.fullmatch(r"\d\.\d{3}", row[1]) for row in rows[1:]), text
+        assert "id,score\r\n" in on_terminal(b"", "noise", *action, "--count", "3", "--format", "csv")[1]
     write("own.tsv", "id\tt\tl\n0\ta b\tx\n1\tb\ty\n2\ta\tx\n3\tc a\ty\n")
     words = ["artifacts", "own.tsv", "--text", "t", "--label-field", "l", "--min-count", "1", "--stop-words", "none"]
     done, text = on_terminal(b"", *words)
@@ -379,6 +387,47 @@ def check_terminal():
     assert done == 3 and "changed labels" in text and max(map(len, text.splitlines())) <= 80, text
     done, text = on_terminal(b"", "runs", "-o", "-")
     assert done == 0 and text.splitlines()[0] == "name,examples,epochs,observations,state,mode,created", text
+
+
+def check_narrow_terminal(maker):
+    """At 80 columns every column is seen: long headings in several lines, columns without room in a block below, which begins with what
+    a row is about; a text that is the same in all rows stands above."""
+    numbers = [stores.batch(e, range(8), [0.1 * i + e / 20 for i in range(8)], [0, 1] * 4, [0, 1, 2, 0] * 2, margin=[0.5 - e] * 8) for e in range(3)]
+    runs = [f"a/run/of/some/length/{i}" for i in range(3)]
+    stores.make_store(maker, "wide", [stores.run(name, numbers, labels=["one", "another", "the third"]) for name in runs])
+    write("wide.tsv", "id\tplace\tsort\tt\tl\n" + "".join(f"{i}\there {i % 2}\tcommon\ta {'b' * (i % 2)}\t{'xy'[i % 2]}\n" for i in range(8)))
+    own = ["--data", "wide.tsv", "--id-field", "id", "--store", "wide", "--replicates", "20"]
+    tokens = ["wide.tsv", "--text", "t", "--label-field", "l", "--min-count", "1", "--stop-words", "none", "--run", runs[0], "--id-field", "id", "--store", "wide"]
+    for words, above, keys in ((["groups", runs[0], *own, "--columns", "place"], {"attribute": "place"}, {"value", "gold"}),
+                               (["groups", runs[0], *own, "--columns", "place,sort"], {}, {"attribute", "value", "gold"}),
+                               (["compare", *runs, "--show", "selection", "--store", "wide"], {"rule": "ambiguous"}, {"run_a", "run_b"}),
+                               (["compare", *runs[:2], "--show", "selection", "--store", "wide"], {"run_a": runs[0], "run_b": runs[1], "rule": "ambiguous"}, set()),
+                               (["compare", *runs[:2], "--store", "wide"], {"run_a": runs[0], "run_b": runs[1]}, {"measure"}),
+                               (["artifacts", *tokens], {}, {"token"}), (["select", runs[0], "--by", "ambiguous", "--count", "4", "--with-measures", "--store", "wide"], {}, {"id"})):
+        whole = run(*words).stdout.splitlines()
+        columns = re.split("[,\t]", whole[0])
+        if words[0] == "groups":
+            columns.remove("label")  # for people it takes the place of the number
+        done, text = on_terminal(b"", *words, size=(24, 80))
+        table, said = text.replace("\r", "").partition("portolan: ")[0], {}
+        for line in table.splitlines():
+            assert len(line) <= 80 and line == line.rstrip() and "more column" not in line, (words, line)
+            if match := re.match(r"  (\w+): (.*)", line):
+                said[match[1]] = match[2]
+        assert done in (0, 3) and said == above, (words, said, text)
+        blocks = re.sub(r"^  \w+: .*\n", "", table, flags=re.M).rstrip("\n").split("\n\n")
+        heads, shown = [], 0
+        for block in blocks:
+            lines = block.split("\n")
+            head, body = lines[:1 - len(whole)], lines[1 - len(whole):]
+            assert len(head) <= 3 and len(body) == len(whole) - 1, (words, block)
+            heads += re.findall(r"\w+", " ".join(head))
+            shown += len(re.findall(r"\S+(?: \S+)*", body[0]))
+        assert shown == len(columns) - len(above) + (len(blocks) - 1) * len(keys), (words, shown, text)
+        wanted = [name for name in columns if name not in above] + [*keys] * (len(blocks) - 1)
+        assert sorted("_".join(heads).split("_")) == sorted("_".join(wanted).split("_")), (words, heads, text)
+        wide = on_terminal(b"", *words, size=(24, 500))[1].splitlines()
+        assert wide[0].split() == columns, (words, wide)
 
 
 def check_styles():
@@ -451,7 +500,7 @@ def drawn(terminal):
 
 
 def check_progress_beside_a_pager(maker):
-    """While who reads a pipe waits, as a pager does, nothing is drawn over its page."""
+    """While the reader of a pipe waits, as a pager does, no progress is drawn over its page."""
     stores.make_store(maker, "large", [stores.run("large", [stores.batch(0, range(100_000), [0.5] * 100_000, [0] * 100_000)])])
     terminal, end = os.openpty()
     with subprocess.Popen([PORTOLAN, "metrics", "large", "--store", "large"], stdout=subprocess.PIPE, stderr=end) as done:
@@ -567,6 +616,7 @@ def main():
         check_formats()
         check_small()
         check_terminal()
+        check_narrow_terminal(maker)
         check_styles()
         check_last_screen()
         check_closing_line()
