@@ -16,7 +16,8 @@ look(style, k) = style eq 'line' ? sprintf("with lines linewidth 2 linecolor rgb
 	sprintf("with points pointtype 7 pointsize %s linecolor rgb '%s'", style eq 'few dots' ? '0.8' : '0.35', Hue[k])
 
 # A logarithmic axis: the decades, and, where there are few of them, numbers between.
-between(from, to) = to / from < 10 ? '1 2 3 5 7' : to / from < 300 ? '1 2 5' : '1'
+between(from, to) = to / from < 3 && from >= 10 ? '1 1.2 1.4 1.6 1.8 2 2.5 3 3.5 4 5 6 7 8 9' : to / from < 10 ? '1 2 3 5 7' : \
+	to / from < 300 ? '1 2 5' : '1'
 # Of numbers along an axis, four to nine.
 decade_of(range) = 10.0 ** floor(log10(range / 5))
 step_of(range) = decade_of(range) * (range / decade_of(range) > 20 ? 5 : range / decade_of(range) > 8 ? 2 : 1)

@@ -387,6 +387,15 @@ def check_bars(words, rows):
     assert sorted(names) == ["u", "w", "x"] and len(bars) == 1 and len(bars[0]) == 3, (names, bars)
 
 
+def check_axis():
+    """Tokens that stand in nearly as many records: the logarithmic axis has numbers all the same."""
+    write("near.tsv", "t\tl\n" + "".join(f"{'v' if i < 130 else ''} {'u' if i % 3 and i < 180 else ''} z\t{'ab'[i % 2]}\n" for i in range(180)))
+    portolan("artifacts", "near.tsv", "--text", "t", "--label", "l", "--min-count", 100, "--max-count", 150, "--stop-words", "none", "--plot", "near.svg")
+    with open("near.svg", encoding="utf-8") as file:
+        numbers = re.findall(r"<text>\s*(\d+)</text>", file.read())
+    assert {"120", "140", "160"} <= set(numbers), numbers
+
+
 def check_sides(maker):
     """Accuracy and means of both sides, at the last epoch and over epochs, of a run that did not see everything."""
     rng = np.random.default_rng(5)
@@ -576,6 +585,7 @@ def main():
         check_outputs()
         check_formats()
         check_bad_input()
+        check_axis()
         check_sides(maker)
         check_statistics(maker)
         check_ignored()
