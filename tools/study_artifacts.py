@@ -1,4 +1,9 @@
-"""The studies of artifacts: a planted corpus, and the one-line descriptions of Debian's packages by section."""
+"""What up-sampling against words that give a label away is worth (Chen 2024, Table 1 and Figures 1 to 4): on a planted corpus, and on
+the one-line descriptions of Debian's packages by section.
+
+A quarter is held out. Words are counted on the rest, which is up-sampled; a classifier is trained on it as it was, and one on each
+up-sampled form. How they do on what was held out is recorded, and portolan artifacts says on which side of the words.
+"""
 
 import csv
 import json
@@ -9,27 +14,51 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
+import numpy as np
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import SGDClassifier
+
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT / "tests/bench"))
 
-import numpy as np  # noqa: E402
-
 import planted  # noqa: E402
+import portolan  # noqa: E402
 
-PORTOLAN = ROOT / "build/analyzer/portolan"
-SEEDS = (1, 2, 3)
-RECORDS = 550_000
-PER_SECTION = 2000   # packages of each section: equally many, so that the prior is 1 / sections
-HELD_OUT = 0.25
-TABLE = 20           # tokens that are shown, of all sections
-PROGRAMS = ("net", "python", "utils")   # sections of programs, which a classifier is to tell apart; libdevel or doc are named by rule
-TOP, MIN_COUNT, CAP = 10, 30, 20
-VARIANTS = {"before": None, "after": (), f"capped at {CAP}": ("--max-multiplicity", CAP)}
+PROGRAM = ROOT / "build/analyzer/portolan"
+SEEDS = (1, 2, 3)      # each with its own held-out quarter, draws and classifiers
+HELD_OUT, EPOCHS, TOP = 0.25, 5, 10
+RECORDS, TELLING = 100_000, 250  # of the planted corpus: records; words of each label that tell it rightly, too rare to be counted
+PER_SECTION = 2000     # packages of each section: equally many, so that the prior is 1 / sections
+SECTIONS = ("net", "python", "utils")  # of programs, which a classifier is to tell apart; libdevel or doc are named by rule
+PUBLISHED = "as published"
+VARIANTS = {PUBLISHED: ("--as-published",), "conflict-free": (), "20 times at most": ("--max-multiplicity", 20)}
 
 
-def portolan(*words):
-    """What it prints; what it warns of stands in its reports too."""
-    done = subprocess.run([str(word) for word in (PORTOLAN, *words)], capture_output=True, text=True)
+class Corpus:
+    """Records with an id, a label and texts; the arguments with which portolan reads a file of them."""
+
+    def __init__(self, name, records, id_field, label, texts, min_count):
+        self.name, self.records, self.id_field, self.label, self.texts = name, records, id_field, label, texts
+        self.words = ["--text", ",".join(texts), "--label-field", label]
+        self.min_count = ["--min-count", min_count]
+        self.labels = sorted({record[label] for record in records})
+
+    def split(self, seed):
+        """(the records to train on, those held out)"""
+        order = np.random.default_rng(seed).permutation(len(self.records))
+        held_out = int(HELD_OUT * len(order))
+        return [self.records[i] for i in order[held_out:]], [self.records[i] for i in order[:held_out]]
+
+    def text(self, record):
+        return " ".join(record[field] for field in self.texts)
+
+    def gold(self, records):
+        return np.searchsorted(self.labels, [record[self.label] for record in records])
+
+
+def call(folder, *words):
+    """What portolan prints; what it warns of stands in its reports too."""
+    done = subprocess.run([str(word) for word in (PROGRAM, *words)], cwd=folder, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"tools/study: {done.stderr.strip()}")
     return done.stdout
@@ -48,24 +77,20 @@ def read_table(path):
         return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
-def study_planted(out):
-    data = out / "planted.jsonl"
-    planted.write_planted(data, RECORDS, seed=0)
-    words = (data, "--text", "premise,hypothesis", "--label-field", "label")
-    portolan("artifacts", *words, "-o", out / "planted.tsv", "--plot", out / "planted.png")
-    top = [row["token"] for row in read_table(out / "planted.tsv")[:planted.TOKENS]]
-    found = set(top) == {f"plant{i}" for i in range(planted.TOKENS)}
-    print(f"{RECORDS:,} records; the {planted.TOKENS} planted tokens are {'' if found else 'NOT '}the first {planted.TOKENS} by z*\n")
-    rows = [["draws", "seed", "iterations", "sum of D", "growth", "p* after: most", "a record stands at most"]]
-    for title, more in (("conflict-free", ()), ("uniform", ("--pick", "uniform")), ("conflict-free, 50 times at most", ("--max-multiplicity", 50))):
-        for seed in SEEDS:
-            plot = ("--plot", out / f"planted-{title.split(',')[0]}{'-capped' if ',' in title else ''}.png") if seed == SEEDS[0] else ()
-            report = json.loads(portolan("upsample", *words, "--seed", seed, *more, *plot, "--json", "-o", out / "planted-up.jsonl"))
-            rows.append([title, str(seed), str(report["iterations"]), f"{report['imbalance'][0]:,} → {report['imbalance'][-1]:,}",
-                         f"{report['growth']:.2%}", f"{max(token['after']['p_star'] for token in report['tokens']):.4f}",
-                         str(len(report["multiplicities"]))])
-    print_table(rows)
-    print(f"\nDrawn in {out}/planted*.png")
+def write_records(path, records):
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+
+
+def read_records(path):
+    with open(path, encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def planted_corpus(out):
+    path = out / "artifacts-planted.jsonl"
+    planted.write_planted(path, RECORDS, seed=0, telling=TELLING)
+    return Corpus("planted", read_records(path), "id", "label", ("premise", "hypothesis"), 250)
 
 
 def packages():
@@ -84,124 +109,102 @@ def packages():
     return sections
 
 
-def write_records(path, records):
-    with open(path, "w", encoding="utf-8") as file:
-        file.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
-
-
-def read_records(path):
-    with open(path, encoding="utf-8") as file:
-        return [json.loads(line) for line in file]
-
-
-def draw_packages():
-    sections = packages()
-    labels = sorted(label for label, members in sections.items() if len(members) >= PER_SECTION)
-    if len(labels) < 3:
-        sys.exit(f"tools/study: the package lists have {sum(map(len, sections.values())):,} descriptions, and fewer than three sections with "
-                 f"{PER_SECTION:,}: apt-get update fetches Debian's lists")
-    generator = random.Random(0)
+def package_corpus():
+    sections, generator = packages(), random.Random(0)
+    for label in SECTIONS:
+        if len(sections[label]) < PER_SECTION:
+            sys.exit(f"tools/study: the package lists have {len(sections[label]):,} descriptions of the section {label}, and not {PER_SECTION:,}: "
+                     "apt-get update fetches Debian's lists")
     records = [{"package": name, "description": description, "section": label}
-               for label in labels for name, description in generator.sample(sections[label], PER_SECTION)]
-    generator.shuffle(records)
-    return labels, records
+               for label in SECTIONS for name, description in generator.sample(sections[label], PER_SECTION)]
+    return Corpus("packages", records, "package", "section", ("description",), 30)
 
 
-def train(records, seed):
-    """A classifier on counts of words, which sees what the tokens are made of."""
-    from sklearn.feature_extraction.text import CountVectorizer
-    from sklearn.linear_model import SGDClassifier
-    from sklearn.pipeline import make_pipeline
-
-    order = np.random.default_rng(seed).permutation(len(records))
-    model = make_pipeline(CountVectorizer(binary=True), SGDClassifier(loss="log_loss", alpha=1e-5, max_iter=30, tol=None, random_state=seed))
-    return model.fit([records[i]["description"] for i in order], [records[i]["section"] for i in order])
-
-
-def side_hits(model, tokens, records):
-    """Overall accuracy; and by token (hits, records) of its section, and of others."""
-    right = model.predict([record["description"] for record in records]) == np.array([record["section"] for record in records])
-    words = [set(re.findall(r"\w+", record["description"].lower())) for record in records]
-    sides = {}
-    for token, label in tokens:
-        held = np.array([token in word for word in words])
-        leads = np.array([record["section"] == label for record in records])
-        sides[token] = [(int(right[held & side].sum()), int((held & side).sum())) for side in (leads, ~leads)]
-    return right.mean(), sides
+def record(corpus, run, store, train, held_out, seed):
+    """Trains a classifier on counts of words, which sees what the tokens are made of; records how it does on what was held out."""
+    counter, model = CountVectorizer(binary=True), SGDClassifier(loss="log_loss", alpha=1e-5, random_state=seed)
+    x, gold = counter.fit_transform(map(corpus.text, train)), corpus.gold(train)
+    tested, ids = counter.transform(map(corpus.text, held_out)), [record[corpus.id_field] for record in held_out]
+    generator = np.random.default_rng(seed)
+    with portolan.Run(run, store=store, mode="epoch-end", labels=corpus.labels, config={"seed": seed}, overwrite=True) as recorded:
+        for epoch in range(EPOCHS):
+            order = generator.permutation(len(gold))
+            model.partial_fit(x[order], gold[order], classes=np.arange(len(corpus.labels)))
+            recorded.log_probs(epoch, ids, model.predict_proba(tested), corpus.gold(held_out))
+            recorded.end_epoch(epoch)
 
 
-def share(pairs):
-    """Accuracy of several (hits, records), pooled."""
-    hits, many = (sum(pair[i] for pair in pairs) for i in (0, 1))
-    return f"{hits / many:.3f}" if many else "–"
+def one_seed(corpus, out, seed):
+    """{part: {"before" or variant: accuracy, "n": examples}}, and the report of each variant's up-sampling. Pictures are of the first seed."""
+    base, store = f"artifacts-{corpus.name}", "artifacts-store"
+    train_file, test_file, up_file, statistics, summary = (base + ending for ending in ("-train.jsonl", "-test.jsonl", "-up.jsonl", ".tsv", "-summary.tsv"))
+    train, held_out = corpus.split(seed)
+    write_records(out / train_file, train)
+    write_records(out / test_file, held_out)
+
+    def figure(number):
+        return ["--plot", f"{base}-figure{number}.png"] if seed == SEEDS[0] else []
+
+    def train_on(records, name):
+        run = f"{corpus.name}/seed{seed}/{name.replace(' ', '-')}"
+        record(corpus, run, out / store, records, held_out, seed)
+        return run
+
+    def accuracies(*runs, plot=()):
+        call(out, "artifacts", test_file, *corpus.words, "--statistics", statistics, "--run", *runs, "--store", store, "--id-field", corpus.id_field,
+             "--summary", summary, *plot, "-o", f"{base}-sides.tsv")
+        return {row["part"]: row for row in read_table(out / summary)}
+
+    call(out, "artifacts", train_file, *corpus.words, *corpus.min_count, "-o", statistics, *figure(1))
+    before = train_on(train, "before")
+    parts = {part: {"n": int(row["n"]), "before": float(row["accuracy"])} for part, row in accuracies(before, plot=figure(2)).items()}
+    reports = {}
+    for variant, more in VARIANTS.items():
+        report = call(out, "upsample", train_file, *corpus.words, *corpus.min_count, "--count", TOP, "--seed", seed, *more, "--json", "-o", up_file,
+                      *(figure(3) if variant == PUBLISHED else ()))
+        reports[variant] = json.loads(report)
+        after = train_on(read_records(out / up_file), variant)
+        for part, row in accuracies(before, "--after", after).items():
+            parts[part][variant] = float(row["after_accuracy"])
+        if variant == PUBLISHED and figure(4):
+            accuracies(after, plot=figure(4))
+        print(f"{corpus.name}, seed {seed}: {variant} done", file=sys.stderr)
+    return parts, reports
+
+
+def spread(values, form):
+    return f"{np.mean(values):{form}} ± {np.std(values, ddof=1):{form}}"
+
+
+def table_of_accuracies(results):
+    """Chen's Table 1, %, and the standard deviation over the seeds."""
+    rows = [["", "examples", "before", *VARIANTS]]
+    for part in results[0]:
+        examples = [parts[part]["n"] for parts in results]
+        rows.append([part, f"{np.mean(examples):,.0f}",
+                     *(spread([100 * parts[part][name] for parts in results], ".1f") for name in ("before", *VARIANTS))])
+    return rows
+
+
+def table_of_sampling(reports):
+    rows = [["", "growth, %", "iterations", "imbalance left, %", "a record stands at most"]]
+    for variant in VARIANTS:
+        some = [report[variant] for report in reports]
+        rows.append([variant, spread([100 * report["growth"] for report in some], ".1f"), ", ".join(str(report["iterations"]) for report in some),
+                     spread([100 * report["imbalance"][-1] / report["imbalance"][0] for report in some], ".1f"),
+                     ", ".join(str(len(report["multiplicities"])) for report in some)])
+    return rows
 
 
 def study_artifacts(out):
-    labels, records = draw_packages()
-    print(f"{len(records):,} one-line descriptions of Debian packages, {PER_SECTION:,} of each of {len(labels)} sections: {', '.join(labels)}\n")
-    data = out / "packages.jsonl"
-    write_records(data, records)
-    words = ("--text", "description", "--label-field", "section", "--min-count", MIN_COUNT)
-    portolan("artifacts", data, *words, "-o", out / "packages.tsv", "--plot", out / "packages.png")
-    print_table([["token", "n", "section", "p*", "z*"]] +
-                [[row["token"], row["n"], row["label"], f"{float(row['p_star']):.3f}", f"{float(row['z_star']):.1f}"]
-                 for row in read_table(out / "packages.tsv")[:TABLE]])
-    missing = set(PROGRAMS) - set(labels)
-    if missing:
-        sys.exit(f"tools/study: the package lists have too few packages of the section {sorted(missing)[0]}")
-    compare_classifiers(out, words, [record for record in records if record["section"] in PROGRAMS])
-
-
-def compare_classifiers(out, words, records):
-    """Trained on three quarters, as they are and up-sampled; tried on the rest, which nothing was counted on."""
-    results, overall, reports = defaultdict(list), defaultdict(list), defaultdict(list)
-    train_file, up_file = out / "packages-train.jsonl", out / "packages-up.jsonl"
-    for seed in SEEDS:
-        order = np.random.default_rng(seed).permutation(len(records))
-        held_out = [records[i] for i in order[:int(HELD_OUT * len(records))]]
-        write_records(train_file, [records[i] for i in order[len(held_out):]])
-        for name, more in VARIANTS.items():
-            if more is not None:
-                report = json.loads(portolan("upsample", train_file, *words, "--count", TOP, "--seed", seed, *more, "--json", "-o", up_file,
-                                             "--plot", out / f"packages-up{'-capped' if more else ''}.png"))
-                reports[name].append(report)
-            else:
-                report = json.loads(portolan("upsample", train_file, *words, "--count", TOP, "--iterations", 1, "--json", "-o", up_file))
-            tokens = [(token["token"], token["label"]) for token in report["tokens"]]
-            accuracy, sides = side_hits(train(read_records(train_file if more is None else up_file), seed), tokens, held_out)
-            overall[name].append(accuracy)
-            for token, pair in sides.items():
-                results[token, name].append(pair)
-    print(f"\nUp-sampling {len(order) - len(held_out):,} descriptions of {', '.join(PROGRAMS)}, the first {TOP} tokens, seeds "
-          f"{', '.join(map(str, SEEDS))}:\n")
-    rows = [["", "growth", "iterations", "sum of D", "a record stands at most", "pairs not balanced, no record has both"]]
-    for name, some in reports.items():
-        for report in some:
-            why = [entry["why"] for token in report["tokens"] for entry in token["not_balanced"]]
-            rows.append([name, f"{report['growth']:.1%}", str(report["iterations"]), f"{report['imbalance'][0]:,} → {report['imbalance'][-1]:,}",
-                         str(len(report["multiplicities"])), f"{len(why)}, {sum('no record' in text for text in why)}"])
-    print_table(rows)
-    report_sides(results, overall)
-    print(f"\nDrawn in {out}/packages*.png")
-
-
-def report_sides(results, overall):
-    print("\nHeld-out accuracy, hits of all seeds pooled (which tokens are the first varies a little with the seed): on records of the\n"
-          "token's section (majority), and of others (minority, so many)\n")
-    tokens = sorted({token for token, _ in results}, key=lambda token: -sum(pair[1][1] for pair in results[token, "before"]))
-    rows = [["token", "minority", *(f"{side} {name}" for side in ("maj.", "min.") for name in VARIANTS)]]
-
-    def add(title, names):
-        pooled = {name: [pair for token in names for pair in results[token, name]] for name in VARIANTS}
-        rows.append([title, str(sum(pair[1][1] for pair in pooled["before"])),
-                     *(share([pair[side] for pair in pooled[name]]) for side in (0, 1) for name in VARIANTS)])
-
-    for token in tokens:
-        add(token, [token])
-    add("all of these", tokens)
-    print_table(rows)
-    print("\nHeld-out accuracy on everything: " + "; ".join(
-        f"{name} {np.mean(overall[name]):.4f} (s.d. {np.std(overall[name], ddof=1):.4f})" for name in VARIANTS))
-
-
-STUDIES = {"artifacts": study_artifacts, "planted": study_planted}
+    out.mkdir(parents=True, exist_ok=True)
+    for corpus in (planted_corpus(out), package_corpus()):
+        results, reports = zip(*(one_seed(corpus, out, seed) for seed in SEEDS))
+        train, held_out = corpus.split(SEEDS[0])
+        words = ", ".join(row["token"] for row in read_table(out / f"artifacts-{corpus.name}.tsv")[:TOP])
+        print(f"{corpus.name}: {len(train):,} records to train on, {len(held_out):,} held out; the first {TOP} words of the last seed: {words}\n\n"
+              f"Accuracy on what was held out, %, before and after up-sampling against the first {TOP} words:\n")
+        print_table(table_of_accuracies(results))
+        print("\nThe up-sampling:\n")
+        print_table(table_of_sampling(reports))
+        print(f"\nFigures 1 to 4: {out}/artifacts-{corpus.name}-figure[1-4].png\n")
