@@ -2,6 +2,8 @@
 
 The limits: one read (a sum) of the same columns; one read of the same bytes of the store's file and one write of the output's,
 which is synced as ours is.
+
+And what the rules of portolan select take that rank 1,000,000 examples × 30 epochs, beside a choice at random: the table of analyzer/selection/PRUNING.md.
 """
 
 import os
@@ -16,6 +18,8 @@ import ingest
 EXAMPLES, EPOCHS = 10_000_000, 10
 BYTES_IN = EXAMPLES * (EPOCHS * 4 + EPOCHS // 8 + 4)  # gold_prob, correct, gold
 MAX_MEMORY = "256M"
+RANKED, RANKED_EPOCHS, CLASSES, BATCH = 1_000_000, 30, 3, 65536
+RULES = ("ambiguous", "dyn_unc:desc", "dual:desc", "dual-beta", "aum:asc --strata 50 --cut 0.3", "s2l", "always_wrong_after:asc", "tdds:desc")
 
 
 def record(portoland, store, shuffled):
@@ -120,10 +124,44 @@ def to_file(report, programs, repeats, folder, shuffled):
     shutil.rmtree(store)
 
 
+def record_logits(store):
+    """Margins, and whole distributions as columns of their own."""
+    import numpy as np
+    import portolan
+
+    rng = np.random.default_rng(0)
+    gold = rng.integers(0, CLASSES, RANKED)
+    ease = rng.normal(1, 1.5, RANKED).astype("f4")
+    with portolan.Run("rules", store=store, mode="epoch-end", examples=RANKED) as run:
+        for epoch in range(RANKED_EPOCHS):
+            for start in range(0, RANKED, BATCH):
+                ids = np.arange(start, min(start + BATCH, RANKED))
+                logits = rng.normal(size=(len(ids), CLASSES)).astype("f4")
+                logits[np.arange(len(ids)), gold[ids]] += ease[ids]
+                probs = np.exp(logits)
+                probs /= probs.sum(axis=1, keepdims=True)
+                run.log_logits(epoch, ids, logits, gold[ids], columns={f"prob_{k}": p for k, p in enumerate(probs.T)})
+            run.end_epoch(epoch)
+
+
+def rules(report, programs, repeats, folder):
+    store = os.path.join(folder, "store")
+    record_logits(store)
+    subprocess.run(["flock", os.path.join(store, "portoland.lock"), "true"], check=True)  # the collector has left: all is in columns
+    command = [programs["portolan"], "select", "rules", "--store", store, "--fraction", "0.3", "--no-manifest", "-o", os.path.join(folder, "ids"), "--by"]
+    commands = {rule: [*command, *rule.split()] for rule in ("random", *RULES)}
+    turns = [{rule: harness.child_seconds(words)[0] for rule, words in commands.items()} for _ in range(min(repeats, 3) + 1)][1:]
+    for rule in RULES:
+        report.ratio(f"select --by {rule}, 1 M × 30 / random: processor time", [turn[rule] / turn["random"] for turn in turns],
+                     note=f"{harness.spread([turn[rule] for turn in turns])[0]:.2f} s; {peak_memory(commands[rule]):.0f} MB of anonymous memory at most")
+    shutil.rmtree(store)
+
+
 def run(report, programs, repeats):
     over_columns(report, programs, repeats)
     folder = ingest.folder_on_disk(programs)
     try:
+        rules(report, programs, repeats, folder)
         to_file(report, programs, repeats, folder, shuffled=False)
         to_file(report, programs, min(repeats, 3), folder, shuffled=True)
     finally:
