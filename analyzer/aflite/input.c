@@ -1,6 +1,7 @@
 /*
  * input.c: every example gets a row of the features, a label and, if asked for, a group. Of a run those examples take
- * part that have a row and a gold label, by ascending id.
+ * part that have a row and a gold label, by ascending id. Without a run every row is an example. Whoever is to be left
+ * out is not among them.
  */
 #include "input.h"
 
@@ -19,6 +20,7 @@ input_close(struct input *input)
 	labels_free(&input->groups);
 	if (input->has_run)
 		dynamics_free(&input->dynamics);
+	ids_free(&input->numbers);
 	free(input->examples);
 	free(input->rows);
 	*input = (struct input){0};
@@ -31,6 +33,62 @@ wrong_count(const struct input *input, const char *path, const char *what, size_
 	                 input->features.array.path, (unsigned long long)input->features.array.header.shape[0]);
 }
 
+/* Room for so many examples, and `in`, by position in the index: who is not left out. */
+static int
+begin(struct input *input, const struct input_request *request, const uint32_t *order, size_t n, uint8_t **in,
+      struct portolan_error *error)
+{
+	struct ids_index index;
+	int code;
+
+	input->examples = malloc((n + 1) * sizeof(*input->examples));
+	input->rows = malloc((n + 1) * sizeof(*input->rows));
+	*in = malloc(n + 1);
+	if (!input->examples || !input->rows || !*in)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu examples", n);
+	memset(*in, 1, n);
+	if (!request->exclude)
+		return 0;
+	input->exclude = (struct pool_list){.path = request->exclude, .is_exclusion = true};
+	code = ids_index_init(&index, input->ids, order, n, error);
+	if (code >= 0)
+		code = pool_apply(&index, input->has_run ? "the run" : "the rows", &input->exclude, *in, n, error);
+	ids_index_free(&index);
+	return code;
+}
+
+static void
+add_example(struct input *input, uint32_t example, uint32_t row)
+{
+	input->examples[input->count] = example;
+	input->rows[input->count++] = row;
+}
+
+/* Every row is an example, whose id is its number. */
+static int
+take_rows(struct input *input, const struct input_request *request, struct portolan_error *error)
+{
+	size_t n = (size_t)input->features.array.header.shape[0];
+	uint32_t *order = malloc((n + 1) * sizeof(*order));
+	uint8_t *in = NULL;
+	int code = order ? ids_reserve(&input->numbers, STORE_ID_INT, n, error)
+	                 : error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu rows", n);
+
+	for (size_t i = 0; code >= 0 && i < n; i++)
+		order[i] = (uint32_t)(input->numbers.integers[i] = i);
+	input->numbers.rows = n;
+	input->ids = &input->numbers;
+	if (code >= 0)
+		code = begin(input, request, order, n, &in, error);
+	for (size_t i = 0; code >= 0 && i < n; i++)
+		if (in[i])
+			add_example(input, (uint32_t)i, (uint32_t)i);
+	input->excluded = n - input->count;
+	free(order);
+	free(in);
+	return code;
+}
+
 static int
 read_files(struct input *input, const struct input_request *request, struct portolan_error *error)
 {
@@ -38,7 +96,7 @@ read_files(struct input *input, const struct input_request *request, struct port
 	int code = npy_open(array, request->features, error);
 
 	if (code >= 0)
-		code = npy_check_matrix_or_half(array, error);
+		code = npy_check_matrix_any(array, error);
 	if (code >= 0 && array->header.shape[0] >= UINT32_MAX)
 		code = error_set(error, PORTOLAN_E_INVALID, "%s has too many rows: at most 4,294,967,294",
 		                 request->features);
@@ -47,7 +105,10 @@ read_files(struct input *input, const struct input_request *request, struct port
 		                   error);
 	if (code >= 0 && input->labels.count != array->header.shape[0])
 		code = wrong_count(input, request->labels, "labels", input->labels.count, error);
-	input->count = code >= 0 ? (size_t)array->header.shape[0] : 0;
+	if (code >= 0)
+		code = take_rows(input, request, error);
+	if (code >= 0 && input->excluded > 0)
+		code = labels_keep(&input->labels, input->rows, input->count, error);
 	return code;
 }
 
@@ -64,61 +125,88 @@ add_label(struct input *input, uint32_t example, struct portolan_error *error)
 	return labels_add(&input->labels, number, strlen(number), error);
 }
 
+/* Those that have a row and a label, and are not left out. */
+static int
+take_observed(struct input *input, const uint8_t *in, struct portolan_error *error)
+{
+	const struct dynamics *dynamics = &input->dynamics;
+	int code = 0;
+
+	for (size_t i = 0; code >= 0 && i < dynamics->count; i++) {
+		uint32_t example = dynamics->order[i], row = input->features.rows[example];
+
+		if (!in[i]) {
+			input->excluded++;
+			continue;
+		}
+		if (row == FEATURES_NO_ROW || dynamics->gold[example] < 0) {
+			*(row == FEATURES_NO_ROW ? &input->without_row : &input->without_label) += 1;
+			continue;
+		}
+		add_example(input, example, row);
+		code = add_label(input, example, error);
+	}
+	return code;
+}
+
 static int
 read_run(struct input *input, const struct input_request *request, struct portolan_error *error)
 {
 	struct dynamics_request wanted = {.gold = true};
 	struct dynamics *dynamics = &input->dynamics;
 	int code = dynamics_load(dynamics, request->common, request->run, &wanted, error);
+	uint8_t *in = NULL;
 
 	if (code < 0)
 		return code;
 	input->has_run = true;
+	input->ids = &dynamics->ids;
 	code = features_open(&input->features, request->features, request->feature_ids, dynamics, true, error);
-	if (code < 0)
-		return code;
-	input->examples = malloc((dynamics->count + 1) * sizeof(*input->examples));
-	input->rows = malloc((dynamics->count + 1) * sizeof(*input->rows));
-	if (!input->examples || !input->rows)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu examples", dynamics->count);
-	for (size_t i = 0; code >= 0 && i < dynamics->count; i++) {
-		uint32_t example = dynamics->order[i], row = input->features.rows[example];
-
-		if (row == FEATURES_NO_ROW || dynamics->gold[example] < 0) {
-			*(row == FEATURES_NO_ROW ? &input->without_row : &input->without_label) += 1;
-			continue;
-		}
-		input->examples[input->count] = example;
-		input->rows[input->count++] = row;
-		code = add_label(input, example, error);
-	}
+	if (code >= 0)
+		code = begin(input, request, dynamics->order, dynamics->count, &in, error);
+	if (code >= 0)
+		code = take_observed(input, in, error);
+	free(in);
 	return code >= 0 ? labels_finish(&input->labels, error) : code;
 }
 
-/* One for each row of the features; with a run they are brought into the order of the examples. */
+/* One for each row of the features; they are brought into the order of the examples. */
 static int
 read_groups(struct input *input, const struct input_request *request, struct portolan_error *error)
 {
 	int code =
 	        labels_read(&input->groups, "--groups", request->groups, "--group-field", request->group_field, error);
-	uint32_t *values;
 
 	if (code < 0)
 		return code;
 	if (input->groups.count != input->features.array.header.shape[0])
 		return wrong_count(input, request->groups, "groups", input->groups.count, error);
 	input->has_groups = true;
-	if (!input->rows)
-		return 0;
-	values = malloc((input->count + 1) * sizeof(*values));
-	if (!values)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the groups");
-	for (size_t i = 0; i < input->count; i++)
-		values[i] = input->groups.values[input->rows[i]];
-	free(input->groups.values);
-	input->groups.values = values;
-	input->groups.count = input->count;
-	return 0;
+	return labels_keep(&input->groups, input->rows, input->count, error);
+}
+
+/* Every label is another: what was given are ids, most likely. */
+static int
+refuse_ids(const struct input *input, const struct input_request *request, struct portolan_error *error)
+{
+	return error_set(error, PORTOLAN_E_INVALID,
+	                 "%s%s: all %zu labels are different, as ids are, and nothing can be learned of them: %s",
+	                 request->run ? "run " : "", request->run ? request->run : request->labels, input->count,
+	                 request->label_field ? "say the field of the labels with --label-field NAME"
+	                                      : "say the file of the labels with --labels FILE");
+}
+
+/* Nobody takes part. */
+static int
+refuse_nobody(const struct input *input, const struct input_request *request, struct portolan_error *error)
+{
+	if (input->excluded > 0)
+		return error_set(error, PORTOLAN_E_INVALID, "%s leaves no example that could take part",
+		                 request->exclude);
+	if (!request->run)
+		return error_set(error, PORTOLAN_E_INVALID, "%s has no rows", request->features);
+	return error_set(error, PORTOLAN_E_INVALID, "no example of run '%s' has a row in %s and a gold label",
+	                 request->run, request->features);
 }
 
 int
@@ -129,15 +217,9 @@ input_open(struct input *input, const struct input_request *request, struct port
 	*input = (struct input){0};
 	code = request->run ? read_run(input, request, error) : read_files(input, request, error);
 	if (code >= 0 && input->count == 0)
-		code = request->run ? error_set(error, PORTOLAN_E_INVALID,
-		                                "no example of run '%s' has a row in %s and a gold label", request->run,
-		                                request->features)
-		                    : error_set(error, PORTOLAN_E_INVALID, "%s has no rows", request->features);
+		code = refuse_nobody(input, request, error);
 	if (code >= 0 && input->count > 2 && input->labels.class_count == input->count)
-		code = error_set(error, PORTOLAN_E_INVALID,
-		                 "%s%s: all %zu labels are different, as ids are: a class needs more than one example",
-		                 request->run ? "run " : "", request->run ? request->run : request->labels,
-		                 input->count);
+		code = refuse_ids(input, request, error);
 	if (code >= 0 && request->groups)
 		code = read_groups(input, request, error);
 	if (code >= 0) {

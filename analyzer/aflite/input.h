@@ -5,11 +5,13 @@
 #include "labels.h"
 #include "matrix.h"
 #include "selection/features.h"
+#include "selection/pool.h"
 
 struct input_request {
 	const struct common_options *common;
 	const char *features, *labels, *label_field, *groups, *group_field;
 	const char *run, *feature_ids; /* run NULL: labels from the file */
+	const char *exclude;           /* NULL: nobody is left out */
 	const struct kernels *kernels;
 	unsigned threads;
 };
@@ -19,11 +21,16 @@ struct input {
 	struct labels labels, groups;
 	bool has_groups;
 	size_t count;
+	const struct ids *ids;     /* the run's, or the numbers of the rows */
+	uint32_t *examples, *rows; /* by example: which of the ids, and row of the array */
+	struct pool_list exclude;  /* what was found in the list */
+	size_t excluded;           /* examples that it leaves out */
 	/* with a run */
 	struct dynamics dynamics;
 	bool has_run;
-	uint32_t *examples, *rows;         /* by example: dense index, and row of the array */
 	size_t without_row, without_label; /* examples of the run that are left out */
+	/* without */
+	struct ids numbers;
 	struct matrix_source source;
 };
 

@@ -140,6 +140,28 @@ labels_finish(struct labels *labels, struct portolan_error *error)
 	return 0;
 }
 
+int
+labels_keep(struct labels *labels, const uint32_t *rows, size_t count, struct portolan_error *error)
+{
+	struct labels kept = {0};
+	int code = 0;
+
+	for (size_t i = 0; code >= 0 && i < count; i++) {
+		const char *name = labels->names[labels->values[rows[i]]];
+
+		code = labels_add(&kept, name, strlen(name), error);
+	}
+	if (code >= 0)
+		code = labels_finish(&kept, error);
+	if (code < 0) {
+		labels_free(&kept);
+		return code;
+	}
+	labels_free(labels);
+	*labels = kept;
+	return 0;
+}
+
 struct list {
 	struct labels *labels;
 	const char *path;

@@ -29,6 +29,9 @@ int labels_read(struct labels *labels, const char *option, const char *path, con
 int labels_add(struct labels *labels, const char *text, size_t length, struct portolan_error *error);
 int labels_finish(struct labels *labels, struct portolan_error *error);
 
+/* Those of `count` rows are left, in this order; a class without any is gone. */
+int labels_keep(struct labels *labels, const uint32_t *rows, size_t count, struct portolan_error *error);
+
 void labels_free(struct labels *labels); /* may be called twice */
 
 /* The number of the first class that a sequence of whole numbers skips, or −1: 0, 2 lack 1. */

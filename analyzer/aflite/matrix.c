@@ -1,5 +1,5 @@
 /*
- * matrix.c: the file is read twice, in parts: for the columns' means, and for the values.
+ * matrix.c: the file is read twice, in parts: for the columns' means, and for the values (file_rows.h).
  *
  * The means are those of all examples, taken in parts of fixed size in their order, so the values in memory do not
  * depend on the number of threads, nor on how many examples are left when a checkpoint is resumed. Large pages, where
@@ -7,6 +7,7 @@
  */
 #include "matrix.h"
 
+#include "file_rows.h"
 #include "program/parallel.h"
 
 #include <portolan/error.h>
@@ -25,6 +26,7 @@ struct reading {
 	const struct matrix_source *source;
 	size_t features, stride;
 	bool is_direct; /* the file's rows are floats in whole registers: they can be looked at where they lie */
+	struct file_rows *rows; /* by slot */
 	/* survey */
 	struct survey *slots, *all;
 	/* load */
@@ -76,20 +78,11 @@ file_row(const struct matrix_source *source, size_t example)
 	return source->rows ? source->rows[example] : example;
 }
 
-static const uint8_t *
-raw_row(const struct matrix_source *source, size_t example)
-{
-	const struct npy_header *header = &source->array->header;
-
-	return source->array->data + file_row(source, example) * header->shape[1] * header->item_size;
-}
-
 /* The features of an example as they are, into `to`. */
 static void
-take_row(const struct matrix_source *source, size_t example, float *to)
+take_row(const struct matrix_source *source, const uint8_t *raw, float *to)
 {
 	size_t features = source->array->header.shape[1], size = source->array->header.item_size;
-	const uint8_t *raw = raw_row(source, example);
 
 	if (size == 4) {
 		memcpy(to, raw, features * sizeof(float));
@@ -140,13 +133,14 @@ survey_part(void *context, unsigned thread, unsigned slot, size_t part, struct p
 	memset(survey->sums, 0, reading->stride * sizeof(double));
 	memset(survey->part, 0, reading->stride * sizeof(float));
 	for (size_t example = part * PART; example < end; example++) {
+		const uint8_t *raw = file_rows_at(&reading->rows[slot], example);
 		const float *row = survey->row;
 
 		if (reading->is_direct)
-			row = (const float *)raw_row(source, example);
+			row = (const float *)raw;
 		else
-			take_row(source, example, survey->row);
-		survey->digest = XXH3_64bits_withSeed(raw_row(source, example), bytes, survey->digest);
+			take_row(source, raw, survey->row);
+		survey->digest = XXH3_64bits_withSeed(raw, bytes, survey->digest);
 		if (!source->kernels->survey(row, reading->is_direct ? reading->features : reading->stride,
 		                             survey->part, survey->lowest, survey->highest))
 			return not_finite(source, example, row, error);
@@ -182,19 +176,16 @@ survey_deliver(void *context, unsigned slot, size_t part, struct portolan_error 
 static size_t
 keep_constant(const struct matrix_source *source, size_t *columns, size_t count)
 {
-	const uint8_t *first = raw_row(source, 0);
-
 	if (source->array->header.item_size < sizeof(double))
 		return count;
 	for (size_t example = 1; count > 0 && example < source->count; example++) {
-		const uint8_t *row = raw_row(source, example);
 		size_t kept = 0;
 
 		for (size_t i = 0; i < count; i++) {
 			double a, b;
 
-			memcpy(&a, first + columns[i] * sizeof(a), sizeof(a));
-			memcpy(&b, row + columns[i] * sizeof(b), sizeof(b));
+			memcpy(&a, file_rows_value(source->array, file_row(source, 0), columns[i]), sizeof(a));
+			memcpy(&b, file_rows_value(source->array, file_row(source, example), columns[i]), sizeof(b));
 			if (a == b)
 				columns[kept++] = columns[i];
 		}
@@ -230,9 +221,33 @@ conclude(const struct reading *reading, struct matrix_source *source, size_t *co
 static bool
 is_direct(const struct matrix_source *source)
 {
-	return source->array->header.item_size == sizeof(float) &&
+	return source->array->header.item_size == sizeof(float) && !source->array->header.is_fortran &&
 	       (uintptr_t)source->array->data % sizeof(float) == 0 &&
 	       source->array->header.shape[1] % KERNELS_STRIDE == 0;
+}
+
+static void
+rows_free(struct reading *reading)
+{
+	for (unsigned s = 0; reading->rows && s < parallel_slots(reading->source->threads); s++)
+		file_rows_free(&reading->rows[s]);
+	free(reading->rows);
+}
+
+/* For each slot, the rows of so many examples. */
+static int
+rows_init(struct reading *reading, size_t count, struct portolan_error *error)
+{
+	unsigned slots = parallel_slots(reading->source->threads);
+	int code = 0;
+
+	reading->rows = calloc(slots, sizeof(*reading->rows));
+	if (!reading->rows)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for rows of features");
+	for (unsigned s = 0; code >= 0 && s < slots; s++)
+		code = file_rows_init(&reading->rows[s], reading->source->array, reading->examples, reading->source->rows,
+		                      count, error);
+	return code;
 }
 
 int
@@ -265,12 +280,15 @@ matrix_survey(struct matrix_source *source, struct portolan_error *error)
 	for (unsigned s = 0; code >= 0 && s < slots; s++)
 		code = survey_init(&reading.slots[s], reading.stride, error);
 	if (code >= 0)
+		code = rows_init(&reading, source->count, error);
+	if (code >= 0)
 		code = parallel_run(&survey, error);
 	if (code >= 0)
 		code = conclude(&reading, source, columns, error);
 	for (unsigned s = 0; reading.slots && s < slots; s++)
 		survey_free(&reading.slots[s]);
 	free(reading.slots);
+	rows_free(&reading);
 	free(columns);
 	survey_free(&all);
 	if (code < 0)
@@ -286,17 +304,16 @@ matrix_source_free(struct matrix_source *source)
 }
 
 static void
-centre_row(const struct reading *reading, size_t example, float *to)
+centre_row(const struct reading *reading, const uint8_t *raw, float *to)
 {
 	const struct matrix_source *source = reading->source;
-	const uint8_t *raw = raw_row(source, example);
 
 	if (reading->is_direct) {
 		source->kernels->subtract((const float *)raw, source->centre, to, reading->features);
 		return;
 	}
 	if (source->array->header.item_size < 8) {
-		take_row(source, example, to);
+		take_row(source, raw, to);
 		source->kernels->subtract(to, source->centre, to, reading->features);
 		return;
 	}
@@ -316,13 +333,12 @@ load_part(void *context, unsigned thread, unsigned slot, size_t part, struct por
 	size_t end = (part + 1) * PART, after = matrix->features + 1;
 
 	(void)thread;
-	(void)slot;
 	(void)error;
 	end = end < matrix->rows ? end : matrix->rows;
 	for (size_t row = part * PART; row < end; row++) {
 		float *to = matrix->values + row * matrix->stride;
 
-		centre_row(reading, reading->examples ? reading->examples[row] : row, to);
+		centre_row(reading, file_rows_at(&reading->rows[slot], row), to);
 		to[matrix->features] = 1;
 		memset(to + after, 0, (matrix->stride - after) * sizeof(float));
 	}
@@ -365,7 +381,10 @@ matrix_load(struct matrix *matrix, const struct matrix_source *source, const uin
 	*matrix = (struct matrix){.rows = count, .features = features, .stride = reading.stride};
 	code = allocate(matrix, error);
 	if (code >= 0)
+		code = rows_init(&reading, count, error);
+	if (code >= 0)
 		code = parallel_run(&load, error);
+	rows_free(&reading);
 	if (code < 0)
 		matrix_free(matrix);
 	return code;

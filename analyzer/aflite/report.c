@@ -3,7 +3,6 @@
 #include "report.h"
 
 #include "output/table.h"
-#include "output/text.h"
 #include "plot/chart.h"
 #include "program/number.h"
 #include "statistics/random.h"
@@ -23,10 +22,7 @@ report_ids(const char *path, const struct report_names *names, const uint32_t *e
 	if (code < 0)
 		return code;
 	for (size_t i = 0; i < count; i++) {
-		if (names->dynamics)
-			table_write_id(&output, names->dynamics, names->examples[examples[i]]);
-		else
-			text_integer(&output, examples[i]);
+		table_write_id(&output, names->ids, names->examples[examples[i]]);
 		output_bytes(&output, "\n", 1);
 	}
 	return output_finish(&output, error);
@@ -71,8 +67,7 @@ int
 report_scores(const char *path, enum rows_format format, const struct filter *filter, const struct report_names *names,
               const struct labels *labels, struct portolan_error *error)
 {
-	const struct rows_column columns[] = {names->dynamics ? table_id_column(names->dynamics, "id")
-	                                                      : (struct rows_column){"row", ROWS_WHOLE},
+	const struct rows_column columns[] = {table_id_column(names->ids, names->column),
 	                                      {"label", ROWS_TEXT},
 	                                      {"phase_removed", ROWS_WHOLE},
 	                                      {"p", ROWS_REAL},
@@ -87,10 +82,7 @@ report_scores(const char *path, enum rows_format format, const struct filter *fi
 	for (uint32_t example = 0; example < filter->total; example++) {
 		uint32_t made = scores->made[example];
 
-		if (names->dynamics)
-			table_add_id(&rows, names->dynamics, names->examples[example]);
-		else
-			rows_whole(&rows, example);
+		table_add_id(&rows, names->ids, names->examples[example]);
 		rows_text(&rows, labels->names[labels->values[example]]);
 		if (scores->removed[example])
 			rows_whole(&rows, scores->removed[example]);

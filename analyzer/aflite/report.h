@@ -2,16 +2,18 @@
 #ifndef AFLITE_REPORT_H
 #define AFLITE_REPORT_H
 
+#include "dynamics/ids.h"
 #include "filter.h"
 #include "labels.h"
 #include "output/rows.h"
 
 struct picture;
 
-/* Who the examples are: rows of a file, or examples of a run. */
+/* Who the examples are. */
 struct report_names {
-	const struct dynamics *dynamics; /* NULL: row numbers */
-	const uint32_t *examples;        /* dense indices, by example */
+	const struct ids *ids;    /* of a run, or of the rows */
+	const uint32_t *examples; /* by example: which of these */
+	const char *column;       /* "id", or "row" */
 };
 
 /* One per line. */

@@ -74,6 +74,14 @@ report_input(const struct aflite *aflite)
 	const struct input *input = &aflite->input;
 	int64_t gap = labels_gap(&input->labels);
 
+	if (input->exclude.unknown > 0)
+		message_warning("%s: %s of its %s ids are of no example, '%s' in %s %llu the first", input->exclude.path,
+		                NUMBER_GROUPED(input->exclude.unknown), NUMBER_GROUPED(input->exclude.ids),
+		                input->exclude.first, input->exclude.unit,
+		                (unsigned long long)input->exclude.first_place);
+	if (input->exclude.path)
+		message_note("aflite: %s examples are left out, as %s says", NUMBER_GROUPED(input->excluded),
+		             input->exclude.path);
 	if (input->without_row > 0)
 		message_warning("%zu examples of run '%s' have no row in %s and take no part", input->without_row,
 		                aflite->request->input.run, aflite->request->input.features);
@@ -124,8 +132,8 @@ open_all(struct aflite *aflite, struct portolan_error *error)
 	code = data.classes > 1 ? check_memory(aflite, &options, error) : 0;
 	if (code >= 0)
 		code = filter_init(&aflite->filter, &options, &data, error);
-	if (aflite->input.has_run)
-		aflite->names = (struct report_names){&aflite->input.dynamics, aflite->input.examples};
+	aflite->names = (struct report_names){aflite->input.ids, aflite->input.examples,
+	                                      aflite->input.has_run ? "id" : "row"};
 	aflite->parameters = checkpoint_parameters(&options, aflite->input.source.digest, aflite->input.labels.digest,
 	                                           aflite->input.groups.digest);
 	if (code >= 0 && !aflite->parameters)
@@ -237,6 +245,8 @@ const struct command aflite_command = {
                 "portolan aflite --features X.npy --labels y.npy --checkpoint state -o kept.txt\n"
                 "with the gold labels and the ids of a run\n"
                 "portolan aflite --features X.npy --run snli/seed1 -o kept.txt\n"
+                "without the tenth of the data that the features' model was fine-tuned on\n"
+                "portolan aflite --features X.npy --run snli/seed1 --exclude warm-up.txt -o kept.txt\n"
                 "and what the run measured of those that are kept\n"
                 "portolan select snli/seed1 --by confidence:asc --only kept.txt --with-measures --format csv\n",
         .help = "Adversarial Filters of Dataset Biases (Le Bras et al., ICML 2020). "
@@ -244,7 +254,7 @@ const struct command aflite_command = {
                 "The K with the highest p, if it reaches the threshold, are removed, until N are left or fewer than K qualify. "
                 "What is kept is what a linear classifier on these features cannot get by patterns that other examples share.\n\n"
                 "Classifiers are multinomial logistic regression with an L2 penalty (scikit-learn's LogisticRegression with its defaults, converged), fitted all together. "
-                "Features should come from a model that was fine-tuned on another part of the data (the paper: a tenth, which is then left out).\n\n"
+                "Features should come from a model that was fine-tuned on another part of the data (the paper: a tenth, which --exclude then leaves out).\n\n"
                 "Ties decide much: p is a fraction of at most M predictions, and often most examples have p = 1. margin orders them by how far the classifiers prefer the label, on average; kept sets of two seeds then agree far better than with chance (hash), which is the published way.\n\n"
                 "Prints the row numbers that are kept, from 0, ascending (with --run: ids). "
                 "The log has for each phase the examples it scored, their mean p, the held-out accuracy (the paper's estimate of the representation's bias, Eq. 5), how many were removed, and how many shared the p at the cut. "

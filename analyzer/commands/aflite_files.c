@@ -61,6 +61,7 @@ add_parameters(struct report *report, const struct aflite *aflite)
 	report_text(report, "labels", input->labels);
 	report_text(report, "label_field", input->label_field);
 	report_text(report, "groups", input->groups);
+	report_text(report, "exclude", input->exclude);
 	REPORT_WHOLES(report, {"target_size", options->target}, {"partitions", options->partitions},
 	              {"train_size", options->train}, {"slice", options->slice});
 	report_real(report, "threshold", options->threshold);
@@ -81,7 +82,7 @@ write_manifest(const struct aflite *aflite, const char *output, struct portolan_
 
 	if (code < 0)
 		return code;
-	REPORT_WHOLES(report, {"examples", filter->total}, {"kept", filter_left(filter)}, {"phases", filter->phases});
+	REPORT_WHOLES(report, {"examples", filter->total}, {"excluded", aflite->input.excluded}, {"kept", filter_left(filter)}, {"phases", filter->phases});
 	add_classes(report, aflite);
 	add_parameters(report, aflite);
 	return manifest_close(&manifest, error);

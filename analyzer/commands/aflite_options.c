@@ -12,7 +12,7 @@
 #define TO(member) .offset = offsetof(struct aflite_request, member)
 const struct option_spec aflite_option_table[] = {
         {"features", "X.npy", OPTION_INPUT, TO(input.features), .missing = "which features? --features X.npy",
-         .often = true, .help = "A matrix, one row for each example: float16, float32 or float64. It is mapped, and copied into memory."},
+         .often = true, .help = "A matrix, one row for each example: float16, float32 or float64, written by rows or by columns. It is mapped, and copied into memory."},
         {"labels", "FILE", OPTION_INPUT, TO(input.labels), .excludes = "run",
          .often = true, .help = "A label for each row: a NumPy array of whole numbers or strings, text with one a line, or, with --label-field, JSON lines, CSV or TSV."},
         {"label-field", "NAME", OPTION_TEXT, TO(input.label_field), .needs = "labels",
@@ -21,6 +21,8 @@ const struct option_spec aflite_option_table[] = {
          .help = "Take the gold labels of a run instead of --labels, and the rows of its examples; ids are printed then."},
         {"feature-ids", "FILE", OPTION_INPUT, TO(input.feature_ids), .needs = "run",
          .help = "The ids of the rows, for --run: one a line or a NumPy array. Without it row 0 is that of id 0."},
+        {"exclude", "FILE", OPTION_INPUT, TO(input.exclude),
+         .help = "Leave these examples out of everything: training, prediction and output. Ids of the run, or row numbers: one a line, or a NumPy array. The sample that the features' model was fine-tuned on, say (the paper's warm-up)."},
         {"target-size", "N", OPTION_WHOLE, TO(target), .least = 1, .most = UINT32_MAX,
          .group = OPTION_GROUP_HOW, .often = true, .help = "Stop at this many examples (the paper's n). Default: train size + 1."},
         {"partitions", "M", OPTION_WHOLE, TO(partitions), .least = 1, .most = PARTITIONS_MOST,
@@ -30,7 +32,7 @@ const struct option_spec aflite_option_table[] = {
         {"slice", "K", OPTION_WHOLE, TO(slice), .least = 1, .most = UINT32_MAX,
          .group = OPTION_GROUP_HOW, .often = true, .help = "Remove at most this many in a phase (k). Default: 2% of the rows."},
         {"threshold", "P", OPTION_REAL, TO(threshold), .range = RANGE_FROM_TO, .to = 1,
-         .group = OPTION_GROUP_HOW, .often = true, .help = "Remove only examples that this share of their predictions gets right (tau). Default: 0.75."},
+         .group = OPTION_GROUP_HOW, .often = true, .help = "Remove only examples whose p is at least this (tau). Default: 0.75."},
         {"heuristic", "NAME", OPTION_CHOICE, TO(heuristic), .choices = slice_heuristic_names,
          .group = OPTION_GROUP_HOW, .help = "Which to remove: slice (the most predictable K), greedy (one at a time), or sample (K drawn with probability proportional to p). "
                  "Default: slice."},

@@ -66,7 +66,7 @@ static void
 write_ids(struct output *output, const struct select_output_options *options, const struct dynamics *dynamics,
           const uint32_t *chosen, size_t count)
 {
-	const struct rows_column column = table_id_column(dynamics, "id");
+	const struct rows_column column = table_id_column(&dynamics->ids, "id");
 	struct rows rows = rows_for(output, rows_format_of(options), &column, 1, false);
 
 	if (options->format == SELECT_NPY)
@@ -77,10 +77,10 @@ write_ids(struct output *output, const struct select_output_options *options, co
 		if (options->format == SELECT_NPY) {
 			output_bytes(output, &dynamics->ids.integers[chosen[i]], 8);
 		} else if (options->format == SELECT_IDS) {
-			table_write_id(output, dynamics, chosen[i]);
+			table_write_id(output, &dynamics->ids, chosen[i]);
 			output_bytes(output, "\n", 1);
 		} else {
-			table_add_id(&rows, dynamics, chosen[i]);
+			table_add_id(&rows, &dynamics->ids, chosen[i]);
 		}
 	}
 }

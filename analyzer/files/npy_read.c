@@ -305,7 +305,7 @@ npy_open(struct npy_array *array, const char *path, struct portolan_error *error
 }
 
 static int
-check_matrix(const struct npy_array *array, bool half, struct portolan_error *error)
+check_matrix(const struct npy_array *array, bool any, struct portolan_error *error)
 {
 	const struct npy_header *header = &array->header;
 	struct scan scan = {.path = array->path, .error = error};
@@ -316,11 +316,11 @@ check_matrix(const struct npy_array *array, bool half, struct portolan_error *er
 	if (header->shape[1] == 0)
 		return wrong(&scan, "shape", "has no columns");
 	if (header->kind != 'f' ||
-	    (header->item_size != 4 && header->item_size != 8 && !(half && header->item_size == 2)))
+	    (header->item_size != 4 && header->item_size != 8 && !(any && header->item_size == 2)))
 		return wrong(&scan, "descr",
-		             half ? "is none of float16, float32 and float64: save X.astype('f4')"
-		                  : "is neither float32 nor float64: save X.astype('f4')");
-	if (header->is_fortran && header->shape[0] > 1 && header->shape[1] > 1)
+		             any ? "is none of float16, float32 and float64: save X.astype('f4')"
+		                 : "is neither float32 nor float64: save X.astype('f4')");
+	if (!any && header->is_fortran && header->shape[0] > 1 && header->shape[1] > 1)
 		return wrong(&scan, "fortran_order", "is True: save numpy.ascontiguousarray(X)");
 	return 0;
 }
@@ -332,7 +332,7 @@ npy_check_matrix(const struct npy_array *array, struct portolan_error *error)
 }
 
 int
-npy_check_matrix_or_half(const struct npy_array *array, struct portolan_error *error)
+npy_check_matrix_any(const struct npy_array *array, struct portolan_error *error)
 {
 	return check_matrix(array, true, error);
 }

@@ -49,8 +49,8 @@ void npy_close(struct npy_array *array); /* may be called twice */
 
 /* PORTOLAN_E_INVALID: not a matrix of float32 or float64, row by row, with at least one column. */
 int npy_check_matrix(const struct npy_array *array, struct portolan_error *error);
-/* The same, or of float16. */
-int npy_check_matrix_or_half(const struct npy_array *array, struct portolan_error *error);
+/* The same, or of float16, or column by column: header.is_fortran says so. */
+int npy_check_matrix_any(const struct npy_array *array, struct portolan_error *error);
 /* PORTOLAN_E_INVALID: not all of the matrix's values are finite: the first that is not is named. */
 int npy_check_finite(const struct npy_array *array, struct portolan_error *error);
 

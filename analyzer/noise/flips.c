@@ -31,7 +31,7 @@ flips_write(struct output *output, const struct dynamics *dynamics, const struct
 	for (size_t i = 0; i < flips->count; i++) {
 		const struct flip *flip = &flips->flips[i];
 
-		table_write_id(output, dynamics, flip->row); /* as it is: ids have no control characters */
+		table_write_id(output, &dynamics->ids, flip->row); /* as it is: ids have no control characters */
 		output_printf(output, "\t%d\t%d\n", flip->old_label, flip->new_label);
 	}
 }

@@ -61,7 +61,7 @@ int
 suspects_write(const struct suspects *suspects, const struct dynamics *dynamics, const double *scores, const char *path,
                enum rows_format format, struct portolan_error *error)
 {
-	struct rows_column columns[] = {table_id_column(dynamics, "id"), {"score", ROWS_REAL}};
+	struct rows_column columns[] = {table_id_column(&dynamics->ids, "id"), {"score", ROWS_REAL}};
 	struct rows rows;
 	int code;
 
@@ -71,7 +71,7 @@ suspects_write(const struct suspects *suspects, const struct dynamics *dynamics,
 	if (code < 0)
 		return code;
 	for (size_t i = 0; i < suspects->shown; i++) {
-		table_add_id(&rows, dynamics, suspects->ranked[i]);
+		table_add_id(&rows, &dynamics->ids, suspects->ranked[i]);
 		rows_real(&rows, scores[suspects->ranked[i]]);
 	}
 	return rows_close(&rows, error);

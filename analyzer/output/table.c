@@ -17,36 +17,36 @@
 #define AHEAD 8  /* rows whose values are fetched before they are printed: rows by ascending id lie anywhere */
 
 void
-table_write_id(struct output *output, const struct dynamics *dynamics, uint32_t index)
+table_write_id(struct output *output, const struct ids *ids, uint32_t index)
 {
 	size_t length;
 	const char *text;
 
-	if (dynamics->ids.kind == STORE_ID_INT) {
-		text_integer(output, dynamics->ids.integers[index]);
+	if (ids->kind == STORE_ID_INT) {
+		text_integer(output, ids->integers[index]);
 		return;
 	}
-	text = ids_text(&dynamics->ids, index, &length);
+	text = ids_text(ids, index, &length);
 	output_bytes(output, text, length);
 }
 
 struct rows_column
-table_id_column(const struct dynamics *dynamics, const char *name)
+table_id_column(const struct ids *ids, const char *name)
 {
-	return (struct rows_column){name, dynamics->ids.kind == STORE_ID_INT ? ROWS_WHOLE : ROWS_TEXT};
+	return (struct rows_column){name, ids->kind == STORE_ID_INT ? ROWS_WHOLE : ROWS_TEXT};
 }
 
 void
-table_add_id(struct rows *rows, const struct dynamics *dynamics, uint32_t index)
+table_add_id(struct rows *rows, const struct ids *ids, uint32_t index)
 {
 	size_t length;
 	const char *text;
 
-	if (dynamics->ids.kind == STORE_ID_INT) {
-		rows_whole(rows, dynamics->ids.integers[index]);
+	if (ids->kind == STORE_ID_INT) {
+		rows_whole(rows, ids->integers[index]);
 		return;
 	}
-	text = ids_text(&dynamics->ids, index, &length);
+	text = ids_text(ids, index, &length);
 	rows_bytes(rows, text, length);
 }
 
@@ -96,7 +96,7 @@ describe(struct table *table, const struct dynamics *run)
 		memcpy(columns, aum, sizeof(aum));
 		table->column_count = ROWS_COUNT(aum);
 	} else {
-		columns[0] = table_id_column(run, "id");
+		columns[0] = table_id_column(&run->ids, "id");
 		columns[1] = (struct rows_column){"gold", ROWS_WHOLE};
 		table->column_count = 2 + table_columns(run, columns + 2);
 		if (run->info->label_count > 0)
@@ -107,7 +107,7 @@ describe(struct table *table, const struct dynamics *run)
 static void
 add_measures(struct rows *rows, const struct dynamics *part, uint32_t index)
 {
-	table_add_id(rows, part, index);
+	table_add_id(rows, &part->ids, index);
 	if (part->gold[index] >= 0)
 		rows_whole(rows, (uint64_t)part->gold[index]);
 	else
@@ -135,7 +135,7 @@ add_cartography(struct rows *lines, const struct dynamics *part, const uint32_t 
 		uint32_t row = rows[i];
 
 		fetch_ahead(part, rows, i, count);
-		table_add_id(lines, part, row);
+		table_add_id(lines, &part->ids, row);
 		rows_whole(lines, part->first + row);
 		rows_real(lines, closeness[row]);
 		rows_real(lines, confidence[row]);
@@ -153,7 +153,7 @@ add_aum(struct rows *lines, const struct dynamics *part, const uint32_t *rows, s
 	for (size_t i = 0; i < count; i++) {
 		if (isnan(aum[rows[i]]))
 			continue;
-		table_add_id(lines, part, rows[i]);
+		table_add_id(lines, &part->ids, rows[i]);
 		rows_real_or_infinite(lines, aum[rows[i]]);
 	}
 }

@@ -54,11 +54,11 @@ void table_show_rows(const struct table *table, struct output *output, const str
 uint32_t table_measures(enum table_format format, bool with_ci);
 
 /* The id as it is. */
-void table_write_id(struct output *output, const struct dynamics *dynamics, uint32_t index);
+void table_write_id(struct output *output, const struct ids *ids, uint32_t index);
 
 /* The id as a value of a row, and its column. */
-struct rows_column table_id_column(const struct dynamics *dynamics, const char *name);
-void table_add_id(struct rows *rows, const struct dynamics *dynamics, uint32_t index);
+struct rows_column table_id_column(const struct ids *ids, const char *name);
+void table_add_id(struct rows *rows, const struct ids *ids, uint32_t index);
 
 /* The dynamics' columns alone, for rows that have the rest: at most DYNAMICS_COLUMNS_MAX. */
 size_t table_columns(const struct dynamics *dynamics, struct rows_column *columns);

@@ -81,16 +81,16 @@ assign_by_number(struct features *features, const struct dynamics *dynamics, str
 
 int
 features_open(struct features *features, const char *path, const char *ids_path, const struct dynamics *dynamics,
-              bool half, struct portolan_error *error)
+              bool any, struct portolan_error *error)
 {
 	int code;
 
 	*features = (struct features){0};
 	code = npy_open(&features->array, path, error);
 	if (code >= 0)
-		code = half ? npy_check_matrix_or_half(&features->array, error)
-		            : npy_check_matrix(&features->array, error);
-	if (code >= 0 && !half)
+		code = any ? npy_check_matrix_any(&features->array, error)
+		           : npy_check_matrix(&features->array, error);
+	if (code >= 0 && !any)
 		code = npy_check_finite(&features->array, error);
 	if (code >= 0 && features->array.header.shape[0] >= FEATURES_NO_ROW)
 		code = error_set(error, PORTOLAN_E_INVALID, "%s has more rows than a run can have examples", path);

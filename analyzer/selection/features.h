@@ -8,16 +8,16 @@
 #define FEATURES_NO_ROW UINT32_MAX
 
 struct features {
-	struct npy_array array; /* rows × features, finite unless `half` was said */
+	struct npy_array array; /* rows × features, finite unless `any` was said */
 	uint32_t *rows;         /* by dense index; FEATURES_NO_ROW: none */
 };
 
 /* `ids_path` lists the ids of the rows, see list.h; NULL: the row's number, from 0, is the id. Rows of examples that
- * the run does not have are let pass. `half`: float16 is taken too, and the values are not looked at.
+ * the run does not have are let pass. `any`: as npy_check_matrix_any(), and the values are not looked at.
  * PORTOLAN_E_INVALID: no such matrix, another number of ids than rows, an id twice.
  */
 int features_open(struct features *features, const char *path, const char *ids_path, const struct dynamics *dynamics,
-                  bool half, struct portolan_error *error);
+                  bool any, struct portolan_error *error);
 void features_close(struct features *features); /* may be called twice */
 
 #endif

@@ -13,6 +13,7 @@
 
 struct marking {
 	const struct ids_index *index;
+	const char *whose;
 	struct pool_list *list;
 	uint8_t *marks; /* by position in the index */
 };
@@ -33,8 +34,8 @@ mark(void *context, uint64_t place, const char *id, size_t length, struct portol
 	}
 	if (marking->index->ids->kind == STORE_ID_INT && !number_parse_whole(id, length, &number))
 		return error_set(error, PORTOLAN_E_INVALID,
-		                 "%s: %s %llu: '%.*s' is no whole number, as the ids of the run are (one id a line)",
-		                 list->path, list->unit, (unsigned long long)place, shown, id);
+		                 "%s: %s %llu: '%.*s' is no whole number, as the ids of %s are (one id a line)",
+		                 list->path, list->unit, (unsigned long long)place, shown, id, marking->whose);
 	if (list->unknown++ == 0) {
 		list->first_place = place;
 		snprintf(list->first, sizeof(list->first), "%.*s", shown, id);
@@ -42,18 +43,21 @@ mark(void *context, uint64_t place, const char *id, size_t length, struct portol
 	return 0;
 }
 
-/* Sets in[] to 0 for whom the list does not leave in. */
-static int
-apply(const struct ids_index *index, struct pool_list *list, uint8_t *in, uint8_t *marks, size_t n,
-      struct portolan_error *error)
+int
+pool_apply(const struct ids_index *index, const char *whose, struct pool_list *list, uint8_t *in, size_t n,
+           struct portolan_error *error)
 {
-	struct marking marking = {index, list, marks};
+	uint8_t *marks = array_new(n, 1, "marks", error);
+	struct marking marking = {index, whose, list, marks};
 	int code;
 
+	if (!marks)
+		return PORTOLAN_E_MEMORY;
 	memset(marks, 0, n);
 	code = list_read(list->path, LIST_IDS, &list->unit, mark, &marking, error);
 	for (size_t i = 0; code >= 0 && i < n; i++)
 		in[i] &= list->is_exclusion ? !marks[i] : marks[i];
+	array_free(marks);
 	return code;
 }
 
@@ -62,7 +66,7 @@ apply_lists(struct pool *pool, const struct dynamics *dynamics, struct pool_list
             struct portolan_error *error)
 {
 	size_t n = dynamics->count;
-	uint8_t *in = array_new(2 * n, 1, "marks", error);
+	uint8_t *in = array_new(n, 1, "marks", error);
 	struct ids_index index = {0};
 	int code;
 
@@ -71,7 +75,7 @@ apply_lists(struct pool *pool, const struct dynamics *dynamics, struct pool_list
 	memset(in, 1, n);
 	code = ids_index_init(&index, &dynamics->ids, dynamics->order, n, error);
 	for (size_t i = 0; code >= 0 && i < count; i++)
-		code = apply(&index, &lists[i], in, in + n, n, error);
+		code = pool_apply(&index, "the run", &lists[i], in, n, error);
 	ids_index_free(&index);
 	for (size_t i = 0; code >= 0 && i < n; i++)
 		if (in[i])

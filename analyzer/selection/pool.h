@@ -18,6 +18,11 @@ struct pool_list {
 	char first[64];       /* and its beginning */
 };
 
+/* Sets in[0 … n − 1], by position in the index, to 0 for whom one list does not leave in. `whose` ids these are, for
+ * messages: "the run". PORTOLAN_E_INVALID: an id that cannot be one of them, by file and line. */
+int pool_apply(const struct ids_index *index, const char *whose, struct pool_list *list, uint8_t *in, size_t n,
+               struct portolan_error *error);
+
 struct pool {
 	uint32_t *order; /* dense indices by ascending id */
 	size_t count;

@@ -121,6 +121,9 @@ def threads():
     for kind in ("f4", "f8"):
         same, _ = all_files(save(X.astype(kind), y), "kind", *SMALL)
         assert read(*same)[:2] == read(*plain)[:2], kind
+    for kind in ("f2", "f4", "f8"):  # the same array by columns
+        same, _ = all_files(save(np.asfortranarray(X.astype(kind)), y), "kind", *SMALL)
+        assert read(*same)[:2] == read(*plain)[:2], kind
     with open("y.txt", "w", encoding="utf-8") as file:
         file.writelines(f"{label}\n" for label in y)
     with open("y.jsonl", "w", encoding="utf-8") as file:
@@ -229,6 +232,44 @@ def choices():
     assert aflite(*data, *SMALL).stdout == "".join(f"{row}\n" for row in rows_of("kept.txt"))
 
 
+def left_out():
+    """The warm-up sample is in nothing: the result is that of files without its rows."""
+    rng = np.random.default_rng(6)
+    X, y = reference.clouds(900, 12, 3, 3, seed=4)
+    out = np.sort(rng.permutation(900)[:100])
+    y[out[:3]] = 3  # a class that only they have
+    inside = np.setdiff1d(np.arange(900), out)
+    np.save("out.npy", out[::-1])
+    with open("out.txt", "w", encoding="utf-8") as file:
+        file.writelines(f"{row}\n" for row in (*out, out[0], 900))
+    groups = np.arange(900) // 4
+    for column_wise, grouped in ((False, False), (True, True)):
+        np.save("groups.npy", groups)
+        np.save("groups_inside.npy", groups[inside])
+        of_all = ("--groups", "groups.npy") if grouped else ()
+        of_inside = ("--groups", "groups_inside.npy") if grouped else ()
+        size = ("--partitions", 8, "--train-size", 60, "--slice", 20)
+        data = save(np.asfortranarray(X) if column_wise else X, y)
+        done, said = all_files(data, "all", *size, *of_all, "--exclude", "out.txt")
+        assert "out.txt: 1 of its 102 ids are of no example, '900' in line 102 the first" in said.stderr, said.stderr
+        assert "100 examples are left out, as out.txt says" in said.stderr and "800 examples, 12 features, 3 classes" in said.stderr
+        alone, _ = all_files(save(X[inside], y[inside], "inside"), "alone", *size, *of_inside)
+        for mine, theirs in ((0, 0), (3, 3)):
+            assert rows_of(done[mine]) == inside[rows_of(alone[theirs])].tolist()
+        assert read(done[2]) == read(alone[2])
+        with open(done[1], encoding="utf-8", newline="") as mine, open(alone[1], encoding="utf-8", newline="") as theirs:
+            assert [row for row in csv.reader(mine)][1:] == [[str(inside[int(row[0])]), *row[1:]] for row in list(csv.reader(theirs))[1:]]
+        arrays, _ = all_files(data, "array", *size, *of_all, "--exclude", "out.npy")
+        assert read(*arrays) == read(*done)
+        manifest = json.load(open("all.kept.manifest.json", encoding="utf-8"))
+        assert (manifest["examples"], manifest["excluded"], manifest["parameters"]["exclude"]) == (800, 100, "out.txt")
+    for text, expected in (("".join(f"{row}\n" for row in range(900)), "all.txt leaves no example that could take part"),
+                           ("3\nfour\n", "all.txt: line 2: 'four' is no whole number, as the ids of the rows are")):
+        with open("all.txt", "w", encoding="utf-8") as file:
+            file.write(text)
+        assert expected in aflite(*data, "--exclude", "all.txt", status=1).stderr
+
+
 def of_a_run():
     """Labels and ids of a run, integers and strings; rows in another order than ids; examples without a row."""
     rng = np.random.default_rng(0)
@@ -255,6 +296,13 @@ def of_a_run():
     joined = subprocess.run([PORTOLAN, "select", "strings", "--store", "store", "--by", "confidence:asc", "--only", "ids.txt"],
                             capture_output=True, text=True, check=True).stdout
     assert sorted(joined.split("\n")) == sorted(open("ids.txt", encoding="utf-8").read().split("\n"))
+    with open("out.txt", "w", encoding="utf-8") as file:
+        file.writelines(names[i] + "\n" for i in order[300:550])  # 150 of them have a row
+    done = aflite(*words, "--exclude", "out.txt", "-o", "inside.txt")
+    assert "250 ids" in done.stderr and "200 examples are left out, as out.txt says" in done.stderr, done.stderr
+    inside = np.sort(order[:300])
+    aflite(*save(X[inside], y[inside]), *size, "-o", "rows.txt")
+    assert open("inside.txt", encoding="utf-8").read() == "".join(names[inside[row]] + "\n" for row in rows_of("rows.txt"))
     known = np.sort(order[:450])
     aflite(*save(X[known], y[known]), *size, "-o", "rows.txt")  # by ascending id it is the same problem
     assert open("ids.txt", encoding="utf-8").read() == "".join(names[known[row]] + "\n" for row in rows_of("rows.txt"))
@@ -283,6 +331,8 @@ def refused():
     with open("y.jsonl", "w", encoding="utf-8") as file:
         file.writelines('{"gold": 1}\n' if i % 2 else '{"gold": 0}\n' for i in range(199))
         file.write('{"other": 0}\n')
+    with open("ids.jsonl", "w", encoding="utf-8") as file:
+        file.writelines(f'{{"id": "{i}"}}\n' for i in range(200))
     with open("list.jsonl", "w", encoding="utf-8") as file:
         file.write('{"gold": [1]}\n')
     for name in ("whole.jsonl", "whole.txt"):
@@ -304,7 +354,8 @@ def refused():
         (y_of("short_y.npy"), "short_y.npy has 199 labels, and data_X.npy has 200 rows"),
         (y_of("float_y.npy"), "save y.astype('i8')"),
         (y_of("same_y.npy"), "all examples have the same label"),
-        (y_of("ids_y.npy"), "ids_y.npy: all 200 labels are different"),
+        (y_of("ids_y.npy"), "ids_y.npy: all 200 labels are different, as ids are, and nothing can be learned of them: say the file of the labels with --labels"),
+        (y_of("ids.jsonl", "--label-field", "id"), "nothing can be learned of them: say the field of the labels with --label-field NAME"),
         (y_of("matrix_y.npy"), "must have one: a label for each row"),
         (y_of("missing.txt"), "cannot read missing.txt"),
         (y_of("y.jsonl", "--label-field", "gold"), "y.jsonl: line 200 has no field 'gold'"),
@@ -389,7 +440,7 @@ def circles():
 
 
 def main():
-    for part in (as_scikit_learn, as_scikit_learn_for_phases, nothing_to_learn, threads, killed, choices, of_a_run, refused, circles):
+    for part in (as_scikit_learn, as_scikit_learn_for_phases, nothing_to_learn, threads, killed, choices, left_out, of_a_run, refused, circles):
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)
             began = time.monotonic()

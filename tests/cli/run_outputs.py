@@ -54,7 +54,7 @@ ROWS = [
     ("compare r s --early-stopping", [], ["-o", "--plot .svg"]),
     ("groups r --id-field id", ["--data", "--attributes"], ["-o"]),
     ("groups r --forgetting", [], ["-o", "--plot .svg"]),
-    ("aflite --labels y", ["--features", "--groups --features X"], ["-o", "--log", "--scores", "--baseline", "--plot .svg"]),
+    ("aflite --labels y", ["--features", "--groups --features X", "--exclude --features X"], ["-o", "--log", "--scores", "--baseline", "--plot .svg"]),
     ("aflite --features X", ["--labels", "--run r --feature-ids"], ["-o", "--log", "--scores", "--baseline", "--plot .svg"]),
     (f"artifacts {CORPUS} --run r --id-field i", ["DATA", "D --stop-words", "D --tokens", "D --statistics"],
      ["-o", "--plot .svg", "--by-epoch", "--plot-epochs .svg", "--summary"]),
