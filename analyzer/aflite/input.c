@@ -5,6 +5,8 @@
  */
 #include "input.h"
 
+#include "row_ids.h"
+
 #include <portolan/error.h>
 
 #include <stdio.h>
@@ -20,7 +22,8 @@ input_close(struct input *input)
 	labels_free(&input->groups);
 	if (input->has_run)
 		dynamics_free(&input->dynamics);
-	ids_free(&input->numbers);
+	ids_free(&input->row_ids);
+	join_free(&input->join);
 	free(input->examples);
 	free(input->rows);
 	*input = (struct input){0};
@@ -64,20 +67,21 @@ add_example(struct input *input, uint32_t example, uint32_t row)
 	input->rows[input->count++] = row;
 }
 
-/* Every row is an example, whose id is its number. */
+/* Every row is an example. */
 static int
 take_rows(struct input *input, const struct input_request *request, struct portolan_error *error)
 {
 	size_t n = (size_t)input->features.array.header.shape[0];
 	uint32_t *order = malloc((n + 1) * sizeof(*order));
 	uint8_t *in = NULL;
-	int code = order ? ids_reserve(&input->numbers, STORE_ID_INT, n, error)
+	struct row_ids_request ids = {n, request->features, request->feature_ids, request->data, request->id_field,
+	                              request->glue};
+	int code = order ? row_ids_read(&input->row_ids, &ids, error)
 	                 : error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu rows", n);
 
 	for (size_t i = 0; code >= 0 && i < n; i++)
-		order[i] = (uint32_t)(input->numbers.integers[i] = i);
-	input->numbers.rows = n;
-	input->ids = &input->numbers;
+		order[i] = (uint32_t)i;
+	input->ids = &input->row_ids;
 	if (code >= 0)
 		code = begin(input, request, order, n, &in, error);
 	for (size_t i = 0; code >= 0 && i < n; i++)
@@ -220,6 +224,11 @@ input_open(struct input *input, const struct input_request *request, struct port
 		code = refuse_nobody(input, request, error);
 	if (code >= 0 && input->count > 2 && input->labels.class_count == input->count)
 		code = refuse_ids(input, request, error);
+	if (code >= 0 && request->data) {
+		code = join_open(&input->join, request->data, request->id_field, request->glue, input->ids,
+		                 input->examples, input->count, error);
+		input->has_join = code >= 0;
+	}
 	if (code >= 0 && request->groups)
 		code = read_groups(input, request, error);
 	if (code >= 0) {

@@ -2,6 +2,7 @@
 #ifndef AFLITE_INPUT_H
 #define AFLITE_INPUT_H
 
+#include "files/join.h"
 #include "labels.h"
 #include "matrix.h"
 #include "selection/features.h"
@@ -12,6 +13,8 @@ struct input_request {
 	const char *features, *labels, *label_field, *groups, *group_field;
 	const char *run, *feature_ids; /* run NULL: labels from the file */
 	const char *exclude;           /* NULL: nobody is left out */
+	const char *data, *id_field;   /* the user's own file, or NULL */
+	bool glue;                     /* which is read as files/glue.h says */
 	const struct kernels *kernels;
 	unsigned threads;
 };
@@ -21,7 +24,7 @@ struct input {
 	struct labels labels, groups;
 	bool has_groups;
 	size_t count;
-	const struct ids *ids;     /* the run's, or the numbers of the rows */
+	const struct ids *ids;     /* the run's, or the rows' */
 	uint32_t *examples, *rows; /* by example: which of the ids, and row of the array */
 	struct pool_list exclude;  /* what was found in the list */
 	size_t excluded;           /* examples that it leaves out */
@@ -30,7 +33,10 @@ struct input {
 	bool has_run;
 	size_t without_row, without_label; /* examples of the run that are left out */
 	/* without */
-	struct ids numbers;
+	struct ids row_ids;
+	/* with the user's own file: the records of the examples, which are the chosen ones */
+	struct join join;
+	bool has_join;
 	struct matrix_source source;
 };
 

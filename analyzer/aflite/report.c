@@ -2,6 +2,7 @@
  * compared. */
 #include "report.h"
 
+#include "output/lines.h"
 #include "output/table.h"
 #include "plot/chart.h"
 #include "program/number.h"
@@ -12,16 +13,36 @@
 #include <math.h>
 #include <stdlib.h>
 
+static void
+write_lines(struct output *output, const struct join *join, const uint32_t *examples, size_t count)
+{
+	size_t at = 0;
+
+	lines_head(output, join, NULL);
+	for (size_t i = 0; i < join->count; i++) {
+		const struct join_match *match = &join->matches[i];
+
+		while (at < count && examples[at] < match->position)
+			at++;
+		if (at == count || examples[at] != match->position)
+			continue;
+		lines_record(output, join, &match->record);
+		lines_end(output, &match->record);
+	}
+}
+
 int
-report_ids(const char *path, const struct report_names *names, const uint32_t *examples, size_t count,
-           struct portolan_error *error)
+report_examples(const char *path, const struct report_names *names, const uint32_t *examples, size_t count,
+                struct portolan_error *error)
 {
 	struct output output;
 	int code = output_open(&output, path, error);
 
 	if (code < 0)
 		return code;
-	for (size_t i = 0; i < count; i++) {
+	if (names->join)
+		write_lines(&output, names->join, examples, count);
+	for (size_t i = 0; !names->join && i < count; i++) {
 		table_write_id(&output, names->ids, names->examples[examples[i]]);
 		output_bytes(&output, "\n", 1);
 	}
@@ -96,13 +117,13 @@ report_scores(const char *path, enum rows_format format, const struct filter *fi
 }
 
 uint32_t *
-report_kept(const struct filter *filter)
+report_kept(const struct filter *filter, bool removed)
 {
-	uint32_t *kept = malloc((filter_left(filter) + 1) * sizeof(*kept));
+	uint32_t *kept = malloc((filter->total + 1) * sizeof(*kept));
 	size_t count = 0;
 
 	for (uint32_t example = 0; kept && example < filter->total; example++)
-		if (!filter->scores.removed[example])
+		if ((filter->scores.removed[example] > 0) == removed)
 			kept[count++] = example;
 	return kept;
 }

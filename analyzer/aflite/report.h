@@ -3,6 +3,7 @@
 #define AFLITE_REPORT_H
 
 #include "dynamics/ids.h"
+#include "files/join.h"
 #include "filter.h"
 #include "labels.h"
 #include "output/rows.h"
@@ -14,10 +15,11 @@ struct report_names {
 	const struct ids *ids;    /* of a run, or of the rows */
 	const uint32_t *examples; /* by example: which of these */
 	const char *column;       /* "id", or "row" */
+	const struct join *join;  /* the user's lines, by example; NULL: ids are printed */
 };
 
-/* One per line. */
-int report_ids(const char *path, const struct report_names *names, const uint32_t *examples, size_t count,
+/* The examples, ascending: an id per line, or their lines of the user's file. */
+int report_examples(const char *path, const struct report_names *names, const uint32_t *examples, size_t count,
                struct portolan_error *error);
 
 /* Of each phase. */
@@ -30,8 +32,8 @@ int report_scores(const char *path, enum rows_format format, const struct filter
 /* As many as are kept, drawn from all, ascending; the caller's to free(). NULL: out of memory. */
 uint32_t *report_baseline(const struct filter *filter);
 
-/* The examples that are left, ascending; the caller's to free(). NULL: out of memory. */
-uint32_t *report_kept(const struct filter *filter);
+/* The examples that are left, or those that were removed, ascending; the caller's to free(). NULL: out of memory. */
+uint32_t *report_kept(const struct filter *filter, bool removed);
 
 int report_chart(const struct filter *filter, const struct picture *picture, struct portolan_error *error);
 

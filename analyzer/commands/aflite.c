@@ -7,6 +7,7 @@
 #include "aflite.h"
 #include "aflite/checkpoint.h"
 #include "aflite/status.h"
+#include "options/format.h"
 #include "program/message.h"
 #include "program/number.h"
 
@@ -74,6 +75,8 @@ report_input(const struct aflite *aflite)
 	const struct input *input = &aflite->input;
 	int64_t gap = labels_gap(&input->labels);
 
+	if (input->has_join)
+		join_report(&input->join, aflite->request->input.id_field, input->ids, input->examples, input->count, "");
 	if (input->exclude.unknown > 0)
 		message_warning("%s: %s of its %s ids are of no example, '%s' in %s %llu the first", input->exclude.path,
 		                NUMBER_GROUPED(input->exclude.unknown), NUMBER_GROUPED(input->exclude.ids),
@@ -101,6 +104,23 @@ report_input(const struct aflite *aflite)
 		                input->labels.class_count);
 }
 
+/* The names of what is written say what the lines are. 0, or STATUS_USAGE. */
+static int
+check_endings(const struct aflite *aflite)
+{
+	const struct aflite_request *request = aflite->request;
+	const struct {
+		const char *option, *path;
+	} outputs[] = {{"-o", request->common.output}, {"--removed", request->removed}, {"--baseline", request->baseline}};
+	int status = 0;
+
+	for (size_t i = 0; i < sizeof(outputs) / sizeof(outputs[0]) && status == 0 && aflite->input.has_join; i++)
+		status = format_of_lines(&request->common, outputs[i].option, outputs[i].path, request->input.data,
+		                         aflite->input.join.format);
+	return status;
+}
+
+/* 0, STATUS_USAGE, or a negative code. */
 static int
 open_all(struct aflite *aflite, struct portolan_error *error)
 {
@@ -121,6 +141,9 @@ open_all(struct aflite *aflite, struct portolan_error *error)
 	code = input_open(&aflite->input, &wanted, error);
 	if (code < 0)
 		return code;
+	code = check_endings(aflite);
+	if (code != 0)
+		return code;
 	report_input(aflite);
 	options = aflite_filter_options(request, aflite->input.count);
 	data = (struct filter_data){.rows = aflite->input.count,
@@ -133,7 +156,8 @@ open_all(struct aflite *aflite, struct portolan_error *error)
 	if (code >= 0)
 		code = filter_init(&aflite->filter, &options, &data, error);
 	aflite->names = (struct report_names){aflite->input.ids, aflite->input.examples,
-	                                      aflite->input.has_run ? "id" : "row"};
+	                                      aflite->input.ids->kind == STORE_ID_STR || aflite->input.has_run ? "id" : "row",
+	                                      aflite->input.has_join ? &aflite->input.join : NULL};
 	aflite->parameters = checkpoint_parameters(&options, aflite->input.source.digest, aflite->input.labels.digest,
 	                                           aflite->input.groups.digest);
 	if (code >= 0 && !aflite->parameters)
@@ -156,6 +180,7 @@ run_phases(struct aflite *aflite, struct portolan_error *error)
 		code = filter_load(filter, &aflite->input.source, error);
 	if (code < 0)
 		return code;
+	code = 0;
 	status_begin(&status, filter);
 	while (code >= 0 && !filter->finished) {
 		code = filter_phase(filter, error);
@@ -168,7 +193,7 @@ run_phases(struct aflite *aflite, struct portolan_error *error)
 			status_update(&status, filter);
 	}
 	status_end(&status);
-	return code;
+	return code < 0 ? code : 0;
 }
 
 /* What happened; STATUS_INCOMPLETE with --strict where not everything went as it should. */
@@ -205,7 +230,8 @@ report_result(const struct aflite *aflite)
 	if (unfinished > 0)
 		message_warning("%llu of %llu classifiers did not converge: scale the features",
 		                (unsigned long long)unfinished, (unsigned long long)sets);
-	return unfinished > 0 && aflite->request->common.strict ? STATUS_INCOMPLETE : STATUS_DONE;
+	return (unfinished > 0 && aflite->request->common.strict) || aflite->input.join.missing > 0 ? STATUS_INCOMPLETE
+	                                                                                           : STATUS_DONE;
 }
 
 static int
@@ -214,11 +240,11 @@ run(void *context, struct portolan_error *error)
 	struct aflite aflite = {.request = context};
 	int code = open_all(&aflite, error);
 
-	if (code >= 0)
+	if (code == 0)
 		code = run_phases(&aflite, error);
-	if (code >= 0)
+	if (code == 0)
 		code = aflite_write(&aflite, error);
-	if (code >= 0)
+	if (code == 0)
 		code = report_result(&aflite);
 	free(aflite.parameters);
 	filter_free(&aflite.filter);
@@ -243,6 +269,8 @@ const struct command aflite_command = {
                 "portolan aflite --features X.npy --labels y.npy --target-size 182000 --train-size 50000 --slice 10000 --log log.csv --plot phases.svg --baseline random.txt -o kept.txt\n"
                 "what can be killed and goes on where it was\n"
                 "portolan aflite --features X.npy --labels y.npy --checkpoint state -o kept.txt\n"
+                "lines of one's own file: what is left, and what can be guessed\n"
+                "portolan aflite --features X.npy --labels train.jsonl --label-field gold --data train.jsonl --id-field guid --removed removed.jsonl -o kept.jsonl\n"
                 "with the gold labels and the ids of a run\n"
                 "portolan aflite --features X.npy --run snli/seed1 -o kept.txt\n"
                 "without the tenth of the data that the features' model was fine-tuned on\n"
@@ -256,7 +284,7 @@ const struct command aflite_command = {
                 "Classifiers are multinomial logistic regression with an L2 penalty (scikit-learn's LogisticRegression with its defaults, converged), fitted all together. "
                 "Features should come from a model that was fine-tuned on another part of the data (the paper: a tenth, which --exclude then leaves out).\n\n"
                 "Ties decide much: p is a fraction of at most M predictions, and often most examples have p = 1. margin orders them by how far the classifiers prefer the label, on average; kept sets of two seeds then agree far better than with chance (hash), which is the published way.\n\n"
-                "Prints the row numbers that are kept, from 0, ascending (with --run: ids). "
+                "Prints the row numbers that are kept, from 0, ascending; with --run or --feature-ids their ids, with --data the lines of your own file. "
                 "The log has for each phase the examples it scored, their mean p, the held-out accuracy (the paper's estimate of the representation's bias, Eq. 5), how many were removed, and how many shared the p at the cut. "
                 "The result does not depend on the number of threads; a checkpoint that is taken up gives the same result, to the byte. "
                 "It depends in its last digits on the kind of processor (plain, avx2 or avx512), which the checkpoint names: another kind does not take it up.",

@@ -10,7 +10,7 @@
 struct aflite_request {
 	struct common_options common;
 	struct input_request input; /* its common, kernels and threads are set when it is opened */
-	const char *baseline, *checkpoint, *scores, *log, *plot;
+	const char *removed, *baseline, *checkpoint, *scores, *log, *plot;
 	uint64_t target, partitions, train, slice; /* 0: not given */
 	double threshold;
 	int heuristic, ties;

@@ -12,9 +12,9 @@
 
 /* Of report_kept() and the like, whose list it frees. */
 static int
-write_list(const struct aflite *aflite, const char *path, uint32_t *examples, struct portolan_error *error)
+write_list(const struct aflite *aflite, const char *path, uint32_t *examples, size_t count, struct portolan_error *error)
 {
-	int code = examples ? report_ids(path, &aflite->names, examples, filter_left(&aflite->filter), error)
+	int code = examples ? report_examples(path, &aflite->names, examples, count, error)
 	                    : error_set(error, PORTOLAN_E_MEMORY, "out of memory for the examples of %s",
 	                                path ? path : "standard output");
 
@@ -62,6 +62,10 @@ add_parameters(struct report *report, const struct aflite *aflite)
 	report_text(report, "label_field", input->label_field);
 	report_text(report, "groups", input->groups);
 	report_text(report, "exclude", input->exclude);
+	report_text(report, "data", input->data);
+	report_text(report, "id_field", input->id_field);
+	if (input->glue)
+		report_flag(report, "glue", true);
 	REPORT_WHOLES(report, {"target_size", options->target}, {"partitions", options->partitions},
 	              {"train_size", options->train}, {"slice", options->slice});
 	report_real(report, "threshold", options->threshold);
@@ -94,6 +98,7 @@ aflite_write(const struct aflite *aflite, struct portolan_error *error)
 	const struct aflite_request *request = aflite->request;
 	const char *kept = request->common.output;
 	bool with_manifest = !request->without_manifest && manifest_is_possible(kept);
+	size_t left = filter_left(&aflite->filter);
 	int code = 0;
 
 	if (request->log)
@@ -102,14 +107,17 @@ aflite_write(const struct aflite *aflite, struct portolan_error *error)
 		code = report_scores(request->scores, (enum rows_format)request->scores_format, &aflite->filter,
 		                     &aflite->names, &aflite->input.labels, error);
 	if (code >= 0 && request->baseline)
-		code = write_list(aflite, request->baseline, report_baseline(&aflite->filter), error);
+		code = write_list(aflite, request->baseline, report_baseline(&aflite->filter), left, error);
+	if (code >= 0 && request->removed)
+		code = write_list(aflite, request->removed, report_kept(&aflite->filter, true),
+		                  aflite->filter.total - left, error);
 	if (code >= 0 && request->plot)
 		code = report_chart(&aflite->filter, &request->picture, error);
 	if (code >= 0)
-		code = write_list(aflite, kept, report_kept(&aflite->filter), error);
+		code = write_list(aflite, kept, report_kept(&aflite->filter, false), left, error);
 	if (code >= 0 && with_manifest)
 		code = write_manifest(aflite, kept, error);
 	if (code >= 0 && request->checkpoint)
 		checkpoint_remove(request->checkpoint);
-	return code;
+	return code < 0 ? code : 0;
 }

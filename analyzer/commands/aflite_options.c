@@ -1,10 +1,13 @@
 /* aflite_options.c: the words of portolan aflite; sizes that were not said depend on the data, so they come later. */
 #include "aflite.h"
 
+#include "glue_option.h"
 #include "options/format.h"
 #include "plot/chart.h"
 #include "program/parallel.h"
 #include "selection/manifest.h"
+
+#include <string.h>
 
 #define PARTITIONS 64
 #define PARTITIONS_MOST 65536
@@ -19,10 +22,10 @@ const struct option_spec aflite_option_table[] = {
          .help = "The column, or JSON field, of the labels' file that holds the label."},
         {"run", "RUN", OPTION_RUN, TO(input.run),
          .help = "Take the gold labels of a run instead of --labels, and the rows of its examples; ids are printed then."},
-        {"feature-ids", "FILE", OPTION_INPUT, TO(input.feature_ids), .needs = "run",
-         .help = "The ids of the rows, for --run: one a line or a NumPy array. Without it row 0 is that of id 0."},
+        {"feature-ids", "FILE", OPTION_INPUT, TO(input.feature_ids),
+         .help = "The ids of the rows: one a line or a NumPy array. Without it they are row numbers, from 0; without --run those of --data, whose records are then in the order of the rows."},
         {"exclude", "FILE", OPTION_INPUT, TO(input.exclude),
-         .help = "Leave these examples out of everything: training, prediction and output. Ids of the run, or row numbers: one a line, or a NumPy array. The sample that the features' model was fine-tuned on, say (the paper's warm-up)."},
+         .help = "Leave these examples out of everything: training, prediction and output. Their ids, or row numbers where there are none: one a line, or a NumPy array. The sample that the features' model was fine-tuned on, say (the paper's warm-up)."},
         {"target-size", "N", OPTION_WHOLE, TO(target), .least = 1, .most = UINT32_MAX,
          .group = OPTION_GROUP_HOW, .often = true, .help = "Stop at this many examples (the paper's n). Default: train size + 1."},
         {"partitions", "M", OPTION_WHOLE, TO(partitions), .least = 1, .most = PARTITIONS_MOST,
@@ -43,6 +46,14 @@ const struct option_spec aflite_option_table[] = {
          .help = "A group for each row, written as labels are (near-duplicates, one author, one source): groups train, or are predicted, as a whole."},
         {"group-field", "NAME", OPTION_TEXT, TO(input.group_field), .needs = "groups",
          .help = "The column, or JSON field, of the groups' file that holds the group."},
+        {"data", "FILE", OPTION_INPUT, TO(input.data), .needs = "id-field",
+         .help = "Print the lines of your own FILE (JSON lines, CSV or TSV) in the place of ids: here, in --removed and in --baseline."},
+        {"id-field", "NAME", OPTION_TEXT, TO(input.id_field), .needs = "data",
+         .help = "The column, or JSON field, of FILE that holds the id."},
+        {"glue", NULL, OPTION_FLAG, TO(input.glue), .needs = "data", .group = OPTION_GROUP_HOW,
+         .help = GLUE_HELP " Lines are printed with as many fields as the header has."},
+        {"removed", "FILE", OPTION_OUTPUT, TO(removed),
+         .help = "Write the examples that were removed here, as those that are kept are printed."},
         {"baseline", "FILE", OPTION_OUTPUT, TO(baseline),
          .help = "Write a random subset of the same size here, to compare with."},
         {"seed", "N", OPTION_WHOLE, TO(seed),
@@ -69,6 +80,8 @@ aflite_check(void *context, struct portolan_error *error)
 
 	if (!request->input.labels && !request->input.run)
 		return options_wrong(common, "which labels? one of --labels FILE and --run RUN");
+	if (request->input.data && strcmp(request->input.data, "-") == 0)
+		return options_wrong(common, "--data - cannot be read twice: give it as a file");
 	if (request->heuristic == SLICE_GREEDY && request->slice > 1)
 		return options_wrong(common, "--heuristic greedy removes one at a time: leave out --slice");
 	if (request->target > 0 && request->train >= request->target)

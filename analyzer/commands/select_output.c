@@ -4,6 +4,7 @@
 #include "files/join.h"
 #include "options/format.h"
 #include "program/message.h"
+#include "output/lines.h"
 #include "output/npy.h"
 #include "program/number.h"
 #include "output/table.h"
@@ -181,25 +182,6 @@ check_lines(const struct join *join, const char *path, const struct dynamics *dy
 	return code;
 }
 
-/* As it stands in the file; of a file read as glue.h says, without the fields that the header has not. */
-static void
-write_record(struct output *output, const struct join *join, const struct record *record)
-{
-	size_t width = join->file.glue_id && join->format != RECORDS_JSONL
-	                       ? records_count_fields(join->format, &join->header)
-	                       : SIZE_MAX;
-	const char *last;
-
-	if (width == SIZE_MAX || records_count_fields(join->format, record) <= width) {
-		output_bytes(output, record->at, record->length);
-		return;
-	}
-	last = records_last_field(join->format, record);
-	output_bytes(output, record->at, records_first_fields(join->format, record, width - 1));
-	output_bytes(output, join->format == RECORDS_CSV ? "," : "\t", width > 1);
-	output_bytes(output, last, (size_t)(record->at + record->length - last));
-}
-
 /* A line with the measures before the brace that closes it, or after the header's last column. */
 static void
 write_extended(struct rows *measures, const struct join *join, const struct record *record,
@@ -213,7 +195,7 @@ write_extended(struct rows *measures, const struct join *join, const struct reco
 	if (join->format == RECORDS_JSONL) {
 		output_bytes(output, record->at, length - 1);
 	} else {
-		write_record(output, join, record);
+		lines_record(output, join, record);
 		fields = records_count_fields(join->format, record);
 		for (; fields < records_count_fields(join->format, &join->header); fields++)
 			output_bytes(output, join->format == RECORDS_CSV ? "," : "\t", 1);
@@ -232,15 +214,7 @@ write_lines(struct output *output, const struct join *join, const struct dynamic
 	struct rows_column columns[DYNAMICS_COLUMNS_MAX];
 	struct rows measures = rows_for(output, formats[join->format], columns, table_columns(dynamics, columns), true);
 
-	output_bytes(output, join->text, join->mark);
-	if (join->format != RECORDS_JSONL) {
-		output_bytes(output, join->header.at, join->header.length);
-		if (with_measures)
-			rows_head(&measures);
-		output_bytes(output, join->header.at + join->header.length, join->header.next - join->header.length);
-		if (join->header.next == join->header.length)
-			output_bytes(output, "\n", 1);
-	}
+	lines_head(output, join, with_measures ? &measures : NULL);
 	for (size_t i = 0; i < join->count; i++) {
 		const struct join_match *match = &join->matches[i];
 		const struct record *record = &match->record;
@@ -248,10 +222,8 @@ write_lines(struct output *output, const struct join *join, const struct dynamic
 		if (with_measures)
 			write_extended(&measures, join, record, dynamics, chosen[match->position]);
 		else
-			write_record(output, join, record);
-		output_bytes(output, record->at + record->length, record->next - record->length);
-		if (record->next == record->length || record->at[record->next - 1] != '\n')
-			output_bytes(output, "\n", 1);
+			lines_record(output, join, record);
+		lines_end(output, record);
 	}
 }
 
@@ -282,68 +254,20 @@ write_selection(struct output *output, const struct select_output_options *optio
 	return 0;
 }
 
-/* The name of the output says what its lines are: those of the joined file, whose format may be known from its first
- * line only. 0, or STATUS_USAGE. */
-static int
-check_ending(const struct select_output_options *options, const struct join *join)
-{
-	static const char *const names[] = {[RECORDS_JSONL] = "jsonl", [RECORDS_CSV] = "csv", [RECORDS_TSV] = "tsv"};
-	const char *ending = format_of_ending(options->path), *own = format_of_ending(options->join);
-
-	if (options->format != SELECT_LINES || !ending || strcmp(ending, names[join->format]) == 0 ||
-	    (own && strcmp(ending, own) == 0))
-		return 0;
-	return options_wrong(options->common, "-o %s is %s by its name, and the lines of %s are %s: change the name",
-	                     options->path, ending, options->join, names[join->format]);
-}
-
-/* All of them are printed: a file may say more than one thing of an example. That is for its owner to know. */
-static void
-report_again(const struct join *join, const char *path)
-{
-	if (join->again == 0)
-		return;
-	message_warning("%s: %s record%s of an example that has one before (record %llu%s); all are printed", path,
-	                NUMBER_GROUPED(join->again), join->again == 1 ? " is" : "s are",
-	                (unsigned long long)join->first_again + 1, join->again == 1 ? "" : " the first");
-}
-
-static int
-report_missing(const struct join *join, const char *path, const struct dynamics *dynamics, const uint32_t *chosen,
-               size_t count)
-{
-	char digits[NUMBER_ROOM];
-	const char *first = digits;
-	uint32_t index;
-	size_t length;
-
-	if (join->missing == 0)
-		return STATUS_DONE;
-	index = chosen[join->first_missing];
-	if (dynamics->ids.kind == STORE_ID_INT)
-		length = number_print_u64(dynamics->ids.integers[index], digits);
-	else
-		first = ids_text(&dynamics->ids, index, &length);
-	message_warning("not in %s: %s of the %s selected ids, '%.*s' the first%s%s%s", path,
-	                NUMBER_GROUPED(join->missing), NUMBER_GROUPED(count), (int)length, first,
-	                join->oddities.odd[0] ? "; the run's ids are integers, and in the file there is '" : "",
-	                join->oddities.odd, join->oddities.odd[0] ? "'" : "");
-	return STATUS_INCOMPLETE;
-}
-
 static int
 check_join(const struct select_output_options *options, const struct join *join, const struct dynamics *dynamics,
            const uint32_t *chosen, size_t count, struct portolan_error *error)
 {
-	int code = check_ending(options, join);
+	int code = options->format == SELECT_LINES
+	                   ? format_of_lines(options->common, "-o", options->path, options->join, join->format)
+	                   : 0;
 
 	if (code == 0 && options->with_measures)
 		code = check_lines(join, options->join, dynamics, error);
 	if (code != 0)
 		return code;
-	join_warn(&join->oddities, options->join, options->id_field);
-	report_again(join, options->join);
-	return report_missing(join, options->join, dynamics, chosen, count);
+	return join_report(join, options->id_field, &dynamics->ids, chosen, count, "selected ") ? STATUS_DONE
+	                                                                                       : STATUS_INCOMPLETE;
 }
 
 static int

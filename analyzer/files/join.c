@@ -186,3 +186,32 @@ join_open(struct join *join, const char *path, const char *id_field, bool glue, 
 		join_free(join);
 	return code;
 }
+
+bool
+join_report(const struct join *join, const char *id_field, const struct ids *ids, const uint32_t *chosen, size_t n,
+            const char *which)
+{
+	const char *path = join->file.path;
+	char digits[NUMBER_ROOM];
+	const char *first = digits;
+	uint32_t index;
+	size_t length;
+
+	join_warn(&join->oddities, path, id_field);
+	if (join->again > 0)
+		message_warning("%s: %s record%s of an example that has one before (record %llu%s); all are printed", path,
+		                NUMBER_GROUPED(join->again), join->again == 1 ? " is" : "s are",
+		                (unsigned long long)join->first_again + 1, join->again == 1 ? "" : " the first");
+	if (join->missing == 0)
+		return true;
+	index = chosen[join->first_missing];
+	if (ids->kind == STORE_ID_INT)
+		length = number_print_u64(ids->integers[index], digits);
+	else
+		first = ids_text(ids, index, &length);
+	message_warning("not in %s: %s of the %s %sids, '%.*s' the first%s%s%s", path, NUMBER_GROUPED(join->missing),
+	                NUMBER_GROUPED(n), which, (int)length, first,
+	                join->oddities.odd[0] ? "; the run's ids are integers, and in the file there is '" : "",
+	                join->oddities.odd, join->oddities.odd[0] ? "'" : "");
+	return false;
+}

@@ -50,6 +50,12 @@ struct join {
 	struct user_file file;
 };
 
+/* Says of the file what its owner should know: what join_warn() does, and examples that several records belong to, all
+ * of which count. Of the chosen ones, given as to join_open(), it counts those that no record belongs to, `which` being
+ * "selected " or empty; false: there are some. */
+bool join_report(const struct join *join, const char *id_field, const struct ids *ids, const uint32_t *chosen, size_t n,
+                 const char *which);
+
 /* Reads `path` ("-": standard input) and finds the records whose field `id_field` is the id of one of the n chosen
  * examples; as glue.h says where `glue` is said. The records point into the file's memory, which is the join's until
  * join_free(). */

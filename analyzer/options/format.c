@@ -110,3 +110,16 @@ format_of_table(const struct common_options *request, const char *option, const 
 	*format = format_of_ending(path) ? -1 : (int)otherwise;
 	return path ? choose(request, option, path, rows_format_names, format) : 0;
 }
+
+int
+format_of_lines(const struct common_options *request, const char *option, const char *path, const char *data,
+                enum records_format format)
+{
+	static const char *const names[] = {[RECORDS_JSONL] = "jsonl", [RECORDS_CSV] = "csv", [RECORDS_TSV] = "tsv"};
+	const char *ending = format_of_ending(path), *own = format_of_ending(data);
+
+	if (!ending || strcmp(ending, names[format]) == 0 || (own && strcmp(ending, own) == 0))
+		return 0;
+	return options_wrong(request, "%s %s is %s by its name, and the lines of %s are %s: change the name", option,
+	                     path, ending, data, names[format]);
+}

@@ -3,6 +3,7 @@
 #define OPTIONS_FORMAT_H
 
 #include "options.h"
+#include "files/records.h"
 #include "output/rows.h"
 
 /*
@@ -26,6 +27,11 @@ bool format_is_for_people(const struct common_options *request);
 /* Of a table that `option` ("--log") names the file of; NULL: none. `otherwise`, where the ending says nothing. */
 int format_of_table(const struct common_options *request, const char *option, const char *path,
                     enum rows_format otherwise, int *format);
+
+/* Of lines of the user's file `data`, whose format may be known from its first line only: 0, or options_wrong(): the
+ * name of the output, which `option` gave, is that of another format. */
+int format_of_lines(const struct common_options *request, const char *option, const char *path, const char *data,
+                    enum records_format format);
 
 /* The format that a file's ending stands for, if it is a known one: "csv". NULL: it is not, or the file is a device. */
 const char *format_of_ending(const char *path);

@@ -270,6 +270,83 @@ def left_out():
         assert expected in aflite(*data, "--exclude", "all.txt", status=1).stderr
 
 
+def lines_of(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        return file.read().splitlines(keepends=True)
+
+
+def own_lines():
+    """Lines of the user's own file, kept and removed, by the ids that it gives the rows, those of a list, or of a run."""
+    rng = np.random.default_rng(3)
+    X, y = reference.clouds(600, 12, 2, 4, seed=8)
+    size = ("--partitions", 8, "--train-size", 60, "--slice", 20)
+    data = save(X, y)
+    all_files(data, "rows", *size, "--removed", "rows.removed")
+    kept, base, removed = rows_of("rows.kept"), rows_of("rows.base"), rows_of("rows.removed")
+    assert sorted(kept + removed) == list(range(600)) and kept and removed
+    names = [f"guid é{i * 7919 % 600:03}" for i in range(600)]
+    records = [json.dumps({"guid": name, "text": f"a, \"b\" {i}"}, ensure_ascii=i % 2 == 0) + ("\r\n" if i % 5 == 0 else "\n")
+               for i, name in enumerate(names)]
+    table = [f'{name},"line one\nline two {i}"\n' for i, name in enumerate(names)]
+    with open("own.jsonl", "w", encoding="utf-8", newline="") as file:
+        file.writelines([*records[:-1], records[-1].rstrip("\n")])
+    with open("own.csv", "w", encoding="utf-8", newline="") as file:
+        file.writelines(["guid,text\n", *table])
+    of_data = ("--id-field", "guid", "--removed", "own.removed")
+    done, _ = all_files(data, "own", *size, "--data", "own.jsonl", *of_data)
+    for path, rows in ((done[0], kept), (done[3], base), ("own.removed", removed)):
+        assert "".join(lines_of(path)) == "".join(records[row] for row in rows), path
+    with open(done[1], encoding="utf-8", newline="") as file:
+        assert [row["id"] for row in csv.DictReader(file)] == names
+    manifest = json.load(open("own.kept.manifest.json", encoding="utf-8"))["parameters"]
+    assert (manifest["data"], manifest["id_field"]) == ("own.jsonl", "guid")
+    aflite(*data, *size, "--data", "own.csv", *of_data, "-o", "own.kept")
+    for path, rows in (("own.kept", kept), ("own.removed", removed)):
+        assert open(path, encoding="utf-8", newline="").read() == "guid,text\n" + "".join(table[row] for row in rows), path
+    order = rng.permutation(600)  # a file in another order than the rows, whose ids are in a list; some it does not have
+    with open("names.txt", "w", encoding="utf-8") as file:
+        file.writelines(name + "\n" for name in names)
+    with open("mixed.jsonl", "w", encoding="utf-8", newline="") as file:
+        file.writelines(records[i] for i in order[:-10])
+    lost = set(order[-10:].tolist())
+    by_list = (*data, "--feature-ids", "names.txt", *size)
+    said = aflite(*by_list, "--data", "mixed.jsonl", *of_data, "-o", "own.kept", status=3).stderr
+    first = names[min(lost)]
+    assert f"not in mixed.jsonl: 10 of the 600 ids, '{first}' the first" in said, said
+    for path, rows in (("own.kept", kept), ("own.removed", removed)):
+        assert "".join(lines_of(path)) == "".join(records[row] for row in rows if row not in lost), path
+    with open("out.txt", "w", encoding="utf-8") as file:
+        file.writelines(names[i] + "\n" for i in order[:50])
+    aflite(*by_list, "--exclude", "out.txt", "--removed", "ids.removed", "-o", "ids.kept")
+    listed = {line for path in ("ids.kept", "ids.removed") for line in open(path, encoding="utf-8").read().splitlines()}
+    assert listed == {names[i] for i in order[50:]}
+    stores.make_store(MAKER, "store", [stores.run("r", [stores.batch(0, names, np.full(600, 0.5), np.ones(600), gold=y)])])
+    aflite(*by_list[:2], "--feature-ids", "names.txt", "--run", "r", "--store", "store", *size, "--data", "own.jsonl", *of_data,
+           "-o", "run.kept")
+    assert len(lines_of("run.kept")) + len(lines_of("own.removed")) == 600 and set(lines_of("run.kept")) <= set(records[:-1] + [records[-1].rstrip("\n") + "\n"])
+    with open("short.jsonl", "w", encoding="utf-8") as file:
+        file.writelines(records[:-1])
+    with open("twice.jsonl", "w", encoding="utf-8") as file:
+        file.writelines([*records[:-1], records[0]])
+    with open("empty.jsonl", "w", encoding="utf-8") as file:
+        file.writelines([*records[:-1], '{"guid": ""}\n'])
+    with open("twice.txt", "w", encoding="utf-8") as file:
+        file.writelines(name + "\n" for name in [*names[:-1], names[0]])
+    with open("few.txt", "w", encoding="utf-8") as file:
+        file.writelines(name + "\n" for name in names[:-1])
+    for words, status, expected in (
+            (("--data", "short.jsonl"), 1, "short.jsonl has 599 records, and data_X.npy has 600 rows: say whose rows they are with --feature-ids FILE"),
+            (("--data", "twice.jsonl"), 1, f"twice.jsonl: the id '{names[0]}' stands there twice, the second time in record 600"),
+            (("--data", "empty.jsonl"), 1, "empty.jsonl: line 600 has no id in field 'guid': every row of data_X.npy has a record here"),
+            (("--data", "own.jsonl", "--feature-ids", "twice.txt"), 1, f"twice.txt: the id '{names[0]}' stands there twice, the second time in line 600"),
+            (("--data", "own.jsonl", "--feature-ids", "few.txt"), 1, "few.txt has 599 ids, and data_X.npy has 600 rows"),
+            (("--data", "-"), 2, "--data - cannot be read twice"),
+            (("--data", "own.jsonl", "--removed", "own.csv.gz"), 2, "--removed own.csv.gz is gz by its name, and the lines of own.jsonl are jsonl"),
+            (("--data", "own.csv", "-o", "kept.jsonl"), 2, "-o kept.jsonl is jsonl by its name, and the lines of own.csv are csv")):
+        said = aflite(*data, *size, "--id-field", "guid", *words, status=status).stderr
+        assert expected in said, said
+
+
 def of_a_run():
     """Labels and ids of a run, integers and strings; rows in another order than ids; examples without a row."""
     rng = np.random.default_rng(0)
@@ -388,7 +465,7 @@ def refused():
         ((*data, "--heuristic", "greedy", "--slice", 2), "leave out --slice"), ((*data, "--plot", "x.gif"), ".png, .svg or .pdf"),
         ((*data, "--label-field"), "needs an argument"), (("--features", "x", "--run", "r", "--label-field", "x"), "--label-field needs --labels FILE"),
         ((*data, "--group-field", "x"), "--group-field needs --groups FILE"), ((*data, "extra"), "takes no operand: 'extra'"),
-        ((*data, "--feature-ids", "x"), "--feature-ids needs --run RUN"), ((*data, "--tie", "hash", "--sed", 1), "--seed"),
+        ((*data, "--data", "x"), "--data needs --id-field NAME"), ((*data, "--tie", "hash", "--sed", 1), "--seed"),
         ((*data, "--max-memory", "lots"), "say a size"),
         ((*data, "--log", "a.csv", "--scores", "a.csv"), "--log a.csv are the same file"),
         ((*data, "--scores", "a.parquet"), "--scores a.parquet: cannot write parquet; there are: csv, tsv, jsonl, npy"),
@@ -440,7 +517,7 @@ def circles():
 
 
 def main():
-    for part in (as_scikit_learn, as_scikit_learn_for_phases, nothing_to_learn, threads, killed, choices, left_out, of_a_run, refused, circles):
+    for part in (as_scikit_learn, as_scikit_learn_for_phases, nothing_to_learn, threads, killed, choices, left_out, own_lines, of_a_run, refused, circles):
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)
             began = time.monotonic()
