@@ -57,17 +57,19 @@ list_pieces(const struct filter *filter, const struct head *head, struct piece p
 }
 
 char *
-checkpoint_parameters(const struct filter_options *options, uint64_t features, uint64_t labels, uint64_t groups)
+checkpoint_parameters(const struct filter_options *options, const struct matrix_source *source, uint64_t labels,
+                      uint64_t groups)
 {
 	char *text;
 
 	if (asprintf(&text,
 	             "features=%016llx labels=%016llx groups=%016llx target-size=%zu partitions=%zu train-size=%zu "
-	             "slice=%zu threshold=%.17g heuristic=%s ties=%s seed=%llu processor=%s",
-	             (unsigned long long)features, (unsigned long long)labels, (unsigned long long)groups,
+	             "slice=%zu threshold=%.17g heuristic=%s ties=%s seed=%llu processor=%s ridge=%.17g standardise=%d",
+	             (unsigned long long)source->digest, (unsigned long long)labels, (unsigned long long)groups,
 	             options->target, options->partitions, options->train, options->slice, options->threshold,
 	             slice_heuristic_names[options->heuristic], slice_ties_names[options->ties],
-	             (unsigned long long)options->seed, options->kernels->name) < 0)
+	             (unsigned long long)options->seed, options->kernels->name, options->lambda,
+	             source->standardise) < 0)
 		return NULL;
 	return text;
 }

@@ -12,7 +12,8 @@
 #include "filter.h"
 
 /* What the result depends on: "name=value name=value …". A checkpoint of others is refused. */
-char *checkpoint_parameters(const struct filter_options *options, uint64_t features, uint64_t labels, uint64_t groups);
+char *checkpoint_parameters(const struct filter_options *options, const struct matrix_source *source, uint64_t labels,
+                            uint64_t groups);
 
 /* Makes the directory if need be. */
 int checkpoint_prepare(const char *directory, struct portolan_error *error);

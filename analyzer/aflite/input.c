@@ -236,7 +236,8 @@ input_open(struct input *input, const struct input_request *request, struct port
 		                                       .rows = input->rows,
 		                                       .count = input->count,
 		                                       .kernels = request->kernels,
-		                                       .threads = request->threads};
+		                                       .threads = request->threads,
+		                                       .standardise = request->standardise};
 		code = matrix_survey(&input->source, error);
 	}
 	if (code < 0)

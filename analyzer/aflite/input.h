@@ -17,6 +17,7 @@ struct input_request {
 	bool glue;                     /* which is read as files/glue.h says */
 	const struct kernels *kernels;
 	unsigned threads;
+	bool standardise;
 };
 
 struct input {

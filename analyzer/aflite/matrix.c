@@ -35,7 +35,7 @@ struct reading {
 };
 
 struct survey {
-	double *sums;
+	double *sums, *shifts; /* of values, or of squares and of the values these are of */
 	float *part, *lowest, *highest, *row;
 	uint64_t digest;
 };
@@ -57,7 +57,8 @@ survey_free(struct survey *survey)
 static int
 survey_init(struct survey *survey, size_t stride, struct portolan_error *error)
 {
-	survey->sums = calloc(stride, sizeof(double));
+	survey->sums = calloc(2 * stride, sizeof(double));
+	survey->shifts = survey->sums + stride;
 	survey->part = aligned_alloc(64, 4 * stride * sizeof(float));
 	if (!survey->sums || !survey->part)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu columns", stride);
@@ -226,6 +227,95 @@ is_direct(const struct matrix_source *source)
 	       source->array->header.shape[1] % KERNELS_STRIDE == 0;
 }
 
+/* The example's features as they are worked with. */
+static void
+centre_row(const struct reading *reading, const uint8_t *raw, float *to)
+{
+	const struct matrix_source *source = reading->source;
+
+	if (reading->is_direct) {
+		source->kernels->subtract((const float *)raw, source->centre, to, reading->features);
+	} else if (source->array->header.item_size < 8) {
+		take_row(source, raw, to);
+		source->kernels->subtract(to, source->centre, to, reading->features);
+	} else {
+		for (size_t f = 0; f < reading->features; f++) {
+			double value; /* centred before it is rounded */
+
+			memcpy(&value, raw + f * sizeof(value), sizeof(value));
+			to[f] = (float)(value - source->centre[f]);
+		}
+	}
+	for (size_t f = 0; source->scale && f < reading->features; f++)
+		to[f] *= source->scale[f];
+}
+
+/* Σ (x − centre)² of a part, in single precision over a few rows at a time, and Σ (x − centre): the centre is not quite the
+ * mean. */
+static int
+spread_part(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error)
+{
+	const struct reading *reading = context;
+	struct survey *survey = &reading->slots[slot];
+	size_t end = (part + 1) * PART;
+
+	(void)thread;
+	(void)error;
+	end = end < reading->source->count ? end : reading->source->count;
+	memset(survey->sums, 0, 2 * reading->stride * sizeof(double));
+	memset(survey->part, 0, reading->stride * sizeof(float));
+	for (size_t example = part * PART; example < end; example++) {
+		centre_row(reading, file_rows_at(&reading->rows[slot], example), survey->row);
+		for (size_t f = 0; f < reading->features; f++) {
+			survey->part[f] += survey->row[f] * survey->row[f];
+			survey->shifts[f] += survey->row[f];
+		}
+		if (example % SUMS == SUMS - 1)
+			add_part(survey, reading->stride);
+	}
+	add_part(survey, reading->stride);
+	return 0;
+}
+
+static int
+spread_deliver(void *context, unsigned slot, size_t part, struct portolan_error *error)
+{
+	const struct reading *reading = context;
+
+	(void)part;
+	(void)error;
+	for (size_t f = 0; f < 2 * reading->stride; f++)
+		reading->all->sums[f] += reading->slots[slot].sums[f];
+	return 0;
+}
+
+/* The scales: another pass over the file, as deviations taken from sums of squares would be rounding where a mean is far
+ * from zero. */
+static int
+measure_scales(struct reading *reading, struct matrix_source *source, struct portolan_error *error)
+{
+	struct parallel spread = {.threads = source->threads,
+	                          .count = (source->count + PART - 1) / PART,
+	                          .what = "measuring the features' deviations",
+	                          .context = reading,
+	                          .work = spread_part,
+	                          .deliver = spread_deliver};
+	float *scale = aligned_alloc(64, reading->stride * sizeof(float));
+	int code = scale ? 0 : error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu columns", reading->features);
+
+	memset(reading->all->sums, 0, 2 * reading->stride * sizeof(double));
+	if (code >= 0)
+		code = parallel_run(&spread, error);
+	for (size_t f = 0; code >= 0 && f < reading->stride; f++) {
+		double shift = reading->all->shifts[f] / (double)source->count;
+		double deviation = sqrt(fmax(reading->all->sums[f] / (double)source->count - shift * shift, 0));
+
+		scale[f] = deviation > 0 && isfinite((float)(1 / deviation)) ? (float)(1 / deviation) : 1;
+	}
+	source->scale = scale;
+	return code;
+}
+
 static void
 rows_free(struct reading *reading)
 {
@@ -272,6 +362,7 @@ matrix_survey(struct matrix_source *source, struct portolan_error *error)
 	int code = survey_init(&all, reading.stride, error);
 
 	source->constant_columns = 0;
+	source->scale = NULL;
 	source->centre = aligned_alloc(64, reading.stride * sizeof(float));
 	if (source->centre)
 		memset(source->centre, 0, reading.stride * sizeof(float));
@@ -285,6 +376,8 @@ matrix_survey(struct matrix_source *source, struct portolan_error *error)
 		code = parallel_run(&survey, error);
 	if (code >= 0)
 		code = conclude(&reading, source, columns, error);
+	if (code >= 0 && source->standardise)
+		code = measure_scales(&reading, source, error);
 	for (unsigned s = 0; reading.slots && s < slots; s++)
 		survey_free(&reading.slots[s]);
 	free(reading.slots);
@@ -300,29 +393,8 @@ void
 matrix_source_free(struct matrix_source *source)
 {
 	free(source->centre);
-	source->centre = NULL;
-}
-
-static void
-centre_row(const struct reading *reading, const uint8_t *raw, float *to)
-{
-	const struct matrix_source *source = reading->source;
-
-	if (reading->is_direct) {
-		source->kernels->subtract((const float *)raw, source->centre, to, reading->features);
-		return;
-	}
-	if (source->array->header.item_size < 8) {
-		take_row(source, raw, to);
-		source->kernels->subtract(to, source->centre, to, reading->features);
-		return;
-	}
-	for (size_t f = 0; f < reading->features; f++) {
-		double value; /* centred before it is rounded */
-
-		memcpy(&value, raw + f * sizeof(value), sizeof(value));
-		to[f] = (float)(value - source->centre[f]);
-	}
+	free(source->scale);
+	source->centre = source->scale = NULL;
 }
 
 static int

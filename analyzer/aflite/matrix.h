@@ -1,6 +1,6 @@
 /*
- * matrix.h: the features of the examples that are left, in memory: single precision, each column less its mean, a
- * column of ones (the intercept's) after them.
+ * matrix.h: the features of the examples that are left, in memory: single precision, each column less its mean, and
+ * over its standard deviation if that was asked for; a column of ones (the intercept's) after them.
  *
  * Subtracting a constant from a column changes a linear classifier's intercept and nothing else, as that is not
  * penalised; what is left keeps more of its digits in single precision.
@@ -27,8 +27,10 @@ struct matrix_source {
 	size_t count;                  /* examples */
 	const struct kernels *kernels;
 	unsigned threads;
+	bool standardise; /* columns are divided by their standard deviation */
 	/* by matrix_survey() */
 	float *centre; /* by column: about its mean; of a constant column, its value */
+	float *scale;  /* NULL: not standardised; else what its values are multiplied by; 1 of a constant column */
 	size_t constant_columns, first_constant;
 	uint64_t digest; /* of the examples' bytes in the file */
 };

@@ -158,7 +158,7 @@ open_all(struct aflite *aflite, struct portolan_error *error)
 	aflite->names = (struct report_names){aflite->input.ids, aflite->input.examples,
 	                                      aflite->input.ids->kind == STORE_ID_STR || aflite->input.has_run ? "id" : "row",
 	                                      aflite->input.has_join ? &aflite->input.join : NULL};
-	aflite->parameters = checkpoint_parameters(&options, aflite->input.source.digest, aflite->input.labels.digest,
+	aflite->parameters = checkpoint_parameters(&options, &aflite->input.source, aflite->input.labels.digest,
 	                                           aflite->input.groups.digest);
 	if (code >= 0 && !aflite->parameters)
 		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
@@ -254,6 +254,7 @@ run(void *context, struct portolan_error *error)
 
 static const struct aflite_request defaults = {
         .threshold = 0.75,
+        .ridge = 1,
         .heuristic = SLICE_BEST,
         .ties = SLICE_TIES_MARGIN,
 };
@@ -267,6 +268,8 @@ const struct command aflite_command = {
                 "portolan aflite --features X.npy --labels y.npy -o kept.txt\n"
                 "with the paper's sizes for SNLI, a log, a chart and a random subset as large\n"
                 "portolan aflite --features X.npy --labels y.npy --target-size 182000 --train-size 50000 --slice 10000 --log log.csv --plot phases.svg --baseline random.txt -o kept.txt\n"
+                "the paper's baseline of one model: what one classifier gets right goes at once, the surest first\n"
+                "portolan aflite --features X.npy --labels y.npy --partitions 1 --target-size 182000 --train-size 50000 --slice 368000 -o kept.txt\n"
                 "what can be killed and goes on where it was\n"
                 "portolan aflite --features X.npy --labels y.npy --checkpoint state -o kept.txt\n"
                 "lines of one's own file: what is left, and what can be guessed\n"
@@ -281,7 +284,7 @@ const struct command aflite_command = {
                 "In each phase M linear classifiers are trained on random sets of T examples and predict the others; an example's p is the share of these predictions that is right. "
                 "The K with the highest p, if it reaches the threshold, are removed, until N are left or fewer than K qualify. "
                 "What is kept is what a linear classifier on these features cannot get by patterns that other examples share.\n\n"
-                "Classifiers are multinomial logistic regression with an L2 penalty (scikit-learn's LogisticRegression with its defaults, converged), fitted all together. "
+                "Classifiers are multinomial logistic regression with an L2 penalty (scikit-learn's LogisticRegression, converged; with its defaults unless --ridge says another), fitted all together. "
                 "Features should come from a model that was fine-tuned on another part of the data (the paper: a tenth, which --exclude then leaves out).\n\n"
                 "Ties decide much: p is a fraction of at most M predictions, and often most examples have p = 1. margin orders them by how far the classifiers prefer the label, on average; kept sets of two seeds then agree far better than with chance (hash), which is the published way.\n\n"
                 "Prints the row numbers that are kept, from 0, ascending; with --run or --feature-ids their ids, with --data the lines of your own file. "

@@ -12,7 +12,7 @@ struct aflite_request {
 	struct input_request input; /* its common, kernels and threads are set when it is opened */
 	const char *removed, *baseline, *checkpoint, *scores, *log, *plot;
 	uint64_t target, partitions, train, slice; /* 0: not given */
-	double threshold;
+	double threshold, ridge;
 	int heuristic, ties;
 	int log_format, scores_format; /* enum rows_format */
 	uint64_t seed;

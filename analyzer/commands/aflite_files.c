@@ -69,6 +69,8 @@ add_parameters(struct report *report, const struct aflite *aflite)
 	REPORT_WHOLES(report, {"target_size", options->target}, {"partitions", options->partitions},
 	              {"train_size", options->train}, {"slice", options->slice});
 	report_real(report, "threshold", options->threshold);
+	report_real(report, "ridge", options->lambda);
+	report_flag(report, "standardise", input->standardise);
 	report_text(report, "heuristic", slice_heuristic_names[options->heuristic]);
 	report_text(report, "ties", slice_ties_names[options->ties]);
 	report_whole(report, "seed", options->seed);

@@ -42,6 +42,10 @@ const struct option_spec aflite_option_table[] = {
         {"ties", "NAME", OPTION_CHOICE, TO(ties), .choices = slice_ties_names,
          .group = OPTION_GROUP_HOW, .help = "What decides among examples with the same p: margin (the mean distance, as logits, by which the classifiers prefer the label; the largest go first), hash (chance, by the seed), index (the row). "
                  "Default: margin."},
+        {"standardise", NULL, OPTION_FLAG, TO(input.standardise),
+         .group = OPTION_GROUP_HOW, .help = "Divide each feature by its standard deviation over all examples that take part. Features of very different size are fitted far faster then, and the penalty weighs alike on all."},
+        {"ridge", "LAMBDA", OPTION_REAL, TO(ridge), .range = RANGE_ABOVE_TO, .to = 1e9,
+         .group = OPTION_GROUP_HOW, .help = "The weight of the L2 penalty, scikit-learn's 1/C: LAMBDA/2 times the sum of squared weights. Default: 1."},
         {"groups", "FILE", OPTION_INPUT, TO(input.groups),
          .help = "A group for each row, written as labels are (near-duplicates, one author, one source): groups train, or are predicted, as a whole."},
         {"group-field", "NAME", OPTION_TEXT, TO(input.group_field), .needs = "groups",
@@ -119,7 +123,7 @@ aflite_filter_options(const struct aflite_request *request, size_t examples)
 	        .heuristic = (enum slice_heuristic)request->heuristic,
 	        .ties = (enum slice_ties)request->ties,
 	        .seed = request->seed,
-	        .lambda = 1,
+	        .lambda = request->ridge,
 	        .threads = parallel_threads(request->common.threads),
 	        .kernels = kernels_best(),
 	};

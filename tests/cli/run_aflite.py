@@ -51,10 +51,10 @@ def scores_of(path):
             for name in ("phase_removed", "p", "margin", "predictions")}
 
 
-def one_phase(X, y, partitions, size, slice_size):
+def one_phase(X, y, partitions, size, slice_size, *words):
     """Scores and removed rows of the first phase."""
     aflite(*save(X, y), "--partitions", partitions, "--train-size", size, "--slice", slice_size, "--target-size",
-           len(X) - slice_size, "--threshold", "0", "--scores", "scores.csv", "-o", "kept.txt")
+           len(X) - slice_size, "--threshold", "0", "--scores", "scores.csv", "-o", "kept.txt", *words)
     scores = scores_of("scores.csv")
     removed = np.flatnonzero(scores["phase_removed"] == 1)
     assert len(removed) == slice_size and rows_of("kept.txt") == np.setdiff1d(np.arange(len(X)), removed).tolist()
@@ -78,6 +78,28 @@ def as_scikit_learn():
         assert np.abs(margin - scores["margin"]).max() <= 0.01 * np.abs(margin).max(), case
         ranked = np.lexsort((np.arange(rows), -margin, -p))[:200]
         assert reference.jaccard(ranked, removed) >= 0.99, (case, reference.jaccard(ranked, removed))
+
+
+def standardised():
+    """Features divided by their deviation, and penalties of another weight, as scikit-learn has them."""
+    X, y = reference.clouds(2500, 30, 3, 3, seed=12)
+    X = (X * np.exp(np.linspace(-6, 6, 30)) + np.linspace(-1e4, 1e4, 30)).astype("f8")
+    X[:, 7] = 3  # a column that is constant
+    Z = (X - X.mean(axis=0)) / np.where(X.std(axis=0) > 0, X.std(axis=0), 1)
+    for ridge in (1, 30):
+        scores, removed = one_phase(X, y, 12, 300, 200, "--standardise", "--ridge", ridge)
+        made, correct, margin = reference.score(Z, y, 0, 0, 12, 300, C=1 / ridge)
+        p = correct / np.maximum(made, 1)
+        assert (made == scores["predictions"]).all() and np.abs(p - scores["p"]).mean() <= 0.001, np.abs(p - scores["p"]).mean()
+        assert np.abs(margin - scores["margin"]).max() <= 0.01 * np.abs(margin).max()
+        assert reference.jaccard(np.lexsort((np.arange(2500), -margin, -p))[:200], removed) >= 0.99
+    plain = read("kept.txt")
+    for array in (np.asfortranarray(X), X):
+        for threads in (1, 3):
+            one_phase(array, y, 12, 300, 200, "--standardise", "--ridge", 30, "--threads", threads)
+            assert read("kept.txt") == plain
+    one_phase(X, y, 12, 300, 200, "--ridge", 30)
+    assert read("kept.txt") != plain
 
 
 def as_scikit_learn_for_phases():
@@ -175,6 +197,9 @@ def killed():
     if os.path.exists("state2/aflite.checkpoint"):
         done = aflite(*words[:-1], "6", "--checkpoint", "state2", status=1)
         assert "was made with seed=5, and this is seed=6" in done.stderr, done.stderr
+        for option, was, now in ((("--standardise",), "standardise=0", "standardise=1"), (("--ridge", "2"), "ridge=1", "ridge=2")):
+            done = aflite(*words, *option, "--checkpoint", "state2", status=1)
+            assert f"was made with {was}, and this is {now}" in done.stderr, done.stderr
         np.save("data_y.npy", 1 - np.minimum(y, 1))
         assert "was made with labels=" in aflite(*words, "--checkpoint", "state2", status=1).stderr
 
@@ -458,7 +483,7 @@ def refused():
         ((), "which features?"), (data[:2], "which labels?"), ((*data, "--run", "r"), "--labels and --run do not go together"),
         ((*data, "--partitions", 0), "--partitions 0: a whole number from 1"),
         ((*data, "--partitions", 1.5), "--partitions 1.5"), ((*data, "--train-size", 0), "--train-size 0"),
-        ((*data, "--slice", 0), "--slice 0"), ((*data, "--threshold", 1.01), "--threshold 1.01: a number from 0 to 1"),
+        ((*data, "--slice", 0), "--slice 0"), ((*data, "--ridge", 0), "--ridge 0"), ((*data, "--threshold", 1.01), "--threshold 1.01: a number from 0 to 1"),
         ((*data, "--threshold", -0.1), "--threshold -0.1"), ((*data, "--threshold", "nan"), "--threshold nan"),
         ((*data, "--train-size", 50, "--target-size", 50), "--train-size 50 must be below --target-size 50"),
         ((*data, "--heuristic", "slize"), "did you mean slice?"), ((*data, "--ties", "random"), "one of margin, hash, index"),
@@ -517,7 +542,7 @@ def circles():
 
 
 def main():
-    for part in (as_scikit_learn, as_scikit_learn_for_phases, nothing_to_learn, threads, killed, choices, left_out, own_lines, of_a_run, refused, circles):
+    for part in (as_scikit_learn, standardised, as_scikit_learn_for_phases, nothing_to_learn, threads, killed, choices, left_out, own_lines, of_a_run, refused, circles):
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)
             began = time.monotonic()

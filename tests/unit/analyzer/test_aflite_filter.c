@@ -264,7 +264,7 @@ test_processor(void **state)
 	kinds[1].name = "another";
 	for (size_t kind = 0; kind < 2; kind++) {
 		options.kernels = &kinds[kind];
-		parameters[kind] = checkpoint_parameters(&options, 1, 2, 3);
+		parameters[kind] = checkpoint_parameters(&options, &(struct matrix_source){.digest = 1}, 2, 3);
 		assert_non_null(parameters[kind]);
 	}
 	make(data);
