@@ -50,7 +50,7 @@ const struct option_spec corpus_option_table[] = {
          .often = true, .help = "The field that holds the label."},
         {"ignore-label", "VALUE", OPTION_TEXT, .take = take_ignored, .group = OPTION_GROUP_TAKE,
          .help = "Leave out the records whose label is VALUE, the mark of a record without a label: - in SNLI, -1 in many data sets. May be repeated. "
-                 "They are counted nowhere, and upsample copies them with the rest of DATA, once."},
+                 "They are counted nowhere; upsample copies them with the rest of DATA, once, and gives them --weights of 0."},
         {"min-count", "N", OPTION_WHOLE, TO(ranking.min_count),
          .group = OPTION_GROUP_HOW, .often = true, .help = "Leave out tokens that stand in fewer records. Default: 1000; with --tokens 1."},
         {"max-count", "N", OPTION_WHOLE, TO(ranking.max_count),

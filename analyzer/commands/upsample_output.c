@@ -1,5 +1,5 @@
 /* upsample_output.c: the originals as they are, then the repeats, each a whole record of the file; or a weight for each
- * record. */
+ * record, which is 0 where its label is ignored: nothing can be learned from it. */
 #include "upsample.h"
 
 #include "output/text.h"
@@ -36,22 +36,40 @@ write_records(const struct upsample *upsample, struct output *output)
 }
 
 static void
-write_weights(const struct upsample *upsample, struct output *output)
+write_weight(const struct upsample *upsample, struct output *output, uint64_t multiplicity)
 {
-	double all = (double)(upsample->counts.records + upsample->balance.added);
+	const struct token_counts *counts = &upsample->counts;
+
+	if (upsample->weights == UPSAMPLE_COUNTS)
+		text_integer(output, multiplicity);
+	else
+		text_number(output, (double)multiplicity /
+		                            (double)(counts->records - counts->ignored + upsample->balance.added));
+	output_text(output, "\n");
+}
+
+static int
+write_weights(const struct upsample *upsample, struct output *output, struct portolan_error *error)
+{
+	const struct holders *holders = &upsample->holders;
+	struct corpus_reader reader;
+	uint64_t record = 0;
 	size_t next = 0;
+	int code = 0;
 
-	for (uint64_t record = 0; record < upsample->counts.records; record++) {
-		uint64_t multiplicity = 1;
+	corpus_reader_init(&reader, &upsample->corpus);
+	for (size_t p = 0; p < upsample->corpus.parts.count && code >= 0; p++) {
+		corpus_reader_begin(&reader, p);
+		while ((code = corpus_reader_record(&reader, error)) > 0) {
+			uint64_t multiplicity = reader.ignored ? 0 : 1;
 
-		if (next < upsample->holders.count && upsample->holders.list[next].record == record)
-			multiplicity += upsample->balance.repeats[next++];
-		if (upsample->weights == UPSAMPLE_COUNTS)
-			text_integer(output, multiplicity);
-		else
-			text_number(output, (double)multiplicity / all);
-		output_text(output, "\n");
+			if (next < holders->count && holders->list[next].record == record++)
+				multiplicity += upsample->balance.repeats[next++];
+			write_weight(upsample, output, multiplicity);
+		}
 	}
+	corpus_reader_free(&reader);
+	return code;
 }
 
 int
@@ -65,6 +83,9 @@ upsample_write(const struct upsample *upsample, struct portolan_error *error)
 	if (upsample->weights == UPSAMPLE_RECORDS)
 		write_records(upsample, &output);
 	else
-		write_weights(upsample, &output);
-	return output_finish(&output, error);
+		code = write_weights(upsample, &output, error);
+	if (code >= 0)
+		return output_finish(&output, error);
+	output_discard(&output);
+	return code;
 }

@@ -545,9 +545,11 @@ def check_ignored():
         assert json.loads(again) == report and repeats_of("marked.jsonl", "up2.jsonl") == repeats_of("marked.jsonl", "up.jsonl")
     with open("up.jsonl.manifest.json", encoding="utf-8") as file:
         assert json.load(file)["request"]["ignored_labels"] == ["-", "-1", ""]
-    portolan("upsample", "marked.jsonl", *options, *ignore, *more, "-o", "weights.txt", "--weights", "count")
-    counts = np.loadtxt("weights.txt", int)
-    assert len(counts) == 9_000 and all(counts[i] == 1 for i in marked) and counts.sum() == 9_000 + report["repeats"]
+    for weights in ("count", "share"):
+        portolan("upsample", "marked.jsonl", *options, *ignore, *more, "-o", f"{weights}.txt", "--weights", weights)
+    counts, shares = np.loadtxt("count.txt", int), np.loadtxt("share.txt")
+    assert len(counts) == 9_000 and {i for i, count in enumerate(counts) if count == 0} == marked.keys() and counts.sum() == 8_940 + report["repeats"]
+    assert np.allclose(shares, counts / counts.sum(), rtol=1e-12, atol=0)
     said = portolan("artifacts", "marked.jsonl", *options, *ignore[2:]).stderr
     assert b"marked.jsonl: the label '-' counts as a class, with 20 of 8,960 records: if it means that they have none, say --ignore-label -\n" in said, said
     said = portolan("artifacts", "marked.jsonl", *options, "--ignore-label", "-", "--ignore-label=").stderr
