@@ -229,6 +229,7 @@ CASES = {
     "select-strata": "select bell --by confidence:asc --strata 10 --cut 0.2 --count 15",
     "select-strata-by-id": "select bell --by random --strata 5 --count 3",
     "select-strata-no-size": "select bell --by confidence:asc --strata 5",
+    "select-strata-offset": "select bell --by confidence:asc --strata 5 --count 3 --offset 2",
     "select-strata-per-class": "select bell --by confidence:asc --strata 5 --count 3 --per-class",
     "select-cut-alone": "select bell --by confidence:asc --cut 0.2 --count 3",
     "select-strata-cut-too-much": "select bell --by confidence:asc --strata 5 --cut 0.999 --count 5",
