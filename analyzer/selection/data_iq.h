@@ -1,5 +1,5 @@
 /*
- * data_iq.h: the groups of Data-IQ (Seedat et al. 2022, section 3), where a rule selects by them.
+ * data_iq.h: the groups of Data-IQ (Seedat et al. 2022), where a rule selects by them.
  *
  * With c the confidence, a the aleatoric uncertainty and m the median of a over the run's examples, as numpy.percentile() has
  * it: easy c ≥ 0.75 and a ≤ m, hard c ≤ 0.25 and a ≤ m, all others ambiguous. So the code published with the paper has them
