@@ -298,6 +298,7 @@ verdict_report(const struct dynamics *dynamics, bool strict)
 	char some[NUMBER_ROOM], all[NUMBER_ROOM];
 	bool incomplete = warn_of_run(dynamics);
 
+	dynamics_note_renamed(dynamics);
 	if (info->declared > dynamics->count) {
 		message_warning("not observed in these epochs: %s of the %s declared examples",
 		                grouped(info->declared - dynamics->count, some), grouped(info->declared, all));

@@ -9,6 +9,7 @@
 #include "arrays.h"
 #include "scan.h"
 
+#include "program/message.h"
 #include "program/parallel.h"
 
 #include <portolan/error.h>
@@ -148,6 +149,22 @@ add_user_columns(struct dynamics *dynamics)
 		column = add_column(dynamics, is_reserved(name) ? "mean_" : "", name);
 		column->sometimes = true;
 		column->stored = c;
+	}
+}
+
+void
+dynamics_note_renamed(const struct dynamics *dynamics)
+{
+	for (unsigned c = STORE_COLUMN_USER; c < STORE_COLUMN_MAX; c++) {
+		const char *name = store_snapshot_column_name(dynamics->snapshot, c);
+		char renamed[sizeof(dynamics->columns[0].name)];
+
+		if (!name || !is_reserved(name))
+			continue;
+		snprintf(renamed, sizeof(renamed), "mean_%s", name);
+		if (dynamics_column(dynamics, name) || dynamics_column(dynamics, renamed))
+			message_warning("run '%s' has a column '%s' of its own, which is called %s here: %s is portolan's",
+			             dynamics->info->name, name, renamed, name);
 	}
 }
 

@@ -101,6 +101,10 @@ int dynamics_load_beside(struct dynamics *dynamics, const struct dynamics *first
 int dynamics_open_beside(struct dynamics *dynamics, const struct dynamics *first, const struct common_options *common,
                          const char *run, const struct dynamics_request *request, struct portolan_error *error);
 
+/* Warns which columns of the user's have mean_ before their names, where these, or the measures that have the names, are
+ * among the columns. */
+void dynamics_note_renamed(const struct dynamics *dynamics);
+
 /* For --epochs auto: sets common->epoch_from behind the leading epochs of the run, of the store that `dynamics` has
  * open, which dominate its variance, and says so on stderr. Reads the run once, and once more for each epoch that is
  * left out. */

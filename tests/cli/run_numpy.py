@@ -203,6 +203,21 @@ class Checker:
         self.checks += 5
 
 
+def check_renamed(portolan):
+    """A column of the user's that is called as a measure gets mean_ before its name, which is said wherever the one or the other is read."""
+    note = "portolan: warning: run 'renamed' has a column 'loss' of its own, which is called mean_loss here: loss is portolan's\n"
+    for words, is_said in ((["metrics"], True), (["select", "--by", "loss:desc"], True), (["select", "--by", "mean_loss:desc"], True),
+                           (["select", "--by", "confidence:asc"], False), (["metrics", "--quiet"], False)):
+        done = subprocess.run([portolan, *words, "renamed"], check=True, capture_output=True, text=True)
+        assert done.stderr == (note if is_said else ""), done
+        if words == ["metrics"]:
+            rows = list(csv.DictReader(done.stdout.splitlines()))
+            assert [float(row["mean_loss"]) for row in rows] == [2, 7, 5], rows
+            assert np.allclose([float(row["loss"]) for row in rows], -np.log([0.25, 0.5, 0.125]), atol=1e-12), rows
+        if "mean_loss:desc" in words:
+            assert done.stdout.split() == ["1", "2", "0"], done
+
+
 def check_large(portolan):
     """Neither memory, nor the number of threads, nor where it goes changes a byte; ids are in order across slices."""
     for run in ("large", "large-strings", "large-gaps", "large-half --epochs 1:"):
@@ -359,7 +374,8 @@ def main():
         os.chdir(folder)
         os.environ["PORTOLAN_STORE"] = os.path.join(folder, "store")
         texts = [text_run("texts", [*TEXTS, "long" * 50]), text_run("texts-alike", [f"{i:03}ä" for i in range(5)])]
-        stores.make_store(maker, "store", [case[0] for case in cases] + large + texts)
+        renamed = stores.run("renamed", [stores.batch(0, [0, 1, 2], [0.25, 0.5, 0.125], [0, 1, 0], loss=[2, 7, 5])])
+        stores.make_store(maker, "store", [case[0] for case in cases] + large + texts + [renamed])
         checker = Checker(portolan)
         for run, ids, gold, holds in cases:
             checker.metrics(run["name"], ids, gold, holds)
@@ -368,6 +384,7 @@ def main():
                 checker.metrics(run["name"], ids, gold, holds, window=3)
                 checker.metrics(run["name"], ids, gold, holds, epochs=(1, 3))
         check_text(portolan)
+        check_renamed(portolan)
         check_large(portolan)
         check_passes(portolan)
         check_maps(portolan)
