@@ -108,23 +108,41 @@ offer_measure(const struct line *line, const char *name)
 	}
 }
 
-/* Those that the line's run has, the user's own columns among them; where that is not known, all measures there are. */
+/* Has the run the measures that the rule of this name ranks by? */
+static bool
+has_measures_of(const struct dynamics *dynamics, const char *name)
+{
+	struct dynamics_request wanted = {0};
+	struct selection_rule rule;
+	bool has = selection_rule_parse(name, &rule);
+
+	selection_rule_request(&rule, &wanted);
+	for (size_t i = 0; i < MEASURE_COUNT; i++)
+		if (wanted.measures & MEASURE_BIT(i))
+			has = has && dynamics_column(dynamics, measure_infos[i].name);
+	return has;
+}
+
+/* Named rules, or choices, and measures: those that the line's run has, the user's own columns among them; where that
+ * is not known, all there are. */
 static void
 offer_measures(const struct line *line)
 {
 	const struct common_options common = {.store = line->store, .epoch_to = UINT32_MAX};
 	const struct dynamics_request request = {.measures = MEASURE_ALL, .user = true};
+	bool of_rules = line->option->kind == OPTION_RULE, known;
+	const char *const *words = of_rules ? selection_names : line->option->choices;
 	struct portolan_error error;
-	struct dynamics dynamics;
+	struct dynamics dynamics = {0};
 
-	if (line->run && dynamics_open(&dynamics, &common, line->run, &request, &error) >= 0) {
-		for (size_t c = 0; c < dynamics.column_count; c++)
-			offer_measure(line, dynamics.columns[c].name);
+	known = line->run && dynamics_open(&dynamics, &common, line->run, &request, &error) >= 0;
+	for (; words && *words; words++)
+		if (!known || !of_rules || has_measures_of(&dynamics, *words))
+			offer(line, *words, NULL);
+	for (size_t i = 0; i < (known ? dynamics.column_count : MEASURE_COUNT); i++)
+		offer_measure(line, known ? dynamics.columns[i].name : measure_infos[i].name);
+	if (known)
 		dynamics_free(&dynamics);
-		return;
-	}
-	for (size_t i = 0; i < MEASURE_COUNT; i++)
-		offer_measure(line, measure_infos[i].name);
 }
 
 static void
@@ -135,11 +153,7 @@ offer_arguments(const struct line *line, const struct option_spec *option)
 		offer_all(line, option->choices);
 		break;
 	case OPTION_RULE:
-		offer_all(line, selection_names);
-		offer_measures(line);
-		break;
 	case OPTION_MEASURE:
-		offer_all(line, option->choices);
 		offer_measures(line);
 		break;
 	case OPTION_RUN:
