@@ -268,7 +268,7 @@ const struct command aflite_command = {
                 "portolan aflite --features X.npy --labels y.npy -o kept.txt\n"
                 "with the paper's sizes for SNLI, a log, a chart and a random subset as large\n"
                 "portolan aflite --features X.npy --labels y.npy --target-size 182000 --train-size 50000 --slice 10000 --log log.csv --plot phases.svg --baseline random.txt -o kept.txt\n"
-                "the paper's baseline of one model: what one classifier gets right goes at once, the surest first\n"
+                "one model, the paper's baseline: what it gets right goes, the surest first\n"
                 "portolan aflite --features X.npy --labels y.npy --partitions 1 --target-size 182000 --train-size 50000 --slice 368000 -o kept.txt\n"
                 "what can be killed and goes on where it was\n"
                 "portolan aflite --features X.npy --labels y.npy --checkpoint state -o kept.txt\n"
