@@ -1,4 +1,4 @@
-/* noise_learn.c: noise plan and noise fit: which labels to flip, and what the flips teach. */
+/* noise_learn.c: noise fit: what labels flipped on purpose teach. */
 #include "noise.h"
 
 #include "dynamics/arrays.h"
@@ -8,86 +8,8 @@
 #include "program/message.h"
 #include "program/number.h"
 #include "output/rows.h"
-#include "selection/manifest.h"
 
 #include <math.h>
-
-/* As beside a selection: the flips are one, of the easy-to-learn examples. */
-static int
-write_plan_manifest(const struct noise_request *request, const struct dynamics *dynamics, const struct flips *flips,
-                    struct portolan_error *error)
-{
-	const struct common_options *common = &request->common;
-	uint32_t *rows = array_new(flips->count, sizeof(*rows), "flips", error);
-	struct manifest manifest;
-	struct report *report = &manifest.report;
-	int code = rows ? manifest_open(&manifest, "noise plan", common->output, dynamics, common->store, error)
-	                : PORTOLAN_E_MEMORY;
-
-	for (size_t i = 0; code >= 0 && i < flips->count; i++)
-		rows[i] = flips->flips[i].row;
-	if (code >= 0) {
-		report_whole(report, "chosen", flips->count);
-		manifest_classes(report, dynamics, rows, flips->count);
-		report_begin(report, "rule");
-		report_text(report, "by", "region:easy-to-learn");
-		report_text(report, "ranks", "random, xoshiro256**");
-		report_end(report);
-		report_begin(report, "parameters");
-		report_real(report, "fraction", request->size.fraction);
-		report_whole(report, "seed", request->seed);
-		if (request->has_cuts)
-			manifest_add_cuts(report, &request->cuts);
-		manifest_add_range(report, dynamics);
-		report_end(report);
-		code = manifest_close(&manifest, error);
-	}
-	array_free(rows);
-	return code;
-}
-
-/* The flips, and beside their file how they were drawn. */
-static int
-write_plan(const struct noise_request *request, const struct dynamics *dynamics, const struct flips *flips,
-           struct portolan_error *error)
-{
-	const char *path = request->common.output;
-	bool with_manifest = manifest_is_possible(path);
-	struct output output;
-	int code = output_open(&output, path, error);
-
-	if (code < 0)
-		return code;
-	flips_write(&output, dynamics, flips);
-	code = output_finish(&output, error);
-	return code >= 0 && with_manifest ? write_plan_manifest(request, dynamics, flips, error) : code;
-}
-
-int
-noise_action_plan(const struct noise_request *request, struct portolan_error *error)
-{
-	const struct dynamics_request wanted = {
-	        .measures = MEASURE_BIT(MEASURE_CONFIDENCE) | MEASURE_BIT(MEASURE_VARIABILITY), .gold = true};
-	const struct common_options *common = &request->common;
-	struct dynamics dynamics;
-	struct flips flips;
-	int code = dynamics_load(&dynamics, common, request->run, &wanted, error);
-
-	if (code < 0)
-		return code;
-	code = flips_plan(&dynamics, request->has_cuts ? &request->cuts : NULL, request->size.fraction, request->seed,
-	                  &flips, error);
-	if (code >= 0) {
-		code = write_plan(request, &dynamics, &flips, error);
-		flips_free(&flips);
-	}
-	if (code >= 0) {
-		verdict_report_variability(&dynamics, wanted.measures);
-		code = verdict_report(&dynamics, common->strict);
-	}
-	dynamics_free(&dynamics);
-	return code;
-}
 
 static void
 report_tops(struct report *report, const struct noise_fit *fit)
@@ -164,7 +86,7 @@ draw(const struct noise_request *request, const struct dynamics *dynamics, const
 	code = dynamics_load_beside(&original, dynamics, &request->common, request->before, &wanted, error);
 	if (code < 0)
 		return code;
-	code = flips_read(request->flips, &original, FLIPS_OLD, &original_flips, error);
+	code = flips_read("--flips", request->flips, &original, FLIPS_OLD, &original_flips, error);
 	if (code >= 0) {
 		before = (struct densities_run){&original, &original_flips};
 		code = densities_draw_flips(&before, &after, &request->picture, error);
@@ -213,7 +135,7 @@ noise_action_fit(const struct noise_request *request, struct portolan_error *err
 		code = dynamics_load(&dynamics, &request->common, request->run, &wanted, error);
 	if (code < 0)
 		return code;
-	code = flips_read(request->flips, &dynamics, FLIPS_NEW, &flips, error);
+	code = flips_read("--flips", request->flips, &dynamics, FLIPS_NEW, &flips, error);
 	if (code >= 0) {
 		code = fit_run(request, &dynamics, &flips, error);
 		flips_free(&flips);

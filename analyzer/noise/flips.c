@@ -165,11 +165,11 @@ read_records(struct reading *reading, struct flips *flips, struct portolan_error
 }
 
 int
-flips_read(const char *path, const struct dynamics *dynamics, enum flips_label recorded, struct flips *flips,
-           struct portolan_error *error)
+flips_read(const char *option, const char *path, const struct dynamics *dynamics, enum flips_label recorded,
+           struct flips *flips, struct portolan_error *error)
 {
 	struct reading reading = {.dynamics = dynamics, .recorded = recorded};
-	int code = user_file_open(&reading.file, "--flips", path, error);
+	int code = user_file_open(&reading.file, option, path, error);
 
 	*flips = (struct flips){0};
 	if (code < 0)

@@ -40,11 +40,11 @@ void flips_write(struct output *output, const struct dynamics *dynamics, const s
 enum flips_label { FLIPS_OLD, FLIPS_NEW };
 
 /*
- * Reads the file, for a run that was recorded with the old labels or with the new ones: where the run knows an
- * example's label, it must be that one. Flips of examples that the run has not are counted and left out.
+ * Reads the file that `option` named, for a run that was recorded with the old labels or with the new ones: where the
+ * run knows an example's label, it must be that one. Flips of examples that the run has not are counted and left out.
  * PORTOLAN_E_INVALID names file, line and field.
  */
-int flips_read(const char *path, const struct dynamics *dynamics, enum flips_label recorded, struct flips *flips,
-               struct portolan_error *error);
+int flips_read(const char *option, const char *path, const struct dynamics *dynamics, enum flips_label recorded,
+               struct flips *flips, struct portolan_error *error);
 
 #endif

@@ -3,7 +3,7 @@
  * against clean.
  *
  * Fitting takes all flipped examples and as many clean ones, drawn at random; half of either is for training, the other
- * half is held out. Examples are called mislabelled where the probability is above 0.5.
+ * half is held out. Examples are called mislabelled where the score is above 0.5.
  */
 #ifndef NOISE_MODEL_H
 #define NOISE_MODEL_H
@@ -43,7 +43,8 @@ struct noise_fit {
 int noise_fit(const struct dynamics *retrained, const struct flips *flips, uint64_t seed, struct noise_fit *fit,
               struct portolan_error *error);
 
-/* The probability of being mislabelled, of every observed example, by dense index. */
+/* The classifier's output for every observed example, by dense index: a score, as it was trained on as many flipped as
+ * clean ones. */
 void noise_scores(const struct noise_model *model, const struct dynamics *dynamics, double *scores);
 
 /* The file: a small JSON object. Reading it names the file and what is wrong in it. */

@@ -27,12 +27,31 @@ count_from(const double *scores, const uint32_t *ranked, size_t n, double thresh
 	return count;
 }
 
+/* Keeps the order otherwise; `others` has room for n. How many are called. */
+static size_t
+put_called_first(const uint8_t *called, uint32_t *ranked, size_t n, uint32_t *others)
+{
+	size_t first = 0, rest = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t row = ranked[i];
+
+		if (called[row])
+			ranked[first++] = row;
+		else
+			others[rest++] = row;
+	}
+	for (size_t i = 0; i < rest; i++)
+		ranked[first + i] = others[i];
+	return first;
+}
+
 int
-suspects_rank(const struct dynamics *dynamics, const double *scores, const double *values,
+suspects_rank(const struct dynamics *dynamics, const double *scores, const double *values, const uint8_t *called,
               const struct suspects_size *size, struct suspects *suspects, struct portolan_error *error)
 {
 	struct sort_item *items = array_new(2 * dynamics->count, sizeof(*items), "examples to rank", error);
-	uint32_t *ranked = array_new(dynamics->count, sizeof(*ranked), "ranked examples", error);
+	uint32_t *ranked = array_new(2 * dynamics->count, sizeof(*ranked), "ranked examples", error);
 
 	if (!items || !ranked) {
 		array_free(items);
@@ -41,17 +60,18 @@ suspects_rank(const struct dynamics *dynamics, const double *scores, const doubl
 	}
 	selection_by_values(values, false, dynamics->order, dynamics->count, items, ranked);
 	selection_by_values(scores, true, ranked, dynamics->count, items, ranked); /* stable */
-	array_free(items);
 	*suspects = (struct suspects){.ranked = ranked, .scored = dynamics->count};
+	suspects->called = put_called_first(called, ranked, dynamics->count, ranked + dynamics->count);
+	array_free(items);
 	while (suspects->scored > 0 && isnan(scores[ranked[suspects->scored - 1]]))
 		suspects->scored--;
-	while (suspects->above_half < suspects->scored && scores[ranked[suspects->above_half]] > 0.5)
-		suspects->above_half++;
 	suspects->shown = suspects->scored;
 	if (size->has_fraction)
 		suspects->shown = selection_size(size->fraction, suspects->scored);
 	if (size->has_count && size->count < suspects->scored)
 		suspects->shown = (size_t)size->count;
+	if (size->only_called)
+		suspects->shown = suspects->called;
 	if (size->has_threshold)
 		suspects->shown = count_from(scores, ranked, suspects->scored, size->threshold);
 	return 0;

@@ -7,22 +7,22 @@
 
 /* At most one is given; none: all. */
 struct suspects_size {
-	bool has_fraction, has_count, has_threshold;
+	bool has_fraction, has_count, has_threshold, only_called;
 	double fraction; /* of the scored examples, rounded half up */
 	uint64_t count;
 	double threshold; /* scores of so much or more */
 };
 
 struct suspects {
-	uint32_t *ranked; /* dense indices: by descending score, then by ascending value, then by ascending id */
+	uint32_t *ranked; /* dense indices: those called first; by descending score, ascending value, ascending id */
 	size_t scored, shown;
-	size_t above_half; /* scores above 0.5 */
+	size_t called;
 };
 
 /* Ranks the examples by scores[], by dense index; those whose score is NaN have none, and are left out. values[] are
- * what the scores were made from: many a probability is 1 to the last digit, and of these the lowest value comes first.
- */
-int suspects_rank(const struct dynamics *dynamics, const double *scores, const double *values,
+ * what the scores were made from: many a score is 1 to the last digit, and of these the lowest value comes first.
+ * called[] is 1 where the method itself calls the label wrong: never where there is no score. */
+int suspects_rank(const struct dynamics *dynamics, const double *scores, const double *values, const uint8_t *called,
                   const struct suspects_size *size, struct suspects *suspects, struct portolan_error *error);
 void suspects_free(struct suspects *suspects);
 

@@ -250,7 +250,7 @@ hold_at_turn(const struct mixture *mixture, double value)
 }
 
 double
-mixture_low_probability(const struct mixture *mixture, double value)
+mixture_low_share(const struct mixture *mixture, double value)
 {
 	return posterior(mixture, hold_at_turn(mixture, bring_inside(mixture->kind, value)));
 }

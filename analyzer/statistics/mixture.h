@@ -11,7 +11,7 @@
  * mean). It ends when no share moves by more than 1e-8, and no mean or standard deviation by more than 1e-8 of the
  * whole's standard deviation, or after MIXTURE_STEPS_MAX steps.
  *
- * More than 4096 values are gathered in so many equal cells, whose values get one probability; means and variances stay
+ * More than 4096 values are gathered in so many equal cells, whose values count alike; means and variances stay
  * those of the values. So a step costs the same for any number of them. (The cells take 100 KB of the stack.)
  *
  * Guards: a group's variance is kept at 1e-6 of the whole's or more, and (Beta) below m (1−m), so that no group closes
@@ -44,9 +44,10 @@ struct mixture {
  * than half a value's worth in the end. */
 bool mixture_fit(enum mixture_kind kind, const double *values, size_t n, double split, struct mixture *mixture);
 
-/* The probability that a value belongs to the low group; it never grows with the value. Left to itself it would turn
- * round in a tail, where the wider group always wins: from there on it stays what it is at the turn. */
-double mixture_low_probability(const struct mixture *mixture, double value);
+/* The low group's share of the density at a value, from 0 to 1: a score, and a probability only as far as there are two
+ * such groups. It never grows with the value. Left to itself it would turn round in a tail, where the wider group
+ * always wins: from there on it stays what it is at the turn. */
+double mixture_low_share(const struct mixture *mixture, double value);
 
 /* The density of one group, times its share: the two add up to the mixture's. */
 double mixture_density(const struct mixture *mixture, const struct mixture_group *group, double value);

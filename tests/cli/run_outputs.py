@@ -51,6 +51,9 @@ ROWS = [
     ("noise fit r", ["--flips"], ["-o"]),
     ("noise apply r", ["--model"], ["-o"]),
     ("noise mixture r", [], ["-o", "--plot .svg"]),
+    ("noise plan r --method aum", [], ["-o"]),
+    ("noise aum r", ["--threshold-samples"], ["-o"]),
+    ("noise confident r", [], ["-o"]),
     ("compare r s --early-stopping", [], ["-o", "--plot .svg"]),
     ("groups r --id-field id", ["--data", "--attributes"], ["-o"]),
     ("groups r --forgetting", [], ["-o", "--plot .svg"]),
@@ -70,7 +73,7 @@ NO_FILES = set("""
     port listen epochs threads max-memory store format never-learned x y colour id-field beside shift path sample seed title by
     fraction count threshold sizes offset both-ends mix with regions before show columns text-pair words replicates level label-field run
     target-size partitions train-size slice heuristic ties ridge group-field text min-count max-count prior min-length
-    ngrams ignore-label after step iterations patience pick max-multiplicity weights interval client styled width font window strata cut c-d clusters
+    ngrams method set ignore-label after step iterations patience pick max-multiplicity weights interval client styled width font window strata cut c-d clusters
 """.split())
 # Directories, and files named after -o: what is written there is looked at by check_derived().
 FOLDERS = {"frames", "checkpoint", "fractions"}
@@ -541,7 +544,7 @@ def check_help():
     short, paged = 0, 0
     listed = re.findall(r"^  ([a-z]+)  ", run("help", status=0).stdout, re.M)
     lines = [["help"], ["--help"]] + [[name, "--help"] for name in listed] + [["help", name] for name in listed]
-    for words in lines + [["noise", action, "-h"] for action in ("plan", "fit", "apply", "mixture")] + [["help", "noise", "fit"]]:
+    for words in lines + [["noise", action, "-h"] for action in ("plan", "fit", "apply", "mixture", "aum", "confident")] + [["help", "noise", "fit"]]:
         plain = run(*words, status=0).stdout
         rows = sum(max(1, -(-len(line) // 80)) for line in plain.splitlines())
         if words[-1] in ("--help", "-h") and len(words) > 1:

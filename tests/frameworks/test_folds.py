@@ -1,6 +1,8 @@
 """The tests of portolan.sklearn.cross_val_track once more, against a current scikit-learn; beside cleanlab, and with a net of skorch."""
 
 import copy
+import os
+import subprocess
 
 import cleanlab
 import numpy as np
@@ -9,6 +11,7 @@ from skorch import NeuralNetClassifier
 from skorch.callbacks import Callback
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.neural_network import MLPClassifier
 
 import portolan
 import portolan.sklearn
@@ -38,6 +41,24 @@ def test_what_cleanlab_ranks_by_is_the_confidence_of_one_epoch(store):
     issues = cleanlab.filter.find_label_issues(gold, probs, return_indices_ranked_by="self_confidence").tolist()
     assert len(issues) > 15 and [row for row in ranked if row in set(issues)] == issues
     assert len(wrong & set(ranked[:30])) > 20
+
+
+def suspects(store, *words):
+    done = subprocess.run([os.environ["PORTOLAN"], "noise", "confident", "run", "--suspects", "--store", store, *words], capture_output=True, text=True, check=True)
+    return [int(line.split(",")[0]) for line in done.stdout.splitlines()[1:]], done.stderr
+
+
+def test_what_cleanlab_calls_is_what_noise_confident_calls(store):
+    """Of one epoch, out of fold; ranked alike."""
+    X, gold, wrong = mislabelled(900, 90)
+    probs = portolan.sklearn.cross_val_track(MLPClassifier((16,), random_state=0), X, gold, "run", epochs=6, store=store)
+    issues = cleanlab.filter.find_label_issues(gold, probs, filter_by="confident_learning", return_indices_ranked_by="self_confidence", n_jobs=1)
+    called, said = suspects(store, "--epochs", "5:")
+    assert called == issues.tolist() and len(called) > 30 and "leaves it open" not in said, said
+    thresholds = cleanlab.count.get_confident_thresholds(gold, probs)
+    assert f"thresholds of 3 classes: {thresholds.min():.4f} to {thresholds.max():.4f}" in said, (said, thresholds)
+    assert len(wrong & set(called)) > 50
+    assert len(wrong & set(suspects(store)[0])) > 20  # of all epochs, as far as the record tells
 
 
 WEIGHTS = []  # of every clone, after each of its epochs

@@ -81,14 +81,14 @@ test_mixture(void **state)
 	assert_close(mixture.low.variance, 0.02 / 3, 1e-6);
 	assert_close(mixture.high.mean, 2, 1e-6);
 	assert_close(mixture.high.variance, 2.5 / 7, 1e-6);
-	assert_close(mixture_low_probability(&mixture, -5), 1, 1e-9);
-	assert_close(mixture_low_probability(&mixture, -100), 1, 1e-9); /* the wider group does not take over */
-	assert_close(mixture_low_probability(&mixture, 2), 0, 1e-9);
+	assert_close(mixture_low_share(&mixture, -5), 1, 1e-9);
+	assert_close(mixture_low_share(&mixture, -100), 1, 1e-9); /* the wider group does not take over */
+	assert_close(mixture_low_share(&mixture, 2), 0, 1e-9);
 	assert_true(mixture_fit(MIXTURE_BETA, probabilities, 8, 0.5, &mixture));
 	assert_close(mixture.low.share, 0.5, 1e-3);
 	assert_close(mixture.low.mean, 0.1, 1e-3);
 	assert_close(mixture.low.alpha / (mixture.low.alpha + mixture.low.beta), mixture.low.mean, 1e-12);
-	assert_true(mixture_low_probability(&mixture, 0) > 0.99 && mixture_low_probability(&mixture, 1) < 0.01);
+	assert_true(mixture_low_share(&mixture, 0) > 0.99 && mixture_low_share(&mixture, 1) < 0.01);
 }
 
 static void
@@ -104,7 +104,7 @@ test_no_mixture(void **state)
 	values[0] = 0; /* a group of one value does not close around it */
 	values[1] = 0.4;
 	if (mixture_fit(MIXTURE_BETA, values, 6, 0.3, &mixture))
-		assert_true(mixture.low.variance > 0 && isfinite(mixture_low_probability(&mixture, 0)));
+		assert_true(mixture.low.variance > 0 && isfinite(mixture_low_share(&mixture, 0)));
 }
 
 int

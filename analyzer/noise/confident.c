@@ -1,0 +1,299 @@
+/* confident.c: see confident.h. Block by block; of an example only the classes that were predicted for it are listed,
+ * as there may be many others. */
+#include "confident.h"
+
+#include "dynamics/arrays.h"
+#include "selection/classes.h"
+
+#include <portolan/error.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+#define TOLERANCE 1e-6
+#define SQUARES_TOLERANCE 1e-6 /* of a difference of float32 sums of squares */
+#define NO_THRESHOLD 2.0       /* above every probability */
+
+struct class_threshold {
+	double threshold;
+	int32_t label;
+};
+
+/* A class other than the label's, predicted at some epoch: sums over epochs, of the least and the most that its
+ * probability can be. */
+struct rival {
+	int32_t label;
+	double low, high;
+};
+
+struct judging {
+	const struct dynamics *dynamics;
+	struct classes classes;
+	double *thresholds;             /* by class; NO_THRESHOLD for those without label */
+	struct class_threshold *sorted; /* ascending */
+	struct rival *rivals;           /* of one example: at most two for each epoch */
+	int64_t named;                  /* classes */
+	uint8_t *called;
+	struct confident_summary *summary;
+};
+
+static int
+compare_thresholds(const void *a, const void *b)
+{
+	const struct class_threshold *x = a, *y = b;
+
+	return (x->threshold > y->threshold) - (x->threshold < y->threshold);
+}
+
+static double
+threshold_of(const struct judging *judging, int32_t label)
+{
+	size_t c = classes_find(&judging->classes, label);
+
+	return judging->classes.labels[c] == label ? judging->thresholds[c] : NO_THRESHOLD;
+}
+
+/* The mean confidence of each class's examples. */
+static int
+make_thresholds(struct judging *judging, struct portolan_error *error)
+{
+	const struct dynamics *dynamics = judging->dynamics;
+	const double *confidence = dynamics_measure(dynamics, MEASURE_CONFIDENCE);
+	struct confident_summary *summary = judging->summary;
+	size_t count = judging->classes.count;
+	uint64_t *examples = array_new(count, sizeof(*examples), "classes", error);
+
+	judging->thresholds = array_new(count, sizeof(*judging->thresholds), "thresholds", error);
+	judging->sorted = array_new(count, sizeof(*judging->sorted), "thresholds", error);
+	if (!examples || !judging->thresholds || !judging->sorted) {
+		array_free(examples);
+		return PORTOLAN_E_MEMORY;
+	}
+	for (size_t i = 0; i < dynamics->count; i++) {
+		uint32_t row = dynamics->order[i];
+		size_t c = classes_find(&judging->classes, dynamics->gold[row]);
+
+		judging->thresholds[c] += confidence[row];
+		examples[c]++;
+	}
+	*summary = (struct confident_summary){.least = INFINITY, .greatest = -INFINITY};
+	for (size_t c = 0; c < count; c++) {
+		int32_t label = judging->classes.labels[c];
+		double threshold = fmax(judging->thresholds[c] / (double)examples[c], 2 * TOLERANCE);
+
+		judging->thresholds[c] = label < 0 ? NO_THRESHOLD : threshold;
+		if (label < 0)
+			continue;
+		judging->sorted[summary->classes++] = (struct class_threshold){threshold, label};
+		summary->labelled += examples[c];
+		summary->least = fmin(summary->least, threshold);
+		summary->greatest = fmax(summary->greatest, threshold);
+	}
+	qsort(judging->sorted, summary->classes, sizeof(*judging->sorted), compare_thresholds);
+	array_free(examples);
+	return 0;
+}
+
+static bool
+is_there(const struct store_values *values, uint32_t row)
+{
+	return values->values && (values->present[row / 64] >> row % 64 & 1);
+}
+
+/* The rival of that label, added if it is new. */
+static struct rival *
+find_rival(struct rival *rivals, size_t *count, int32_t label)
+{
+	for (size_t r = 0; r < *count; r++)
+		if (rivals[r].label == label)
+			return &rivals[r];
+	rivals[*count] = (struct rival){label, 0, 0};
+	return &rivals[(*count)++];
+}
+
+/* Sums over one example's epochs. `rest` is the most that a class can be that is no rival. */
+struct seen {
+	size_t epochs, rivals;
+	double gold, rest;
+};
+
+/* What one observation tells. */
+struct observation {
+	double gold, highest, squares; /* squares: of all but the label */
+	int32_t predicted;
+	bool with_highest, with_squares;
+};
+
+static struct observation
+observation_at(const struct store_block *block, size_t epoch, uint32_t row)
+{
+	const struct store_values *highest = store_block_values(block, epoch, STORE_MAX_PROB);
+	const struct store_values *predicted = store_block_values(block, epoch, STORE_PREDICTED);
+	const struct store_values *squares = store_block_values(block, epoch, STORE_OTHER_SQ);
+	struct observation one = {
+	        .gold = ((const float *)store_block_values(block, epoch, STORE_GOLD_PROB)->values)[row],
+	        .with_highest = is_there(highest, row) && is_there(predicted, row),
+	        .with_squares = is_there(squares, row),
+	};
+
+	if (one.with_highest) {
+		one.highest = ((const float *)highest->values)[row];
+		one.predicted = ((const int32_t *)predicted->values)[row];
+	}
+	if (one.with_squares)
+		one.squares = ((const float *)squares->values)[row];
+	return one;
+}
+
+/* Counts a rival's probability at one epoch; the example's `rest` is added to every rival's most in the end. */
+static void
+add_rival(struct judging *judging, struct seen *seen, int32_t label, double probability, double rest)
+{
+	struct rival *rival = find_rival(judging->rivals, &seen->rivals, label);
+
+	rival->low += probability;
+	rival->high += probability - rest;
+}
+
+/* The most that one class can have of what is `left` by the label and, if it is another, the predicted class. */
+static double
+most_of_rest(const struct observation *one, bool other, double left)
+{
+	double squares = one->squares - (other ? one->highest * one->highest : 0);
+
+	if (one->with_highest)
+		left = fmin(left, one->highest);
+	return one->with_squares ? fmin(left, sqrt(fmax(squares, 0) + SQUARES_TOLERANCE)) : left;
+}
+
+static void
+add_observation(struct judging *judging, struct seen *seen, int32_t gold, const struct observation *one)
+{
+	bool other = one->with_highest && one->predicted != gold;
+	double left = fmax(1 - one->gold - (other ? one->highest : 0), 0);
+	int64_t named = judging->named, known = other ? 2 : 1;
+	bool all_named = gold < named && (!other || one->predicted < named);
+	bool one_left = all_named && named == known + 1;
+	double rest = one_left || (all_named && named == known) ? 0 : most_of_rest(one, other, left);
+
+	if (other)
+		add_rival(judging, seen, one->predicted, one->highest, rest);
+	if (one_left)
+		add_rival(judging, seen, (int32_t)(named * (named - 1) / 2 - gold - (other ? one->predicted : 0)), left,
+		          rest);
+	seen->epochs++;
+	seen->gold += one->gold;
+	seen->rest += rest;
+}
+
+static struct seen
+look_at_example(struct judging *judging, const struct store_block *block, uint32_t row, int32_t gold)
+{
+	struct seen seen = {0};
+
+	for (size_t e = 0; e < block->epoch_count; e++)
+		if (is_there(store_block_values(block, e, STORE_GOLD_PROB), row)) {
+			struct observation one = observation_at(block, e, row);
+
+			add_observation(judging, &seen, gold, &one);
+		}
+	return seen;
+}
+
+/* Is there a class with a threshold of `most` or less that is neither the label nor a rival? */
+static bool
+another_reaches(const struct judging *judging, const struct seen *seen, int32_t gold, double most)
+{
+	for (size_t c = 0; c < judging->summary->classes; c++) {
+		const struct class_threshold *one = &judging->sorted[c];
+		size_t r = 0;
+
+		if (most < one->threshold - TOLERANCE)
+			return false;
+		while (r < seen->rivals && judging->rivals[r].label != one->label)
+			r++;
+		if (r == seen->rivals && one->label != gold)
+			return true;
+	}
+	return false;
+}
+
+static void
+judge_example(struct judging *judging, const struct store_block *block, uint32_t row)
+{
+	uint32_t index = block->first + row;
+	int32_t gold = judging->dynamics->gold[index];
+	struct seen seen = look_at_example(judging, block, row, gold);
+	double epochs = (double)seen.epochs, above = seen.gold / epochs + TOLERANCE;
+	bool reaches = false, leads = false, may_reach, may_lead;
+
+	if (seen.epochs == 0)
+		return;
+	may_reach = another_reaches(judging, &seen, gold, seen.rest / epochs);
+	may_lead = seen.rest / epochs > above;
+	for (size_t r = 0; r < seen.rivals; r++) {
+		const struct rival *rival = &judging->rivals[r];
+		double threshold = threshold_of(judging, rival->label) - TOLERANCE;
+		double low = rival->low / epochs, high = (rival->high + seen.rest) / epochs;
+
+		reaches = reaches || low >= threshold;
+		leads = leads || low > above;
+		may_reach = may_reach || high >= threshold;
+		may_lead = may_lead || high > above;
+	}
+	judging->called[index] = reaches && leads;
+	judging->summary->called += reaches && leads;
+	judging->summary->open += may_reach && may_lead && !(reaches && leads);
+}
+
+static int
+judge_blocks(struct judging *judging, struct portolan_error *error)
+{
+	const struct dynamics *dynamics = judging->dynamics;
+	struct store_cursor *cursor = NULL;
+	int code = store_cursor_open(dynamics->snapshot, &cursor, error);
+
+	for (size_t b = 0; code >= 0 && b < store_snapshot_blocks(dynamics->snapshot); b++) {
+		struct store_block block;
+
+		code = store_cursor_block(cursor, b, &block, error);
+		for (uint32_t row = 0; code >= 0 && row < block.rows; row++)
+			if (dynamics->gold[block.first + row] >= 0)
+				judge_example(judging, &block, row);
+	}
+	store_cursor_close(cursor);
+	return code;
+}
+
+int
+confident_judge(const struct dynamics *dynamics, uint8_t *called, struct confident_summary *summary,
+                struct portolan_error *error)
+{
+	const uint64_t needed = STORE_COLUMN_BIT(STORE_MAX_PROB) | STORE_COLUMN_BIT(STORE_PREDICTED);
+	struct judging judging = {.dynamics = dynamics, .called = called, .summary = summary};
+	int code;
+
+	if (needed & ~store_snapshot_columns(dynamics->snapshot))
+		return error_set(
+		        error, PORTOLAN_E_INVALID,
+		        "run '%s' was recorded without the predicted classes that confident learning needs: log "
+		        "logits or probabilities",
+		        dynamics->info->name);
+	code = classes_make(&judging.classes, dynamics->gold, dynamics->order, dynamics->count, error);
+	judging.named = (int64_t)dynamics->info->label_count;
+	if (code >= 0)
+		code = make_thresholds(&judging, error);
+	if (code >= 0 && summary->labelled == 0)
+		code = error_set(error, PORTOLAN_E_INVALID,
+		                 "run '%s' has no gold labels: log them (gold=…) to have them judged",
+		                 dynamics->info->name);
+	judging.rivals =
+	        code >= 0 ? array_new(2 * dynamics->epoch_count, sizeof(*judging.rivals), "classes", error) : NULL;
+	if (code >= 0)
+		code = judging.rivals ? judge_blocks(&judging, error) : PORTOLAN_E_MEMORY;
+	array_free(judging.thresholds);
+	array_free(judging.sorted);
+	array_free(judging.rivals);
+	classes_free(&judging.classes);
+	return code;
+}
