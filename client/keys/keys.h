@@ -1,7 +1,8 @@
 /*
  * keys.h: files of CURVE keys, for both sides.
  *
- *	DIR/server.key secret key of the collector DIR/server.pub its public key: what clients know it by
+ *	DIR/server.key		secret key of the collector
+ *	DIR/server.pub		its public key: what clients know it by
  *	DIR/client.key		secret key of a client
  *	DIR/clients/NAME.pub	public keys of the clients that are let in
  *
