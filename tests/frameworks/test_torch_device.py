@@ -90,7 +90,8 @@ def test_the_numbers_are_the_librarys(store, classes, dtype, monkeypatch, reques
 def test_columns_of_ones_own(store, device, classes):
     """On the device, beside the scores, or in this machine's memory; also of the names that the block has for its own parts."""
     ids, logits, gold = batches(classes)
-    columns = {"ids": torch.rand(300, dtype=torch.float64), "scores": torch.rand(300, 1), "list": torch.rand(300).tolist(), "array": np.arange(300.0)}
+    columns = {"ids": torch.rand(300, dtype=torch.float64), "scores": torch.rand(300, 1), "list": torch.rand(300).tolist(), "array": np.arange(300.0),
+               "length": torch.arange(300), "half": torch.rand(300).half(), "is_long": torch.arange(300) > 150, "lengths_here": np.arange(300)}
     with portolan.Run("run", store=store) as run:
         run.log_logits(0, ids, logits, gold, columns=columns)
         with pytest.raises(ValueError, match="short has 2 entries, logits 300 rows"):

@@ -435,6 +435,18 @@ def test_columns_that_are_refused(store, call, columns, error, message):
 
 
 @pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("dtype", ["f2", "i8", "u1", "?"])
+def test_columns_of_other_numbers(store, call, dtype):
+    """Lengths are whole numbers, and losses may be in half precision."""
+    values = np.array([1, 0, 1, 1], dtype)
+    with portolan.Run("run", store=store) as run:
+        CALLS[call](run, 0, {"length": values, "reversed": values[::-1], "upright": values[:, None]})
+    m = portolan.measures("run", store=store)
+    at = [m["id"].tolist().index(one) for one in IDS]
+    assert m["length"][at].tolist() == m["upright"][at].tolist() == [1, 0, 1, 1] and m["reversed"][at].tolist() == [1, 1, 0, 1]
+
+
+@pytest.mark.parametrize("call", CALLS)
 def test_a_row_with_a_column_that_is_not_finite(store, capfd, call):
     with portolan.Run("run", store=store) as run:
         CALLS[call](run, 0, {"length": [1.0, math.inf, 3.0, math.nan]})

@@ -34,6 +34,14 @@ def named(columns: Any) -> Mapping[str, Any]:
     return columns
 
 
+def column(values: Any, name: str) -> Any:
+    """A buffer of float32 or float64, of shape (n,). Arrays of other numbers, as lengths, become float32, as which columns are stored."""
+    values = scores(values, name)
+    if not str(getattr(values, "dtype", "")).removeprefix("torch.").startswith(("int", "uint", "bool", "float16")):
+        return values
+    return values.float() if callable(getattr(values, "float", None)) else values.astype("float32")
+
+
 def integers(values: Any, name: str) -> Any:
     """A buffer of integers, of shape (n,)."""
     return _buffer(values, name, _integers)

@@ -243,7 +243,7 @@ class Run:
             gold = None if gold is None and kind == _GOLD_PROBS else _arrays.integers(gold, "gold")
             correct = _arrays.integers(correct, "correct") if kind == _GOLD_PROBS else None
             ids = _arrays.identifiers(ids)
-            own = {name: _arrays.scores(values, name) for name, values in _arrays.named(columns).items()}
+            own = {name: _arrays.column(values, name) for name, values in _arrays.named(columns).items()}
             left = self._handle.log(epoch, kind, name, ids, scores, gold, correct, True, own)
         if left is not None:
             _warn_of_ids(self._name, epoch, ids, gold, *left)
@@ -354,7 +354,7 @@ def _warn(name: str, error: BaseException | str) -> None:
 def _deliver(handle: Any, name: str, epoch: int, kind: int, ids: Any, scores: Any, gold: Any, correct: Any = None, columns: Any = None) -> None:
     """Logs the blocks that have arrived from an accelerator."""
     ids = _arrays.identifiers(ids)
-    own = {name: _arrays.scores(values, name) for name, values in _arrays.named(columns).items()}
+    own = {name: _arrays.column(values, name) for name, values in _arrays.named(columns).items()}
     found = handle.log(epoch, kind, "logits", ids, _arrays.scores(scores, "logits"), gold, correct, True, own)
     if found is not None:
         _warn_of_ids(name, epoch, ids, gold, *found)
