@@ -72,7 +72,8 @@ find_room(const struct box *boxes, size_t count, double x, double y, double text
 		double shift = LINE / 2 * (double)((try + 1) / 2) * (try % 2 ? 1 : -1);
 
 		*box = (struct box){left ? x - GAP - text : x + GAP, left ? x - GAP : x + GAP + text, y + shift};
-		if (box->middle > LINE / 2 && box->middle < height - LINE / 2 && !is_taken(boxes, count, box))
+		if (box->left >= 0 && box->middle > LINE / 2 && box->middle < height - LINE / 2 &&
+		    !is_taken(boxes, count, box))
 			return true;
 	}
 	return false;

@@ -565,6 +565,25 @@ def check_ignored():
     assert b"--ignore-label: at most 16 labels" in portolan(*words, *16 * ["--ignore-label", "y"], status=2).stderr
 
 
+def check_notes():
+    """The name of a token stands within the frame, on either side of its point; where neither side has room, it is left out."""
+    tokens = {"few": 40, "m" * 60: 80, "w" * 60: 100, "x" * 60: 140, "many": 200}
+    with open("notes.jsonl", "w") as file:
+        for i in range(200):
+            print(json.dumps({"t": " ".join(token for token, most in tokens.items() if i < most), "l": "a"}), file=file)
+            print(json.dumps({"t": "other", "l": "b"}), file=file)
+    portolan("artifacts", "notes.jsonl", "--text", "t", "--label", "l", "--min-count", 1, "--stop-words", "none", "--plot", "notes.svg", "--script")
+    with open("notes.gp", encoding="utf-8") as file:
+        script = file.read()
+    left, right = (float(re.search(rf"\b{side}\[1\] = ([0-9.]+)", script)[1]) for side in ("Left", "Right"))
+    notes = re.findall(r"Note\[\d+\] = '(.*?)'; NoteX\[\d+\] = (\S+); .*?NoteToLeft\[\d+\] = (\d)", script)
+    assert {"few", "many"} <= {text for text, _, _ in notes}, notes
+    for text, x, to_left in notes:
+        at, width = float(x) * (right - left), 24 * 12 if text.endswith("…") else 6.2 * len(text)
+        begin = at - width if to_left == "1" else at
+        assert begin >= 0 and begin + width <= right - left, (text, x, to_left)
+
+
 def check_long_line():
     """100 MB in one line: of words, then of one word."""
     for text in ("some words " * (100_000_000 // 11), "x" * 100_000_000, "ж" * 10_000_000):
@@ -591,6 +610,7 @@ def main():
         check_sides(maker)
         check_statistics(maker)
         check_ignored()
+        check_notes()
         check_long_line()
         os.chdir("/")
     print("counts and statistics as NumPy and collections have them; planted tokens found and balanced; bad input refused")
