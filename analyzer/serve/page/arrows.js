@@ -1,6 +1,6 @@
 /*
- * arrows.js: where selected examples are on one map and on the other: an arrow each, drawn on both maps, and how far they
- * moved on average.
+ * arrows.js: an arrow for each selected example, drawn on both maps, from its place on one map to that on the other; and
+ * how far the examples moved on average.
  */
 import { oncePerFrame } from "./dom.js";
 import { hasBit, NOWHERE } from "./links.js";
@@ -21,7 +21,7 @@ function readerOf(points) {
   };
 }
 
-/* [[x, y, other x, other y], …] of the places of a mask that both have, with values in both. */
+/* [[x, y, other x, other y], …] of the places in a mask whose example has values on both maps. */
 export function findShifts(mask, links, points, otherPoints) {
   const shifts = [];
   const [here, there] = [readerOf(points), readerOf(otherPoints)];
@@ -36,7 +36,7 @@ export function findShifts(mask, links, points, otherPoints) {
 
 export const meanShift = (shifts) => [d3.mean(shifts, ([x, , toX]) => toX - x), d3.mean(shifts, ([, y, , toY]) => toY - y)];
 
-/* Every so many: the same ones each time. */
+/* Evenly spaced items of the list: the same ones each time. */
 export const someOf = (shifts) => (shifts.length <= MOST ? shifts : Array.from({ length: MOST }, (_, i) => shifts[Math.floor((i * shifts.length) / MOST)]));
 
 export class Arrows {

@@ -1,4 +1,4 @@
-/* axes.js: keeps a map's axes wide enough for what else is to be shown on them, so that they stay where they are. */
+/* axes.js: keeps a map's axes wide enough for the pictures that follow, so that the axes need not move. */
 
 /* Both maps, which show the same measures, show the same part of them. */
 export function alignAxes(a, b) {
@@ -7,14 +7,14 @@ export function alignAxes(a, b) {
   widenAxes(b, known(a));
 }
 
-/* What no measure of a run's epochs, whichever, goes beyond. el2n: the distance of two distributions over classes. */
+/* The bounds of measures, over any epochs. el2n is the distance of two distributions over classes. */
 const BOUNDS = {
   variability: [0, 0.5],
   threshold_closeness: [0, 0.25],
   aleatoric: [0, 0.25],
   el2n: [0, Math.SQRT2],
 };
-/* Those whose values are epochs of the run. */
+/* Measures whose values are epochs of the run. */
 const IN_EPOCHS = ["first_learned", "always_right_after", "always_wrong_after"];
 
 function boundsOf(name, { all_epochs: all }) {
@@ -23,8 +23,8 @@ function boundsOf(name, { all_epochs: all }) {
 }
 
 /*
- * Epochs are about to be changed: axes of measures that have bounds show all within them, so that they need not move later.
- * Of the others, what was seen before stays in view (frame.js): the first time that epochs are gone through, they may widen.
+ * Called before epochs change. The axis of a measure with bounds shows everything between them, so it need not move later.
+ * The axis of any other measure keeps in view what it has shown (frame.js); it may widen while epochs are played the first time.
  */
 export function widenForEpochs(map) {
   const { points, view } = map.state;
@@ -33,7 +33,7 @@ export function widenForEpochs(map) {
   widenAxes(map, bounded.map(([name, [low, high]]) => ({ name, low, high })));
 }
 
-/* columns: [{name, low, high}]. The map's axes, if they are of these measures, show at least low to high from now on. */
+/* columns: [{name, low, high}]. Axes of these measures show at least low to high from now on. */
 export function widenAxes(map, columns) {
   const { points, view, box } = map.state;
   if (!points || !view) return;

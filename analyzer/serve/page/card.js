@@ -35,7 +35,7 @@ function measures(example, axes) {
   );
 }
 
-/* axes: names of measures that come first. */
+/* axes: names of the measures to list first. */
 export function cardOf(example, axes) {
   const label = (example.label ?? null) === null ? null : element("bdi", {}, example.label);
   return element(

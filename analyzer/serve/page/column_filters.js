@@ -1,6 +1,6 @@
 /*
- * column_filters.js: filters on columns of the user's file: a range of numbers, or values of a category. Of categories the
- * largest are there to be ticked; any other can be typed.
+ * column_filters.js: filters on columns of the user's file: a range of numbers, or values of a category. The largest categories
+ * have boxes to tick; any other category can be typed.
  */
 import { element, fillSelect } from "./dom.js";
 import { rangeRow, withFilter } from "./filter_rows.js";
@@ -9,7 +9,7 @@ import { isOthers } from "./palette.js";
 const PREFIX = "data:";
 const NO_VALUE = "no value";
 
-/* The values that can be ticked: the largest categories, what is ticked already, and null, where examples have no value. */
+/* The values that have a box: the largest categories, every value that is ticked, and null if any example has no value. */
 function valuesOf(legend, wanted, examples) {
   const large = legend.values.filter((_, rank) => !isOthers(rank)).map(({ label }) => label);
   const withValue = legend.values.reduce((sum, { count }) => sum + count, 0);
@@ -17,7 +17,7 @@ function valuesOf(legend, wanted, examples) {
   return [...new Set([...large, ...wanted, ...none])];
 }
 
-/* Ticked values alone are let through; where none is, everything is. */
+/* Only ticked values pass; without a tick, everything passes. */
 function valueRow(state, name, legend) {
   const filter = PREFIX + name;
   const wanted = state.filters[filter]?.in ?? [];
@@ -41,7 +41,7 @@ function valueRow(state, name, legend) {
 }
 
 class ColumnFilters {
-  #legends = new Map(); /* by run and column, what the column holds; a promise until it is known */
+  #legends = new Map(); /* by run and column: the column's legend, or a promise of it */
   #added = new Set();
   #shown = null;
 
@@ -60,7 +60,7 @@ class ColumnFilters {
     state.subscribe(["view", "filters"], showLater);
   }
 
-  /* Is asked for once; undefined: it is under way. */
+  /* Asks once. undefined: the answer has not come yet. */
   #legendOf(name) {
     const { state, source, loader } = this;
     const key = JSON.stringify([state.view.run, name]);

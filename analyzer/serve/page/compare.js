@@ -1,10 +1,10 @@
 /*
- * compare.js: a second run beside the first one, matched by id. What is selected or pointed at on one map is shown on the
- * other; counts say how far two selections overlap, arrows where examples are in either run. The second run may be the
- * first one with other epochs.
+ * compare.js: a second run beside the first one, matched by id. Examples selected or pointed at on one map are marked
+ * on the other. Counts say how far two selections overlap; arrows show where an example is in each run. The second run may
+ * be the first one with other epochs.
  *
- * state.other is "", or a fragment as state.js has it: run, epochs (left out: the first run's) and selection, whose epochs are
- * its own.
+ * state.other is "", or a fragment as in state.js with run, epochs (left out: the epochs of the first run) and selection, which
+ * has epochs of its own.
  */
 import { Arrows, findShifts, meanShift, someOf } from "./arrows.js";
 import { button, count, element, fillSelect, number, words } from "./dom.js";
@@ -18,7 +18,7 @@ import { createTwin, sharedOf } from "./twin.js";
 
 const EPOCHS = "\\d*:\\d*";
 
-/* Checked as the address itself is. `shown`: the first run's epochs. */
+/* Checked like the address itself. `shown`: the first run's epochs. */
 function parseOther(text, shown) {
   const parts = new URLSearchParams(text);
   const follows = !parts.has("epochs");
@@ -47,7 +47,7 @@ function joinMasks(a, b) {
 
 class Compare {
   #links = null;
-  #linked = ""; /* which two versions the links are of */
+  #linked = ""; /* the two versions that the links belong to */
   #asked = "";
   #twin = null;
   #isOpen = false;
@@ -72,7 +72,7 @@ class Compare {
     this.epochs = element("input", { type: "text", pattern: EPOCHS, placeholder: "A:B, empty: all", size: 14, "aria-label": "Epochs, as A:B" });
     for (const input of [this.follow, this.epochs]) input.addEventListener("change", () => this.#chooseEpochs());
     this.swap = button("Swap", () => this.#swap(), { title: "The other run becomes the first one" });
-    this.copy = button("Same outline there", () => this.#write({ selection: this.state.selection }), { title: "Select on the other map what lies within the same outline" });
+    this.copy = button("Same outline there", () => this.#write({ selection: this.state.selection }), { title: "Select the examples within the same outline on the other map" });
     this.clear = button("Clear there", () => clearSelection(this.#twin.state));
     this.arrows = element("input", { type: "checkbox", onchange: () => this.#link() });
     this.trouble = element("p", { role: "status", class: "trouble" });
@@ -100,7 +100,7 @@ class Compare {
     fillSelect(this.run, [["", "no other run"], ...names.map((name) => [name, name === state.run ? `${name} (this run)` : name])], run);
   }
 
-  /* A run beside itself has other epochs. */
+  /* Beside itself, a run shows other epochs. */
   #choose(run) {
     const { selection } = this.#other();
     const isItself = run === this.state.run;
@@ -127,7 +127,7 @@ class Compare {
     return parseOther(this.state.other, this.state.epochs);
   }
 
-  /* What state.other says. */
+  /* Follows state.other. */
   #read() {
     const { state } = this;
     const asked = this.#other();
@@ -135,7 +135,7 @@ class Compare {
     if (this.#isOpen) this.#open();
     this.#showOpen(asked);
     if (!this.#isOpen) return;
-    if (asked.selection.parts.length > 0) this.#write({}); /* one of the epochs that are shown now stays of these */
+    if (asked.selection.parts.length > 0) this.#write({}); /* a selection without epochs gets those that are shown now, and keeps them */
     const { state: twin } = this.#twin;
     const selection = same(asked.selection, twin.selection) ? twin.selection : asked.selection;
     twin.set({ ...sharedOf(state), run: asked.run, epochs: asked.follows ? state.epochs : asked.epochs, selection });
@@ -205,7 +205,7 @@ class Compare {
     this.#twin.state.set({ pinnedExamples: pins.filter(({ place }) => place !== undefined && place !== NOWHERE) });
   }
 
-  /* Links are of two versions; while those of newer ones are loaded, the pictures stay as they are. */
+  /* Links belong to two versions of views. The pictures stay as they are while the links of newer versions are loaded. */
   #link() {
     if (!this.#isOpen) return;
     const { state } = this;
@@ -247,7 +247,7 @@ class Compare {
     }
   }
 
-  /* The server has let go of a view. It loads it again; where that is a newer version, the loader brings it, too. */
+  /* The server has dropped a view: asking for it loads it again. If that is a newer version, the loader brings it, too. */
   async #renew(at, otherAt) {
     try {
       const views = await Promise.all([at, otherAt].map(({ run, epochs, version }) => this.source.view(run, epochs, version)));
@@ -283,14 +283,14 @@ class Compare {
     this.heads[0].textContent = titleOf(state.view);
     this.heads[1].textContent = titleOf(twin.view);
     this.counts.replaceChildren(...rows.map(([name, ...values]) => element("tr", {}, element("th", { scope: "row" }, name), ...values.map((value) => element("td", {}, say(value))))));
-    this.overlap.textContent = "Select on one map to see the same examples on the other, on both to see how far the two selections overlap.";
+    this.overlap.textContent = "Select on one map to see the same examples on the other. Select on both to see how far the two selections overlap.";
     if (both !== null) {
       const either = mineThere.count + theirsHere.count - both;
       const share = either > 0 ? ` (${((100 * both) / either).toFixed(1)} %)` : "";
       const chance = shared > 0 ? Math.round((mineThere.count * theirsHere.count) / shared) : 0;
-      this.overlap.textContent = `Of the examples that both have, ${count(both)} are in both selections, of ${count(either)} in either${share}; by chance: ${count(chance)}. Dots with a core of the text's colour are selected on the other map.`;
+      this.overlap.textContent = `Of the examples in both runs, ${count(either)} are in either selection and ${count(both)} in both${share}; by chance it would be ${count(chance)}. Dots with a core of the text's colour are selected on the other map.`;
     }
-    if (theirs?.own && isElsewhen(twin)) this.overlap.textContent += ` The selection there was made at ${sayEpochs(theirs.own.epochs)} and stays the same examples.`;
+    if (theirs?.own && isElsewhen(twin)) this.overlap.textContent += ` The selection there was made at ${sayEpochs(theirs.own.epochs)} and keeps its examples.`;
     Object.assign(this.section.dataset, { shared, here: mine?.count ?? 0, there: theirs?.count ?? 0, both: both ?? 0 });
     this.copy.disabled = !mine;
     this.clear.disabled = !theirs;
@@ -304,7 +304,7 @@ class Compare {
     const drawn = someOf(shifts);
     for (const arrows of this.drawnArrows) arrows.show(drawn);
     this.shift.hidden = !this.arrows.checked;
-    this.shift.textContent = mask ? "No selected example has values in both runs." : "Arrows are of selected examples.";
+    this.shift.textContent = mask ? "No selected example has values in both runs." : "Arrows show how selected examples move.";
     if (shifts.length === 0) return;
     const [dx, dy] = meanShift(shifts);
     const signed = (value) => (value > 0 ? `+${number(value)}` : number(value).replace("-", "−"));

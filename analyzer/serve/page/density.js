@@ -1,13 +1,13 @@
 /*
- * density.js: a picture of how many examples lie where, on a 2D canvas: behind a sample of points, and in the place of
- * points where there is no WebGL2.
+ * density.js: a picture of how many examples lie where, on a 2D canvas. It stands behind a sample of points, and replaces
+ * the points in a browser without WebGL2.
  */
 import { coordinates, DRAWN, SELECTED } from "./marks.js";
 import { plainColour, unselectedColour } from "./palette.js";
 
 const CELLS = 256;
 
-/* The more, the less transparent; by logarithm. null: nowhere any. */
+/* The more examples a cell has, the less transparent it is, on a logarithmic scale. null: no cell has any. */
 function picture(counts, columns, rows, colour) {
   const image = new ImageData(columns, rows);
   let most = 0;
@@ -26,7 +26,7 @@ function picture(counts, columns, rows, colour) {
   return canvas;
 }
 
-/* Counts by cell of the points in a box of their own 0 … 65534: {rest, selected}. */
+/* Counts by cell, {rest, selected}, of the points in a box; its edges are in the points' own units, 0 … 65534. */
 function countCells(points, flags, [left, right, low, high]) {
   const { x, y } = coordinates(points);
   const rest = new Uint32Array(CELLS * CELLS);
@@ -62,7 +62,7 @@ export class Density {
     this.#paint(context, frame, picture(cells.selected, CELLS, CELLS, plainColour()), frame.box);
   }
 
-  /* box: of the picture, in the measures' units. */
+  /* The box is that of the picture, in the measures' units. */
   #paint(context, frame, cells, [left, right, low, high]) {
     if (!cells) return;
     const dense = this.canvas.width / frame.width;

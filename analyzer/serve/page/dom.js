@@ -1,4 +1,4 @@
-/* dom.js: elements. Texts of users get into the page here, and only by textContent. */
+/* dom.js: makes elements. Only this module puts texts of users into the page, and only by textContent. */
 
 /* element("button", {type: "button", class: "small", onclick: fn}, "text", child, …); null children are left out. */
 export function element(name, attributes = {}, ...children) {
@@ -31,7 +31,7 @@ export function fillSelect(select, choices, chosen) {
 
 const whole = new Intl.NumberFormat("en");
 
-/* Puts other children in. The focus stays where it is: on what has the same data-key. */
+/* Replaces the children. The focus moves to the new child with the same data-key. */
 export function refill(parent, ...children) {
   const key = parent.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
   parent.replaceChildren(...children);

@@ -7,7 +7,7 @@ const DOTS_MOST = 40;
 /*
  * A panel of a title, the newest value and a line. most: the upper end of the scale, null: the largest value.
  * format: a value for people. draw(values, shown, growing): values are [[epoch, number or null], …]; shown are the
- * epochs that the map shows; growing: the last epoch goes on, its dot is hollow.
+ * epochs that the map shows; growing: the last epoch is still being recorded, and its dot is hollow.
  */
 export class EpochChart {
   constructor(title, { most = null, format = count }) {

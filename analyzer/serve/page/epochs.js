@@ -1,8 +1,8 @@
 /*
- * epochs.js: which epochs the measures are of: all, one, all up to one, or a range; and playing them. Axes, zoom and
- * selection stay. What stands in large type is what the map shows.
+ * epochs.js: chooses the epochs that the measures cover: all, one, all up to one, or a range; and plays them. Axes, zoom and
+ * selection stay. The epochs in large type are those that the map shows.
  *
- * Sliders count the epochs that the run has, from 0: an epoch without observations is no step.
+ * Sliders count the epochs that the run has, from 0, and so skip epochs without observations.
  */
 import { widenForEpochs } from "./axes.js";
 import { button, element, fillSelect } from "./dom.js";
@@ -24,7 +24,7 @@ export function rangeOf({ mode, from, to }, all) {
   return `${all[from]}:${to === all.length - 1 ? "" : all[to] + 1}`;
 }
 
-/* The choice that a range stands for; the nearest epochs, where the run has not those. */
+/* The choice that a range stands for, with the nearest epochs where the run lacks those of the range. */
 export function choiceOf(range, all) {
   const last = Math.max(0, all.length - 1);
   const match = /^(\d*):(\d*)$/.exec(range);
@@ -37,7 +37,7 @@ export function choiceOf(range, all) {
   return { mode, from, to };
 }
 
-/* What is shown, as [before, large]: from the epochs of the view. */
+/* The epochs of the view in words: [in small type, in large type]. */
 function describe(mode, epochs) {
   if (epochs.length === 0) return ["no", "epoch"];
   const [first, last] = [epochs[0], epochs[epochs.length - 1]];
@@ -102,7 +102,7 @@ class Epochs {
     );
   }
 
-  /* The choice, as the state has it; the same range may be a choice of two kinds: then the user's own stays. */
+  /* Takes the choice from the state. Where two kinds of choice mean the same range, the user's own kind stays. */
   #read() {
     if (this.#late) return;
     const { epochs } = this.state;
@@ -121,7 +121,7 @@ class Epochs {
     this.#choose(choice.mode === "all" ? { ...choice, mode: "upto" } : choice);
   }
 
-  /* Views that nobody waits for any more are not asked for: while one is loaded, the newest choice waits. */
+  /* While a view is being loaded, only the newest choice waits: no view is asked for that nobody wants any more. */
   #choose(choice) {
     this.player.stop();
     this.#choice = choice;

@@ -1,8 +1,9 @@
 /*
- * export.js: what is selected as files, and the command that gives the same. Without a selection: what passes the filters.
+ * export.js: saves the selected examples as files, and shows the command that selects the same. Without a selection, these are
+ * the examples that pass the filters.
  *
- * A file says what is there now: if the run has grown since the page looked, it is asked for once more, of the epochs that
- * the page shows.
+ * A file has the data of now. If the run has grown since the page looked, the page asks for the file once more, with the epochs
+ * that it shows.
  */
 import { button, count, element } from "./dom.js";
 import { chosenNow, follow } from "./follow.js";
@@ -11,12 +12,12 @@ import { isElsewhen, repeatable } from "./selection.js";
 const FILES = [
   { as: "list", text: "Ids", name: "selection.txt", title: "One id per line, as `portolan select` prints them" },
   { as: "lines", text: "Your own lines", name: "selection.jsonl", title: "The lines of your own file (--data), unchanged" },
-  { as: "csv", text: "Measures", name: "selection.csv", title: "Ids, labels and measures, a row each" },
-  { as: "manifest", text: "Manifest", name: "selection.manifest.json", title: "What these files are of: run, epochs, selection, classes" },
+  { as: "csv", text: "Measures", name: "selection.csv", title: "Ids, labels and measures, one row per example" },
+  { as: "manifest", text: "Manifest", name: "selection.manifest.json", title: "What these files hold: run, epochs, selection, classes" },
 ];
 const SELECTION = "selection.json";
 
-/* What the files are of, so that it can be repeated; null: there is nothing to export. */
+/* The selection that the files hold, in a form that can be repeated; null: there is nothing to export. */
 function chosenToExport(state) {
   const chosen = chosenNow(state);
   return chosen && repeatable(state, chosen);
@@ -78,7 +79,7 @@ class Export {
     this.command = element(
       "div",
       { class: "command" },
-      element("p", {}, `Save ${SELECTION}; where it is, this command selects the same:`),
+      element("p", {}, `Save ${SELECTION}. This command, run in its folder, selects the same examples:`),
       element("div", { class: "command-line" }, element("pre", { tabindex: 0, "aria-label": "Command" }, this.code), copyButton, this.copied),
     );
     section.append(
@@ -91,7 +92,7 @@ class Export {
     );
   }
 
-  /* Why a file cannot be had: a text; null: it can. */
+  /* Why a file cannot be saved; null: it can. */
   #whyNot({ as }) {
     const { state, source } = this;
     return source.whyNot(as) ?? (as === "lines" && state.view && !state.view.id_field ? "The server was started without --data FILE --id-field FIELD." : null);
@@ -102,10 +103,10 @@ class Export {
     const selection = state.view ? chosenToExport(state) : null;
     const chosen = state.selected ?? state.shown;
     const about = JSON.stringify(selection && { ...selection, digests: null, epochs: null });
-    if (about !== this.saidOf) this.status.textContent = this.copied.textContent = ""; /* it was said of another selection */
+    if (about !== this.saidOf) this.status.textContent = this.copied.textContent = ""; /* these were about another selection */
     this.saidOf = about;
     this.about.textContent = !selection || !chosen
-      ? "Nothing is selected. Draw around points, select a region, or filter; then the examples can be taken away."
+      ? "Nothing is selected. Draw around points, select a region, or filter; then you can save the examples."
       : `${count(chosen.all ?? chosen.count)} examples ${state.selected ? "are selected" : "pass the filters"}, epochs ${selection.epochs}.`;
     const reasons = [];
     for (const { file, made } of this.buttons) {
@@ -137,7 +138,7 @@ class Export {
       const response = await this.#answer(file.as);
       const name = nameOf(response, file.name);
       save(await response.blob(), name);
-      this.status.textContent = `${name} is saved where this browser saves downloads.`;
+      this.status.textContent = `${name} is in this browser's folder for downloads.`;
     } catch (error) {
       this.status.textContent = error.message;
     }

@@ -1,6 +1,6 @@
 /*
  * file_blocks.js: what `portolan map -o FILE.html` left in the page: script elements that hold JSON, or numbers as base64
- * (little-endian). Each is read when it is first asked for, and its text is then let go of.
+ * (little-endian). Each is parsed at its first use, and its text is then dropped.
  */
 
 const PREFIX = "file-";

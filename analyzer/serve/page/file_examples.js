@@ -15,7 +15,7 @@ export class FileExamples {
     this.labels = this.about.labels;
   }
 
-  /* What was left out, and why: a text, or null. */
+  /* A text about what was left out and why, or null. */
   get leftOut() {
     return jsonBlock("left-out");
   }
@@ -55,7 +55,7 @@ export class FileExamples {
     return this.view.ids === "text" ? jsonBlock("ids")[place] : String(numbersBlock("ids", BigUint64Array)[place]);
   }
 
-  /* −1: it is not here. */
+  /* −1: the file does not have it. */
   placeOf(id) {
     if (!this.#places) {
       this.#places = new Map();
@@ -109,7 +109,7 @@ export class FileExamples {
     };
   }
 
-  /* Numbers of categories by place (−1: none), with what they are called, and `value`, the class's number: {numbers,
+  /* Numbers of categories by place (−1: none), their names, and `value`, the number of a class: {numbers,
    * label(number), value(number), ranked}; ranked: the largest first. `name` is "gold" or "data:COLUMN"; of the latter there is
    * numberOf(label) too, undefined where there is none. */
   categories(name) {

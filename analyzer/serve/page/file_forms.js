@@ -9,7 +9,7 @@ export function maskOf(kept) {
   return bits;
 }
 
-/* A spreadsheet would take what begins so for a formula. */
+/* A spreadsheet would take a text that begins so for a formula. */
 const harmless = (text) => (/^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text);
 
 function quote(text) {
@@ -32,7 +32,7 @@ function csvOf(examples, kept) {
   return lines.join("\n") + "\n";
 }
 
-/* Ids in place of what the command does not know: those that these filters, and one of ids, let through. */
+/* Replaces filters that the command does not know, and a filter of ids, by the ids that pass them. */
 function repeatableFilters(examples, filters) {
   const all = Object.entries(filters);
   const isReplaced = ([name, filter]) => isOfFile(name, filter);
@@ -42,7 +42,7 @@ function repeatableFilters(examples, filters) {
   return { ...Object.fromEntries(all.filter(isKept)), id: { in: idsOf(examples, within(examples, { filters: replaced })) } };
 }
 
-/* With the epochs that the file has, and digests of the measures and labels it looks at: so the command repeats it. */
+/* The selection with the epochs of the file, and with digests of the measures and labels that it uses, so that the command can repeat it. */
 function repeatable(examples, selection) {
   const { view } = examples;
   const names = new Set([selection.x, selection.y, ...Object.keys(selection.filters ?? {})]);
@@ -102,7 +102,7 @@ const FORMS = {
   groups: (examples, kept, _selection, { column = "gold" }) => json(groupsOf(examples, kept, column)),
 };
 
-/* The answer of the server, without one. */
+/* The answer that a server would give. */
 export function formOf(examples, kept, selection, as, query) {
   const make = FORMS[as];
   if (!make) throw new SourceError(400, `A selection of this file has no form '${as}'.`);

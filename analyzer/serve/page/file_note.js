@@ -1,7 +1,7 @@
-/* file_note.js: what this file is: of which run, from when, a sample or all of it, and what was left out. */
+/* file_note.js: says what this file holds: which run, made when, all examples or a sample, and what was left out. */
 import { count, element } from "./dom.js";
 
-/* The axes and the colour that the command line asked for are what a link without them means. */
+/* A link without axes and colour means those that the command line asked for. */
 export function useFileDefaults(state, { examples }) {
   for (const [key, value] of Object.entries(examples.about.shown)) state.define(key, value, true);
 }
@@ -11,7 +11,7 @@ function describe({ about, view, n, leftOut }) {
   const epochs = `epochs ${view.epochs[0]} to ${view.epochs[view.epochs.length - 1]}`;
   const whole =
     n < view.points
-      ? `It holds a random sample: ${count(n)} of ${count(view.points)} examples (seed ${about.seed}). Counts, selections and exports are of this sample; the exported command selects among all.`
+      ? `It holds a random sample: ${count(n)} of ${count(view.points)} examples (seed ${about.seed}). Counts, selections and exports cover this sample; the exported command selects among all.`
       : `It holds all ${count(n)} observed examples.`;
   const unfinished = view.state === "recording" ? " The run was still being recorded." : "";
   const missing = leftOut ? ` Left out: ${leftOut}.` : "";

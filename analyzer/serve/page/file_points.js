@@ -42,7 +42,7 @@ function colourAll(examples, colour) {
   return colours;
 }
 
-/* What the colours mean, as GET api/legend says it; null: nothing. */
+/* The meaning of the colours, as GET api/legend answers; null: they have none. */
 export function legendOf(examples, colour) {
   if (colour === "none") return null;
   const extent = examples.extent(colour);
@@ -67,7 +67,7 @@ export function pointBytes(examples, { x, y, colour }, places = null) {
   return bytes;
 }
 
-/* Calls found(place, x, y) for what is in the box; edges are in it. */
+/* Calls found(place, x, y) for each point in the box, edges included. */
 function visitBox(examples, { x, y, box: [left, right, low, high] }, found) {
   const [xs, ys] = [examples.column(x), examples.column(y)];
   for (let place = 0; place < examples.n; place++)
@@ -86,7 +86,7 @@ export function countBins(examples, { x, y, box, columns, rows }) {
   return bins;
 }
 
-/* 0 … 1, always the same for a place, and looks random. */
+/* A number from 0 to 1 that looks random, and is always the same for a place. */
 function lotOf(place) {
   let mixed = Math.imul(place + 1, 0x9e3779b1);
   mixed = Math.imul(mixed ^ (mixed >>> 15), 0x85ebca6b);
@@ -94,7 +94,7 @@ function lotOf(place) {
   return ((mixed ^ (mixed >>> 16)) >>> 0) / 2 ** 32;
 }
 
-/* {inside, n, places, bytes}: what the box holds, or about `most` of it, the same places each time. */
+/* {inside, n, places, bytes}: the points in the box, or about `most` of them: the same places each time. */
 export function pointsInside(examples, { x, y, colour, box, most }) {
   const inside = [];
   visitBox(examples, { x, y, box }, (place) => inside.push(place));

@@ -1,7 +1,7 @@
-/* file_rows.js: a selection as a table in pages: searched, sorted, and then cut. As select_rows.c does it. */
+/* file_rows.js: a selection as a table in pages: searched, sorted, and then cut, as in select_rows.c. */
 import { finderOf, placesOf } from "./file_within.js";
 
-/* What is sorted by; null: the ids. −1 and NaN are no value. */
+/* The values to sort by; null: the ids. NaN is no value. */
 function valuesOf(examples, sort) {
   if (!sort || sort === "id") return null;
   return sort === "gold" ? Float64Array.from(examples.gold, (number) => (number < 0 ? NaN : number)) : examples.column(sort);
@@ -18,7 +18,7 @@ function sortPlaces(places, values, isDescending) {
   return places.sort(compare);
 }
 
-/* {count, from, searched, complete, rows}: `around` is a place, whose page is wanted. */
+/* {count, from, searched, complete, rows}: with `around`, a place, the page that has it. */
 export function rowsOf(examples, kept, { sort, descending, from = 0, most = 100, q, around }) {
   const all = placesOf(kept);
   const found = q ? all.filter(finderOf(examples, q)) : all;

@@ -1,6 +1,6 @@
 /*
- * file_source.js: where data comes from in the page that is one file (`portolan map RUN -o FILE.html`): the methods of
- * ServerSource (source.js), answered from what the file holds, exactly as the server does.
+ * file_source.js: the data of a page that is one file (`portolan map RUN -o FILE.html`). It has the methods of ServerSource
+ * (source.js), and answers from the file exactly as the server does.
  */
 import { isFile } from "./file_blocks.js";
 import { FileExamples } from "./file_examples.js";
@@ -16,11 +16,11 @@ const LIVE = "the live page, portolan serve";
 const REASONS = {
   epochs: (view) => `This file holds the measures over epochs ${view.epochs[0]} to ${view.epochs[view.epochs.length - 1]} alone. Other epochs need ${LIVE}.`,
   runs: () => `This file holds one run. Comparing runs needs ${LIVE}.`,
-  progress: () => `This file is the run as it was when the file was made. How a run proceeds is shown by ${LIVE}.`,
-  lines: () => `The lines of your own file are not in here. They need ${LIVE} --data FILE, or portolan select --join FILE.`,
-  words: () => `Words are counted in all of your own file, which is not in here. They need ${LIVE} --data FILE.`,
+  progress: () => `This file shows the run as it was when the file was made. To see how a run proceeds, use ${LIVE}.`,
+  lines: () => `This page does not hold the lines of your own file. They need ${LIVE} --data FILE, or portolan select --data FILE.`,
+  words: () => `Words are counted in all of your own file, which this page does not hold. They need ${LIVE} --data FILE.`,
   texts: () => "This file holds no texts. portolan map puts them in with --data FILE --id-field FIELD --text FIELD.",
-  keep: () => `A selection is kept for programs by ${LIVE}. From here, export it.`,
+  keep: () => `Only ${LIVE} keeps a selection for programs. From this page, export it.`,
 };
 REASONS.compare = REASONS.runs;
 REASONS.live = REASONS.progress;
@@ -125,5 +125,5 @@ export class FileSource {
   }
 }
 
-/* The source of a page that is a file; null: the page has a server. */
+/* null: the page is no file, and has a server. */
 export const fileSource = () => (isFile() ? new FileSource() : null);

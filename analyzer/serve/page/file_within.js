@@ -1,6 +1,6 @@
 /*
- * file_within.js: which examples a selection holds, as selection/within.c decides it: in float64 on the measures
- * themselves, even-odd, edges inside, bounds inclusive. The formulas are the same, term by term, so that the ids are.
+ * file_within.js: decides which examples a selection holds, as selection/within.c does: in float64 on the measures
+ * themselves, even-odd, edges inside, bounds inclusive. The formulas agree term by term, so that the ids agree.
  *
  * `examples` is {n, column(name), gold, labels, placeOf(id)}: see file_source.js.
  */
@@ -8,8 +8,8 @@ import { SourceError } from "./source.js";
 
 const wrong = (text) => new SourceError(400, text);
 
-/* `vertices` is x0 y0 x1 y1 …. `side` is above 0 where the point is to the left of the edge, and 0 on its line. Of an edge
- * that is all above or all below the point, it does not matter. */
+/* `vertices` is x0 y0 x1 y1 …. `side` is above 0 where the point is to the left of the edge, and 0 on its line. An
+ * edge that lies all above or all below the point does not count. */
 export function isInside(vertices, x, y) {
   let inside = false;
   const end = vertices.length;
@@ -58,7 +58,7 @@ function keepNumbers(values, filter, kept) {
   }
 }
 
-/* Classes are given by number or name; null: without a label. */
+/* A filter gives classes by number or name; null: examples without a label. */
 function keepLabels({ gold, labels }, filter, kept) {
   const numbers = filter.in.map((value) => {
     if (value === null) return -1;
@@ -80,10 +80,10 @@ function keepIds(examples, filter, kept) {
   for (let place = 0; place < examples.n; place++) if (!wanted[place]) kept[place] = 0;
 }
 
-/* Letters large or small; others as they are. */
+/* ASCII letters in lower case; all others stay. */
 const fold = (text) => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 
-/* Does the id, or a text, of the example hold this text? As the server decides it. */
+/* A function: does the example at this place have the text in its id or in its texts? Decided as on the server. */
 export function finderOf(examples, text) {
   const part = fold(text);
   const has = (value) => value !== null && fold(value).includes(part);
@@ -95,7 +95,7 @@ function keepText(examples, { contains }, kept) {
     for (let place = 0; place < examples.n; place++) if (kept[place] && !isFound(place)) kept[place] = 0;
 }
 
-/* null: without a value. */
+/* null in a filter: examples without a value. */
 function keepCategories(examples, name, filter, kept) {
   const { numbers, numberOf } = examples.categories(name);
   const wanted = new Set(filter.in.map((value) => {

@@ -1,13 +1,13 @@
 /* filter_rows.js: filters as they are in the state, and a row of the panel for one on numbers. */
 import { element } from "./dom.js";
 
-/* `filters` with this one; without `name`, if it lets everything through. */
+/* `filters` with `filter` as `name`; without `name` if `filter` lets everything through. */
 export function withFilter(filters, name, filter) {
   const others = Object.entries(filters).filter(([other]) => other !== name);
   return Object.fromEntries(filter && Object.keys(filter).length > 0 ? [...others, [name, filter]] : others);
 }
 
-/* From and to; `title` says of what, {low, high} are what there is. */
+/* Fields from and to, for the measure or column `title`, whose values go from low to high. */
 export function rangeRow(state, name, title, { low, high }) {
   const filter = state.filters[name] ?? {};
   const field = (end, otherwise) =>

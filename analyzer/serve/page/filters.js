@@ -1,6 +1,6 @@
 /*
- * filters.js: which examples are shown: by label, by measures, by columns of the user's file, by a search in ids and
- * texts. What does not pass vanishes from the map, and is never selected.
+ * filters.js: chooses the examples to show: by label, by measures, by columns of the user's file, by a search in ids and
+ * texts. Examples that do not pass vanish from the map, and are never selected.
  */
 import { columnFilters } from "./column_filters.js";
 import { button, count, element, fillSelect, words } from "./dom.js";
@@ -37,7 +37,7 @@ function rangeFilters(state) {
   return element("div", {}, rows, more);
 }
 
-/* Ids too: a link, or a program, may have chosen them. */
+/* Clears a filter of ids too, which a link or a program may have set. */
 function searchFilter(state) {
   const input = element("input", { type: "search", placeholder: "id or text", "aria-label": "Search ids and texts" });
   const result = element("p", { role: "status" });

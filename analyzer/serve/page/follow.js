@@ -1,27 +1,27 @@
 /*
- * follow.js: a panel that asks the source what it shows. It asks again when another selection, other filters, another run
- * or other epochs are chosen, and when the run has grown; only while it is near what can be seen; one question at a time.
+ * follow.js: keeps a panel up to date. The panel asks the source again when the selection, the filters, the run or the epochs
+ * change, and when the run has grown. It asks one question at a time, and only while it is in view or close to it.
  */
 import { filteredNow, selectionNow } from "./selection.js";
 
 const NEAR = "300px 0px";
-const REST = 4; /* a run that grows is asked about again after so many times as long as the last answer took */
+const REST = 4; /* times as long as the last answer took: the pause before a growing run is asked about again */
 
-/* What a panel is about: the selection; without one, what passes the filters; null: everything. */
+/* The examples that a panel is about: the selection, or without one those that pass the filters; null: all. */
 export const chosenNow = (state) => selectionNow(state) ?? filteredNow(state);
 
-/* A selection of every example: the source knows no other way to say so than a filter that lets all through. */
+/* A selection of every example. The source has no other form for that than a filter that lets all through. */
 export const everything = (state) => ({ run: state.run, epochs: state.view.range, filters: { confidence: { min: 0 } } });
 
 /*
- * load() is an async function that asks, and shows the answer; fail(text) shows why that could not be done: it is given
- * null where it could. Returns a function that asks again at once.
+ * load() is an async function that asks, and shows the answer. fail(text) shows why load() failed; null: it did not fail.
+ * Returns a function that asks again at once.
  */
 export function follow(section, state, { load, fail }) {
   let isNear = false;
   let isWanted = false;
   let isBusy = false;
-  let asked = null; /* what the last question was about */
+  let asked = null; /* the subject of the last question */
   let restUntil = 0;
   let timer = 0;
 
@@ -36,7 +36,7 @@ export function follow(section, state, { load, fail }) {
       await load();
       fail(null);
     } catch (error) {
-      /* A version that is gone: the loader brings the next one, and with it comes the next question. */
+      /* The version is gone: the loader brings the next one, and the panel then asks again. */
       if (!error.gone) fail(error.message);
     }
     restUntil = performance.now() + REST * (performance.now() - began);
@@ -46,7 +46,7 @@ export function follow(section, state, { load, fail }) {
 
   const look = () => {
     clearTimeout(timer);
-    /* The state of another run than the view is about to be loaded. */
+    /* If the run of the state is not that of the view, its view is about to be loaded. */
     if (!isWanted || isBusy || !isNear || !state.view || state.view.run !== state.run) return;
     const rest = asked === about() ? restUntil - performance.now() : 0;
     if (rest > 0) timer = setTimeout(look, rest);

@@ -1,6 +1,6 @@
 /*
- * frame.js: where things are on the map: which part of the measures is in view, and the scales between the measures'
- * units, pixels, and the points' own 0 … 65534.
+ * frame.js: the part of the measures that is in view, and the scales between the measures' units, pixels, and the points' own
+ * units, 0 … 65534.
  */
 
 const STEPS = 65534;
@@ -8,11 +8,11 @@ const MARGIN = { left: 52, right: 64, top: 56, bottom: 44 };
 const NARROW = { left: 46, right: 12, top: 12, bottom: 40 };
 const PADDING = 0.03;
 const ZOOM_MOST = 10000;
-/* Measures whose whole range is shown, whatever the values. */
+/* Measures whose axis always shows the whole range. */
 const RANGES = { confidence: [0, 1], correctness: [0, 1], never_learned: [0, 1] };
 
 export class Frame {
-  /* By run and measure, what was in view before: axes stay where they were when epochs change. */
+  /* By run and measure, the range that was in view: axes stay where they are when epochs change. */
   #extents = new Map();
   width = 0; /* of the plot, pixels */
   height = 0;
@@ -30,7 +30,7 @@ export class Frame {
     return [extent[0] - padding, extent[1] + padding];
   }
 
-  /* What an axis of a measure shows at least, without the room around: {name, low, high}. */
+  /* {name, low, high}: the range that the axis of a measure shows at least, without the room around it. */
   known(run, { name, low, high }) {
     const extent = this.#extents.get(JSON.stringify([run, name])) ?? [low, high];
     return { name, low: extent[0], high: extent[1] };
@@ -56,7 +56,7 @@ export class Frame {
     return (this.whole[1] - this.whole[0]) / (this.box[1] - this.box[0]);
   }
 
-  /* A measure's value as the points have it. */
+  /* A measure's value in the points' own units. */
   steps(axis, value) {
     const { low, high } = this.columns[axis];
     return high > low ? ((value - low) / (high - low)) * STEPS : value - low;

@@ -1,6 +1,6 @@
 /*
- * gestures.js: what the pointer and the keys do on the map: lasso and box, moving and zooming, hovering and pinning,
- * going from point to point.
+ * gestures.js: pointer and keys on the map: lasso and box, moving and zooming, hovering and pinning, going from point to
+ * point.
  */
 import { mark } from "./dom.js";
 import { DRAWN } from "./marks.js";
@@ -8,9 +8,9 @@ import { Grid } from "./nearest.js";
 import { addPart, clearSelection, operationOf } from "./parts.js";
 import { boxPolygon } from "./selection.js";
 
-const REACH = 14; /* pixels from the pointer to a point that it is on */
+const REACH = 14; /* pixels: a point within this distance is under the pointer */
 const APART = 3; /* pixels between the corners of a lasso */
-const CLICK = 4; /* pixels that a click may move */
+const CLICK = 4; /* pixels: a press that moves less is a click */
 
 class Gestures {
   #grid = null;
@@ -49,7 +49,7 @@ class Gestures {
         last = transform;
       })
       .on("end", () => {
-        map.capture.__zoom = d3.zoomIdentity; /* the state has the box: d3 shall not run into limits of its own */
+        map.capture.__zoom = d3.zoomIdentity; /* the state has the box; d3 would otherwise stop at limits of its own */
       });
     d3.select(map.capture).call(zoom).on("dblclick.zoom", null);
     map.capture.addEventListener("dblclick", () => state.set({ box: null }));
@@ -173,7 +173,7 @@ class Gestures {
     event.preventDefault();
   }
 
-  /* The point nearest to the middle of what is in view. */
+  /* The point nearest to the middle of the view. */
   #first() {
     const [left, right, low, high] = this.map.frame.boxInSteps();
     return this.#search((left + right) / 2, (low + high) / 2, () => true);
@@ -190,7 +190,7 @@ class Gestures {
     });
   }
 
-  /* The nearest drawn point in view that fits, looked for wider and wider; its number, or −1. */
+  /* The number of the nearest drawn point in view that fits, or −1; the search widens step by step. */
   #search(atX, atY, fits) {
     const [left, right, low, high] = this.map.frame.boxInSteps();
     const { flags } = this.state.marks;

@@ -2,7 +2,7 @@
  * gl.js: draws points by WebGL2. Their bytes lie on the GPU as they came from the source: x and y in two bytes, a colour
  * in one, and one byte that says whether the point is drawn, and selected (marks.js).
  *
- * Without a selection all is one draw call; with one, what is not selected is drawn grey before the rest.
+ * Without a selection, one draw call draws all points. With one, the points that are not selected come first, in grey.
  */
 import { mark } from "./dom.js";
 
@@ -14,8 +14,8 @@ layout(location = 3) in uint flags;
 uniform vec2 centre, scale;
 uniform mediump float size;
 uniform float alpha;
-uniform uint mask, wanted; /* of flags: which are drawn */
-uniform vec4 instead; /* of the colour, where its alpha is not 0 */
+uniform uint mask, wanted; /* of flags: points whose masked flags equal "wanted" are drawn */
+uniform vec4 instead; /* a colour that replaces the point's own, unless its alpha is 0 */
 uniform sampler2D palette;
 flat out vec4 shade;
 void main() {
@@ -135,7 +135,7 @@ export class PointsRenderer {
   }
 
   /*
-   * box: [left, right, low, high] of the canvas, in the points' own 0 … 65534. size: in pixels of the canvas.
+   * box: [left, right, low, high] of the canvas, in the points' own units, 0 … 65534. size: in pixels of the canvas.
    * grey: {selectedBit, colour: [red, green, blue] of 0 … 1} where there is a selection, else null.
    */
   draw({ box, size, alpha, drawnBit, grey }) {

@@ -1,18 +1,18 @@
 /*
- * groups.js: how the selection differs from the whole: which groups (gold labels, values of a column of the user's file)
- * and which words it has more often. Without a selection: what passes the filters.
+ * groups.js: how the selection differs from all examples: the groups (gold labels, values of a column of the user's file) and
+ * the words that it has more often. Without a selection, the examples that pass the filters take its place.
  */
 import { button, count, element, fillSelect } from "./dom.js";
 import { chosenNow, follow } from "./follow.js";
 
 const GROUPS_MOST = 20; /* shown at first */
 const WORDS_MOST = 40;
-const NOTHING = "Select or filter examples: then this shows how they differ from all.";
+const NOTHING = "Select or filter examples to see here how they differ from all.";
 
 const percent = (share) => (Number.isFinite(share) ? `${(100 * share).toFixed(1)} %` : "–");
 const times = (ratio) => (Number.isFinite(ratio) ? `${ratio.toFixed(2)} ×` : "–");
 
-/* How much of something is selected, as a bar with a mark where it would be if it were as everything is. */
+/* A bar for the selected share of a group, with a mark at the selected share of all examples. */
 function shareBar(share, expected) {
   const bar = element("div", { class: "share", "aria-hidden": "true" });
   const fill = element("div", { class: share >= expected ? "fill more" : "fill" });
@@ -23,7 +23,7 @@ function shareBar(share, expected) {
   return bar;
 }
 
-/* A table; rows are arrays of what the cells hold, the first one being the row's head. Its roles: see rows.js. */
+/* A table; each row is an array of the contents of its cells, the head of the row first. Its roles: see rows.js. */
 function shareTable(name, caption, heads, rows) {
   return element(
     "table",
@@ -40,7 +40,7 @@ function groupTable({ groups, count: selected, all }, most) {
   const sorted = [...groups].sort((a, b) => b.inside - a.inside || b.all - a.all);
   const rows = sorted.slice(0, most).map(({ label, inside, all: examples }) =>
     [label, count(inside), count(examples), percent(inside / examples), times(inside / examples / expected), shareBar(inside / examples, expected)]);
-  return shareTable("groups", `${percent(expected)} of all examples are chosen: the mark in each bar.`, ["group", "chosen", "examples", "share", "ratio", "of the group"], rows);
+  return shareTable("groups", `${percent(expected)} of all examples are chosen; the mark in each bar stands there.`, ["group", "chosen", "examples", "share", "ratio", "of the group"], rows);
 }
 
 function wordTable({ words, texts, inside }, examples) {
@@ -50,7 +50,7 @@ function wordTable({ words, texts, inside }, examples) {
   return shareTable("words", `${read}; ${count(inside)} of them are chosen. A text counts a word once.`, ["word", "chosen", "texts", "share", "ratio", "z", "of the texts"], rows);
 }
 
-/* A half of the section: a title, what may be chosen, and a place for a table or the reason why there is none. */
+/* One half of the section: a title, the choices, and a place for a table or for the reason why there is none. */
 function panel(section, title, ...controls) {
   const content = element("div");
   const problem = element("p", { class: "hint", role: "status" });

@@ -1,6 +1,6 @@
 /*
- * hover.js: the example under the pointer, or that the keys have come to: drawn in front of all others, with its card. A
- * click pins it; what is pinned stays marked on the map.
+ * hover.js: draws the example under the pointer, or the one that the keys have reached, in front of all others, with its card.
+ * A click pins it; pinned examples stay marked on the map.
  */
 import { cardOf } from "./card.js";
 import { element, mark } from "./dom.js";
@@ -59,7 +59,7 @@ class Hover {
     else if (state.hovered !== null && state.hovered !== place) this.#ask();
   }
 
-  /* Places are others in a new version: the example stays. */
+  /* In a new version the same example has another place. */
   async #findAgain(id) {
     const { source, loader } = this.map.parts;
     const version = this.#version;

@@ -1,26 +1,26 @@
 /*
- * kept.js: the selection as programs read and set it (portolan.serve() in Python). What is selected here is kept by the server.
- * What was kept there since is selected here where the address says linked=true, as a notebook's does: other pages, of other people
- * perhaps, keep their own. Whoever selected last has it.
+ * kept.js: shares the selection with programs (portolan.serve() in Python). The server keeps each selection that is made here. A
+ * page whose address says linked=true, as that of a notebook does, also takes over each newer selection that the server keeps.
+ * Other pages, perhaps of other people, stay as they are. The last selection wins.
  *
- * A page whose address has a selection begins with that one; a linked one without begins with the one that is kept.
+ * A page whose address has a selection begins with that one; a linked page without one begins with the one that the server keeps.
  */
 import { selectionNow } from "./selection.js";
 import { same } from "./state.js";
 
 const LOOK_MS = 1000;
-const REST_MS = 200; /* from a change until it is sent: a lasso is followed by others, epochs are played */
+const REST_MS = 200; /* from a change until it is sent: more changes often follow, as while epochs are played */
 
 const NOTHING = { x: "", y: "", parts: [] };
 
-/* As the server is to keep it: of all epochs, if all are shown, also those to come. null: nothing is selected. */
+/* The selection for the server to keep. If all epochs are shown, it covers all, also those to come. null: nothing is selected. */
 function toKeep({ run, epochs, selection, filters }) {
   const object = selectionNow({ run, epochs, selection, filters });
   if (object && !object.epochs) delete object.epochs;
   return object;
 }
 
-/* A selection without parts has measures all the same. */
+/* The server asks for measures even in a selection without parts. */
 const nothingOf = ({ run, view }) => ({ run, x: view.columns[0].name, y: view.columns[0].name, parts: [] });
 
 /* Labels by their numbers, as the page's own filters have them. */
@@ -30,7 +30,7 @@ function byNumber(filters, { gold }) {
   return { ...filters, gold: { in: filters.gold.in.map(number) } };
 }
 
-/* What the state becomes by a selection that was kept. Filters that the page does not have are the selection's own. */
+/* The change of state that shows a kept selection. Filters that the page does not have become the selection's own. */
 function toShow(kept, state) {
   const { x = "", y = "", epochs = "" } = kept;
   const parts = kept.parts ?? (kept.polygon ? [{ op: "add", polygon: kept.polygon }] : []);
@@ -44,7 +44,7 @@ class Kept {
   #state;
   #source;
   #run = null;
-  #serial = 0; /* of the selection that this page and the server agree on */
+  #serial = 0; /* that of the selection on which this page and the server agree */
   #agreed = "null"; /* that selection, as toKeep() makes it */
   #timer = 0;
   #isAsking = false;
@@ -75,13 +75,13 @@ class Kept {
       if (JSON.stringify(own) !== this.#agreed) await this.#keep(own);
       else if (state.linked && !document.hidden) await this.#look();
     } catch {
-      /* The loader says what is wrong with the server, or with the selection. */
+      /* The loader reports what is wrong with the server or with the selection. */
     }
     this.#isAsking = false;
     this.#wait(LOOK_MS);
   }
 
-  /* Of another run nothing is known. */
+  /* Starts with a run whose kept selection is not known yet. */
   #begin() {
     this.#run = this.#state.run;
     this.#serial = 0;
@@ -93,7 +93,7 @@ class Kept {
       this.#serial = (await this.#source.keep(this.#run, own ?? nothingOf(this.#state))).serial;
     } catch (error) {
       const isRefused = error.status >= 400 && error.status < 500;
-      if (!isRefused) throw error; /* else it would be again */
+      if (!isRefused) throw error; /* a refused selection would be refused again */
     }
     this.#agreed = JSON.stringify(own);
   }
@@ -105,7 +105,7 @@ class Kept {
     const isLate = run !== state.run || JSON.stringify(toKeep(state)) !== this.#agreed;
     if (!answer || isLate) return;
     if (answer.serial < this.#serial) {
-      this.#begin(); /* the server is another one, and knows nothing */
+      this.#begin(); /* the server was started anew, and keeps nothing yet */
       return;
     }
     this.#serial = answer.serial;

@@ -1,12 +1,12 @@
 /*
- * label_filter.js: which gold labels are shown. The largest have a box each, all the others one together, and so have examples
- * without a label, where there are any.
+ * label_filter.js: chooses the gold labels to show. Each of the largest labels has a box of its own. All other labels share one box,
+ * and examples without a label have another.
  */
 import { element, refill } from "./dom.js";
 import { withFilter } from "./filter_rows.js";
 
 class LabelFilter {
-  #boxes = []; /* [{input, values()}]; values() promises what the filter lets through for it */
+  #boxes = []; /* [{input, values()}]; values() promises the values that the filter lets through when the box is ticked */
   #asked = 0;
 
   constructor({ state, source, loader }) {
@@ -16,7 +16,7 @@ class LabelFilter {
     state.subscribe(["view", "filters"], () => this.#show());
   }
 
-  /* Ticking the last box lets everything through. */
+  /* With all boxes ticked there is no filter. */
   async #change() {
     const asked = ++this.#asked;
     const ticked = this.#boxes.filter(({ input }) => input.checked);
@@ -24,7 +24,7 @@ class LabelFilter {
     this.problem.textContent = "";
     try {
       const values = isAll ? null : await Promise.all(ticked.map((box) => box.values()));
-      if (asked !== this.#asked) return; /* another box was changed meanwhile, and asks for all of them */
+      if (asked !== this.#asked) return; /* meanwhile another box was changed, whose own call asks for all boxes */
       this.state.set({ filters: withFilter(this.state.filters, "gold", values && { in: values.flat() }) });
     } catch (error) {
       this.problem.textContent = error.message;
@@ -36,7 +36,7 @@ class LabelFilter {
   async #labelsBeside(large) {
     const { run, epochs } = this.loader.at();
     const { name } = this.state.view.columns[0];
-    const nothing = { run, epochs: epochs || undefined, x: name, y: name, parts: [] }; /* of groups, all are told anyway */
+    const nothing = { run, epochs: epochs || undefined, x: name, y: name, parts: [] }; /* groups are listed with the counts of all examples, so an empty selection is enough */
     const { groups } = await (await this.source.select(run, nothing, "groups", { column: "gold", epochs })).json();
     const known = new Set(large.map(({ value }) => value));
     return groups.map(({ value }) => value).filter((value) => !known.has(value));

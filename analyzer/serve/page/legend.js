@@ -1,5 +1,5 @@
-/* legend.js: what the colours mean. A gold label, or a value of the user's own column, can be clicked: it alone is shown; once
- * more: all are. */
+/* legend.js: says what the colours mean. A click on a gold label, or on a value of the user's own column, shows its examples
+ * alone; a second click shows all again. */
 import { count, element, number, refill, words } from "./dom.js";
 import { categoryColour, isOthers, numberColour, onTheme } from "./palette.js";
 
@@ -19,7 +19,7 @@ function drawRamp(legend) {
   );
 }
 
-/* An entry that filters has a value that a filter knows: a label's number, the text of a column of the user's file. */
+/* A filter takes a label by its number, and a value of the user's file by its text. */
 const isFilter = ({ name }) => name === "gold" || name.startsWith("data:");
 const valueOf = (legend, { label, value }) => (legend.name === "gold" ? value : label);
 

@@ -1,6 +1,6 @@
 /*
- * linked_points.js: on one of two maps, the examples that are selected on the other one. If nothing is selected on this
- * map, what is not linked turns grey; else each linked example gets a dark core (light, in the dark).
+ * linked_points.js: marks on one of two maps the examples that are selected on the other one. If nothing is selected on this
+ * map, all other examples turn grey; else each marked example gets a dark core (a light one in the dark theme).
  */
 import { oncePerFrame } from "./dom.js";
 import { PointsRenderer } from "./gl.js";
@@ -8,7 +8,7 @@ import { hasBit } from "./links.js";
 import { DRAWN } from "./marks.js";
 import { byteColours, onTheme } from "./palette.js";
 
-const COLOURS = 256; /* that a point's byte may name */
+const COLOURS = 256; /* as many as a point's byte can name */
 
 function flagsOf(points, marks, mask) {
   const flags = new Uint8Array(points.n);
@@ -26,7 +26,7 @@ function coreColours() {
 export class LinkedPoints {
   #mask = null;
   #isWaiting = false;
-  #uploaded = {}; /* points, marks, mask, isAlone: as the renderer has them */
+  #uploaded = {}; /* the points, marks, mask and isAlone that the renderer has */
 
   constructor(map) {
     this.map = map;
@@ -44,14 +44,14 @@ export class LinkedPoints {
     });
   }
 
-  /* mask: of places of the map's view; null: nothing is selected there. */
+  /* mask: by place of this map's view; null: nothing is selected on the other map. */
   show(mask) {
     this.#mask = mask;
     this.#isWaiting = false;
     this.draw();
   }
 
-  /* The picture stays as it is until the next show(): the mask is of a view that has gone. */
+  /* Keeps the picture until the next show(): the mask belongs to a view that has gone. */
   wait() {
     this.#isWaiting = true;
   }

@@ -1,6 +1,6 @@
 /*
- * links.js: which examples of two views are the same, by id, and what that makes of their selections. Places are those
- * of the views (README.md); masks have one bit per place, the lowest bit of a byte first.
+ * links.js: matches the examples of two views by id, and carries selections from one to the other. Places are those of the
+ * views (README.md); masks have one bit per place, the lowest bit of a byte first.
  */
 import { countBits } from "./marks.js";
 
@@ -8,7 +8,7 @@ export const NOWHERE = 0xffffffff; /* the other view has no such example */
 
 export const hasBit = (mask, place) => (mask.bits[place >> 3] >> (place & 7)) & 1;
 
-/* {there, back, shared}: the place in the other view of each place here; the other way round; how many both have. */
+/* {there, back, shared}: by place here the place in the other view; by place there the place here; how many examples both have. */
 export function makeLinks(there, otherCount) {
   const back = new Uint32Array(otherCount).fill(NOWHERE);
   let shared = 0;
@@ -20,7 +20,7 @@ export function makeLinks(there, otherCount) {
   return { there, back, shared };
 }
 
-/* A mask carried over: places that `there` leads to. null stays null. */
+/* A mask carried over to the other view by `there`. null stays null. */
 export function carryMask(mask, there, otherCount) {
   if (!mask) return null;
   const bits = new Uint8Array(Math.ceil(otherCount / 8));
@@ -33,5 +33,5 @@ export function carryMask(mask, there, otherCount) {
   return { bits, count };
 }
 
-/* How many of the places of two masks of one view are in both. */
+/* How many places two masks of one view share. */
 export const countBoth = (a, b) => countBits(a.bits.map((byte, i) => byte & b.bits[i]));

@@ -1,7 +1,7 @@
 /*
- * loader.js: fetches what the state asks for, and puts it into the state: view, points, shown, selected, marks.
+ * loader.js: fetches the data that the state asks for, and puts it into the state: view, points, shown, selected, marks.
  *
- * All that belongs to one version of the view arrives together, so that places always mean the same examples.
+ * All data of one version of the view arrives together, so that places always mean the same examples.
  *
  * `points` is
  *     n            how many are here
@@ -17,17 +17,17 @@ import { SourceError } from "./source.js";
 import { filteredNow, isElsewhen, selectionNow } from "./selection.js";
 import { same } from "./state.js";
 
-const ALL_MOST = 1000000; /* points that are all loaded; beyond, the density and a sample of what is in view */
+const ALL_MOST = 1000000; /* so many points are loaded whole; of more, the density and a sample of the part in view */
 const SAMPLE = 100000;
 const CELLS = 256;
 const RECORDING_MS = 1000;
 const CLOSED_MS = 5000;
-const REST = 4; /* what is new is asked for again after so many times as long as the last time took, until its picture */
-const PICTURE_MS = 2000; /* waited for a picture at most: a page that nobody sees draws none */
+const REST = 4; /* times as long as the last update took until its picture: the pause before the next one */
+const PICTURE_MS = 2000; /* the longest wait for a picture: a hidden page draws none */
 
 export const columnOf = (view, name) => view.columns.find((column) => column.name === name);
 
-/* The list of runs is newer than the view, whose version a run's end does not change. */
+/* Asks the list of runs first: the end of a run does not change the version of the view. */
 export function isRecording({ runs, view }) {
   const run = runs?.find(({ name }) => name === view?.run) ?? view;
   return run?.state === "recording";
@@ -51,13 +51,13 @@ class Last {
   }
 }
 
-/* Until what the state is now has been drawn. */
+/* A promise for when the present state has been drawn. */
 const nextPicture = () => new Promise((done) => {
   setTimeout(done, PICTURE_MS);
   requestAnimationFrame(() => setTimeout(done));
 });
 
-/* x, y, colour as the view has them: what is not there gives way to the default. */
+/* x, y and colour; the default in the place of a measure or column that the view does not have. */
 export function axesOf(state, view) {
   const known = (name) => Boolean(columnOf(view, name));
   const first = view.columns[0]?.name;
@@ -83,8 +83,8 @@ export class Loader {
   #timer = 0;
   #boxTimer = 0;
   #failed = false;
-  #took = 0; /* milliseconds, the last time that the run had grown */
-  #viewOf = null; /* the run and epochs that the state's view was asked for */
+  #took = 0; /* milliseconds that the last update of a grown run took */
+  #viewOf = null; /* the run and epochs that the state's view was asked with */
 
   constructor(state, source) {
     this.#state = state;
@@ -102,7 +102,7 @@ export class Loader {
     return { run, epochs: range, version };
   }
 
-  /* A picture of part of more points than fit is loaded again when another part is looked at. */
+  /* When a view has too many points to load whole, another box needs another part. */
   #followBox() {
     clearTimeout(this.#boxTimer);
     if (this.#state.view?.points > ALL_MOST) this.#boxTimer = setTimeout(() => this.#refresh(false), 120);
@@ -128,7 +128,7 @@ export class Loader {
     if (ticket === this.#ticket) this.#poll();
   }
 
-  /* What was loaded is of the state's run and epochs. */
+  /* Puts loaded data into the state, whose run and epochs it belongs to. */
   #take(found) {
     const { run, epochs } = this.#state;
     this.#failed = false;
@@ -158,7 +158,7 @@ export class Loader {
     });
   }
 
-  /* A selection of other epochs than those that are shown, some of whose examples these may lack. */
+  /* A selection that was made at other epochs: the epochs shown may lack some of its examples. */
   async #loadCarried(at, selection) {
     const own = await this.#source.view(at.run, selection.epochs);
     const [bits, all] = await Promise.all([
@@ -187,7 +187,7 @@ export class Loader {
     });
   }
 
-  /* What is in view, as the measures' whole extent where nothing is zoomed. */
+  /* The box in view; without zoom, the whole extent of both measures. */
   #box(view, axes) {
     const of = (name) => {
       const { low, high } = columnOf(view, name);

@@ -22,7 +22,7 @@ import { createState } from "./state.js";
 import { showTable } from "./table.js";
 import { showTools } from "./tools.js";
 
-/* What is drawn now, for checks from outside and for style sheets. */
+/* Attributes that say what is drawn now, for tests and for style sheets. */
 function describe(state) {
   const { view, marks, selected } = state;
   const { dataset } = document.querySelector("main");

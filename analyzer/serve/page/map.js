@@ -1,6 +1,6 @@
 /*
- * map.js: the map: a canvas of points under an SVG of axes, cuts, outlines and marks. What it draws follows the state; it
- * is drawn again only when something has changed.
+ * map.js: the map: a canvas of points under an SVG of axes, cuts, outlines and marks. It follows the state, and is drawn again
+ * only when something has changed.
  */
 import { Cuts } from "./cuts.js";
 import { Density } from "./density.js";
@@ -15,7 +15,7 @@ import { byteColours, onTheme, unselectedColour } from "./palette.js";
 import { showReadOut } from "./readout.js";
 import { isElsewhen } from "./selection.js";
 
-/* In pixels of the screen: many points, or many on a small map, are small and let others shine through. */
+/* Of a point, in pixels of the screen. Where points are many, or the map is small, they are smaller and let others shine through. */
 function sizeOf(n, { zoom, width, height }) {
   const share = Math.sqrt((width * height) / 450000);
   const size = 8.6 - 1.1 * Math.log10(Math.max(n, 10));
@@ -29,7 +29,7 @@ function greyOf() {
   return { selectedBit: SELECTED, colour: [r / 255, g / 255, b / 255] };
 }
 
-/* What is drawn of what there is. */
+/* A sentence about how many of the examples are drawn. */
 function describeDrawn({ view, points, marks, shown }) {
   if (!view || !points || !marks) return "";
   const drawn = count(marks.drawn);
@@ -37,7 +37,7 @@ function describeDrawn({ view, points, marks, shown }) {
   const all = `${count(view.points)} ${examples}`;
   const whole = points.inside < view.points ? `the ${count(points.inside)} in view, of ${all}` : all;
   if (points.n < points.inside) {
-    const which = shown ? "It has only what passes the filters." : "The shading behind counts all of them, the histograms the sample.";
+    const which = shown ? "It has only examples that pass the filters." : "The shading behind it counts all of them; the histograms count the sample.";
     return `A sample of ${drawn} points of ${whole}. ${which}`;
   }
   if (marks.drawn === view.points) return `All ${drawn} ${examples} are drawn.`;
@@ -54,7 +54,7 @@ class MapView {
     this.state = parts.state;
     this.frame = new Frame();
     this.#build(section);
-    /* Pictures of a million points take long: they are drawn again only where they have changed, the rest above them more often. */
+    /* A picture of a million points takes long, so it is drawn only when it has changed; the layers above it are drawn more often. */
     this.areStale = true;
     this.drawOver = oncePerFrame(() => this.#draw());
     this.draw = () => {
@@ -169,7 +169,7 @@ class MapView {
     this.margins.draw();
     this.cuts.draw();
     this.hover.draw();
-    const how = this.renderer.works ? "" : " This browser has no WebGL2: the map is a picture of how many there are.";
+    const how = this.renderer.works ? "" : " This browser has no WebGL2: the map shows how many examples lie where, without points.";
     this.drawn.textContent = describeDrawn(this.state) + how;
     this.unzoom.hidden = !box;
   }

@@ -1,6 +1,6 @@
 /*
- * margins.js: how the points are distributed along each axis, on the same axes; brushing there selects a range. What is
- * selected stands before the rest.
+ * margins.js: a histogram of the points along each axis of the map. Brushing it selects a range. Bars of selected points stand in
+ * front of the bars of all.
  */
 import { coordinates, DRAWN, SELECTED } from "./marks.js";
 import { boxPolygon } from "./selection.js";
@@ -10,7 +10,7 @@ const BARS = 64;
 const GAP = 6;
 const ROOM = 44;
 
-/* Counts by bar of what is in view: {all, selected}. */
+/* {all, selected}: counts by bar of the points in view. */
 function countBars(steps, flags, from, to) {
   const all = new Float64Array(BARS);
   const selected = new Float64Array(BARS);
@@ -59,7 +59,7 @@ export class Margins {
     addPart(state, frame.columns, boxPolygon(box), operationOf(sourceEvent, state));
   }
 
-  /* Counted again only where something has changed. */
+  /* Counts again only when something has changed. */
   #count() {
     const { state, frame } = this.map;
     const box = frame.boxInSteps();

@@ -1,4 +1,4 @@
-/* marks.js: which of the points that are here are drawn, and which are selected. */
+/* marks.js: flags for each loaded point: is it drawn, is it selected? */
 
 export const DRAWN = 1; /* has values on both axes, and passes the filters */
 export const SELECTED = 2;
@@ -16,7 +16,7 @@ export function countBits(bits) {
   return count;
 }
 
-/* A million points are gone through at each selection, so the masks are looked up here, without a call for each. */
+/* This loop runs over a million points at each selection, so it reads the masks itself, without a call for each point. */
 export function markPoints(points, shown, selected) {
   const { x, y } = coordinates(points);
   const { n, places } = points;

@@ -1,6 +1,6 @@
 /*
  * nearest.js: the drawn point that is nearest to a place on the map. Points are sorted into a grid of 256 × 256 cells
- * over their own 0 … 65534, once for each set of points.
+ * over their own units, 0 … 65534, once for each set of points.
  */
 import { coordinates, DRAWN, NONE } from "./marks.js";
 

@@ -1,6 +1,6 @@
 /*
- * palette.js: colours, for dark and light. Categories can be told apart with the common colour blindnesses, and every
- * mark has a contrast of 3:1 at least with its background.
+ * palette.js: colours, for dark and light. People with the common colour blindnesses can tell categories apart, and
+ * every mark has a contrast of at least 3:1 with its background.
  */
 
 const CATEGORIES = {
@@ -10,7 +10,7 @@ const CATEGORIES = {
 const OTHER = { light: "#767676", dark: "#9a9a9a" };
 const UNSELECTED = { light: "#b9bdc3", dark: "#4b535c" };
 const ONE = { light: "#0072b2", dark: "#56b4e9" };
-/* The part of viridis that has the contrast. */
+/* The part of viridis that has this contrast. */
 const VIRIDIS = { light: [0, 0.74], dark: [0.3, 1] };
 
 const darkness = matchMedia("(prefers-color-scheme: dark)");
@@ -20,7 +20,7 @@ export const onTheme = (tell) => darkness.addEventListener("change", tell);
 export const plainColour = () => ONE[theme()];
 export const unselectedColour = () => UNSELECTED[theme()];
 
-/* Is this entry of a legend of categories the last one, of all that have no colour of their own? */
+/* Is this the last entry in a legend of categories, which stands for all that have no colour of their own? */
 export const isOthers = (rank) => rank >= CATEGORIES.light.length;
 
 export const categoryColour = (rank) => CATEGORIES[theme()][rank] ?? OTHER[theme()];

@@ -5,12 +5,12 @@ import { same } from "./state.js";
 
 const NOTHING = { x: "", y: "", parts: [] };
 
-/* Shift adds, Alt removes; else what the tools say, which works without keys. */
+/* Shift adds, Alt removes; without a key, the choice in the tools decides. */
 export const operationOf = (event, state) => (event?.altKey ? "remove" : event?.shiftKey ? "add" : state.operation);
 
 /*
- * columns: {x, y}, as the points have them. Parts are of one pair of measures at the same epochs: on others, the selection begins
- * anew, and so it does after one that has filters of its own.
+ * columns: {x, y}, as the points have them. All parts of a selection share one pair of measures and one range of epochs. On other
+ * measures or epochs the selection begins anew, and also after a selection that has filters of its own.
  */
 export function addPart(state, columns, polygon, operation) {
   const [x, y] = [columns.x.name, columns.y.name];
@@ -24,16 +24,16 @@ export function addPart(state, columns, polygon, operation) {
 
 export const clearSelection = (state) => state.set({ selection: NOTHING });
 
-/* The contrary of parts can be said, that of filters cannot; and where everything ends is known of the epochs that are shown. */
+/* Parts can be inverted, filters cannot. The bounds of everything are known only for the epochs that are shown. */
 export const canInvert = (state) => state.selection.parts.length > 0 && !state.selection.filters && !isElsewhen(state);
 
-/* Everything but what is selected: everything, and each part does the contrary. */
+/* Selects all other examples: adds a part that holds everything, and inverts each part. */
 export function invertSelection(state) {
   const { x, y, parts, epochs } = state.selection;
   const columns = [x, y].map((name) => state.view?.columns.find((column) => column.name === name));
   if (!canInvert(state) || columns.includes(undefined)) return;
   const sides = columns.flatMap(({ low, high }) => {
-    const room = 1 + Math.abs(low) + Math.abs(high); /* for what is still to come, too */
+    const room = 1 + Math.abs(low) + Math.abs(high); /* for values that are still to come, too */
     return [low - room, high + room];
   });
   const [left, right, low, high] = sides;

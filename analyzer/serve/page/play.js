@@ -1,6 +1,6 @@
 /*
- * play.js: shows one range of epochs after another. A step is a new picture, never a movement: what would be drawn
- * between two epochs was not observed. Each picture stays for a while after it is complete; meanwhile the source is
+ * play.js: shows one range of epochs after another. A step is a new picture, never a movement: nothing was observed between
+ * two epochs. Each picture stays for a while after it is complete; meanwhile the source is
  * asked for the next view, so that it is ready.
  */
 
@@ -37,7 +37,7 @@ export class Player {
     this.#follow();
   }
 
-  /* Somebody else chooses epochs, or something fails: the end. The picture is there: the next one in a while. */
+  /* Playing ends when something else changes the epochs, or fails. Once the picture is complete, the next one waits its turn. */
   #follow() {
     const { state } = this;
     if (!this.isPlaying) return;

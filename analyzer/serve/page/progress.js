@@ -1,6 +1,6 @@
 /*
- * progress.js: how far the run is, while it is recorded and afterwards: what is learned and forgotten by epoch, the
- * rate, the collector's health, warnings, and what the clients counted.
+ * progress.js: the progress of the run, while it is recorded and afterwards: examples learned and forgotten by epoch, the
+ * rate, the collector's health, warnings, and the clients' counters.
  */
 import { count, element } from "./dom.js";
 import { EpochChart } from "./epoch_chart.js";
@@ -24,7 +24,7 @@ function sayAge(seconds) {
 
 const sayBytes = (bytes) => (bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`);
 
-/* [[name, text], …]: of the run. */
+/* Facts about the run: [[name, text], …]. */
 function runFacts(progress) {
   const { forgetting, examples, declared, observations, rate } = progress;
   const recording = progress.state === "recording";
@@ -37,7 +37,7 @@ function runFacts(progress) {
   ];
 }
 
-/* Counts of trouble are left out while they are 0. */
+/* Counters of trouble are left out while they are 0. */
 function healthFacts({ collector, sessions, counters, replaced, refused }) {
   const { commits } = counters;
   const reasons = Object.entries(counters.refused).filter(([, number]) => number > 0).map(([reason, number]) => `${reason.replaceAll("_", " ")} ${count(number)}`);
@@ -45,7 +45,7 @@ function healthFacts({ collector, sessions, counters, replaced, refused }) {
     ["Replaced", replaced],
     ["Refused", refused, reasons.length > 0 ? ` (${reasons.join(", ")})` : ""],
     ["Repeated", counters.repeated],
-    ["Skipped, sent again", counters.skipped],
+    ["Skipped, to be sent again", counters.skipped],
     ["Gaps in numbers", counters.gaps],
     ["Malformed frames", counters.malformed],
     ["Failed commits", counters.failures],
@@ -60,9 +60,9 @@ function healthFacts({ collector, sessions, counters, replaced, refused }) {
 }
 
 function clientFacts({ clients }) {
-  if (clients.told === 0) return [["Clients", "none has told its counts yet"]];
+  if (clients.told === 0) return [["Clients", "none has sent its counts yet"]];
   return [
-    ["Clients that told", count(clients.told)],
+    ["Clients that sent counts", count(clients.told)],
     ["Logged", count(clients.logged)],
     ["Refused", count(clients.refused)],
     ["Dropped", count(clients.dropped)],
@@ -86,7 +86,7 @@ function numberTable() {
   return { box: element("details", { class: "numbers-by-epoch" }, element("summary", {}, "Numbers by epoch"), table), show };
 }
 
-/* The epoch under way: how much of it has come. */
+/* How much of the present epoch has been observed. */
 function epochBar() {
   const bar = element("progress");
   const text = element("span");
@@ -104,7 +104,7 @@ function epochBar() {
 
 class Progress {
   #seen = null;
-  #of = null; /* the run that it is about */
+  #of = null; /* the run that the panel shows */
   #ticket = 0;
   #timer = 0;
 

@@ -1,5 +1,6 @@
 /*
- * readout.js: the map in words, for those who do not see it: a summary, the regions' counts, and what is pointed at.
+ * readout.js: the map in words, for people who do not see it: a summary, the counts of the regions, and the example under the
+ * pointer.
  */
 import { sayExample } from "./card.js";
 import { count, element, words } from "./dom.js";
@@ -7,7 +8,7 @@ import { REGIONS } from "./selection.js";
 
 const HELP =
   "Arrow keys go from point to point, Home to the middle, Enter pins, Escape leaves. Plus and minus zoom, " +
-  "Shift with arrows moves, 0 shows everything. Tab comes to the cuts, which arrow keys move.";
+  "Shift with arrows moves, 0 shows everything. Tab goes to the cuts, and arrow keys move them.";
 
 function summarize(state) {
   const { view, points, selected, regionCounts } = state;

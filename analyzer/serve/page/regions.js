@@ -1,4 +1,4 @@
-/* regions.js: how many are in each region, live while its cuts are moved; a button selects a region. */
+/* regions.js: the number of examples in each region, live while the cuts are moved. A button selects a region. */
 import { button, count, element } from "./dom.js";
 import { boxPolygon, countRegions, cutsOf, regionBox, REGIONS } from "./selection.js";
 import { addPart, operationOf } from "./parts.js";
@@ -33,7 +33,7 @@ export function showRegions(section, { state, source, loader }) {
     ),
   );
 
-  /* One question at a time, then the newest. */
+  /* Asks one question at a time, and then the newest. */
   let asking = false;
   let again = false;
   const ask = async () => {
@@ -48,7 +48,7 @@ export function showRegions(section, { state, source, loader }) {
         const counts = await countRegions(source, loader.at(), cutsOf(state), state.filters);
         state.set({ regionCounts: counts });
       } catch {
-        /* The view has gone: the next one asks again. */
+        /* The view has gone: the next view asks again. */
       }
     } while (again);
     asking = false;

@@ -9,13 +9,13 @@ import { textField } from "./texts.js";
 const TEXT_MOST = 160; /* characters of a field */
 const USUAL = ["confidence", "variability", "correctness", "forgetting_events", "aum", "el2n"];
 
-/* The columns of measures: the map's, the usual ones, and what the user added; in the view's order. */
+/* The columns of measures: those of the map, the usual ones, and those that the user added, in the view's order. */
 export function measureColumns(view, { x, y, colour, extra, sortedBy }) {
   const wanted = new Set([x, y, colour, sortedBy, ...USUAL, ...extra]);
   return view.columns.filter(({ name }) => wanted.has(name));
 }
 
-/* Which columns the table has: of the view's, and of the examples' texts. */
+/* The columns of the table: measures of the view, and texts of the examples. */
 export function tableColumns(view, choice) {
   return {
     hasLabels: (view.gold?.values.length ?? 0) > 0,
@@ -35,7 +35,7 @@ function sortedHead(name, text, sort, onSort) {
   );
 }
 
-/* The head; a click on a column that can be sorted by calls onSort("name"), or onSort("-name") for descending. */
+/* The head of the table. A click on a sortable column calls onSort("name"), or onSort("-name") for descending order. */
 export function headRow(columns, sort, onSort) {
   const plain = (...content) => element("th", { scope: "col", role: "columnheader", class: "plain" }, ...content);
   return element(
@@ -61,7 +61,7 @@ function textCell(example, opened) {
 
 const cell = (name, ...content) => element("td", { role: "cell", class: name }, ...content);
 
-/* One example; `opened` is textField()'s, onPin() pins it, or takes the pin away. */
+/* The row of one example. `opened`: see textField(). onPin() pins the example, or unpins it. */
 export function exampleRow(example, columns, opened, onPin) {
   const pin = button("", onPin, { class: "pin", tabindex: -1, "aria-label": `Pin ${example.id}` });
   pin.append(element("span", { "aria-hidden": "true" }, "◎"));

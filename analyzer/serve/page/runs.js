@@ -1,4 +1,4 @@
-/* runs.js: which run is shown, and how far it is. */
+/* runs.js: chooses the run, and says how far it is. */
 import { count, fillSelect } from "./dom.js";
 import { isRecording } from "./loader.js";
 
@@ -12,7 +12,7 @@ function facts(state) {
   return `${isRecording(state) ? "● recording · " : ""}${examples} examples · ${epochs} ${view.all_epochs.length === 1 ? "epoch" : "epochs"}`;
 }
 
-/* What the page shows of runs: their names, and whether they go on. */
+/* All that the page shows of the list of runs: their names, and whether they are being recorded. */
 const told = (runs) => JSON.stringify(runs?.map(({ name, state }) => [name, state]));
 
 export function showRuns(header, { state, source }) {
@@ -40,7 +40,7 @@ export function showRuns(header, { state, source }) {
     try {
       const runs = document.hidden && state.runs ? state.runs : await source.runs();
       if (told(runs) !== told(state.runs)) state.set({ runs });
-      /* The newest run, where none was asked for. */
+      /* Without a run in the address, the newest one. */
       if (!state.run && runs.length > 0)
         state.set({ run: [...runs].sort((a, b) => (a.created < b.created ? 1 : -1))[0].name });
       else if (runs.length === 0) state.set({ error: "The store has no run yet: this page shows one as soon as it begins." });

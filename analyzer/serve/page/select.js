@@ -1,9 +1,9 @@
-/* select.js: how many are selected; a box by numbers, for those who use no pointer. */
+/* select.js: says how many examples are selected, and takes a box as numbers, for people who use no pointer. */
 import { button, count, element, mark, words } from "./dom.js";
 import { addPart, canInvert, clearSelection, invertSelection } from "./parts.js";
 import { boxPolygon, isElsewhen, sayEpochs } from "./selection.js";
 
-/* How many are selected, in words. */
+/* The number of selected examples, in words. */
 function describe({ selected, view }) {
   if (!selected) return "Nothing is selected.";
   const all = selected.all ?? selected.count;
@@ -11,7 +11,7 @@ function describe({ selected, view }) {
   return `${count(all)} selected${share}`;
 }
 
-/* A selection keeps the epochs that it was made at: says which, where others are shown. */
+/* A selection keeps the epochs at which it was made. This line names them while the map shows others. */
 function showEpochsOf(state) {
   const text = element("span");
   const back = button("", () => state.set({ epochs: state.selection.epochs }));
@@ -23,14 +23,14 @@ function showEpochsOf(state) {
     const [own, shown] = [sayEpochs(selected.own.epochs), sayEpochs(view.epochs)];
     const lacking = selected.all - selected.count;
     const missing = lacking > 0 ? ` ${count(lacking)} of them were not observed in ${shown}.` : "";
-    text.textContent = `The selection was made at ${own} and stays the same examples; the map shows ${shown}.${missing}`;
+    text.textContent = `The selection was made at ${own} and keeps its examples; the map shows ${shown}.${missing}`;
     back.textContent = `Show ${own}`;
   });
   box.hidden = true;
   return box;
 }
 
-/* Four fields, and what to do with the box that they make. */
+/* Four fields for the edges of a box, and buttons that select with it. */
 function showNumbers(state) {
   const names = { x: element("legend"), y: element("legend") };
   const field = (axis, end) => element("input", { type: "number", step: "any", "aria-label": `${axis} ${end}`, placeholder: end });
@@ -73,7 +73,7 @@ export function showSelect(section, { state }) {
     total,
     element("div", { class: "tools" }, clear, invert),
     showEpochsOf(state),
-    element("p", { class: "hint" }, "Draw on the map, or brush its histograms. A click pins."),
+    element("p", { class: "hint" }, "Draw on the map, or brush its histograms. A click pins an example."),
     showNumbers(state),
   );
   const show = () => {

@@ -1,11 +1,11 @@
 /*
- * selection.js: selections as `portolan select --within` reads them: {run, x, y, epochs, parts, filters}. Inside is
- * decided by the source, in float64 on the measures themselves, as they are over the selection's own epochs: those that it was made
- * at. So the same examples stay selected while other epochs are shown.
+ * selection.js: selections as `portolan select --within` reads them: {run, x, y, epochs, parts, filters}. The
+ * source decides which examples are inside, in float64 on the measures themselves. It takes the measures over the selection's own
+ * epochs, at which it was made, so the same examples stay selected while other epochs are shown.
  */
 
-/* Parts on two axes, and filters; null: neither is there. `epochs` is a range as the view was asked for. A selection that a program
- * made may have filters of its own. */
+/* A selection of parts on two axes, and filters; null: it would have neither. `epochs` is the range that the view was asked with. A
+ * selection made by a program may have filters of its own. */
 function selectionObject(run, epochs, { x, y, parts }, filters) {
   const object = { run, epochs };
   if (parts.length > 0) Object.assign(object, { x, y, parts });
@@ -13,13 +13,13 @@ function selectionObject(run, epochs, { x, y, parts }, filters) {
   return object.parts || object.filters ? object : null;
 }
 
-/* Was the selection made at other epochs than those that are shown? */
+/* Was the selection made at epochs that are not those shown? */
 export function isElsewhen({ selection, view }) {
   const { epochs, parts, filters } = selection;
   return Boolean(view) && (parts.length > 0 || Boolean(filters)) && epochs !== undefined && epochs !== view.range && epochs !== epochsOf(view);
 }
 
-/* What is selected, for questions about the view that is shown; null: nothing is selected. */
+/* The selection, for questions about the view that is shown; null: nothing is selected. */
 export function selectionNow(state) {
   const { selection, filters } = state;
   if (selection.parts.length === 0 && !selection.filters) return null;
@@ -27,7 +27,7 @@ export function selectionNow(state) {
   return selectionObject(state.run, selection.epochs ?? state.view?.range ?? state.epochs, selection, together);
 }
 
-/* What passes the filters; null: there are none. */
+/* The examples that pass the filters, as a selection; null: there are no filters. */
 export function filteredNow(state) {
   return selectionObject(state.run, state.view?.range ?? state.epochs, { parts: [] }, state.filters);
 }
@@ -45,12 +45,12 @@ export function sayEpochs(epochs) {
 }
 
 /*
- * A selection for an export: with the epochs that are there now, so that it repeats on a run that goes on, and the digests
- * of its measures and labels, by which a command sees that an observation was replaced. Both are of the view of its own epochs.
+ * A selection for an export. It names the epochs that are there now, so that it can be repeated on a run that grows. It has the
+ * digests of its measures and labels, by which a command sees that an observation was replaced. Both come from the view of its own epochs.
  */
 export function repeatable(state, object) {
   const view = [state.selected?.own, state.view].find((one) => one && [one.range, epochsOf(one)].includes(object.epochs));
-  if (!view) return object; /* which is still being loaded */
+  if (!view) return object; /* its view is still being loaded */
   const names = new Set([object.x, object.y, ...Object.keys(object.filters ?? {})]);
   const columns = view.columns.filter(({ name, digest }) => digest && names.has(name));
   const digests = Object.fromEntries(columns.map(({ name, digest }) => [name, digest]));
@@ -72,7 +72,7 @@ function below(value) {
   return number[0];
 }
 
-/* What is ambiguous begins here: where nothing varies, nothing is. */
+/* The variability at which the ambiguous region begins. Examples that do not vary are never ambiguous. */
 const ambiguousFrom = (cuts) => Math.max(cuts.variability, Number.MIN_VALUE);
 
 export const REGIONS = ["easy-to-learn", "ambiguous", "hard-to-learn"];
@@ -88,7 +88,7 @@ export function boxPolygon([left, right, low, high]) {
   return [[left, low], [right, low], [right, high], [left, high]];
 }
 
-/* How many of those that pass the filters are in each region. */
+/* How many of the examples that pass the filters are in each region. */
 export async function countRegions(source, at, cuts, filters) {
   const epochs = at.epochs;
   const count = (more) => source.count(at, { run: at.run, epochs, filters: both(filters, more) });
@@ -104,7 +104,7 @@ export async function countRegions(source, at, cuts, filters) {
   return { "easy-to-learn": easy, ambiguous, "hard-to-learn": all - ambiguous - easy };
 }
 
-/* The filters that let through what both do. */
+/* Filters that let through the examples that pass both. */
 function both(filters, more) {
   const joined = { ...filters };
   for (const [name, filter] of Object.entries(more)) joined[name] = name in filters ? bothOf(filters[name], filter) : filter;

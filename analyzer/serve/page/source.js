@@ -1,11 +1,11 @@
 /*
- * source.js: where data comes from. Nothing else in the page asks the server.
+ * source.js: the source of all data. No other module of the page asks the server.
  *
- * The page as one file has a source of the same methods, without a server. Every method returns a promise; it fails
- * with a SourceError, whose `status` is that of HTTP, and whose `gone` is true where the view's version is no longer there:
+ * A page that is one file has a source with the same methods, without a server. Every method returns a promise. It fails
+ * with a SourceError, whose `status` is that of HTTP. Its `gone` is true if the server no longer has the view's version;
  * the loader then loads the view again.
  *
- * `at` is {run, epochs, version}: which view. Ids are texts everywhere, also those of integers.
+ * `at` is {run, epochs, version} and names a view. Ids are texts everywhere, also whole numbers.
  */
 
 export class SourceError extends Error {
@@ -16,7 +16,7 @@ export class SourceError extends Error {
   }
 }
 
-/* Numbers of JSON beyond 2^53 would lose digits: ids become texts before they are parsed. */
+/* JSON numbers beyond 2^53 would lose digits, so ids become texts before the answer is parsed. */
 function parseJson(text) {
   return JSON.parse(text.replace(/([{,]"id":)(\d+)(?=[,}])/g, '$1"$2"'));
 }
@@ -49,12 +49,12 @@ async function ask(address, options = {}) {
   try {
     message = JSON.parse(await response.text()).error || message;
   } catch {
-    /* An answer without a reason. */
+    /* The answer gives no reason. */
   }
   throw new SourceError(response.status, message);
 }
 
-/* Answers about a selection are by the places of this view, which may be of other epochs than the selection's own. */
+/* Answers about a selection use the places of this view, whose epochs may not be the selection's own. */
 const ofView = ({ epochs, version }) => ({ epochs, version });
 
 const getJson = async (path, query) => parseJson(await (await ask(addressOf(path, query))).text());
@@ -64,7 +64,7 @@ export class ServerSource {
   /* Is there a server, so that runs can grow? */
   live = true;
 
-  /* Why something cannot be done here: a sentence, or null where it can. `what` is a form of select(), or "texts". */
+  /* A sentence about why this page cannot do something; null: it can. `what` is a form of select(), or "texts". */
   whyNot(_what) {
     return null;
   }
@@ -96,14 +96,14 @@ export class ServerSource {
     return new Uint32Array(await getBytes("api/bins", { ...at, x, y, box: box.join(), columns, rows }));
   }
 
-  /* {inside, n, places, bytes}: `n` of the `inside` points that a box holds; bytes as points() has them. */
+  /* {inside, n, places, bytes}: `n` of the `inside` points in a box; bytes as from points(). */
   async inside(at, { x, y, colour, box, most }) {
     const answer = await getBytes("api/inside", { ...at, x, y, colour, box: box.join(), most });
     const [inside, n] = new Uint32Array(answer, 0, 2);
     return { inside, n, places: new Uint32Array(answer, 8, n), bytes: answer.slice(8 + 4 * n) };
   }
 
-  /* Uint32Array: by place of `at`, the place of the same id in the view `other`; 0xffffffff: it has no such example. */
+  /* Uint32Array: by place of `at`, the place of the same id in the view `other`; 0xffffffff: `other` does not have it. */
   async match(at, other) {
     return new Uint32Array(await getBytes("api/match", { ...at, other: other.run, other_epochs: other.epochs, other_version: other.version }));
   }
@@ -122,8 +122,8 @@ export class ServerSource {
     return getJson("api/progress", { run });
   }
 
-  /* A selection (see selection.js) as a Response, in the form `as` with further `query`. With `version` and `epochs`: as far as that
-   * view has it, with that view's places and measures; without: of the selection's own epochs. */
+  /* A selection (see selection.js) as a Response, in the form `as` with further `query`. With `version` and `epochs`, the answer has
+   * the examples, places and measures of that view; without, those of the selection's own epochs. */
   select(run, selection, as, query = {}) {
     const path = `api/runs/${encodeURIComponent(run)}/select`;
     return ask(addressOf(path, { as, ...query }), { method: "POST", body: JSON.stringify(selection) });
@@ -136,8 +136,8 @@ export class ServerSource {
   }
 
   /*
-   * {count, from, searched, complete, rows}: examples of the selection, as example() has them. query: sort, descending,
-   * from, most, q (a text that is searched), around (a place: the page that has it is wanted).
+   * {count, from, searched, complete, rows}: examples of the selection, as from example(). query: sort, descending,
+   * from, most, q (a text to search for), around (a place: answers with the page that has it).
    */
   async rows(at, selection, query) {
     return parseJson(await (await this.select(at.run, selection, "rows", { ...ofView(at), ...query })).text());

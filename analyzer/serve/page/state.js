@@ -1,39 +1,39 @@
 /*
- * state.js: what the page shows, in one object that can be observed.
+ * state.js: the state of the page, in one object that can be observed.
  *
  *     const state = createState();
  *     state.define("sort", "id");                  // a key of your module, kept in the address if `true` follows
  *     state.run                                    // read
- *     state.set({ x: "aum", box: null });          // change: all at once; then subscribers are called, once each
+ *     state.set({ x: "aum", box: null });          // changes all keys, then calls each subscriber once
  *     state.subscribe(["view", "selected"], fn);   // fn(changed keys, state); returns a function that ends it
  *
- * Values are replaced, never changed in place. A subscriber may call set(): its changes are told after the present ones.
+ * Values are replaced, never changed in place. A subscriber may call set(): subscribers hear of its changes after the present ones.
  *
  * Kept in the address's fragment (a link shows the same):
- *     run, epochs     which; epochs is "A:B" as --epochs takes it, "": all
+ *     run, epochs     epochs is "A:B" as --epochs takes it, "": all
  *     x, y, colour    names of measures; colour also "gold", "data:COLUMN", "none"
- *     cuts            {variability, confidence} between the regions; null: the run's own
- *     box             [left, right, low, high] in the measures' units: what is zoomed to; null: everything
- *     selection       {x, y, parts: [{op: "add" | "remove", polygon: [[x, y], …]}], epochs}; no parts: nothing is selected. Its
- *                     epochs are those that it was made at, and stay when others are shown. In the address they are left out where
- *                     they are those that are shown. One that a program made may have `filters` too, even without parts; the
- *                     server keeps it, the address does not
+ *     cuts            {variability, confidence}, the cuts between the regions; null: the run's own
+ *     box             [left, right, low, high] in the measures' units: the part in view; null: everything
+ *     selection       {x, y, parts: [{op: "add" | "remove", polygon: [[x, y], …]}], epochs}; no parts: nothing is selected. It
+ *                     keeps the epochs at which it was made when others are shown. The address leaves them out if they are
+ *                     those shown. A selection made by a program may have `filters` too, even without parts; the server
+ *                     keeps it, the address does not
  *     filters         as a selection file has them: {gold: {in: []}, correctness: {min, max}, id: {in: []}},
- *                     and what needs the user's own file: {"data:COLUMN": {in: []} or {min, max}, text: {contains: []}}
+ *                     and filters that need the user's own file: {"data:COLUMN": {in: []} or {min, max}, text: {contains: []}}
  *     pinned          ids, as texts
- *     tool            what dragging on the map does: "lasso", "box", "pan"
+ *     tool            the effect of dragging on the map: "lasso", "box", "pan"
  *
- * Not kept; most are filled in by the loader (loader.js):
+ * Not kept; the loader (loader.js) fills in most of them:
  *     runs            as api/runs answers, or null
  *     view            as api/view answers, or null
  *     points          see loader.js
  *     shown           {bits, count}: which places pass the filters; null: all do
- *     selected        {bits, count}: which places are selected; null: there is no selection. Of a selection made at other epochs,
- *                     `all` is how many it has, with those that the epochs shown do not have, and `own` the view of its epochs
- *     marks           {flags, drawn}: of each point here, DRAWN and SELECTED (marks.js); how many are drawn
- *     operation       what a part that is drawn does to the selection: "replace", "add", "remove"
+ *     selected        {bits, count}: which places are selected; null: there is no selection. A selection made at other epochs also has
+ *                     `all`, its number of examples at those epochs, and `own`, the view of those epochs
+ *     marks           {flags, drawn}: DRAWN and SELECTED (marks.js) for each loaded point; how many are drawn
+ *     operation       the effect of a new part on the selection: "replace", "add", "remove"
  *     hovered         place of the example under the pointer, or null
- *     busy, error     is something being loaded; a text that says what went wrong, or null
+ *     busy, error     is data being loaded; a text about what went wrong, or null
  */
 
 const KEPT = {
@@ -98,7 +98,7 @@ const isFilter = (filter) =>
   Object.keys(filter).length > 0 &&
   Object.entries(filter).every(([name, value]) => (name === "in" ? Array.isArray(value) : name === "contains" ? Array.isArray(value) && value.every((text) => typeof text === "string") : ["min", "max"].includes(name) && Number.isFinite(value)));
 
-/* Links come from elsewhere: a value that the page could not work with is left out. */
+/* A link may have been made by anybody: a value that the page cannot use is left out. */
 const CHECKS = {
   box: (box) => box === null || (Array.isArray(box) && box.length === 4 && box.every(Number.isFinite) && box[0] < box[1] && box[2] < box[3]),
   cuts: (cuts) => cuts === null || (Number.isFinite(cuts.variability) && Number.isFinite(cuts.confidence)),
@@ -114,12 +114,12 @@ const CHECKS = {
   tool: (tool) => ["lasso", "box", "pan"].includes(tool),
 };
 
-/* A selection as the address has it, where `epochs` are shown. */
+/* The selection in the form of the address. `epochs`: those shown. */
 function forAddress({ epochs: own, ...selection }, epochs) {
   return own === undefined || own === epochs ? selection : { ...selection, epochs: own };
 }
 
-/* And as the address said it. */
+/* The selection from the form of the address. */
 function fromAddress({ x, y, parts, epochs }, shown) {
   return parts.length === 0 ? KEPT.selection : { x, y, parts, epochs: epochs ?? shown };
 }
@@ -170,7 +170,7 @@ export class State {
     }
   }
 
-  /* What differs from the defaults, as a fragment without "#". */
+  /* The keys that differ from their defaults, as a fragment without "#". */
   fragment() {
     const parts = new URLSearchParams();
     for (const [key, otherwise] of Object.entries(this.#kept)) {
@@ -181,7 +181,7 @@ export class State {
     return parts.toString();
   }
 
-  /* What the fragment says; defaults for what it does not say. */
+  /* Sets all kept keys, by the fragment, or to their defaults. */
   load(fragment) {
     const parts = new URLSearchParams(fragment.replace(/^#/, ""));
     const changes = {};
@@ -196,8 +196,8 @@ export class State {
   }
 
   /*
-   * Reads the address, and keeps it as the state is: at once, so that a link copied now shows what is shown now. While changes come
-   * fast, it is written every ADDRESS_MS: browsers refuse more.
+   * Reads the address, and then writes each change of the state into it at once, so that a copied link shows the same page. While
+   * changes come fast, it writes every ADDRESS_MS, as browsers refuse more.
    */
   followAddress() {
     this.load(location.hash);
@@ -216,7 +216,7 @@ export class State {
       try {
         history.replaceState(null, "", "#" + fragment);
       } catch {
-        /* A browser that lets no script change this address. The page works without. */
+        /* This browser does not let a script change the address. The page works without. */
       }
     };
     this.subscribe(Object.keys(this.#kept), write);

@@ -1,7 +1,7 @@
 /*
  * table.js: the table of the selection; without one, of all examples that pass the filters. The source sorts, searches and
- * pages. A row that is pointed at, or that the keys have come to, is marked on the map; an example that is pinned there
- * is brought into view here.
+ * pages. The example of the row under the pointer, or of the row that the keys have reached, is marked on the map. An example
+ * pinned on the map is brought into view in the table.
  */
 import { button, count, element, fillSelect, words } from "./dom.js";
 import { chosenNow, everything, follow } from "./follow.js";
@@ -16,9 +16,9 @@ const lastPage = (examples) => PAGE * Math.floor(Math.max(0, examples - 1) / PAG
 
 class Table {
   #from = 0;
-  #around = null; /* an example whose page is wanted */
-  #opened = new Set(); /* texts that are shown whole */
-  #made = new Map(); /* rows by what they show: those that have not changed stay */
+  #around = null; /* the next page is the one that has this example */
+  #opened = new Set(); /* keys of the texts that are shown whole */
+  #made = new Map(); /* rows by their content: rows that have not changed stay */
   #known = []; /* ids that were pinned before */
   #pointed = null; /* the row whose point is marked on the map */
 
@@ -27,7 +27,7 @@ class Table {
     state.define("sort", "id", true); /* a column; with "-" before it: descending */
     state.define("find", "", true); /* a text that ids or texts contain */
     state.define("columns", [], true); /* measures shown beside the usual ones */
-    state.define("table", null); /* what rows() of the source answered, {version, isSelection, filters} of the question */
+    state.define("table", null); /* the answer of the source's rows(), with version, isSelection and filters of the question */
     this.#build();
     this.ask = follow(section, state, { load: () => this.#load(), fail: (text) => this.#fail(text) });
     let about = null;
@@ -101,7 +101,7 @@ class Table {
     return element("div", { class: "tools", role: "group", "aria-label": "Pages of the table" }, ...Object.values(this.pages));
   }
 
-  /* Why there is nothing to read. */
+  /* Says why there are no texts to read. */
   #showReason() {
     const { state, source } = this;
     const hasTexts = state.view && state.view.fields.length > 0;
@@ -120,7 +120,7 @@ class Table {
     const isSelection = Boolean(selectionNow(state));
     const query = { sort, descending: isDescending ? 1 : undefined, from, most: PAGE, q: state.find, around: around?.place };
     const answer = await source.rows(at, chosenNow(state) ?? everything(state), query);
-    const isTurned = this.#from !== from; /* meanwhile; the next question is under way */
+    const isTurned = this.#from !== from; /* the user turned the page meanwhile; the next question is under way */
     if (!isTurned) this.#from = answer.from;
     if (answer.rows.length === 0 && answer.count > 0 && !isTurned) {
       this.#from = lastPage(answer.count); /* there are fewer pages than before */
@@ -155,7 +155,7 @@ class Table {
     this.more.hidden = others.length === 0;
   }
 
-  /* Rows that show the same as before stay the elements that they are: what is focused or marked in them remains. */
+  /* A row whose content has not changed stays the same element, and so keeps its focus and marks. */
   #showRows(columns) {
     const { rows } = this.state.table;
     const focused = this.#rowWithFocus();
@@ -181,7 +181,7 @@ class Table {
   #showCounts() {
     const { table, find, filters } = this.state;
     const end = table.from + table.rows.length;
-    const what = table.isSelection ? "selected examples" : Object.keys(filters).length > 0 ? "examples that pass the filters" : "examples: all, as nothing is selected";
+    const what = table.isSelection ? "selected examples" : Object.keys(filters).length > 0 ? "examples that pass the filters" : "examples, as nothing is selected";
     this.caption.textContent = `${count(table.count)} ${what}${find ? `, with “${find}”` : ""}`;
     const broken = table.complete === false ? ` The search took too long: only ${count(table.searched)} were searched.` : "";
     this.status.textContent = (table.count === 0 ? "No rows." : `Rows ${count(table.from + 1)}–${count(end)} of ${count(table.count)}.`) + broken;
@@ -192,19 +192,19 @@ class Table {
   #pin(id) {
     const { state } = this;
     const { pinned } = state;
-    this.#known = [...this.#known, String(id)]; /* it is in view: nothing has to be brought there */
+    this.#known = [...this.#known, String(id)]; /* its row is in view already */
     state.set({ pinned: pinned.includes(String(id)) ? pinned.filter((other) => other !== String(id)) : [...pinned, String(id)] });
   }
 
-  /* Marks the row's point on the map; null: that of the row with the focus, if there is one. */
+  /* Marks the row's point on the map; null: marks that of the row with the focus, if there is one. */
   #point(row) {
-    if (!row && !this.#pointed) return; /* what the map points at stays */
+    if (!row && !this.#pointed) return; /* the mark that the map itself has set stays */
     this.#pointed = row ?? this.#rowWithFocus();
     if (this.#pointed) this.#hover(this.#pointed);
     else this.state.set({ hovered: null });
   }
 
-  /* A row's place is that of the version of the view that the table was loaded from. */
+  /* The place in a row belongs to the version of the view that the table was loaded from. */
   async #hover(row) {
     const { state, source, loader } = this;
     const isNow = state.table.version === state.view.version;
@@ -222,7 +222,7 @@ class Table {
     }
   }
 
-  /* Brings the row of what was pinned last into view; from another page, if it is there. */
+  /* Brings the row of the example pinned last into view, from another page if need be. */
   #followPins() {
     const { state } = this;
     const added = state.pinnedExamples.filter(({ id }) => !this.#known.includes(id));

@@ -1,4 +1,4 @@
-/* texts.js: users' texts, which may be long, of any script, and hold marks that change the direction of what follows. */
+/* texts.js: users' texts. They may be long, be in any script, and hold marks that change the direction of the text after them. */
 import { button, count, element } from "./dom.js";
 
 /* The first characters of a text, with no half of one at the end. */
@@ -9,8 +9,8 @@ export function cut(text, most) {
 }
 
 /*
- * One field of an example, with its name if one is given. Beyond `most` characters it is cut, and a button shows all of it. `opened` is a set that
- * remembers, by `key`, which are shown whole, so that they stay so when the run grows.
+ * One field of an example, with its name if one is given. Beyond `most` characters it is cut, and a button shows all of it. The set `opened`
+ * has the `key` of each text that is shown whole, so that it stays whole when the run grows.
  */
 export function textField(name, text, most, opened, key) {
   const content = element("p", { class: "user-text", dir: "auto" });

@@ -1,4 +1,4 @@
-/* tools.js: what dragging on the map does, and what it does to the selection. */
+/* tools.js: buttons for the effect of dragging on the map, and for its effect on the selection. */
 import { button, element, fillSelect } from "./dom.js";
 
 const TOOLS = [
@@ -18,7 +18,7 @@ export function showTools(section, { state }) {
   const show = () => {
     for (const [tool, made] of buttons) made.setAttribute("aria-pressed", String(state.tool === tool));
   };
-  const operation = element("select", { "aria-label": "What is drawn", onchange: () => state.set({ operation: operation.value }) });
+  const operation = element("select", { "aria-label": "What drawing does", onchange: () => state.set({ operation: operation.value }) });
   fillSelect(operation, OPERATIONS, state.operation);
   state.subscribe(["tool"], show);
   show();

@@ -1,6 +1,6 @@
 /*
- * twin.js: a second state, loader and map, whose axes, colours, zoom, filters, tool and pins are those of the first one.
- * It has a run, epochs and a selection of its own.
+ * twin.js: a second state, loader and map. They share axes, colours, zoom, filters, tool and pins with the first ones, and
+ * have a run, epochs and a selection of their own.
  */
 import { createLoader } from "./loader.js";
 import { showMap } from "./map.js";
@@ -12,14 +12,14 @@ const SHARED = ["x", "y", "colour", "filters", "tool", "cuts", "box", "pinned"];
 /* The values of the shared keys. */
 export const sharedOf = (state) => Object.fromEntries(SHARED.map((key) => [key, state[key]]));
 
-/* A source that rests where no run is wanted: then nothing asks whether the run has grown. */
+/* A source that rests while no second run is shown, so that nothing asks whether the run has grown. */
 const restable = (source, isAwake) =>
   Object.create(source, {
     live: { get: () => source.live && isAwake() },
     view: { value: async (run, ...more) => (run ? source.view(run, ...more) : null) },
   });
 
-/* Counts of the regions on the second map, as regions.js has them for the first one. */
+/* Counts the regions of the second map, as regions.js does for the first one. */
 function followRegions({ state, source, loader }) {
   let ticket = 0;
   state.subscribe(["view", "cuts", "filters"], async () => {
@@ -30,7 +30,7 @@ function followRegions({ state, source, loader }) {
   });
 }
 
-/* {state, loader, map}. isAwake(): is the twin shown? */
+/* {state, loader, map}. isAwake(): is the second run shown? */
 export function createTwin(section, { state, source }, isAwake) {
   const twin = createState();
   const own = restable(source, isAwake);
