@@ -67,8 +67,8 @@ __all__ = [
     "serve",
 ]
 
-# One module per framework. A module, and its framework, is imported when it is first used. dir() does not name them: help() and
-# inspect.getmembers() get every attribute that it names, and would import them all, or fail.
+# One module per framework. A module, and its framework, is imported when it is first used. dir() does not list them: help() and
+# inspect.getmembers() get every attribute that dir() lists, and would import them all, or fail.
 _HOOKS = ("keras", "lightgbm", "lightning", "skorch", "sklearn", "spark", "torch", "transformers", "xgboost")
 
 

@@ -1,6 +1,6 @@
-"""How the live page is shown in a notebook's output cell.
+"""Shows the live page in a notebook's output cell.
 
-The page's cookie is for its own site, and to a browser http://localhost:8888 and http://127.0.0.1:5780 are two sites. So the
+The page's cookie belongs to its own site, and to a browser http://localhost:8888 and http://127.0.0.1:5780 are two sites. So the
 frame uses the host name under which the notebook itself was opened; only a script in the cell knows it. If the notebook comes
 from another machine, or is no web page, the cell has a link instead.
 """
@@ -15,8 +15,8 @@ import uuid
 
 _CELL = """\
 <div id="{cell}"><p><a href="{url}" target="_blank" rel="noopener noreferrer">The live page of {run}</a></p>
-<p>It is served to the machine that Python runs on. Where that is another than the browser's:
-<code>ssh -L {port}:localhost:{port} THAT_MACHINE</code> first.</p></div>
+<p>Only the machine that Python runs on can open it. If your browser runs on another machine, first run
+<code>ssh -L {port}:localhost:{port} THAT_MACHINE</code> there.</p></div>
 <script>
 (() => {{
   const host = window.location.hostname;

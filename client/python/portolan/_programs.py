@@ -37,8 +37,9 @@ def path_of(name: str) -> str:
 
 
 def analyze(*words: str, warn: bool = True, despite: bool = False, environment: dict[str, str] | None = None) -> bytes:
-    """What ``portolan WORDS`` prints; with `warn` its warnings become Python's, of the line that called the package's function. With
-    `despite` so does what made it fail, if it has printed something. `environment`: the program's variables. Default: this process's."""
+    """The output of ``portolan WORDS``. With `warn` its warnings become Python's, at the line that called the package's function. With
+    `despite` a failure becomes a warning too, if the program has printed something. `environment`: the program's variables. Default: this
+    process's."""
     program = path_of("portolan")
     try:
         done = subprocess.run([program, *words], stdin=subprocess.DEVNULL, capture_output=True, check=False, env=environment)
@@ -76,7 +77,7 @@ def portoland() -> None:
 
 
 def _become(name: str) -> None:
-    # The command that pip made is this one, and may be first on $PATH: so only the package's own copy is started.
+    # The command on $PATH may be this very one, which pip made, so only the package's own copy is started.
     path = _PACKAGE / "bin" / name
     try:
         os.execv(path, [name, *sys.argv[1:]])

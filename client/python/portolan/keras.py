@@ -37,8 +37,8 @@ class PortolanCallback(keras.callbacks.Callback):
         y: (n,) class numbers; (n, classes) one-hot; for a single output unit 0 and 1.
         ids: (n,) ids; default: 0 ... n-1.
         run: the run's name, or an open portolan.Run. Default: the model's name.
-        scores: what the model returns, "logits" or "probs"; default: what the loss says.
-        output: which output it is, of a model with several: its name or number.
+        scores: "logits" or "probs": what the model returns. Default: found out from the loss.
+        output: the name or number of the output to record, for a model with several.
         per_label: examples have several labels, y is (n, labels) of 0 and 1: True, or the labels' names; each label of each example is
             recorded as ``"ID#LABEL"``.
         batch_size: of the pass.
@@ -130,13 +130,13 @@ class PortolanCallback(keras.callbacks.Callback):
 
 
 def _check_labels(y: Any, shape: Any) -> None:
-    """Several labels per example, before training; `shape` of the model's output, if it is known."""
+    """Checks several labels per example, before training. `shape`: that of the model's output, if it is known."""
     if isinstance(shape, tuple) and len(shape) == y.ndim == 2 and y.shape[1] > 1 and not _is_one_hot(y):
         _shapes.refuse_labels(shape, y.shape)
 
 
 def _check_activation(model: Any, output: str | int | None) -> None:
-    """A last layer that is linear gives logits, whatever a loss that was given as a name takes them for."""
+    """A linear last layer gives logits, even if the loss, given as a name, takes them for probabilities."""
     layer = _last_layer(model, output)
     activation = getattr(layer, "activation", None)
     if activation is not None and activation is getattr(getattr(keras, "activations", None), "linear", None):
@@ -148,7 +148,7 @@ def _check_activation(model: Any, output: str | int | None) -> None:
 
 
 def _last_layer(model: Any, output: str | int | None) -> Any:
-    """The one that gives this output; None where that cannot be told."""
+    """The layer that gives this output; None if it cannot be found."""
     layers = getattr(model, "layers", None) or [None]
     if isinstance(output, str):
         return next((layer for layer in layers if layer.name == output), None)
@@ -156,7 +156,7 @@ def _last_layer(model: Any, output: str | int | None) -> Any:
 
 
 def _of_output(values: Any, output: str | int | None) -> Any:
-    """What `values` has for this output, of a model with several."""
+    """The entry of `values` for this output of a model with several."""
     if isinstance(values, dict):
         return values.get(output)
     return values[output] if isinstance(values, list) and isinstance(output, int) else values
@@ -171,7 +171,7 @@ def _as_numpy(values: Any) -> Any:
 
 
 def _scores_of(model: Any, output: str | int | None) -> str:
-    """What the model returns, by its loss."""
+    """"logits" or "probs": what the model returns, by its loss."""
     loss = model.loss
     if isinstance(loss, (list, tuple, dict)):
         loss = loss[0 if output is None else output] if not isinstance(loss, dict) or output is not None else None
@@ -179,7 +179,7 @@ def _scores_of(model: Any, output: str | int | None) -> str:
     if from_logits is not None:
         return "logits" if from_logits else "probs"
     if _name_of(loss) in _LOGITS_OR_PROBS:
-        return "probs"  # as a name or a function they are told nothing of logits
+        return "probs"  # given as a name or a function, these do not say whether they get logits
     raise ValueError(f"{_HOOK}: what the model returns for the loss {_name_of(loss)} is not known: say scores='logits' or 'probs'")
 
 
@@ -196,7 +196,7 @@ def _number(value: Any) -> float | None:
 
 @contextlib.contextmanager
 def _random_numbers_kept() -> Iterator[None]:
-    """Training shuffles as it would without the pass, which draws seeds for loaders that it does not need."""
+    """Keeps the random numbers, so that training shuffles as without the pass, which draws seeds for loaders that it does not need."""
     torch = sys.modules.get("torch")
     numpy_state, torch_state = np.random.get_state(), torch.get_rng_state() if torch else None
     try:

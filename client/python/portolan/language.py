@@ -10,9 +10,9 @@
         portolan.language.observe(run, model, loader, epoch)
     run.close()
 
-What is recorded of an example: gold_prob = exp(mean ln p) of its target tokens, the tokens whose label is not -100; correct: whether all
-of them (or a share) are the most likely ones, given those before; and the columns tokens, token_accuracy and token_entropy.
-client/python/docs/language.md says why, and the rest; for the Trainer and TRL's SFTTrainer there is portolan.transformers.
+The observation of an example has gold_prob = exp(mean ln p) of its target tokens, the tokens whose label is not -100; correct: whether
+all of them (or a share) are the most likely ones, given the tokens before; and the columns tokens, token_accuracy and token_entropy.
+client/python/docs/language.md gives the reasons and the details. For the Trainer and TRL's SFTTrainer there is portolan.transformers.
 """
 
 from __future__ import annotations
@@ -46,15 +46,16 @@ def log(
         ids: an id for each example, integers >= 0 or strings.
         logits: (n, length, classes), a tensor on any device, of any type of float.
         labels: (n, length) the target tokens; -100: none (the prompt, padding).
-        shift: the scores at a token are of the next one, as those of causal models are. False: of the token itself (sequence to sequence).
-        position_ids: (n, length), of batches that pack several examples into a row: they begin again at each example. Then there are more
-            ids than rows, in the order of the examples, row by row.
-        seq_idx: (n, length), the same told by a number that changes from example to example; below 0 where there is none.
-        correct_share: how many of its target tokens must be the most likely ones for an example to count as correct: 1.0, all of them.
+        shift: True: the scores at a token predict the next one, as in causal models. False: they predict the token itself (sequence to
+            sequence).
+        position_ids: (n, length), for batches that pack several examples into a row: positions begin again at each example. Then there
+            are more ids than rows, in the order of the examples, row by row.
+        seq_idx: (n, length), for the same purpose: a number that changes from example to example, and is below 0 in padding.
+        correct_share: the share of its target tokens that must be the most likely ones for an example to count as correct. 1.0: all.
         tokens: log the tokens instead, each with all signals, as examples "ID/0", "ID/1", ..., which count those with a label.
 
-    Parts of an example that lie in several places of one batch (they have the same id) are added up by their tokens; in several
-    batches the latest alone is kept, as of every id. An example without a target token is left out, and a line on stderr says so once.
+    If several places of one batch have the same id, they are parts of one example, and their tokens are added up. Of parts in several
+    batches only the latest is kept, as for every id. An example without a target token is left out, and a line on stderr says so once.
 
     Example: ``portolan.language.log(run, epoch, batch["id"], model(batch["input_ids"]).logits, batch["labels"])``
     """
@@ -76,8 +77,8 @@ def observe(
     tokens: bool = False,
     end_epoch: bool = True,
 ) -> int:
-    """Records how `model` sees every example of `loader`, in a pass of its own, as portolan.torch.observe does: in eval mode, without gradients,
-    and everything is afterwards as it was.
+    """Records how `model` sees every example of `loader`, in a pass of its own, as portolan.torch.observe does: in eval mode, without gradients.
+    Afterwards everything is as it was.
 
     Args:
         run: opened with mode="epoch-end", the default.
@@ -86,7 +87,7 @@ def observe(
             ``(ids, x, ..., labels)``.
         forward: ``forward(model, batch) -> (ids, logits, labels)`` instead, for any other batch or model.
         ids, labels: names of these entries.
-        packed: None: position_ids or seq_idx, where a batch has them, tell which tokens are of one example. False: a row is an example.
+        packed: None: position_ids or seq_idx, where a batch has them, tell which tokens belong to one example. False: a row is an example.
         shift, correct_share, tokens: as for log().
         end_epoch: call run.end_epoch(epoch) at the end.
 

@@ -32,11 +32,12 @@ class PortolanCallback:
         run: the run's name, or an open portolan.Run. Default: "lightgbm".
         ids: (n,) ids of the training set's rows; default: 0 ... n-1.
         every: rounds in an epoch: 10 records after rounds 10, 20, ..., and after the last.
-        scores: "logits", for an objective of your own whose raw scores are logits; else the objective says what they are.
+        scores: "logits", for an objective of your own whose raw scores are logits. For any other, the objective decides.
         options: further arguments of portolan.Run: store, endpoint, labels, if_exists, ...
 
-    Every row is recorded, also those that bagging leaves out of a round. init_model= goes on with the run. Training that early stopping ends is
-    not heard of here: the run is closed when the callback is dropped, as it is at the end of a call that it was written in, or by close().
+    Every row is recorded, also those that bagging leaves out of a round. init_model= goes on with the run. LightGBM does not tell a callback
+    that early stopping has ended the training. The run is then closed by close(), or when the callback is dropped, which happens at the end of
+    a call of train() if the callback was made in its arguments.
     """
 
     order = 15  # before early stopping, which ends the round by an exception
@@ -64,7 +65,7 @@ class PortolanCallback:
             self.close()
 
     def close(self) -> None:
-        """Ends the record, after early stopping. Elsewhere the callback does so itself."""
+        """Ends the record after early stopping. In all other cases the callback does so itself."""
         if self._is_training:
             self._is_training = False
             self._rounds.recorder.close()
@@ -87,7 +88,7 @@ class PortolanCallback:
         env.model.eval_train(lambda scores, data: _keep(gold, data))
         labels = np.asarray(gold[0])
         if self._scores is None and objective == "binary":
-            labels = labels > 0  # as LightGBM has it: -1 and 1 are taken too
+            labels = labels > 0  # LightGBM, too, accepts labels -1 and 1
         seed = next((env.params[name] for name in ("seed", "random_seed", "random_state") if isinstance(env.params.get(name), int)), None)
         parameters = {**env.params, "objective": objective, "boosting": boosting}
         record = _hooks.record(boosting, {"lightgbm": lightgbm.__version__}, seed, parameters)
@@ -108,7 +109,7 @@ def _keep(gold: list[Any], data: Any) -> tuple[str, float, bool]:
 
 
 def _kind(booster: Any) -> tuple[str, str]:
-    """(objective, boosting), under LightGBM's own names, whatever they were called: as its model files say them."""
+    """(objective, boosting) under LightGBM's own names, as in its model files, whatever aliases the user gave."""
     text = booster.model_to_string(num_iteration=1)
     objective = re.search(r"^objective=(\S+)", text, re.MULTILINE)
     boosting = re.search(r"^\[boosting: (\w+)\]$", text, re.MULTILINE)

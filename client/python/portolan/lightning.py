@@ -4,8 +4,8 @@
 
     trainer = L.Trainer(callbacks=[portolan.lightning.PortolanCallback("snli/seed1", store="portolan-store")])
 
-records a pass over the training loader at the end of each epoch; with mode="train-forward" what training_step returns.
-client/python/docs/lightning.md says the rest.
+records a pass over the training loader at the end of each epoch; with mode="train-forward" the logits that training_step returns.
+client/python/docs/lightning.md has the details.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class PortolanCallback(Callback):
         self._recorder.end_epoch(trainer.current_epoch)
 
     def on_save_checkpoint(self, trainer: Any, pl_module: Any, checkpoint: dict[str, Any]) -> None:
-        self._recorder.flush()  # what a checkpoint has seen is on disk before it is
+        self._recorder.flush()  # the observations behind a checkpoint are on disk before it
 
     def on_train_end(self, trainer: Any, pl_module: Any) -> None:
         self._recorder.close()
@@ -136,7 +136,7 @@ class PortolanCallback(Callback):
         return ids, logits_of(module(**inputs) if isinstance(inputs, Mapping) else module(*inputs)), gold
 
     def _loader(self, trainer: Any) -> Any:
-        """What this process passes over."""
+        """The loader that this process passes over."""
         loader = self.loader if self.loader is not None else trainer.train_dataloader
         if not callable(getattr(loader, "__iter__", None)) or isinstance(loader, (Mapping, list, tuple)):
             raise ValueError(f"the training loader is a {type(loader).__name__}: give loader=, one that yields (ids, x, ..., y) or dicts")

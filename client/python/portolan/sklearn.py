@@ -1,14 +1,14 @@
-"""scikit-learn: one call in the place of fit().
+"""Portolan for scikit-learn: one call replaces fit().
 
     portolan.sklearn.track(SGDClassifier(loss="log_loss"), X, y, run="words", epochs=10)
 
-An estimator with partial_fit is trained epoch by epoch, and how it sees every row is recorded at each epoch's end. A boosting
+An estimator with partial_fit is trained epoch by epoch, and its probabilities of every row are recorded at the end of each epoch. A boosting
 model (GradientBoosting, HistGradientBoosting, AdaBoost) is fitted, and its stages are recorded as epochs.
 
     p = portolan.sklearn.cross_val_track(RandomForestClassifier(), X, y, run="words")
 
-cross-validates any classifier with predict_proba: each row is recorded as the clone sees it that was not trained on it, which is what
-shows wrong labels.
+cross-validates any classifier with predict_proba. The probabilities of a row come from the clone that was not trained on it, so wrong labels
+show.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ def track(
         epochs: how often partial_fit goes over the data (default 10); of a boosting model, how many of its stages are recorded,
             evenly spread, the last one among them (default: all).
         ids: (n,) ids of the rows; default: 0 ... n-1.
-        sample_weight: (n,) handed on.
+        sample_weight: (n,) passed on to the estimator.
         batch_size: rows per partial_fit, in an order of its own for each epoch; default: partial_fit gets all rows once per
             epoch, in which SGDClassifier and MLPClassifier shuffle them, and the latter forms its own batches.
-        first_epoch: training that goes on: this estimator, and the run, have seen so many epochs.
+        first_epoch: to continue training: the number of epochs that this estimator and the run have seen.
         correct_only: for a classifier without probabilities (SGDClassifier(loss="hinge"), Perceptron): record whether it is
             right, as a probability of 1 or 0. Without it, such a classifier is refused.
         options: of portolan.Run, for a run that is opened here: store, config, if_exists, ...
@@ -97,17 +97,17 @@ def cross_val_track(
     n_jobs: int | None = None,
     **options: Any,
 ) -> Any:
-    """Cross-validates `estimator`, and records each row out of fold: as the clone sees it that was trained on the other folds.
+    """Cross-validates `estimator`, and records each row out of fold: with the probabilities of the clone that was trained on the other folds.
 
     Args:
         estimator: a classifier with predict_proba. It is cloned for each fold, and stays as it is. One with partial_fit is trained epoch
-            by epoch; of a boosting model the stages are recorded; any other (a Pipeline, a random forest) is fitted: one epoch.
+            by epoch; the stages of a boosting model are recorded as epochs; any other (a Pipeline, a random forest) is fitted: one epoch.
         X, y: as for track().
         run: an open Run (mode="epoch-end"), or the name of one to open; default: the estimator's class.
-        epochs: as for track(). Of boosting models the default is all stages of the clone that has the fewest.
+        epochs: as for track(). For boosting models the default is the number of stages of the clone that has the fewest.
         cv: number of folds, stratified by class; or a splitter of scikit-learn's, or pairs (rows to train on, rows held out). Each
             row must be held out once.
-        groups: (n,) rows of one group stay in one fold.
+        groups: (n,) the group of each row; rows of one group stay in one fold.
         ids, sample_weight, batch_size: as for track().
         in_fold: record also how each clone sees the rows it is trained on, as runs NAME/fold0, NAME/fold1, ..., with the ids that
             these rows have in the whole.
@@ -141,7 +141,7 @@ def _check_counts(who: str, **counts: int | None) -> None:
 
 
 def _check_kind(who: str, estimator: Any) -> str:
-    """Its name."""
+    """The name of the run."""
     if isinstance(estimator, type):
         raise TypeError(f"{who}: the estimator is a class: make one, {estimator.__name__}(...)")
     name = type(estimator).__name__

@@ -4,8 +4,8 @@
 
     net = NeuralNetClassifier(Module, callbacks=[portolan.skorch.PortolanCallback("words", store="portolan-store")])
 
-records a pass over the rows that are trained on at the end of each epoch; with mode="train-forward" the y_pred of each
-batch. client/python/docs/skorch.md says the rest.
+records a pass over the training rows at the end of each epoch; with mode="train-forward" the y_pred of each batch.
+client/python/docs/skorch.md has the details.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ class PortolanCallback(Callback):
         run: the run's name, or an open portolan.Run. Default: the module's class.
         mode: "epoch-end": a pass of its own after each epoch, in eval mode. "train-forward": the module's output for each batch, as it
             is trained on.
-        ids: one per row of what fit() is given; default: the row's number there. Of a SliceDataset, one per example of its dataset, and
-            the number there. Or the name of the entry with the ids in an X that is a dict (the module's forward() then takes it, and
-            need not use it); in train-forward mode, where batches come shuffled, that is the only way, and "id" the default.
-        scores: what the module returns, "logits" or "probs"; default: what the net's criterion says.
+        ids: one id per row that fit() gets; default: the number of the row. For a SliceDataset, one per example of its dataset; default:
+            the number there. Or, if X is a dict, the name of its entry with the ids (the module's forward() then gets it, and need
+            not use it). Train-forward mode, where batches come shuffled, takes only such a name, with the default "id".
+        scores: "logits" or "probs": what the module returns. Default: found out from the net's criterion.
         observations: ``f(batch, y_pred) -> (ids, scores, gold)``, for train-forward with batches of other forms.
-        folds: True: each fit() is a run of its own, NAME/fold0, NAME/fold1, ..., in the order in which they begin, also those that
-            run at the same time: for cross_validate and searches. What fit() is given must then say which rows of the whole they
-            are: by an entry with ids, or as a SliceDataset.
+        folds: True: each fit() is a run of its own, NAME/fold0, NAME/fold1, ..., in the order in which they begin, even at the same
+            time: for cross_validate and searches. The X of fit() must then say which rows of the whole it holds: by an entry with
+            ids, or as a SliceDataset.
         options: further arguments of portolan.Run: store, endpoint, labels, if_exists, ...
 
     partial_fit(), and a net whose history was loaded, go on with the run.
@@ -62,7 +62,7 @@ class PortolanCallback(Callback):
         folds: bool = False,
         **options: Any,
     ) -> None:
-        # scikit-learn's rules: what was given, as it was given, under its own name. State ends in "_".
+        # scikit-learn's rules: each argument stays unchanged, under its own name. The names of state end in "_".
         self.run, self.mode, self.ids, self.scores, self.observations = run, mode, ids, scores, observations
         self.folds = folds
         for name, value in options.items():
@@ -78,7 +78,7 @@ class PortolanCallback(Callback):
         self.logits_ = (self.scores or _scores_of(net)) == "logits"
         options = {name: value for name, value in self.get_params(deep=False).items() if name not in _OWN}
         resumed = len(net.history) > 0
-        if not resumed or self.recorder_ is None or self.recorder_.options != options:  # else it knows which run goes on
+        if not resumed or self.recorder_ is None or self.recorder_.options != options:  # otherwise it knows the run to continue
             self.recorder_ = _hooks.Recorder(_HOOK, self.run, self.mode, options)
         parameters = {name: getattr(net, name, None) for name in ("lr", "batch_size", "max_epochs", "optimizer", "criterion")}
         versions = {"torch": torch.__version__, "skorch": skorch.__version__}
@@ -124,7 +124,7 @@ class PortolanCallback(Callback):
         self.recorder_.close()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "recorder_": None}  # a net that is pickled leaves its run behind
+        return {**self.__dict__, "recorder_": None}  # a pickled net does not take its run along
 
     def _of_batch(self, batch: Any, y_pred: Any) -> tuple[Any, Any, Any]:
         inputs, gold = unpack_data(batch)
@@ -162,13 +162,13 @@ class PortolanCallback(Callback):
         return f"{_HOOK}: ids={self.ids!r} names an entry of an X that is a dict, and X has none: give one id per row"
 
     def _log(self, net: Any, ids: Any, y_pred: Any, gold: Any) -> None:
-        y_pred = y_pred[0] if isinstance(y_pred, tuple) else y_pred  # as skorch has it
+        y_pred = y_pred[0] if isinstance(y_pred, tuple) else y_pred  # skorch does the same
         log = self.recorder_.log_logits if self.logits_ else self.recorder_.log_probs
         log(_epoch(net), ids, y_pred, gold)
 
 
 def _whole_of(dataset: Any) -> Any:
-    """For each row of what fit() was given the row of the whole, if that is known."""
+    """The number in the whole of each row that fit() got, if it is known."""
     while isinstance(dataset, Subset):
         dataset = dataset.dataset
     X = getattr(dataset, "X", None)
@@ -180,7 +180,7 @@ def _epoch(net: Any) -> int:
 
 
 def _scores_of(net: Any) -> str:
-    """What the module returns, by the net's criterion; NeuralNetClassifier takes the logarithm for NLLLoss by itself."""
+    """"logits" or "probs": what the module returns, by the net's criterion. For NLLLoss, NeuralNetClassifier takes the logarithm itself."""
     criterion = net.criterion_
     if isinstance(criterion, (torch.nn.CrossEntropyLoss, torch.nn.BCEWithLogitsLoss)):
         return "logits"

@@ -8,14 +8,14 @@
     portolan.spark.select(spark.read.parquet("hdfs:///measures/seed1"), by="ambiguous", fraction=0.33)
 
 Each node records into a store of its own, and portolan.export writes it as Parquet. All of this is DataFrame operations: the workers need
-neither this package nor Python. ``python -m portolan.spark`` does the same as a command; docs/spark.md says how it is run on nodes.
+neither this package nor Python. ``python -m portolan.spark`` does the same as a command; docs/spark.md says how to run it on nodes.
 """
 
 import os
 import sys
 
 if __name__ == "__main__" and os.path.realpath(sys.path[0]) == os.path.dirname(os.path.realpath(__file__)):
-    del sys.path[0]  # run by its path, as spark-submit does: what is called torch there is a hook
+    del sys.path[0]  # spark-submit runs this file by its path: then the module torch beside it would hide PyTorch
 
 from portolan._spark._map import map_counts
 from portolan._spark._measures import measures

@@ -48,8 +48,8 @@ class WithIds(Dataset):  # type: ignore[type-arg]
     Args:
         dataset: with __len__ and __getitem__.
         ids: one id per example, integers or strings; or, for examples that are dicts, the name of the entry that holds the id.
-            Default: the position in the dataset; of a Subset (random_split), the position in what it is a subset of. Two examples
-            with one id are a ValueError, where the ids can be had without reading the examples.
+            Default: the position in the dataset; for a Subset (random_split), the position in the whole. Two examples with one id
+            raise ValueError, if the ids can be read without reading the examples.
 
     An example ``(x, y)`` becomes ``(id, x, y)``; a dict gets the entry ``"id"`` (in the place of the named one, which a model called as
     ``model(**batch)`` does not take); anything else becomes ``(id, example)``.
@@ -76,14 +76,14 @@ class WithIds(Dataset):  # type: ignore[type-arg]
         return self._with_id(index, self.dataset[index])
 
     def __getitems__(self, indices: list[int]) -> list[Any]:
-        """A batch at once, as loaders ask where they can."""
+        """A batch at once, which loaders ask for if this method exists."""
         many = getattr(self.dataset, "__getitems__", None)
         examples = many(indices) if callable(many) else [self.dataset[index] for index in indices]
         return [self._with_id(index, example) for index, example in zip(indices, examples)]
 
     @property
     def ids_from(self) -> Any:
-        """What was given as `ids`."""
+        """The argument `ids`."""
         return self._ids
 
     def id_of(self, index: int) -> Any:
@@ -117,7 +117,7 @@ def _entry(example: Mapping[str, Any], name: str) -> Any:
 
 
 def describe(model: Any, **parameters: Any) -> dict[str, Any]:
-    """A record for portolan.Run's config: the model's class, torch's seed, versions, and what is given.
+    """A record for portolan.Run's config: the model's class, torch's seed, versions, and the entries of `config`.
 
     Example: ``portolan.Run("words", config=portolan.torch.describe(model, lr=1e-3))``
     """
@@ -129,10 +129,10 @@ def open_run(name: str, model: Any = None, **options: Any) -> Run:
 
     Args:
         name: the run's name.
-        model: if it is given, its class, torch's seed and versions go into the run's record, beside `config`.
+        model: its class, torch's seed and versions are added to the run's record, beside `config`. Default: nothing is added.
         options: as for portolan.Run.
 
-    Every process of the job has to call it. When the run is closed, a line on stderr says what there is.
+    Every process of the job has to call it. When the run is closed, a line on stderr says what was recorded.
     """
     if model is not None:
         options["config"] = {**describe(model), **(options.get("config") or {})}
@@ -156,7 +156,7 @@ def _open_shared(name: str, options: dict[str, Any]) -> Run:
     if rank == 0:
         try:
             run = Run(name, group=group, rank=0, **options)
-        except Exception as error:  # the others must hear of it, whatever it was
+        except Exception as error:  # the other ranks must be told of any error
             failure = error
     message = [(group, None if run is None else run.name, None if failure is None else f"{type(failure).__name__}: {failure}")]
     torch.distributed.broadcast_object_list(message, src=0)
@@ -166,7 +166,7 @@ def _open_shared(name: str, options: dict[str, Any]) -> Run:
     if text is not None:
         raise _portolan.Error(f"rank 0 could not open run {name}: {text}")
     if run is None:
-        options = {**options, "overwrite": False}  # rank 0 has done it, and has chosen the name
+        options = {**options, "overwrite": False}  # rank 0 has removed the old run, and has chosen the name
         if options.get("if_exists") != "resume":
             options["if_exists"] = None
         run = Run(opened, group=group, rank=rank, **options)
@@ -187,15 +187,15 @@ def observe(
     """Records how `model` sees every example of `loader`, in a pass of its own: in eval mode, without gradients.
 
     Afterwards everything is as it was: the mode of every submodule, gradients, the state of all random numbers. Training goes the
-    same way with it as without.
+    same way with the pass as without.
 
     Args:
         run: opened with mode="epoch-end", the default.
-        model: called as ``model(*inputs)`` or ``model(**inputs)``; what it returns is the logits, or has them as ``logits``,
-            ``["logits"]`` or the first of a tuple. Of DistributedDataParallel the module inside is called.
-        loader: yields ``(ids, x, ..., y)``, as DataLoader(WithIds(dataset)) does, or dicts with ids and labels among the inputs. What
-            it augments is observed augmented: give a loader of the plain examples. A DataLoader's drop_last is not heeded, and workers
-            that persist are left to the training: the pass has workers of its own.
+        model: called as ``model(*inputs)`` or ``model(**inputs)``; it returns the logits, or an object that has them as ``logits``,
+            ``["logits"]`` or the first entry of a tuple. The module inside a DistributedDataParallel is called.
+        loader: yields ``(ids, x, ..., y)``, as DataLoader(WithIds(dataset)) does, or dicts with ids and labels among the inputs. If
+            it augments examples, they are observed augmented: give a loader of the plain examples. The pass ignores the drop_last of a
+            DataLoader, and has workers of its own: persistent ones stay with the training.
         epoch: from 0.
         forward: ``forward(model, batch) -> (ids, logits, gold)`` instead, for any other batch or model.
         ids, gold: names of the entries of batches that are dicts. gold=None: the first of labels, label, gold, target, targets, y.
@@ -218,8 +218,8 @@ def observe(
 
 
 def pass_over(run: Run, model: Any, loader: Iterable[Any], epoch: int, see: See, hook: str, end_epoch: bool) -> int:
-    """Shows `model` every batch of `loader`: ``see(model, batch, device)`` logs one, and answers how many examples it had. What observe() says
-    holds of it. `hook`: who asks."""
+    """Shows `model` every batch of `loader`: ``see(model, batch, device)`` logs one, and returns how many examples it had. The rest is as in
+    observe(). `hook`: the name of the calling hook."""
     _hooks.check_mode(run, "epoch-end", hook)
     if not callable(getattr(model, "modules", None)):
         raise TypeError(f"the model must be a torch.nn.Module, not a {type(model).__name__}: give the module, and forward= for what is called")
@@ -229,7 +229,7 @@ def pass_over(run: Run, model: Any, loader: Iterable[Any], epoch: int, see: See,
     with evaluating(model, loader, run):
         for batch in for_a_pass(loader, run):
             seen += see(model, batch, device)
-    if seen == 0 and not run.is_shared:  # of a shared one this process may have no share
+    if seen == 0 and not run.is_shared:  # a process may have no share of a shared run
         _hooks.warn_once(run, "empty", f"epoch {epoch}: the loader had no examples; is it an iterator, and used up?")
     if end_epoch:
         run.end_epoch(epoch)
@@ -237,13 +237,13 @@ def pass_over(run: Run, model: Any, loader: Iterable[Any], epoch: int, see: See,
 
 
 def for_a_pass(loader: Any, run: Run | None) -> Any:
-    """The loader, to go through once beside the training: with all examples, and with workers of its own, since what those that persist
-    draw from their random numbers the training would miss."""
+    """The loader for one pass beside the training: with all examples, and with workers of its own. Persistent workers would draw random
+    numbers that the training would then miss."""
     if not isinstance(loader, DataLoader):
         return loader
     persists = getattr(loader, "persistent_workers", False) and getattr(loader, "num_workers", 0) > 0
     drops = bool(getattr(loader, "drop_last", False) or getattr(getattr(loader, "batch_sampler", None), "drop_last", False))
-    one = copy.copy(loader)  # a DataLoader's attributes cannot be set, but its dict is its own
+    one = copy.copy(loader)  # a DataLoader refuses to set these attributes; its dict does not
     if persists:
         one.__dict__.update(persistent_workers=False, _iterator=None)
     if drops and type(getattr(loader, "batch_sampler", None)) is BatchSampler:
@@ -306,9 +306,9 @@ def to_device(values: Any, device: Any) -> Any:
 
 @contextlib.contextmanager
 def evaluating(model: Any, loader: Any = None, run: Run | None = None) -> Iterator[None]:
-    """Eval mode, and no gradients; at the end every submodule's mode is as it was, and so are the random numbers of torch, of this
-    model's device, of NumPy, of Python and of `loader`. (no_grad, not inference_mode: what a module caches meanwhile must be of use
-    in training.) Of a run that several processes share, all have to do this at the same time: see _buffers_of_rank_0()."""
+    """Eval mode, and no gradients. At the end every submodule's mode is as it was, and so are the random numbers of torch, of this
+    model's device, of NumPy, of Python and of `loader`. (no_grad, not inference_mode: tensors that a module caches meanwhile must be
+    usable in training.) All processes of a shared run must call this at the same time: see _buffers_of_rank_0()."""
     training = model.training
     modes = [(module, module.training) for module in model.modules()]
     shared = run is not None and run.is_shared
@@ -327,8 +327,8 @@ def evaluating(model: Any, loader: Any = None, run: Run | None = None) -> Iterat
 
 @contextlib.contextmanager
 def _buffers_of_rank_0(model: Any) -> Iterator[None]:
-    """The running averages of batch normalisation differ from rank to rank until the next step evens them out. What is recorded is
-    one model, rank 0's, the one that goes into checkpoints; afterwards each rank has its own again."""
+    """Gives all ranks the buffers of rank 0, and at the end their own again. The running averages of batch normalisation differ from rank
+    to rank until the next step evens them out. The record is of one model, that of rank 0, which also goes into checkpoints."""
     distributed = torch.distributed
     kinds: dict[Any, list[Any]] = {}
     if distributed.is_available() and distributed.is_initialized() and distributed.get_world_size() > 1:
@@ -369,7 +369,7 @@ def _random_numbers_kept(model: Any, loader: Any) -> Iterator[None]:
 
 
 def _generators(loader: Any) -> list[Any]:
-    """The generators of its own that a DataLoader, or its samplers, draw from."""
+    """The generators that a DataLoader or its samplers have of their own."""
     holders = [loader, *(getattr(loader, name, None) for name in ("sampler", "batch_sampler"))]
     holders.append(getattr(holders[-1], "sampler", None))
     found = {id(g): g for g in (getattr(holder, "generator", None) for holder in holders) if isinstance(g, torch.Generator)}
@@ -377,14 +377,14 @@ def _generators(loader: Any) -> list[Any]:
 
 
 def _unwrapped(model: Any) -> Any:
-    """The forward pass of DistributedDataParallel may speak to the other ranks, which have other numbers of batches."""
+    """The module inside a DistributedDataParallel, whose own forward pass may wait for the other ranks; they have other numbers of batches."""
     parallel = torch.nn.parallel.DistributedDataParallel
     inside = _uncompiled(model)
     return inside.module if isinstance(inside, parallel) else model
 
 
 def _uncompiled(model: Any) -> Any:
-    return getattr(model, "_orig_mod", model)  # of torch.compile
+    return getattr(model, "_orig_mod", model)  # set by torch.compile
 
 
 def _device_of(model: Any) -> Any:

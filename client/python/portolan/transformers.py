@@ -41,13 +41,13 @@ class PortolanCallback(TrainerCallback):
     """Records how the model sees every example of `dataset`, in a pass of its own at the end of each epoch.
 
     Args:
-        dataset: what the model is trained on (a datasets.Dataset, or a list or torch Dataset of dicts), with an id for each example.
+        dataset: the training set (a datasets.Dataset, or a list or torch Dataset of dicts), with an id for each example.
         id_column: the column with the ids, integers or strings; None: the positions in `dataset`.
         run: the run's name, or an open portolan.Run. Default: the Trainer's run_name, or the last part of its output_dir.
         observations: ``f(ids, inputs, outputs) -> (ids, logits, gold)``, for models with several labels, such as spans.
         batch_size: of the pass; default: per_device_eval_batch_size.
-        correct_share, tokens: of a language model: the share of an example's target tokens that must be predicted for it to count as correct;
-            an observation for each target token instead of each example. See portolan.language.log.
+        correct_share, tokens: for language models: the share of its target tokens that must be predicted for an example to count as correct;
+            True: an observation for each target token instead of each example. See portolan.language.log.
         options: further arguments of portolan.Run: store, endpoint, labels, if_exists, ...
 
     The examples are collated as in training. Every process of the job passes over its share. Training that is resumed from a checkpoint
@@ -89,7 +89,7 @@ class PortolanCallback(TrainerCallback):
     ) -> None:
         if self.observations is None:
             label = _label_name(args, model)
-            if train_dataloader is not None and len(self.dataset) > 0:  # what is missing is said now, not after an epoch
+            if train_dataloader is not None and len(self.dataset) > 0:  # a missing label is reported now, not after an epoch
                 loader = self._loader(args, model, train_dataloader)
                 with evaluating(model):
                     _labels_of(loader.collate_fn([loader.dataset[0]])[1], label)
@@ -131,7 +131,7 @@ class PortolanMixin:
         run: the run's name, or an open portolan.Run with mode="train-forward". Default: as for PortolanCallback.
         observations, correct_share, tokens: as for PortolanCallback.
 
-    and further arguments of portolan.Run. The id column is handed through to compute_loss() and never to the model.
+    and further arguments of portolan.Run. The id column reaches compute_loss(), and never the model.
     """
 
     def __init__(self, *args: Any, portolan: Mapping[str, Any] | None = None, **kwargs: Any) -> None:
@@ -180,8 +180,8 @@ class PortolanMixin:
 
 
 def _watched(model: Any, call: Callable[[], Any]) -> tuple[Any, Any]:
-    """(what `call` answers, what the model has told in it). TRL's trainers make no table of scores in training; asked for the outputs they would
-    pass the batch through the model once more, which costs time and random numbers."""
+    """(the result of `call`, the model's outputs during it). TRL's trainers make no table of scores in training. Asked for the outputs, they
+    would pass the batch through the model once more, which costs time and random numbers."""
     seen: list[Any] = []
     with model.register_forward_hook(lambda module, given, outputs: seen.append(outputs)):
         answer = call()
@@ -189,7 +189,7 @@ def _watched(model: Any, call: Callable[[], Any]) -> tuple[Any, Any]:
 
 
 class _TrainForward(TrainerCallback):
-    """Opens, ends epochs, closes: what PortolanMixin does between batches."""
+    """The work of PortolanMixin between batches: opens the run, ends epochs, closes the run."""
 
     def __init__(self, recorder: _hooks.Recorder, observations: Observations | None, how: _tokens.How) -> None:
         self.recorder, self.epochs, self.observations, self.how = recorder, _Epochs(), observations, how
@@ -209,7 +209,7 @@ class _TrainForward(TrainerCallback):
         self.epochs.next()
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        if control.should_save:  # what a checkpoint has seen is on disk before it is
+        if control.should_save:  # the observations behind a checkpoint are on disk before it
             self.recorder.flush()
 
     def on_epoch_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
@@ -222,7 +222,7 @@ class _TrainForward(TrainerCallback):
 
 
 class _Epochs:
-    """The number of the epoch. The state's is a fraction, and that of the end of an epoch the next one's beginning."""
+    """The number of the epoch. The state has a fraction, which at the end of an epoch is already the number of the next one."""
 
     current = 0
 
@@ -234,13 +234,13 @@ class _Epochs:
 
 
 class _Seen:
-    """What is logged of a batch, as a function of the caller's tells it."""
+    """Logs the observations that a function of the caller's makes from a batch."""
 
     def __init__(self, observations: Observations) -> None:
         self.observations = observations
 
     def taken(self, inputs: Mapping[str, Any]) -> Mapping[str, Any]:
-        """What the model is called with in a pass of its own."""
+        """The inputs that the model gets in a pass of its own."""
         return inputs
 
     def log(self, recorder: _hooks.Recorder, epoch: int, ids: Any, inputs: Mapping[str, Any], outputs: Any) -> None:
@@ -255,20 +255,20 @@ class _Positions(WithIds):
 
 
 class _Labelled(_Seen):
-    """Of a model with one kind of labels: an observation for each label."""
+    """Logs an observation for each label, for a model with one kind of labels."""
 
     def __init__(self, label: str) -> None:
         super().__init__(lambda ids, inputs, outputs: (ids, _logits_in(outputs), _labels_of(inputs, label)))
 
 
 class _Language(_Seen):
-    """Of a model that generates text: an observation for each example."""
+    """Logs an observation for each example, for a model that generates text."""
 
     def __init__(self, label: str, how: _tokens.How) -> None:
         self.label, self.how = label, how
 
     def taken(self, inputs: Mapping[str, Any]) -> Mapping[str, Any]:
-        """A causal model needs no labels but for its loss, which takes a copy of all scores."""
+        """A causal model needs labels only for its loss, which would copy all scores."""
         return {name: value for name, value in inputs.items() if name != self.label} if self.how.shift else inputs
 
     def log(self, recorder: _hooks.Recorder, epoch: int, ids: Any, inputs: Mapping[str, Any], outputs: Any) -> None:
@@ -286,7 +286,7 @@ def _seen(args: Any, model: Any, observations: Observations | None, how: _tokens
 
 
 def _shifts(model: Any) -> bool | None:
-    """Are the scores at a token of the next one? None: the model does not generate text."""
+    """Do the scores at a token predict the next one? None: the model does not generate text."""
     kind = type(_base_model(model)).__name__
     modules = transformers.models.auto.modeling_auto
 
@@ -301,7 +301,7 @@ def _shifts(model: Any) -> bool | None:
 
 
 def _logits_in(outputs: Any) -> Any:
-    """Of a tuple (return_dict=False) the first but the loss."""
+    """In a tuple (return_dict=False), the first entry after the loss."""
     if isinstance(outputs, tuple):
         outputs = outputs[1:] if outputs[0].ndim == 0 else outputs
     logits = logits_of(outputs)
@@ -333,7 +333,7 @@ def _label_name(args: Any, model: Any) -> str:
     config = getattr(model, "config", None)
     problem, classifies = getattr(config, "problem_type", None), type(_base_model(model)).__name__.endswith("ForSequenceClassification")
     if problem is None and classifies and getattr(config, "num_labels", 0) == 1:
-        problem = "regression"  # what such a model takes itself for, at its first batch
+        problem = "regression"  # such a model sets this itself, at its first batch
     if problem == "regression":
         raise ValueError("the model's problem_type is regression: an example has no gold label, so no gold probability")
     if problem == "multi_label_classification":
@@ -375,7 +375,7 @@ def _open(recorder: _hooks.Recorder, args: Any, state: Any, model: Any, how: _to
 
 
 def _chosen(args: Any) -> dict[str, Any]:
-    """The arguments that are not what they are by default; secrets as the Trainer itself masks them."""
+    """The arguments that differ from their defaults, with secrets masked as by the Trainer itself."""
     shown = args.to_dict()
     chosen = {}
     for field in fields(args):

@@ -5,8 +5,8 @@
     record = portolan.xgboost.PortolanCallback(dtrain, run="words", store="portolan-store")
     booster = xgboost.train(parameters, dtrain, 100, callbacks=[record])
 
-records how the trees grown so far see every row that is trained on. XGBClassifier takes the same callback, with X and y in the place of a
-DMatrix. client/python/docs/boosting.md says the rest.
+records how the trees grown so far see every training row. XGBClassifier takes the same callback, with X and y instead of a DMatrix.
+client/python/docs/boosting.md has the details.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from portolan._recording._run import Run
 __all__ = ["PortolanCallback"]
 
 _HOOK = "portolan.xgboost.PortolanCallback"
-# Of these the raw scores are logits.
+# Objectives whose raw scores are logits.
 _OBJECTIVES = ("binary:logistic", "binary:logitraw", "multi:softprob", "multi:softmax")
 
 
@@ -32,16 +32,16 @@ class PortolanCallback(xgboost.callback.TrainingCallback):
     """Records how the model sees its training examples after each boosting round.
 
     Args:
-        data: the DMatrix that is trained on; or X, as XGBClassifier.fit() gets it, with y.
-        y: (n,) class numbers 0, 1, ...; (n, labels) of 0 and 1 with per_label. Of a DMatrix: the labels in it.
+        data: the DMatrix of the training; or the X of XGBClassifier.fit(), with y.
+        y: (n,) class numbers 0, 1, ...; (n, labels) of 0 and 1 with per_label. A DMatrix has its own labels.
         ids: (n,) ids of the rows; default: 0 ... n-1.
         run: the run's name, or an open portolan.Run. Default: "xgboost".
         every: rounds in an epoch: 10 records after rounds 10, 20, ..., and after the last.
-        scores: "logits", for an objective of your own whose raw scores are logits; else the objective says what they are.
+        scores: "logits", for an objective of your own whose raw scores are logits. For any other, the objective decides.
         per_label: rows have several labels: True, or the labels' names; each label of each row is recorded as ``"ID#LABEL"``.
         options: further arguments of portolan.Run: store, endpoint, labels, if_exists, ...
 
-    Every row is asked, also those that subsampling leaves out of a round. xgb_model= goes on with the run.
+    Every row is recorded, also those that subsampling leaves out of a round. xgb_model= goes on with the run.
     """
 
     def __init__(
@@ -75,13 +75,13 @@ class PortolanCallback(xgboost.callback.TrainingCallback):
         objective = config["objective"]["name"]
         if self._scores is None and objective not in _OBJECTIVES:
             _boosting.refuse(_HOOK, objective, _OBJECTIVES)
-        # A matrix of its own is kept for the training's length: XGBoost adds a round's trees to what it has said of that matrix before.
+        # One matrix is kept throughout the training: XGBoost then only adds the trees of the new round to its predictions for that matrix.
         self._matrix = self._data if isinstance(self._data, xgboost.DMatrix) else xgboost.DMatrix(self._data, enable_categorical=True)
         self._rounds.begin("xgboost", _record(config, objective), _labels(self._matrix, self._y), model.num_boosted_rounds())
         return model
 
     def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        rounds = model.num_boosted_rounds()  # those of an earlier training are among them
+        rounds = model.num_boosted_rounds()  # rounds of an earlier training included
         if self._rounds.is_due(rounds):
             self._add(model, rounds)
         return False
@@ -103,7 +103,7 @@ def _labels(matrix: Any, y: Any) -> Any:
     rows = matrix.num_row()
     if len(labels) == 0 and rows > 0:
         raise ValueError(f"{_HOOK}: the DMatrix has no labels: give y")
-    if y is None and len(labels) != rows:  # a table of labels comes flat
+    if y is None and len(labels) != rows:  # XGBoost flattens a table of labels
         labels = labels.reshape(rows, -1)
     if len(labels) != rows:
         raise ValueError(f"{_HOOK}: there are {rows} rows and {len(labels)} labels")
@@ -112,7 +112,7 @@ def _labels(matrix: Any, y: Any) -> Any:
 
 def _record(config: dict[str, Any], objective: str) -> dict[str, Any]:
     booster = config["gradient_booster"]
-    trees = booster.get("gbtree", booster)  # of dart they are one level below
+    trees = booster.get("gbtree", booster)  # dart has them one level below
     parameters = {"objective": objective, "booster": booster["name"], **trees.get("tree_train_param", {})}
     seed = int(config.get("generic_param", {}).get("seed", 0))
     return _hooks.record(booster["name"], {"xgboost": xgboost.__version__}, seed, parameters)

@@ -1,1 +1,1 @@
-"""Recording: the class Run, and what the hooks of all frameworks share."""
+"""Recording: the class Run, and the code that the hooks of all frameworks share."""

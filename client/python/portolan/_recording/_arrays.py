@@ -23,7 +23,7 @@ def scores(values: Any, name: str) -> Any:
 
 
 def named(columns: Any) -> Mapping[str, Any]:
-    """The columns of one's own that a log call was given: by name; None is none."""
+    """The user's own columns in a log call, by name; None: there are none."""
     if columns is None:
         return {}
     if not isinstance(columns, Mapping):
@@ -81,7 +81,7 @@ def identifiers(values: Any) -> Any:
 
 
 def listed(values: Any) -> list[Any]:
-    """The entries of what these functions return."""
+    """The entries of an array that one of these functions returned."""
     if not isinstance(values, (list, tuple)):  # memoryview cannot list an array that is not aligned, as a column of a structured one
         values = values.tolist() if hasattr(values, "tolist") else memoryview(values).tolist()
     return [entry[0] if isinstance(entry, list) else entry for entry in values]

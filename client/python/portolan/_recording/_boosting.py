@@ -13,7 +13,7 @@ from portolan._recording._run import Run
 
 
 class Rounds:
-    """The record of a model that grows by rounds, seen after every `every`-th of them.
+    """Records a model that grows by rounds, after every `every`-th round.
 
     Args:
         hook: its name, for messages and the record.

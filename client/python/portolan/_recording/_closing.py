@@ -1,4 +1,4 @@
-"""The line that a run prints when it is closed: how much was recorded, where, and the command that draws its map."""
+"""The line that is printed when a run is closed: how much was recorded, where, and the command that draws its map."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def say_to_people(run: Run) -> None:
-    """Prints the line on a terminal or in a notebook, not into files and pipes, and not in a forked child, whose parent has the run."""
+    """Prints the line on a terminal or in a notebook, not into files and pipes. A forked child prints nothing: the run is its parent's."""
     in_notebook = _notebook.is_here()
     if not in_notebook and (sys.stderr is None or not sys.stderr.isatty()):
         return

@@ -1,9 +1,9 @@
-"""Logits on an accelerator: their signals are derived there, and copied in one small block for which no call waits.
+"""Logits on an accelerator: the signals are derived there, and copied in one small block for which no call waits.
 
-Rows of many classes become their six signals on the device (the formulas of client/signals/signals.c, float32, the maximum
-subtracted first); rows that are no larger than their signals are copied unchanged. Gold labels, ids and the caller's own columns on the
-device are in the same block. The copy goes to pinned memory, behind the work that is queued already; a later call logs it when it has
-arrived, at the latest at the end of the epoch. So errors in labels on the device are raised by a later call too.
+The device turns rows of many classes into their six signals (the formulas of client/signals/signals.c, float32, the maximum
+subtracted first). Rows that are no larger than their signals are copied unchanged. Gold labels, ids and the caller's own columns on the
+device are in the same block. The copy goes to pinned memory, behind the work that is queued already. A later call logs it once it has
+arrived, at the latest at the end of the epoch, so errors in labels on the device are raised by a later call too.
 
 Only called with torch tensors, so torch is imported already.
 """
@@ -21,11 +21,11 @@ from portolan._recording import _arrays, _shapes
 LOGITS, SIGNALS = 1, 4
 NARROW = 6  # classes; a row of logits is then no larger than its signals
 _CHUNK = 1 << 24  # scores processed together: deriving takes a few times their memory, for a moment
-_MOST_WAITING = 4  # most copies under way; then a call waits for the oldest
+_MOST_WAITING = 4  # the most copies under way; beyond, a call waits for the oldest
 _WITH_STREAMS = ("cuda", "xpu")  # ROCm is torch.cuda too
 _LARGEST = 3.4028234663852886e38
 
-Deliver = Callable[..., None]  # epoch, kind, ids, scores, gold; and correct and columns, where the kind has them
+Deliver = Callable[..., None]  # epoch, kind, ids, scores, gold; and correct and columns, if the kind has them
 
 
 class Waiting(Protocol):
@@ -120,14 +120,14 @@ class Block:
         if self.ignored is not None:
             ids, scores, gold = _shapes.without_ignored(ids, scores, gold)
         gold = _arrays.integers(gold, "gold")
-        if self.kind == SIGNALS:  # of logits the library knows the classes
+        if self.kind == SIGNALS:  # the library sees the number of classes in logits
             _check_labels(_arrays.listed(gold), self.classes)
         deliver(self.epoch, self.kind, ids, scores, gold, None, self._own)
 
 
 def signals(logits: Any, gold: Any) -> Any:
-    """(n, 6): p(gold), margin, sum of p squared over the other classes, entropy, largest p, predicted class; p(gold) is NaN where the row
-    cannot be used. `gold` (n,) on the same device; a label out of range gives some numbers, and is refused later."""
+    """(n, 6): p(gold), margin, sum of p squared over the other classes, entropy, largest p, predicted class; p(gold) is NaN in a row that
+    cannot be used. `gold` (n,) is on the same device. A label out of range gives meaningless numbers, and is refused later."""
     torch = sys.modules["torch"]
     logits = logits.reshape(len(logits), -1)
     if logits.shape[1] == 1:
@@ -141,7 +141,7 @@ def signals(logits: Any, gold: Any) -> Any:
 def _signals_of(torch: Any, logits: Any, gold: Any) -> Any:
     classes = logits.shape[1]
     gold = gold.clamp(0, classes - 1).unsqueeze(1)
-    top, predicted = logits.max(1, keepdim=True)  # of equal ones the first
+    top, predicted = logits.max(1, keepdim=True)  # the first of equal ones
     below = (top - logits).float()
     e = torch.exp(-below)
     rest = e.scatter(1, predicted, 0).sum(1, keepdim=True)
@@ -149,7 +149,7 @@ def _signals_of(torch: Any, logits: Any, gold: Any) -> Any:
     gold_logit = logits.gather(1, gold)
     others = logits.scatter(1, gold, -torch.inf).amax(1, keepdim=True)
     weighted = torch.where(e > 0, e * below, 0).sum(1, keepdim=True)
-    usable = (top < torch.inf) & (gold_logit > -torch.inf)  # both false for NaN, which max() hands on
+    usable = (top < torch.inf) & (gold_logit > -torch.inf)  # both are false for NaN, which max() returns
     return torch.cat(
         (
             torch.where(usable, e.gather(1, gold) * share, torch.nan),
@@ -171,7 +171,7 @@ def _labels(gold: Any, device: Any) -> Any:
 
 
 def _unshared(values: Any) -> Any:
-    """Copies data that the caller may change before they are logged; on the device in a type whose bits fill whole words."""
+    """Copies data that the caller may change before they are logged. Data on the device get a type whose bits fill whole words."""
     if is_remote(values):
         values = values.detach().reshape(-1)
         return values.float() if values.is_floating_point() else values.long()

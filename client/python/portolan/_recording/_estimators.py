@@ -1,4 +1,4 @@
-"""Trains scikit-learn's estimators and records them: rows and their parts, epochs, stages, and the logging of probabilities."""
+"""Trains scikit-learn's estimators and records them: rows, epochs, stages and probabilities."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROWS = 10_000
 
 
 class Rows:
-    """X, y and the weights, of which parts can be taken."""
+    """X, y and the weights, which can be divided into parts."""
 
     def __init__(self, X: Any, y: Any, weights: Any, who: str) -> None:
         self.X = X.tocsr() if hasattr(X, "tocsr") else X
@@ -69,7 +69,7 @@ class Observations:
         self.recorder.end_epoch(epoch)
 
     def add(self, epoch: int, part: Any, probs: Any) -> None:
-        if probs.shape[1] == 1:  # one class alone: no probability of a class 1
+        if probs.shape[1] == 1:  # with one class alone there is no probability of a class 1
             probs = np.column_stack((probs, np.zeros(len(probs))))
         self.recorder.log_probs(epoch, self.ids[part], probs, self.gold[part])
 
@@ -99,7 +99,7 @@ def spread_stages(estimator: Any, X: Any, total: int, count: int) -> Iterator[An
 
 
 def way_of(estimator: Any) -> str:
-    """How it is trained."""
+    """How the estimator is trained."""
     if hasattr(estimator, "staged_predict_proba"):
         return "stages"
     return "partial_fit" if hasattr(estimator, "partial_fit") else "fit"

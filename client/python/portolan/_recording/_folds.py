@@ -22,7 +22,7 @@ HOOK = "portolan.sklearn.cross_val_track"
 
 @dataclass
 class Fold:
-    estimator: Any  # its clone
+    estimator: Any  # the fold's clone
     train: Any  # row numbers
     held_out: Any
 
@@ -32,11 +32,11 @@ class Fold:
 
 
 def split(cv: Any, X: Any, y: Any, groups: Any) -> list[tuple[Any, Any]]:
-    """(rows to train on, rows held out) of each fold; one fold holds out each row. Prints which classes a fold does not train on."""
+    """(rows to train on, rows held out) of each fold; exactly one fold holds out each row. Prints the classes that a fold does not train on."""
     if groups is not None and len(groups) != len(y):
         raise ValueError(f"{HOOK}: there are {len(groups)} groups and {len(y)} labels")
     if groups is not None and isinstance(cv, (int, np.integer)):
-        cv = StratifiedGroupKFold(int(cv))  # the splitter that a number stands for does not look at groups
+        cv = StratifiedGroupKFold(int(cv))  # the splitter that scikit-learn takes for a number ignores groups
     parts = [(_numbers(train), _numbers(held_out)) for train, held_out in check_cv(cv, y, classifier=True).split(X, y, groups)]
     times = np.bincount(np.concatenate([held_out for _, held_out in parts]), minlength=len(y))
     if (times != 1).any():
@@ -67,7 +67,7 @@ class Runs:
         if not in_fold or self._out.recorder.run is None:
             return
         name = self._out.recorder.run.name
-        options = {key: value for key, value in self._options.items() if (key, value) != ("if_exists", "number")}  # the name has it
+        options = {key: value for key, value in self._options.items() if (key, value) != ("if_exists", "number")}  # the name has the number of the fold
         for number in range(len(folds)):
             one = self._observations(f"{name}/fold{number}", options)
             one.recorder.open(default_name, {**record, "fold": number}, labels=labels)
@@ -109,7 +109,7 @@ class Training:
         self._n_jobs = n_jobs
 
     def epochs(self, folds: Sequence[Fold], epochs: int | None) -> Iterator[Sequence[Sequence[Any]]]:
-        """For each epoch, and each fold, the probabilities of its parts."""
+        """The probabilities of each part of each fold, epoch by epoch."""
         way = _estimators.way_of(folds[0].estimator)
         parallel = joblib.Parallel(n_jobs=self._n_jobs, prefer="threads")
         if way == "stages":
@@ -118,7 +118,7 @@ class Training:
         for epoch in range(epochs or (10 if way == "partial_fit" else 1)):
             done = parallel(joblib.delayed(self._train)(fold, epoch) for fold in folds)
             for fold, (estimator, _) in zip(folds, done):
-                fold.estimator = estimator  # a process of joblib's has trained a copy
+                fold.estimator = estimator  # a process of joblib has trained a copy
             yield [probs for _, probs in done]
 
     def _train(self, fold: Fold, epoch: int) -> tuple[Any, list[Any]]:
@@ -150,7 +150,7 @@ class Training:
             yield self._by_class(estimator, probs)
 
     def _by_class(self, estimator: Any, probs: Any) -> Any:
-        """(n, classes): 0 for classes that the estimator has not seen."""
+        """Probabilities (n, classes), with 0 for classes that the estimator has not seen."""
         known = getattr(estimator, "classes_", self._classes)
         if len(known) == len(self._classes):
             return probs

@@ -1,7 +1,7 @@
-"""Shared by the hooks: opening a run, its record, the effect of errors on training, the closing line.
+"""Code that the hooks share: opening a run, its record, the effect of errors on training, the closing line.
 
-A hook makes one Recorder, opens it when training begins, logs through it, and closes it when training ends. If it was
-given a name, it opens and closes the run; an open portolan.Run that it was given stays open.
+A hook makes one Recorder, opens it when training begins, logs through it, and closes it when training ends. Given a
+name, the Recorder opens and closes the run; given an open portolan.Run, it leaves that run open.
 
 Training comes first. A run that cannot be opened, or wrong arguments, raise at the beginning. If the collector is lost later,
 or the run is removed, a line on stderr says so, and training goes on without being recorded, unless strict=True was given.
@@ -27,7 +27,7 @@ class Recorder:
 
     Args:
         hook: the hook's name, for messages and the record.
-        run: an open Run, or the name of one to open, or None: the framework's own name for the training is taken.
+        run: an open Run, or the name of one to open, or None for the framework's own name of the training.
         mode: "epoch-end" or "train-forward".
         options: further arguments of portolan.Run, for a run that is opened here.
     """
@@ -65,9 +65,9 @@ class Recorder:
             default_name: if the hook was given none.
             record: see record(). The caller's config takes precedence.
             resumed: training continues from a checkpoint, and so does the run.
-            trial: one of many trainings, of a search: each is a run of its own, NAME/trial0, NAME/trial1, ...
-            fold: the same of trainings that do not know of each other, also at the same time: NAME/fold0, NAME/fold1, ...
-            open_run: portolan.Run, or what opens one run for all processes of a job.
+            trial: the training is one of many in a search. Each is a run of its own: NAME/trial0, NAME/trial1, ...
+            fold: the same for trainings that do not know of each other, and may run at the same time: NAME/fold0, NAME/fold1, ...
+            open_run: portolan.Run, or a function that opens one run for all processes of a job.
             more: options that the hook knows (labels, examples), if the caller did not give them.
         """
         self._lost = False
@@ -122,7 +122,7 @@ class Recorder:
     def end_epoch(self, epoch: int) -> None:
         if self.run is None:
             return
-        if self._rows == 0 and not self.run.is_shared and not self._said_empty:  # this process may have no share of a shared run
+        if self._rows == 0 and not self.run.is_shared and not self._said_empty:  # a process may have no share of a shared run
             self._said_empty = True
             warn(f"{self.hook}: nothing was recorded in epoch {epoch}: no batch came by, or none with outputs")
         self._rows = 0
@@ -200,7 +200,7 @@ def as_json(value: Any, depth: int = 4) -> Any:
 
 
 def versions_of(*modules: str) -> dict[str, str]:
-    """Versions of these, where they are imported."""
+    """Versions of the packages among these that are imported."""
     found = {name: getattr(sys.modules.get(name), "__version__", None) for name in modules}
     return {name: str(version) for name, version in found.items() if version is not None}
 

@@ -20,7 +20,7 @@ def check_unique(who: str, ids: Any) -> None:
 
 
 def check_positions(who: str, positions: list[int]) -> None:
-    """The same of a subset whose ids are the positions in the whole."""
+    """The same check for a subset, whose ids are the positions in the whole."""
     first, row = _first_two(positions)
     if row:
         raise ValueError(
@@ -39,7 +39,7 @@ def _first_two(values: list[Any]) -> tuple[int, int]:
 
 
 def check_column(who: str, dataset: Any, name: str) -> None:
-    """The same for a dataset's column, if it can be read without the examples: of a datasets.Dataset, or a list of dicts."""
+    """The same check for the column of a datasets.Dataset or of a list of dicts, which can be read without the examples."""
     if name in (getattr(dataset, "column_names", None) or ()) and hasattr(dataset, "__len__"):
         check_unique(who, list(dataset[name]))
     elif isinstance(dataset, (list, tuple)) and all(isinstance(one, Mapping) and name in one for one in dataset):

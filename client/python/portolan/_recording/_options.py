@@ -10,12 +10,12 @@ from typing import Any
 
 # What to do with a run that exists.
 IF_EXISTS = ("error", "overwrite", "resume", "number")
-# For hooks that cannot tell fits apart: NAME/fold0, NAME/fold1, ..., each the first name that does not exist.
+# For hooks that cannot tell fits apart: each fit takes the first of NAME/fold0, NAME/fold1, ... that does not exist.
 FOLD = "fold"
 
 
 def flag(argument: str, value: bool) -> bool:
-    """Takes booleans only: any text would count as true, even "no"."""
+    """Accepts only booleans: any text would count as true, even "no"."""
     if not isinstance(value, bool) and not (hasattr(value, "__index__") and value.__index__() in (0, 1)):
         raise TypeError(f"{argument} must be True or False, not {value!r}")
     return bool(value)

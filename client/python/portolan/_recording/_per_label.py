@@ -13,13 +13,13 @@ _BETWEEN = "#"
 
 
 def per_label(ids: Any, scores: Any, gold: Any, names: Sequence[str] | None = None) -> tuple[list[str], Any, list[int]]:
-    """Of a multi-label batch (ids, scores, gold) for a log call: a row for each label of each example, with the id ``"ID#LABEL"``.
+    """Turns a multi-label batch into (ids, scores, gold) for a log call: a row for each label of each example, with the id ``"ID#LABEL"``.
 
     Args:
         ids: (n,) integers or strings.
-        scores: (n, labels) logits, or probabilities, each label's by itself: of a sigmoid, not of a softmax.
-        gold: (n, labels): 1 for a label that the example has, else 0. -100 or NaN if that is not known: the row is left out.
-        names: of the labels; default: 0 ... labels-1.
+        scores: (n, labels) logits, or probabilities, each label by itself: from a sigmoid, not from a softmax.
+        gold: (n, labels): 1 for a label that the example has, else 0. -100 or NaN if it is not known; the row is then left out.
+        names: the names of the labels; default: 0 ... labels-1.
 
     Example: ``run.log_logits(epoch, *portolan.per_label(ids, model(x), y, ["cat", "dog"]))``
     """

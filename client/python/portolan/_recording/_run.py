@@ -47,7 +47,7 @@ class Run:
         group: the ranks of one job give the same group and share the run. A rank that is started again while the others
             go on asks for ``resume`` as well.
         rank: this process's rank; default ``$RANK`` when a group is given, else 0.
-        if_exists: what to do where a run of that name exists: ``"error"``, the default: raise Refused; ``"resume"``: continue it
+        if_exists: what to do if a run of that name exists: ``"error"``, the default: raise Refused; ``"resume"``: continue it
             (observations logged again replace the old ones); ``"overwrite"``: remove it first; ``"number"``: record this run as
             NAME/2, NAME/3, ..., the first name that does not exist; scripts that start at the same time get different names.
             ``run.name`` is the name.
@@ -68,7 +68,7 @@ class Run:
     A run is closed by ``close()``, by the end of a ``with`` block, when it is garbage-collected, or when the interpreter
     exits; each waits until all observations are on disk. In a forked child the run is inert.
 
-    Trouble with the collector or the run does not end a training loop, unless it is ``strict``. While the collector is away,
+    Trouble with the collector or the run does not end a training loop, unless the run is ``strict``. While the collector is away,
     observations wait in memory and in a spool file. Once it has ended the run, they are dropped and counted, after one line on
     stderr. Wrong arguments (shapes, types, ids, labels) always raise, and so do calls on a closed run.
 
@@ -134,10 +134,10 @@ class Run:
         self._mode, self._strict = mode, strict
         self._shared = group is not None
         self._store, self._endpoint = None if store is None else os.fsdecode(store), endpoint
-        self._closing_line: Callable[[Run], str] | None = None  # of the hooks
+        self._closing_line: Callable[[Run], str] | None = None  # set by the hooks
         self._is_whole = False  # once it is closed: everything logged is on the collector's disk
         _open_runs.add(self)
-        # Called at the interpreter's exit too, while modules still work.
+        # The finalizer also runs at Python's exit, while modules still work.
         self._copies = _device.Copies(functools.partial(_deliver, self._handle, name))
         self._finalizer = weakref.finalize(self, _close_forgotten, self._handle, name, self._copies)
         _close_with_worker(self, self._finalizer)

@@ -4,7 +4,7 @@ Arrays are recognised by their methods (NumPy arrays and torch tensors alike), s
 without visible rows (lists) pass through. Every error says what to do instead.
 
   multi-class       scores (n, classes), gold (n,) or (n, 1)
-  binary            scores (n,) or (n, 1), the logit of class 1; gold 0 and 1, of any type: float targets too
+  binary            scores (n,) or (n, 1), the logit of class 1; gold 0 and 1 of any type, also float
   multiple choice   scores (n, options), the options that an example lacks at -inf; or n rows of different lengths
   tokens            scores (n, length, classes), gold (n, length); -100 where there is no label
 """
@@ -41,14 +41,14 @@ class TokenIds:
 
 
 def as_rows(ids: Any, scores: Any, gold: Any) -> tuple[Any, Any, Any]:
-    """(ids, scores, gold) of one batch with one row per example or token; entries with IGNORED are still there."""
+    """(ids, scores, gold) of one batch with one row per example or token, still with the entries whose label is IGNORED."""
     if is_ragged(scores):
         scores = pad_choices(scores)
     shape, gold_shape = shape_of(scores), shape_of(gold)
     if shape is None or gold_shape is None:
         return ids, scores, gold
     if gold_shape in ((1,), (1, 1)) and (shape == () or len(shape) == 1 and shape[0] > 1):
-        scores, shape = scores.reshape(1, -1), (1, *(shape or (1,)))  # one example, and a model that squeezes
+        scores, shape = scores.reshape(1, -1), (1, *(shape or (1,)))  # one example, from a model that squeezes
     if len(shape) == 3 and gold_shape == shape[:2]:
         return TokenIds(ids, shape[1]), scores.reshape(-1, shape[2]), gold.reshape(-1)
     if len(shape) > 2:
@@ -72,7 +72,7 @@ def refuse_labels(shape: tuple[int, ...], gold_shape: tuple[int, ...]) -> None:
 
 
 def without_ignored(ids: Any, scores: Any, gold: Any) -> tuple[Any, Any, Any]:
-    """The rows that have a label, gold as integers. For arrays in this machine's memory."""
+    """The rows that have a label, with gold as integers. For arrays in this machine's memory."""
     if shape_of(gold) is None:
         if isinstance(ids, TokenIds) or not any(label == IGNORED for label in gold):
             return resolve(ids, gold), scores, gold

@@ -1,12 +1,12 @@
 """Language models: an example's observation is derived from its target tokens, the tokens with a label.
 
-Of each target token: ln p(token), whether it is the one with the largest probability, and the entropy of the prediction; of each
-example their sums, which become gold_prob = exp(mean ln p), correct, and three columns: tokens, token_accuracy, token_entropy. The
-scores are processed in slices: no second table of all tokens and the whole vocabulary is made.
+Each target token gives ln p(token), whether it is the one with the largest probability, and the entropy of the prediction. Their sums
+over an example become gold_prob = exp(mean ln p), correct, and three columns: tokens, token_accuracy, token_entropy. The scores are
+processed in slices, so no second table of all tokens and the whole vocabulary is made.
 
 If the labels are in this machine's memory, only the scores of target tokens are read. If they are on an accelerator, finding the
-targets would wait for it: so all tokens are processed, and those without a label are added to a row that is not used. The sums come
-over in one small copy, which is logged by a later call (see _device.py).
+targets would have to wait for it, so all tokens are processed, and those without a label are added to a row that is not used. The sums
+arrive in one small copy, which a later call logs (see _device.py).
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from portolan._recording._run import Run
 
 _GOLD_PROBS = 3
 _CHUNK, _CHUNK_HERE = 1 << 24, 1 << 20  # scores processed together, on an accelerator and in this machine's memory
-_LEAST = -1e4  # its exponential is 0, and so is their product: -inf times 0 is none
-_TOLERANCE = 1e-9  # of a share of tokens
+_LEAST = -1e4  # the exponential of this is 0, and 0 times this is 0; 0 times -inf would be NaN
+_TOLERANCE = 1e-9  # in comparing shares of tokens
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,10 @@ class How:
     """How a language model's batches are recorded.
 
     Args:
-        shift: the scores at a token are of the next one, as in causal models.
+        shift: the scores at a token predict the next one, as in causal models.
         correct_share: the share of its target tokens that must be predicted for an example to count as correct.
-        tokens: an observation for each target token instead.
-        packed: None: position_ids or seq_idx, where there are any, tell which tokens are of one example; False: a row is an example.
+        tokens: record an observation for each target token instead.
+        packed: None: position_ids or seq_idx, if the batch has them, tell which tokens belong to one example; False: a row is an example.
     """
 
     shift: bool = True
@@ -48,14 +48,14 @@ class How:
 
 
 class _Targets(NamedTuple):
-    """For each token that is processed: the place of its scores, its label, its example. `usable` is None where all are targets."""
+    """For each token that is processed: the place of its scores, its label, its example. `usable` is None if all are targets."""
 
     row: Any
     column: Any
     gold: Any
     example: Any
     usable: Any
-    examples: Any  # how many there are: a tensor without dimensions
+    examples: Any  # the number of examples, as a tensor without dimensions
     packed: bool
 
 
@@ -74,7 +74,7 @@ def log(run: Run, epoch: int, ids: Any, logits: Any, labels: Any, position_ids: 
 def log_derived(
     run: Run, epoch: int, ids: Any, derived: Sequence[Any], labels: Any, position_ids: Any = None, seq_idx: Any = None, how: How | None = None
 ) -> None:
-    """The same, where the model has told (ln p(label), is it predicted, entropy) of each token but the first of a row: (n, t - 1) each."""
+    """The same for a model that returns (ln p(label), is it predicted, entropy) of each token but the first of a row: (n, t - 1) each."""
     how = how or How()
     if how.tokens:
         raise ValueError("tokens=True needs the scores, and this model tells what it makes of them alone: PortolanCallback asks for the scores")
@@ -84,7 +84,7 @@ def log_derived(
 
 
 class _Scores:
-    """Where the signals of tokens come from: the scores (n, t, classes)."""
+    """Derives the signals of tokens from scores (n, t, classes)."""
 
     def __init__(self, logits: Any) -> None:
         self.logits, self.classes, self.device = logits, logits.shape[2], logits.device
@@ -95,7 +95,7 @@ class _Scores:
 
 
 class _Derived:
-    """Or tables of them, (n, t - 1)."""
+    """Takes the signals of tokens from the model's own tables, (n, t - 1)."""
 
     classes, step = 1 << 31, 1 << 24
 
@@ -147,8 +147,8 @@ class Examples:
 
 
 def token_signals(logits: Any, gold: Any) -> tuple[Any, Any, Any]:
-    """(ln p(gold), is it predicted, entropy) of each row of `logits` (n, classes), in nats; NaN where a row cannot be used. float32, the maximum
-    subtracted first; of equal scores the first counts as predicted."""
+    """(ln p(gold), is it predicted, entropy) of each row of `logits` (n, classes), in nats; NaN in a row that cannot be used. float32, the maximum
+    subtracted first; the first of equal scores counts as predicted."""
     if logits.dtype != torch.float64:
         logits = logits.float()
     gold = gold.unsqueeze(1)
@@ -159,7 +159,7 @@ def token_signals(logits: Any, gold: Any) -> tuple[Any, Any, Any]:
     rest = e.sum(1, keepdim=True)
     total = torch.log1p(rest)
     entropy = total - e.mul_(shifted).sum(1, keepdim=True) / (1 + rest)
-    usable = (top < torch.inf) & (gold_logit > -torch.inf)  # both false for NaN, which max() hands on
+    usable = (top < torch.inf) & (gold_logit > -torch.inf)  # both are false for NaN, which max() returns
     log_prob = torch.where(usable, gold_logit - top - total, torch.nan)
     return log_prob.squeeze(1), (predicted == gold).squeeze(1), entropy.squeeze(1)
 
@@ -184,7 +184,7 @@ def _targets(labels: Any, position_ids: Any, seq_idx: Any, how: How, count: int)
 def _starts(labels: Any, position_ids: Any, seq_idx: Any) -> Any:
     """(n, t): is this token the first of a packed example? None: nothing is packed."""
     told = seq_idx if seq_idx is not None else position_ids
-    if told is None or getattr(told, "ndim", 2) > 2:  # positions of several kinds, of models that see images
+    if told is None or getattr(told, "ndim", 2) > 2:  # models that see images have positions of several kinds
         return None
     told = torch.as_tensor(told).to(labels.device)
     told = told.reshape(-1, told.shape[-1]).expand(labels.shape[0], -1)
@@ -192,12 +192,12 @@ def _starts(labels: Any, position_ids: Any, seq_idx: Any) -> Any:
         raise ValueError(f"position_ids and seq_idx must have the shape of labels, {tuple(labels.shape)}, not {tuple(told.shape)}")
     starts = torch.ones_like(labels, dtype=torch.bool)
     starts[:, 1:] = told[:, 1:] != told[:, :-1] + (0 if seq_idx is not None else 1)
-    return starts | (told < 0)  # below 0: padding
+    return starts | (told < 0)  # padding is below 0
 
 
 def _find(labels: Any, starts: Any, shift: bool, count: int) -> _Targets:
-    """Where the targets are; each of one of `count` examples. An example's first token is no target: no token of the example stands
-    before it."""
+    """The places of the targets, each in one of `count` examples. The first token of an example is no target, as no token of the example
+    stands before it."""
     rows, length = labels.shape
     packed = starts is not None
     if starts is None:
@@ -208,7 +208,7 @@ def _find(labels: Any, starts: Any, shift: bool, count: int) -> _Targets:
     else:
         ends = torch.ones_like(starts)
         ends[:, :-1] = starts[:, 1:]
-        whole = starts & ~ends  # a token alone is padding, or an example that has no target
+        whole = starts & ~ends  # a single token is padding, or an example without a target
         example = (whole.reshape(-1).cumsum(0) - 1).reshape(rows, length)
         examples = whole.sum()
     usable = labels != _shapes.IGNORED
@@ -233,8 +233,8 @@ def _check_count(found: int, given: int) -> None:
 
 
 def _sums(source: _Scores | _Derived, targets: _Targets, count: int) -> Any:
-    """(count + 1, 4): sums over the tokens of each example, of ln p, of tokens that are predicted, of tokens, of entropy. The last row: how many
-    examples the batch tells, and how many labels are no class."""
+    """(count + 1, 4): for each example the sum of ln p, the number of predicted tokens, the number of tokens, and the sum of entropy. The
+    last row has the number of examples found in the batch, and the number of labels that are no class."""
     classes, device = source.classes, source.device
     wide = torch.float32 if device.type == "mps" else torch.float64
     gold = targets.gold.long()
@@ -254,7 +254,7 @@ def _sums(source: _Scores | _Derived, targets: _Targets, count: int) -> Any:
 
 
 def _united(ids: list[Any], table: Any) -> tuple[list[Any], Any]:
-    """Parts of one example that lie in several places of a batch are added up."""
+    """Adds up the parts of an example that lie in several places of a batch."""
     place: dict[Any, int] = {}
     at = [place.setdefault(one, len(place)) for one in ids]
     if len(place) == len(ids):
@@ -263,7 +263,7 @@ def _united(ids: list[Any], table: Any) -> tuple[list[Any], Any]:
 
 
 def _log_tokens(run: Run, epoch: int, ids: Any, logits: Any, targets: _Targets) -> None:
-    """An observation for each target token: "ID/0", "ID/1", ..., with all signals."""
+    """Logs an observation for each target token, "ID/0", "ID/1", ..., with all signals."""
     if targets.usable is not None:
         at = targets.usable.nonzero().squeeze(1)
         targets = targets._replace(**{name: getattr(targets, name)[at] for name in ("row", "column", "gold", "example")}, usable=None)

@@ -1,7 +1,7 @@
 """The examples that the Trainer's hooks pass over, in the form that its collator takes, with their ids.
 
-A trainer may prepare the data set that it is given, as TRL's SFTTrainer does: it tokenizes, and what it trains on has neither the columns of
-the data set nor its ids. Its examples are those of the data set at the same places, or at the places that it says, where it has dropped or shuffled some.
+A trainer may prepare its data set, as TRL's SFTTrainer does: it tokenizes, and the prepared data set has neither the columns nor the ids of
+the original. Its examples are those of the original at the same places. If it has dropped or shuffled some, it has a table of the places.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ def share(dataset: Any, id_column: str | None, args: Any, prepared: Any, signatu
     """The examples that this process passes over.
 
     Args:
-        dataset: as the hook was given it.
+        dataset: the one that the hook was given.
         args: the Trainer's.
-        prepared: what the Trainer trains on, as its data loader has it; None: not known.
+        prepared: the data set of the Trainer's data loader; None: not known.
         signature: the columns that the model takes.
     """
     columns = getattr(prepared, "column_names", None)
@@ -44,7 +44,7 @@ def _columns_of(dataset: Any) -> set[str]:
 
 
 def check_packing(hook: str, args: Any) -> None:
-    """ValueError where TRL packs: of the examples its rows keep tokens, labels and lengths alone, in an order of their own."""
+    """ValueError if TRL packs: its rows keep only the tokens, labels and lengths of the examples, in another order."""
     if getattr(args, "packing", False):
         raise ValueError(
             f"{hook}: packing=True puts examples into rows, in an order of its own, and drops their ids. Give both the trainer that packs and "
@@ -54,7 +54,7 @@ def check_packing(hook: str, args: Any) -> None:
 
 
 def _places(dataset: Any, args: Any, prepared: Any, has: set[str]) -> Sequence[int]:
-    """Where in `dataset` each example of `prepared` stands. A data set that was filtered or shuffled has a table of these places."""
+    """The place in `dataset` of each example of `prepared`. A data set that was filtered or shuffled has a table of these places."""
     count = len(dataset)
     check_packing("PortolanCallback", args)
     if not hasattr(prepared, "__len__"):
@@ -79,7 +79,7 @@ def _ids_of(dataset: Any, id_column: str | None) -> Sequence[Any]:
 
 class Share(Dataset):  # type: ignore[type-arg]
     """(id, example) for every world-th example; as many for each process, some seen twice, so that all do the same number of steps.
-    `ids`: the column that holds them, one for each example, or None: the positions."""
+    `ids`: one for each example, from the column that holds them; None: the positions."""
 
     def __init__(self, dataset: Any, ids: str | Sequence[Any] | None, keep: set[str] | None, process: int, world: int) -> None:
         self.dataset, self.ids, self.keep = dataset, ids, keep
@@ -101,8 +101,8 @@ class Share(Dataset):  # type: ignore[type-arg]
 
 
 class Collator:
-    """Collates apart from the ids, which a collator of the Trainer's could not pad. With `merge` the ids come in the batch, as an entry of
-    their own; of a plain dict, since a BatchEncoding loses text on its way to the device."""
+    """Collates without the ids, which the Trainer's collator could not pad. With `merge` the ids become an entry of the batch, which is
+    then a plain dict, since a BatchEncoding loses text on its way to the device."""
 
     def __init__(self, collator: Callable[[Any], Any], merge: bool = False) -> None:
         self.collator, self.merge = collator, merge

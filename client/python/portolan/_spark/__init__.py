@@ -1,1 +1,1 @@
-"""What portolan.spark consists of: past one machine."""
+"""The parts of portolan.spark, for runs that no single machine holds."""

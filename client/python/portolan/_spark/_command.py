@@ -18,7 +18,7 @@ examples:
   python -m portolan.spark measures snli/seed1 exported -o measures
   # what three nodes have recorded and exported, on a cluster
   python -m portolan.spark --master spark://head:7077 measures web/seed1 /data/node0 /data/node1 /data/node2 -o /data/measures
-  # the third that is ambiguous, of measures that were written; its ids, in rank order: cat ambiguous/part-*
+  # the most ambiguous third, from written measures; cat ambiguous/part-* prints its ids in rank order
   python -m portolan.spark select --measures measures --by ambiguous --fraction 0.33 -o ambiguous
   # the map of a billion examples, drawn on one machine
   python -m portolan.spark map-counts --measures measures -o map.csv && portolan map --from map.csv -o map.png
@@ -89,7 +89,7 @@ def _operands(command: argparse.ArgumentParser, how_many: str) -> None:
 
 
 def _check_rule(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    """What is wrong whatever the data are, before a session is started."""
+    """Reports errors that do not depend on the data, before a session is started."""
     try:
         _select.check_request(options.by, options.fraction, options.count, options.threshold)
     except ValueError as error:

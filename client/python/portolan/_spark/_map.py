@@ -1,4 +1,4 @@
-"""The binned map: how many examples lie where, with the cells that ``portolan map --density`` has (analyzer/map/axis.c, map_data.c)."""
+"""The binned map: the number of examples in each cell. The cells are those of ``portolan map --density`` (analyzer/map/axis.c, map_data.c)."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pyspark.sql import types as T
 from portolan._spark import _measures, _select
 
 _CELLS_X, _CELLS_Y = 120, 110  # at most
-_GRID_MOST = 200  # values: of more, none is told from the next
+_GRID_MOST = 200  # values; with more, neighbours look the same
 _CORRECTNESS_GRID_MOST = 50  # epochs
-_CLOSE = 1e-9  # of their size: numbers nearer to one another are one
+_CLOSE = 1e-9  # relative: numbers nearer to one another count as equal
 
 
 class Axis(NamedTuple):
-    """What is shown, margins included, in how many cells."""
+    """The range that is shown, margins included, and the number of cells."""
 
     low: float
     high: float
@@ -29,12 +29,12 @@ def map_counts(df: DataFrame, x: str = "variability", y: str = "confidence", col
     """How many examples lie in each cell of a map, for ``portolan map --from``.
 
     Args:
-        df: the measures of one run, as measures() returns them, or its observations. They are gone through twice.
-        x, y: which measures.
+        df: the measures of one run, as measures() returns them, or its observations. They are read twice.
+        x, y: the measures on the axes.
         colour: a measure whose mean each cell gets as the column ``colour``. Default: none.
 
     Returns:
-        A DataFrame of all cells, also those with nobody in them, by y, then x: x_low, x_high, y_low, y_high, count and colour. There
+        A DataFrame of all cells, also empty ones, by y, then x: x_low, x_high, y_low, y_high, count and colour. There
         are at most 120 × 110.
 
     Raises:
@@ -89,7 +89,7 @@ def _axes(there: DataFrame, x: str, y: str) -> tuple[Axis, Axis]:
     if found["n"] == 0:
         raise ValueError(f"no example has both {x} and {y}")
     steps = round_half_up(math.sqrt(found["n"]) / 7.5)
-    tenths = min(max(steps, 3), 10)  # so many cells that a few thousand examples still lie in some together
+    tenths = min(max(steps, 3), 10)  # few enough cells for a few thousand examples to share some
     kinds = {field.name: field.dataType for field in there.schema}
 
     def axis_of(name: str, least: float, most: float, margin: float, cells: int) -> Axis:
@@ -124,7 +124,7 @@ def axis_between(name: str, least: float, most: float, grid: float, margin: floa
 
 
 def _round_ends(least: float, most: float) -> tuple[float, float]:
-    """From zero, where that costs little room; to round numbers."""
+    """Extends the range to zero if that costs little room, and to round numbers."""
     size = max(abs(least), abs(most))
     if most - least <= _CLOSE * size or most - least < 1e-300:
         around = 0.05 * size if size > 0 else 0.5

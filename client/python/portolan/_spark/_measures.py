@@ -1,9 +1,9 @@
 """The measures as DataFrame operations; definitions in analyzer/dynamics/measures.h.
 
-The data are shuffled once, by example, and sorted within: what follows (which observation of an epoch stays, what came before it, sums) goes
-through the sorted rows and holds one example at a time. Sums are added up in the order of the epochs, the variance in a second pass, as the
-analyzer does: so the numbers are the same to the last bit, and ties in a selection are the same ties. (But loss, for which there is a logarithm
-of each probability here, and one of their product there.)
+The data are shuffled once, by example, and sorted within each example. All further steps (which observation of an epoch stays, the one before
+it, sums) go through the sorted rows and hold one example at a time. Sums are added up in the order of the epochs, and the variance in a second
+pass, as in the analyzer, so the numbers are the same to the last bit, and ties in a selection are the same ties. The exception is loss: here it
+is a sum of logarithms, in the analyzer the logarithm of a product.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-SOURCE = ("session_started", "rank", "session")  # later means: by these, in this order
+SOURCE = ("session_started", "rank", "session")  # "later" is decided by these, in this order
 _NEEDED = ("id", "epoch", "gold_prob", "correct", *SOURCE)
 _SIGNALS = ("margin", "other_sq", "entropy", "max_prob", "predicted")
 _ADDED = ("portolan_before", "portolan_mean")
@@ -34,13 +34,13 @@ def measures(
 
     Args:
         df: observations, as read() returns them or ``spark.read.parquet`` of what portolan.export wrote. With a column ``run`` the
-            result has it too, first, and an example is one of a run.
+            result has it too, as its first column, and equal ids in two runs are two examples.
         epochs: which epochs, half-open: ``"2:"`` or ``(2, None)``. Default: all. The gold label is the latest of all epochs.
         labels: the names of the classes, for a column ``label``.
 
     Returns:
-        A DataFrame, in no order, without dyn_unc, dual and tdds, which only ``portolan metrics`` has. Empty is null. Where several rows have the same example and epoch, the later stays: by
-        session_started, then rank, then session.
+        A DataFrame, in no order, without dyn_unc, dual and tdds, which only ``portolan metrics`` has. Absent values are null. Of several rows with the same example and epoch, the latest stays,
+        by session_started, then rank, then session.
 
     Raises:
         ValueError: a column is missing.
@@ -67,13 +67,13 @@ def _range(epochs: str | tuple[int | None, int | None] | None) -> tuple[int, int
 
 
 def name_of(column: str) -> Column:
-    """A column by its name, whatever that holds."""
+    """A column by its name, whatever characters the name has."""
     return F.col("`" + column.replace("`", "``") + "`")
 
 
 def _kept(df: DataFrame, example: list[str], in_range: Column) -> DataFrame:
-    """The observations sorted by example and epoch, with what the observation before was, and the example's mean. Those that a later
-    one replaces stay for their gold labels; their other columns become null."""
+    """The observations sorted by example and epoch, each with the one before it and with the example's mean. Observations that a later one
+    replaces stay for their gold labels; their other columns become null."""
     values = [name for name in df.columns if name not in (*example, "epoch", *SOURCE, "gold", "predicted")]
     rows = df.repartition(*example)
     epoch = Window.partitionBy(*example, "epoch").orderBy(*(F.col(name).desc() for name in SOURCE))
@@ -124,7 +124,7 @@ def _mean(name: str, result: str) -> Column:
 
 
 def _own_columns(rows: DataFrame) -> list[str]:
-    """The user's: float columns that are not ours."""
+    """The user's own columns: those of floats whose names are not Portolan's."""
     floats = (T.FloatType, T.DoubleType)
     return [field.name for field in rows.schema if field.name not in _OURS and isinstance(field.dataType, floats)]
 
@@ -134,7 +134,7 @@ def _name_of_mean(column: str) -> str:
 
 
 def _columns(sums: DataFrame, labels: Sequence[str] | None) -> list[Column]:
-    """What the measures are, of the aggregates, in the order of ``portolan metrics``."""
+    """The measures, computed from the aggregates, in the order of ``portolan metrics``."""
     epochs, confidence, variance = F.col("epochs"), F.col("confidence"), F.col("variance")
     right_since, wrong_since = F.col("right_since"), F.col("wrong_since")
     is_right = right_since.isNotNull() & (wrong_since.isNull() | (right_since > wrong_since))

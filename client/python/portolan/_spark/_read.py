@@ -1,4 +1,4 @@
-"""Reading what portolan.export wrote, of one run, from one folder or many."""
+"""Reads one run from the folders that portolan.export wrote."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pyspark.sql import types as T
 from portolan._exporting._folder import encoded
 
 _WHOLE = (T.ByteType, T.ShortType, T.IntegerType, T.LongType, T.DecimalType)
-_UNSIGNED = T.DecimalType(20, 0)  # what Spark takes for an unsigned 64-bit integer
+_UNSIGNED = T.DecimalType(20, 0)  # Spark's type for an unsigned 64-bit integer
 
 
 def read(spark: SparkSession, run: str, *folders: str | os.PathLike[str]) -> DataFrame:
@@ -39,11 +39,11 @@ def read(spark: SparkSession, run: str, *folders: str | os.PathLike[str]) -> Dat
 
 
 def _schema_of(spark: SparkSession, run: str, path: str) -> T.StructType:
-    """That of all files under `path` together."""
+    """The common schema of all files under `path`."""
     reader = spark.read.option("basePath", path)
     try:
         return reader.option("mergeSchema", "true").parquet(path).schema
-    except Exception as error:  # Java's come in other classes by way of Spark Connect
+    except Exception as error:  # Spark Connect raises Java's errors as other classes
         if "PATH_NOT_FOUND" in str(error) or "UNABLE_TO_INFER_SCHEMA" in str(error):
             raise ValueError(f"{path} is not there, or holds no Parquet file: has run '{run}' been exported to it?") from None
         if "CANNOT_MERGE" not in str(error):
@@ -51,7 +51,7 @@ def _schema_of(spark: SparkSession, run: str, path: str) -> T.StructType:
         schema = reader.option("mergeSchema", "false").parquet(path).schema
         if not isinstance(schema["id"].dataType, _WHOLE):
             raise
-    # Ids of 2^63 and more may come late: files that were written before have signed ones.
+    # A run may get ids of 2^63 and more late: files that were written before have signed ids.
     return T.StructType([T.StructField(field.name, _UNSIGNED if field.name == "id" else field.dataType) for field in schema])
 
 

@@ -1,7 +1,7 @@
 """Selections of a run's measures, by the rules of ``portolan select``, over data that no single machine holds.
 
-Who is selected is cut off at one example, the last that gets in. Few are found by a top-k; else the values are sorted over all nodes, and
-numbered within each part: the sizes of the parts, and that one example, are all that comes to the driver.
+A selection is all examples that rank no lower than one of them, the last one in. For a small selection, a top-k finds it. For a large one, the
+values are sorted over all nodes and numbered within each part; only the sizes of the parts, and that one example, come to the driver.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from pyspark.sql import functions as F
 
 from portolan._spark import _measures
 
-FEW = 100_000  # so many a single task keeps, and sorts, in memory
-_WITHIN_PART = 2**33 - 1  # monotonically_increasing_id() counts in these bits
+FEW = 100_000  # so many examples a single task can keep and sort in memory
+_WITHIN_PART = 2**33 - 1  # the bits in which monotonically_increasing_id() counts the rows of a part
 
 
 class Rule(NamedTuple):
     measure: str
     descending: bool
-    kind: str = "measure"  # or: forgettable, forgetting, random, and the regions' names
+    kind: str = "measure"  # besides: forgettable, forgetting, random, and the names of the regions
 
 
 RULES = {
@@ -60,16 +60,16 @@ def select(
     """The examples that a rule ranks first, in rank order: ties by ascending id, those without the measure last.
 
     Args:
-        df: the measures of one run, as measures() returns them, or its observations. They are gone through two or three times: of
-            much data, write the measures and select from what was written.
-        by: a rule of ``portolan select``, but k-center, dual-beta and s2l: ambiguous, hard-to-learn, easy-to-learn, forgettable,
+        df: the measures of one run, as measures() returns them, or its observations. They are read two or three times: with
+            much data, write the measures to files, and select from these.
+        by: a rule of ``portolan select`` other than k-center, dual-beta and s2l: ambiguous, hard-to-learn, easy-to-learn, forgettable,
             MEASURE:asc, MEASURE:desc, ...
         fraction: take this fraction of the examples, rounded half up.
-        count: take so many. Without any size: all that the rule ranks.
-        threshold: take only those whose value is so much or more; with MEASURE:asc, or less.
-        regions: (V, C), where the rules region:... cut. Default: the top third in variability; confidence 0.5.
-        seed: of random. The draw is the same on every cluster; it is not that of ``portolan select``.
-        with_measures: all columns, else the column id alone.
+        count: take this number of examples. Without fraction, count and threshold: all that the rule ranks.
+        threshold: take only examples with this value or more; with MEASURE:asc, or less.
+        regions: (V, C), the cuts of the rules region:... Default: the top third in variability; confidence 0.5.
+        seed: of the rule random. The draw is the same on every cluster, but not the one of ``portolan select``.
+        with_measures: return all columns, not the column id alone.
 
     Raises:
         ValueError: no such rule or measure, two sizes, or more than one run.
@@ -96,8 +96,8 @@ def rule_of(by: str) -> Rule:
 
 
 def size_of(fraction: float, examples: int) -> int:
-    """fraction × examples, rounded half up. The fraction is the double next to the decimal that was meant, and the product is
-    rounded again: 0.145 × 100 is 15 all the same."""
+    """fraction × examples, rounded half up. The fraction is the double next to the decimal that was meant, so a
+    product that its own rounding error may have kept below a half counts as one: 0.145 × 100 gives 15."""
     product = fraction * examples
     return min(examples, math.floor(product + 0.5 + 2 * sys.float_info.epsilon * product))
 
@@ -111,7 +111,7 @@ def of_one_run(table: DataFrame) -> DataFrame:
 
 
 def check_request(by: str, fraction: float | None, count: int | None, threshold: float | None) -> Rule:
-    """The rule; ValueError where these do not go together."""
+    """The rule; ValueError if the arguments contradict one another."""
     rule = rule_of(by)
     if fraction is not None and count is not None:
         raise ValueError("fraction and count are two sizes: give one")
@@ -125,7 +125,7 @@ def check_request(by: str, fraction: float | None, count: int | None, threshold:
 
 
 def _value(table: DataFrame, rule: Rule, by: str, seed: int) -> Column:
-    """What the rule sorts by."""
+    """The column that the rule sorts by."""
     if rule.kind in ("forgettable", "forgetting"):
         return F.when(F.col("never_learned") > 0, math.inf).otherwise(F.col("forgetting_events").cast("double"))
     if rule.kind == "random":
@@ -153,7 +153,7 @@ def _in_set(table: DataFrame, rule: Rule, regions: tuple[float, float] | None) -
 
 
 def _top_third(table: DataFrame) -> float:
-    """From which variability on an example is in the top third; of fewer than three, none is."""
+    """The variability from which on an example is in the top third; with fewer than three examples, none is."""
     third = table.count() // 3
     if third == 0:
         return math.inf
@@ -169,7 +169,7 @@ def _order(descending: bool) -> list[Column]:
 
 
 def _first(ranked: DataFrame, descending: bool, size: int) -> DataFrame:
-    """The first `size` of those ranked, in no order."""
+    """The first `size` examples of the ranking, in no order."""
     if size <= FEW:
         return ranked.orderBy(*_order(descending)).limit(size)
     last = _last_of(ranked.select("id", "portolan_value"), descending, size)
@@ -183,7 +183,7 @@ def _first(ranked: DataFrame, descending: bool, size: int) -> DataFrame:
 
 
 def _last_of(values: DataFrame, descending: bool, size: int) -> Any:
-    """The row with the number `size`, from 1, of those sorted; None where there are no more than that."""
+    """The row with the number `size`, from 1, in the sorted order; None if there are no more rows than that."""
     part, place = F.spark_partition_id(), F.monotonically_increasing_id().bitwiseAND(_WITHIN_PART)
     numbered = values.orderBy(*_order(descending)).select("id", "portolan_value", part.alias("part"), place.alias("place"))
     numbered.persist(StorageLevel.DISK_ONLY)
