@@ -1,7 +1,8 @@
 /*
- * completeness.c: three looks at a run: its records against their checksums, its observations, and what was counted.
+ * completeness.c: looks at a run three times: at its records against their checksums, at its observations, and at its
+ * counters.
  *
- * They are taken one after another, so of a run that is being recorded each may be a little newer than the one before.
+ * The looks follow one another, so while the run is being recorded, each may be a little newer than the one before.
  */
 #include "completeness.h"
 
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CLASSES_ROWS 100 /* predictions that are enough to tell the number of classes from */
+#define CLASSES_ROWS 100 /* so many predictions tell the number of classes */
 #define CLASSES_NEAR 0.9
 #define CLASSES_MOST 1e6 /* an entropy need not be one */
 
@@ -201,7 +202,7 @@ count_blocks(struct count *count, struct portolan_error *error)
 	return code < 0 || count->result->damaged ? code : check_ids(count, error);
 }
 
-/* The store's records of the epochs that it had a moment ago. */
+/* The store's present records of the epochs that were read a moment ago. */
 static int
 take_epochs(struct store *store, struct count *count, struct portolan_error *error)
 {
@@ -262,8 +263,8 @@ count_replaced(struct completeness *result)
 
 /*
  * The store does not have the number of classes, but predictions bound it from below: by the highest class, and as k
- * classes have an entropy of ln k at most. Where a session with enough rows comes near ln k with exactly the k classes
- * that it predicted, k is taken for the number; a session that needs more then has another.
+ * classes have an entropy of ln k at most. If a session with enough rows predicted exactly k classes and comes near ln
+ * k, k is taken for its number of classes. A session that needs more then has another number.
  */
 static void
 compare_classes(struct completeness *result)
@@ -350,7 +351,7 @@ completeness_sum_sessions(struct completeness *result)
 	}
 }
 
-/* Damage is a finding, whichever check meets it. */
+/* Damage is a finding in every check. */
 static int
 find(struct completeness *result, int code, const struct portolan_error *error)
 {

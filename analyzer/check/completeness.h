@@ -1,5 +1,5 @@
 /*
- * completeness.h: whether a run holds all it should, and whether the store holds it as it was written.
+ * completeness.h: checks whether a run has all its observations, and whether the store holds them as they were written.
  *
  * An example is expected in every epoch that has observations: the declared ones, or, where none were declared, all
  * that were ever seen. An epoch is open while a live session has not ended it; interrupted, if it holds observations
@@ -37,7 +37,7 @@ struct completeness {
 	size_t session_count;
 	uint64_t live, closed, lost; /* sessions; lost: neither live nor closed */
 	struct store_client clients; /* sums over the sessions that sent counts; `told` is their number */
-	uint64_t not_arrived;        /* observations that ended sessions say they logged, and the store never got */
+	uint64_t not_arrived;        /* observations in the counts of ended sessions that the store never got */
 	uint64_t records;            /* verified */
 	char **damage;               /* one line for each damaged record, the first COMPLETENESS_LINES of them */
 	uint64_t damaged;

@@ -1,4 +1,4 @@
-/* run_report.h: what `portolan runs --json` says of runs. */
+/* run_report.h: writes runs as `portolan runs --json` prints them. */
 #ifndef RUN_REPORT_H
 #define RUN_REPORT_H
 
@@ -6,8 +6,8 @@
 
 #include <portolan/store.h>
 
-/* One run, as an object of a list, or the document. One that is found out to be damaged is marked so: of it only name
- * and state are told. One removed meanwhile is left out. */
+/* One run, as an object of a list, or the document. A run that is found to be damaged is marked so, with only its name
+ * and state. A run that was removed meanwhile is left out. */
 int run_report(struct report *report, struct store *store, struct store_run_info *run, struct portolan_error *error);
 
 /* The run of a name; all runs, as a list. */

@@ -3,15 +3,16 @@
  *
  * A session that was never closed is no problem by itself: a resumed run may hold all that it lost. Nor are replaced
  * observations: a resumed job logs again what it had logged, and every rank may evaluate all examples. So each session
- * but the first may replace every observation once. What is replaced beyond that came twice from the same session, and
- * when that is half of all, ids or epoch numbers do not tell observations apart. (A sampler that draws as many examples
- * as there are, with replacement, draws 37% of them again.)
+ * but the first may replace every observation once. All further replacements came twice from the same session. If these
+ * are half of all observations, ids or epoch numbers do not tell observations apart. (A sampler that draws as many
+ * examples as there are, with replacement, draws 37% of them again.)
  *
- * If it is less than half, ids that came back to their own session within an epoch are reported as such: folds count
- * these, and ranks and resumed jobs do not cause them.
+ * If less than half are, the ids that a session logged twice within an epoch are reported by themselves: folds count
+ * them, and ranks and resumed jobs do not cause them.
  *
  * One changed label is a finding, though it may be a correction between two sessions: the example's measures mix
- * probabilities of two labels, which no figure shows. How many labels changed tells the user which of the two it was.
+ * probabilities of two labels, which no figure shows. The number of changed labels tells the user which of the two it
+ * was.
  *
  * Numbers of classes are compared by what sessions logged: a client declares no number of classes when it opens a run
  * (it learns it from the first logits), so there is no other source than the labels that the run names.

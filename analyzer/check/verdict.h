@@ -1,9 +1,9 @@
 /*
- * verdict.h: what is wrong with a run. Each finding has a kind with a name, a sentence, and, where there is one, a
- * remedy.
+ * verdict.h: finds what is wrong with a run. Each finding has a kind with a name, a sentence, and, where there is one,
+ * a remedy.
  *
- * `portolan check` lists every finding. The other commands warn of those that make a run's measures mean something
- * else, which are found without reading any observation.
+ * `portolan check` lists every finding. The other commands warn of the findings that change the meaning of a run's
+ * measures; these are found without reading any observation.
  */
 #ifndef VERDICT_H
 #define VERDICT_H
@@ -63,13 +63,14 @@ struct findings {
 struct verdict verdict_make(const struct store_run_info *info, const struct store_counters *counters,
                             const struct store_session *sessions, size_t session_count);
 
-/* The same, of counters and sessions read from the store. What cannot be read counts as nothing: `check` reports it. */
+/* The same for counters and sessions read from the store. Counters that cannot be read count as 0: `check` reports
+ * them. */
 struct verdict verdict_read(struct store *store, const struct store_run_info *info);
 
-/* Adds what the verdict says. */
+/* Adds the findings of the verdict. */
 void verdict_find(const struct verdict *verdict, struct findings *findings);
 
-/* Adds every way in which the run is incomplete, and what its verdict says. */
+/* Adds a finding for each way in which the run is incomplete, and those of its verdict. */
 void verdict_find_incomplete(const struct completeness *result, struct findings *findings);
 
 /* The problem and its remedy. */
@@ -78,16 +79,16 @@ void verdict_print(const struct finding *finding, char line[FINDING_ROOM]);
 /* Warns of the verdict's findings; returns whether there are any. */
 bool verdict_warn(const struct verdict *verdict, const char *run);
 
-/* Warns of what the run's verdict says, and where it is still being recorded; returns as verdict_report(). For commands
- * that read only chosen examples. */
+/* Warns of the findings of the run's verdict, and if the run is still being recorded; returns as verdict_report(). For
+ * commands that read only chosen examples. */
 int verdict_report_run(const struct dynamics *dynamics, bool strict);
 
-/* Warns of what is incomplete in what was read of a run (still recording, examples or epochs missing), and of what its
- * verdict says; answers STATUS_INCOMPLETE under `strict` if anything was, else STATUS_DONE. */
+/* Warns if the data read from a run are incomplete (still recording, examples or epochs missing), and of the findings
+ * of its verdict; returns STATUS_INCOMPLETE under `strict` if anything was missing, else STATUS_DONE. */
 int verdict_report(const struct dynamics *dynamics, bool strict);
 
-/* Where variability is among the measures ranked or drawn by: warns when it is 0 for all, or mostly shows the first
- * epoch, unless the user chose the epochs. */
+/* If variability is one of the measures to rank or draw by: warns when it is 0 for all examples, or mostly shows the
+ * first epoch, unless the user chose the epochs. */
 void verdict_report_variability(const struct dynamics *dynamics, uint32_t measures);
 
 #endif

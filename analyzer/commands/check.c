@@ -1,5 +1,5 @@
 /*
- * check.c: portolan check: is the run all there, and as it was written?
+ * check.c: portolan check: is the run complete, and as it was written?
  *
  * The work is done in a process of its own: LMDB trusts its pages, so that reading a file damaged there may end with a
  * signal, which is an answer too.
@@ -81,7 +81,7 @@ end_report(struct check *check, struct portolan_error *error)
 	return 0;
 }
 
-/* One run by its name, or all there are. */
+/* One run by its name, or all runs. */
 static int
 check_runs(struct check *check, const char *name, struct portolan_error *error)
 {
@@ -156,7 +156,7 @@ await(pid_t child, const struct common_options *common)
 	}
 	if (WIFEXITED(ended))
 		return WEXITSTATUS(ended);
-	if (WTERMSIG(ended) == SIGPIPE) /* whoever read the report has seen enough */
+	if (WTERMSIG(ended) == SIGPIPE) /* the reader of the pipe needs no more */
 		raise(SIGPIPE);
 	if (WTERMSIG(ended) == SIGSEGV || WTERMSIG(ended) == SIGBUS || WTERMSIG(ended) == SIGABRT)
 		message_error("store '%s': damaged: data.mdb cannot be read to its end (%s); restore it from a backup",

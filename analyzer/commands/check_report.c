@@ -13,7 +13,7 @@ verdict_of(const struct completeness *result)
 	return result->findings.count ? "incomplete" : "complete";
 }
 
-/* People read the verdict, and what it comes from, first. */
+/* For people, the verdict and its reasons come first. */
 static void
 say_verdict(struct report *report, const struct completeness *result)
 {

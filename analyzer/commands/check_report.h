@@ -1,4 +1,4 @@
-/* check_report.h: what `portolan check` prints, as JSON or as text. */
+/* check_report.h: the report of `portolan check`, as JSON or as text. */
 #ifndef CHECK_REPORT_H
 #define CHECK_REPORT_H
 

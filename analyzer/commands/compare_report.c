@@ -73,7 +73,7 @@ average_of(const struct compare_result *result, const char *measure)
 	return average;
 }
 
-/* The measures in the order of the first pair that has them; every measure once. */
+/* The next measure, in the order of the first pair that has it; each measure comes once. */
 static const char *
 next_measure(const struct compare_result *result, size_t *pair, size_t *row)
 {
@@ -108,7 +108,7 @@ add_correlations(struct rows *rows, const struct compare_result *result)
 	}
 }
 
-/* Among the correlations they have no runs. */
+/* In the table of correlations, averages have no runs. */
 static void
 add_averages(struct rows *rows, const struct compare_result *result)
 {
@@ -169,8 +169,8 @@ add_pairs(struct rows *rows, const struct compare_result *result)
 	}
 }
 
-/* Of what a selects, the share that b selects too; of what either selects, the share that both do; and what two
- * independent selections of these sizes would share. */
+/* Three shares of the selections a and b: of the examples of a, those that are in b too; of the examples in either,
+ * those that are in both; and the first share if b were drawn independently. */
 static double
 overlap_share(const struct compare_pair *pair)
 {

@@ -1,4 +1,4 @@
-/* compare_report.h: what portolan compare found, as tables for programs and as JSON. */
+/* compare_report.h: the results of portolan compare, as tables and as JSON. */
 #ifndef COMPARE_REPORT_H
 #define COMPARE_REPORT_H
 
@@ -26,8 +26,8 @@ struct compare_result {
 };
 
 enum compare_table {
-	/* With several pairs also the means over those where they are defined, which have no runs and the number of
-	 * examples of the pair that shares fewest. */
+	/* With several pairs, the table also has the means over the pairs for which a correlation is defined. These
+	 * rows have no runs, and the number of examples of the pair that shares fewest. */
 	COMPARE_CORRELATIONS,
 	COMPARE_REGIONS,
 	COMPARE_SELECTIONS,

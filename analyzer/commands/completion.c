@@ -1,4 +1,4 @@
-/* completion.c: portolan completion: the completion of command lines in three shells, and what each of them asks. */
+/* completion.c: portolan completion: prints the completion scripts of three shells, and answers their questions. */
 #include "completion/candidates.h"
 #include "options/options.h"
 #include "output/output.h"

@@ -101,8 +101,8 @@ warn_of_none(const struct corpus_options *options, const struct token_counts *co
 		                options->request.path);
 }
 
-/* The place of a label that may mean that a record has none: "-", or one of three or more with under a tenth of the
- * records that each would have if all had the same. NAMES_NONE: there is none. */
+/* The place of a label that may stand for "no label": "-", or, of three labels or more, one with under a tenth of the
+ * records that it would have if all had the same number. NAMES_NONE: there is none. */
 static uint32_t
 find_suspect(const struct token_counts *counts)
 {

@@ -1,11 +1,11 @@
-/* corpus_options.h: what portolan artifacts and portolan upsample ask of a file of texts, as options. */
+/* corpus_options.h: the options that portolan artifacts and portolan upsample share for a file of texts. */
 #ifndef CORPUS_OPTIONS_H
 #define CORPUS_OPTIONS_H
 
 #include "artifacts/ranking.h"
 #include "options/options.h"
 
-/* What both requests begin with, so that one table serves them. */
+/* Both requests begin with this struct, so that one table serves them. */
 struct corpus_options {
 	struct common_options common;
 	struct corpus_request request;
@@ -17,7 +17,7 @@ struct corpus_options {
 
 extern const struct option_spec corpus_option_table[];
 
-/* Is everything there? DATA is the operand. 0, or options_wrong(). */
+/* Checks that every option needed was given. DATA is the operand. 0, or options_wrong(). */
 int corpus_options_check(struct corpus_options *options);
 
 /* Warns of records without tokens, of a table without any, and of a label that may be none; STATUS_INCOMPLETE with --strict if there was one, else

@@ -1,7 +1,7 @@
 /*
  * epochs.c: portolan epochs: how each epoch of a run went, one line each.
  *
- * The sums are those of portolan watch and the live page (watch/live.h), looked at once.
+ * The sums are those of portolan watch and the live page (watch/live.h), taken once.
  */
 #include "options/format.h"
 #include "output/rows.h"

@@ -1,4 +1,4 @@
-/* glue_option.h: what --glue says, of every command that takes --data with ids; see files/glue.h. */
+/* glue_option.h: the option --glue, for every command that takes --data with ids; see files/glue.h. */
 #ifndef GLUE_OPTION_H
 #define GLUE_OPTION_H
 

@@ -1,4 +1,4 @@
-/* groups.h: what portolan groups was asked for; its two answers are files of their own. */
+/* groups.h: the request of portolan groups. Each of its two answers has a file of its own. */
 #ifndef COMMANDS_GROUPS_H
 #define COMMANDS_GROUPS_H
 
@@ -19,7 +19,7 @@ struct groups {
 	bool forgetting;
 	const char *plot;
 	struct picture picture;
-	/* what comes of it */
+	/* the results */
 	struct dynamics dynamics;
 	bool *selected;
 	int32_t *gold;

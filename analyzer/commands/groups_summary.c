@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Marks, by position in the dynamics' order, whom the rule selects. */
+/* Marks, by position in the dynamics' order, the examples that the rule selects. */
 static int
 choose(struct groups *groups, struct portolan_error *error)
 {
@@ -42,7 +42,8 @@ choose(struct groups *groups, struct portolan_error *error)
 	return code;
 }
 
-/* Says what the file lacks, and what of it was not used; answers STATUS_INCOMPLETE under --strict if examples lack. */
+/* Reports examples that the file lacks, and records that were not used; returns STATUS_INCOMPLETE under --strict if
+ * examples are missing. */
 static int
 report_columns(const struct groups *groups, const struct columns *columns)
 {

@@ -54,7 +54,7 @@ report(const struct html_file *file, const char *path, struct portolan_error *er
 	return report_close(&report, error);
 }
 
-/* What the file has not; and what is incomplete in the run. An exit status. */
+/* Reports what was left out of the file, and what is incomplete in the run. An exit status. */
 static int
 warn(const struct html_file *file, const struct common_options *common)
 {

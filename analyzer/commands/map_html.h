@@ -1,4 +1,4 @@
-/* map_html.h: portolan map -o FILE.html: the command line's part of it. */
+/* map_html.h: portolan map -o FILE.html: the part that reads the command line. */
 #ifndef MAP_HTML_H
 #define MAP_HTML_H
 

@@ -18,7 +18,7 @@ add_axis(struct report *report, const char *key, const struct map_axis *axis)
 	report_end(report);
 }
 
-/* As the key has them: names may be cut. */
+/* As in the key of the map, where names may be cut. */
 static void
 add_categories(struct report *report, const struct map_source *source, const struct map_data *map)
 {

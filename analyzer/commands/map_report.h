@@ -1,4 +1,4 @@
-/* map_report.h: what portolan map drew, as JSON. */
+/* map_report.h: a report, as JSON, of the map that portolan map drew. */
 #ifndef MAP_REPORT_H
 #define MAP_REPORT_H
 

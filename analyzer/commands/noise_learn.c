@@ -1,4 +1,4 @@
-/* noise_learn.c: noise fit: what labels flipped on purpose teach. */
+/* noise_learn.c: noise fit: fits a classifier to labels that were flipped on purpose. */
 #include "noise.h"
 
 #include "dynamics/arrays.h"
@@ -70,7 +70,7 @@ report_fit(const struct noise_request *request, const struct noise_fit *fit, uin
 	return report_close(&report, error);
 }
 
-/* The original run is read for the picture alone. */
+/* The original run is read only for the picture. */
 static int
 draw(const struct noise_request *request, const struct dynamics *dynamics, const struct flips *flips,
      struct portolan_error *error)
@@ -96,7 +96,7 @@ draw(const struct noise_request *request, const struct dynamics *dynamics, const
 	return code;
 }
 
-/* Everything that can fail comes before the model is written; the report last. */
+/* Everything that can fail is done before the model is written. The report comes last. */
 static int
 fit_run(const struct noise_request *request, const struct dynamics *dynamics, const struct flips *flips,
         struct portolan_error *error)

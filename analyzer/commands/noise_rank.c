@@ -50,14 +50,14 @@ noise_action_apply(const struct noise_request *request, struct portolan_error *e
 	return code;
 }
 
-/* What the groups are fitted to: the values that are there. */
+/* The values that the groups are fitted to: those that are present. */
 struct values {
 	double *values;
 	size_t count;
 	double least, greatest;
 };
 
-/* A margin is infinite where every other class is masked: no two groups are fitted to that. */
+/* A margin is infinite if every other class is masked. The groups are fitted without such values. */
 static int
 gather(const struct dynamics *dynamics, const double *measure, struct values *values, struct portolan_error *error)
 {
@@ -87,7 +87,7 @@ describe(const struct mixture *mixture, const char *measure)
 		message_warning("the two groups still moved after %d steps: they may not be there", mixture->steps);
 }
 
-/* Where a classifier turns, the groups are split first: at half the probability, or no margin. */
+/* The groups are first split where a classifier changes its mind: at half the probability, or at a margin of 0. */
 static bool
 fit(const struct values *values, enum mixture_kind kind, struct mixture *mixture)
 {
@@ -120,7 +120,7 @@ score_mixture(const struct noise_request *request, struct noise_scored *scored, 
 	for (size_t i = 0; code >= 0 && i < dynamics->count; i++) {
 		uint32_t row = dynamics->order[i];
 
-		/* What is infinite is as sure as the outermost value that is not. */
+		/* An infinite value gets the score of the outermost finite one. */
 		double value = fmin(fmax(measure[row], values.least), values.greatest);
 
 		scored->scores[row] = isnan(measure[row]) ? NAN : mixture_low_share(&mixture, value);

@@ -13,7 +13,7 @@ int rule_parse_cuts(const struct common_options *request, const char *text, stru
 /* The same for --by of a command that takes no features, which k-center needs, and only rules that do not depend on the size. */
 int rule_parse_plain(const struct common_options *request, const char *text, struct selection_rule *rule);
 
-/* A rule by a user's own column can be judged only when the run is known: is there such a measure? As above. */
+/* A rule by a user's own column can be checked only when the run is known: does the run have this measure? As above. */
 int rule_check(const struct common_options *request, const struct selection_rule *rule, const struct dynamics *run);
 
 #endif

@@ -13,7 +13,7 @@ struct runs_request {
 	int format; /* of the table; see common.json */
 };
 
-/* Of a damaged one only the name is known. */
+/* For a damaged run only the name is known. */
 static int
 write_table(const struct runs_request *request, const struct store_run_info *runs, size_t count,
             struct portolan_error *error)
@@ -67,7 +67,7 @@ write_report(struct store *store, const char *path, struct store_run_info *runs,
 	return code;
 }
 
-/* Says so; how many are damaged. */
+/* Reports the damaged runs; returns their number. */
 static int
 count_damaged(const struct store_run_info *runs, size_t count)
 {
@@ -84,7 +84,7 @@ count_damaged(const struct store_run_info *runs, size_t count)
 	return damaged;
 }
 
-/* How many of them are damaged. */
+/* Returns the number of damaged runs. */
 static int
 list_runs(const struct runs_request *request, struct portolan_error *error)
 {

@@ -1,4 +1,4 @@
-/* select_files.c: one ranking, one file for each size, and beside each what made it. */
+/* select_files.c: one ranking, one file for each size, and beside each file its manifest. */
 #include "select_files.h"
 
 #include "dynamics/arrays.h"
@@ -102,7 +102,7 @@ add_size(struct report *report, const struct select_request *request, const stru
 		report_text(report, "classes", plan->classes == SELECTION_CLASSES_EACH ? "per-class" : "stratified");
 }
 
-/* Where the examples come from. */
+/* Members about the source of the examples. */
 static void
 add_pool(struct report *report, const struct select_request *request)
 {
@@ -120,7 +120,7 @@ add_pool(struct report *report, const struct select_request *request)
 	}
 }
 
-/* What was asked for beside the rule; what was not asked for is not there. */
+/* The options given beside the rule; those not given are left out. */
 static void
 add_parameters(struct report *report, const struct select_request *request, const struct selection_plan *plan,
                const struct dynamics *dynamics)

@@ -1,4 +1,4 @@
-/* select_options.h: what portolan select was asked for. */
+/* select_options.h: the request of portolan select. */
 #ifndef SELECT_OPTIONS_H
 #define SELECT_OPTIONS_H
 
@@ -47,10 +47,10 @@ struct select_request {
 
 extern const struct option_spec select_option_table[];
 
-/* command.check: options that do not go together; settles what follows from them. */
+/* command.check: refuses options that do not go together, and sets what follows from the others. */
 int select_check(void *request, struct portolan_error *error);
 
-/* The rules can be judged only when the run's own columns are known. */
+/* Checks the rules, for which the run's own columns must be known. */
 int select_check_rules(const struct select_request *request, const struct dynamics *dynamics);
 
 #endif

@@ -17,14 +17,14 @@
 
 const char *const select_format_names[] = {"ids", "csv", "tsv", "jsonl", "npy", NULL};
 
-/* Of the formats of rows; none of the others is asked for. */
+/* The rows' format for one of ours; called only for formats that rows have. */
 static enum rows_format
 rows_format_of(const struct select_output_options *options)
 {
 	return options->format == SELECT_JSONL ? ROWS_JSONL : options->format == SELECT_TSV ? ROWS_TSV : ROWS_CSV;
 }
 
-/* How long the chosen ids are, if they are text. */
+/* The lengths of the chosen ids, if they are text. */
 static struct text_extent
 extent_of(const struct dynamics *dynamics, const uint32_t *chosen, size_t count)
 {
@@ -124,7 +124,7 @@ check_header(const struct join *join, const char *path, const struct dynamics *d
 	return 0;
 }
 
-/* The first measure that is added and that a JSON line has already; NULL: none. */
+/* The first of the added measures that a JSON line has already; NULL: none. */
 static const char *
 find_added_member(const struct dynamics *dynamics, const struct record *record, char *text)
 {
@@ -161,7 +161,7 @@ check_line(const struct join *join, const struct join_match *match, const char *
 	return there ? refuse_column(path, "field", there, error) : 0;
 }
 
-/* Whether every line can take the measures, before anything is written: none has a field of that name already. */
+/* Checks, before anything is written, that no line already has a field with the name of an added measure. */
 static int
 check_lines(const struct join *join, const char *path, const struct dynamics *dynamics, struct portolan_error *error)
 {

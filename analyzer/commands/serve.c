@@ -1,9 +1,9 @@
 /*
  * serve.c: portolan serve: the live page.
  *
- * Signals are blocked before the server's threads begin, and waited for: Ctrl-C is the ordinary way to end. A program
- * that starts this one holds the other end of standard input (--end-with-stdin): whatever ends that program closes the
- * pipe.
+ * Signals are blocked before the server's threads begin, and waited for: Ctrl-C is the ordinary way to end. With
+ * --end-with-stdin, the program that started this one holds the other end of standard input; however that program ends,
+ * the pipe is closed.
  */
 #include "files/content.h"
 #include "glue_option.h"
@@ -94,7 +94,7 @@ write_encoded(FILE *stream, const char *name)
 	}
 }
 
-/* The run that was named first, and beside it the second one, as the page reads them (state.js, compare.js). */
+/* The first run and, beside it, the second one, in the form in which the page reads them (state.js, compare.js). */
 static void
 write_fragment(FILE *stream, const char *const *runs, int count)
 {
@@ -142,7 +142,7 @@ make_address(const struct serve_request *request)
 	return NULL;
 }
 
-/* Does somebody sit before a screen, and want it? */
+/* Is there a screen to open a browser on, and may it be opened? */
 static bool
 is_to_be_opened(const struct serve_request *request)
 {
@@ -166,7 +166,7 @@ say_where(const struct serve_request *request, const char *address, struct porto
 	return 0;
 }
 
-/* Reads and forgets what there is. False: standard input has ended. */
+/* Reads and drops what there is. False: standard input has ended. */
 static bool
 stdin_goes_on(void)
 {

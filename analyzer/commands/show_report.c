@@ -1,6 +1,6 @@
 /*
- * show_report.c: people read a row for each example, with one mark for each epoch, then a row for each observation.
- * Programs get an object for each example, as the live page does.
+ * show_report.c: show_report.c: for people, a row for each example with one mark for each epoch, then a row for each
+ * observation. For programs, an object for each example, as for the live page.
  */
 #include "show_report.h"
 
@@ -15,7 +15,7 @@
 
 #define MARK_BYTES 4 /* of one, with room for its end */
 
-/* What stands for p(gold) from 0 to 1, for correct, not correct, and not observed. */
+/* The marks for p(gold) from 0 to 1, for correct, not correct, and not observed. */
 static const struct marks {
 	const char *levels[10];
 	size_t level_count;
@@ -103,7 +103,7 @@ add_gold(struct rows *rows, const struct dynamics *part, size_t place)
 		rows_bytes(rows, digits, number_print_u64((uint64_t)part->gold[place], digits));
 }
 
-/* The line of marks: of p(gold), or of what was correct. */
+/* The line of marks: of p(gold), or of correctness. */
 static void
 add_marks(struct showing *showing, size_t place, bool of_gold_prob)
 {

@@ -5,7 +5,7 @@
 #include "observations/chosen.h"
 #include "serve/texts.h"
 
-/* Those that were observed, in the list's order, each once. texts may be NULL. */
+/* Writes the observed examples in the order of the list, each once. texts may be NULL. */
 void show_report(struct report *report, const struct chosen *chosen, const struct places_list *list,
                  const struct texts *texts);
 

@@ -1,4 +1,4 @@
-/* upsample.c: portolan upsample: repeats the records that contradict what tokens give away. */
+/* upsample.c: portolan upsample: repeats the records that contradict tokens which give a label away. */
 #include "plot/chart.h"
 #include "program/message.h"
 #include "program/number.h"
@@ -32,7 +32,7 @@ check(void *context, struct portolan_error *error)
 		upsample->pick = BALANCE_UNIFORM;
 		upsample->iterations = PUBLISHED_ITERATIONS;
 	}
-	if (upsample->patience == NOT_GIVEN) /* uniform draws are the paper's, and so is their end */
+	if (upsample->patience == NOT_GIVEN) /* uniform draws, and when they end, are the paper's */
 		upsample->patience = upsample->pick == BALANCE_UNIFORM ? 0 : PATIENCE;
 	upsample->corpus_options.request.keep = common->max_memory / KEEP_SHARE;
 	if (!common->output)
@@ -156,7 +156,7 @@ warn_of_growth(const struct upsample *upsample)
 	        upsample->corpus.file.path, NUMBER_GROUPED(balance->added), NUMBER_GROUPED(most + 1));
 }
 
-/* What is said at the end, and the status. */
+/* Prints the last messages; returns the status. */
 static int
 finish(const struct upsample *upsample)
 {

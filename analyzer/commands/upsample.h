@@ -1,4 +1,4 @@
-/* upsample.h: portolan upsample: what it was asked for, and what came of it. */
+/* upsample.h: portolan upsample: the request and its results. */
 #ifndef UPSAMPLE_H
 #define UPSAMPLE_H
 
@@ -37,7 +37,7 @@ int upsample_report(const struct upsample *upsample, struct portolan_error *erro
 /* Of token s of S, before or after. */
 struct token_statistic upsample_statistic(const struct upsample *upsample, size_t s, bool after);
 
-/* The report, and for the manifest, "request": what was asked for. */
+/* The report, and for the manifest the member "request" with the options. */
 void upsample_add_report(struct report *report, const char *key, const struct upsample *upsample);
 void upsample_add_request(struct report *report, const struct upsample *upsample);
 

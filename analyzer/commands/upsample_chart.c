@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define POINTS 10000 /* of other tokens: more show nothing more */
+#define POINTS 10000 /* of other tokens: more would not make the picture clearer */
 
 struct dots {
 	double n[POINTS], p[POINTS], z[POINTS]; /* records that hold the token; p*, z* */
@@ -41,7 +41,7 @@ add_dot(struct curves *curves, struct dots *dots, const struct token_statistic *
 	curves->z_max = fmax(curves->z_max, statistic->z_star);
 }
 
-/* The other tokens, evenly over the ranking where they are too many. */
+/* The other tokens; if they are too many, some of them, evenly over the ranking. */
 static void
 add_others(struct curves *curves, int after, const struct ranked_token *list, size_t count)
 {
@@ -76,7 +76,7 @@ fill(struct curves *curves, const struct upsample *upsample)
 		}
 }
 
-/* Counts all tokens once more, each record as often as it stands now. */
+/* Counts all tokens once more, each record as often as it is repeated now. */
 static int
 add_after(struct curves *curves, const struct upsample *upsample, struct portolan_error *error)
 {
@@ -159,7 +159,7 @@ count_balanced(const struct upsample *upsample)
 	return count;
 }
 
-/* What was taken back goes on from what was kept. */
+/* An iteration that was taken back continues from the last that was kept. */
 static void
 add_imbalance(struct chart_panel *panel, const struct balance *balance, const struct curves *curves)
 {

@@ -1,4 +1,4 @@
-/* upsample_report.c: what up-sampling did, as text or JSON. */
+/* upsample_report.c: the effect of up-sampling, as text or JSON. */
 #include "upsample.h"
 
 #include "output/rows.h"
@@ -31,7 +31,7 @@ token_text(const struct upsample *upsample, size_t s, size_t *length)
 	return names_text(&upsample->counts.tokens, upsample->ranking.list[s].token, length);
 }
 
-/* How many records stand 1, 2 … times; the caller's to free(). */
+/* The numbers of records that are there once, twice …; the caller's to free(). */
 static uint64_t *
 make_histogram(const struct upsample *upsample, size_t *bins)
 {
@@ -104,7 +104,7 @@ add_token(struct report *report, const struct upsample *upsample, size_t s)
 	report_end(report);
 }
 
-/* For people: the tokens as a table, and the first of what is not balanced. */
+/* For people: the tokens as a table, and the first of those that could not be balanced. */
 static void
 add_table(struct report *report, const struct upsample *upsample)
 {
@@ -175,7 +175,7 @@ say_multiplicities(struct report *report, const uint64_t *histogram, size_t bins
 	report_line(report, "\n");
 }
 
-/* What programs want whole. */
+/* The complete lists, for programs. */
 static void
 add_details(struct report *report, const struct upsample *upsample, const uint64_t *histogram, size_t bins)
 {

@@ -1,8 +1,8 @@
 /*
  * watch.c: portolan watch: a run while it is being recorded.
  *
- * Signals are blocked and waited for with the time between two looks: so no handler runs, and Ctrl-C is an ordinary
- * way to end. A look that takes long is followed by a longer wait: looking takes a tenth of the time at most.
+ * Signals are blocked, and waited for between two looks, so no handler runs, and Ctrl-C is an ordinary way to end. A
+ * long look is followed by a longer wait, so that looking takes at most a tenth of the time.
  */
 #include "output/report.h"
 #include "program/message.h"
@@ -67,7 +67,7 @@ is_stopped(void)
 	return sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM) || sigismember(&pending, SIGHUP);
 }
 
-/* Waits; answers the signal that came, 0 if none did. */
+/* Waits; returns the signal that came, or 0. */
 static int
 wait_for(double seconds)
 {
@@ -81,7 +81,7 @@ wait_for(double seconds)
 	return number > 0 ? number : 0;
 }
 
-/* What the clock says, the rate since the look before, and whether anything is new. */
+/* Sets the time, the rate since the last look, and whether anything is new. */
 static void
 take_moment(struct watch *watch)
 {
@@ -106,8 +106,7 @@ take_moment(struct watch *watch)
 	watch->number = view->info.number;
 }
 
-/* A line is printed when there is news in it: neither the time, nor the rate, nor that nothing has come for a second
- * more. */
+/* A line is printed only if it has news. The time, the rate, and another second without data are no news. */
 static bool
 show_line(struct watch *watch)
 {
@@ -158,7 +157,7 @@ show_screen(struct watch *watch)
 	if (!stream)
 		return false;
 	size.styled = *style(STDOUT_FILENO, STYLE_PLAIN) != '\0';
-	if (is_last && size.lines > LEFT_FREE) /* so that its head stays in sight above the shell's next prompt */
+	if (is_last && size.lines > LEFT_FREE) /* so that the first line stays visible above the shell's next prompt */
 		size.lines -= LEFT_FREE;
 	lines = frame_screen(stream, &watch->view, &watch->moment, &size);
 	fclose(stream);
@@ -181,7 +180,7 @@ show(struct watch *watch)
 	return shown;
 }
 
-/* One look. False: it is over. */
+/* One look. False: watching is over. */
 static bool
 look(struct watch *watch, struct portolan_error *error)
 {
@@ -209,7 +208,7 @@ look(struct watch *watch, struct portolan_error *error)
 	return show(watch) && !watch->once && watch->view.state != LIVE_CLOSED;
 }
 
-/* Ctrl-C ends it as it is meant to be ended; by other signals it ends like any program. */
+/* Ctrl-C is the normal end. Any other signal ends the program like any program. */
 static bool
 take_signal(struct watch *watch, int number)
 {

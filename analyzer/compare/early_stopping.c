@@ -1,10 +1,10 @@
 /*
  * early_stopping.c: the run's own blocks, cut off after each epoch.
  *
- * A block without its last epochs is a block: the measures are computed from it by the same functions, and from the
- * same snapshot, so that the last row compares a thing with itself. Running sums would save most of the reading, but
- * differ from the measures in the last bits, and reading is an eighth of the time: the rest is ranking. Threads share
- * the epochs, and what ranks the whole run's measures have is found once.
+ * A block without its last epochs is a block: the same functions compute the measures from it, and from the same
+ * snapshot, so the last row compares the measures with themselves. Running sums would save most of the reading, but
+ * differ from the measures in the last bits; and reading is an eighth of the time, the rest is ranking. Threads share
+ * the epochs. The ranks of the whole run's measures are computed once.
  */
 #include "early_stopping.h"
 
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A thread's own. */
+/* The memory of one thread. */
 struct room {
 	struct store_cursor *cursor;
 	double *confidence, *variability, *epochs; /* by dense index, so far */

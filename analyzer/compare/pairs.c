@@ -1,7 +1,7 @@
 /*
  * pairs.c: see pairs.h.
  *
- * A selection is compared among the shared examples alone: examples that only one run has say nothing about how stable
+ * Selections are compared among the shared examples alone: examples that only one run has say nothing about how stable
  * the ranking is.
  */
 #include "pairs.h"
@@ -128,7 +128,7 @@ pair_moves(const struct pair *pair, const uint8_t *regions_a, const uint8_t *reg
 		moves[regions_a[pair->rows_a[i]]][regions_b[pair->rows_b[i]]]++;
 }
 
-/* Marks (by dense index) what the rule selects of the examples in rows[]; *count says how many. */
+/* Marks, by dense index, the examples in rows[] that the rule selects; *count: how many. */
 static int
 mark_selected(const struct dynamics *dynamics, uint32_t *rows, size_t shared, const struct selection_rule *rule,
               const struct region_cuts *cuts, size_t size, uint64_t seed, uint8_t **marks, uint64_t *count,

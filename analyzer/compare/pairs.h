@@ -1,7 +1,6 @@
 /*
- * pairs.h: two runs beside one another: the examples they share, how alike their measures are, how examples move
- * between regions, and how far a selection is the same. Functions fail for lack of memory (PORTOLAN_E_MEMORY) unless
- * they say more.
+ * pairs.h: compares two runs: the examples they share, how alike their measures are, how examples move between regions,
+ * and how much selections overlap. Functions fail for lack of memory (PORTOLAN_E_MEMORY) unless they say more.
  */
 #ifndef PAIRS_H
 #define PAIRS_H
@@ -26,7 +25,7 @@ struct pair_correlation {
 	double pearson, spearman; /* NaN: not defined, as for a constant measure */
 };
 
-/* Of every column that both have, `epochs` excepted. Room for DYNAMICS_COLUMNS_MAX. */
+/* Correlates every column that both have, except `epochs`. Room for DYNAMICS_COLUMNS_MAX. */
 int pair_correlate(const struct pair *pair, struct pair_correlation *rows, size_t *count, struct portolan_error *error);
 
 /* moves[in a][in b], of the shared examples. */
@@ -38,8 +37,8 @@ struct pair_overlap {
 };
 
 /* Selects in either run by the rule, among the shared examples: the first `fraction` of them, as far as the rule ranks
- * so many. Regions without `cuts` are each run's own defaults, of the shared examples. PORTOLAN_E_INVALID: a run has
- * not the signals for the rule. */
+ * so many. Regions without `cuts` are each run's own defaults, of the shared examples. PORTOLAN_E_INVALID: a run lacks
+ * the signals for the rule. */
 int pair_select(const struct pair *pair, const struct selection_rule *rule, const struct region_cuts *cuts,
                 double fraction, uint64_t seed, struct pair_overlap *overlap, struct portolan_error *error);
 

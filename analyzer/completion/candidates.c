@@ -1,9 +1,9 @@
 /*
  * candidates.c: see candidates.h.
  *
- * A shell asks at every press of the key, so the answer is put together from the tables of the program that is asked: it
- * cannot be another version's, and the three shells' scripts hold no list of their own. Only the names of runs, and those
- * of their columns, are read.
+ * A shell asks at every press of the key. The answer comes from the tables of the program itself, so it always fits the
+ * installed version, and the scripts of the three shells hold no list of their own. Only the names of runs and of their
+ * columns are read from the store.
  */
 #include "candidates.h"
 
@@ -208,7 +208,7 @@ find_option(const struct command *command, const char *word)
 	return index < 0 ? NULL : option_at(command, (size_t)index);
 }
 
-/* Takes words[at], which is not the last; how many words it is, with its argument. */
+/* Takes words[at], which is not the last; returns how many words it and its argument are. */
 static int
 take_word(struct line *line, char *const *words, int at, int count)
 {
@@ -240,7 +240,7 @@ take_word(struct line *line, char *const *words, int at, int count)
 	return 2;
 }
 
-/* The command, after options that stand before it; how many words that was. */
+/* Takes the command, and options before it; returns how many words these are. */
 static int
 take_command(struct line *line, char *const *words, int count)
 {

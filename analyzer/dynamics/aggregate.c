@@ -1,8 +1,8 @@
 /*
- * aggregate.c: runs folded into the first one, column by column.
+ * aggregate.c: adds runs to the first one, column by column.
  *
- * Both lists of examples ascend by id, so one pass over the two finds what they share, whatever the order in which
- * either was recorded.
+ * Both lists of examples ascend by id, so one pass over the two finds the shared examples, in whichever order they were
+ * recorded.
  */
 #include "aggregate.h"
 

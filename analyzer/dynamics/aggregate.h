@@ -1,6 +1,6 @@
 /*
- * aggregate.h: several runs of one store, matched by id; and made into one, whose measures are then ranked, printed or
- * selected from like any run's.
+ * aggregate.h: matches several runs of one store by id, and makes one of them, whose measures can be ranked, printed or
+ * selected from like those of any run.
  *
  *     struct aggregate_report report;
  *     dynamics_load_aggregate(&dynamics, &common, runs, count, &request, &report, &error)
@@ -30,17 +30,17 @@ struct aggregate_report {
 /* PORTOLAN_E_INVALID: the ids of one run are integers and those of the other strings. */
 int dynamics_check_ids(const struct dynamics *a, const struct dynamics *b, struct portolan_error *error);
 
-/* Lists the observed examples that both have, by ascending id: their dense indices in either. Room for the smaller
- * count; rows_a may be a->order, which is then cut down (the caller sets a->count). */
+/* Lists the observed examples of both, by ascending id: their dense indices in each run. Room for the smaller count;
+ * rows_a may be a->order, which is then cut down (the caller sets a->count). */
 size_t dynamics_match(const struct dynamics *a, const struct dynamics *b, uint32_t *rows_a, uint32_t *rows_b);
 
 /*
  * Loads 1 … AGGREGATE_RUNS_MAX different runs, one after another (memory: that of two), over the examples that all of
  * them have. Ids, dense indices, labels and epochs are the first run's. Of the columns that all runs have, epochs and
- * forgetting_events are summed, the latter with what stands for "never learned" in each run where it was not (of EPOCHS: as
- * the code of Toneva et al. 2019 does); never_learned is 1 where no run learned it; all others are means over the runs, empty
- * where they are empty in any. PORTOLAN_E_INVALID: a run without observations in the range, other ids,
- * or no example that all have.
+ * forgetting_events are summed; a run that never learned an example adds the number that stands for "never learned"
+ * (with EPOCHS as in the code of Toneva et al. 2019). never_learned is 1 if no run learned the example. All other
+ * columns are means over the runs, empty if they are empty in any. PORTOLAN_E_INVALID: a run without observations in
+ * the range, other ids, or no example that all have.
  */
 int dynamics_load_aggregate(struct dynamics *dynamics, const struct common_options *common, char *const *runs,
                             size_t count, const struct dynamics_request *request, enum never_learned never_learned,
@@ -50,8 +50,8 @@ int dynamics_load_aggregate(struct dynamics *dynamics, const struct common_optio
  * reported). */
 void aggregate_note_run(struct aggregate_report *report, const struct dynamics *run);
 
-/* In place of verdict_report(): warns of what is incomplete, run by run; STATUS_INCOMPLETE under `strict` if
- * anything was. */
+/* Replaces verdict_report(): warns of what is incomplete in each run; STATUS_INCOMPLETE under `strict` if anything
+ * is. */
 int aggregate_report_gaps(const struct aggregate_report *report, bool strict);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * arrays.c: small arrays are malloc()ed, the others are mappings that stand in one list.
+ * arrays.c: small arrays come from malloc(), all others are mappings in one list.
  *
- * There are some dozens of mappings at most, so the list is searched. Its state is the process's, as that of malloc()
- * is: --max-memory is a limit for all that the process holds. A temporary file gets its blocks before it is mapped: a
- * full disk is then an error here, and no SIGBUS later.
+ * There are some dozens of mappings at most, so the list is searched. The process has one such list, as it has one
+ * malloc(): --max-memory limits all memory of the process. A temporary file gets its blocks before it is mapped, so a
+ * full disk is an error here, and no SIGBUS later.
  */
 #include "arrays.h"
 

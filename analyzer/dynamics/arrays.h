@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* From now on; no limit until it is called. Arrays that there are stay where they are. */
+/* Sets the limit from now on; before, there is none. Existing arrays stay where they are. */
 void arrays_set_limit(uint64_t bytes);
 
 /* How much of the limit is left. */

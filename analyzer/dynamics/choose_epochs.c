@@ -1,6 +1,6 @@
 /*
- * choose_epochs.c: --epochs auto: epochs are left out from the first on, as long as the first of those that remain
- * dominates the variance: by the statistic, and the threshold, that verdict_report_variability() warns by.
+ * choose_epochs.c: --epochs auto: leaves out leading epochs as long as the first remaining one dominates the variance,
+ * by the same statistic and threshold as the warning of verdict_report_variability().
  */
 #include "scan.h"
 

@@ -1,5 +1,5 @@
 /*
- * dynamics.c: opens a run, and holds the columns that were asked for.
+ * dynamics.c: opens a run, and loads the requested columns.
  *
  * Measures are held as columns of doubles by dense index, one array each: 8 bytes per example and measure, whatever the
  * number of epochs. The scan's workers write straight into them.
@@ -44,7 +44,7 @@ dynamics_detach(struct dynamics *dynamics)
 	dynamics->store_borrowed = true;
 }
 
-/* Measures are computed from one another: adds the measures that those asked for need. */
+/* Adds the measures from which the requested measures are computed. */
 static uint32_t
 with_dependencies(uint32_t measures)
 {
@@ -186,7 +186,7 @@ allocate(struct dynamics *dynamics, size_t rows, struct portolan_error *error)
 	return ids_reserve(&dynamics->ids, dynamics->info->id_kind, rows, error);
 }
 
-/* The ids of parts on their way to the dynamics. Integers go straight to their places. */
+/* Collects the ids of parts, which arrive one after another. Integers go straight to their places. */
 struct loading {
 	struct ids *ids;
 	struct ids *slots;
@@ -249,7 +249,7 @@ make_order(struct dynamics *dynamics, struct portolan_error *error)
 	return ids_sort(&dynamics->ids, dynamics->order, count, error);
 }
 
-/* As many threads as were asked for, if there is memory for their buffers; arrays get the rest. */
+/* The requested number of threads, or fewer if memory is short for their buffers; arrays get the rest of it. */
 static void
 share_memory(struct dynamics *dynamics, const struct common_options *common)
 {

@@ -1,8 +1,8 @@
 /*
  * dynamics.h: a run's training dynamics: ids, labels and measures of every example, or of a part of them.
  *
- * Read from one snapshot, so a run that is still being written gives one consistent answer. Examples not observed in
- * the range of epochs have a dense index, but stand in no list.
+ * All of it is read from one snapshot, so a run that is still being written gives a consistent answer. Examples not
+ * observed in the range of epochs have a dense index, but are in no list.
  *
  * dynamics_load() holds every example in arrays.h's arrays, whatever their number. dynamics_open() holds none; scan.h
  * then brings them part by part, each part being a struct dynamics as well.
@@ -17,7 +17,7 @@
 #include "options/options.h"
 
 struct dynamics_column {
-	char name[272];  /* a measure's, or a user column's; the latter with mean_ before it if they are the same */
+	char name[272];  /* of a measure, or of a user's column, with mean_ before it if a measure has the same name */
 	bool integer;    /* whole numbers */
 	bool sometimes;  /* may be empty (NaN) for an observed example */
 	double *values;  /* by dense index; NULL: not held, see scan.h */
@@ -28,7 +28,7 @@ struct dynamics_column {
 #define DYNAMICS_COLUMNS_MAX (MEASURE_COUNT + STORE_COLUMN_MAX - STORE_COLUMN_USER)
 
 struct dynamics_request {
-	uint32_t measures; /* MEASURE_BIT()s; those the run has no signals for, or too few epochs, are left out */
+	uint32_t measures; /* MEASURE_BIT()s; measures for which the run lacks signals or epochs are left out */
 	bool gold;         /* gold labels, where known */
 	bool user;         /* means of the users' own columns */
 	uint64_t signals;  /* columns of the store that the caller reads himself: a mask */
@@ -62,35 +62,35 @@ struct dynamics {
 	unsigned threads;  /* to work with */
 };
 
-/* Everything is the dynamics' own until dynamics_free(). A run without observations in the range is an error that says
- * which there are. */
+/* The dynamics own everything until dynamics_free(). A run without observations in the range is an error, which names
+ * the epochs that have some. */
 int dynamics_load(struct dynamics *dynamics, const struct common_options *common, const char *run,
                   const struct dynamics_request *request, struct portolan_error *error);
 void dynamics_free(struct dynamics *dynamics);
 
-/* Ends the snapshot of loaded dynamics, and keeps their arrays: for callers that keep them long. */
+/* Ends the snapshot, and keeps the arrays: for callers that keep loaded dynamics for long. */
 void dynamics_detach(struct dynamics *dynamics);
 
-/* Only opens it: columns have names and no values; ids, gold, order, count, gaps and first_epoch are empty. */
+/* Only opens the run: columns have names and no values; ids, gold, order, count, gaps and first_epoch are empty. */
 int dynamics_open(struct dynamics *dynamics, const struct common_options *common, const char *run,
                   const struct dynamics_request *request, struct portolan_error *error);
 
-/* Loads what dynamics_open() opened; on failure that is freed. */
+/* Loads a run that dynamics_open() opened; on failure frees it. */
 int dynamics_hold(struct dynamics *dynamics, struct portolan_error *error);
 
 /* Appends the ids of all examples of an opened run, observed or not. */
 int dynamics_read_ids(const struct dynamics *dynamics, struct ids *ids, struct portolan_error *error);
 
-/* Reads the same ids without keeping them: do they ascend? `extent`, unless it is NULL, is that of strings. */
+/* Reads all ids without keeping them, to find out whether they ascend. `extent`, unless it is NULL, gets the extent of
+ * string ids. */
 int dynamics_look_at_ids(const struct dynamics *dynamics, bool *ascending, struct text_extent *extent,
                          struct portolan_error *error);
 
-/* The error for a measure, by its name, that the run has no signal for, or too few epochs. `option` (or NULL)
- * asked for it. */
+/* The error for the measure `name`, for which the run lacks signals or epochs. `option` (or NULL) asked for it. */
 int dynamics_no_measure(const struct dynamics *dynamics, const char *option, const char *measure,
                         struct portolan_error *error);
 
-/* The error for a run without observations in the range: says which there are. */
+/* The error for a run without observations in the range; it names the epochs that have some. */
 int dynamics_no_observations(const struct dynamics *dynamics, struct portolan_error *error);
 
 /* As dynamics_load() and dynamics_open(), from the store that `first` has open (a process opens a store once), which

@@ -1,4 +1,4 @@
-/* dynamics_report.c: the error of a command for a run that has no data for it. */
+/* dynamics_report.c: errors for runs that lack the data a command needs. */
 #include "dynamics.h"
 
 #include <portolan/error.h>

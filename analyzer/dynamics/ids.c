@@ -1,7 +1,7 @@
 /*
  * ids.c: ids as one array of integers, or one text with offsets; sorting, and a hash index for joins.
  *
- * Most runs have their ids in ascending order already (declared ids always): that is looked at first. The index uses
+ * Most runs have their ids in ascending order already (declared ids always), so this is checked first. The index uses
  * open addressing at half load; 32-bit slots suffice because a store has fewer than 2^32 examples.
  */
 #include "ids.h"
@@ -43,7 +43,7 @@ grow(void **memory, size_t *room, size_t used, size_t needed, size_t size, struc
 	return 0;
 }
 
-/* Adds integers, or makes room for so many strings of `bytes` in all, whose text and offsets the caller adds. */
+/* Adds integers; or makes room for strings of `bytes` in all, whose text and offsets the caller adds. */
 static int
 append(struct ids *ids, enum store_id_kind kind, const uint64_t *integers, size_t rows, size_t bytes,
        struct portolan_error *error)

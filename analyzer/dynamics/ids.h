@@ -38,11 +38,11 @@ int ids_compare(const struct ids *a, uint32_t i, const struct ids *b, uint32_t j
 
 bool ids_are_equal(const struct ids *ids, uint32_t a, uint32_t b);
 
-/* The first character of a text, and its bytes. What is no UTF-8 is U+DC80 … U+DCFF byte by byte, as Python's
- * "surrogateescape" has it. */
+/* The first character of a text, and its number of bytes. A byte that is not UTF-8 becomes U+DC80 … U+DCFF, as with
+ * Python's "surrogateescape". */
 size_t text_character(const char *text, size_t length, uint32_t *character);
 
-/* How long texts are: what an array of them takes. */
+/* The lengths of texts, for an array of them. */
 struct text_extent {
 	size_t longest; /* characters */
 	size_t widest;  /* bytes */

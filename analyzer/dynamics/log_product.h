@@ -1,9 +1,9 @@
 /*
  * log_product.h: Σ −ln p, by one logarithm: that of the product of the p. Pure.
  *
- * The product is a mantissa from 0.6875 up to 1.375 times a power of two, parted anew after each factor: it neither vanishes
- * nor loses digits, also where every p is next to 1, and costs a few integer operations where a logarithm costs twenty times
- * as many.
+ * The product is a mantissa from 0.6875 up to 1.375, times a power of two, and is split again after each factor. So it
+ * neither vanishes nor loses digits, even if every p is close to 1, and a factor costs a few integer operations, a
+ * twentieth of a logarithm.
  */
 #ifndef LOG_PRODUCT_H
 #define LOG_PRODUCT_H
@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A probability of a store that is 0 as a float32 was below 2^-150: it counts as that. */
+/* A stored probability that is 0 as a float32 was below 2^-150, and counts as 2^-150. */
 #define LOG_PRODUCT_LEAST 0x1p-150
 
 /* Begins as 1 and 0. */

@@ -148,7 +148,7 @@ tile_fill(double *values, double value)
 		values[r] = value;
 }
 
-/* In how many epochs all of the given columns are present (`second` may be the same as `first`). */
+/* Counts the epochs in which all of the given columns are present (`second` may be the same as `first`). */
 static void
 tile_count(const struct tile *tile, unsigned first, unsigned second, double *counts)
 {
@@ -382,7 +382,7 @@ measures_block(const struct store_block *block, const uint32_t *epochs, size_t w
 		measures_windows(block, window, out[MEASURE_DYN_UNC], out[MEASURE_DUAL]);
 }
 
-/* Of rows that all have every epoch, in whole eights: eight sums side by side. */
+/* For rows that have every epoch, in groups of eight: eight sums side by side. */
 static void
 first_epoch_complete(const struct store_block *block, const double *confidence, const double *variability,
                      struct measures_first_epoch *sums)

@@ -62,27 +62,28 @@ struct measure_info {
 	const char *name;
 	bool integer;   /* counts and epochs */
 	bool sometimes; /* may be empty for an example that was observed */
-	uint64_t needs; /* store columns it is computed from, besides those every observation has */
-	bool windows;   /* of epochs: no measure of a run that has fewer than one is long */
+	uint64_t needs; /* store columns that it needs beside those of every observation */
+	bool windows;   /* of epochs: a run with fewer epochs than a window has no such measure */
 };
 extern const struct measure_info measure_infos[MEASURE_COUNT];
 
-#define MEASURES_WINDOW 10 /* J of the papers, where nothing else is asked for */
+#define MEASURES_WINDOW 10 /* the default of J in the papers' notation */
 #define MEASURES_WINDOW_MAX 256
 
 /* Fills out[m][0 … block->rows−1] for every measure m whose out[m] is not NULL. `epochs` are the numbers of the block's
- * epochs, `window` is J, 2 … MEASURES_WINDOW_MAX. confidence is needed for variability, threshold_closeness and variability_ci, variability for variability_ci:
- * out[] must then have them too. All but tdds, which takes the users' columns prob_0, prob_1, …: the block must hold gold_prob, correct and what measure_infos[m].needs. */
+ * epochs, `window` is J, 2 … MEASURES_WINDOW_MAX. confidence is needed for variability, threshold_closeness and
+ * variability_ci, variability for variability_ci: out[] must then have them too. Computes all measures but tdds, which
+ * takes the users' columns prob_0, prob_1, …. The block must hold gold_prob, correct and measure_infos[m].needs. */
 void measures_block(const struct store_block *block, const uint32_t *epochs, size_t window,
                     double *const out[MEASURE_COUNT]);
 
-/* The mean of any float column over the epochs that have it; NaN where none has. */
+/* The mean of any float column over the epochs that have it; NaN if none has. */
 void measures_mean(const struct store_block *block, unsigned column, double *mean);
 
 /*
- * How much of the variance within examples comes from the block's first epoch alone: of Σ (p − c)², the part
- * E / (E − 1) · (p_1 − c)² is the difference between the first epoch and the mean of the others. Adds the sums over examples
- * observed at the first epoch and at least at two others; `confidence` and `variability` are the block's.
+ * The share of the variance within examples that comes from the block's first epoch alone: in Σ (p − c)², the part E /
+ * (E − 1) · (p_1 − c)² is the difference between the first epoch and the mean of the others. Adds the sums over
+ * examples observed at the first epoch and at least at two others; `confidence` and `variability` are the block's.
  */
 struct measures_first_epoch {
 	double first, total;
@@ -91,10 +92,10 @@ struct measures_first_epoch {
 void measures_first_epoch(const struct store_block *block, const double *confidence, const double *variability,
                           struct measures_first_epoch *sums);
 
-/* Does the first of `epochs` epochs dominate? Were all epochs alike, its share first/total would be 1/(epochs − 1); it
- * dominates when the share is more than half-way from there to 1. Measured on word-language classifiers trained from scratch
- * for 6 epochs: 0.58 and 0.80 of that way when recorded as training goes by, 0.31 and 0.43 at the end of each epoch,
- * 0.24 to 0.38 with the first epoch left out. */
+/* Does the first of `epochs` epochs dominate? If all epochs were alike, its share first/total would be 1/(epochs − 1).
+ * It dominates if its share is more than half-way from there to 1. Classifiers of the language of words, trained from
+ * scratch for 6 epochs, reach 0.58 and 0.80 of that way when recorded during training, 0.31 and 0.43 when recorded at
+ * the end of each epoch, and 0.24 to 0.38 with the first epoch left out. */
 bool measures_first_epoch_dominates(const struct measures_first_epoch *sums, size_t epochs);
 
 #endif

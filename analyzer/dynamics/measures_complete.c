@@ -1,5 +1,5 @@
 /*
- * measures_complete.c: most blocks have every example at every epoch; of these no row needs to be asked about.
+ * measures_complete.c: most blocks have every example at every epoch; such blocks need no check per row.
  *
  * The loops are plain ones over a constant number of rows, which the compiler makes vector code of (widths.h). A few
  * rows at a time are read twice, for mean and deviation: the second time from the first-level cache. Correct and
@@ -38,7 +38,7 @@ struct numbers {
 	uint64_t planes[PLANES_MOST][WORDS];
 };
 
-/* What is known of 512 rows after some epochs. */
+/* The state of 512 rows after some epochs. */
 struct learning {
 	struct numbers correct, forgotten, learned_at, since;
 	uint64_t right[WORDS], learned[WORDS];
@@ -105,7 +105,7 @@ put_fractions(double *to, const uint8_t numbers[TILE], double count)
 		to[r] = numbers[r] / count;
 }
 
-/* The epochs that stand for themselves, NaN where the bit is set. */
+/* The epochs as numbers, NaN where the bit is set. */
 INLINE void
 put_epochs(const struct complete *c, double *to, struct numbers epochs, unsigned planes, const uint64_t none[WORDS],
            unsigned words)
@@ -142,7 +142,7 @@ put_learning(const struct complete *c, const struct learning *l, unsigned planes
 	}
 }
 
-/* Since when each row is right, or wrong, to the end; and when it was first right. */
+/* The epoch since which each row has been right, or wrong, to the end; and the first epoch at which it was right. */
 INLINE void
 put_times(const struct complete *c, const struct learning *l, unsigned planes, size_t at, unsigned words)
 {
@@ -262,8 +262,8 @@ FOR_EACH_WIDTH static void
 probabilities_all(const struct complete *c, size_t words)
 {
 	for (size_t w = 0; w < words; w++) {
-		/* One stream per epoch is more than processors foresee: what comes after the next word is asked for. A
-		 * fifth of the time where the columns are not in the cache yet. */
+		/* One stream per epoch is more than processors prefetch, so the word after the next is fetched here. It
+		 * saves a fifth of the time while the columns are not in the cache yet. */
 		for (size_t e = 0; e < c->epochs; e++)
 			for (unsigned line = 0; line < TILE; line += 16)
 				__builtin_prefetch(c->gold_prob[e] + (w + 2) * TILE + line);

@@ -4,8 +4,8 @@
 
 #include "measures.h"
 
-/* Fills what measures_block() does of gold_prob and correct alone, for the whole words of 64 rows; answers how many rows that
- * were: 0 where the block is not complete. */
+/* Fills the measures that measures_block() makes of gold_prob and correct alone, for whole words of 64 rows; returns
+ * the number of these rows: 0 if the block is not complete. */
 uint32_t measures_complete(const struct store_block *block, const uint32_t *epochs, double *const out[MEASURE_COUNT]);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * measures_tdds.c: see measures_tdds.h.
  *
- * A few rows go through all epochs side by side: the columns of all epochs and classes lie as far from one another as the cache
- * is wide, so that no value of one would stay there until the next row.
+ * A few rows go through all epochs side by side. The columns of all epochs and classes lie as far from one another as
+ * the cache is wide, so row by row, no value would stay in the cache until the next row.
  */
 #include "measures_tdds.h"
 
@@ -15,7 +15,7 @@
 #define ROWS 16u
 #define CLASSES_MAX (STORE_COLUMN_MAX - STORE_COLUMN_USER)
 
-/* What is known of ROWS rows after some epochs. */
+/* The state of ROWS rows after some epochs. */
 struct rows {
 	double logs[ROWS][CLASSES_MAX];         /* ln(p + ε) of the distribution seen last */
 	double moves[ROWS][MEASURES_WINDOW_MAX]; /* the last window − 1, in turn */
@@ -23,7 +23,7 @@ struct rows {
 	double sums[ROWS];
 };
 
-/* How varied the moves of a window are. */
+/* How much the moves of a window vary. */
 static double
 vary(const double *moves, size_t count)
 {
@@ -37,7 +37,7 @@ vary(const double *moves, size_t count)
 	return sqrt(squares);
 }
 
-/* Takes the distribution of row `at` of the block, which is row r. */
+/* Takes the distribution of row `at` of the block as that of row r. */
 static void
 take(struct rows *rows, unsigned r, const struct store_values *values, const unsigned *columns, size_t classes,
      size_t at, size_t window)

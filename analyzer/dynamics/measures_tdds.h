@@ -1,4 +1,5 @@
-/* measures_tdds.h: Temporal Dual-Depth Scoring, of whole distributions; for those who fill the dynamics' columns. */
+/* measures_tdds.h: Temporal Dual-Depth Scoring (TDDS), a measure of whole distributions; for the code that fills the
+ * columns of dynamics. */
 #ifndef MEASURES_TDDS_H
 #define MEASURES_TDDS_H
 
@@ -7,13 +8,14 @@
 #include <stddef.h>
 
 /*
- * TDDS (Zhang et al. 2024, §3) of every example, over windows of J = `window` epochs, 2 … MEASURES_WINDOW_MAX, that it was observed at. Between
- * one epoch and the next its distribution moves by
+ * Computes TDDS (Zhang et al. 2024, §3) of every example over windows of J = `window` epochs at which it was observed,
+ * 2 … MEASURES_WINDOW_MAX. Between one epoch and the next, the distribution moves by
  *
  *     d = Σ over the classes of |q (ln(q + ε) − ln(p + ε))|,   p before, q after, ε = 10⁻⁸;
  *
- * the J − 1 moves of a window are as varied as √Σ (d − their mean)², which counts 0.9 in the last window, 0.09 in the one
- * before, and so on. `columns` are those of the block that hold the classes' probabilities. NaN where there is no window.
+ * The J − 1 moves of a window vary by √Σ (d − their mean)². TDDS is the sum of these, with the weight 0.9 for the last
+ * window, 0.09 for the one before, and so on. `columns` are the columns of the block with the probabilities of the
+ * classes. NaN: the example has no window.
  */
 void measures_tdds(const struct store_block *block, const unsigned *columns, size_t classes, size_t window,
                    double *tdds);

@@ -1,10 +1,11 @@
 /*
- * measures_windows.c: each window of J epochs that an example was observed at has a mean m and a sample standard
- * deviation s of p(gold). dyn_unc is the mean of s over the windows, dual that of (1 − m) s.
+ * measures_windows.c: each window of J epochs at which an example was observed has a mean m and a sample standard
+ * deviation s of p(gold). dyn_unc is the mean of s over the windows, dual the mean of (1 − m) s.
  *
- * The windows of one example share all epochs but one, yet each is summed by itself, mean first: sums that are carried
- * on from window to window lose the digits that nearly equal values differ in. Words of 64 rows that have every epoch go
- * side by side, others row by row, with the same operations in the same order: the results are the same to the last bit.
+ * Neighbouring windows share all epochs but one, yet each is summed by itself, mean first: sums that are carried on
+ * from window to window lose the digits in which nearly equal values differ. Words of 64 rows that have every epoch go
+ * side by side, others row by row, with the same operations in the same order: the results are the same to the last
+ * bit.
  */
 #include "measures_windows.h"
 

@@ -1,4 +1,4 @@
-/* never_learned.h: the number that stands for "never learned" where forgetting events are counted: tools disagree. */
+/* never_learned.h: the number of forgetting events that stands for "never learned", on which tools disagree. */
 #ifndef NEVER_LEARNED_H
 #define NEVER_LEARNED_H
 
@@ -16,13 +16,15 @@ enum never_learned {
 };
 extern const char *const never_learned_names[]; /* ends with NULL */
 
-/* NaN: none, or what the events are already, which is 0. */
+/* NaN: the events stay as they are, which is 0. */
 double never_learned_number(enum never_learned convention, size_t epochs);
 
-/* Writes it in place of the forgetting events of a run, or a part of one, which has both columns; NaN: nothing. */
+/* Writes the number in place of the forgetting events of the never learned in a run, or in a part of one, that has both
+ * columns; NaN: changes nothing. */
 void never_learned_mark(struct dynamics *part, double number);
 
-/* The same by the convention, which the dynamics then knows, for its own number of epochs; without the columns nothing. */
+/* The same by a convention, which the dynamics then remember, and for their own number of epochs; without the columns
+ * nothing changes. */
 void never_learned_count(struct dynamics *dynamics, enum never_learned convention);
 
 #endif

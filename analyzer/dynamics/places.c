@@ -1,5 +1,5 @@
-/* places.c: see places.h. A list is looked up from the run's side, block by block: what it takes does not depend on how
- * many examples the run has, but for the places themselves. */
+/* places.c: see places.h. The ids of the run are looked up in the list, block by block, so that only the places
+ * themselves take memory for each example of the run. */
 #include "places.h"
 
 #include "arrays.h"

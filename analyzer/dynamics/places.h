@@ -1,6 +1,6 @@
 /*
- * places.h: the place of examples in the order of ascending ids: of all examples of a run, or of those that a user's
- * file lists.
+ * places.h: the places of examples in the order of ascending ids: of all examples of a run, or of those in a user's
+ * list.
  *
  * A place is a number from 0, given to examples whether observed or not.
  */
@@ -39,8 +39,8 @@ void places_free(struct places_list *list); /* may be called twice */
 int places_of_list(const struct places_list *list, const struct dynamics *run, uint32_t **places,
                    struct portolan_error *error);
 
-/* Warns of the ids that were not found (by place): those of the command line by name, of the file's the first by its
- * line. Answers how many. */
+/* Warns of the ids that were not found (by place): names those of the command line, and the first of the file, by its
+ * line. Returns their number. */
 uint64_t places_warn(const struct places_list *list, const struct dynamics *run, const uint8_t *found);
 
 #endif

@@ -1,12 +1,13 @@
 /*
  * scan.c: one cursor and one set of buffers for each worker.
  *
- * The buffers are used again for every block, or piece of one, so they stay in the worker's cache: what is computed is
- * read back from there, not from memory. Sums of floating-point numbers over the run are made per block and added in
- * the order of the blocks: they are the same whatever the number of threads.
+ * The buffers are used again for every block, or piece of one, so they stay in the worker's cache, from which the
+ * results are read back. Sums of floating-point numbers over the run are made per block and added in the order of the
+ * blocks: they are the same whatever the number of threads.
  *
- * Where in the output a block's examples stand depends only on how many were observed in those before it, which shows
- * as soon as a block is read: workers pass that number on in the order of the blocks, and need not wait for any result.
+ * The place of a block's examples in the output depends only on the number of observed examples in the blocks before
+ * it. This is known as soon as a block is read, so workers pass the number on in the order of the blocks, and need not
+ * wait for any result.
  */
 #include "scan.h"
 
@@ -81,7 +82,7 @@ worker_free(struct worker *worker)
 	free(worker->columns);
 }
 
-/* Where the values of the part that begins with example `first` go. */
+/* The place for the values of the part that begins with example `first`. */
 static void
 place_values(const struct scan *scan, struct worker *worker, uint32_t first)
 {
@@ -108,8 +109,8 @@ ids_of_piece(const struct ids *block, uint32_t from, uint32_t rows)
 }
 
 /*
- * Waits until the blocks before this one are read; *place is the number of observed examples in them. `code` is what
- * became of reading this one: a block that failed takes its turn as well, so those before it are not told to stop.
+ * Waits until the blocks before this one are read; *place is the number of observed examples in them. `code` is the
+ * result of reading this one. A block that failed takes its turn as well, so the blocks before it are still read.
  */
 static int
 take_place(struct scan *scan, size_t index, int code, uint32_t observed, uint64_t *place, struct portolan_error *error)

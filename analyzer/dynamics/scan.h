@@ -1,10 +1,10 @@
 /*
- * scan.h: a run's examples part by part, computed by several threads: so a command's memory need not grow with the run.
+ * scan.h: computes a run's examples part by part, in several threads, so that a command's memory need not grow with the
+ * run.
  *
  * A part is a block of the store, or a piece of one, as a struct dynamics: example i of it is example first + i of the
- * run. Its columns, gold and ids are filled; order lists those that were observed. It is the worker's, and gone when
- * the work returns; what is to be delivered is kept by the caller in as many slots as parallel_slots(run->threads)
- * says.
+ * run. Its columns, gold and ids are filled; order lists those that were observed. The worker owns it, and it is gone
+ * when the work returns. The caller keeps the data to deliver in parallel_slots(run->threads) slots.
  */
 #ifndef SCAN_H
 #define SCAN_H

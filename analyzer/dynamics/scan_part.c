@@ -1,5 +1,5 @@
 /*
- * scan_part.c: most pieces are complete, every example observed at every epoch: they take no question per row.
+ * scan_part.c: most pieces are complete: every example was observed at every epoch, so they need no check per row.
  */
 #include "scan_part.h"
 

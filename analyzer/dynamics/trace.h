@@ -1,7 +1,7 @@
 /*
  * trace.h: a run's measures as they were after each of its epochs.
  *
- * A block of the store without its last epochs is a block: the same functions measure it, from the same snapshot.
+ * A block of the store without its last epochs is a block, so the same functions measure it, from the same snapshot.
  *
  *     trace_init() → for a block: trace_block(), then trace_measure() for any number of epochs → trace_free()
  */
