@@ -1,8 +1,8 @@
 /*
  * attributes.c: columns of a user's file, typed.
  *
- * Whether a column holds numbers or categories is known when all of it has been read: it is taken for numbers until a
- * value is none, and then read once more. The file is in memory, so that costs no second reading of it.
+ * A column is taken for one of numbers until a value is no number; it is then read once more, as categories. The file
+ * is in memory, so this does not read it a second time.
  */
 #include "attributes.h"
 
@@ -52,7 +52,7 @@ no_memory(const struct user_file *file, struct portolan_error *error)
 	return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the columns of %s", file->path);
 }
 
-/* Whether the record's field, or id, can be used. */
+/* Can the record's field, or id, be used? */
 static int
 check_field(const struct reading *reading, size_t field, struct portolan_error *error)
 {
@@ -67,7 +67,7 @@ check_field(const struct reading *reading, size_t field, struct portolan_error *
 	return 0;
 }
 
-/* The value is no number: from now on the column is one of categories. */
+/* A value is no number: from now on the column holds categories. */
 static void
 make_category(struct reading *reading, struct attribute *attribute, const struct field *value)
 {
@@ -108,7 +108,7 @@ take_value(struct reading *reading, size_t column, size_t position, struct porto
 	return 0;
 }
 
-/* Adds the record's id to those of the file. 1: it is the first that is no whole number. */
+/* Adds the record's id to the ids of the file. 1: it is the first one that is no whole number. */
 static int
 append_id(struct reading *reading, const struct field *id, struct portolan_error *error)
 {
@@ -219,7 +219,7 @@ begin_pass(struct reading *reading, struct portolan_error *error)
 	return 0;
 }
 
-/* JSON lines have no header: a column that no example has a value of is missing from the file, or a typing error. */
+/* JSON lines have no header: a column without any value is missing from the file, or a typing error. */
 static int
 count_missing(struct reading *reading, struct portolan_error *error)
 {

@@ -31,7 +31,7 @@ struct attributes {
 	size_t rows;         /* positions */
 	const char **places; /* by position: where in the open file the example's record begins; NULL: none */
 	uint64_t records;    /* in the file */
-	uint64_t unknown;    /* of these, with an id that is none of the examples', or without */
+	uint64_t unknown;    /* of these, records without an id, or with one that no example has */
 	uint64_t unmatched;  /* positions that no record belongs to */
 	struct join_oddities oddities;
 };
@@ -40,7 +40,7 @@ struct attributes_request {
 	const struct user_file *file; /* open */
 	const char *id_field;
 	const char *const *names;   /* the columns */
-	const char *const *options; /* which options gave them, for messages */
+	const char *const *options; /* the options that named them, for messages */
 	size_t count;
 };
 

@@ -1,5 +1,4 @@
-/* content.h: the bytes of a user's file: mapped where it is a regular file, so they need no memory; else (a pipe) read.
- */
+/* content.h: the bytes of a user's file. A regular file is mapped, and so takes no memory; a pipe is read. */
 #ifndef CONTENT_H
 #define CONTENT_H
 
@@ -20,10 +19,10 @@ struct content {
 int content_open(struct content *content, const char *path, struct portolan_error *error);
 void content_close(struct content *content); /* may be called twice */
 
-/* From now on the program continues if another one cuts the file short: the lost part reads as zeros. Otherwise it
- * ends, with a message that names the file. */
+/* From now on, if another program cuts the file short, the lost part reads as zeros, and this program continues.
+ * Without this call it ends, with a message that names the file. */
 void content_outlive_cuts(struct content *content);
-/* Is the file unchanged since it was opened? Then everything read before is right. */
+/* Is the file unchanged since it was opened? If so, everything read before is right. */
 bool content_is_unchanged(const struct content *content);
 
 #endif

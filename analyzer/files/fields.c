@@ -130,7 +130,7 @@ field_of(struct json_value *value, char *room, struct field *field)
 	return true;
 }
 
-/* Of a key that stands there twice, the first counts. */
+/* If a key is there twice, the first counts. */
 static bool
 take_member(struct taking *taking, const struct json_value *key, struct json_value *value)
 {
@@ -154,7 +154,7 @@ take_member(struct taking *taking, const struct json_value *key, struct json_val
 	return true;
 }
 
-/* The record is gone through to its end, so that a line cut short never passes. `keys` has room for any key. */
+/* Reads the record to its end, so that a line cut short is always found. `keys` has room for any key. */
 static bool
 take_members(struct taking *taking, struct json_line *line, char *keys)
 {
@@ -208,7 +208,7 @@ take_last(struct taking *taking, const struct record *record)
 	return true;
 }
 
-/* The ids' numbers in their place. One record has one id, however often it was asked for. */
+/* Puts the numbers in place of the ids. A record has one id, which may be asked for several times. */
 static void
 number_ids(struct fields_reader *reader)
 {

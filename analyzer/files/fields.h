@@ -1,6 +1,6 @@
 /*
- * fields.h: named fields of each record of a user's file, whatever its format: the one way to read them. Fields are
- * copied only where they are not written as they are meant.
+ * fields.h: reads named fields of each record of a user's file, in any format; all readers use it. A field is copied
+ * only if its text has quotes or escapes.
  *
  *     struct fields_reader reader = {0};
  *     fields_init(&fields, &file, names, options, count, error);
@@ -29,8 +29,8 @@ struct fields {
 	size_t width; /* CSV and TSV: how many fields the header has */
 };
 
-/* The names stay the caller's; one may stand there twice. Of CSV and TSV a name that no column has is an error, in
- * which options[i] gave it. */
+/* The names stay the caller's, and may repeat. In CSV and TSV, a name without a column is an error, which names
+ * options[i]. */
 int fields_init(struct fields *fields, const struct user_file *file, const char *const *names,
                 const char *const *options, size_t count, struct portolan_error *error);
 
@@ -49,19 +49,19 @@ void fields_begin(struct fields_reader *reader, const struct fields *fields, str
 int fields_next(struct fields_reader *reader, struct portolan_error *error);
 void fields_end(struct fields_reader *reader); /* may be called twice */
 
-/* The line on which the record begins, from 1; takes a look at all of the file before it. */
+/* The line on which the record begins, from 1. Reads all of the file before it. */
 uint64_t fields_line(const struct fields_reader *reader);
 
-/* The error "FILE: line N…", and what `format` says of the record; PORTOLAN_E_INVALID. */
+/* The error "FILE: line N…", followed by the text of `format`; PORTOLAN_E_INVALID. */
 __attribute__((format(printf, 3, 4))) int fields_wrong(const struct fields_reader *reader, struct portolan_error *error,
                                                        const char *format, ...);
-/* A field as an argument for "%.*s", cut: fields_shown(field), field->at. */
+/* The length for printing a field, cut, with "%.*s": fields_shown(field), field->at. */
 int fields_shown(const struct field *field);
 
 /* CSV and TSV: the record has more fields than the header, or fewer; empty lines are let pass. */
 bool fields_is_ragged(const struct fields_reader *reader);
 
-/* Whether the header has a column, or the first JSON line a member, of this name. */
+/* Has the header a column, or the first JSON line a member, of this name? */
 bool fields_has(const struct user_file *file, const char *name);
 
 #endif

@@ -36,7 +36,7 @@ add_match(struct join *join, size_t *room, const struct join_match *match, struc
 	return 0;
 }
 
-/* The first id that cannot be one of a run's integers explains why nothing is found. */
+/* Keeps the first id that is no integer, which explains why none is found in a run with integer ids. */
 int64_t
 join_find(const struct ids_index *index, const struct fields_reader *reader, size_t id, struct join_oddities *oddities)
 {

@@ -1,16 +1,16 @@
-/* join.h: a user's file beside examples: which of its records belong to them, by id, and which to none. */
+/* join.h: matches the records of a user's file with examples, by id. */
 #ifndef JOIN_H
 #define JOIN_H
 
 #include "dynamics/ids.h"
 #include "fields.h"
 
-/* Records that may be other than their owner thinks. Lines are of the file, from 1. */
+/* Records that may not be as their owner thinks. Lines are those of the file, from 1. */
 struct join_oddities {
 	uint64_t without_id, first_without_id; /* no id, or an empty one: how many, and the line of the first */
 	uint64_t ragged, first_ragged;         /* CSV and TSV: more fields than the header has, or fewer */
 	uint64_t unlabelled;                   /* records passed over: see glue.h */
-	uint64_t again, first_again;           /* as glue.h says, records of an example that has one before: passed over */
+	uint64_t again, first_again;           /* with glue.h: further records of an example, which are passed over */
 	char odd[64]; /* the first id of the file that is no whole number, where the run's ids are; else empty */
 };
 
@@ -40,7 +40,7 @@ struct join {
 	size_t mark;                /* bytes of a byte order mark, which stands at the beginning of `text` */
 	struct join_match *matches; /* by position, then by number */
 	size_t count;
-	size_t again;           /* matches of an example that has one before; of none in a file read as glue.h says */
+	size_t again;           /* further matches of an example; 0 in a file read as glue.h says */
 	uint64_t first_again;   /* the number of the one that stands first in the file */
 	size_t missing;         /* chosen examples that no record belongs to */
 	uint32_t first_missing; /* the position of the first of them */
@@ -57,7 +57,7 @@ bool join_report(const struct join *join, const char *id_field, const struct ids
                  const char *which);
 
 /* Reads `path` ("-": standard input) and finds the records whose field `id_field` is the id of one of the n chosen
- * examples; as glue.h says where `glue` is said. The records point into the file's memory, which is the join's until
+ * examples; with `glue` as glue.h says. The records point into the file's memory, which is the join's until
  * join_free(). */
 int join_open(struct join *join, const char *path, const char *id_field, bool glue, const struct ids *ids,
               const uint32_t *chosen, size_t n, struct portolan_error *error);

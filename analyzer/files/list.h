@@ -1,7 +1,6 @@
 /*
  * list.h: files of one value an entry: text with one a line (a byte order mark, blank lines and CR LF are let pass), or
- * a NumPy array of one dimension, of whole numbers or strings. Every value is handed on as text, whatever it was
- * written as.
+ * a NumPy array of one dimension, of whole numbers or strings. Every value is passed on as text.
  */
 #ifndef LIST_H
 #define LIST_H
@@ -11,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum list_kind { LIST_IDS, LIST_LABELS }; /* labels may be below 0, and truth values, which are 0 and 1 */
+enum list_kind { LIST_IDS, LIST_LABELS }; /* labels may also be below 0, or truth values, which become 0 and 1 */
 
 /* "-" is standard input, which is text. `visit` gets each value with the line (from 1) or row (from 0) it stands in; a
  * negative code of its ends the reading. *unit is "line" or "row", and set before the first visit. */

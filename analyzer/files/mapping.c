@@ -1,6 +1,6 @@
 /*
- * mapping.c: the mappings stand in a table that a signal handler can read: one that begins nowhere is free. The handler
- * replaces the lost page, and all that follow, by zeros; so it does so once, not page by page.
+ * mapping.c: the mappings are in a table that a signal handler can read; an entry without an address is free. The
+ * handler replaces the lost page and all pages after it by zeros, so it runs once, not for each page.
  */
 #include "mapping.h"
 

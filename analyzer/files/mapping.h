@@ -1,5 +1,5 @@
-/* mapping.h: a user's file mapped to be read, which others may change meanwhile. If one cuts it short, reading its end
- * is a SIGBUS: this file knows which mapping it concerns. Safe from several threads. */
+/* mapping.h: a user's file, mapped for reading while other programs may change it. If one cuts the file short, reading
+ * its end raises SIGBUS; this module finds the mapping that is concerned. Safe from several threads. */
 #ifndef MAPPING_H
 #define MAPPING_H
 
@@ -18,8 +18,8 @@ const char *mapping_bytes(const struct mapping *mapping); /* status->st_size of 
 /* From now on the lost part reads as zeros. Otherwise reading it ends the program, with the file's name. */
 void mapping_outlive_cuts(struct mapping *mapping);
 
-/* Is the file as it was when it was mapped: its size, the time of its last change, and all of it readable? A file that
- * took its place is another, and does not matter. */
+/* Is the file as it was when it was mapped: its size, the time of its last change, and all of it readable? A new file
+ * that took its place does not matter. */
 bool mapping_is_unchanged(const struct mapping *mapping);
 
 /* For store_expect_short_file(). */

@@ -110,7 +110,8 @@ names_add_key(struct names *names, const char *text, size_t length, uint64_t key
 	return names->count - 1;
 }
 
-/* Most texts that are looked for among a few have a first byte or a length that none of them has: no hash is needed. */
+/* If the names are few, most texts that are looked up differ from all of them in the first byte or in length, and need
+ * no hash. */
 uint32_t
 names_find(const struct names *names, const char *text, size_t length)
 {

@@ -1,5 +1,5 @@
-/* names.h: texts, each once, numbered from 0 in the order in which they came. One owner, one thread; finding is safe
- * from several. */
+/* names.h: different texts, numbered from 0 in the order of their first appearance. One owner, one thread; finding is
+ * safe from several. */
 #ifndef NAMES_H
 #define NAMES_H
 
@@ -30,7 +30,7 @@ struct names {
 	uint64_t *offsets; /* count + 1 */
 	char *text;
 	size_t room, text_room;
-	uint64_t lengths[256]; /* by first byte, which lengths there are: bit (length mod 64) */
+	uint64_t lengths[256]; /* by first byte, the lengths of the texts: bit (length mod 64) */
 };
 
 /* Short texts that have the same key and length are the same. */
@@ -57,7 +57,7 @@ names_key_padded(const char *text, size_t length)
 	return le64toh(key) & UINT64_MAX >> (64 - 8 * length);
 }
 
-/* Where a key's slot is looked for first: every byte has a say, the last ones too. */
+/* The slot to look at first for a key; every byte of it counts. */
 static inline size_t
 names_place(const struct names *names, uint64_t key)
 {
@@ -68,7 +68,7 @@ names_place(const struct names *names, uint64_t key)
 /* The number of the text, which is added if it is new; NAMES_NONE: out of memory, or 4 GB long. */
 uint32_t names_add_key(struct names *names, const char *text, size_t length, uint64_t key);
 
-/* As names_add_key() for a short text that stands where it is looked for first, as most do; else NAMES_NONE. */
+/* As names_add_key() for a short text in the slot that is looked at first, as most are; else NAMES_NONE. */
 static inline uint32_t
 names_find_first(const struct names *names, size_t length, uint64_t key)
 {
@@ -84,8 +84,8 @@ names_add(struct names *names, const char *text, size_t length)
 	return names_add_key(names, text, length, names_key(text, length));
 }
 
-/* Fetches what names_add_key() will look at. Inlined always: a call of a function that returns and changes nothing is
- * left out by gcc 12, though it fetches. */
+/* Prefetches the memory that names_add_key() will read. Always inlined: gcc 12 removes a call of a function that
+ * returns and changes nothing, although it prefetches. */
 static inline __attribute__((always_inline)) void
 names_prefetch(const struct names *names, uint64_t key)
 {
@@ -96,7 +96,7 @@ names_prefetch(const struct names *names, uint64_t key)
 /* NAMES_NONE: not there. */
 uint32_t names_find(const struct names *names, const char *text, size_t length);
 
-/* NUL-terminated, and where it is until another is added. */
+/* NUL-terminated; the pointer is valid until another text is added. */
 static inline const char *
 names_text(const struct names *names, uint32_t name, size_t *length)
 {

@@ -1,9 +1,8 @@
 /*
- * npy_read.c: the header is a Python dictionary of three known keys, read by a parser that knows these and nothing
- * else.
+ * npy_read.c: the header is a Python dictionary with three keys; the parser knows only these.
  *
- * Only what can be used as it lies is opened; the messages for the rest say how NumPy makes it so. A file whose size is
- * not what its header says is refused, longer ones as well: which of the two is wrong cannot be known.
+ * Only arrays that can be used without conversion are opened; for others, the message says how NumPy converts them. A
+ * file that is shorter or longer than its header says is refused, as either may be wrong.
  */
 #include "npy_read.h"
 

@@ -1,5 +1,5 @@
-/* records.c: three text formats, only as far as finding records and fields takes. CSV is as in RFC 4180; TSV knows no
- * quotes. What a record of JSON holds is read by collector/json. */
+/* records.c: three text formats, only as far as needed to find records and fields. CSV is as in RFC 4180; TSV knows no
+ * quotes. collector/json reads the contents of a JSON record. */
 #include "records.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ records_format_of(const char *path, const char *text, size_t size)
 	return size > 0 && memchr(text, '\t', line) ? RECORDS_TSV : RECORDS_CSV;
 }
 
-/* The quote that opens a field between `at` and `end`, where a field begins at `begin`; NULL: none does. */
+/* The opening quote of a field between `at` and `end`, where a field begins at `begin`; NULL: there is none. */
 static const char *
 find_opening(const char *begin, const char *at, const char *end)
 {
@@ -35,7 +35,7 @@ find_opening(const char *begin, const char *at, const char *end)
 	return NULL;
 }
 
-/* Past the quote that closes, `at` being behind the one that opened; NULL: none does. */
+/* The place after the closing quote; `at` is after the opening one. NULL: the quote is not closed. */
 static const char *
 skip_quoted(const char *at, const char *end)
 {
@@ -93,7 +93,7 @@ records_next(enum records_format format, const char *text, size_t size)
 	};
 }
 
-/* A field without its quotes: what stands behind the closing one belongs to it. */
+/* A field without its quotes. Text after the closing quote belongs to the field. */
 static struct field
 unquote(const char *from, const char *end, char *text)
 {

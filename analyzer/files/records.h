@@ -23,7 +23,7 @@ struct record {
 /* The record that begins at `text`; size > 0. In CSV a field that begins with a quote may hold line ends. */
 struct record records_next(enum records_format format, const char *text, size_t size);
 
-/* A field as it is meant. JSON's true and false are the numbers 1 and 0, as NumPy has them. */
+/* A field without quotes and escapes. JSON's true and false are the numbers 1 and 0, as in NumPy. */
 enum field_kind {
 	FIELD_ABSENT,
 	FIELD_NULL,
@@ -45,8 +45,8 @@ struct field {
  */
 bool records_take_field(enum records_format format, const char **at, const char *end, char *text, struct field *field);
 
-/* Where the last field of a record of CSV or TSV begins; and behind how many bytes of it `count` fields, or all, end, the last
- * of these without what parts it from the next. */
+/* The beginning of the last field of a CSV or TSV record; and the length of its first `count` fields, or of all,
+ * without the separator after them. */
 const char *records_last_field(enum records_format format, const struct record *record);
 size_t records_first_fields(enum records_format format, const struct record *record, size_t count);
 

@@ -1,8 +1,8 @@
 /*
  * user_file.c: see user_file.h.
  *
- * A line end ends a record of JSON and TSV. In CSV it may stand within quotes, which only a reading from the beginning
- * shows. So a file with quotes is gone through once to find its cuts, which takes as long as searching for bytes.
+ * A line end ends a record of JSON and TSV. In CSV it may be within quotes, which shows only when the file is read from
+ * the beginning. So a file with quotes is scanned once to find its cuts, which is as fast as a search for bytes.
  */
 #include "user_file.h"
 

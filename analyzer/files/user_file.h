@@ -21,28 +21,28 @@ struct user_file {
 	struct content content;
 };
 
-/* The format is that of the file's name or first line. Fails for a file that cannot be read, or is compressed; `option`
- * names it in that message. */
+/* The format follows from the file's name or first line. Fails if the file cannot be read, or is compressed; the
+ * message names `option`. */
 int user_file_open(struct user_file *file, const char *option, const char *path, struct portolan_error *error);
 void user_file_close(struct user_file *file); /* may be called twice */
 
-/* For a file that is in this format, whatever its name. */
+/* Sets the format, for a file whose name does not tell it. */
 void user_file_set_format(struct user_file *file, enum records_format format);
 
-/* For a file of SNLI, MNLI or QNLI, before any record is read: as glue.h says. */
+/* Makes ids of a file of SNLI, MNLI or QNLI as glue.h says; call it before any record is read. */
 void user_file_read_as_glue(struct user_file *file, const char *id_field);
 
-/* The number of the header's column `name`, blanks around it left out, for CSV and TSV; without one an error that says
- * what is near or there. `option` gave the name. */
+/* The number of the header's column `name`, without blanks around it, for CSV and TSV. If there is none, an error names
+ * the nearest column or all of them. `option` gave the name. */
 int user_file_column(const struct user_file *file, const char *option, const char *name, size_t *column,
                      struct portolan_error *error);
 
-/* The line on which a byte of the file stands, from 1; takes a look at all before it. */
+/* The line of a byte of the file, from 1. Reads all of the file before it. */
 uint64_t user_file_line(const struct user_file *file, const char *at);
 
 /*
- * The records of the file, or of a part of it: cut into parts, several threads can go through it at once. Bytes
- * cuts[p] … cuts[p+1] are whole records; how they are cut depends on the file alone.
+ * The records of the file, or of a part of it: several threads can read parts at once. Bytes cuts[p] … cuts[p+1] are
+ * whole records; the cuts depend only on the file.
  *
  *     struct user_part part = user_file_part(&file, &parts, p);
  *     while ((code = user_part_next(&part, &error)) > 0)

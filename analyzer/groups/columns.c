@@ -1,6 +1,6 @@
 /*
- * columns.c: see columns.h. Texts are read as categories, which they are to the file: so a text that stands there often
- * (a premise with several hypotheses) is in memory once.
+ * columns.c: see columns.h. Texts are read as categories, so a text that the file repeats (a premise with several
+ * hypotheses) is in memory once.
  */
 #include "columns.h"
 
@@ -109,7 +109,7 @@ list_all(struct columns *columns, const char *id_field, struct portolan_error *e
 	return code < 0 ? code : 0;
 }
 
-/* Reads the columns asked for, or all there are, and then the two texts. */
+/* Reads the requested columns, or all, and then the two texts. */
 static int
 read_attributes(struct columns *columns, const struct columns_request *request, const struct dynamics *dynamics,
                 size_t *plain, struct portolan_error *error)

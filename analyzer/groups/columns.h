@@ -1,4 +1,4 @@
-/* columns.h: the attributes that are summarised: columns of the user's file, and what its texts tell. */
+/* columns.h: the attributes to summarise: columns of the user's file, and numbers derived from its texts. */
 #ifndef COLUMNS_H
 #define COLUMNS_H
 
@@ -7,7 +7,7 @@
 #include "summary.h"
 
 #define COLUMNS_MAX 64
-#define COLUMNS_CATEGORIES_MAX 50 /* a column with more is text: passed over, unless it was asked for by name */
+#define COLUMNS_CATEGORIES_MAX 50 /* a column with more is text, and is left out unless it was asked for by name */
 
 struct columns_request {
 	const char *path, *id_field;

@@ -1,6 +1,6 @@
 /*
- * forgetting.h: how many examples were forgotten how often. Forgettable: forgotten at least once,
- * or never learned. Source: Yaghoobzadeh et al. 2021, §3.1, Fig. 1 and Table 1; Toneva et al. 2019, Fig. 1.
+ * forgetting.h: counts examples by their number of forgetting events. Forgettable: forgotten at least once, or never
+ * learned. Source: Yaghoobzadeh et al. 2021, §3.1, Fig. 1 and Table 1; Toneva et al. 2019, Fig. 1.
  */
 #ifndef FORGETTING_H
 #define FORGETTING_H

@@ -1,6 +1,5 @@
-/* forgetting_chart.c: bars from one event on: most examples are never forgotten, and their bar would leave no height to
- * the others.
- */
+/* forgetting_chart.c: draws bars from one event on: most examples are never forgotten, and their bar would leave no
+ * height for the others. */
 #include "forgetting.h"
 
 #include "plot/chart.h"

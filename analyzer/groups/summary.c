@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a thread gathers: values of a label, the selection's before the rest's, and what is drawn from them. */
+/* The memory of one thread: the values of a label, those of the selection first, and the draws from them. */
 struct sample {
 	double *numbers;
 	int32_t *categories;
@@ -47,7 +47,7 @@ compare_labels(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Which labels there are; one alone says nothing that all do not say. */
+/* Lists the labels. A single label would only repeat the row for all. */
 static int
 find_labels(struct work *work, struct portolan_error *error)
 {
@@ -73,7 +73,7 @@ find_labels(struct work *work, struct portolan_error *error)
 	return 0;
 }
 
-/* Gathers the column's values of a label; the selection's first. */
+/* Gathers the column's values of a label, those of the selection first. */
 static size_t
 gather(const struct work *work, struct sample *sample, const struct summary_column *column, int32_t label,
        size_t *selected)
@@ -112,7 +112,7 @@ add_row(struct rows *rows, const struct summary_row *row)
 	return &rows->list[rows->count++];
 }
 
-/* Turns replicates of the selection and of the rest into those of the difference, and takes their interval. */
+/* Turns the replicates of the selection and of the rest into replicates of the difference, and takes their interval. */
 static void
 take_interval(const struct work *work, double *selection, const double *rest, struct summary_row *row)
 {
@@ -134,7 +134,7 @@ mean_of(const double *values, size_t n)
 	return n ? sum / (double)n : NAN;
 }
 
-/* In the order of the positions, so that it is the same number whatever is selected. */
+/* Adds in the order of the positions, so that the number does not depend on the selection. */
 static double
 mean_of_label(const struct summary_request *request, const struct summary_column *column, int32_t label)
 {
@@ -246,7 +246,7 @@ keep_rows(void *context, unsigned slot, size_t part, struct portolan_error *erro
 	return 0;
 }
 
-/* Rooms for every thread; for fewer of them where there are not so many columns and labels. */
+/* The memory of all threads; fewer threads are used if there are fewer columns and labels. */
 static int
 make_room(struct work *work, struct portolan_error *error)
 {

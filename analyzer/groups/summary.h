@@ -1,11 +1,11 @@
 /*
- * summary.h: how a selection differs from the whole, attribute by attribute, overall and per gold label.
+ * summary.h: compares a selection with the whole, attribute by attribute, overall and per gold label.
  *
  * Numbers are summarised by their mean, categories by the share of each; examples without a value are left out. The
- * difference is that of the selection from the whole. As the selection S is a part of the whole, whose rest is R,
- *     mean(S) − mean(all) = |R| / |all| · (mean(S) − mean(R)),
- * and for its interval S and R are drawn from, each by itself (statistics/bootstrap.h). Source of the tables:
- * Yaghoobzadeh et al. 2021, Tables 2 and 3.
+ * difference is selection minus whole. As the whole consists of the selection S and the rest R,
+ *     mean(S) − mean(all) = |R| / |all| · (mean(S) − mean(R)).
+ * For its interval, S and R are resampled, each by itself (statistics/bootstrap.h). Source of the tables: Yaghoobzadeh
+ * et al. 2021, Tables 2 and 3.
  */
 #ifndef SUMMARY_H
 #define SUMMARY_H

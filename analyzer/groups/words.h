@@ -1,6 +1,6 @@
 /*
- * words.h: attributes of texts that need no model: how many words a pair shares, and whether it has certain ones. Pure,
- * but for memory.
+ * words.h: attributes of texts that need no model: the share of words that a pair has in common, and whether it has
+ * certain words. Pure, but for memory.
  *
  * A word is a run of letters, digits, apostrophes and characters beyond ASCII; letters of ASCII are compared without
  * case.

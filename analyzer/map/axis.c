@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#define CLOSE 1e-9    /* of their size: numbers nearer to one another are one */
-#define GRID_MOST 200 /* values: of more, none is told from the next */
+#define CLOSE 1e-9    /* relative: numbers nearer to one another count as equal */
+#define GRID_MOST 200 /* values; with more, neighbours look the same */
 
 void
 map_range_widen(struct map_range *range, double value)
@@ -54,7 +54,7 @@ variability_end(double most)
 	return end > 0.05 ? end : 0.05;
 }
 
-/* From zero, where that costs little room; to round numbers. */
+/* Extends the range to zero if that costs little room, and to round numbers. */
 static void
 set_any(struct map_axis *axis, double least, double most)
 {
@@ -75,7 +75,7 @@ set_any(struct map_axis *axis, double least, double most)
 	axis->high = ceil(most / step - CLOSE) * step;
 }
 
-/* A bin for each of few values, else one for as many of them as it takes. */
+/* A bin for each value if these are few, else for several of them. */
 static void
 set_grid_bins(struct map_axis *axis)
 {

@@ -1,7 +1,7 @@
 /*
- * axis.h: an axis of a map: what it shows, where its tics are, and how it is cut into bins. Pure.
+ * axis.h: an axis of a map: its range, its tics, and its bins. Pure.
  *
- * Axes are made from the ranges of all that is to share them: two runs side by side, or a run after each of its epochs.
+ * An axis is made from the ranges of all maps that share it: two runs side by side, or a run after each of its epochs.
  */
 #ifndef MAP_AXIS_H
 #define MAP_AXIS_H
@@ -33,8 +33,8 @@ struct map_range {
 
 struct map_axis {
 	char name[272];
-	double low, high;  /* what the bins cover */
-	double from, to;   /* what is shown, margins included */
+	double low, high;  /* the range of the bins */
+	double from, to;   /* the range that is shown, margins included */
 	double step;       /* between tics */
 	double panel_step; /* the same where there is little room */
 	double grid;       /* as the column's; 0: there are too many values to tell them apart */
@@ -46,16 +46,16 @@ struct map_axis {
 void map_range_widen(struct map_range *range, double value);
 void map_range_add(struct map_range *range, const struct map_column *column, const uint32_t *order, size_t n);
 
-/* `margin` is a part of the range. Of a range without values, or with one alone, an axis is made all the same. */
+/* `margin` is a share of the range. A range without values, or with a single one, gives an axis too. */
 void map_axis_make(struct map_axis *axis, const struct map_column *column, struct map_range range, double margin);
 
-/* Which of `bins` bins between low and high; what lies outside goes to the bin at that end. */
+/* The number of the value's bin, of `bins` bins between low and high. A value outside gets the bin at that end. */
 unsigned map_bin(double value, double low, double high, unsigned bins);
 
 /* Between tics that part a range in about five. */
 double map_axis_step(double range);
 
-/* How many places after the decimal point tics this far apart need; −1: write them as %g. */
+/* The number of decimals for tics this far apart; −1: write them as %g. */
 int map_axis_decimals(const struct map_axis *axis, double step);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * drawing.c: what is drawn, from its sources; see drawing.h.
+ * drawing.c: prepares the maps of a drawing from their sources; see drawing.h.
  *
- * Whatever shares a picture shares its axes: ranges are taken over all of it before anything is drawn.
+ * All maps in a picture share their axes: ranges are taken over all of them before anything is drawn.
  */
 #include "drawing.h"
 
@@ -34,7 +34,7 @@ has_lines(const struct map_drawing *drawing)
 	       (request->lines == MAP_LINES_IN_WHOLE_MAPS && drawing->layout.panels);
 }
 
-/* What the map of source `index` shows: a copy, for what is changed in it. */
+/* The contents of the map of source `index`: a copy, so that it can be changed. */
 struct map_input
 map_drawing_input(const struct map_drawing *drawing, size_t index)
 {
@@ -188,7 +188,7 @@ make_maps(struct map_drawing *drawing, struct portolan_error *error)
 			map_range_widen(&ranges.y, drawing->paths[p].places[e][1]);
 		}
 	}
-	/* The difference of two counts is less sure than either: its cells are larger. */
+	/* The difference of two counts is less certain than either, so its cells are larger. */
 	map_axes_make(&drawing->axes, &first, &ranges,
 	              map_drawing_style(drawing->request) == MAP_SHIFT ? fewest / 16 : fewest);
 	if (drawing->sources[0].is_cells)

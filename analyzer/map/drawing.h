@@ -30,8 +30,8 @@ struct map_request {
 	struct region_cuts cuts; /* where source.cuts points, if it does */
 	double width;            /* of the picture, in units; 0: its own */
 	const char *font;        /* NULL: the usual one */
-	double points;           /* of text; 0: as its width wants */
-	const char *title;      /* NULL: made of names */
+	double points;           /* of text; 0: chosen by the width of the picture */
+	const char *title;      /* NULL: made from the names */
 	struct picture picture; /* PICTURE_GIF: an animation */
 	bool has_picture;
 	struct picture_draft *draft; /* of `picture`, open; or PICTURE_CLOSED */
@@ -42,7 +42,7 @@ struct map_request {
 
 struct map_drawing {
 	const struct map_request *request; /* `own` */
-	struct map_request own;            /* as it was asked for; of cells it is a density, whatever was */
+	struct map_request own;            /* as requested; a map of cells is always a density */
 	struct map_source sources[2];
 	size_t source_count;
 	struct map_layout layout;
@@ -61,14 +61,14 @@ int map_drawing_load(struct map_drawing *drawing, const struct map_request *requ
 int map_drawing_draw(struct map_drawing *drawing, struct portolan_error *error);
 void map_drawing_free(struct map_drawing *drawing); /* may be called twice */
 
-/* Of drawing.c and drawing_epochs.c: what the map of source `index` shows; the maps after each epoch. */
+/* Of drawing.c and drawing_epochs.c: the contents of the map of source `index`; the maps after each epoch. */
 struct map_input map_drawing_input(const struct map_drawing *drawing, size_t index);
 int map_drawing_epochs(struct map_drawing *drawing, struct portolan_error *error);
 
 /* Makes the facets of the one map. */
 int map_drawing_facets(struct map_drawing *drawing, struct portolan_error *error);
 
-/* Where they stand: in rows from above; `scale`: their size beside a whole map's. */
+/* The places of the facets, in rows from above; `scale`: their size relative to a whole map. */
 struct map_grid {
 	unsigned columns;
 	double width, height; /* of the picture */
@@ -88,17 +88,17 @@ enum map_style map_drawing_style(const struct map_request *request);
 /* A measure's name in words ("forgetting events"); other names as they are. */
 void map_shown_name(char text[MAP_CAPTION_ROOM], const char *name);
 
-/* Of map `index`, at most `room` ems wide: what it has no room for is left out; of all; and of what the colours stand
- * for, where that is no legend's. */
+/* Texts: of map `index`, at most `room` ems wide, without the parts that do not fit; of all maps; and about the
+ * colours, unless a legend explains them. */
 void map_drawing_caption(char text[MAP_CAPTION_ROOM], const struct map_drawing *drawing, size_t index, double room);
 void map_drawing_title(char text[MAP_CAPTION_ROOM], const struct map_drawing *drawing);
 void map_drawing_colour_note(char text[MAP_CAPTION_ROOM], const struct map_drawing *drawing);
 
-/* The whole picture in words. */
+/* A description of the whole picture in words. */
 #define MAP_DESCRIPTION_ROOM 2048
 void map_drawing_description(char text[MAP_DESCRIPTION_ROOM], const struct map_drawing *drawing);
 
-/* What the data file has of map `index`: its points or its cells; answers how many bytes. */
+/* Writes the points or cells of map `index` to the data file; returns the number of bytes. */
 size_t map_drawing_data(const struct map_drawing *drawing, size_t index, const void **data);
 
 /* The script of one picture with `count` maps from `first` on, after its beginning. Errors are the stream's. */

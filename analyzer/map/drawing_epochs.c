@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A thread's own. */
+/* The memory of one thread. */
 struct camera {
 	struct trace trace;
 	size_t block; /* the one read last */
@@ -35,7 +35,7 @@ struct film {
 	struct map_maker *makers; /* NULL: ranges are taken */
 };
 
-/* The steps of correctness are other ones after each epoch. */
+/* The steps of correctness differ after each epoch. */
 static struct map_input
 input_of(const struct map_drawing *drawing)
 {
@@ -48,7 +48,7 @@ input_of(const struct map_drawing *drawing)
 	return input;
 }
 
-/* Of the block that the camera has read. */
+/* Of the block that was read last. */
 static struct map_input
 input_after(const struct film *film, const struct camera *camera)
 {
@@ -68,7 +68,7 @@ input_after(const struct film *film, const struct camera *camera)
 	return input;
 }
 
-/* Whoever has no place after all epochs is in none of the maps. */
+/* An example without a place after all epochs is in none of the maps. */
 static void
 list_rows(const struct film *film, struct camera *camera)
 {

@@ -1,8 +1,8 @@
 /*
  * drawing_facets.c: small multiples: a map for each category, which has its examples over all others.
  *
- * All have the same axes, and the points of one sample, so that what is dense in one is dense beside the others. Frames
- * are as wide to their height as a whole map's; there are as many in a row as make them largest.
+ * All have the same axes, and the points of one sample, so that densities can be compared. Frames have the proportions
+ * of a whole map; the number in a row is chosen so that they are largest.
  */
 #include "drawing.h"
 
@@ -60,7 +60,7 @@ map_facet_place(const struct map_grid *grid, size_t facet, double *left, double 
 	*bottom = grid->height - TOP * grid->text - (double)(row + 1) * height - (double)row * GAP_Y * grid->text;
 }
 
-/* Those of the level, or those of all others, in drawing order, each with its edge. */
+/* The points of the level, or those of all others, in drawing order, each with its edge. */
 static void
 copy_points(const struct map_data *all, unsigned level, bool own, struct map_data *facet)
 {

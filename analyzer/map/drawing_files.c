@@ -123,7 +123,7 @@ draw_frames(const struct map_drawing *drawing, struct portolan_error *error)
 	return code;
 }
 
-/* The difference takes the place of the first map's counts. */
+/* The difference replaces the counts of the first map. */
 static int
 make_shift(struct map_drawing *drawing, struct portolan_error *error)
 {

@@ -1,4 +1,4 @@
-/* drawing_text.c: what is written on a map: its title, and what it shows of how many. */
+/* drawing_text.c: the texts on a map: its title, and how many of the examples it shows. */
 #include "drawing.h"
 
 #include "dynamics/measures.h"

@@ -22,7 +22,7 @@ key_entry_width(const struct map_layout_request *request)
 	return MAP_KEY_MARKER + request->key.name_width * MAP_LABEL_EM + (request->key.counted ? KEY_COUNT : 0) + 12;
 }
 
-/* Rows above the map, as few as there is room for. Answers how high they are. */
+/* Puts the key into as few rows above the map as fit; returns their height. */
 static double
 place_key_above(struct map_layout *layout, const struct map_layout_request *request)
 {
@@ -116,7 +116,7 @@ map_layout_room(const struct map_layout *layout)
 {
 	if (layout->beside > 0)
 		return layout->beside - 10 * layout->text;
-	if (layout->panels) /* above the histograms stands what they count */
+	if (layout->panels) /* room for the names of the counts, above the histograms */
 		return layout->width - layout->text_left - 170 * layout->text;
 	return layout->width - layout->text_left - 8;
 }

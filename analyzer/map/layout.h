@@ -1,10 +1,10 @@
 /*
- * layout.h: where everything stands in the picture of a map: lengths in units, of which there are 96 to an inch, from
- * the bottom left. Pure.
+ * layout.h: the places of all parts of a map's picture. Lengths are in units, 96 to an inch, from the bottom left.
+ * Pure.
  *
- * Whatever is made for text grows with it: margins, the key, the names of regions. The frame of the scatter has what is
- * left of the width, and is always as high to its width. A picture without a width of its own is as wide as a whole
- * map's frame takes.
+ * The room for text (margins, the key, the names of regions) grows with the size of the text. The frame of the scatter
+ * gets the rest of the width, and always has the same proportions. A picture without a width of its own is as wide as a
+ * whole map's frame needs.
  */
 #ifndef MAP_LAYOUT_H
 #define MAP_LAYOUT_H
@@ -19,7 +19,7 @@
 #define MAP_POINTS_LEAST 4.0
 #define MAP_POINTS_MOST 40.0
 
-/* What the key says, as far as it takes room. */
+/* The parts of the key that take room. */
 struct map_key {
 	unsigned entries;  /* 0: there is none, or a bar of colours */
 	double name_width; /* the widest, in ems */
@@ -28,15 +28,15 @@ struct map_key {
 
 struct map_layout_request {
 	double width;  /* units; 0: its own */
-	double points; /* of text; 0: 11, or less in a picture that is less wide than a whole one */
+	double points; /* of text; 0: 11, or less in a picture narrower than a whole map's */
 	bool compact, beside;
 	struct map_key key;
 };
 
 struct map_layout {
 	double width, height;
-	double text;                     /* the size of texts beside a whole map's */
-	double scale;                    /* the size of the frame beside a whole map's */
+	double text;                     /* the size of texts relative to those of a whole map */
+	double scale;                    /* the size of the frame relative to that of a whole map */
 	double left, right, bottom, top; /* the frame; of two maps, the first one's */
 	double beside;                   /* from the one map to the other; 0: there is one */
 	bool panels, narrow;
@@ -48,7 +48,7 @@ struct map_layout {
 /* False: the frame would be less than an inch wide. */
 bool map_layout_make(struct map_layout *layout, const struct map_layout_request *request);
 
-/* Where entry k of the key stands: its marker's left, and the middle of its line. */
+/* The place of entry k of the key: the left of its marker, and the middle of its line. */
 void map_layout_key(const struct map_layout *layout, unsigned entry, double *x, double *y);
 
 /* From a place in a whole map's frame (map.h) to one in this picture's. */
@@ -58,7 +58,7 @@ double map_layout_y(const struct map_layout *layout, double y);
 /* The room for title and caption, in units. */
 double map_layout_room(const struct map_layout *layout);
 
-/* How large text is beside the frame: 1 in a whole map. */
+/* The size of text relative to the frame: 1 in a whole map. */
 double map_layout_ratio(const struct map_layout *layout);
 
 #endif

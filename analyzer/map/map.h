@@ -1,7 +1,6 @@
 /*
- * map.h: the map of a run: what is drawn (map_data.c, map_maker.c), where the regions' labels and
- * the paths' names go (map_labels.c), and its markers (map_markers.c). Everything but the functions that can fail, for
- * lack of memory, is pure.
+ * map.h: the map of a run: its data (map_data.c, map_maker.c), the places of the regions' labels and the paths' names
+ * (map_labels.c), and its markers (map_markers.c). All functions that cannot fail, for lack of memory, are pure.
  *
  * Lengths are in units, from the bottom left of the picture, which is MAP_WIDTH × MAP_HEIGHT; those of a map beside
  * another are moved by MAP_BESIDE.
@@ -39,7 +38,7 @@
 #define MAP_LEVELS_MAX 7   /* of correctness */
 #define MAP_CATEGORIES 12  /* told apart; smaller ones are `others` */
 #define MAP_KEYS_MAX 16    /* levels of any kind */
-#define MAP_KEY_ROOM 150.0 /* how much wider a map is whose key has names and counts */
+#define MAP_KEY_ROOM 150.0 /* extra width of a map whose key has names and counts */
 #define MAP_KEY_MARKER 22.0
 #define MAP_CELL_LEAST 5   /* examples: a mean of fewer says little */
 #define MAP_CELLS_X 120    /* at most */
@@ -52,7 +51,7 @@ struct map_point {
 	float edge;  /* 1: the edge */
 };
 
-/* What markers look like: their slots, each with a colour and a shape. */
+/* The slots of markers, each with a colour and a shape. */
 enum {
 	MAP_SLOT_LEVELS = 0, /* seven, of correctness: from never to always */
 	MAP_SLOT_CATEGORIES = MAP_LEVELS_MAX,
@@ -60,7 +59,7 @@ enum {
 	MAP_SLOT_NONE,        /* examples that have no category */
 	MAP_SLOT_HIGHLIGHTED, /* and, in grey, */
 	MAP_SLOT_REST,
-	MAP_SLOT_BELOW, /* in a facet, where the others lie: fainter than any mark */
+	MAP_SLOT_BELOW, /* in a facet, for all other examples: fainter than any mark */
 	MAP_SLOTS,
 };
 
@@ -114,7 +113,7 @@ struct map_input {
 	const double *weights; /* by row: for how many examples it stands; NULL: for one */
 };
 
-/* What maps share that are laid side by side. */
+/* The parts that maps side by side share. */
 struct map_axes {
 	struct map_axis x, y, colour;
 	unsigned cells_x, cells_y;
@@ -127,7 +126,7 @@ struct map_ranges {
 void map_ranges_add(struct map_ranges *ranges, const struct map_input *input);
 void map_ranges_join(struct map_ranges *ranges, const struct map_ranges *others);
 
-/* `n`: the fewest examples a map has; cells are fewer, and larger, where they are few. */
+/* `n`: the number of examples of the smallest map. With few examples, cells are fewer and larger. */
 void map_axes_make(struct map_axes *axes, const struct map_input *input, const struct map_ranges *ranges, size_t n);
 
 struct map_data {
@@ -159,7 +158,7 @@ void map_data_free(struct map_data *data); /* may be called twice */
 unsigned map_levels(size_t epochs, struct map_level levels[MAP_LEVELS_MAX]);
 unsigned map_level_of(double correctness, size_t epochs);
 
-/* From data to units within the frame of the scatter. */
+/* Converts data to units within the frame of the scatter. */
 double map_x(const struct map_axes *axes, double x);
 double map_y(const struct map_axes *axes, double y);
 
@@ -186,14 +185,14 @@ double map_marker_line(size_t shown); /* the line width of crosses */
 /* The colour of a slot's markers: "0072b2". */
 const char *map_slot_colour(unsigned slot);
 
-/* Leaves out the points that later ones hide wholly; `shown` still counts them. PORTOLAN_E_MEMORY. */
+/* Leaves out points that later ones hide completely; `shown` still counts them. PORTOLAN_E_MEMORY. */
 int map_leave_out_hidden(struct map_data *data, enum picture_format format, struct portolan_error *error);
 
 /* The difference of two maps' densities, `second` less `first`, in hundredths of their examples, by cell; NaN where
- * neither has any. Answers the largest, without its sign. */
+ * neither has any. Returns the largest absolute value. */
 double map_shift(const struct map_data *first, const struct map_data *second, float *cells);
 
-/* Where an example stood after each epoch. */
+/* The places of an example after each epoch. */
 #define MAP_PATHS_MAX 12
 struct map_path {
 	const char *name; /* the id; any text */
@@ -202,8 +201,8 @@ struct map_path {
 	size_t count;
 };
 
-/* Where a path's name stands, in units: from x to its right or left, beside the path's end, or as little above or below
- * as those before it leave room. `text`: as a map's. */
+/* The place of a path's name, in units: from x to its right or left, beside the path's end, or as little above or below
+ * it as the names placed before allow. `text`: as in a map. */
 #define MAP_PATH_ROOM 170.0
 struct map_place {
 	double x, y, left, right;
@@ -211,8 +210,8 @@ struct map_place {
 void map_place_paths(const struct map_axes *axes, const struct map_path *paths, size_t count, double text,
                      struct map_place *places);
 
-/* Where the numbers of epochs stand along the paths, whose names have their places: beside their points, where there is
- * room. Answers how many, MAP_NUMBERS_MAX at most. */
+/* Places the numbers of epochs along the paths, after the names: beside their points, if there is room. Returns how
+ * many, MAP_NUMBERS_MAX at most. */
 #define MAP_NUMBERS_MAX 120
 struct map_number {
 	double x, y; /* the middle, in units */
@@ -222,7 +221,7 @@ struct map_number {
 size_t map_place_numbers(const struct map_axes *axes, const struct map_path *paths, size_t count, double text,
                          const struct map_place *names, struct map_number numbers[MAP_NUMBERS_MAX]);
 
-/* Whether there is room for an arrow on the way from place `at` of a path to the next. */
+/* Is there room for an arrow between place `at` of a path and the next place? */
 bool map_path_has_arrow(const struct map_axes *axes, const struct map_path *path, size_t at, double text);
 
 #endif

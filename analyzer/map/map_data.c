@@ -1,4 +1,4 @@
-/* map_data.c: a map's axes, levels and places; what maps have between them. */
+/* map_data.c: the axes, levels and places of a map. */
 #include "map.h"
 
 #include <math.h>
@@ -80,7 +80,7 @@ cells_along(const struct map_axis *axis, unsigned most, unsigned tenths)
 void
 map_axes_make(struct map_axes *axes, const struct map_input *input, const struct map_ranges *ranges, size_t n)
 {
-	/* Cells as wide as they are high; so many that a few thousand examples still lie in some together. */
+	/* Square cells, few enough for a few thousand examples to share some. */
 	double steps = round(sqrt((double)n) / 7.5);
 	unsigned tenths = steps < 3 ? 3 : steps < 10 ? (unsigned)steps : 10;
 

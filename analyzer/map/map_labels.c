@@ -1,10 +1,10 @@
 /*
  * map_labels.c: places the labels of the three regions.
  *
- * A region's label should lie near the middle of its region and hide few points; where it cannot have both, it trades
- * one for the other: every place on a grid costs its distance from the middle (in widths of the frame) plus HIDING
- * times the fraction of the points under it, and STRAYING times how far it reaches beyond its region. Points are counted once on a fine grid of running sums, so a place costs
- * four look-ups.
+ * A region's label should lie near the middle of its region and hide few points. Each place on a grid has a cost: the
+ * distance from the middle (in widths of the frame), plus HIDING times the fraction of the points under the label, plus
+ * STRAYING times the distance by which it reaches beyond its region. Points are counted once on a fine grid of running
+ * sums, so a place costs four look-ups.
  */
 #include "map.h"
 

@@ -1,8 +1,9 @@
 /*
- * map_maker.c: what a map shows: a sample of the points, or cells with counts and means; histograms of all examples.
+ * map_maker.c: the contents of a map: a sample of the points, or cells with counts and means; histograms of all
+ * examples.
  *
- * Only the scatter is a sample: bins, cells and regions count everything. Points have their place as soon as the sample
- * is drawn, whenever their examples come; sums are added in the order of the parts.
+ * Only the scatter is a sample: bins, cells and regions count everything. The points of the sample get their places
+ * when the sample is drawn, before their examples come. Sums are added in the order of the parts.
  */
 #include "map_maker.h"
 
@@ -104,7 +105,7 @@ count_cells(const struct map_input *input, struct map_cell *cells, const struct 
 	}
 }
 
-/* A mean of few examples says little; where most examples lie in such cells, it is all there is. */
+/* A mean of few examples says little; it is shown only if most examples lie in such cells. */
 static uint64_t
 fewest_for_mean(const struct map_cell *cells, size_t count)
 {
@@ -125,7 +126,7 @@ compare_means(const void *a, const void *b)
 	return (*first > *second) - (*first < *second);
 }
 
-/* The colours leave out the extremes, which are a few cells'. */
+/* The range of colours leaves out the extremes, which few cells have. */
 static void
 set_range(struct map_data *data, size_t count, float *sorted)
 {
@@ -196,7 +197,7 @@ add_point(const struct map_maker *maker, const struct map_input *part, uint32_t 
 	point->edge = 1;
 }
 
-/* Those of the part that the sample has. */
+/* Adds the examples of the part that are in the sample. */
 static void
 add_points(struct map_maker *maker, const struct map_input *part)
 {
@@ -218,7 +219,7 @@ add_points(struct map_maker *maker, const struct map_input *part)
 	}
 }
 
-/* Those that are there, in drawing order; the others were never set, and have no edge. */
+/* Keeps the points that were set, in drawing order; the others have no edge. */
 static void
 close_gaps(struct map_data *data, size_t count)
 {
@@ -231,8 +232,8 @@ close_gaps(struct map_data *data, size_t count)
 	}
 }
 
-/* Where the regions lie, and so their labels: the middle of easy- and of hard-to-learn; the ambiguous ones spread
- * widest, and their label belongs where they are most so, in the middle of the top tenth. */
+/* The places for the labels of the regions: the middle of easy-to-learn and of hard-to-learn. Ambiguous examples spread
+ * widest, so their label goes to the most ambiguous ones, in the middle of the top tenth. */
 static void
 add_regions(struct map_maker *maker, const struct map_input *part)
 {

@@ -15,14 +15,14 @@ struct map_cell;
 
 struct map_cuts {
 	struct region_cuts regions;
-	double tip; /* variability of whoever stands after a tenth of the examples: the middle of the most ambiguous */
+	double tip; /* the variability of the example after the first tenth: for the middle of the most ambiguous */
 };
 
 struct map_maker {
 	struct map_data *data;
 	const struct map_options *options;
 	const struct map_sample *sample;
-	bool by_index; /* the sample's keys are indices, and parts ascend by these; else places, as parts do by id */
+	bool by_index; /* the sample's keys are indices, by which parts ascend; else places, when parts ascend by id */
 	const struct map_cuts *cuts; /* NULL: no regions */
 	struct map_cell *cells;
 	float *sorted; /* means */
@@ -34,13 +34,13 @@ struct map_maker {
 	size_t epochs;
 };
 
-/* Where the regions are cut: ranks n ≥ 1 examples, which a map of parts cannot. */
+/* The cuts of the regions: ranks n ≥ 1 examples, which a map of parts cannot do. */
 void map_find_cuts(const struct map_input *input, struct map_cuts *cuts);
 
 /*
- * `input` describes all examples: its columns need no values, and n and order do not matter. What stands in *maker as
- * `options`, `sample`, `by_index` and `cuts` is the caller's, and kept. *data is the caller's to
- * map_data_free(). Fails for lack of memory only.
+ * `input` describes all examples: its columns need no values, and n and order do not matter. The caller fills
+ * `options`, `sample`, `by_index` and `cuts` of *maker before, and owns them. *data is the caller's to map_data_free().
+ * Fails for lack of memory only.
  */
 int map_maker_begin(struct map_maker *maker, const struct map_input *input, const struct map_axes *axes,
                     struct map_data *data, struct portolan_error *error);

@@ -1,13 +1,13 @@
 /*
- * map_markers.c: the markers' shapes and sizes, and which of them nobody would see.
+ * map_markers.c: the shapes and sizes of markers, and which of them others hide.
  *
  * In a dense cloud most markers lie wholly under later ones, and a vector format stores them all the same: 25,000
- * points with their edges make an SVG of five megabytes. So the scatter is painted here first, the other way round:
- * from the last marker to the first, in cells half a unit wide (a pixel of the PNG). What finds all its cells taken is
- * left out, and its edge too; the picture stays as it is.
+ * points with their edges make an SVG of five megabytes. So this code first paints the scatter in reverse: from the
+ * last marker to the first, in cells half a unit wide (a pixel of the PNG). A marker whose cells are all taken is left
+ * out with its edge; the picture stays the same.
  *
- * gnuplot's terminals do not agree on how large a marker of size 1 is, nor on what a triangle is; `metrics` has what
- * was measured, so that all formats show the same picture.
+ * gnuplot's terminals disagree about the size of a marker of size 1 and about the shape of a triangle. `metrics` has
+ * measured values, so that all formats show the same picture.
  */
 #include "map.h"
 
@@ -23,9 +23,9 @@
 /* gnuplot's numbers. */
 enum { PLUS = 1, CROSS = 2, SQUARE = 5, DISC = 7, TRIANGLE = 9, TRIANGLE_DOWN = 11, DIAMOND = 13, SHAPES };
 
-/* Of correctness from never to always: blue, dark, red. Categories are told apart in pairs by at least 20 in CIELAB, as
- * readers see them who have all colours, or do not see red or green as others do; those nearest to one another have
- * other shapes. Every colour but that below a facet's marks has a contrast of at least 3:1 to white. */
+/* Of correctness from never to always: blue, dark, red. Any two categories differ by at least 20 in CIELAB, for readers
+ * with full colour vision and for readers with red or green colour blindness; the most similar ones have different
+ * shapes. Every colour except that of a facet's background points has a contrast of at least 3:1 to white. */
 static const struct look {
 	const char *colour;
 	int shape;
@@ -62,8 +62,8 @@ map_slot_colour(unsigned slot)
 	return looks[slot].colour;
 }
 
-/* Of a terminal: the radius of its disc of size 1, in units; how far its diamonds and triangles reach, in such radii;
- * and the sizes that make the shapes look alike. The SVG's crosses have thin lines. */
+/* For a terminal: the radius of its disc of size 1, in units; the reach of its diamonds and triangles, in such radii;
+ * and the sizes at which the shapes look equally large. The SVG's crosses have thin lines. */
 struct metrics {
 	double radius, diamond, triangle_apex, triangle_base, triangle_half_width;
 	double sizes[SHAPES];
@@ -83,7 +83,7 @@ metrics_of(enum picture_format format)
 	return format == PICTURE_SVG ? &svg : format == PICTURE_GIF ? &gif : &cairo;
 }
 
-/* Smaller where there are more: 10 points are seen, and 25,000 told apart. */
+/* The more points, the smaller: 10 points are visible, and 25,000 can be told apart. */
 static double
 size_for(size_t shown)
 {
@@ -92,7 +92,7 @@ size_for(size_t shown)
 	return size > 0.35 ? size : 0.35;
 }
 
-/* How much larger the edge is: so that it is as wide around large markers as around small ones. */
+/* The size of the edge relative to its marker, so that edges of large and small markers are equally wide. */
 static double
 edge_for(double size)
 {
@@ -136,7 +136,7 @@ map_marker_in(const struct map_data *data, enum picture_format format, unsigned 
 	return marker;
 }
 
-/* Whether a marker of this radius reaches the place x, y (upwards) of its middle. Of crosses their frame: too much,
+/* Does a marker of this radius reach the place x, y (upwards) from its middle? For crosses, their frame: too much,
  * never too little. */
 static bool
 reaches(const struct metrics *metrics, int shape, double radius, double x, double y)
@@ -175,8 +175,8 @@ extent_of(double middle, double reach, size_t cells)
 	return (struct extent){from > 0 ? (size_t)from : 0, to < (double)cells ? (size_t)to : cells};
 }
 
-/* Looks at the cells whose middle a marker at x, y reaches. With `take`, takes them; without, says whether any is free,
- * or there is none. */
+/* Goes through the cells whose middle a marker at x, y reaches. With `take`, takes them; without, returns whether any
+ * is free, or there is none. */
 static bool
 visit(const struct canvas *canvas, int shape, double size, double x, double y, bool take)
 {

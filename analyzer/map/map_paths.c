@@ -1,7 +1,8 @@
 /*
- * map_paths.c: what is written along the paths of examples: their names, the numbers of epochs, and where arrows are.
+ * map_paths.c: the texts along the paths of examples: names and numbers of epochs; and the places of arrows.
  *
- * Whatever comes first has its place; what would lie on it is left out, or moved. Names are never left out.
+ * A text that was placed first keeps its place; a later one that would overlap it is moved, or left out. Names are
+ * never left out.
  */
 #include "map.h"
 
@@ -113,7 +114,7 @@ is_number_free(const struct numbering *all, const struct map_number *number)
 	return true;
 }
 
-/* Above its point, below it, to its right or its left: the first that is free. */
+/* The first free place above the point, below it, to its right or to its left. */
 static void
 place_number(struct numbering *all, size_t path, size_t at)
 {

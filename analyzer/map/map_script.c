@@ -1,8 +1,8 @@
 /*
- * map_script.c: the variables of a map's gnuplot script: what is drawn, and where; marks.gp,
- * map.gp and facets.gp have how.
+ * map_script.c: the variables of a map's gnuplot script, which say what to draw, and where; marks.gp, map.gp and
+ * facets.gp draw it.
  *
- * gnuplot has no safe mode, so no user text gets where it could mean something: texts are plot_quote()d, and shown
+ * gnuplot has no safe mode, so user texts never become commands or markup: they are plot_quote()d, and shown
  * "noenhanced".
  */
 #include "map_sheet.h"
@@ -19,7 +19,7 @@
 #define KEY_TITLE_ROOM 15.0 /* ems */
 #define FACET_KEY_SAVED 22.0 /* in the smaller font */
 
-/* What an axis shows, which has so many units of room. */
+/* The variables of an axis with so many units of room. */
 static void
 set_name(const struct sheet *sheet, const char *variable, const char *name, double room)
 {
@@ -56,7 +56,7 @@ set_axis(const struct sheet *sheet, const char *name, const struct map_axis *axi
 		fprintf(sheet->stream, "%s_format = '%%.%df'\n", name, decimals);
 }
 
-/* From what to what the colours go. */
+/* The range of the colours. */
 static void
 set_colours(const struct sheet *sheet)
 {
@@ -99,7 +99,7 @@ set_colours(const struct sheet *sheet)
 	script_set_text(sheet->stream, "colour_note", note, BAR_HEIGHT / MAP_CAPTION_EM);
 }
 
-/* Of maps side by side the counts would be one's. */
+/* With maps side by side, the counts would be those of one map. */
 static bool
 is_counted(const struct sheet *sheet)
 {
@@ -128,7 +128,7 @@ set_levels(const struct sheet *sheet)
 	}
 }
 
-/* Where the points of a frame begin in the file, and how large they are. */
+/* The place of a frame's points in the file, and their size. */
 static void
 set_points(const struct sheet *sheet, size_t f, uint64_t offset)
 {
@@ -208,7 +208,7 @@ set_frames(const struct sheet *sheet)
 	}
 }
 
-/* What the key of a map of paths explains. */
+/* The key of a map of paths. */
 static void
 set_path_keys(const struct sheet *sheet)
 {
@@ -225,7 +225,7 @@ set_path_keys(const struct sheet *sheet)
 	fprintf(sheet->stream, "PathKey[3] = '%u'; PathKey[4] = 'others'\n", epochs[last]);
 }
 
-/* Where the entries of the key stand: the highest correctness first. */
+/* The places of the key's entries, the highest correctness first. */
 static void
 set_key(const struct sheet *sheet)
 {
@@ -270,7 +270,7 @@ set_layout(const struct sheet *sheet)
 	script_set(sheet->stream, "label_angle", MAP_LABEL_ANGLE);
 }
 
-/* Of an animation: what is written large. */
+/* The large text of an animation. */
 static void
 set_epochs(const struct sheet *sheet)
 {
@@ -338,7 +338,7 @@ map_script_write(FILE *stream, const struct map_drawing *drawing, enum picture_f
 	fputs(script_map, stream);
 }
 
-/* Where each facet stands, and which has numbers along its axes. */
+/* The place of each facet, and which facets have numbers along their axes. */
 static void
 set_facets(const struct sheet *sheet, const struct map_grid *grid)
 {

@@ -1,16 +1,16 @@
-/* map_sheet.h: what the files share that write the variables of a map's script; see map_script.c. */
+/* map_sheet.h: shared by the files that write the variables of a map's script; see map_script.c. */
 #ifndef MAP_SHEET_H
 #define MAP_SHEET_H
 
 #include "drawing.h"
 
-/* What one script shows. */
+/* The contents of one script. */
 struct sheet {
 	FILE *stream;
 	const struct map_drawing *drawing;
 	enum picture_format format;
 	enum map_style style;
-	double text; /* the size of texts beside the usual */
+	double text; /* the size of texts relative to the usual */
 	const struct map_data *maps;
 	size_t first, frames;     /* maps[0] is the drawing's `first`; a frame is one, or a shift's two */
 	unsigned levels, markers; /* of each */

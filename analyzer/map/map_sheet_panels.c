@@ -5,7 +5,8 @@
 
 #define PANEL_NAME_ROOM (166 / MAP_LABEL_EM)
 
-/* A histogram right of a map: of its y, its x, or what colours it; of categories, their means of what goes up. */
+/* A histogram to the right of a map: of y, of x, or of the values that colour the points; for categories, their means
+ * of y. */
 struct panel {
 	char name[288];
 	double low, high, width, step; /* of the bins; between tics */
@@ -64,7 +65,7 @@ bar_of(const struct sheet *sheet, const struct panel *panel, unsigned bar)
 	return sheet->style == MAP_SHIFT && sum > 0 ? panel->bars[bar] * (100 / sum) : panel->bars[bar];
 }
 
-/* What all frames' panels show, and then their bars: of a shift, before and after. */
+/* The variables that the panels of all frames share, then the bars: for a shift, before and after. */
 void
 map_sheet_panels(const struct sheet *sheet)
 {

@@ -6,7 +6,7 @@
 #define ARROW_LENGTH 12.0
 #define ARROW_WIDTH 9.0
 
-/* A triangle in the middle of the way from one place to the next, which points there; along and across are units. */
+/* A triangle in the middle between one place and the next, pointing to the next; along and across are in units. */
 static void
 write_arrow(const struct sheet *sheet, const struct map_path *path, size_t at, size_t number)
 {

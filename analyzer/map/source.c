@@ -41,7 +41,7 @@ map_source_is_data_map(const struct map_source_request *request)
 	return strcmp(request->x, "variability") == 0 && strcmp(request->y, "confidence") == 0;
 }
 
-/* Has it a place on the map? */
+/* Has the example a place on the map? */
 static bool
 is_drawable(const struct map_input *input, uint32_t row)
 {
@@ -127,14 +127,14 @@ map_source_is_gold(const struct map_source_request *request)
 	return request->colour && !request->colour_file && strcmp(request->colour, "gold") == 0;
 }
 
-/* Correctness where nothing else colours the examples, unless they are to be plain. */
+/* Colours the examples by correctness if nothing else colours them, unless they are to be plain. */
 enum map_colouring
 map_source_colouring(const struct map_source_request *request)
 {
 	return request->plain ? MAP_PLAIN : request->colour ? MAP_BY_VALUE : MAP_BY_CORRECTNESS;
 }
 
-/* What it is made of, by name; without values. */
+/* The columns by name, without values. */
 static int
 describe(struct map_source *source, const struct map_source_request *request, struct portolan_error *error)
 {
@@ -162,7 +162,7 @@ set_step(const struct dynamics *dynamics, struct map_column *column)
 		column->grid = 1 / (double)dynamics->epoch_count;
 }
 
-/* What depends on whether all examples have every epoch. */
+/* Sets what depends on whether all examples have every epoch. */
 static void
 set_steps(const struct dynamics *dynamics, struct map_input *input)
 {
@@ -265,7 +265,7 @@ map_source_find(const struct map_source *source, const char *id, int64_t *row, s
 	return 0;
 }
 
-/* What lies on top has a sample of its own: a few among many would not be in one of all. */
+/* The examples on top have a sample of their own: a sample of all would miss a few among many. */
 static int
 draw_sample(struct map_sample *sample, const struct map_input *input, const struct map_options *options,
             struct portolan_error *error)

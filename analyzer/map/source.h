@@ -1,7 +1,7 @@
 /*
- * source.h: where a map's examples come from: a run of the store, or a file of coordinates (JSONL, CSV, TSV, such as
- * the published tools' td_metrics.jsonl); and what they are coloured by, which may be a column of another file.
- * A source has pointers into itself, and must stay where it is.
+ * source.h: the source of a map's examples: a run of the store, or a file of coordinates (JSONL, CSV, TSV, such as the
+ * published tools' td_metrics.jsonl); and of their colours, which may be a column of another file. A source has
+ * pointers into itself, so it must not be moved.
  */
 #ifndef MAP_SOURCE_H
 #define MAP_SOURCE_H
@@ -14,7 +14,7 @@
 struct map_source_request {
 	const char *x, *y;
 	const char *colour;      /* NULL: correctness */
-	const char *colour_name; /* of cells: what the means are of; NULL: it is not said */
+	const char *colour_name; /* of cells: the measure that the means are of; NULL: not known */
 	const char *colour_file; /* the column's file; NULL: the source's own */
 	const char *id_field;    /* of files; NULL: guid, else id */
 	bool glue;               /* colour_file is read as files/glue.h says */
@@ -29,9 +29,9 @@ struct map_source {
 	struct map_ranges ranges;   /* of these */
 	size_t count;               /* examples */
 	size_t without_place;       /* of these, without an x or a y (or, in a file, a correctness): not drawn */
-	uint64_t colour_unknown;    /* records of the colour file that are of no example */
+	uint64_t colour_unknown;    /* records of the colour file that belong to no example */
 	uint64_t colour_unmatched;  /* examples without a record there */
-	uint64_t highlight_unknown; /* ids to be highlighted that are of no example; */
+	uint64_t highlight_unknown; /* ids to be highlighted that no example has; */
 	char first_unknown[64];     /* the first of them, perhaps cut */
 	bool is_run;
 	bool is_cells;            /* examples counted elsewhere: a row of the input is a cell; */
@@ -47,7 +47,7 @@ struct map_source {
 	struct ids table_ids;
 	double *colour_values, *cell_values;
 	char *colour_name;
-	struct names categories; /* what tells examples apart: a column's texts, or the run's labels */
+	struct names categories; /* the categories of examples: a column's texts, or the run's labels */
 	int32_t *category;       /* by row: which; −1: none */
 	struct map_level levels[MAP_KEYS_MAX];
 	unsigned others; /* categories that have no level of their own */
@@ -59,24 +59,24 @@ int map_source_run(struct map_source *source, const struct common_options *commo
                    const struct map_source *first, const struct map_source_request *request,
                    struct portolan_error *error);
 
-/* Makes levels of the categories of one or two sources, the same for both: those with most examples first, of as many
- * by name. Sources that are coloured by something else stay as they are. */
+/* Makes levels of the categories of one or two sources, the same for both, by falling number of examples, then by name.
+ * Sources that are coloured by something else stay as they are. */
 int map_source_rank(struct map_source *sources, size_t count, struct portolan_error *error);
 
-/* Correctness may be a count: the highest is then taken for the number of epochs, unless there is a column `epochs`. A
- * file with the columns x_low, x_high, y_low, y_high and count is one of cells, as is_cells says; of the request x, y
- * and colour are then names for what it has. */
+/* Correctness may be a count; the highest is then taken for the number of epochs, unless there is a column `epochs`. A
+ * file with the columns x_low, x_high, y_low, y_high and count is a file of cells, and is_cells is set; x, y and colour
+ * of the request are then names for its columns. */
 int map_source_file(struct map_source *source, const char *path, const struct map_source_request *request,
                     struct portolan_error *error);
 
-/* The error for a measure that a run has not: names the nearest. `option` gave it. */
+/* The error for a measure that a run does not have; it names the nearest. `option` gave the measure. */
 int map_source_unknown(const struct dynamics *dynamics, const char *option, const char *name,
                        struct portolan_error *error);
 
 void map_source_free(struct map_source *source); /* may be called twice */
 
-/* The map of the source, with an input that is like its own but for grids, levels and labels. `sample`: who was drawn,
- * by index; the caller's to map_sample_free(); NULL: not wanted. */
+/* The map of the source, with an input that is like its own but for grids, levels and labels. `sample`: the drawn
+ * examples, by index; the caller's to map_sample_free(); NULL: not wanted. */
 int map_source_map(struct map_source *source, const struct map_input *input, const struct map_axes *axes,
                    const struct map_options *options, struct map_data *data, struct map_sample *sample,
                    struct portolan_error *error);

@@ -1,5 +1,5 @@
 /*
- * source_category.c: what tells a map's examples apart by name: the run's labels, or a column of text; see source.h.
+ * source_category.c: the categories of a map's examples: the run's labels, or a column of text; see source.h.
  *
  * The categories with most examples get a colour and a shape each; the others share one, and so do examples without
  * any. Maps side by side have one key, so categories are ranked over all of them.
@@ -72,7 +72,7 @@ int
 map_source_take_labels(struct map_source *source, struct portolan_error *error)
 {
 	const struct dynamics *dynamics = &source->dynamics;
-	int32_t last = -1; /* examples of one label often stand together */
+	int32_t last = -1; /* neighbouring examples often have the same label */
 	uint32_t name = NAMES_NONE;
 	int code = begin(source, "gold", error);
 
@@ -124,7 +124,7 @@ add_names(struct ranking *ranking, const struct map_source *source, struct porto
 	return 0;
 }
 
-/* Of a source's category, the one of all. */
+/* The number, among the categories of all sources, of a source's category. */
 static uint32_t
 joint(const struct ranking *ranking, const struct map_source *source, uint32_t category)
 {
@@ -151,7 +151,7 @@ count_examples(struct ranking *ranking, const struct map_source *source, struct 
 	return 0;
 }
 
-/* Most examples first; of as many, by name, in which numbers count as such: "9" before "10". */
+/* By falling number of examples, then by name, with numbers compared as numbers: "9" before "10". */
 static int
 compare(const void *a, const void *b)
 {

@@ -1,6 +1,7 @@
 /*
- * source_cells.c: a map of cells that were counted elsewhere, as portolan.spark's map_counts() does: a record for each,
- * with its bounds x_low, x_high, y_low, y_high, its count, and, if anything colours the map, the mean of that.
+ * source_cells.c: a map of cells that another program has counted, such as portolan.spark's map_counts(). The file has
+ * a record for each cell: its bounds x_low, x_high, y_low, y_high, its count, and, if a measure colours the map, the
+ * mean of that measure.
  *
  * A cell is an example in its middle that counts as many times as the cell has examples. The cells must be of one size
  * and lie side by side, so that the picture's can be the same; those without examples may be missing.
@@ -18,7 +19,7 @@
 #include <string.h>
 
 #define CELLS_ALONG_MOST 1000 /* a picture has no more to show */
-#define CLOSE 1e-6            /* of a cell's size: bounds nearer to one another are one */
+#define CLOSE 1e-6            /* of a cell's size: bounds nearer to one another count as equal */
 #define SMALLEST 1e-9         /* a cell's size, of the largest bound: numbers have 16 digits */
 #define COUNT_MOST 1e12       /* of a cell: the sum of all fits 64 bits */
 

@@ -1,4 +1,4 @@
-/* source_colour.c: what a map's examples are coloured by, from a file of the user's; see source.h. */
+/* source_colour.c: the colours of a map's examples from a user's file; see source.h. */
 #include "source_parts.h"
 
 #include "dynamics/arrays.h"

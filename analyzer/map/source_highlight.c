@@ -1,9 +1,9 @@
 /*
- * source_highlight.c: the examples that a map draws over the others: those whose ids a file of the user's has; see
+ * source_highlight.c: the examples that a map draws over the others: those whose ids are in a user's file; see
  * source.h.
  *
- * The file is what another command wrote, or a person: ids, one a line, or as a NumPy array; or records (JSON lines,
- * CSV, TSV), such as the flips of `portolan noise plan`, with the ids in a field.
+ * The file has ids, one a line or as a NumPy array; or records (JSON lines, CSV, TSV) with the ids in a field, such as
+ * the flips of `portolan noise plan`.
  */
 #include "source_parts.h"
 
@@ -27,7 +27,7 @@ struct marking {
 	uint64_t ids;
 };
 
-/* False: no id of this source can be written so. */
+/* False: the text can be no id of this source. */
 static bool
 mark(struct marking *marking, const char *id, size_t length)
 {
@@ -103,7 +103,7 @@ has_records(const char *path)
 	return false;
 }
 
-/* The key says from which file they are. */
+/* The key names the file of the ids. */
 static void
 make_levels(struct map_source *source, const char *path)
 {

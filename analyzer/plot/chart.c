@@ -5,7 +5,7 @@
  * `index`), so that they can be read, and drawn by other means.
  *
  * A note goes to the right of its point, or to its left where the frame ends, and a little up or down where that is
- * taken; one that finds no room is left out. How wide a text is, is an estimate: nothing here knows the font.
+ * taken; one that finds no room is left out. Widths of texts are estimates, as this code does not know the font.
  */
 #include "chart.h"
 
@@ -20,8 +20,8 @@
 /* Of the font of 16 points. */
 #define TITLE_EM 21.3
 
-#define FEW 100  /* so many dots may be larger */
-#define DENSE 30 /* more points than that on a line would hide it, and others */
+#define FEW 100  /* up to so many dots are drawn larger */
+#define DENSE 30 /* with more points, they would hide their line and others */
 
 /* Whole numbers along an axis: over a longer range gnuplot's own steps are whole. */
 #define WHOLE_RANGE 50
@@ -33,7 +33,7 @@
 #define GAP 6.0       /* between point and text */
 #define LONGEST 24.0  /* ems */
 #define NOTE_EM 12.0
-#define TRIES 5 /* at its height, and up to a line up and down: farther off it would be another's */
+#define TRIES 5 /* at the point's height, and up to a line up and down */
 
 struct box {
 	double left, right, middle;
@@ -79,7 +79,7 @@ find_room(const struct box *boxes, size_t count, double x, double y, double text
 	return false;
 }
 
-/* Answers how many notes there are now, in this panel and in those before. */
+/* Returns the number of notes in this panel and in those before. */
 static size_t
 set_notes(FILE *stream, const struct chart *chart, size_t p, size_t notes)
 {
@@ -127,7 +127,7 @@ whole_step(const struct chart_panel *panel)
 	return step;
 }
 
-/* Answers how many names there are now, in this panel and in those before. */
+/* Returns the number of names in this panel and in those before. */
 static size_t
 set_names(FILE *stream, const struct chart *chart, size_t p, size_t names)
 {

@@ -1,5 +1,5 @@
 /*
- * chart.h: curves, histograms, scatters and bars with names, in up to three panels, one below the other.
+ * chart.h: charts of curves, histograms, scatters and named bars, in up to three panels, one below the other.
  */
 #ifndef CHART_H
 #define CHART_H
@@ -29,7 +29,7 @@ struct chart_series {
 	unsigned colour; /* 0 blue, 1 orange, 2 green, 3 ink: told apart by colour-blind readers as well; 4 pale */
 };
 
-/* A text beside a point of the data, if there is room that no other has taken; the first come first. */
+/* A text beside a point of the data. It is drawn if there is room for it; earlier notes take theirs first. */
 struct chart_note {
 	double x, y;
 	const char *text; /* any */
@@ -40,7 +40,7 @@ struct chart_panel {
 	const char *title, *x_label, *y_label; /* any text; title NULL: none */
 	double x_min, x_max, y_min, y_max;     /* min = max: as the data are */
 	struct chart_series series[CHART_SERIES_MAX];
-	size_t series_count; /* of several, a key above the panel gives the names */
+	size_t series_count; /* with several, a key above the panel has their names */
 	bool x_log;                     /* x > 0 then, and its range must be given */
 	bool x_whole;                   /* numbers along it are whole */
 	const struct chart_note *notes; /* the ranges must be given then */

@@ -1,9 +1,9 @@
 /*
  * describe.c: see describe.h.
  *
- * gnuplot has no way to say either. Of an SVG the elements at its beginning are replaced. To a PDF its information is
- * appended as a new version of that object, with a table of its own, as the format provides (ISO 32000-1, 7.5.6); what
- * gnuplot wrote stays as it is.
+ * gnuplot can write neither. In an SVG, the elements at the beginning are replaced. In a PDF, a new version of the
+ * information object is appended, with a table of its own, as the format provides (ISO 32000-1, 7.5.6); all that
+ * gnuplot wrote stays.
  */
 #include "describe.h"
 
@@ -35,7 +35,7 @@ write_escaped(struct output *to, const char *text)
 	}
 }
 
-/* The place behind an element that stands first in what is left, but for spaces; `at` where there is none. */
+/* The place behind the element that comes next, after spaces; `at` if there is none. */
 static const char *
 skip_element(const char *at, const char *end, const char *name)
 {
@@ -61,7 +61,7 @@ is_in_tag(const char *begin, const char *at)
 	return *at == '<';
 }
 
-/* The rest, with other fonts behind each one. */
+/* Copies the rest, with further fonts after each font name. */
 static void
 write_fonts(struct output *to, const char *at, const char *end)
 {
@@ -100,12 +100,12 @@ describe_svg(const char *svg, size_t size, struct output *to, const struct pictu
 	write_fonts(to, at, end);
 }
 
-/* What the last table of a PDF says. */
+/* The entries of the last table of a PDF. */
 struct pdf_end {
 	unsigned long table, size, root, info;
 };
 
-/* The number behind a name in a PDF's dictionary. */
+/* The number after a name in a PDF's dictionary. */
 static bool
 find_number(const char *text, const char *name, unsigned long *number)
 {

@@ -1,4 +1,4 @@
-/* frame.c: see frame.h. Panels stand one below the other: what they show mostly has the same axis along. */
+/* frame.c: see frame.h. Panels stand one below the other, as they mostly share their horizontal axis. */
 #include "frame.h"
 
 #include "program/number.h"
@@ -126,7 +126,7 @@ height_of_panel(const struct chart *chart, const struct chart_panel *panel)
 	return chart->panel_count > 1 ? PANEL_STACKED : PANEL_ALONE;
 }
 
-/* With what stands above and below its frame. */
+/* Including the texts above and below its frame. */
 static double
 whole_panel(const struct chart *chart, const struct chart_panel *panel)
 {

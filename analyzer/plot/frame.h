@@ -5,7 +5,7 @@
 
 #include "chart.h"
 
-/* As narrow as the texts allow: in a paper's column of 3.3 inches the labels still have about 6 points. */
+/* The narrowest that the texts allow: in a paper's column of 3.3 inches, labels still have about 6 points. */
 #define FRAME_WIDTH 560.0
 #define FRAME_PANEL_RIGHT 22.0
 #define FRAME_KEY_ROW 20.0

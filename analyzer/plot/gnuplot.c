@@ -1,11 +1,11 @@
 /*
  * gnuplot.c: starts gnuplot by posix_spawn, without a shell, and waits for it.
  *
- * It is started before there is anything to draw, and reads one line from a pipe, the gate, once there is: which script
- * to load. Its files are open already, and most have no name: gnuplot gets them as /dev/fd/N, and the picture as its standard
- * output, so that nothing is written in the user's folder. It runs with default settings (-d: no start-up file of the
- * user's has a say), nothing on its standard input, and signals as a program expects them. What it says is kept for the
- * error message.
+ * gnuplot is started before there is anything to draw. It then reads one line from a pipe, the gate, with the name of
+ * the script to load. Its files are open already, and most have no name: gnuplot gets them as /dev/fd/N, and the
+ * picture as its standard output, so that nothing is written in the user's folder. It runs with default settings (-d:
+ * no start-up file of the user), nothing on its standard input, and signals as a program expects them. Its messages are
+ * kept for the error message.
  */
 #include "gnuplot.h"
 
@@ -92,7 +92,8 @@ read_said(int fd, char *text, size_t room)
 	text[used] = '\0';
 }
 
-/* The first picture of a process takes the longest, as it looks for fonts: one that nobody sees. */
+/* The first picture of a process takes the longest, as gnuplot then looks for fonts. So it draws one that nobody
+ * sees. */
 #define READY                                                                                                          \
 	"; set terminal pngcairo size 16,16 font 'DejaVu Sans,11'; set output '/dev/null'; set multiplot; unset multiplot; " \
 	"set output"
@@ -167,7 +168,7 @@ gnuplot_stop(struct gnuplot *gnuplot)
 	gnuplot->child = 0;
 }
 
-/* What a program prints; NULL: it cannot be started. *child is to be waited for. */
+/* The output of a program; NULL: it cannot be started. The caller waits for *child. */
 static FILE *
 open_printed(char *const arguments[], pid_t *child)
 {

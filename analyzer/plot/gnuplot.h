@@ -15,21 +15,20 @@ struct gnuplot {
 };
 #define GNUPLOT_NONE ((struct gnuplot){0, -1, {-1, -1}})
 
-/* Starts gnuplot, which makes itself ready, fonts and all, and waits for gnuplot_draw(), while whoever started it finds
- * out what is to be drawn. It will write to the file `picture` what the file `script` draws, with its variable `data` set
- * to a path of the file `data`; −1: there is none. They are open; their offsets do not matter, but for the picture's.
- * `uses_fonts`: the format is one of those whose fonts are this machine's. On success call gnuplot_draw() or
- * gnuplot_stop(). PORTOLAN_E_SYSTEM: gnuplot is not installed. */
+/* Starts gnuplot, which loads its fonts and waits for gnuplot_draw(); meanwhile the caller prepares the script. gnuplot
+ * will draw the file `script` into the file `picture`; the script's variable `data` names the file `data`; −1: there is
+ * none. All files are open. Only the offset of the picture matters. `uses_fonts`: the format takes the fonts of this
+ * machine. On success call gnuplot_draw() or gnuplot_stop(). PORTOLAN_E_SYSTEM: gnuplot is not installed. */
 int gnuplot_start(struct gnuplot *gnuplot, int script, int data, int picture, bool uses_fonts,
                   struct portolan_error *error);
 
-/* Has it draw the script, which is written by now, and waits for its end. PORTOLAN_E_SYSTEM: it failed; the message has
- * what it said. */
+/* Lets gnuplot draw the script, which must be complete now, and waits for its end. PORTOLAN_E_SYSTEM: gnuplot failed;
+ * the message has its own. */
 int gnuplot_draw(struct gnuplot *gnuplot, int script, struct portolan_error *error);
 void gnuplot_stop(struct gnuplot *gnuplot); /* may be called twice, and after gnuplot_draw() */
 
-/* The characters that some font on this machine has (fontconfig's fc-list says so), a bit for each of PLOT_CHARACTERS;
- * the caller's to free(). NULL: that is not known. */
+/* The characters that fonts on this machine have, as fontconfig's fc-list reports: a bit for each of PLOT_CHARACTERS;
+ * the caller's to free(). NULL: not known. */
 uint8_t *gnuplot_characters(void);
 
 #endif

@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Stands in the first line of every script after the picture's name, whatever the version. */
+/* Follows the picture's name in the first line of every script, in every version. */
 #define MARK ", drawn by portolan"
 
 static const struct {
@@ -87,8 +87,8 @@ picture_init(struct picture *picture, enum picture_kind kind, const char *option
 	return 0;
 }
 
-/* What stands there under the names of the script and the data must be this picture's: it is replaced without asking.
- * Data are known by their script. */
+/* Existing files with the names of the script and the data are replaced without asking, so they must belong to this
+ * picture. The script shows whose the data are. */
 static int
 check_script(const struct picture *picture, struct portolan_error *error)
 {
@@ -167,7 +167,7 @@ begin_script(FILE *stream, const struct picture *picture, const struct picture_p
 	fputs(script_begin, stream);
 }
 
-/* An output under the name of `path` if it is to stay, else under that of the picture, for error messages. */
+/* Opens an output under the name of `path` if it is to stay, else for error messages under the name of the picture. */
 static int
 open_file(const struct picture *picture, const char *path, struct output *output, struct portolan_error *error)
 {
@@ -237,7 +237,7 @@ picture_begin(struct picture_draft *draft, const struct picture *picture, const 
 	return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the script");
 }
 
-/* The text, but for characters that no font has. */
+/* The text without characters that no font has. */
 static int
 write_script(struct picture_draft *draft, struct portolan_error *error)
 {
@@ -259,7 +259,7 @@ is_whole(enum picture_format format, int fd)
 		size = pread(fd, tail, TAIL, status.st_size - TAIL);
 	if (size < TAIL)
 		return false;
-	if (format == PICTURE_GIF) /* so short a mark may stand anywhere; but here it is the very end */
+	if (format == PICTURE_GIF) /* so short a mark may occur anywhere; here it must be at the very end */
 		return memcmp(tail + TAIL - 2, formats[PICTURE_GIF].mark, 2) == 0;
 	return memmem(tail, TAIL, formats[format].mark, formats[format].mark_size) != NULL;
 }

@@ -26,10 +26,10 @@ struct picture {
 	enum picture_kind kind;
 	enum picture_format format;
 	bool with_script;
-	bool is_part; /* one of several that are drawn: who draws them says how far that is */
-	char path[PATH_MAX]; /* as the user named it */
+	bool is_part; /* one of several: the caller shows the progress */
+	char path[PATH_MAX]; /* the name that the user gave */
 	char script_path[PATH_MAX + NAME_MAX], data_path[PATH_MAX + NAME_MAX];
-	char name[NAME_MAX + 1]; /* in the script: of letters, digits and ._- only, as those of the files beside it */
+	char name[NAME_MAX + 1]; /* of the script and the data, in the script too: only letters, digits and ._- */
 };
 
 /* `option` is the one that gave `path`, for messages. PORTOLAN_E_INVALID: `path` does not end with .png, .svg or .pdf
@@ -37,14 +37,14 @@ struct picture {
 int picture_init(struct picture *picture, enum picture_kind kind, const char *option, const char *path,
                  bool with_script, struct portolan_error *error);
 
-/* The folder is there, no file of the picture is an input or another output, and none is there that would be replaced
- * without being ours. The script and the data are claimed (output/claims.h). */
+/* Checks that the folder is there, that no file of the picture is an input or another output, and that only files of an
+ * earlier picture would be replaced. Claims the script and the data (output/claims.h). */
 int picture_check(const struct picture *picture, struct portolan_error *error);
 
-/* What it is drawn on. */
+/* The page on which a picture is drawn. */
 struct picture_page {
 	double width, height;           /* in units, of which there are 96 to an inch */
-	const char *title, *description; /* of SVG and PDF, for those who do not see it, and those who look for it: any text */
+	const char *title, *description; /* in SVG and PDF, for screen readers and for search: any text */
 	const char *font;               /* NULL: DejaVu Sans */
 	double text;                    /* the size of all text beside the usual; 0: 1 */
 	bool on_paper;                  /* it has this size: a PNG 300 dots to an inch, an SVG its width and height */
@@ -62,20 +62,20 @@ struct picture_draft {
 	size_t length;
 };
 
-/* Opens its files and starts gnuplot, which gets ready meanwhile: for whoever has to read much before there is anything
- * to draw. On success call picture_begin(), or picture_discard(). PORTOLAN_E_SYSTEM: a file cannot be written, or there is
- * no gnuplot. */
+/* Opens the files and starts gnuplot, which gets ready while the caller reads its data. A caller with little to read
+ * need not call this. On success call picture_begin(), or picture_discard(). PORTOLAN_E_SYSTEM: a file cannot be
+ * written, or gnuplot is not installed. */
 int picture_open(struct picture_draft *draft, const struct picture *picture, struct portolan_error *error);
 void picture_discard(struct picture_draft *draft); /* may be called twice, and after picture_end() */
 
-/* The script has its first lines, and the terminal's. A draft that is not open, which PICTURE_CLOSED is, is opened. On
- * success call picture_end(); the page must live until then. */
+/* Writes the first lines of the script. Opens the draft if it is not open, as PICTURE_CLOSED is not. On success call
+ * picture_end(); the page must live until then. */
 #define PICTURE_CLOSED ((struct picture_draft){.picture = NULL})
 int picture_begin(struct picture_draft *draft, const struct picture *picture, const struct picture_page *page,
                   struct portolan_error *error);
 
-/* Draws. PORTOLAN_E_SYSTEM: gnuplot could not, or not all of it, and there is no new file; or a file could not be
- * written, of which the picture is the last. */
+/* Draws the picture. PORTOLAN_E_SYSTEM: gnuplot failed, or did not complete the picture, and there is no new file; or a
+ * file could not be written. The picture is written last. */
 int picture_end(struct picture_draft *draft, struct portolan_error *error);
 
 #endif

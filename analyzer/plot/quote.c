@@ -3,9 +3,9 @@
  *
  * Inside single quotes only the quote itself and the line end mean something. A quote is shown as the typographic one
  * (U+2019): gnuplot's own way of writing it, doubled, fails at the beginning of a string. Line ends and tabs become
- * spaces, so that words stay apart. Other control characters go, of both kinds (C0 and C1) and those that turn the
- * direction of what follows, and so does what is not UTF-8, which the text library would refuse to draw. A character
- * without a font would be drawn as a box that can be larger than the picture.
+ * spaces, so that words stay apart. Other control characters (C0 and C1), characters that change the direction of the
+ * text after them, and bytes that are not UTF-8 are removed; the text library would refuse to draw the latter. A
+ * character without a font would be drawn as a box that can be larger than the picture.
  */
 #include "script.h"
 
@@ -52,7 +52,8 @@ is_common(uint32_t character)
 	return false;
 }
 
-/* In ems, about, and rather more than less: of DejaVu Sans; Chinese, Japanese, Korean and pictures are square. */
+/* An estimate in ems, rather too wide than too narrow, for DejaVu Sans; Chinese, Japanese, Korean and pictures are
+ * square. */
 static double
 width_of(uint32_t character)
 {

@@ -13,7 +13,8 @@
 
 enum picture_format { PICTURE_PNG, PICTURE_SVG, PICTURE_PDF, PICTURE_GIF /* animated */ };
 
-/* The templates: of the beginning of every script, of charts, of a map's markers, of maps and of a map's facets. */
+/* The templates: for the beginning of every script, for charts, for a map's markers, for maps and for a map's
+ * facets. */
 extern const char script_begin[], script_chart[], script_marks[], script_map[], script_facets[];
 
 /* Text as gnuplot's single-quoted string: quotes become typographic, line ends spaces; control characters and what is
@@ -23,7 +24,7 @@ void plot_quote(FILE *stream, const char *text, double room);
 /* The bytes of the character at `text`, and what it is; 0: not UTF-8. */
 size_t plot_decode(const unsigned char *text, uint32_t *character);
 
-/* How wide a text is, in ems: about, and rather more than less. */
+/* The width of a text in ems: an estimate, rather too wide than too narrow. */
 double plot_width(const char *text);
 
 /* A variable; arrays of one size, and an item of each, which count from 1. `names` have a space between them; what
@@ -37,8 +38,8 @@ void script_set_text_item(FILE *stream, const char *name, size_t item, const cha
 /* Whether DejaVu Sans, which gnuplot-nox brings along, has all characters of a script. */
 bool plot_is_common(const char *text);
 
-/* Copies a script, with U+FFFD for each character that neither DejaVu Sans has nor `drawn`, a bit for each character;
- * NULL: none. */
+/* Copies a script, with U+FFFD for each character that is neither in DejaVu Sans nor in `drawn`, a bit for each
+ * character; NULL: none. */
 void plot_replace_undrawn(struct output *output, const char *text, const uint8_t *drawn);
 #define PLOT_CHARACTERS 0x110000
 
