@@ -1,6 +1,6 @@
 /*
- * densities.c: histograms whose bars have the area 1 in all, so that few flipped and many clean examples can be
- * compared by eye, and the two groups of a mixture have the areas of their shares.
+ * densities.c: histograms of area 1, so that few flipped and many clean examples can be compared by eye. The two groups
+ * of a mixture have their shares as areas.
  */
 #include "densities.h"
 
@@ -136,7 +136,7 @@ densities_draw_mixture(const char *run, const char *measure, const double *value
 		count(&histogram, from, to, values[i]);
 	finish(&histogram, from, to);
 	make_curves(mixture, from, to, x, low, high);
-	for (int b = 0; b < BINS; b++) /* a curve may go up without end at the edges */
+	for (int b = 0; b < BINS; b++) /* a curve may tend to infinity at the edges */
 		most = fmax(most, 1.15 * histogram.y[b]);
 	chart.panels[0] = (struct chart_panel){
 	        .x_label = measure,

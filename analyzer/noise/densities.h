@@ -1,4 +1,4 @@
-/* densities.h: how confidence (or AUM) is distributed, as pictures: of flipped examples beside the others, before and
+/* densities.h: pictures of the distribution of confidence (or AUM): of flipped examples beside the others, before and
  * after their labels were flipped; or of all examples, with the two groups of a mixture. */
 #ifndef DENSITIES_H
 #define DENSITIES_H

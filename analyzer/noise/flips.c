@@ -1,8 +1,8 @@
 /*
  * flips.c: the file of flips; see flips.h.
  *
- * A wrong line is an error, not a warning: a flip that is silently left out would count as a
- * clean example, and spoil what is learned from them.
+ * A wrong line is an error, not a warning: a flip that is left out would count as a clean example, and spoil the
+ * classifier.
  */
 #include "flips.h"
 
@@ -64,7 +64,7 @@ read_label(const struct reading *reading, size_t number, int32_t *label, struct 
 	return 0;
 }
 
-/* The label that the run knows must be the one it was recorded with. */
+/* The label in the run must be the one in the file with which the run was recorded. */
 static int
 check_label(const struct reading *reading, const struct flip *flip, struct portolan_error *error)
 {

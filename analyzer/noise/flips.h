@@ -1,9 +1,9 @@
 /*
- * flips.h: labels flipped on purpose: which (drawn from a run), and their file: tab-separated, first line
+ * flips.h: labels flipped on purpose: drawn from a run, and kept in a file: tab-separated, first line
  * "id<TAB>old<TAB>new", one flip a line; old and new are class numbers.
  *
  * After Swayamdipta et al. 2020, §5 ("Detecting mislabeled examples"): the examples are drawn from the easy-to-learn
- * region, as those are the ones whose labels can be trusted.
+ * region, as their labels can be trusted.
  */
 #ifndef FLIPS_H
 #define FLIPS_H
@@ -40,8 +40,8 @@ void flips_write(struct output *output, const struct dynamics *dynamics, const s
 enum flips_label { FLIPS_OLD, FLIPS_NEW };
 
 /*
- * Reads the file that `option` named, for a run that was recorded with the old labels or with the new ones: where the
- * run knows an example's label, it must be that one. Flips of examples that the run has not are counted and left out.
+ * Reads the file that `option` named, for a run that was recorded with the old labels or with the new ones: if the run
+ * has an example's label, it must be that one. Flips of examples that the run lacks are counted and left out.
  * PORTOLAN_E_INVALID names file, line and field.
  */
 int flips_read(const char *option, const char *path, const struct dynamics *dynamics, enum flips_label recorded,

@@ -1,8 +1,8 @@
 /*
  * model.c: fitting the classifier and judging it; see model.h.
  *
- * With one feature, its score ranks the examples as confidence itself does (as long as flipped ones are less
- * confident): what fitting adds is where to cut. Both rankings are reported, so that nobody has to take that on trust.
+ * With one feature, the score ranks the examples as confidence itself does (as long as flipped ones are less
+ * confident). Fitting only adds the place of the cut. Both rankings are reported, so that users can check this.
  */
 #include "model.h"
 
@@ -27,7 +27,7 @@ noise_scores(const struct noise_model *model, const struct dynamics *dynamics, d
 		scores[dynamics->order[i]] = logistic_probability(&model->logistic, confidence[dynamics->order[i]]);
 }
 
-/* What is worked with; everything by dense index but the lists. */
+/* The working memory; everything is by dense index except the lists. */
 struct work {
 	uint8_t *is_flipped;
 	uint32_t *flipped, *clean; /* dense indices */
@@ -115,7 +115,7 @@ evaluate(const struct work *work, size_t n, const struct logistic *logistic)
 	return score;
 }
 
-/* The ranking's first ones. */
+/* The first examples of the ranking. */
 static void
 count_tops(const struct work *work, const struct dynamics *run, struct noise_top tops[NOISE_TOPS])
 {

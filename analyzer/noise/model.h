@@ -12,7 +12,7 @@
 #include "flips.h"
 #include "statistics/logistic.h"
 
-/* Of held-out examples: how many were called mislabelled, and how many of these were. */
+/* The score on held-out examples: how many were called mislabelled, and how many of these were. */
 struct noise_score {
 	uint64_t examples, flipped, called, right;
 	double precision, recall, f1; /* NaN: not defined */
@@ -38,8 +38,8 @@ struct noise_fit {
 	struct noise_top by_score[NOISE_TOPS], by_confidence[NOISE_TOPS];
 };
 
-/* Fits and evaluates on the run that was trained with the flipped labels. Needs confidence. PORTOLAN_E_INVALID: fewer
- * than two flips, or fewer clean examples than flipped ones. */
+/* Fits and evaluates the model on the run that was trained with the flipped labels. Needs confidence.
+ * PORTOLAN_E_INVALID: fewer than two flips, or fewer clean examples than flipped ones. */
 int noise_fit(const struct dynamics *retrained, const struct flips *flips, uint64_t seed, struct noise_fit *fit,
               struct portolan_error *error);
 
@@ -47,7 +47,7 @@ int noise_fit(const struct dynamics *retrained, const struct flips *flips, uint6
  * clean ones. */
 void noise_scores(const struct noise_model *model, const struct dynamics *dynamics, double *scores);
 
-/* The file: a small JSON object. Reading it names the file and what is wrong in it. */
+/* The file is a small JSON object. Errors in reading it name the file and the field. */
 int noise_model_write(const struct noise_fit *fit, const char *path, const char *run, const char *flips_path,
                       uint64_t seed, struct portolan_error *error);
 int noise_model_read(const char *path, struct noise_model *model, struct portolan_error *error);

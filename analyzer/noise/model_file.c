@@ -1,5 +1,4 @@
-/* model_file.c: the classifier as JSON: what is needed to apply it, and beside that where it comes from and how good it
- * was. */
+/* model_file.c: the classifier as JSON: the numbers to apply it, its origin, and how good it was. */
 #include "model.h"
 
 #include "output/report.h"

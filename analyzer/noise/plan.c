@@ -1,5 +1,4 @@
-/* plan.c: drawing flips; see flips.h. What is drawn depends on the ids, not on the order in which examples were
- * recorded. */
+/* plan.c: drawing flips; see flips.h. The draw depends on the ids, not on the order in which examples were recorded. */
 #include "flips.h"
 
 #include "dynamics/arrays.h"
@@ -20,7 +19,7 @@ compare_labels(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The classes seen that have no name: those named come before, as 0 … named−1. */
+/* The classes seen that have no name; the named ones are 0 … named−1. */
 static int
 list_classes(const struct dynamics *dynamics, int32_t **classes, size_t *count, struct portolan_error *error)
 {
@@ -52,7 +51,7 @@ draw_label(struct random_state *random, uint64_t named, const int32_t *unnamed, 
 	uint64_t drawn = random_below(random, named + unnamed_count - 1);
 	int32_t label = drawn < named ? (int32_t)drawn : unnamed[drawn - named];
 
-	/* The last class stands in for the old one, which was not among those drawn from. */
+	/* The old class cannot be drawn; if its number comes up, the last class takes its place. */
 	if (label != old)
 		return label;
 	return unnamed_count > 0 ? unnamed[unnamed_count - 1] : (int32_t)(named - 1);

@@ -5,7 +5,7 @@
 #include "dynamics/dynamics.h"
 #include "output/rows.h"
 
-/* At most one is given; none: all. */
+/* At most one of them is given; without any, all are shown. */
 struct suspects_size {
 	bool has_fraction, has_count, has_threshold, only_called;
 	double fraction; /* of the scored examples, rounded half up */
@@ -19,9 +19,9 @@ struct suspects {
 	size_t called;
 };
 
-/* Ranks the examples by scores[], by dense index; those whose score is NaN have none, and are left out. values[] are
- * what the scores were made from: many a score is 1 to the last digit, and of these the lowest value comes first.
- * called[] is 1 where the method itself calls the label wrong: never where there is no score. */
+/* Ranks the examples by scores[], by dense index; a score of NaN means none, and the example is left out. values[] are
+ * the values from which the scores were made: many scores are 1 to the last digit, and of these the lowest value comes
+ * first. called[] is 1 where the method itself calls the label wrong, and 0 where there is no score. */
 int suspects_rank(const struct dynamics *dynamics, const double *scores, const double *values, const uint8_t *called,
                   const struct suspects_size *size, struct suspects *suspects, struct portolan_error *error);
 void suspects_free(struct suspects *suspects);

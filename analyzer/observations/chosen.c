@@ -1,4 +1,4 @@
-/* chosen.c: see chosen.h. A block that has one of them is read and measured as trace.h does it. */
+/* chosen.c: see chosen.h. Each block with a chosen example is read, and measured by trace.h. */
 #include "chosen.h"
 
 #include "dynamics/arrays.h"

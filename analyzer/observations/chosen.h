@@ -1,5 +1,5 @@
 /*
- * chosen.h: reads everything about a few examples of a run: only their blocks are read.
+ * chosen.h: reads everything about a few examples of a run, and only their blocks.
  *
  *     chosen_read(&chosen, &run, &list, &error)  → chosen.found[place]; the rest of those only → chosen_free(&chosen)
  */
@@ -20,8 +20,8 @@ int chosen_read(struct chosen *chosen, const struct dynamics *run, const struct 
                 struct portolan_error *error);
 void chosen_free(struct chosen *chosen); /* may be called twice */
 
-/* A forgetting event: the example at a place is not correct at epoch e (its number among the run's), and was when it was
- * last observed before. */
+/* Is it a forgetting event? The example at a place is not correct at epoch e (its number among the run's epochs), and
+ * was correct when last observed before. */
 bool chosen_is_forgotten(const struct chosen *chosen, size_t place, size_t e);
 
 #endif

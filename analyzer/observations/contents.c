@@ -1,9 +1,9 @@
 /*
  * contents.c: reads only the presence of observations, and the gold labels of examples.
  *
- * Observations change in one way: a batch comes. The store counts those of each epoch. But an epoch's table has gold
- * labels too, which are kept per example and may change with a batch of another epoch: so they are hashed, those of the
- * examples observed in the epoch, block by block.
+ * Observations change only when a batch comes, and the store counts the batches of each epoch. But an epoch's table
+ * also has gold labels, which are kept per example and may change with a batch of another epoch. So the labels of the
+ * examples observed in the epoch are hashed, block by block.
  */
 #include "contents.h"
 
@@ -51,7 +51,7 @@ hash_labels(struct contents_worker *worker, const struct store_block *block, siz
 	return XXH3_64bits(worker->labels, n * sizeof(*worker->labels));
 }
 
-/* The same examples as in the epoch before have the same labels. */
+/* If the examples are those of the epoch before, so are their labels. */
 static bool
 is_as_before(struct contents_worker *worker, const struct store_values *correct, uint32_t rows)
 {

@@ -1,4 +1,4 @@
-/* contents.h: the contents of a run, epoch by epoch, with a text for each epoch that shows whether it has changed. */
+/* contents.h: the contents of a run, epoch by epoch, each with a text that changes when the epoch does. */
 #ifndef OBSERVATIONS_CONTENTS_H
 #define OBSERVATIONS_CONTENTS_H
 
@@ -19,8 +19,8 @@
  *   epochs       a list: epoch; observations; state, a text that is another one when an observation of the epoch came, or
  *                the gold label of an example observed in it did
  *
- * `run` was opened with LAYOUT_COLUMNS as signals. A state may be newer than the run's snapshot: who then opens the run
- * again reads at least what the state stands for.
+ * `run` was opened with LAYOUT_COLUMNS as signals. A state may be newer than the run's snapshot: a program that then
+ * opens the run again reads at least the observations that the state stands for.
  */
 int contents_report(struct report *report, struct dynamics *run, struct portolan_error *error);
 

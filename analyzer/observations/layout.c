@@ -1,4 +1,4 @@
-/* layout.c: see layout.h. A user's column that is named as one of ours is called user_NAME. */
+/* layout.c: see layout.h. A user's column with the name of a built-in one is called user_NAME. */
 #include "layout.h"
 
 #include "program/suggest.h"
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In the order of the table. `column`: of the store, where it is made of one. Those on request are not recorded as
- * signals: they tell of the example, and of where the observation came from. */
+/* In the order of the table. `column`: the store's column that a field is made from, if there is one. Fields on request
+ * are no recorded signals: they describe the example, and the source of the observation. */
 static const struct known {
 	const char *name;
 	enum layout_kind kind;

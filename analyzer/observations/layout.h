@@ -1,5 +1,5 @@
 /*
- * layout.h: one observation as a record of bytes: which columns it has, in which order, and where in the record.
+ * layout.h: one observation as a record of bytes: its columns, their order, and their places in the record.
  *
  * Records have one size. They are what npy holds; the text formats are made of them. Little-endian, unaligned:
  *
@@ -43,7 +43,7 @@ enum layout_ids { LAYOUT_INTEGERS, LAYOUT_BYTES, LAYOUT_CHARACTERS };
 struct layout_field {
 	char name[80];
 	enum layout_kind kind;
-	unsigned column; /* of the store: what it is made of */
+	unsigned column; /* of the store: its source */
 	size_t at;       /* in the record */
 };
 
@@ -64,7 +64,7 @@ struct layout {
 	size_t session_count;
 };
 
-/* What layout_init() may want of the store: for dynamics_open(). */
+/* All columns of the store that layout_init() may need: for dynamics_open(). */
 #define LAYOUT_COLUMNS (~UINT64_C(0))
 
 /* id, epoch, and the columns named; without names every signal that the run has in its epochs. `extent`: of ids that are

@@ -1,4 +1,4 @@
-/* survey.c: `correct` has the presence of the observations, and is the smallest of their columns: it alone is read. */
+/* survey.c: only the column `correct` is read: it is the smallest one, and its presence is that of the observations. */
 #include "survey.h"
 
 #include "dynamics/places.h"
@@ -21,7 +21,7 @@ struct survey {
 	struct sums *slots, sums;
 };
 
-/* For a block: which examples are counted, were observed at all, and in all epochs. */
+/* For a block: the examples that are counted, that were observed at all, and in all epochs. */
 struct bitmaps {
 	uint64_t chosen[STORE_CHUNK_WORDS], any[STORE_CHUNK_WORDS], every[STORE_CHUNK_WORDS];
 };

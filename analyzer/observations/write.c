@@ -1,9 +1,9 @@
 /*
- * write.c: records are made by all threads, and written in order by the one that delivers.
+ * write.c: all threads make records; the caller's thread writes them in order.
  *
- * Where the store's order is that of the ids, a part of the work is a block of the store at one epoch, and its rows
- * follow those of the part before. Where it is not, each example has a place (places.h): the records of an epoch are put
- * to their places, a range of places at a time, and then written from there.
+ * If the store's order is that of the ids, a part of the work is a block of the store at one epoch, and its rows follow
+ * those of the part before. If not, each example has a place (places.h). The records of an epoch are put into their
+ * places, a range of places at a time, and then written from there.
  */
 #include "write.h"
 
@@ -34,7 +34,7 @@ struct writing {
 	struct worker *workers; /* by thread */
 	struct output *slots;
 	unsigned slot_count;
-	/* Where the examples are not in order: */
+	/* If the examples are not in order: */
 	uint32_t *places;
 	size_t place_count;
 	size_t epoch;         /* the one gathered; its number among the run's */

@@ -1,8 +1,8 @@
 /*
  * write.h: a run's observations as a table: a row each, by epoch, then by ascending id.
  *
- * Bounded memory. Where the ids came in their order, rows are written as they are read. Otherwise an epoch is gathered
- * in memory, or as much of it at a time as there is room for: the epoch is then read several times.
+ * Bounded memory. If the ids came in ascending order, rows are written as they are read. Otherwise an epoch is gathered
+ * in memory. If there is room only for a part of it at a time, the epoch is read several times.
  */
 #ifndef OBSERVATIONS_WRITE_H
 #define OBSERVATIONS_WRITE_H
@@ -20,7 +20,7 @@ struct observations_request {
 };
 
 /* `run` was opened with LAYOUT_COLUMNS as signals. Its count and gaps are then those of what was written. Write errors
- * that are not answered here come with output_finish(). */
+ * that are not returned here come from output_finish(). */
 int observations_write(struct dynamics *run, const struct observations_request *request, struct output *output,
                        struct portolan_error *error);
 

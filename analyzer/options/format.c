@@ -1,4 +1,4 @@
-/* format.c: see format.h. Endings of other programs' formats are known so that none of them is written by mistake. */
+/* format.c: see format.h. The list has endings of other programs' formats too, so that no file gets one by mistake. */
 #include "format.h"
 
 #include <stdio.h>
@@ -27,7 +27,7 @@ format_of_ending(const char *path)
 	return NULL;
 }
 
-/* What a file in this format is: other programs' tables are formats of their own here. */
+/* The kind of file for a format: other programs' tables are formats of their own here. */
 static const char *
 kind_of(const char *format)
 {

@@ -1,5 +1,5 @@
 /*
- * help.c: prints help for people: examples first, because that is what most come for.
+ * help.c: prints help for people: examples first, because most readers look for these.
  *
  * `portolan COMMAND --help` is the short help, a screen of 24 lines by 80: examples, and each option in a few words, in
  * groups. If a command has more options than fit, the short help describes those that are marked as used often, and
@@ -75,7 +75,7 @@ struct topic {
 	bool is_often;     /* which describes only options used often */
 };
 
-/* Is `word` the name of an action that is not the topic's? Without what stands behind it: "plan," is plan. */
+/* Is `word` the name of an action other than the topic's? Punctuation after it is ignored: "plan," is plan. */
 static bool
 is_other_action(const struct topic *topic, const char *word)
 {
@@ -117,7 +117,7 @@ help_print_actions(FILE *stream, const char *words)
 	fputs(") ", stream);
 }
 
-/* Bytes of what a help text says first: up to a full stop, a colon, a semicolon, or what stands in brackets. */
+/* Bytes of the first part of a help text: up to a full stop, a colon, a semicolon, or a bracket. */
 static size_t
 clause(const char *help)
 {
@@ -133,7 +133,7 @@ clause(const char *help)
 	return length;
 }
 
-/* The actions that take it, its effect, and its old names. */
+/* Prints the actions that take the option, its effect, and its old names. */
 static void
 print_option_help(FILE *stream, const struct topic *topic, const struct option_spec *option)
 {
@@ -172,7 +172,7 @@ print_option(FILE *stream, const struct topic *topic, const struct option_spec *
 	free(help);
 }
 
-/* Is the option only named? All commands have much the same of those that are about resources. */
+/* Is the option only named? Options about resources are much the same in all commands. */
 static bool
 is_only_named(const struct topic *topic, const struct option_spec *option)
 {
@@ -257,7 +257,7 @@ print_examples(FILE *stream, const struct topic *topic)
 	}
 }
 
-/* Paragraphs that begin with the name of an action are of that one. */
+/* A paragraph that begins with the name of an action belongs to that action. */
 static void
 print_paragraphs(FILE *stream, const struct topic *topic)
 {
@@ -333,7 +333,7 @@ help_overview(FILE *stream)
 	      stream);
 }
 
-/* The caller's to free(); NULL: out of memory. Of the overview where topic->command is NULL. */
+/* The help as text, the caller's to free(); NULL: out of memory. The overview if topic->command is NULL. */
 static char *
 compose(const struct topic *topic, size_t *length)
 {
@@ -376,7 +376,7 @@ help_command(const struct command *command, const char *action)
 	return show(text, length);
 }
 
-/* The fullest that fits. */
+/* The fullest version of the help that fits. */
 int
 help_short(const struct command *command, const char *action)
 {

@@ -11,10 +11,10 @@ void help_overview(FILE *stream);
 int help_commands(void); /* the overview */
 
 /* `action`: of this action of the command alone; NULL: of all. */
-int help_command(const struct command *command, const char *action); /* all there is to say */
+int help_command(const struct command *command, const char *action); /* the full text */
 int help_short(const struct command *command, const char *action);   /* `portolan COMMAND --help` */
 
-/* Does the action take the option? Not where what the option needs is another action's. NULL: some action does. */
+/* Does the action take the option? It does not if the option needs one of another action. NULL: does any action? */
 bool help_has_option(const struct command *command, const char *action, const struct option_spec *option);
 
 /* "(plan, fit) " of "plan fit". */

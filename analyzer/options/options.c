@@ -156,7 +156,7 @@ given_action(const struct common_options *request)
 	return NULL;
 }
 
-/* Takes option `index` with its argument. OPTIONS_READ to go on. */
+/* Takes option `index` with its argument. OPTIONS_READ: continue. */
 static int
 take_option(const struct reading *reading, size_t index, char *text)
 {
@@ -177,7 +177,7 @@ take_option(const struct reading *reading, size_t index, char *text)
 	return status ? status : OPTIONS_READ;
 }
 
-/* Looks among the options' names, or among those they had once. *matches: how many begin so. */
+/* Looks among the options' names, or among their old names. *matches: how many begin with the text. */
 static int
 find_among(const struct command *command, const char *name, size_t length, bool old, int *matches)
 {

@@ -1,8 +1,8 @@
 /*
  * options.h: the typed table of a command's options, and reading a command line by it.
  *
- * A table says of each option where its value goes in the command's request, of which kind it is, within which bounds
- * it lies, and which other options it needs or excludes:
+ * A table has for each option the place of its value in the command's request, its kind, its bounds, and the other
+ * options that it needs or excludes:
  *
  *     #define TO(member) .offset = offsetof(struct draw_request, member)
  *     static const struct option_spec options[] = {
@@ -11,7 +11,7 @@
  *             {0},
  *     };
  *
- * Anything wrong is said on stderr as one line that names the option, with the nearest name where one is near.
+ * Each error is one line on stderr that names the option, and the nearest name if one is near.
  */
 #ifndef OPTIONS_H
 #define OPTIONS_H
@@ -46,7 +46,7 @@ enum option_range {
 	RANGE_BETWEEN, /* without both ends */
 };
 
-/* Under which heading the help has an option. */
+/* The heading of an option in the help. */
 enum option_group {
 	OPTION_GROUP_BY_KIND,
 	OPTION_GROUP_TAKE,
@@ -74,16 +74,16 @@ struct option_spec {
 	int (*take)(void *request, char *text);
 
 	/* Names of other options, with spaces between them. */
-	const char *needs; /* one of these must be given too, of those that the command has; none: nothing is needed */
-	const char *excludes; /* none of these may be; its own name: it is given once at most */
+	const char *needs; /* one of these must be given too, if the command has any of them */
+	const char *excludes; /* none of these may be given; its own name: it is given once at most */
 
-	const char *actions; /* those that take it; NULL: all */
-	const char *missing; /* it must be given: what is asked when it is not */
+	const char *actions; /* the actions that take it; NULL: all */
+	const char *missing; /* it must be given; the message if it is not */
 	const char *help;    /* one paragraph, whose first sentence says what it does */
 
 	enum option_group group; /* OPTION_GROUP_BY_KIND: see option_group() */
-	bool often; /* the short help describes it; the others it only names where it has no room */
-	const char *old_names;   /* what it was called once, with spaces between them: still read, and in the long help */
+	bool often; /* the short help always describes it; others are only named if there is no room */
+	const char *old_names;   /* old names, with spaces between them: still read, and in the long help */
 };
 
 /* What every request begins with. */
@@ -108,43 +108,45 @@ struct common_options {
 
 enum { OPTIONS_READ = -1 };
 
-/* Which of the arguments is the command, behind options that every command has: portolan --store DIR runs. 0: none is, or
- * something else stands before it. */
+/* The index of the command among the arguments, after options that every command has: portolan --store DIR runs. 0:
+ * there is none, or another word comes before it. */
 int options_lead(int argc, char **argv);
 
 /* Reads the program's arguments, from argv[2] on, into the request, which has command->request_size bytes.
- * OPTIONS_READ, or the status to end with: the command line is wrong, which is said, or help was asked for. */
+ * OPTIONS_READ, or the status to end with: the command line is wrong, which is reported, or help was asked for. */
 int options_read(const struct command *command, int argc, char **argv, void *request);
 
-/* Was the option given? One that the command does not have was not. */
+/* Was the option given? False also for an option that the command does not have. */
 bool option_given(const struct common_options *request, const char *name);
 
 /* The options of a command, its own first, then those it shares; NULL after the last. */
 const struct option_spec *option_at(const struct command *command, size_t index);
 
-/* Its group: what is written is output, whatever else says nothing is what to take. */
+/* The option's group; by default, an option that names an output belongs to the output, any other to what to take. */
 enum option_group option_group(const struct option_spec *option);
 extern const char *const option_group_names[OPTION_GROUPS]; /* headings */
 
-/* The number of the option that `length` bytes name, or begin to name; of that with this letter. -1: none, or several. */
+/* The number of the option whose name begins with these `length` bytes, or that has this letter. -1: none, or
+ * several. */
 int options_find_name(const struct command *command, const char *name, size_t length);
 int options_find_letter(const struct command *command, char letter);
 
-/* As it is called in messages: "--data"; "-o". */
+/* The name of the option in messages: "--data"; "-o". */
 #define OPTION_LABEL_ROOM 64
 const char *option_label(const struct option_spec *option, char label[OPTION_LABEL_ROOM]);
 
-/* Says on stderr that the command line is wrong, and where help is; returns STATUS_USAGE. */
+/* Prints on stderr what is wrong with the command line, and where help is; returns STATUS_USAGE. */
 __attribute__((format(printf, 2, 3))) int options_wrong(const struct common_options *request, const char *format, ...);
 
 /* The number of `text` among `names`, which end with NULL; else options_wrong() with the nearest, and -1. `what`:
  * "--by". */
 int options_choice(const struct common_options *request, const char *what, const char *text, const char *const *names);
 
-/* "A:B", half-open; an empty side is 0, or UINT32_MAX. False: it is not that. The range may be empty. */
+/* Reads "A:B", half-open; an empty side is 0, or UINT32_MAX. False: the text is no range. The range may be empty. */
 bool options_parse_epochs(const char *text, uint32_t *from, uint32_t *to);
 
-/* Cuts `text` at its commas into parts: how many; 0, and the text as it was: more than `most`, or an empty one. */
+/* Cuts `text` at its commas into parts; returns how many. 0: there are more than `most`, or one is empty; the text is
+ * unchanged. */
 size_t options_split(char *text, size_t most, const char **parts);
 
 #endif

@@ -1,4 +1,4 @@
-/* pager.h: a text that may be longer than the terminal. */
+/* pager.h: shows a text that may be longer than the terminal. */
 #ifndef PAGER_H
 #define PAGER_H
 
@@ -8,7 +8,7 @@
  * it is. -1 and errno: standard output cannot be written. */
 int pager_show(const char *text, size_t length);
 
-/* Lines that the text takes of a terminal with so many columns, at least 1: what is wider is broken. */
+/* The number of lines that the text takes on a terminal with so many columns, at least 1: longer lines are broken. */
 size_t pager_lines(const char *text, size_t length, size_t columns);
 
 #endif

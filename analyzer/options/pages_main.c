@@ -1,5 +1,5 @@
-/* pages_main.c: a build-time program that prints what is installed beside portolan: `pages` the man page portolan(1),
- * `pages NAME` that of a command, both for scdoc. */
+/* pages_main.c: a build-time program that prints man pages for scdoc: `pages` prints portolan(1), `pages NAME` the page
+ * of a command. */
 #include "help.h"
 #include "options.h"
 #include "program/message.h"

@@ -1,4 +1,4 @@
-/* claims.c: see claims.h. Files are looked up anew for each question: an output that was written is another inode. */
+/* claims.c: see claims.h. Files are looked up anew each time: an output that was written has another inode. */
 #include "claims.h"
 
 #include <portolan/error.h>

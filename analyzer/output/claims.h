@@ -1,10 +1,11 @@
 /*
- * claims.h: the files that this command reads and writes, so that no output replaces an input, or another output.
+ * claims.h: keeps track of the files that this command reads and writes, so that no output replaces an input, or
+ * another output.
  *
- * Options are claimed before anything is read or written; output_open() asks for every file it is about to write,
- * whoever named it. Files are told apart by device and inode, so links and other spellings of a path are seen through;
- * one that does not exist yet by its directory and name. Only regular files are looked at: devices and pipes can be
- * named as often as one likes.
+ * The files in options are claimed before anything is read or written; output_open() asks about every file that it is
+ * about to write. Files are compared by device and inode, so links and other spellings of a path do not matter; a file
+ * that does not exist yet by its directory and name. Only regular files count: devices and pipes may be named several
+ * times.
  *
  * One list for the program. One thread.
  */
@@ -13,7 +14,7 @@
 
 #include <portolan/portolan.h>
 
-/* Forgets all of them: another command line is read. */
+/* Forgets all claims, before another command line is read. */
 void claims_clear(void);
 
 /* `what` names the path in messages: "--join", "the manifest". "-" is standard input, or standard output.

@@ -1,13 +1,13 @@
 /*
- * export.c: rows are made in the workers and written in order.
+ * export.c: workers make the rows; the caller's thread writes them in order.
  *
- * Each slot holds the finished rows of one part: formatting numbers costs more than computing them, so it is done by
- * all threads, and what is left for the one that delivers is to write. Where the store's order is that of the ids, one
- * scan gives the rows, and nothing is held. Otherwise the run is held, and its rows are taken in order.
+ * Each slot holds the finished rows of one part: formatting numbers costs more than computing them, so all threads do
+ * it, and the delivering thread only writes. If the store's order is that of the ids, one scan gives the rows, and
+ * nothing is held. Otherwise the run is held in memory, and its rows are taken in order.
  *
- * Records of one size go straight to their place in a file, which is known before they are made: that of their example
- * in the order, or, where the ids are not in order, the one that sorting the ids gives. So one scan is enough for these
- * as well.
+ * Records of one size go straight to their place in a file. The place is known before they are made: that of the
+ * example in the order, or, if the ids are not in order, the one that sorting the ids gives. So one scan is enough for
+ * these as well.
  */
 #include "export.h"
 
@@ -36,9 +36,9 @@ struct heap {
 };
 
 /*
- * Records that come in any order would be written one by one. Instead, the places are cut into buckets. Each has its
- * part of the file, to which records are written as they come, some hundred together; then every bucket is put in order
- * in memory.
+ * Records that come in any order would have to be written one by one. Instead, the places are divided into buckets.
+ * Each bucket has a part of the file, to which records are written as they come, some hundred together. Then each
+ * bucket is sorted in memory.
  */
 struct buckets {
 	unsigned shift; /* bucket b has the places from b << shift on */
@@ -144,7 +144,7 @@ write_held(struct export *export, struct portolan_error *error)
 	return parallel_run(&parallel, error);
 }
 
-/* Writes what a heap has of a bucket behind what the bucket has already. */
+/* Writes the records of a heap that belong to a bucket after those that the bucket has already. */
 static int
 flush(const struct export *export, struct heap *heap, uint32_t bucket, struct portolan_error *error)
 {
@@ -206,7 +206,7 @@ order_bucket(void *context, unsigned thread, unsigned number, size_t bucket, str
 	return code;
 }
 
-/* Buckets before this one are read by now, so their places in the file may be written to. */
+/* The buckets before this one have been read, so their places in the file may be overwritten. */
 static int
 write_bucket(void *context, unsigned number, size_t bucket, struct portolan_error *error)
 {
@@ -345,7 +345,7 @@ correct_head(const struct export *export, struct portolan_error *error)
 	return 0;
 }
 
-/* How many rows are made at once: a block's, or, where they are records for a file, whole tiles that a cache holds. */
+/* How many rows are made at once: those of a block, or, for records in a file, whole tiles that fit a cache. */
 static uint32_t
 rows_at_once(const struct export *export)
 {

@@ -11,9 +11,9 @@ struct export_request {
 };
 
 /*
- * `run` was opened with table_measures(), and gold and the users' columns but for cartography. Keeps to run->max_memory,
- * up to what the store itself needs for an epoch in progress. Sums up the run as scan_run() does. Write errors that are not
- * answered here come with output_finish().
+ * `run` was opened with table_measures(), and, except for cartography, with gold and the users' columns. Keeps within
+ * run->max_memory, apart from the memory that the store needs for an epoch in progress. Sums up the run as scan_run()
+ * does. Write errors that are not returned here come from output_finish().
  */
 int export_run(struct dynamics *run, const struct export_request *request, struct output *output,
                struct portolan_error *error);

@@ -12,11 +12,11 @@ struct npy_field {
 	char type[24]; /* "<f8", "<u8", "<i8", "<u4", "<U12" */
 };
 
-/* A one-dimensional structured array of `rows` records. Takes the same number of bytes whatever that is, so that it can
+/* The header of a one-dimensional structured array of `rows` records. Its length does not depend on `rows`, so it can
  * be written again once the rows are counted. */
 void npy_write_records_header(struct output *output, const struct npy_field *fields, size_t count, uint64_t rows);
 
-/* A one-dimensional array of one type. */
+/* The header of a one-dimensional array of one type. */
 void npy_write_header(struct output *output, const char *type, uint64_t rows);
 
 /* A field "<U" of so many characters: UCS-4, filled up with zeros, from text of any bytes (text_character()). */

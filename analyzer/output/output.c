@@ -1,12 +1,12 @@
 /*
  * output.c: buffered output with one sticky error.
  *
- * A file is written without a name (O_TMPFILE) in the folder of its target, gets a temporary one when all of it is
- * there, and is renamed when it is on the disk: so a file of this name is always whole, even after a power cut, a
- * failed command leaves the old one untouched, and one that is interrupted leaves nothing behind. File systems that
- * cannot do that get the temporary name at once. A symbolic link is followed first: the link stays, the file behind it
- * is replaced. close() is checked too: some file systems report a full disk only there. A closed pipe ends the program
- * as it ends any filter: by SIGPIPE, without a word.
+ * A file is written without a name (O_TMPFILE) in the folder of its target, gets a temporary name when it is complete,
+ * and is renamed when it is on the disk. So a file of the target's name is always complete, even after a power cut; a
+ * failed command leaves the old file untouched, and an interrupted one leaves nothing behind. File systems that cannot
+ * do that get the temporary name at once. A symbolic link is followed first: the link stays, the file behind it is
+ * replaced. close() is checked too: some file systems report a full disk only there. A closed pipe ends the program as
+ * it ends any filter: by SIGPIPE, without a message.
  */
 #include "output.h"
 
@@ -152,8 +152,8 @@ write_raw(struct output *output, const char *at, size_t size)
 	}
 }
 
-/* What people read on a terminal shows all that is in it; files and other programs get it as it is. A character that
- * is cut in two by the end of the buffer is not looked at. */
+/* On a terminal, control characters are made visible; files and other programs get them unchanged. A character that the
+ * end of the buffer cuts in two is not looked at. */
 static void
 write_all(struct output *output, const char *at, size_t size)
 {

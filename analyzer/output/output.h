@@ -1,5 +1,5 @@
 /*
- * output.h: where a command's data goes: standard output, or a file that appears only when it is complete.
+ * output.h: the output of a command: standard output, or a file that appears only when it is complete.
  *
  * Errors are sticky: write everything, then ask output_finish() once. Nothing is lost silently: a full disk or a
  * closed pipe is its error. One owner, one thread.
@@ -31,22 +31,22 @@ struct output {
  * call output_finish() or output_discard(). */
 int output_open(struct output *output, const char *path, struct portolan_error *error);
 
-/* Keeps what is written in buffer, `used` bytes. Reuse it with output_clear(); output_discard() frees it. */
+/* An output that stays in `buffer`, `used` bytes. Reuse it with output_clear(); output_discard() frees it. */
 int output_open_memory(struct output *output, size_t room, struct portolan_error *error);
 void output_clear(struct output *output);
 
-/* Adds what the other, of memory, holds, and its failure if it had one. */
+/* Adds the contents of another output, of memory, and its failure if it had one. */
 void output_append(struct output *output, const struct output *memory);
 
-/* Replaces the first bytes of what was written, which a file can do and a pipe cannot. */
+/* Replaces the first bytes of the output. A file can do this, a pipe cannot. */
 bool output_can_patch(const struct output *output);
 void output_patch(struct output *output, const void *data, size_t size);
 
-/* Where output_can_patch(): writes at a place of its own in the file, unbuffered, from any thread. */
+/* If output_can_patch(): writes at a place in the file, unbuffered, from any thread. */
 int output_write_at(const struct output *output, const void *data, size_t size, uint64_t at,
                     struct portolan_error *error);
 
-/* Writes what is buffered, for another program that is given `fd`. */
+/* Writes the buffer, before another program gets `fd`. */
 int output_flush(struct output *output, struct portolan_error *error);
 
 /* Reads what output_write_at() has written; cuts the file. */
@@ -71,7 +71,7 @@ void output_commit(struct output *output, const char *end);
 /* Makes output_finish() fail for lack of memory. */
 void output_fail(struct output *output);
 
-/* Writes what is buffered, to the disk too, and gives the file its name, with the mode of the file that had it.
+/* Writes the buffer, syncs the file to the disk, and gives it its name, with the mode of the file that had the name.
  * PORTOLAN_E_SYSTEM: nothing is left of the file. Frees everything. */
 int output_finish(struct output *output, struct portolan_error *error);
 void output_discard(struct output *output); /* after a failure elsewhere; may be called after output_finish() */

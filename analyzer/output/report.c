@@ -72,7 +72,7 @@ print_key(struct output *output, const char *key, size_t width)
 	output_printf(output, "%*s ", (int)width, "");
 }
 
-/* In text, a member of the document is a line; what is in a member follows after commas. */
+/* In text, a member of the document is a line; its own members follow, with commas between them. */
 static void
 begin_text(struct report *report, const char *key)
 {
@@ -95,7 +95,7 @@ end_text(struct report *report)
 		output_text(&report->output, "\n");
 }
 
-/* What stands before a value. */
+/* Writes the separator and the key before a value. */
 static void
 begin_member(struct report *report, const char *key)
 {

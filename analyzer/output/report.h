@@ -4,11 +4,11 @@
  *
  *     report_open() → report_begin(report, NULL) → members → report_end(report) → report_close()
  *
- * A member's key is NULL in a list and for the document itself. Text has a line for each member of the document, in
- * which what the member holds follows in one line, and tables (output/rows.h) with aligned columns.
+ * A member's key is NULL in a list and for the document itself. Text has a line for each member of the document, with
+ * the member's contents in the same line, and tables (output/rows.h) with aligned columns.
  *
- * Any text may be given. JSON is UTF-8: what is not is taken for Latin-1, from which its bytes can be had again. Errors
- * are sticky, as those of the output are. One owner, one thread.
+ * Any text may be given. JSON is UTF-8: other bytes are taken for Latin-1, from which they can be recovered. Errors are
+ * sticky, as those of the output are. One owner, one thread.
  */
 #ifndef REPORT_H
 #define REPORT_H
@@ -23,15 +23,15 @@ struct report {
 	bool as_text;
 	/* private */
 	unsigned indent, level; /* indent: blanks for each level of JSON; 0: all in one line */
-	uint64_t lists;         /* bit i: what is open at level i is a list */
-	bool is_first;          /* nothing stands yet in what is open */
+	uint64_t lists;         /* bit i: a list is open at level i */
+	bool is_first;          /* the open list or object is still empty */
 	unsigned members;       /* of text: named ones in the line */
 };
 
 /* JSON to a file, or standard output for NULL. On success call report_close() or report_discard(). */
 int report_open(struct report *report, const char *path, unsigned indent, struct portolan_error *error);
 int report_open_text(struct report *report, const char *path, struct portolan_error *error);
-/* JSON in one line, to report->output, an output of memory: the caller's to output_discard(). */
+/* JSON in one line, to the output of memory report->output, which the caller passes to output_discard(). */
 int report_open_memory(struct report *report, struct portolan_error *error);
 int report_close(struct report *report, struct portolan_error *error);
 void report_discard(struct report *report);
@@ -47,7 +47,7 @@ void report_real(struct report *report, const char *key, double value); /* not f
 void report_flag(struct report *report, const char *key, bool value);
 void report_null(struct report *report, const char *key);
 
-void report_json(struct report *report, const char *key, const json_t *value); /* what was read as JSON */
+void report_json(struct report *report, const char *key, const json_t *value); /* a value that was read as JSON */
 
 /* Whole numbers, which text has in one line: REPORT_WHOLES(report, {"examples", n}, {"epochs", e}). */
 struct report_whole {
@@ -62,7 +62,7 @@ void report_wholes(struct report *report, const struct report_whole *list, size_
 /* A JSON string of any bytes, for code that writes JSON in other ways. */
 void report_print_text(struct output *output, const char *text, size_t length);
 
-/* Of text alone: a line as it is. */
+/* A line that only the text has, unchanged. */
 __attribute__((format(printf, 2, 3))) void report_line(struct report *report, const char *format, ...);
 
 #endif

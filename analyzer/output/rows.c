@@ -1,4 +1,5 @@
-/* rows.c: see rows.h. Values are written as they come, but for formats whose head must know them all (rows_kept.h). */
+/* rows.c: see rows.h. Values are written as they come, except in formats whose head depends on them all
+ * (rows_kept.h). */
 #include "rows.h"
 
 #include "program/number.h"
@@ -32,7 +33,7 @@ write_string(struct rows *rows, const char *text, size_t length)
 		text_json(rows->output, text, length);
 }
 
-/* Names that need no escapes, which nearly all are, are copied at once: they are written with every value. */
+/* Names are written with every value, so those without escapes, which nearly all are, are copied at once. */
 static void
 write_key(struct output *output, char before, const char *name)
 {
@@ -57,7 +58,7 @@ write_key(struct output *output, char before, const char *name)
 	output_commit(output, at);
 }
 
-/* What stands before a value: in a report, its row. Its key, for a report. */
+/* Writes the separator before a value; in a report, begins its row. Returns its key, for a report. */
 static inline const char *
 begin_value(struct rows *rows)
 {

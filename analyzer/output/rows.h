@@ -42,7 +42,7 @@ struct rows {
 	bool is_excerpt;       /* rows are left out */
 	bool for_spreadsheets; /* CSV: see text_csv_for_spreadsheets() */
 	uint64_t count;
-	struct rows_kept *kept; /* of npy and aligned columns: rows that wait for what the head needs */
+	struct rows_kept *kept; /* of npy and aligned columns: rows that wait until the head is known */
 };
 
 /* On success call rows_close(). PORTOLAN_E_INVALID: npy on a terminal. */
@@ -64,8 +64,8 @@ void rows_begin(struct rows *rows, struct report *report, const char *key, const
                 size_t column_count);
 void rows_end(struct rows *rows);
 
-/* Rows for an output of the caller's, in CSV, TSV or JSON lines; there is no end to call. With `continues`, the values
- * follow those of a line that the caller began, and ends. */
+/* Rows for an output of the caller's, in CSV, TSV or JSON lines; no function ends them. With `continues`, the values
+ * follow those of a line that the caller begins and ends. */
 struct rows rows_for(struct output *output, enum rows_format format, const struct rows_column *columns,
                      size_t column_count, bool continues);
 void rows_head(struct rows *rows);
@@ -74,7 +74,7 @@ void rows_text(struct rows *rows, const char *text);                 /* NULL: em
 void rows_bytes(struct rows *rows, const char *text, size_t length); /* UTF-8 */
 void rows_whole(struct rows *rows, uint64_t value);
 void rows_real(struct rows *rows, double value); /* not finite: empty */
-/* Infinity is "inf"; in JSON, which has none, a number that is too large for its readers: 1e999. NaN: empty. */
+/* Infinity is "inf"; JSON has no infinity, and gets 1e999, which readers take for it. NaN: empty. */
 void rows_real_or_infinite(struct rows *rows, double value);
 void rows_empty(struct rows *rows);
 

@@ -1,8 +1,8 @@
 /*
  * rows_kept.c: see rows_kept.h.
  *
- * A cell is 8 bytes: a number, or where its text begins, behind its length. Both arrays count against --max-memory, and
- * lie in temporary files beyond it (dynamics/arrays.h).
+ * A cell is 8 bytes: a number, or the place of its text, which follows its length. Both arrays count against
+ * --max-memory, and lie in temporary files beyond it (dynamics/arrays.h).
  */
 #include "rows_kept.h"
 

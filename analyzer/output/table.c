@@ -1,4 +1,4 @@
-/* table.c: which columns a table has, and the rows of an example; see table.h. */
+/* table.c: the columns of a table, and the row of an example; see table.h. */
 #include "table.h"
 
 #include "program/message.h"
@@ -118,8 +118,8 @@ add_measures(struct rows *rows, const struct dynamics *part, uint32_t index)
 }
 
 /*
- * As the tools published with Dataset Cartography write and read td_metrics.jsonl. With --include-ci they put the
- * deviation with its confidence interval where the variability stands.
+ * In the form of td_metrics.jsonl, which the tools published with Dataset Cartography write and read. With --include-ci
+ * the deviation with its confidence interval takes the place of the variability, as there.
  */
 static void
 add_cartography(struct rows *lines, const struct dynamics *part, const uint32_t *rows, size_t count, bool with_ci)
@@ -219,7 +219,7 @@ table_write_rows(const struct table *table, struct output *output, const struct 
 		}
 }
 
-/* A row of nothing that says that rows are missing. */
+/* An empty row with "…" that shows that rows are missing. */
 static void
 add_gap(struct rows *rows)
 {

@@ -11,8 +11,7 @@
 #include "rows.h"
 
 /*
- * A table in parts: begun for a run, which may hold nothing but names (dynamics_open()); its parts have the same
- * columns.
+ * A table in parts: begun for a run, which may only have names (dynamics_open()); its parts have the same columns.
  *
  * npy fields: id "<u8" or "<U", gold "<i8", counts that are never empty "<u4", other whole numbers "<i8", floats "<f8",
  * label "<U". cartography: guid, index (by first appearance, as in the published files), threshold_closeness,
@@ -46,11 +45,11 @@ void table_write_head(const struct table *table, struct output *output, uint64_t
 void table_write_rows(const struct table *table, struct output *output, const struct dynamics *part,
                       const uint32_t *rows, size_t count);
 
-/* The first and the last of the rows, in aligned columns, for people; what is between them is counted on stderr. */
+/* The first and the last of the rows, in aligned columns, for people; a message on stderr counts all. */
 void table_show_rows(const struct table *table, struct output *output, const struct dynamics *dynamics,
                      const uint32_t *rows, size_t count);
 
-/* The measures that the format has. */
+/* The measures in the format. */
 uint32_t table_measures(enum table_format format, bool with_ci);
 
 /* The id as it is. */

@@ -2,8 +2,8 @@
  * table_npy.c: the table as one structured NumPy array.
  *
  * Records are put together field by field for a tile of rows, which fits the first-level cache with all its fields:
- * each inner loop reads one array and writes with one stride, and no row costs a call. Where the rows wanted follow one
- * another, as in most tables, the arrays are read as they are; else a tile of each is gathered first.
+ * each inner loop reads one array and writes with one stride, and no row costs a call. If the rows follow one another,
+ * as in most tables, the arrays are read directly; else a tile of each is gathered first.
  */
 #include "npy.h"
 #include "program/message.h"

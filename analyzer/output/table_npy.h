@@ -13,7 +13,7 @@
 struct table_record;
 int table_record_new(struct table_record **record, const struct dynamics *run, const struct text_extent *ids,
                      struct portolan_error *error);
-/* Says so where string ids take more than four times their own bytes. */
+/* Warns if string ids take more than four times their own bytes. */
 void table_note_wide_ids(const struct text_extent *ids);
 size_t table_record_bytes(const struct table_record *record);
 void table_record_head(const struct table_record *record, struct output *output, uint64_t rows);

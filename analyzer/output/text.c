@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* `before`: what stands before the text, in the same field. */
+/* `before`: a text before it, in the same field. */
 static void
 write_csv(struct output *output, const char *before, const char *text, size_t length)
 {

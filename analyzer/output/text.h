@@ -1,15 +1,15 @@
-/* text.h: values as the text formats want them, into an output. */
+/* text.h: writes values in the text formats into an output. */
 #ifndef TEXT_H
 #define TEXT_H
 
 #include "output.h"
 
-/* One field, quoted as RFC 4180 says where it must be. */
+/* One field, quoted by RFC 4180 if it must be. */
 void text_csv(struct output *output, const char *text, size_t length);
-/* The same, with a ' before a text that a spreadsheet would take for a formula: one that begins with = + - @, a tab or
- * a line end. */
+/* The same, with a ' before a text that a spreadsheet would take for a formula, as it begins with = + - @, a tab or a
+ * line end. */
 void text_csv_for_spreadsheets(struct output *output, const char *text, size_t length);
-/* One field as it is: TSV knows no quotes, and what would end the field becomes a space. */
+/* One field without quotes, which TSV does not know: characters that would end the field become spaces. */
 void text_tsv(struct output *output, const char *text, size_t length);
 /* A JSON string with its quotes; the bytes must be UTF-8. */
 void text_json(struct output *output, const char *text, size_t length);

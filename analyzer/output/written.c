@@ -1,4 +1,4 @@
-/* written.c: see written.h. The first few are named; of more, how many there are. */
+/* written.c: see written.h. The first few files are named; all others are counted. */
 #include "written.h"
 
 #include "program/message.h"
@@ -29,7 +29,7 @@ written_add(const char *path)
 		written.named++;
 }
 
-/* "1.3 MB"; as file managers have it, in powers of 1000. */
+/* "1.3 MB": in powers of 1000, as in file managers. */
 static void
 print_size(FILE *stream, const char *path)
 {

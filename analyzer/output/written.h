@@ -1,11 +1,11 @@
-/* written.h: the files that a command has written, for the one line that says so at its end. */
+/* written.h: the files that a command has written, for the message at its end. */
 #ifndef WRITTEN_H
 #define WRITTEN_H
 
-/* A file is complete. Written again, it is one. */
+/* A file is complete. A file that is written twice counts once. */
 void written_add(const char *path);
 
-/* Says on stderr what was written, and how large it is, if that is a terminal, and --quiet was not asked for. */
+/* Names the written files and their sizes on stderr, if that is a terminal, unless --quiet was given. */
 void written_say(void);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * command.h: the description of a subcommand. Each is one file in commands/ that defines one of these; the table in
- * commands.c lists them, and dispatch, help, suggestions, man pages and shell completion all come from that table.
+ * command.h: the description of a subcommand. Each file in commands/ defines one; the table in commands.c lists them.
+ * Dispatch, help, suggestions, man pages and shell completion all come from that table.
  */
 #ifndef COMMAND_H
 #define COMMAND_H
@@ -17,7 +17,7 @@ enum {
 	STATUS_INCOMPLETE = 3, /* done, but something is missing: see --strict */
 };
 
-/* Options that several commands share; a command names those it takes. --quiet and --help are everybody's. */
+/* Options that several commands share; a command names those it takes. All commands take --quiet and --help. */
 enum {
 	COMMON_STORE = 1,
 	COMMON_OUTPUT = 2,
@@ -40,22 +40,22 @@ struct command {
 	const char *help;     /* paragraphs, separated by empty lines */
 
 	const char *const *actions; /* the first operand is one of these; ends with NULL; NULL: there are none */
-	const char *operand;        /* what the (other) operands are: "run"; "file": read, or "-"; "directory" */
+	const char *operand;        /* the kind of the (other) operands: "run"; "file": read, or "-"; "directory" */
 	int least, most;            /* how many of them */
 
 	unsigned common;                   /* COMMON_… */
-	const struct option_spec *base;    /* what it takes as another command does; as `options` */
+	const struct option_spec *base;    /* options that it shares with another command; as `options` */
 	const struct option_spec *options; /* its own; ends with a NULL name; NULL: none */
 
 	size_t request_size;  /* of the struct the options are read into; it begins with a struct common_options */
-	const void *defaults; /* such a struct, of which the common options are not read; NULL: all 0 */
+	const void *defaults; /* such a struct, whose common options are ignored; NULL: all 0 */
 
 	/* Checks of the request that the table cannot express: 0, the status of options_wrong(), or a negative code
 	 * with `error` filled, which is wrong usage too. May be NULL. */
 	int (*check)(void *request, struct portolan_error *error);
 	/* An exit status, or a negative code with `error` filled. */
 	int (*run)(void *request, struct portolan_error *error);
-	/* Instead of all that: portoland reads the command line. */
+	/* Replaces all of the above: portoland reads the command line. */
 	int (*hand_over)(const struct command *command, char **argv);
 };
 
@@ -69,8 +69,7 @@ extern const struct command *const command_table[];   /* ends with NULL */
 const struct command *command_find(const char *name); /* NULL: none */
 const char *command_nearest(const char *name);        /* NULL: none is near */
 
-/* Reads the program's arguments, of which argv[1] is the command's name, and does what they ask for: the exit status.
- */
+/* Reads the program's arguments, of which argv[1] is the command's name, and runs the command; returns the exit status. */
 int command_run(const struct command *command, int argc, char **argv);
 
 #endif

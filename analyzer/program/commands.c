@@ -1,4 +1,4 @@
-/* commands.c: the table of subcommands, in the order in which help shows them, and how one is run. */
+/* commands.c: the table of subcommands, in the order of the help, and the function that runs one. */
 #include "command.h"
 
 #include "message.h"

@@ -1,8 +1,8 @@
 /*
  * handover.c: finds portoland and becomes it.
  *
- * $PORTOLAND, when set, is the program. Otherwise it stands beside this one (installed), in ../collector (a build
- * tree), or on $PATH. The arguments go over untouched: portoland reads the same ones, and judges them.
+ * $PORTOLAND, if set, names the program. Otherwise it is beside this program (installed), in ../collector (a build
+ * tree), or on $PATH. The arguments are passed on unchanged, and portoland checks them.
  */
 #include "handover.h"
 
@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The folder this program stands in. */
+/* The folder of this program. */
 static bool
 own_folder(char folder[PATH_MAX])
 {
@@ -35,7 +35,7 @@ own_folder(char folder[PATH_MAX])
 	return true;
 }
 
-/* Does not return when the program could be started. */
+/* Does not return if the program could be started. */
 static void
 become(const char *program, char **arguments)
 {

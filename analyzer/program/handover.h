@@ -1,4 +1,4 @@
-/* handover.h: commands that change a store are the collector's: they hand over to portoland. */
+/* handover.h: commands that change a store belong to the collector: they hand over to portoland. */
 #ifndef HANDOVER_H
 #define HANDOVER_H
 

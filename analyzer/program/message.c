@@ -1,10 +1,10 @@
 /*
  * message.c: lines for stderr.
  *
- * A line is put together first and written with one call, so that lines of programs that share a terminal or a
- * log file do not mix. Text that it quotes (a file's header, a name) may hold anything: control characters are shown
- * as question marks, so that a line stays one, and those that do not show by their numbers. Failures to write them are
- * ignored: there is nowhere left to report them.
+ * A line is composed first and written with one call, so that lines of programs that share a terminal or a log file do
+ * not mix. Quoted text (a file's header, a name) may hold anything: control characters are shown as question marks, so
+ * that it stays one line, and invisible characters by their numbers. Failures to write a message are ignored, as they
+ * could not be reported.
  */
 #include "message.h"
 
@@ -33,7 +33,7 @@ message_is_quiet(void)
 	return is_quiet;
 }
 
-/* "portolan: warning: "; what is not plain is styled: all of it, where no kind of message is named. */
+/* Prints "portolan: warning: ". A style covers the kind of message, or, without one, the whole beginning. */
 __attribute__((format(printf, 3, 0))) static void
 message_line(const char *kind, enum style manner, const char *format, va_list arguments)
 {

@@ -7,7 +7,7 @@
 /* "portolan: …" and a newline. */
 __attribute__((format(printf, 1, 2))) void message_error(const char *format, ...);
 
-/* The same line for results that are no failure, such as a count. */
+/* The same for results that are no failures, such as a count. */
 __attribute__((format(printf, 1, 2))) void message_note(const char *format, ...);
 
 /* "portolan: warning: …" and a newline; nothing after message_set_quiet(true). */

@@ -231,7 +231,7 @@ scale(uint64_t *value, long power)
 	return true;
 }
 
-/* The digits are read up to the last that is not 0, so that those of 4.000000000000000000000 need not fit. */
+/* Digits are read up to the last one that is not 0, so 4.000000000000000000000 is accepted. */
 bool
 number_parse_whole(const char *text, size_t length, uint64_t *value)
 {

@@ -19,10 +19,10 @@ const char *number_grouped(uint64_t value, char *text);
 
 /* The whole of `text` (length bytes, digits only) as a number. */
 bool number_parse_u64(const char *text, size_t length, uint64_t *value);
-/* The same for whole numbers as other programs write them: " 3", "4.0", "2e3", "1.50e1". Exact: no detour over a
- * double. */
+/* The same for whole numbers in the forms of other programs: " 3", "4.0", "2e3", "1.50e1". Exact, without a double in
+ * between. */
 bool number_parse_whole(const char *text, size_t length, uint64_t *value);
-/* Bytes, as digits with K, M, G or T (powers of 1024) after them or nothing. */
+/* Bytes, as digits, with K, M, G or T (powers of 1024) after them or without. */
 bool number_parse_size(const char *text, uint64_t *bytes);
 /* The whole of `text` as a finite decimal number. */
 bool number_parse(const char *text, double *value);

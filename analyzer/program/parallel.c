@@ -1,9 +1,9 @@
 /*
  * parallel.c: a window of slots that moves over the parts.
  *
- * Part p has slot p mod slots, and is begun only when part p − slots was delivered. Parts are begun in order, so every
- * part before one that failed is delivered first, whatever the threads do: the error reported is always the same. One
- * thread means the caller's own; so does a system that refuses to start more.
+ * Part p has slot p mod slots, and is begun only when part p − slots was delivered. Parts are begun in order, so all
+ * parts before a failed one are delivered first, and the reported error is always the same. With one thread, or if the
+ * system refuses to start more, the caller's thread does the work.
  */
 #include "parallel.h"
 

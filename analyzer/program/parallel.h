@@ -1,9 +1,8 @@
 /*
  * parallel.h: numbered parts of work, done by several threads, their results taken in the order of the parts.
  *
- * A part's result waits in a slot; there are a few slots for each thread, so memory is bounded however many parts
- * there are, and however slow the taking is. What is done and the order of delivery do not depend on the number of
- * threads.
+ * A part's result waits in a slot. There are a few slots for each thread, so memory is bounded however many parts there
+ * are, and however slowly results are taken. The work and the order of delivery do not depend on the number of threads.
  */
 #ifndef PARALLEL_H
 #define PARALLEL_H
@@ -17,20 +16,20 @@ struct parallel {
 	size_t count;     /* parts 0 … count−1 */
 	const char *what; /* for the progress bar; NULL: none */
 	void *context;
-	/* Part `part`, into `slot`, which is nobody else's until it was delivered. Several at once, in threads
+	/* Computes part `part` into `slot`, which belongs to it until it is delivered. Several run at once, in threads
 	 * 0 … threads−1. */
 	int (*work)(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error);
 	/* In the caller's thread, for part 0, 1, 2, …; may be NULL. */
 	int (*deliver)(void *context, unsigned slot, size_t part, struct portolan_error *error);
 };
 
-/* As many threads as were asked for; 0: one for each core that the process may use. */
+/* The requested number of threads; for 0 one for each core that the process may use. */
 unsigned parallel_threads(unsigned asked);
 
-/* How many slots parallel_run() uses with so many threads. */
+/* The number of slots that parallel_run() uses with so many threads. */
 unsigned parallel_slots(unsigned threads);
 
-/* Stops at a negative code, of the lowest part where there are several, and answers with it. No thread is left. */
+/* Stops at a negative code, and returns it; of several, that of the lowest part. No thread is left. */
 int parallel_run(const struct parallel *parallel, struct portolan_error *error);
 
 #endif

@@ -10,8 +10,8 @@ enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_ERROR, STYLE_WARNING, STYLE_GOOD, ST
 /* --styled. */
 void style_choose(enum style_when when);
 
-/* The sequence that makes a stream continue in a style: empty if the stream is not to be styled. Of STYLE_AUTO it is
- * where the stream is a terminal that can, and $NO_COLOR is not set, or empty (no-color.org). */
+/* The sequence that makes a stream continue in a style; empty if the stream is not to be styled. STYLE_AUTO styles a
+ * terminal that can show styles, unless $NO_COLOR is set and not empty (no-color.org). */
 const char *style(int fd, enum style style);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * suggest.c: "did you mean …?" for mistyped commands, options, formats and measures.
  *
- * The restricted Damerau-Levenshtein distance, in three rolling rows: swapped letters are the commonest slip of the
- * fingers and must count once. The limit on length bounds time and stack; no name of ours comes near it.
+ * The restricted Damerau-Levenshtein distance, in three rolling rows: swapped letters are the commonest typing error
+ * and must count once. The limit on length bounds time and stack; all names of the program are much shorter.
  */
 #include "suggest.h"
 

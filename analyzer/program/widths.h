@@ -3,8 +3,8 @@
 #ifndef WIDTHS_H
 #define WIDTHS_H
 
-/* Which one is used is decided before ThreadSanitizer is there, by a function that it has changed: the program would
- * end. */
+/* Not with ThreadSanitizer: the choice is made by an instrumented function before the sanitizer has started, which ends
+ * the program. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
 #define FOR_EACH_WIDTH __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
