@@ -25,7 +25,7 @@ compare_sizes(const void *a, const void *b)
 	return x->number < y->number ? 1 : -1;
 }
 
-/* Puts the members of each group one after the other; all[count] becomes that of the small ones, and comes last. */
+/* Puts the members of each group one after the other; the small groups together become all[count], the last one. */
 static void
 lay_out(const uint32_t *list, const uint32_t *groups, size_t n, size_t least, struct group *all, size_t count,
         uint32_t *members)
@@ -51,7 +51,7 @@ lay_out(const uint32_t *list, const uint32_t *groups, size_t n, size_t least, st
 	}
 }
 
-/* One from each group that has one left, the largest first, until there are `limit`; how many there are. */
+/* Takes one from each group that has one left, the largest first, up to `limit`; returns how many. */
 static size_t
 take_rounds(const struct group *groups, size_t count, const uint32_t *members, size_t limit, uint32_t *ranked)
 {

@@ -1,6 +1,6 @@
 /*
- * balanced.h: examples in groups, in an order every beginning of which takes from the groups as evenly as their sizes
- * allow.
+ * balanced.h: orders examples in groups such that each beginning of the order takes from the groups as evenly as their
+ * sizes allow.
  *
  * The first n of the order are what Zheng et al. 2023 (CCS, algorithm 1) and Yang et al. 2024 (S2L, algorithm 1) draw as a
  * subset of n: the groups give the smallest first, each min(its size, what is left / groups left, rounded down). That is
@@ -15,8 +15,8 @@
 
 /*
  * groups[i] < group_count is that of list[i], of n. Fills ranked[] with the first `limit` ≤ n of the order; within its
- * group each is drawn at random. Groups with fewer than `least` members are one, which comes when all others are used
- * up. Of equal groups the later is taken for the larger. PORTOLAN_E_MEMORY.
+ * group each is drawn at random. Groups with fewer than `least` members become one group, whose turn comes when all
+ * others are used up. Of equal groups the later counts as the larger. PORTOLAN_E_MEMORY.
  */
 int balanced_order(const uint32_t *list, const uint32_t *groups, size_t n, size_t group_count, size_t least,
                    struct random_state *random, size_t limit, uint32_t *ranked, struct portolan_error *error);

@@ -1,4 +1,5 @@
-/* beta.c: see beta.h. In logarithms: the densities of examples that are all but certain are beyond the range of numbers. */
+/* beta.c: see beta.h. Computed as logarithms, as the densities of nearly certain examples are beyond the range of
+ * numbers. */
 #include "beta.h"
 
 #include "statistics/random.h"
@@ -6,7 +7,7 @@
 
 #include <math.h>
 
-/* μ; the scores there are, if these are fewer. */
+/* for μ; fewer if there are fewer scores */
 static double
 anchor_confidence(const double *confidence, const double *dual, const uint32_t *order, size_t n)
 {

@@ -1,5 +1,6 @@
 /*
- * beta.h: drawing examples by their DUAL scores, at small sizes the easier ones (Cho et al. 2025, §3: Beta sampling).
+ * beta.h: draws examples by their DUAL scores, preferring easier ones at small sizes (Cho et al. 2025, §3: Beta
+ * sampling).
  *
  * Of n examples a share k is kept, r = 1 − k is pruned. Each is drawn, without replacement, with a probability in
  * proportion to dual · Beta(confidence; a, b), where
@@ -17,13 +18,13 @@
 
 #define BETA_ANCHORS 10
 
-/* Fills weights[order[i]], for n dense indices by ascending id, with the logarithm of what the probability is in
- * proportion to; −∞ where there is no score, or it is 0. */
+/* Fills weights[order[i]], for n dense indices by ascending id, with the logarithm of a number that the probability is
+ * proportional to; −∞ if there is no score, or it is 0. */
 void beta_log_weights(const double *confidence, const double *dual, const uint32_t *order, size_t n, double kept,
                       double c, double *weights);
 
-/* Makes of each log weight the key of a draw without replacement, for the same indices: whose key is larger is drawn earlier
- * (Efraimidis and Spirakis 2006, as logarithms). */
+/* Turns each log weight into the key of a draw without replacement, for the same indices: examples with larger keys are
+ * drawn earlier (Efraimidis and Spirakis 2006, as logarithms). */
 void beta_draw(const uint32_t *order, size_t n, uint64_t seed, double *weights);
 
 #endif

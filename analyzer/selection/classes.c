@@ -1,5 +1,5 @@
-/* classes.c: a bitmap of the labels seen: labels may be any number, so nothing is as long as the largest but its bits.
- */
+/* classes.c: a bitmap of the labels seen. Labels may be large numbers, so only this bitmap is as long as the largest
+ * label. */
 #include "classes.h"
 
 #include <portolan/error.h>

@@ -1,5 +1,4 @@
-/* classes.h: the gold labels there are among some examples, as groups 0 … count−1, ascending; without label (−1) first.
- */
+/* classes.h: the gold labels of some examples as groups 0 … count−1, ascending; examples without label (−1) first. */
 #ifndef CLASSES_H
 #define CLASSES_H
 
@@ -18,7 +17,7 @@ int classes_make(struct classes *classes, const int32_t *gold, const uint32_t *o
                  struct portolan_error *error);
 void classes_free(struct classes *classes); /* may be called twice */
 
-/* The group of a label that is there. */
+/* The group of a label, which must be one of them. */
 static inline size_t
 classes_find(const struct classes *classes, int32_t label)
 {

@@ -11,7 +11,7 @@
 
 const char *const data_iq_names[REGION_COUNT] = {"easy", "ambiguous", "hard"};
 
-/* Of an even number, half-way between the two in the middle. */
+/* The median; of an even number of values, half-way between the two in the middle. */
 static int
 median_of(const struct dynamics *dynamics, const double *values, double *median, struct portolan_error *error)
 {

@@ -1,9 +1,9 @@
 /*
  * data_iq.h: the groups of Data-IQ (Seedat et al. 2022), where a rule selects by them.
  *
- * With c the confidence, a the aleatoric uncertainty and m the median of a over the run's examples, as numpy.percentile() has
- * it: easy c ≥ 0.75 and a ≤ m, hard c ≤ 0.25 and a ≤ m, all others ambiguous. So the code published with the paper has them
- * (seedatnabeel/Data-IQ, src/utils/exp3_helpers.py).
+ * With c the confidence, a the aleatoric uncertainty and m the median of a over the run's examples, as
+ * numpy.percentile() has it: easy c ≥ 0.75 and a ≤ m, hard c ≤ 0.25 and a ≤ m, all others ambiguous. The code published
+ * with the paper has the same groups (seedatnabeel/Data-IQ, src/utils/exp3_helpers.py).
  */
 #ifndef DATA_IQ_H
 #define DATA_IQ_H

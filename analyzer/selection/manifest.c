@@ -1,4 +1,4 @@
-/* manifest.c: written when the output is there: its checksum is of the very file. */
+/* manifest.c: written when the output is complete, with a checksum of that file. */
 #include "manifest.h"
 
 #include "output/claims.h"
@@ -190,7 +190,7 @@ manifest_add_cuts(struct report *report, const struct region_cuts *cuts)
 	report_end(report);
 }
 
-/* Of the file as it lies there: XXH128 as its tools print it. */
+/* The checksum of the file on disk: XXH128, as its tools print it. */
 static int
 digest(const char *path, char hex[33], uint64_t *bytes, struct portolan_error *error)
 {

@@ -1,5 +1,5 @@
 /*
- * manifest.h: what stands beside an output file, in FILE.manifest.json: how it was made, and what it must hold.
+ * manifest.h: the file FILE.manifest.json beside an output: how the output was made, and what it must hold.
  *
  *     manifest_open(&manifest, "select", "subset.txt", dynamics, store, error);
  *     report_text(&manifest.report, "rule", …);            … whatever the command adds …
@@ -30,13 +30,13 @@ bool manifest_is_possible(const char *output);
 /* Claims its file (see output/claims.h), if there is to be one. */
 int manifest_claim(const char *output, struct portolan_error *error);
 
-/* Beside the finished `output`, which must last as long. Without `dynamics`, it has no members from store to observed.
- * On success call manifest_close(). */
+/* Opens the manifest of the finished `output`, whose name must stay until manifest_close(). Without `dynamics`, it has
+ * no members from store to observed. On success call manifest_close(). */
 int manifest_open(struct manifest *manifest, const char *command, const char *output, const struct dynamics *dynamics,
                   const char *store, struct portolan_error *error);
 int manifest_close(struct manifest *manifest, struct portolan_error *error);
 
-/* Of a report that is no file: begins its object, with the members up to observed. */
+/* For a report that is no file: begins its object, with the members up to observed. */
 void manifest_begin(struct report *report, const char *command, const struct dynamics *dynamics, const char *store);
 
 /* Adds "created": now, or $SOURCE_DATE_EPOCH; UTC. */

@@ -1,9 +1,8 @@
 /*
- * outline.c: which edges touch which band of heights.
+ * outline.c: finds the edges that touch each band of heights.
  *
- * An edge is looked at for a point only if it is as low and as high as the point. The band of a height never falls as
- * the height grows, also as floating point rounds it, so the point's band has all those edges, and no answer depends on
- * how many bands there are.
+ * For a point, only edges that reach its height count. The band of a height never falls as the height grows, even with
+ * rounding, so the point's band has all those edges, and no answer depends on the number of bands.
  */
 #include "outline.h"
 
@@ -49,7 +48,7 @@ measure(struct outline *outline)
 	}
 }
 
-/* How often edges are listed with so many bands. */
+/* The number of entries in the lists of edges, with so many bands. */
 static size_t
 set_bands(struct outline *outline, size_t bands)
 {

@@ -1,4 +1,4 @@
-/* outline.h: a polygon, with its edges by height, so that a point is compared with those beside it only. */
+/* outline.h: a polygon, with its edges by height, so that a point is compared only with the edges at its height. */
 #ifndef OUTLINE_H
 #define OUTLINE_H
 
@@ -23,7 +23,7 @@ struct outline {
 int outline_index(struct outline *outline, struct portolan_error *error);
 void outline_free(struct outline *outline);
 
-/* Is (x, y) inside, by the even-odd rule? Edges and vertices are. NaN is nowhere. */
+/* Is (x, y) inside, by the even-odd rule? Edges and vertices are inside; NaN never is. */
 bool outline_holds(const struct outline *outline, double x, double y);
 
 #endif

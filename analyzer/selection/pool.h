@@ -1,4 +1,4 @@
-/* pool.h: the examples a selection is made from: all that were observed, or those that the user's lists leave. */
+/* pool.h: the examples to select from: all observed ones, or those that the user's lists leave. */
 #ifndef POOL_H
 #define POOL_H
 
@@ -28,9 +28,9 @@ struct pool {
 	size_t count;
 };
 
-/* In the pool is who stands in every list that is no exclusion, and in no exclusion, and is within the polygons, if
- * there are any (NULL: none). PORTOLAN_E_INVALID: an id that cannot be one of the run, by file and line; or the lists
- * leave nobody. Polygons may. */
+/* The pool has the examples that are in every list, in no list of exclusions, and within the polygons, if there are any
+ * (NULL: none). PORTOLAN_E_INVALID: an id that cannot be one of the run, by file and line; or the lists leave no
+ * example. Polygons may leave none. */
 int pool_make(struct pool *pool, const struct dynamics *dynamics, struct pool_list *lists, size_t count,
               const struct within *within, struct portolan_error *error);
 void pool_free(struct pool *pool); /* may be called twice */

@@ -1,12 +1,12 @@
-/* region_list.h: which region of the data map each example of a run is in. */
+/* region_list.h: the region of the data map of each example of a run. */
 #ifndef REGION_LIST_H
 #define REGION_LIST_H
 
 #include "dynamics/dynamics.h"
 #include "regions.h"
 
-/* Of every observed example, by dense index: enum region; the caller's to free(). Without `cuts`, the run's own
- * defaults. Needs confidence and variability. PORTOLAN_E_MEMORY. */
+/* Lists the enum region of every observed example, by dense index; the caller's to free(). Without `cuts`, with the
+ * run's own defaults. Needs confidence and variability. PORTOLAN_E_MEMORY. */
 int region_list(const struct dynamics *dynamics, const struct region_cuts *cuts, uint8_t **regions,
                 struct portolan_error *error);
 

@@ -30,7 +30,7 @@ regions_default_cuts(const double *descending_variability, size_t n)
 {
 	size_t third = n / 3;
 
-	/* With fewer than three examples none is the top third. */
+	/* With fewer than three examples, no example is in the top third. */
 	return (struct region_cuts){
 	        .variability = third > 0 ? descending_variability[third - 1] : INFINITY,
 	        .confidence = 0.5,
@@ -40,7 +40,7 @@ regions_default_cuts(const double *descending_variability, size_t n)
 enum region
 region_of(double variability, double confidence, const struct region_cuts *cuts)
 {
-	/* Where nothing varies (one epoch), nothing is ambiguous. */
+	/* If no example varies, as with one epoch, none is ambiguous. */
 	if (variability >= cuts->variability && variability > 0)
 		return REGION_AMBIGUOUS;
 	return confidence >= cuts->confidence ? REGION_EASY : REGION_HARD;

@@ -1,8 +1,8 @@
 /*
- * regions.h: the three regions of a data map, where a command must name an example's. Pure.
+ * regions.h: the three regions of a data map, for commands that must name the region of an example. Pure.
  *
- * Swayamdipta et al. 2020 rank and do not cut; ours: ambiguous is the third of the examples with the highest
- * variability, and whoever varies as much as the last of these; of the rest, easy-to-learn has confidence ≥ 0.5,
+ * Swayamdipta et al. 2020 rank, and do not cut. The cuts here: ambiguous is the third of the examples with the highest
+ * variability, and those that vary as much as the last of these; of the rest, easy-to-learn has confidence ≥ 0.5,
  * hard-to-learn has less.
  */
 #ifndef REGIONS_H
@@ -19,7 +19,8 @@ struct region_cuts {
 	double confidence;  /* from here on: easy-to-learn */
 };
 
-/* "V,C", as in 0.3,0.5: a variability, not negative, and a confidence. False: it is not that, and *cuts as it was. */
+/* Reads "V,C", as in 0.3,0.5: a variability, not negative, and a confidence. False: the text is no such pair, and *cuts
+ * is unchanged. */
 bool regions_parse_cuts(const char *text, struct region_cuts *cuts);
 
 /* The cuts above for n ≥ 1 examples whose variability is listed in descending order; only the first third of the list

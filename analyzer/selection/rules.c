@@ -1,4 +1,4 @@
-/* rules.c: rules as text, and what they stand for. */
+/* rules.c: rules as text, and their meaning. */
 #include "data_iq.h"
 #include "selection.h"
 

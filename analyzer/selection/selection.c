@@ -1,9 +1,9 @@
 /*
  * selection.c: rules as orders over examples.
  *
- * A rule first leaves those of the list that are in its set, then takes the first by value. Every order is stable over
- * a list that is ascending by id, so ties need no second look; random permutes that same list, so it does not depend on
- * the order in which examples were recorded.
+ * A rule first keeps the examples of the list that are in its set, then takes the first by value. Every order is stable
+ * over a list that ascends by id, so ties need no further comparison; random permutes that same list, so it does not
+ * depend on the order in which examples were recorded.
  */
 #include "selection.h"
 
@@ -28,8 +28,8 @@
 size_t
 selection_size(double fraction, size_t n)
 {
-	/* The fraction is the double next to the decimal that was meant, and the product is rounded again: 0.145 × 100
-	 * must still come to 15, and 0.145 × 50,000,100 to 7,250,015. */
+	/* The fraction is the double next to the decimal that was meant, and the product is rounded too. Still, 0.145 ×
+	 * 100 must give 15, and 0.145 × 50,000,100 must give 7,250,015. */
 	double product = fraction * (double)n, size = floor(product + 0.5 + 2 * DBL_EPSILON * product);
 
 	return size < (double)n ? (size_t)size : n;
@@ -89,7 +89,7 @@ selection_share_out(const uint32_t *counts, size_t classes, size_t size, size_t 
 	}
 }
 
-/* Where a rule takes its numbers from; `list` is what is left of the source's. */
+/* The values that a rule ranks by; `list` has the remaining examples of the source. */
 struct ranking {
 	const double *values;
 	double *own_values;
@@ -164,7 +164,7 @@ keep_forgettable(const struct selection_source *source, struct ranking *ranking)
 	ranking->count = count;
 }
 
-/* Leaves those of the list that the rule's set and the threshold have in them. */
+/* Keeps the examples of the list that are in the rule's set and pass the threshold. */
 static int
 keep_set(const struct selection_source *source, const struct selection_rule *rule, struct ranking *ranking,
          struct portolan_error *error)
@@ -258,7 +258,7 @@ rank_randomly(const struct selection_source *source, size_t limit, uint32_t *ran
 	return 0;
 }
 
-/* The share that is kept is that of `limit`. */
+/* The kept share is that of `limit` in the list. */
 static int
 rank_by_beta(const struct selection_source *source, size_t limit, uint32_t *ranked, size_t *ranked_count,
              struct portolan_error *error)

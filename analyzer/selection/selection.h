@@ -1,8 +1,8 @@
 /*
- * selection.h: ranking examples by a rule, and how many to take.
+ * selection.h: ranks examples by a rule, and computes how many to take.
  *
  * A rule is a measure with a direction, or a set with an order within it, or one of the baselines that have neither.
- * Ties go by ascending id, and examples that a measure is not defined for come last.
+ * Ties are in the order of ascending ids, and examples without a value of the measure come last.
  */
 #ifndef SELECTION_H
 #define SELECTION_H
@@ -17,11 +17,11 @@ enum selection_kind {
 	SELECT_FORGETTABLE, /* the set: forgotten, or never learned; ranked as SELECT_FORGETTING */
 	SELECT_FORGETTING,  /* by forgetting events as dynamics->never_learned counts them (Toneva et al. 2019); of FLAG the
 	                     * never learned first */
-	SELECT_REGION,      /* the set; ranked as the rule of the same name */
-	SELECT_GROUP,       /* the set, of Data-IQ's; ranked by what makes an example one of it */
+	SELECT_REGION,      /* a region; ranked as the rule of the same name */
+	SELECT_GROUP,       /* a group of Data-IQ; ranked by the measure that puts an example into it */
 	SELECT_RANDOM,
 	SELECT_K_CENTER, /* needs features */
-	SELECT_DUAL_BETA, /* drawn by what beta.h says; depends on the size */
+	SELECT_DUAL_BETA, /* drawn as beta.h says; depends on the size */
 	SELECT_S2L,       /* by clusters of losses: see trajectories.h */
 	SELECT_BY_ID,    /* all there is, by ascending id; has no name */
 };
@@ -35,17 +35,17 @@ struct selection_rule {
 	double cut;         /* with strata: the share that is left out first */
 };
 
-/* Names that stand for a rule: ambiguous, hard-to-learn, …, region:ambiguous, …. */
+/* The names of rules: ambiguous, hard-to-learn, …, region:ambiguous, …. */
 extern const char *const selection_names[];
 #define SELECTION_NAMES 21
 
 /* "ambiguous", "confidence:asc", …; false: neither a name nor MEASURE:asc or MEASURE:desc. */
 bool selection_rule_parse(const char *text, struct selection_rule *rule);
 
-/* "variability:desc", "never learned, then forgetting_events:desc", …: what a rule does, in words that last. */
+/* "variability:desc", "never learned, then forgetting_events:desc", …: the rule in words, for manifests. */
 void selection_rule_describe(const struct selection_rule *rule, char *text, size_t room);
 
-/* Is it a set, which nothing has to be cut from where no size is given? */
+/* Is the rule a set, which can be taken whole without a size? */
 bool selection_rule_is_set(const struct selection_rule *rule);
 
 /* Ranks from the other end: the same measure in the opposite direction. False: the rule has no other end. */
@@ -57,7 +57,7 @@ void selection_rule_request(const struct selection_rule *rule, struct dynamics_r
 /* False: neither a measure of ours nor a column of the run. */
 bool selection_rule_is_known(const struct selection_rule *rule, const struct dynamics *dynamics);
 
-/* Whom to choose from, and by what beside the rule. */
+/* The examples to choose from, and parameters beside the rule. */
 struct selection_source {
 	const struct dynamics *dynamics;
 	const uint32_t *order; /* dense indices by ascending id */
@@ -78,14 +78,14 @@ struct selection_source {
 int selection_rank_first(const struct selection_source *source, const struct selection_rule *rule, size_t limit,
                          uint32_t *ranked, size_t *ranked_count, struct portolan_error *error);
 
-/* The same of everybody observed: room for dynamics->count. */
+/* The same for all observed examples: room for dynamics->count. */
 int selection_rank(const struct dynamics *dynamics, const struct selection_rule *rule, uint64_t seed, uint32_t *ranked,
                    size_t *ranked_count, struct portolan_error *error);
 
 /* fraction × n, rounded half up; fraction in [0, 1]. */
 size_t selection_size(double fraction, size_t n);
 
-/* The pure parts. `order` lists n examples by ascending id; `items` has room for 2 n. */
+/* The pure functions. `order` lists n examples by ascending id; `items` has room for 2 n. */
 void selection_by_values(const double *values, bool descending, const uint32_t *order, size_t n,
                          struct sort_item *items, uint32_t *ranked);
 
@@ -97,8 +97,9 @@ size_t selection_keep_within(const double *values, double from, double to, const
                              uint32_t *kept);
 
 /*
- * Shares `size` ≤ Σ counts out so that each class gets its share of the whole, by largest remainders (of equal ones the
- * first): quotas[c] is size·counts[c]/Σ counts, rounded down or up, and they add up to size. Counts are below 2^32.
+ * Divides `size` ≤ Σ counts among classes in proportion to their counts, by largest remainders (of equal ones the
+ * first): quotas[c] is size·counts[c]/Σ counts, rounded down or up, and the quotas add up to size. Counts are below
+ * 2^32.
  */
 void selection_share_out(const uint32_t *counts, size_t classes, size_t size, size_t *quotas);
 

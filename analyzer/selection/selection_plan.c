@@ -1,10 +1,10 @@
 /*
  * selection_plan.c: from ranks to a selection.
  *
- * A selection has parts (the rule, its other end, the mixes) and groups (the classes, or everybody as one). Each part
- * has a quota in each group; parts are served one after the other, and take in rank order whom nobody has yet. A mix
- * thus replaces the end of the selection: of S examples round(S·fraction) come from its rule, as Swayamdipta et al.
- * 2020 (section 4) replace ambiguous examples by easy-to-learn ones.
+ * A selection has parts (the rule, its other end, the mixes) and groups (the classes, or all examples as one). Each
+ * part has a quota in each group. The parts take their examples one after the other, in rank order, and pass over
+ * examples that are taken. A mix thus replaces the end of the selection: of S examples round(S·fraction) come from its
+ * rule, as Swayamdipta et al. 2020 (section 4) replace ambiguous examples by easy-to-learn ones.
  */
 #include "selection_plan.h"
 
@@ -22,7 +22,7 @@ struct taking {
 	struct classes classes; /* unless ANY */
 	uint32_t *sizes;        /* of the groups */
 	size_t *quotas;         /* the parts', one after the other */
-	size_t *passed;         /* by group: how many that the rule ranks first are still to be passed over */
+	size_t *passed;         /* by group: the number of first-ranked examples still to pass over */
 	uint8_t *taken;         /* by dense index */
 };
 
@@ -82,7 +82,7 @@ offset_of(const struct selection_plan *plan, size_t n)
 	return selection_size(plan->offset, n);
 }
 
-/* What no part can need more than: each passes over those that the others have. */
+/* The most that a part can need, as it passes over the examples that the others have. */
 static size_t
 limit_of(const struct selection_plan *plan, size_t n, const double *fractions, size_t fraction_count)
 {
@@ -196,8 +196,8 @@ smallest_of(const uint32_t *sizes, size_t groups)
 	return least;
 }
 
-/* How many each part is to take in each of the groups (classes, or all as one), and how many the rule passes over there;
- * and how many are asked for in all. */
+/* Sets the quota of each part in each group (classes, or all as one), the number that the rule passes over there, and
+ * the total. */
 static int
 share_out(struct taking *taking, size_t *asked, struct portolan_error *error)
 {

@@ -24,28 +24,28 @@ struct selection_plan {
 	double fraction; /* of the source's examples, when count is 0 */
 	bool published;  /* fractions are cut as the code published with Swayamdipta et al. 2020 cuts them */
 	uint64_t count;
-	bool smallest;         /* in place of a count, of EACH: that of the smallest class */
-	double offset;         /* passed over: what the rule ranks first, as a share of the source's examples, */
-	uint64_t offset_count; /* or, unless it is 0, so many; of EACH in each class, STRATIFIED as the classes are */
-	double top_share; /* of what is the rule's own: from its top; the rest from its other end. 1: all */
+	bool smallest;         /* instead of a count, with EACH: the size of the smallest class */
+	double offset;         /* passed over: the first of the ranking, as a share of the source's examples, */
+	uint64_t offset_count; /* or, unless it is 0, so many; EACH: in each class; STRATIFIED: in proportion */
+	double top_share; /* of the rule's own examples, the share from its top; the rest is from its other end */
 	enum selection_classes classes;                  /* not ANY: needs a size. Examples without label are a class */
 	struct selection_mix mixes[SELECTION_MIXES_MAX]; /* need a size */
 	size_t mix_count;
 };
 
-/* What must be loaded for it. */
+/* The data that must be loaded for the plan. */
 void selection_plan_request(const struct selection_plan *plan, struct dynamics_request *request);
 
-/* The parts' rules: the plan's, its other end, the mixes; how many. */
+/* Lists the rules of the parts: the plan's, its other end, the mixes; returns how many. */
 size_t selection_plan_parts(const struct selection_plan *plan, struct selection_rule rules[SELECTION_PARTS_MAX]);
 
-/* Who is ranked by each part of a plan: computed once, selected from for several sizes. */
+/* The ranking of each part of a plan: computed once, for selections of several sizes. */
 struct selection_ranking {
 	uint32_t *lists[SELECTION_PARTS_MAX];
 	size_t counts[SELECTION_PARTS_MAX];
 };
 
-/* Ranks as many as the plan, with its own size and with all of `fractions`, can take. */
+/* Ranks as many examples as the plan can take, with its own size and with all of `fractions`. */
 int selection_plan_rank(const struct selection_plan *plan, const struct selection_source *source,
                         const double *fractions, size_t fraction_count, struct selection_ranking *ranking,
                         struct portolan_error *error);
@@ -53,8 +53,8 @@ void selection_ranking_free(struct selection_ranking *ranking); /* may be called
 
 /*
  * *chosen (the caller's to array_free()) lists *count different dense indices: those of the rule in rank order, those
- * of its other end in the order from there, those of mixes in theirs. What a part has already, the next passes over.
- * *asked is the size meant, which a rule that is a set may not have.
+ * of its other end in the order from that end, those of mixes in their own order. A part passes over the examples of
+ * the parts before it. *asked is the size asked for, which a rule that is a set may not reach.
  */
 int selection_plan_take(const struct selection_plan *plan, const struct selection_source *source,
                         const struct selection_ranking *ranking, uint32_t **chosen, size_t *count, size_t *asked,

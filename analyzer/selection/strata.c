@@ -42,8 +42,8 @@ room_free(struct room *room)
 	array_free(room->groups);
 }
 
-/* Lists those that are not cut off, in the order of `strata->list`, with finite values first; answers how many these
- * are, and *count how many there are. */
+/* Lists the examples that are not cut off, in the order of `strata->list`, with finite values first; returns the number
+ * with finite values; *count: that of all. */
 static size_t
 list_rest(const struct strata *strata, struct room *room, size_t *count)
 {

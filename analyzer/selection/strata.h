@@ -1,8 +1,8 @@
 /*
  * strata.h: a subset that covers a measure's whole range: coverage-centric selection (CCS; Zheng et al. 2023, algorithm 1).
  *
- * The first examples of the ranking, the hardest, are cut off; the range of the others' values is divided into strata of
- * equal width, which give as evenly as they can (see balanced.h).
+ * The first examples of the ranking, the hardest, are cut off. The range of the other values is divided into strata of
+ * equal width, from which examples are taken as evenly as possible (see balanced.h).
  */
 #ifndef STRATA_H
 #define STRATA_H
@@ -15,7 +15,7 @@
 
 struct strata {
 	const double *values; /* by dense index */
-	bool descending;      /* from which end is cut off */
+	bool descending;      /* the end that is cut off */
 	const uint32_t *list; /* dense indices by ascending id */
 	size_t n;
 	size_t count; /* of strata, at least 1 */

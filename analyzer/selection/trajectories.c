@@ -12,12 +12,12 @@
 #include <string.h>
 
 #define TIMES 20
-#define SAMPLE 256 /* examples a cluster that the centres are found by */
+#define SAMPLE 256 /* per cluster, the examples that determine the centres */
 #define WORD 64u   /* rows of a word of bits */
-#define LEAST 3    /* examples of a cluster that takes part */
+#define LEAST 3    /* smaller clusters come last */
 
-/* The losses of the block's rows, epoch after epoch for a word of rows: the columns of all epochs lie as far from one another as
- * the cache is wide, so that no value of one would stay there until the next row. */
+/* The losses of the block's rows, epoch after epoch for a word of rows. The columns of all epochs lie as far from one
+ * another as the cache is wide, so row by row, no value would stay in the cache until the next row. */
 static void
 read_word(const struct store_block *block, uint32_t from, uint32_t rows, float *losses)
 {

@@ -1,4 +1,4 @@
-/* within.c: what a selection that was read (within_read.c) selects of a run. */
+/* within.c: evaluates a selection, which within_read.c has read, on a run. */
 #include "within_parts.h"
 
 #include "program/number.h"
@@ -133,7 +133,7 @@ within_keep_numbers(const double *values, const json_t *filter, uint32_t *kept, 
 	return 0;
 }
 
-/* The number of a class that is named, or given by its number; −1: null. */
+/* The number of a class, given by name or number; −1: null. */
 static int
 class_of(const struct within *within, const struct dynamics *dynamics, const json_t *value, int64_t *label,
          struct portolan_error *error)
@@ -278,7 +278,7 @@ within_keep(const struct within *within, const struct dynamics *dynamics, const 
 	*kept_count = n;
 	if (within->x)
 		code = keep_parts(within, dynamics, kept, kept_count, error);
-	for (int of_file = 0; of_file < 2; of_file++) { /* what takes longer comes last */
+	for (int of_file = 0; of_file < 2; of_file++) { /* the slower filters come last */
 		json_object_foreach((json_t *)(uintptr_t)within->filters, name, filter)
 		{
 			if (code >= 0 && within_is_of_file(name, filter) == of_file)
@@ -288,7 +288,7 @@ within_keep(const struct within *within, const struct dynamics *dynamics, const 
 	return code;
 }
 
-/* Of the column, or, where it is NULL, of the gold labels; −1: none. */
+/* A value of the column, or, if that is NULL, a gold label; −1: none. */
 static double
 value_of(const struct dynamics *dynamics, const double *values, uint32_t index)
 {

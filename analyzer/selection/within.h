@@ -7,14 +7,16 @@
  *      "digests": {"variability": "0123456789abcdef", …}}
  *
  * `polygon` in place of `parts` is one part that adds. Parts are applied in their order, to nothing at first. Without
- * either, all that pass the filters are selected. Inside is decided by the even-odd rule, in float64, on the measures
- * themselves; edges and vertices are inside. An example that lacks one of the two measures is inside of nothing. Bounds
- * are inclusive; who lacks the filter's value does not pass it. `gold` takes numbers of classes, names of classes, and
- * null for who has no label; `id` numbers, or texts; measures and users' columns "min", "max", and "in" with numbers.
- * `digests` tell whether what was selected from is what there is now: see within_is_changed().
+ * either, all examples that pass the filters are selected. The even-odd rule decides what is inside, in float64, on the
+ * measures themselves; edges and vertices are inside. An example that lacks one of the two measures is never inside.
+ * Bounds are inclusive; an example that lacks the filter's value does not pass. `gold` takes numbers of classes, names
+ * of classes, and null for examples without a label; `id` takes numbers, or texts; measures and users' columns take
+ * "min", "max", and "in" with numbers. `digests` show whether the data has changed since the selection was made: see
+ * within_is_changed().
  *
- * The live page has two filters more, which need the user's own file: "data:COLUMN", with "in" and texts, or as a measure's,
- * and "text": {"contains": ["a", "b"]}, examples whose id or texts hold all of these. It exports ids in their place.
+ * The live page has two more filters, which need the user's own file: "data:COLUMN", with "in" and texts, or like that
+ * of a measure; and "text": {"contains": ["a", "b"]} for examples whose id or texts hold all of these. In an export,
+ * ids take their place.
  */
 #ifndef WITHIN_H
 #define WITHIN_H
@@ -31,19 +33,19 @@ int within_parse(struct within **within, const char *what, const char *text, siz
 int within_read(struct within **within, const char *path, struct portolan_error *error); /* from a file */
 void within_free(struct within *within);                                                 /* NULL: nothing */
 
-/* What it says of where it was made; NULL: nothing. */
+/* The run and the epochs of the selection; NULL: not given. */
 const char *within_run(const struct within *within);
 const char *within_epochs(const struct within *within); /* "1:6" */
 
-/* The object it was read from, without what it does not know. Borrowed. */
+/* The object from which it was read, without unknown members. Borrowed. */
 const json_t *within_json(const struct within *within);
 
-/* Is it a filter that needs the user's own file? */
+/* Does the filter need the user's own file? */
 bool within_is_of_file(const char *name, const json_t *filter);
 
 /*
- * Who decides such filters: keep() does what within_keep() does for one of them, kept[] being the *count that are left,
- * dense indices by ascending id. Without, within_keep() refuses them.
+ * Evaluates such filters: keep() does what within_keep() does, for one filter; kept[] has the *count remaining dense
+ * indices by ascending id. Without it, within_keep() refuses such filters.
  */
 struct within_file {
 	int (*keep)(void *context, const char *name, const json_t *filter, uint32_t *kept, size_t *count,
@@ -52,13 +54,13 @@ struct within_file {
 };
 void within_use_file(struct within *within, const struct within_file *file); /* is copied */
 
-/* Adds what must be loaded for it. */
+/* Adds the data that must be loaded for it. */
 void within_request(const struct within *within, struct dynamics_request *request);
 
 /*
- * Keeps those of the n in `order` (dense indices by ascending id) that it selects: kept[] (room for n; may be order
- * itself), still by ascending id. PORTOLAN_E_INVALID: the run has no such measure, column, class or kind of id. Safe
- * from several threads on one `within`.
+ * Keeps the selected ones of the n examples in `order` (dense indices by ascending id): kept[] (room for n; may be
+ * order itself), still by ascending id. PORTOLAN_E_INVALID: the run has no such measure, column, class or kind of id.
+ * Safe from several threads on one `within`.
  */
 int within_keep(const struct within *within, const struct dynamics *dynamics, const uint32_t *order, size_t n,
                 uint32_t *kept, size_t *kept_count, struct portolan_error *error);
@@ -72,8 +74,8 @@ int within_keep_numbers(const double *values, const json_t *filter, uint32_t *ke
  * examples by ascending id, as 16 hexadecimal digits. */
 void within_digest(const struct dynamics *dynamics, const double *values, char digest[WITHIN_DIGEST_ROOM]);
 
-/* Has any of the columns that it gives a digest of, or "gold", other values now? Columns that were not loaded count as the
- * same. */
+/* Has any column for which it has a digest, or "gold", other values now? Columns that are not loaded count as
+ * unchanged. */
 bool within_is_changed(const struct within *within, const struct dynamics *dynamics);
 
 #endif

@@ -1,5 +1,5 @@
-/* within_read.c: reading a selection, strictly: what is not understood is refused, as it could mean another selection.
- */
+/* within_read.c: reads a selection strictly: members that it does not understand are refused, as they could mean
+ * another selection. */
 #include "within_parts.h"
 
 #include "files/content.h"
@@ -13,7 +13,7 @@
 #define PARTS_MAX 1000
 #define VERTICES_MAX 100000  /* of all polygons */
 #define TEXTS_MAX 16         /* that are searched at once */
-#define COORDINATE_MAX 1e150 /* of a vertex: products of two stay finite */
+#define COORDINATE_MAX 1e150 /* of a vertex, so that products of two stay finite */
 
 int
 within_wrong(const struct within *within, struct portolan_error *error, const char *format, ...)
@@ -147,7 +147,7 @@ check_search(const struct within *within, const char *name, const json_t *filter
 	                           TEXTS_MAX);
 }
 
-/* Does the filter have what a filter of this column can have? */
+/* Has the filter only members that a filter of this column can have? */
 static int
 check_filter(const struct within *within, const char *name, const json_t *filter, struct portolan_error *error)
 {

@@ -1,10 +1,10 @@
 /*
- * access.c: names, pages and tokens, compared.
+ * access.c: compares names, pages and tokens.
  *
  * A page of another site may send requests to loopback, and by DNS rebinding may even read the answers, as if they were
- * its own. Its Host, or its Origin, then has the other site's name. Which port Host names does not matter: a forwarded
- * port (ssh -L) is another one. It names the cookie: a browser has one jar for all ports of a host, and servers of
- * several machines, each on port 5780 there, are forwarded to several ports here.
+ * its own. Its Host, or its Origin, then has the other site's name. The port in Host is not checked, as a forwarded
+ * port (ssh -L) differs. It becomes part of the cookie's name: a browser has one set of cookies for all ports of a
+ * host, and the servers of several machines, each on port 5780 there, may be forwarded to several ports here.
  */
 #include "access.h"
 
@@ -68,7 +68,7 @@ access_has_token(const struct access *access, const char *given)
 
 	if (!given || strlen(given) != length)
 		return false;
-	for (size_t i = 0; i < length; i++) /* in the same time, wherever they differ */
+	for (size_t i = 0; i < length; i++) /* in constant time */
 		difference |= (unsigned char)(given[i] ^ access->token[i]);
 	return difference == 0;
 }

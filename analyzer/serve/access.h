@@ -13,13 +13,14 @@ struct certificate;
 struct access {
 	const char *token;        /* the token that a request must show */
 	const char *const *hosts; /* what Host may name, without a port; ends with NULL */
-	const struct certificate *certificate; /* with names besides; NULL: no TLS */
+	const struct certificate *certificate; /* with further names; NULL: no TLS */
 };
 
-/* Is `host` ("NAME" or "NAME:PORT", where NAME may be "[::1]") one by which this server may be asked? NULL is not. */
+/* Is `host` ("NAME" or "NAME:PORT", where NAME may be "[::1]") an allowed name of this server? NULL is not. */
 bool access_has_host(const struct access *access, const char *host);
 
-/* Is `origin`, which a browser says where a page's script asks, a page of `host` itself? NULL, not said, is. */
+/* Does `origin`, which a browser sends with requests of a page's script, belong to `host` itself? NULL, not sent,
+ * does. */
 bool access_has_origin(const struct access *access, const char *origin, const char *host);
 
 bool access_has_token(const struct access *access, const char *given); /* NULL is none */

@@ -1,4 +1,4 @@
-/* answers.c: what the functions that answer share. */
+/* answers.c: shared by the functions that answer requests. */
 #include "answers.h"
 
 #include "program/number.h"

@@ -1,5 +1,5 @@
-/* answers.h: the functions that answer requests, and what they share. Each fills the answer; all are safe from several
- * threads. The requests are described in README.md. */
+/* answers.h: the functions that answer requests, and those that they share. Each fills the answer; all are safe from
+ * several threads. The requests are described in README.md. */
 #ifndef ANSWERS_H
 #define ANSWERS_H
 
@@ -22,33 +22,34 @@ struct server {
 	struct progress *progress;
 };
 
-/* The view that the request's run, epochs and version name. False: `answer` says why not. Return it. */
+/* The view that the request names by run, epochs and version; return it later. False: `answer` has the reason. */
 bool answer_take_view(struct server *server, const struct http_request *request, const struct view **view,
                       struct http_answer *answer);
 
-/* The error as an answer: 404 for a run that is not there, 409 for a version that is gone, … */
+/* Turns an error into an answer: 404 for a run that is not there, 409 for a version that is gone, … */
 void answer_failure(struct http_answer *answer, int code, const struct portolan_error *error);
 
-/* A number of the query, from least to most; `otherwise` if it is not given. False: `answer` says what it must be. */
+/* A number in the query, from least to most; `otherwise` if it is not given. False: `answer` says what it must be. */
 bool answer_number(const struct http_request *request, const char *name, uint64_t least, uint64_t most,
                    uint64_t otherwise, uint64_t *number, struct http_answer *answer);
 
-/* A report that becomes the answer: begin, write it, finish. False: `answer` says that there is no memory. */
+/* A report that becomes the answer: begin, write it, finish. False: out of memory, which `answer` says. */
 bool answer_begin(struct report *report, struct http_answer *answer);
 void answer_finish(struct report *report, struct http_answer *answer);
 
-/* The same of a report whose writing may have failed, with `code`: then that is the answer. */
+/* The same for a report whose writing may have failed with `code`: the answer is then that error. */
 void answer_finish_or_fail(struct report *report, int code, const struct portolan_error *error,
                            struct http_answer *answer);
 
 /* Sends what was written to an output of memory, which is discarded. */
 void answer_output(struct output *output, const char *type, struct http_answer *answer);
 
-/* A measure, or a user's column, of the view that the query names with `name`; NULL: `answer` says so. */
+/* The measure or user's column of the view that the query names with `name`; NULL: there is none, which `answer`
+ * says. */
 const struct dynamics_column *answer_column(const struct view *view, const struct http_request *request,
                                             const char *name, struct http_answer *answer);
 
-/* The view as api/view has it; texts may be NULL. */
+/* Writes the view as the answer of api/view; texts may be NULL. */
 void view_report(struct report *report, const struct view *view, const struct texts *texts);
 
 void answer_runs(struct server *server, const struct http_request *request, const char *run,

@@ -1,6 +1,6 @@
 /*
- * browser.c: the address holds the token, and any user of this machine can read the arguments of programs. So what is
- * opened is a file that its owner alone can read, and that leads to the address.
+ * browser.c: the address holds the token, and any user of this machine can read the arguments of programs. So the
+ * browser gets a file that only its owner can read, and that leads to the address.
  */
 #include "browser.h"
 
@@ -82,7 +82,7 @@ start(char *path)
 		return;
 	}
 	sigemptyset(&none);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK); /* signals are blocked here, and end a browser */
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK); /* blocked here, but they must end a browser */
 	posix_spawnattr_setsigmask(&attributes, &none);
 	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);

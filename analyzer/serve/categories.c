@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A label is a user's number, up to 2^31: what is counted is which there are. */
+/* A label is a user's number, up to 2^31, so labels are numbered by the distinct ones. */
 static int
 take_labels(struct categories *categories, struct portolan_error *error)
 {

@@ -1,5 +1,4 @@
-/* categories.h: which category each example of a view is in: its gold label, or its value in a column of the user's
- * file. */
+/* categories.h: the category of each example of a view: its gold label, or its value in a column of the user's file. */
 #ifndef CATEGORIES_H
 #define CATEGORIES_H
 
@@ -11,7 +10,7 @@
 
 struct categories {
 	int32_t *numbers; /* by place; −1: none */
-	size_t known;     /* numbers are below it: categories that there are, however large the users' labels */
+	size_t known;     /* numbers are below it; it counts categories, however large the users' labels are */
 	/* private */
 	const struct view *view;
 	struct classes classes; /* of gold labels; the last `known` of them */
@@ -24,8 +23,8 @@ int categories_make(struct categories *categories, const struct view *view, stru
                     const struct attribute **column, struct portolan_error *error);
 void categories_free(struct categories *categories); /* may be called twice */
 
-/* Members of an object: "label", what the category is called; "value", its number where that means something to the
- * user, a class of the run, else null. */
+/* Writes members of an object: "label", the name of the category; "value", the number of a class of the run, else
+ * null. */
 void categories_report(struct report *report, const struct categories *categories, size_t number);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * certificate.c: the names that are safe in requests by TLS.
+ * certificate.c: the names that requests by TLS may use.
  *
- * DNS rebinding needs a name that another site's owner can point here. An address in digits is none: the browser asked
- * no name server. A name of the certificate is none either: it is the user's. This machine's own name is taken where
- * it listens everywhere, as it is the one that is shown if the certificate has none.
+ * DNS rebinding needs a name that the owner of another site can point to this machine. An address in digits is safe, as
+ * the browser asked no name server. A name in the certificate is safe, as it belongs to the user. A server that listens
+ * on all addresses also accepts this machine's own name, which is shown if the certificate has none.
  */
 #include "certificate.h"
 
@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define NAME_ROOM 256
-#define NAMES_MOST 1000 /* of a certificate, looked at for one to be shown */
+#define NAMES_MOST 1000 /* of a certificate, among which one to show is looked for */
 
 struct certificate {
 	gnutls_x509_crt_t parsed;
@@ -26,7 +26,7 @@ struct certificate {
 	char shown[NAME_ROOM];
 };
 
-/* An alternative name as text, as it stands in an address; false: it is none to be opened. */
+/* An alternative name in the form of an address; false: it cannot be opened. */
 static bool
 print_name(unsigned type, const char *bytes, size_t size, char shown[NAME_ROOM])
 {

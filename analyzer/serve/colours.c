@@ -1,4 +1,4 @@
-/* colours.c: which categories are the largest, and which byte each example gets. */
+/* colours.c: finds the largest categories, and the byte of each example. */
 #include "colours.h"
 
 #include <portolan/error.h>

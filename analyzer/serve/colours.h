@@ -9,7 +9,7 @@
 #include "categories.h"
 
 #define COLOUR_NONE 255
-#define COLOURS_MAX 12 /* categories that have a colour of their own; the others are one more, "other" */
+#define COLOURS_MAX 12 /* categories with a colour of their own; all others share one more, "other" */
 
 struct colours {
 	unsigned char *bytes; /* by place */

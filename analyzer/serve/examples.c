@@ -1,4 +1,4 @@
-/* examples.c: an example with all that is known of it. */
+/* examples.c: an example with all of its data. */
 #include "examples.h"
 
 #include "program/number.h"
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#define SEARCH_MS 500 /* a search that takes longer is broken off, and says how far it came */
+#define SEARCH_MS 500 /* a longer search is broken off, and says how many examples it has searched */
 
 void
 examples_report_id(struct report *report, const char *key, const struct ids *ids, uint32_t index)

@@ -15,17 +15,18 @@ void examples_report_members(struct report *report, const struct dynamics *dynam
 void examples_report(struct report *report, const struct view *view, const struct texts *texts, uint32_t place,
                      const struct stories *stories, size_t i);
 
-/* Does the id, as a text, hold `part`, letters large or small? */
+/* Does the id, as a text, hold `part`, without regard to the case of ASCII letters? */
 bool examples_id_contains(const struct ids *ids, uint32_t index, const char *part);
 
 /*
- * Of n examples (dense indices), the numbers 0 … n−1 of those whose id, or a text, holds `part`, letters large or
- * small: found[] (room for n); returns how many. It ends after half a second: *searched of the n were looked at.
+ * Finds those of n examples (dense indices) whose id, or one of whose texts, holds `part`, without regard to the case
+ * of ASCII letters: found[] (room for n) gets their numbers 0 … n−1; returns how many. The search ends after half a
+ * second: *searched of the n were searched.
  */
 size_t examples_search(const struct view *view, const struct texts *texts, const uint32_t *indices, size_t n,
                        const char *part, uint32_t *found, size_t *searched);
 
-/* The id: a whole number, or a text. Integers are written as they are, whatever a reader of JSON makes of those beyond
+/* The id: a whole number, or a text. Integers are written in full, although some readers of JSON lose digits beyond
  * 2^53. */
 void examples_report_id(struct report *report, const char *key, const struct ids *ids, uint32_t index);
 

@@ -172,7 +172,7 @@ file_filters_keep(void *context, const char *name, const json_t *filter, uint32_
 	return code;
 }
 
-/* A selection of nothing but those filters that ids take the place of. `found`: are there any? */
+/* A selection of only those filters that are to be replaced by ids. `found`: are there any? */
 static int
 read_replaced(struct within **replaced, const json_t *filters, bool *found, struct portolan_error *error)
 {
@@ -197,7 +197,7 @@ read_replaced(struct within **replaced, const json_t *filters, bool *found, stru
 	return code;
 }
 
-/* Whole numbers beyond 63 bits are texts: a selection's integers have no more. */
+/* Whole numbers beyond 63 bits are written as texts, as the integers of a selection have no more. */
 static void
 report_id(struct report *report, const struct ids *ids, uint32_t index)
 {
@@ -221,7 +221,7 @@ report_ids(struct report *report, const struct ids *ids, const uint32_t *kept, s
 	report_end(report);
 }
 
-/* Those that the filters let through which `replaced` has. */
+/* The examples that pass the filters of `replaced`. */
 static int
 report_replaced(struct report *report, struct file_filters *filters, struct within *replaced,
                 struct portolan_error *error)

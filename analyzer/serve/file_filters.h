@@ -1,5 +1,5 @@
 /* file_filters.h: filters of a selection that need the user's own file (selection/within.h): on its columns, and on
- * texts; and such a selection as other programs can repeat it. */
+ * texts; and the conversion of such a selection to one that other programs can repeat. */
 #ifndef FILE_FILTERS_H
 #define FILE_FILTERS_H
 
@@ -20,8 +20,8 @@ struct file_filters {
 int file_filters_keep(void *context, const char *name, const json_t *filter, uint32_t *kept, size_t *count,
                       struct portolan_error *error);
 
-/* The selection's filters as `select --within` reads them, the member "filters": in place of those that need the file,
- * the ids that these, and one of "id", let through. Nothing where there are none. */
+/* Writes the member "filters" of the selection as `select --within` reads it: filters that need the file, and one of
+ * "id", are replaced by the ids that pass them. Without filters, writes nothing. */
 int file_filters_report(struct report *report, struct file_filters *filters, const struct within *within,
                         struct portolan_error *error);
 

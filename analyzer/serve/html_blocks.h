@@ -1,10 +1,10 @@
 /*
  * html_blocks.h: data within an HTML document: script elements that no browser runs, each with JSON, or with bytes as
- * base64, as their text. They are written as they come, and nothing is kept but the bytes that fill no group of three.
+ * base64, as their text. They are written as they come; only bytes that do not yet fill a group of three are kept.
  *
  *     html_block_begin(blocks, "gold", HTML_BYTES) → html_block_write() … → html_block_end()
  *
- * In JSON, "<" is written as \u003c, which is the same text: so nothing in it ends the element.
+ * In JSON, "<" is written as \u003c, which is the same text, so that no text ends the element.
  */
 #ifndef HTML_BLOCKS_H
 #define HTML_BLOCKS_H
@@ -35,7 +35,7 @@ void html_block_begin(struct html_blocks *blocks, const char *name, enum html_bl
 void html_block_write(struct html_blocks *blocks, const void *data, size_t size);
 void html_block_end(struct html_blocks *blocks);
 
-/* What a block of so many bytes adds to the document, at most. */
+/* The most that a block of so many bytes adds to the document. */
 uint64_t html_block_size(uint64_t bytes);
 
 #endif

@@ -62,7 +62,7 @@ take_measure(const struct html_data *data, size_t i, const void *context, void *
 	memcpy(value, (const double *)context + index_of(data, i), sizeof(double));
 }
 
-/* What is gathered of the JSON goes to the block, if it is enough. */
+/* Moves the gathered JSON to the block, if there is enough of it. */
 static int
 hand_over(struct html_data *data, struct output *json, size_t least, struct portolan_error *error)
 {

@@ -1,4 +1,4 @@
-/* html_data.h: what a map that is one file holds of a run: each function writes its blocks (html_blocks.h). */
+/* html_data.h: the data of a run in a map that is one file: each function writes its blocks (html_blocks.h). */
 #ifndef HTML_DATA_H
 #define HTML_DATA_H
 

@@ -1,6 +1,7 @@
 /*
- * html_file.c: the order of the file: the page up to where its data belong; what does not depend on the file's size;
- * p(gold) and correctness by epoch, if they fit; what the file is, which says what was left out; the rest of the page.
+ * html_file.c: writes the file in this order: the page up to the place of its data; data that do not depend on the
+ * file's size; p(gold) and correctness by epoch, if they fit; a description of the file, which says what was left out;
+ * the rest of the page.
  */
 #include "html_file.h"
 
@@ -27,8 +28,8 @@ struct work {
 	struct html_file *file;
 	struct view view; /* with the file's dynamics */
 	struct texts *texts;
-	const struct attribute *column; /* of the user's file: what colours the points; NULL: another thing does */
-	char colour[320];               /* as the page names it */
+	const struct attribute *column; /* that colours the points, of the user's file; or NULL */
+	char colour[320];               /* its name in the page */
 	uint32_t *places;
 	struct html_data data;
 };
@@ -164,7 +165,7 @@ add_column(struct report *report, const struct attribute *column)
 	report_end(report);
 }
 
-/* "about": what the page cannot know from elsewhere. */
+/* "about": facts that the page has from nowhere else. */
 static void
 add_about(struct report *report, const struct work *work)
 {

@@ -3,8 +3,8 @@
  * server.
  *
  * It holds the examples' ids, gold labels and measures (float64), or of more than `sample` examples a random sample of
- * them; p(gold) and correctness by epoch, if the file then has at most HTML_FILE_MOST bytes; and the texts that are
- * asked for. page/file_source.js reads it.
+ * them; p(gold) and correctness by epoch, if the file then has at most HTML_FILE_MOST bytes; and the requested texts.
+ * page/file_source.js reads it.
  */
 #ifndef HTML_FILE_H
 #define HTML_FILE_H

@@ -16,12 +16,12 @@
 #define HEADERS_MAX (64u << 10) /* of one request, and what is sent of the answer at once */
 #define STACK_SIZE (512u << 10)
 #define ARGUMENTS_MAX 24
-#define SPARE 100 /* connections; from there on the oldest that has not shown the token makes room for a new one */
+#define SPARE 100 /* connections; from then on the oldest one without the token makes room for a new one */
 
 #define NOTHING_MAY_BE_LOADED "default-src 'none'; frame-ancestors 'none'"
 
-/* The page itself asks for what follows the entry: a link on another site's page, or in a file, brings no cookie there.
- * The hash is of the script. */
+/* A link on another site's page, or in a file, brings no cookie to the entry, so the entry's script asks again from the
+ * page itself. The hash is that of the script. */
 #define ENTRY "<!DOCTYPE html><html lang=\"en\"><title>Portolan</title><script>location.replace(\"/\" + location.hash)</script>"
 #define ENTRY_SECURITY "default-src 'none'; script-src 'sha256-nPyh1eyOzXOMQM3WXU/fZlQpSBSuDIvNusR15IIZdco='; frame-ancestors 'none'"
 
@@ -100,7 +100,7 @@ check_argument(void *improper, enum MHD_ValueKind kind, const char *name, const 
 	return MHD_YES;
 }
 
-/* To leave such an argument out would answer another request. */
+/* An argument that cannot be decoded is refused: without it, this would be another request. */
 static bool
 has_improper_argument(struct MHD_Connection *connection)
 {
@@ -184,7 +184,7 @@ send_answer(struct MHD_Connection *connection, struct http_answer *answer)
 	return result;
 }
 
-/* Does a page of another site, or a file, lead here? Browsers that do not say so count as no. */
+/* Did a page of another site, or a file, lead here? No, if the browser does not say. */
 static bool
 is_led_from_elsewhere(struct MHD_Connection *connection)
 {
@@ -193,7 +193,7 @@ is_led_from_elsewhere(struct MHD_Connection *connection)
 	return site && strcasecmp(site, "cross-site") == 0;
 }
 
-/* The address that was printed: the token becomes a cookie, and leaves the address line. */
+/* The printed address: the token becomes a cookie, and is removed from the address line. */
 static enum MHD_Result
 take_token(const struct http *http, struct MHD_Connection *connection)
 {
@@ -259,7 +259,7 @@ exchange_new(struct MHD_Connection *connection, const char *url, const char *met
 	return exchange;
 }
 
-/* Keeps a part of the body, as long as it is not too much altogether. False: out of memory. */
+/* Keeps a part of the body, unless all of it would be too long. False: out of memory. */
 static bool
 take_body(struct exchange *exchange, const char *part, size_t size)
 {
@@ -355,7 +355,7 @@ leave_escaped(void *context, struct MHD_Connection *connection, char *text)
 	return strlen(text);
 }
 
-/* Errors of clients are not worth a line on the user's terminal. */
+/* Errors of clients are not printed on the user's terminal. */
 static void
 log_nothing(void *context, const char *format, va_list arguments)
 {
@@ -403,8 +403,8 @@ http_start(struct http **http, const struct http_settings *settings, struct port
 	               : error_set(error, PORTOLAN_E_SYSTEM, "cannot start the HTTP server");
 }
 
-/* A daemon of libmicrohttpd 0.9.75 that stops while it refuses a request reads an answer that is not there. So nobody
- * is connected any more when it stops. */
+/* If libmicrohttpd 0.9.75 stops while it refuses a request, it reads an answer that is not there. So all connections
+ * are closed before it stops. */
 void
 http_stop(struct http *http)
 {

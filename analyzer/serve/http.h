@@ -4,8 +4,8 @@
  *     struct http_settings settings = {.socket = fd, .token = token, .hosts = hosts, .answer = answer, .context =
  * server}; http_start(&http, &settings, &error); … http_stop(http);
  *
- * Each connection has a thread, which calls `answer` for each request that may be made: `answer` must be safe from
- * several threads. Requests without the token, or with another Host or Origin, never reach it.
+ * Each connection has a thread, which calls `answer` for each allowed request, so `answer` must be safe from several
+ * threads. Requests without the token, or with another Host or Origin, never reach it.
  */
 #ifndef HTTP_H
 #define HTTP_H
@@ -18,7 +18,7 @@
 
 #define HTTP_BODY_MAX ((size_t)32 << 20)
 #define HTTP_CONNECTIONS 800 /* from 700 on, the oldest without the token makes room for a new one */
-#define HTTP_SILENCE_S 20 /* a connection that says nothing for so long is closed */
+#define HTTP_SILENCE_S 20 /* a connection without data for so long is closed */
 
 struct certificate;
 
@@ -31,12 +31,12 @@ struct http_request {
 	void *private; /* see http_argument() */
 };
 
-/* What goes back. `answer` begins with {0} and fills it with one of the functions below. */
+/* The answer, which begins as {0}; `answer` fills it with one of the functions below. */
 struct http_answer {
 	unsigned status;
 	const char *type;     /* Content-Type */
 	const char *security; /* Content-Security-Policy; NULL: nothing may be loaded */
-	const char *filename; /* NULL, or under which name a browser saves it; no quotes in it */
+	const char *filename; /* NULL, or the name under which a browser saves it, without quotes */
 	void *bytes;
 	size_t size;
 	bool lasting; /* the bytes are never freed; else they are, with free() */
@@ -60,10 +60,10 @@ struct http;
 int http_start(struct http **http, const struct http_settings *settings, struct portolan_error *error);
 void http_stop(struct http *http); /* waits for answers under way; NULL: nothing */
 
-/* An argument of the query, decoded; it lives as long as the request. NULL: not given, or no proper text. */
+/* An argument of the query, decoded; valid as long as the request. NULL: not given, or not valid UTF-8. */
 const char *http_argument(const struct http_request *request, const char *name);
 
-/* The answer is these bytes (taken over); this text (copied); or an error, {"error": …}. */
+/* Sets the answer: these bytes (taken over); this text (copied); or an error, {"error": …}. */
 void http_bytes(struct http_answer *answer, const char *type, void *bytes, size_t size);
 void http_lasting(struct http_answer *answer, const char *type, const void *bytes, size_t size);
 __attribute__((format(printf, 3, 4))) void http_error(struct http_answer *answer, unsigned status, const char *format,

@@ -1,4 +1,4 @@
-/* listen.c: binding. A Unix socket that nobody listens on any more is removed first; one that somebody does is not. */
+/* listen.c: binds a socket. A Unix socket without a listener is first removed; one with a listener is left alone. */
 #include "listen.h"
 
 #include <portolan/error.h>
@@ -111,7 +111,7 @@ is_any(const struct sockaddr *address)
 	       ((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr == htonl(INADDR_ANY);
 }
 
-/* -1: errno says why not. */
+/* -1: errno has the reason. */
 static int
 bind_to(const struct addrinfo *where)
 {
@@ -128,8 +128,9 @@ bind_to(const struct addrinfo *where)
 	return -1;
 }
 
-/* "localhost" may be ::1 first, on a machine without IPv6. An address that another program listens on is not passed
- * over: browsers would go there, and show that program the token. -1: errno says why not. */
+/* On a machine without IPv6, "localhost" may still be ::1 first, which is passed over. An address that another
+ * program listens on is not passed over, as browsers would go there, and show that program the token. -1: errno has
+ * the reason. */
 static int
 bind_to_any(const struct addrinfo *found, bool *everywhere)
 {

@@ -1,4 +1,4 @@
-/* listen.h: the socket that the page is served on, and what the address is called. */
+/* listen.h: the socket on which the page is served, and the names of its address. */
 #ifndef LISTEN_H
 #define LISTEN_H
 
@@ -20,7 +20,7 @@ struct listening {
 	const char *hosts[LISTEN_HOSTS_MAX]; /* what Host may name; ends with NULL */
 };
 
-/* An address of --listen, cut up: "unix:PATH", "HOST:PORT", "[::1]:PORT". */
+/* The parts of an address of --listen: "unix:PATH", "HOST:PORT", "[::1]:PORT". */
 struct listen_address {
 	const char *unix_path; /* NULL: TCP */
 	char host[256];        /* without brackets */
@@ -31,8 +31,8 @@ struct listen_address {
 /* False: it is no address. "localhost", 127.0.0.0/8 and ::1 are loopback. */
 bool listen_parse(const char *text, struct listen_address *address);
 
-/* Binds it: the first of the addresses that the host's name stands for, unless this machine has not got that one. Port 0
- * takes LISTEN_PORT or one of those after it. PORTOLAN_E_SYSTEM: taken, or no such address. */
+/* Binds the first address of the host's name that this machine has. Port 0 takes LISTEN_PORT or one of those after it.
+ * PORTOLAN_E_SYSTEM: taken, or no such address. */
 int listen_open(const struct listen_address *address, struct listening *listening, struct portolan_error *error);
 void listen_remove(const struct listening *listening); /* the Unix socket's path, if it is one; not the socket */
 

@@ -1,4 +1,4 @@
-/* match_answer.c: GET api/match: where the examples of a view are in another one, by id. */
+/* match_answer.c: GET api/match: the places of a view's examples in another view, by id. */
 #include "answers.h"
 
 #include "dynamics/aggregate.h"
@@ -10,7 +10,8 @@
 
 #define MATCH_NONE UINT32_MAX /* the other view has not observed the example */
 
-/* The view that the request's other, other_epochs and other_version name. False: `answer` says why not. Return it. */
+/* The view that the request names by other, other_epochs and other_version; return it later. False: `answer` has the
+ * reason. */
 static bool
 take_other(struct server *server, const struct http_request *request, const struct view **other,
            struct http_answer *answer)

@@ -1,7 +1,7 @@
 /*
- * open_stores.c: a store is known by the inode of its data.mdb. LMDB allows a process to open a store once only, so one
- * that returns to its place while it is still read is not opened again. LMDB opens by name: that it opened the very
- * file whose inode was asked for is looked at afterwards.
+ * open_stores.c: a store is identified by the inode of its data.mdb. A process may open a store only once with LMDB, so
+ * a store that returns to its place while it is still read is not opened again. LMDB opens by name, so the inode of the
+ * opened file is checked afterwards.
  */
 #include "open_stores.h"
 
@@ -74,7 +74,7 @@ is_at(const struct open_store *open, const struct stat *status)
 	return open->inode == status->st_ino && open->device == status->st_dev;
 }
 
-/* Makes a store the current one that was before another took its place, and is still open. False: there is none. */
+/* If the store that is back in its place is still open, makes it the current one again. False: it is not open. */
 static bool
 take_up_again(struct open_stores *stores, const struct stat *status)
 {
@@ -90,7 +90,7 @@ take_up_again(struct open_stores *stores, const struct stat *status)
 	return false;
 }
 
-/* Closes stores that are no longer current, once nobody uses them. */
+/* Closes stores that are no longer current and not in use. */
 static void
 close_old_stores(struct open_stores *stores)
 {
@@ -108,7 +108,7 @@ close_old_stores(struct open_stores *stores)
 	}
 }
 
-/* Opens the store that is in its place now, which was not open; `status` is its data.mdb's. */
+/* Opens the store that is in the directory now, and was not open; `status` is that of its data.mdb. */
 static int
 open_new_store(struct open_stores *stores, const struct stat *status, struct portolan_error *error)
 {
@@ -136,8 +136,8 @@ drop_current(struct open_stores *stores)
 	close_store(open);
 }
 
-/* Makes the store that is in the directory now the current one. False: another took its place while it was opened, so
- * that it is not known which one is open now: it is closed. */
+/* Makes the store that is in the directory now the current one. False: another store took its place while it was
+ * opened, so it is not known which one was opened; it is closed again. */
 static bool
 open_current(struct open_stores *stores, int *code, struct portolan_error *error)
 {

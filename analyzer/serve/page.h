@@ -1,4 +1,4 @@
-/* page.h: the files that the browser gets, packed into the program by pack.py. */
+/* page.h: the page's files for the browser, packed into the program by pack.py. */
 #ifndef PAGE_H
 #define PAGE_H
 
@@ -7,12 +7,12 @@
 struct page_file {
 	const char *name; /* "index.html", "map.js"; NULL ends the list */
 	const char *type;
-	const unsigned char *bytes, *packed; /* as it is, and by gzip */
+	const unsigned char *bytes, *packed; /* plain, and compressed by gzip */
 	size_t size, packed_size;
 };
 extern const struct page_file page_files[];
 
-/* The whole page as one document, up to where its data belongs, and after it. */
+/* The whole page as one document: the part before its data, and the part after. */
 extern const unsigned char page_document_begin[], page_document_end[];
 extern const size_t page_document_begin_size, page_document_end_size;
 

@@ -1,8 +1,8 @@
 /*
  * peers.c: connections in the order in which they came; strangers are those that have not shown the token yet. Any user
- * of this machine can open connections and send nothing, or one letter now and then. A timeout alone would not end
- * that, and the newest connection is the most likely to send a request. Shutting a socket down has the thread that
- * waits for it end.
+ * of this machine can open connections and send nothing, or a byte now and then, which a timeout alone would not stop.
+ * The newest connection is the most likely to send a request, so the oldest is closed. Shutting a socket down ends the
+ * thread that waits for it.
  */
 #include "peers.h"
 

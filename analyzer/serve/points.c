@@ -13,7 +13,7 @@
 
 #define POINT_NONE 65535 /* no value; others are 0 … 65534 */
 #define BINS_MAX 2048    /* columns, and rows */
-#define LOT_HALF 65536u  /* values of half a lot: see sample() */
+#define LOT_HALF 65536u  /* values of half a number: see sample() */
 
 struct axis {
 	const double *values;
@@ -110,7 +110,7 @@ answer_legend(struct server *server, const struct http_request *request, struct 
 	views_return(server->views, view);
 }
 
-/* What is looked at, in the measures' units; edges are inside. */
+/* The box in view, in the measures' units; edges are inside. */
 struct box {
 	double left, right, low, high;
 };
@@ -145,7 +145,7 @@ take_box(const struct http_request *request, struct box *box, struct http_answer
 static bool
 is_in_box(const struct box *box, double x, double y)
 {
-	return x >= box->left && x <= box->right && y >= box->low && y <= box->high; /* NaN is nowhere */
+	return x >= box->left && x <= box->right && y >= box->low && y <= box->high; /* NaN is in no box */
 }
 
 static void
@@ -191,8 +191,8 @@ answer_bins(struct server *server, const struct http_request *request, struct ht
 	views_return(server->views, view);
 }
 
-/* A number that is always the same for a place, and looks random: those with the smallest are the sample, so that a
- * sample of less, or of a part, has the same places. */
+/* A number that looks random, and is always the same for a place. The places with the smallest numbers are the sample,
+ * so a smaller sample, or one of a part, has the same places. */
 static uint32_t
 lot_of(uint32_t place)
 {
@@ -203,7 +203,7 @@ lot_of(uint32_t place)
 	return (uint32_t)(mixed >> 32);
 }
 
-/* The bucket of counts[] that the k-th smallest (from 0) is in; k becomes its rank in there. */
+/* The bucket of counts[] with the k-th smallest (from 0); k becomes its rank within the bucket. */
 static uint32_t
 bucket_of(const uint32_t *counts, size_t *k)
 {
@@ -214,8 +214,8 @@ bucket_of(const uint32_t *counts, size_t *k)
 	return bucket;
 }
 
-/* Of n ascending places those with the `most` smallest lots, fewer than n, are left. Equal lots: the lower place. The last
- * one's lot is found by counting its upper half, then the lower. False: out of memory. */
+/* Keeps, of n ascending places, the `most` places (fewer than n) with the smallest numbers, of equal ones the lower
+ * place. Finds the largest kept number by counting its upper half, then the lower. False: out of memory. */
 static bool
 sample(uint32_t *places, size_t n, size_t most)
 {
@@ -236,7 +236,7 @@ sample(uint32_t *places, size_t n, size_t most)
 	}
 	last += bucket_of(counts, &ties);
 	free(counts);
-	ties++; /* places of the last lot to be kept */
+	ties++; /* places to keep of those with the largest kept number */
 	for (size_t i = 0; i < n; i++) {
 		uint32_t lot = lot_of(places[i]);
 

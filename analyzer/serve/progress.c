@@ -1,4 +1,4 @@
-/* progress.c: one look after another, by run: settled epochs are read once. */
+/* progress.c: looks at runs again and again, and reads settled epochs once. */
 #include "progress.h"
 
 #include "watch/frame.h"
@@ -65,7 +65,7 @@ progress_free(struct progress *progress)
 	free(progress);
 }
 
-/* The run's entry, which becomes the first; a new one in place of the last, if there are enough. */
+/* The run's entry, which becomes the first one; a new entry replaces the last, if there are enough. */
 static struct followed *
 find(struct progress *progress, const char *run)
 {
@@ -97,7 +97,7 @@ find(struct progress *progress, const char *run)
 	return found;
 }
 
-/* As the watch command has it: the rate since the look before, and since when nothing is new. */
+/* As in the watch command: the rate since the last look, and the time since anything was new. */
 static struct frame_moment
 moment_of(struct followed *followed, const struct live_view *view, double now)
 {

@@ -1,4 +1,4 @@
-/* progress.h: how far the recording of a run is: what `portolan watch --json` prints. Safe from several threads. */
+/* progress.h: the progress of a run's recording, as `portolan watch --json` prints it. Safe from several threads. */
 #ifndef PROGRESS_H
 #define PROGRESS_H
 
@@ -9,8 +9,8 @@ struct progress;
 struct progress *progress_new(const char *directory); /* the store's, the caller's; NULL: out of memory */
 void progress_free(struct progress *progress);
 
-/* A look at the run, at most every half second; meanwhile what the last one saw. *text, JSON, is the caller's to
- * free(). A run that is not there is STORE_E_NO_RUN. */
+/* Looks at the run at most every half second; in between returns the result of the last look. *text, JSON, is the
+ * caller's to free(). STORE_E_NO_RUN: the run is not there. */
 int progress_look(struct progress *progress, struct views *views, const char *run, char **text,
                   struct portolan_error *error);
 

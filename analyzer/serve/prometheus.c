@@ -1,8 +1,8 @@
 /*
  * prometheus.c: GET /metrics: the counters of the store, in Prometheus' text format (version 0.0.4).
  *
- * A family's samples stand together, after its HELP and TYPE; so what the runs have is read first, and then written
- * family by family.
+ * The samples of a family stand together, after its HELP and TYPE, so the counters of all runs are read first, and then
+ * written family by family.
  */
 #include "answers.h"
 
@@ -23,7 +23,7 @@ struct run_numbers {
 	struct store_run_info info;
 	struct store_counters counters;
 	struct completeness sessions; /* sums alone */
-	uint64_t told;                /* seconds since 1970: when a client last told of itself; 0: none has */
+	uint64_t told;                /* seconds since 1970: when a client last sent its counts; 0: never */
 };
 
 static int
@@ -112,7 +112,7 @@ write_one(struct output *output, const char *name, const char *type, const char 
 	output_printf(output, "%s %llu\n", name, (unsigned long long)number);
 }
 
-/* Families with one number per run, by where it stands. */
+/* Families with one number per run, by its offset in the counters. */
 static const struct {
 	const char *name, *type, *help;
 	size_t offset;
@@ -186,7 +186,7 @@ age(uint64_t since, uint64_t now)
 	return now > since ? now - since : 0;
 }
 
-/* What has never happened has no age, and no sample. */
+/* An event that has never happened has no age, and so no sample. */
 static void
 write_ages(struct output *output, const struct run_numbers *runs, size_t count)
 {

@@ -1,4 +1,4 @@
-/* searches.c: a search is made under the lock: a request for the same text waits for its answer. */
+/* searches.c: a search runs under the lock, so a request for the same text waits for its answer. */
 #include "searches.h"
 
 #include "program/parallel.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define KEPT 8             /* answers */
-#define AT_ONCE (1u << 14) /* records of one part of the work; a multiple of 8, so that no byte is of two */
+#define AT_ONCE (1u << 14) /* records in one part of the work; a multiple of 8, so that two parts share no byte */
 
 struct search {
 	char *part; /* NULL: none */
@@ -23,7 +23,7 @@ struct searches {
 	unsigned threads;
 	pthread_mutex_t lock;
 	struct search kept[KEPT];
-	uint64_t asked; /* how often anything was */
+	uint64_t asked; /* counts the requests */
 };
 
 struct searches *
@@ -105,7 +105,7 @@ make(struct searches *searches, struct search *search, const char *part, struct 
 	return code;
 }
 
-/* The one that is kept of this text, or the one to be given up: an empty one, else that of the longest ago. */
+/* The kept search for this text, or the entry to replace: an empty one, else the one that was asked for longest ago. */
 static struct search *
 find(struct searches *searches, const char *part)
 {

@@ -1,5 +1,5 @@
-/* searches.h: which records of the user's file hold a text. All of them are searched, by several threads, and the last
- * few answers are kept: a page asks for the same text many times. Safe from several threads. */
+/* searches.h: finds the records of the user's file that hold a text. Several threads search all of them, and the last
+ * few answers are kept, as a page asks for the same text many times. Safe from several threads. */
 #ifndef SEARCHES_H
 #define SEARCHES_H
 
@@ -11,9 +11,8 @@ struct searches;
 struct searches *searches_new(const struct texts *texts, uint64_t threads);
 void searches_free(struct searches *searches); /* NULL: nothing */
 
-/* Sets *bits, the caller's to free(): one bit per record, the lowest of a byte first; 1: one of its texts holds `part`,
- * letters large or small (texts_contain()). PORTOLAN_E_MEMORY, or as
- * texts_check(). */
+/* Sets *bits, the caller's to free(): one bit per record, the lowest of a byte first; 1: one of its texts holds `part`
+ * (texts_contain()). PORTOLAN_E_MEMORY, or as texts_check(). */
 int searches_find(struct searches *searches, const char *part, unsigned char **bits, struct portolan_error *error);
 
 #endif

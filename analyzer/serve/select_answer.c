@@ -1,4 +1,4 @@
-/* select_answer.c: POST api/runs/RUN/select, a selection evaluated; GET api/selection, the one last kept. */
+/* select_answer.c: POST api/runs/RUN/select, evaluates a selection; GET api/selection, the selection kept last. */
 #include "select_forms.h"
 
 #include "output/report.h"
@@ -39,7 +39,7 @@ mark_indices(const struct picked *picked)
 	return bits;
 }
 
-/* What was picked, as far as `view`, which is of the same run and becomes picked->view, has observed it. */
+/* Keeps the picked examples that `view`, of the same run, has observed; `view` becomes picked->view. */
 static int
 carry(struct picked *picked, const struct view *view, struct portolan_error *error)
 {
@@ -67,7 +67,7 @@ carry(struct picked *picked, const struct view *view, struct portolan_error *err
 	return 0;
 }
 
-/* Of other epochs (?epochs=) than the selection's own: the same examples, as the view of those epochs has them. */
+/* With ?epochs= other than the selection's own, answers with the same examples in the view of those epochs. */
 static int
 pick_for(struct server *server, const struct http_request *request, struct picked *picked, struct portolan_error *error)
 {

@@ -1,4 +1,4 @@
-/* select_forms.c: what a selection selects, in the form asked for (?as=). */
+/* select_forms.c: the selected examples in the requested form (?as=). */
 #include "select_forms.h"
 
 #include "categories.h"
@@ -85,7 +85,8 @@ send_mask(const struct picked *picked, struct http_answer *answer)
 	http_bytes(answer, "application/octet-stream", bits, size);
 }
 
-/* As `portolan select --with-measures --format csv` prints it, but for what a spreadsheet would take for a formula. */
+/* As `portolan select --with-measures --format csv` prints it, except for texts that a spreadsheet would take for
+ * formulas. */
 static void
 send_csv(const struct picked *picked, struct http_answer *answer)
 {
@@ -111,7 +112,7 @@ send_csv(const struct picked *picked, struct http_answer *answer)
 	}
 }
 
-/* The user's own lines, as `select --join` prints them; examples without one are left out. */
+/* The user's own lines, as `select --data` prints them; examples without one are left out. */
 static void
 send_lines(const struct server *server, const struct picked *picked, struct http_answer *answer)
 {
@@ -170,8 +171,8 @@ mark(const struct picked *picked)
 	return selected;
 }
 
-/* {"name", "count", "all", "groups": [{"label", "value", "inside", "all"}, …]}: of each category how many there are,
- * and how many are selected. */
+/* {"name", "count", "all", "groups": [{"label", "value", "inside", "all"}, …]}: for each category the number of its
+ * examples, and how many of them are selected. */
 static int
 report_groups(struct report *report, const struct categories *categories, const unsigned char *selected, size_t chosen,
               const char *name, struct portolan_error *error)
@@ -261,7 +262,7 @@ send_words(struct server *server, const struct http_request *request, const stru
 	free(selected);
 }
 
-/* The digests of the columns, and labels, that the selection looks at: they tell whether it is repeated on the same. */
+/* The digests of the columns and labels that the selection uses, which show whether it is repeated on the same data. */
 static void
 report_digests(struct report *report, const struct picked *picked)
 {
@@ -284,8 +285,8 @@ report_digests(struct report *report, const struct picked *picked)
 	report_end(report);
 }
 
-/* The selection with what makes it repeatable on a run that went on: the run, the epochs that there were, digests, and
- * ids for what only the server knows. */
+/* The selection in a form that can be repeated on a run that grows: with the run, its present epochs, digests, and ids
+ * in place of filters that only the server knows. */
 static int
 report_selection(struct report *report, const char *key, struct picked *picked, struct portolan_error *error)
 {

@@ -7,7 +7,7 @@
 
 #include "selection/within.h"
 
-/* A selection, and what it selects. */
+/* A selection, and the examples that it selects. */
 struct picked {
 	const char *run;
 	struct within *within;
@@ -17,7 +17,7 @@ struct picked {
 	size_t count;
 };
 
-/* In the form that the request's ?as= names; without it the ids. May change picked->order. */
+/* Answers in the form that ?as= names; without it with the ids. May change picked->order. */
 void select_send(struct server *server, const struct http_request *request, struct picked *picked,
                  struct http_answer *answer);
 

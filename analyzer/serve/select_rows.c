@@ -14,10 +14,10 @@
 
 #define ROWS_MOST 1000
 
-/* What the query asks for. */
+/* The query. */
 struct rows_query {
 	const double *values; /* of the column to sort by; NULL: the ids */
-	double *labels;       /* the values, where these are the gold labels; to be freed */
+	double *labels;       /* the values, if they are the gold labels; to be freed */
 	uint64_t descending, from, most;
 	uint64_t around;    /* the page with this place is wanted, if it is selected; UINT64_MAX: none */
 	const char *search; /* only examples with this text; NULL: all */
@@ -71,7 +71,7 @@ read_query(const struct http_request *request, const struct picked *picked, stru
 	       answer_number(request, "around", 0, UINT32_MAX, UINT64_MAX, &query->around, answer);
 }
 
-/* Keeps the examples with the text; how many were searched. */
+/* Keeps the examples with the text; returns how many were searched. */
 static bool
 keep_found(const struct server *server, struct picked *picked, const char *text, size_t *searched)
 {
@@ -99,7 +99,7 @@ reverse(uint32_t *order, size_t count)
 	}
 }
 
-/* Sorts picked->order so far that its first `end` are right. */
+/* Sorts picked->order so that its first `end` entries are right. */
 static bool
 sort_rows(struct picked *picked, const struct rows_query *query, size_t end)
 {
@@ -120,7 +120,7 @@ sort_rows(struct picked *picked, const struct rows_query *query, size_t end)
 	return true;
 }
 
-/* The number of an example among the rows as they are sorted; SIZE_MAX: it is not there. */
+/* The number of an example among the sorted rows; SIZE_MAX: it is not there. */
 static size_t
 find_row(const struct picked *picked, const struct rows_query *query, uint32_t index)
 {
@@ -143,7 +143,7 @@ find_row(const struct picked *picked, const struct rows_query *query, uint32_t i
 	return before;
 }
 
-/* The number of the first row that is asked for. */
+/* The number of the first requested row. */
 static size_t
 find_from(const struct picked *picked, const struct rows_query *query)
 {

@@ -1,4 +1,4 @@
-/* selections.c: an object by run, and a count. */
+/* selections.c: keeps an object by run, and a count. */
 #include "selections.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* selections.h: the selection that was last kept for each run: made in the page and read by programs, or the other way
- * round. Safe from several threads. */
+/* selections.h: the selection last kept for each run: made in the page and read by programs, or the other way round.
+ * Safe from several threads. */
 #ifndef SELECTIONS_H
 #define SELECTIONS_H
 
@@ -16,10 +16,10 @@ void selections_free(struct selections *selections);
 /* Keeps a deep copy. Its serial number, from 1; 0: out of memory. */
 uint64_t selections_put(struct selections *selections, const char *run, const json_t *selection);
 
-/* The serial number of the one that was last kept for the run; 0: none was. */
+/* The serial number of the selection last kept for the run; 0: there is none. */
 uint64_t selections_serial(struct selections *selections, const char *run);
 
-/* {"serial": S, "selection": {…}}; 0 and null: none was kept. */
+/* Writes {"serial": S, "selection": {…}}; 0 and null if none was kept. */
 void selections_report(struct report *report, struct selections *selections, const char *run);
 
 #endif

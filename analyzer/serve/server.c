@@ -1,4 +1,4 @@
-/* server.c: which function answers which request. */
+/* server.c: maps requests to the functions that answer them. */
 #include "answers.h"
 #include "page.h"
 
@@ -118,7 +118,7 @@ answer_get(struct server *server, const struct http_request *request, struct htt
 		http_error(answer, 404, "there is nothing at /%s", path);
 }
 
-/* The run is what stands between the two; it may have slashes. */
+/* The run's name is between the two; it may have slashes. */
 static void
 answer_post(struct server *server, const struct http_request *request, struct http_answer *answer)
 {

@@ -18,9 +18,9 @@ struct server_settings {
 
 struct server;
 
-/* Opens what is there for as long as the server lives. The settings stay the caller's until server_free(). */
+/* Makes a server. The settings stay the caller's until server_free(). */
 int server_new(struct server **server, const struct server_settings *settings, struct portolan_error *error);
-/* Warns of a store or a run that is not there (yet): the page waits for it. */
+/* Warns if the store or a run is not there (yet), for which the page waits. */
 void server_warn_absent(struct server *server);
 
 void server_free(struct server *server); /* no request may be under way; NULL: nothing */

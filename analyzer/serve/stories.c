@@ -1,4 +1,4 @@
-/* stories.c: each block with one of the examples is read once. */
+/* stories.c: reads each block with one of the examples once. */
 #include "stories.h"
 
 #include <portolan/error.h>

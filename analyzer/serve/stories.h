@@ -1,4 +1,4 @@
-/* stories.h: what was observed of some examples, epoch by epoch. */
+/* stories.h: the observations of some examples, epoch by epoch. */
 #ifndef STORIES_H
 #define STORIES_H
 
@@ -10,8 +10,8 @@ struct stories {
 	unsigned char *correct; /* [example][epoch]; 1: it was */
 };
 
-/* Of the n examples at these places of the view, from a snapshot of now: what was replaced since the view was loaded,
- * is the new one. The stories are the caller's to stories_free(). */
+/* Reads the stories of the n examples at these places of the view from a present snapshot, so observations that were
+ * replaced since the view was loaded are the new ones. The stories are the caller's to stories_free(). */
 int stories_read(struct stories *stories, struct views *views, const struct view *view, const uint32_t *places,
                  size_t n, struct portolan_error *error);
 int stories_read_from(struct stories *stories, struct store *store, const struct view *view, const uint32_t *places,

@@ -1,5 +1,5 @@
-/* texts.c: one pass finds the beginning and the example of each record; its contents are read when they are shown. If
- * another program changes the file meanwhile, the texts read then are wrong, but reading never ends this program. */
+/* texts.c: one pass finds the beginning and the example of each record; the contents are read when they are shown. If
+ * another program changes the file meanwhile, texts may be wrong, but reading never ends this program. */
 #include "texts.h"
 
 #include <json_line.h>
@@ -70,7 +70,7 @@ add_name(struct texts *texts, const char *at, size_t length)
 	return added;
 }
 
-/* The members of the first JSON line, which is well-formed. False: out of memory. */
+/* Takes the members of the first JSON line, which is well-formed. False: out of memory. */
 static bool
 name_members(struct texts *texts)
 {
@@ -242,7 +242,7 @@ texts_find(const struct texts *texts, const struct ids *ids, uint32_t index)
 	return at < 0 ? TEXTS_NONE : (size_t)at;
 }
 
-/* Where the file stands in the order of the ids, each record is the one after the last. */
+/* If the file is in the order of the ids, the next record is the right one. */
 uint32_t *
 texts_match(const struct texts *texts, const struct ids *ids, const uint32_t *order, size_t n)
 {
@@ -387,7 +387,7 @@ texts_ending(const struct texts *texts)
 	return endings[texts->file.format];
 }
 
-/* Reads a column, which has a value for each record that there was when the file was opened. */
+/* Reads a column, with a value for each record that the file had when it was opened. */
 static int
 read_column(const struct texts *texts, const char *name, struct attributes *column, struct portolan_error *error)
 {
@@ -403,7 +403,7 @@ read_column(const struct texts *texts, const char *name, struct attributes *colu
 		code = attributes_read_all(column, &request, &ids, error);
 	if (code >= 0)
 		ids_free(&ids);
-	unchanged = texts_check(texts, error); /* else why it failed does not matter */
+	unchanged = texts_check(texts, error); /* otherwise the reason of the failure does not matter */
 	if (code >= 0 && unchanged >= 0 && column->rows != texts->records.rows)
 		unchanged = was_changed(texts, error);
 	if (code >= 0 && unchanged < 0)

@@ -1,8 +1,7 @@
 /*
- * texts.h: the user's own file beside the examples (--data): the texts of one of them, its line, and columns. It is read
- * as it was when it was opened, also when another file takes its place. Where it is itself changed, texts_check() says
- * so: ask after reading, before what was read is shown. Columns that were read before stay right. Safe from several
- * threads.
+ * texts.h: the user's own file (--data): the texts of an example, its line, and columns. If another file takes its
+ * place, the opened one is still read. If the file itself is changed, texts_check() says so: call it after reading,
+ * before the texts are shown. Columns that were read before stay right. Safe from several threads.
  */
 #ifndef TEXTS_H
 #define TEXTS_H
@@ -16,28 +15,28 @@ struct texts;
 
 #define TEXTS_NONE SIZE_MAX
 
-/* Finds the records of all ids; as files/glue.h says where `glue` is said. No field is shown as text where `count` is 0.
- * Errors name file, line and field. */
+/* Finds the records of all ids; with `glue` as files/glue.h says. If `count` is 0, no field is shown as text. Errors
+ * name file, line and field. */
 int texts_open(struct texts **texts, const char *path, const char *id_field, bool glue, const char *const *fields,
                size_t count, struct portolan_error *error);
 void texts_free(struct texts *texts); /* NULL: nothing */
 
-/* PORTOLAN_E_SYSTEM: the file was changed since it was opened, and what was read of it may be wrong. NULL: 0. */
+/* PORTOLAN_E_SYSTEM: the file was changed since it was opened, and texts read from it may be wrong. NULL: 0. */
 int texts_check(const struct texts *texts, struct portolan_error *error);
 
 const char *texts_id_field(const struct texts *texts);
 size_t texts_records(const struct texts *texts); /* how many there are */
 size_t texts_fields(const struct texts *texts, const char *const **fields);
 
-/* The names of its other columns, as a list: CSV's and TSV's header, the first JSON line's members. */
+/* Lists the names of the other columns: from the header of CSV and TSV, from the members of the first JSON line. */
 void texts_report_columns(struct report *report, const char *key, const struct texts *texts);
 
 /* The number of the record of an id; TEXTS_NONE: it has none. */
 size_t texts_find(const struct texts *texts, const struct ids *ids, uint32_t index);
 
 #define TEXTS_NO_RECORD UINT32_MAX
-/* The records of n examples, `order`, the caller's to free(): by dense index; TEXTS_NO_RECORD: it has none. NULL: out of
- * memory. */
+/* The records of the n examples in `order`, by dense index, the caller's to free(); TEXTS_NO_RECORD: it has none. NULL:
+ * out of memory. */
 uint32_t *texts_match(const struct texts *texts, const struct ids *ids, const uint32_t *order, size_t n);
 
 /* Calls `visit` with each text of a record, in the order of the fields, until it says false. */
@@ -47,19 +46,19 @@ void texts_read(const struct texts *texts, size_t record,
 /* {field: text} of a record; null, where a field is not there. */
 void texts_report(struct report *report, const char *key, const struct texts *texts, size_t record);
 
-/* Does one of its texts hold `part`, which is not empty? A to Z are what a to z are. */
+/* Does one of its texts hold `part`, which is not empty? A to Z count as a to z. */
 bool texts_contain(const struct texts *texts, size_t record, const char *part);
-/* The same of records from … to − 1: sets their bits, the lowest of a byte first, where they do. */
+/* The same for records from … to − 1: sets the bits of those that do, the lowest of a byte first. */
 void texts_search(const struct texts *texts, size_t from, size_t to, const char *part, unsigned char *bits);
 
-/* The record as it stands in the file, without its line end. */
+/* The record's bytes in the file, without its line end. */
 const char *texts_line(const struct texts *texts, size_t record, size_t *length);
-/* CSV and TSV: the header with what stands before it, without its line end; NULL: there is none. */
+/* CSV and TSV: the header with the bytes before it, without its line end; NULL: there is none. */
 const char *texts_header(const struct texts *texts, size_t *length);
 const char *texts_ending(const struct texts *texts); /* "jsonl", "csv" or "tsv" */
 
-/* A column, by record; read when it is first asked for, and then kept: in the memory of arrays.h, whose limit holds for
- * however many. Errors are also those of texts_check(). */
+/* A column, by record; read at its first use, and then kept in arrays of arrays.h, whose limit covers all columns.
+ * Errors are also those of texts_check(). */
 int texts_column(struct texts *texts, const char *name, const struct attribute **column, struct portolan_error *error);
 
 #endif

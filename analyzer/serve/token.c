@@ -1,4 +1,4 @@
-/* token.c: making a token, and keeping it in a file. */
+/* token.c: makes a token, and keeps it in a file. */
 #include "token.h"
 
 #include <portolan/error.h>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define TOKEN_BYTES 32
-#define TOKEN_LEAST 32 /* least digits of a token that was not made here */
+#define TOKEN_LEAST 32 /* the fewest digits of a token from elsewhere */
 
 int
 token_make(char token[TOKEN_ROOM], struct portolan_error *error)

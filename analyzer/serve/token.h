@@ -1,4 +1,4 @@
-/* token.h: the secret that every request must show, as other users share the machine. */
+/* token.h: the secret that every request must show, as the machine may have other users. */
 #ifndef TOKEN_H
 #define TOKEN_H
 
@@ -9,8 +9,8 @@
 /* 32 random bytes. PORTOLAN_E_SYSTEM. */
 int token_make(char token[TOKEN_ROOM], struct portolan_error *error);
 
-/* The token in a file that only its owner, who runs this, can read; a new one is written to a file that is not there
- * yet. PORTOLAN_E_INVALID: others can read it, or it holds something else. */
+/* Reads the token from a file that only its owner, the user of this program, can read; if there is no file, writes a
+ * new token to it. PORTOLAN_E_INVALID: others can read the file, or it holds something else. */
 int token_from_file(const char *path, char token[TOKEN_ROOM], struct portolan_error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* view.c: see view.h. What a view has beside the dynamics is computed once, when it is loaded: requests only read. */
+/* view.c: see view.h. The derived data of a view are computed once, when it is loaded; requests only read. */
 #include "view.h"
 
 #include "selection/region_list.h"
@@ -13,11 +13,11 @@
 
 struct view_records {
 	pthread_mutex_t lock;
-	uint32_t *by_index; /* NULL: nobody has asked for them */
+	uint32_t *by_index; /* NULL: not asked for yet */
 };
 
-/* What changes whenever an observation becomes readable: the epochs' records; when the recording ends; and when another
- * store takes this one's place. */
+/* The version: it changes when an observation becomes readable (the epochs' records), when the recording ends, and when
+ * another store takes this one's place. */
 int
 view_read_version(struct store *store, ino_t inode, const char *run, char version[VIEW_VERSION_ROOM],
                   struct portolan_error *error)

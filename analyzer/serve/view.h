@@ -37,25 +37,25 @@ struct view {
 	size_t all_epoch_count;
 };
 
-/* Fills in what follows from the dynamics, which are loaded: extents, cuts, all_epochs. `store` is theirs. view_finish()
- * it then, also when it failed. */
+/* Fills in the data derived from the loaded dynamics: extents, cuts, all_epochs. `store` is that of the dynamics. Call
+ * view_finish() afterwards, also after a failure. */
 int view_complete(struct view *view, struct store *store, struct portolan_error *error);
 
-/* By dense index the number of an observed example's record in the user's file: texts_match(), made when it is first
- * asked for, and kept with the view. NULL: out of memory. Safe from several threads. */
+/* By dense index, the number of an observed example's record in the user's file: from texts_match(), made at the first
+ * call, and kept with the view. NULL: out of memory. Safe from several threads. */
 const uint32_t *view_records(const struct view *view, const struct texts *texts);
 
 /* The place of an example among the observed ones by ascending id; SIZE_MAX: it was not observed. `index` is dense. */
 size_t view_place(const struct view *view, uint32_t index);
 
-/* Loads a view that is zeroed but for its range; it needs the store no longer afterwards. Its version is read first: a
- * view may be newer than its version says, never older. `inode` is the store's; the epochs that `common` says are not
- * looked at. VIEW_E_RANGE, or a code of store.h's; view_finish() it then too. */
+/* Loads a view that is zeroed except for its range; afterwards it does not need the store. Its version is read first,
+ * so a view may be newer than its version, never older. `inode` is the store's; the epochs in `common` are ignored.
+ * VIEW_E_RANGE, or a code of store.h; call view_finish() then too. */
 int view_load(struct view *view, struct store *store, ino_t inode, const struct common_options *common, const char *run,
               struct portolan_error *error);
 void view_finish(struct view *view);
 
-/* The version that a view of the run would have now. A code of store.h's. */
+/* The version that a view of the run would have now. A code of store.h. */
 int view_read_version(struct store *store, ino_t inode, const char *run, char version[VIEW_VERSION_ROOM],
                       struct portolan_error *error);
 

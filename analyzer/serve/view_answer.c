@@ -1,4 +1,4 @@
-/* view_answer.c: GET api/view, api/progress and api/runs: what a run is, and how far. */
+/* view_answer.c: GET api/view, api/progress and api/runs: a run, and its progress. */
 #include "answers.h"
 #include "colours.h"
 
@@ -39,7 +39,7 @@ report_columns(struct report *report, const struct view *view)
 	report_end(report);
 }
 
-/* Where the regions are cut, and how many examples each has. */
+/* The cuts of the regions, and the number of examples in each. */
 static void
 report_regions(struct report *report, const struct view *view)
 {
@@ -80,7 +80,7 @@ report_gold(struct report *report, const struct view *view)
 	colours_free(&colours);
 }
 
-/* What the user's file has. */
+/* The fields and columns of the user's file. */
 static void
 report_data(struct report *report, const struct texts *texts)
 {

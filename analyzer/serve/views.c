@@ -1,8 +1,8 @@
 /*
- * views.c: what is loaded, and by how many requests it is used.
+ * views.c: the loaded views, and the number of requests that use each.
  *
- * One lock guards the lists. A view is loaded without the lock, by the first request that wants it; others wait for it,
- * unless there is an older one of the same run and range, which they take meanwhile.
+ * One lock guards the lists. The first request that wants a view loads it without holding the lock. Other requests wait
+ * for it, unless there is an older view of the same run and range, which they take meanwhile.
  */
 #include "views.h"
 
@@ -13,15 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VIEWS_KEPT 4     /* that nobody uses now, beside those in use */
-#define LOOK_EVERY_S 0.3 /* whether the run has changed is not looked at more often */
+#define VIEWS_KEPT 4     /* unused views that are kept, beside those in use */
+#define LOOK_EVERY_S 0.3 /* the shortest time between two checks whether the run has changed */
 #define LOAD_SHARE 9.0   /* of a view's loading time, waited before it is loaded again */
 
 struct kept_view {
 	struct view view; /* the first member: views_return() gets its address */
 	char *run;
 	unsigned users;
-	bool failed;            /* loading did; it leaves the list with its last user */
+	bool failed;            /* loading failed; it leaves the list with its last user */
 	bool loading;           /* by one request; the view is not filled yet */
 	double loaded;          /* seconds, monotonic: when */
 	double took;            /* seconds: loading */
@@ -109,7 +109,8 @@ load(struct views *views, struct kept_view *kept, struct portolan_error *error)
 	return code;
 }
 
-/* Is the run unchanged since this was loaded? Yes, if that cannot be known: the loaded view is shown further. */
+/* Is the run unchanged since this was loaded? True also if that cannot be found out, so that the loaded view is still
+ * shown. */
 static bool
 is_current(struct views *views, const struct kept_view *kept)
 {
@@ -210,8 +211,8 @@ add(struct views *views, const char *run, const char *range)
 	return kept;
 }
 
-/* With the lock held, which is let go of meanwhile. Many ranges asked for at once are loaded one after another: each needs
- * its columns, in memory or in a temporary file, and those of the first are soon of no use. */
+/* Called with the lock held, which is released meanwhile. Many ranges that are asked for at once are loaded one after
+ * another: each needs its columns, in memory or in a temporary file, and those of the first are soon of no use. */
 static int
 add_and_load(struct views *views, const char *run, const char *range, struct kept_view **added,
              struct portolan_error *error)
@@ -240,7 +241,7 @@ add_and_load(struct views *views, const char *run, const char *range, struct kep
 	return 0;
 }
 
-/* Is it time to see whether the run has grown? Then `kept` is marked as looked at. */
+/* Is it time to check whether the run has grown? If so, marks `kept` as checked. */
 static bool
 is_due(struct kept_view *kept)
 {
@@ -252,7 +253,7 @@ is_due(struct kept_view *kept)
 	return true;
 }
 
-/* With the lock held: the newest view, which has one user more. */
+/* Called with the lock held: the newest view, with one more user. */
 static int
 take_newest(struct views *views, const char *run, const char *range, struct kept_view **taken,
             struct portolan_error *error)
@@ -260,7 +261,7 @@ take_newest(struct views *views, const char *run, const char *range, struct kept
 	struct kept_view *kept = find(views, run, range, NULL);
 	bool current;
 
-	while (kept && kept->loading) { /* an older one will do; else it is waited for */
+	while (kept && kept->loading) { /* an older view is good enough; without one, wait */
 		struct kept_view *older = kept->next;
 
 		while (older && (older->loading || older->failed || strcmp(older->run, run) != 0 ||
@@ -286,7 +287,7 @@ take_newest(struct views *views, const char *run, const char *range, struct kept
 		return 0;
 	if (add_and_load(views, run, range, taken, error) >= 0)
 		kept->users--;
-	return 0; /* a view that could not be loaded again is shown as it was */
+	return 0; /* if it cannot be loaded again, the old view is shown */
 }
 
 int

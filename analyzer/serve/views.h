@@ -1,12 +1,13 @@
 /*
- * views.h: runs as they are now. A view is a run over a range of epochs at one moment, loaded once for all requests,
- * and loaded again when the run has grown. Safe from several threads.
+ * views.h: the present views of runs. A view is a run over a range of epochs at one moment, loaded once for all
+ * requests, and loaded again when the run has grown. Safe from several threads.
  *
  *     code = views_take(views, "snli/seed1", "0:6", NULL, &view, &error);
  *     … view->dynamics, which nobody changes …
  *     views_return(views, view);
  *
- * Loading a view again takes a tenth of the time at most: what takes a second to load is at most ten seconds old.
+ * Loading a view again takes at most a tenth of the time: a view that takes a second to load is at most ten seconds
+ * old.
  */
 #ifndef VIEWS_H
 #define VIEWS_H
@@ -20,8 +21,8 @@ struct views;
 int views_new(struct views **views, const struct common_options *common, struct portolan_error *error);
 void views_free(struct views *views); /* everything must be returned; NULL: nothing */
 
-/* `range` as --epochs takes it, but not auto; NULL or "": all. `version`: the very view of that version; NULL: the
- * newest. A code of store.h's: the store or the run is not there, or cannot be read. */
+/* `range` as --epochs takes it, but not auto; NULL or "": all. `version`: the view of exactly that version; NULL: the
+ * newest. A code of store.h: the store or the run is not there, or cannot be read. */
 int views_take(struct views *views, const char *run, const char *range, const char *version, const struct view **view,
                struct portolan_error *error);
 void views_return(struct views *views, const struct view *view);

@@ -1,4 +1,4 @@
-/* word_shares.c: in how many texts each word stands, in the selection and beside it; a text counts a word once. */
+/* word_shares.c: counts the texts with each word, in the selection and outside it; a text counts a word once. */
 #include "word_shares.h"
 
 #include "artifacts/tokenizer.h"
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define TEXTS_LEAST 5 /* with the word; of fewer nothing can be said */
+#define TEXTS_LEAST 5 /* texts with the word; fewer show nothing */
 
 struct tally {
 	uint32_t all, inside; /* texts with the word */
@@ -69,7 +69,7 @@ count_field(void *context, const char *name, const struct field *field)
 			code = TOKENIZER_MEMORY;
 			break;
 		}
-	counting->failed = code == TOKENIZER_MEMORY; /* a text that is not UTF-8 ends where it is not */
+	counting->failed = code == TOKENIZER_MEMORY; /* a text ends at the first byte that is not UTF-8 */
 	return !counting->failed;
 }
 
@@ -88,7 +88,7 @@ compare(const void *a, const void *b)
 	return (first->name > second->name) - (first->name < second->name);
 }
 
-/* Those in enough texts, by falling z; the caller's to free(). NULL: out of memory. */
+/* The words in enough texts, by falling z; the caller's to free(). NULL: out of memory. */
 static struct ranked *
 rank(const struct counting *counting, double prior, size_t *count)
 {
@@ -108,7 +108,7 @@ rank(const struct counting *counting, double prior, size_t *count)
 	return ranked;
 }
 
-/* The `most` that say the most. False: out of memory. */
+/* Writes the `most` words with the largest z. False: out of memory. */
 static bool
 report_words(struct report *report, const struct counting *counting, double prior, size_t most)
 {

@@ -1,17 +1,17 @@
-/* word_shares.h: which words of the user's texts a selection has more often than the rest. */
+/* word_shares.h: finds the words of the user's texts that a selection has more often than the rest. */
 #ifndef WORD_SHARES_H
 #define WORD_SHARES_H
 
 #include "texts.h"
 #include "views.h"
 
-#define WORD_SHARES_TEXTS 100000 /* that are read; of more examples, each second, third, … by id */
+#define WORD_SHARES_TEXTS 100000 /* that are read; with more examples, every second, third, … by id */
 
 /*
  * {"texts": N, "inside": S, "words": [{"word", "n", "inside", "share", "expected", "z"}, …]}, by falling z: of n texts
  * with the word, `inside` are selected; z = (p̂ − p) / √(p (1 − p) / n), where p̂ = inside / n and p is the selection's
  * share of the texts read (token_statistics.h). Words in fewer than 5 texts are left out. `selected`: by place, 1 where
- * it is in the selection. PORTOLAN_E_MEMORY: the report is of no use.
+ * it is in the selection. PORTOLAN_E_MEMORY: the report cannot be used.
  */
 int word_shares(struct report *report, const struct view *view, const struct texts *texts,
                 const unsigned char *selected, size_t most, struct portolan_error *error);

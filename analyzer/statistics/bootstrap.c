@@ -1,7 +1,7 @@
 /*
- * bootstrap.c: see bootstrap.h. Nearly all of the time goes into drawing, so it does without the division of
- * random_below(): multiply and shift, and reject what would come once too often (Lemire 2019, "Fast random integer
- * generation in an interval").
+ * bootstrap.c: see bootstrap.h. Nearly all of the time goes into drawing, so the draw avoids the division of
+ * random_below(): it multiplies and shifts, and rejects numbers that would come once too often (Lemire 2019, "Fast
+ * random integer generation in an interval").
  */
 #include "bootstrap.h"
 

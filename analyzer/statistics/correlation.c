@@ -1,5 +1,5 @@
-/* correlation.c: see correlation.h. Whether a list is constant is asked of its values: sums of squares would not be
- * exactly 0. */
+/* correlation.c: see correlation.h. A list is constant if its values are equal; sums of squares would not be exactly
+ * 0. */
 #include "correlation.h"
 
 #include <math.h>
@@ -40,7 +40,7 @@ correlation_pearson(const double *x, const double *y, size_t n)
 		yy += b * b;
 		xy += a * b;
 	}
-	r = xy / sqrt(xx * yy); /* exactly 1 of a list with itself */
+	r = xy / sqrt(xx * yy); /* exactly 1 for a list with itself */
 	if (!isnormal(xx * yy)) /* the product overflows or vanishes */
 		r = xy / (sqrt(xx) * sqrt(yy));
 	return fmax(-1, fmin(1, r));

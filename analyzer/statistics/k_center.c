@@ -2,8 +2,8 @@
  * k_center.c: one sweep over all points for each one chosen, cut into as many parts as there are threads.
  *
  * Threads live for the whole call and meet at a gate twice a sweep: when the next center is known, and when all parts
- * have their farthest point. How many pass it together is said only once it is known how many threads could be started.
- * Within a distance eight sums run side by side, which fills vector registers, and are added in one order.
+ * have their farthest point. The gate gets the number of threads once it is known how many could be started. A distance
+ * is computed as eight sums side by side, which fills vector registers; they are added in a fixed order.
  */
 #include "k_center.h"
 
@@ -13,7 +13,7 @@
 
 #define LANES 8
 #define THREADS_MAX 64
-#define WORTH_A_THREAD 65536 /* values; a sweep over fewer takes less time than waking a thread */
+#define WORTH_A_THREAD 65536 /* values: a sweep over fewer is faster than waking a thread */
 
 /* Rows of a file need not be aligned. */
 typedef float any_float __attribute__((aligned(1), may_alias));
@@ -106,7 +106,7 @@ distance(const struct k_center_points *points, size_t a, size_t b)
 	                       (const any_double *)points->features + row_b * dimensions, dimensions);
 }
 
-/* Takes the center into account, and finds the part's farthest point. */
+/* Updates the distances by the new center, and finds the part's farthest point. */
 static void
 sweep_part(struct part *part)
 {
@@ -153,7 +153,7 @@ farthest(const struct sweep *sweep)
 	return best;
 }
 
-/* Starts up to `wanted` threads beside the caller's, and gives everybody a part. */
+/* Starts up to `wanted` threads beside the caller's, and gives each a part. */
 static void
 share_out(struct sweep *sweep, size_t wanted)
 {

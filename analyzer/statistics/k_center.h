@@ -21,9 +21,10 @@ struct k_center_points {
 
 /*
  * Fills chosen[0 … k−1] with different points, 1 ≤ k ≤ count: point 0 first, then each time the one whose Euclidean
- * distance to its nearest chosen point is largest, the lowest of equal ones. Distances are summed in float64 in a fixed order,
- * so the answer does not depend on the number of threads. `nearest` has room for count doubles, and holds the squared
- * distances to the nearest chosen point afterwards (−1: chosen). `step` (or NULL) is told how many are chosen.
+ * distance to its nearest chosen point is largest, the lowest of equal ones. Distances are summed in float64 in a fixed
+ * order, so the answer does not depend on the number of threads. `nearest` has room for count doubles, and holds the
+ * squared distances to the nearest chosen point afterwards (−1: chosen). `step` (or NULL) is called with the number of
+ * chosen points.
  */
 void k_center_greedy(const struct k_center_points *points, size_t k, unsigned threads, uint32_t *chosen, double *nearest,
                      void (*step)(void *context, size_t done), void *context);

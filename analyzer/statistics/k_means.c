@@ -1,6 +1,6 @@
 /*
- * k_means.c: the distances of a point from eight centres side by side, which fills vector registers; so the centres are
- * turned first, a row for each dimension, with room for a whole number of eights.
+ * k_means.c: computes the distances of a point from eight centres side by side, which fills vector registers. So the
+ * centres are transposed first, a row for each dimension, padded to a multiple of eight.
  */
 #include "k_means.h"
 

@@ -17,12 +17,13 @@ struct k_means {
 	size_t *sizes;   /* room for `clusters` */
 };
 
-/* Point i is row rows[i] of a matrix, row by row, of finite numbers. labels[i] becomes the number of the centre nearest to
- * it, the lowest of equal ones: distances are Euclidean, summed in float64 in a fixed order. Answers how many labels changed. */
+/* Point i is row rows[i] of a matrix, row by row, of finite numbers. labels[i] becomes the number of the centre nearest
+ * to it, the lowest of equal ones: distances are Euclidean, summed in float64 in a fixed order. Returns the number of
+ * changed labels. */
 size_t k_means_assign(struct k_means *means, const float *matrix, const uint32_t *rows, size_t n, uint32_t *labels);
 
-/* Moves the centres to the means of their points until no label changes, or so many times; a centre without points
- * stays. labels has room for n. */
+/* Moves the centres to the means of their points until no label changes, or at most so many times; a centre without
+ * points stays. labels has room for n. */
 void k_means_fit(struct k_means *means, const float *matrix, const uint32_t *rows, size_t n, unsigned times,
                  uint32_t *labels);
 

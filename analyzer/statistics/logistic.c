@@ -1,4 +1,4 @@
-/* logistic.c: see logistic.h. ln(1 + e^z) and 1/(1 + e^z) are taken on the side where nothing overflows. */
+/* logistic.c: see logistic.h. ln(1 + e^z) and 1/(1 + e^z) are computed in forms that do not overflow. */
 #include "logistic.h"
 
 #include <math.h>
@@ -55,7 +55,7 @@ newton_step(const double *x, const bool *positive, size_t n, const struct logist
 	return (struct logistic){-(bb * gw - wb * gb) / determinant, -(ww * gb - wb * gw) / determinant};
 }
 
-/* Moves along the step as far as it descends; false: no further. */
+/* Moves along the step, which is halved until the objective falls; false: it does not fall. */
 static bool
 descend(const double *x, const bool *positive, size_t n, struct logistic *model, const struct logistic *step)
 {

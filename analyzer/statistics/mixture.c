@@ -1,4 +1,4 @@
-/* mixture.c: see mixture.h. Densities are compared as logarithms, so that none vanishes before its share is known. */
+/* mixture.c: see mixture.h. Densities are compared as logarithms, so that none underflows. */
 #include "mixture.h"
 
 #include <math.h>
@@ -225,8 +225,8 @@ posterior(const struct mixture *mixture, double value)
 	return 1 / (1 + exp(high - low));
 }
 
-/* Where the odds of the low group turn round, at most once: below a maximum, and above a minimum, the value goes there.
- */
+/* The odds of the low group turn round at most once. Values below a maximum, or above a minimum, are treated as if they
+ * were there. */
 static double
 hold_at_turn(const struct mixture *mixture, double value)
 {

@@ -1,5 +1,5 @@
 /*
- * mixture.h: two overlapping groups in a list of numbers, found by expectation and maximisation. Pure; float64.
+ * mixture.h: finds two overlapping groups in a list of numbers, by expectation and maximisation. Pure; float64.
  *
  * Beta: densities x^(α−1) (1−x)^(β−1) / B(α, β) on (0, 1); values are first brought into [1e-6, 1 − 1e-6]. The M step
  * takes α = m s and β = (1−m) s, s = m (1−m)/v − 1, from a group's weighted mean m and variance v.
@@ -7,12 +7,12 @@
  *
  * Gaussian: normal densities; the M step is that of maximum likelihood. Source: Dempster, Laird and Rubin 1977.
  *
- * The start is deterministic: the low group is what lies below `split` (if that is nothing or everything, below the
- * mean). It ends when no share moves by more than 1e-8, and no mean or standard deviation by more than 1e-8 of the
- * whole's standard deviation, or after MIXTURE_STEPS_MAX steps.
+ * The start is deterministic: the low group has the values below `split` (if these are none or all, those below the
+ * mean). The iteration ends when no share moves by more than 1e-8, and no mean or standard deviation by more than 1e-8
+ * of the whole's standard deviation, or after MIXTURE_STEPS_MAX steps.
  *
- * More than 4096 values are gathered in so many equal cells, whose values count alike; means and variances stay
- * those of the values. So a step costs the same for any number of them. (The cells take 100 KB of the stack.)
+ * More than 4096 values are gathered in 4096 equal cells. The values of a cell share one score; means and variances
+ * stay those of the values. So a step costs the same for any number of values. (The cells take 100 KB of the stack.)
  *
  * Guards: a group's variance is kept at 1e-6 of the whole's or more, and (Beta) below m (1−m), so that no group closes
  * around one value.
@@ -45,8 +45,8 @@ struct mixture {
 bool mixture_fit(enum mixture_kind kind, const double *values, size_t n, double split, struct mixture *mixture);
 
 /* The low group's share of the density at a value, from 0 to 1: a score, and a probability only as far as there are two
- * such groups. It never grows with the value. Left to itself it would turn round in a tail, where the wider group
- * always wins: from there on it stays what it is at the turn. */
+ * such groups. It never grows with the value. Computed from the densities, it would turn round in a tail, where the
+ * wider group always wins; from the turn on, it stays constant. */
 double mixture_low_share(const struct mixture *mixture, double value);
 
 /* The density of one group, times its share: the two add up to the mixture's. */

@@ -1,8 +1,8 @@
 /*
  * random.c: xoshiro256** as its authors describe it; see random.h.
  *
- * Everything is unsigned 64-bit arithmetic, so the sequence depends on the seed alone. Files that hold a selection or
- * a sampled map are reproducible by it: changing anything here changes users' results, and is a new major version.
+ * Everything is unsigned 64-bit arithmetic, so the sequence depends on the seed alone, and selections and sampled maps
+ * can be reproduced. Any change here changes users' results, and needs a new major version.
  */
 #include "random.h"
 

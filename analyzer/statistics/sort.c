@@ -1,7 +1,7 @@
 /*
  * sort.c: least-significant-digit radix sort, a byte at a time.
  *
- * Stable, which is what makes ties fall by ascending id without a second comparison, and linear: 550,000 keys take some
+ * It is stable, so ties stay in ascending order of ids without a second comparison, and linear: 550,000 keys take some
  * 10 ms. Bytes that are the same in all keys (the upper ones of most ids) are skipped.
  */
 #include "sort.h"

@@ -2,8 +2,8 @@
  * top.c: selection by radix.
  *
  * After the j-th pass the upper j bytes of the k-th key are known. Passes end early once the keys with these bytes are
- * just those still wanted. Keys below the k-th are all taken, equal ones from the first on, as many as are missing: that
- * is what a stable sort of everything would put first.
+ * just those still wanted. All keys below the k-th are taken, and of equal ones the first, as many as are missing. A
+ * stable sort of everything would put the same ones first.
  */
 #include "top.h"
 

@@ -1,11 +1,11 @@
-/* collector_lock.h: does a collector serve the store? */
+/* collector_lock.h: finds out whether a collector serves the store. */
 #ifndef COLLECTOR_LOCK_H
 #define COLLECTOR_LOCK_H
 
 #include <stdbool.h>
 
-/* Looks whether the store's lock is held, without touching it: a collector that starts at this moment must not find it
- * taken. A collector of another PID namespace (a container) is not seen. */
+/* Is the store's lock held? Does not take the lock, as a collector that starts at this moment must find it free. A
+ * collector of another PID namespace (a container) is not seen. */
 bool collector_lock_is_held(const char *directory);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * frame.h: prints one look at a run: as a screen, a line, or a JSON object. Pure.
- * Text that users gave (names, messages) is shown with its control characters as question marks.
+ * frame.h: prints one look at a run as a screen, a line, or a JSON object. Pure. Control characters in users' text
+ * (names, messages) are shown as question marks.
  */
 #ifndef FRAME_H
 #define FRAME_H
@@ -25,7 +25,7 @@ struct frame_size {
 	bool styled;         /* the map in colours, by correctness */
 };
 
-/* Lines that each end with a newline, none longer than `columns` characters; answers how many. */
+/* Prints lines that each end with a newline, none longer than `columns` characters; returns how many. */
 unsigned frame_screen(FILE *stream, const struct live_view *view, const struct frame_moment *moment,
                       const struct frame_size *size);
 

@@ -1,8 +1,8 @@
 /*
  * frame_screen.c: a look as a screen of text.
  *
- * From above: the state, warnings, the latest epochs, the map. A third of what the first two leave is for the epochs,
- * the rest for the map, which is left out where that is too little. Every line is cut at the terminal's width, visibly.
+ * From above: the state, warnings, the latest epochs, the map. Of the lines that the first two leave, the epochs get a
+ * third, and the map the rest; it is left out if that is too little. Lines that are too wide are cut, with a mark.
  */
 #include "frame.h"
 
@@ -56,8 +56,8 @@ count_columns(const char *text)
 	return count;
 }
 
-/* No more than so many columns, and a mark where there would be more: the beginning of a number is another number.
- * Without those that could move the cursor. */
+/* Prints at most so many columns, and a mark where the text is cut, as the beginning of a number would be another
+ * number. Leaves out characters that could move the cursor. */
 static void
 put_cut(FILE *stream, const char *text, const struct frame_size *size)
 {

@@ -1,10 +1,10 @@
 /*
- * live.c: one look at a run after another.
+ * live.c: looks at a run again and again.
  *
  * The sums are those of the settled epochs: the first ones without a gap that are folded and have nothing waiting.
  * Later epochs are read at every look, and added to a copy of the sums. The epochs' records are read before and after
- * the snapshot: one that is folded, has nothing waiting and did not change in between is the one that the snapshot has.
- * When a settled epoch has changed (a patch to it), the sums are thrown away and made anew.
+ * the snapshot: the snapshot has an epoch whole if its record is folded, has nothing waiting, and did not change in
+ * between. When a settled epoch has changed (by a patch), the sums are dropped and made anew.
  */
 #include "live.h"
 
@@ -51,7 +51,7 @@ is_same(const struct store_epoch *a, const struct store_epoch *b)
 	return a->epoch == b->epoch && a->folds == b->folds && a->folded == b->folded && a->waiting == b->waiting;
 }
 
-/* How many of the epochs, from the first on, are settled and were the same a moment ago. */
+/* The number of leading epochs that are settled and were the same a moment ago. */
 static size_t
 count_settled(const struct store_epoch *before, size_t before_count, const struct store_epoch *after,
               size_t after_count)
@@ -63,7 +63,7 @@ count_settled(const struct store_epoch *before, size_t before_count, const struc
 	return n;
 }
 
-/* Whether the sums still hold. */
+/* Are the sums still valid? */
 static bool
 holds(const struct live *live, const struct store_epoch *epochs, size_t count)
 {
@@ -151,7 +151,7 @@ read_blocks(const struct reading *reading, struct store_snapshot *snapshot, stru
 	size_t blocks = store_snapshot_blocks(snapshot);
 	int code = 0;
 
-	if (reading->count == 0) { /* nothing new: what is known is enough */
+	if (reading->count == 0) { /* nothing is new: the sums at hand are enough */
 		for (size_t b = 0; b < reading->live->block_count; b++)
 			tally_count(&reading->live->blocks[b], &reading->view->counts);
 		return 0;
@@ -269,7 +269,7 @@ look_at_sessions(struct live *live, struct store *store, struct live_view *view,
 	return 0;
 }
 
-/* Finds the run's number, and forgets what is known of another. */
+/* Finds the run's number, and drops the sums of another run. */
 static int
 find_run(struct live *live, struct store *store, ino_t inode, struct portolan_error *error)
 {

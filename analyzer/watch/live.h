@@ -1,8 +1,8 @@
 /*
- * live.h: a run as it stands, looked at again and again while it is being recorded.
+ * live.h: the present state of a run, for repeated looks while it is being recorded.
  *
- * Each look opens the store, takes one snapshot, reads it in short transactions, and closes everything: nothing is held
- * between looks, so collection is never in the way of it, nor it of collection. Epochs that are folded and have nothing
+ * Each look opens the store, takes one snapshot, reads it in short transactions, and closes everything. Nothing is held
+ * between looks, so watching and collecting do not get in each other's way. Epochs that are folded and have nothing
  * waiting are read once; the collector's counts of folds tell when one has changed.
  */
 #ifndef LIVE_H
@@ -23,7 +23,7 @@ enum live_state {
 
 struct live_view {
 	enum live_state state;
-	char why[512]; /* NO_STORE, NO_RUN: what the store says; the rest is not set then */
+	char why[512]; /* NO_STORE, NO_RUN: the store's message; the rest is then not set */
 	struct store_run_info info;
 	const struct tally_epoch *epochs; /* with observations, ascending; the live's, until the next look */
 	size_t epoch_count;
@@ -45,7 +45,7 @@ struct live {
 	/* private: the run that the sums below are of, */
 	uint32_t number;
 	ino_t inode;
-	/* and its settled epochs: the first settled_count of epochs[], with what the store said of them. */
+	/* and its settled epochs: the first settled_count of epochs[], with their records. */
 	struct tally_epoch *epochs;
 	struct store_epoch *settled;
 	size_t settled_count, epoch_room;
@@ -54,7 +54,8 @@ struct live {
 	struct tally_sample sample, shown;
 };
 
-/* 0; PORTOLAN_E_CANCELLED when `stopped` said so; else what failed, which may pass. Everything in *view is set. */
+/* 0; PORTOLAN_E_CANCELLED when `stopped` asked for it; else the code of a failure, which may be temporary. Everything
+ * in *view is set. */
 int live_look(struct live *live, struct live_view *view, struct portolan_error *error);
 
 /* The same in a store that the caller has open; `inode` is its data.mdb's. */

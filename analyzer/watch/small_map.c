@@ -1,4 +1,4 @@
-/* small_map.c: see small_map.h. The right edge is 0.5, the most there can be, or 0.25 where that holds everything. */
+/* small_map.c: see small_map.h. The right edge is 0.5, the largest possible value, or 0.25 if that is enough. */
 #include "small_map.h"
 
 #include <math.h>

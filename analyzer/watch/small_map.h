@@ -13,7 +13,7 @@ struct small_map {
 	double variability_max; /* at the right edge; the left one is 0; confidence goes from 0, below, to 1 */
 	uint64_t points;
 	uint8_t shades[SMALL_MAP_LINES][SMALL_MAP_COLUMNS]; /* the first line is the highest */
-	/* Which third of correctness the mean of a cell's points is in: 0, 1 or 2. */
+	/* The third of correctness, 0, 1 or 2, of the mean of a cell's points. */
 	uint8_t thirds[SMALL_MAP_LINES][SMALL_MAP_COLUMNS];
 };
 

@@ -1,4 +1,4 @@
-/* tally.c: see tally.h. Correctness goes 64 examples at a time, as the store's bitmaps have it. */
+/* tally.c: see tally.h. Correctness is counted for 64 examples at a time, in the words of the store's bitmaps. */
 #include "tally.h"
 
 #include "dynamics/log_product.h"

@@ -1,5 +1,5 @@
 /*
- * tally.h: sums over a run's epochs that need no epoch read twice. Pure.
+ * tally.h: sums over a run's epochs that read each epoch only once. Pure.
  *
  * Epochs are added in ascending order, block by block. Half a byte per example is kept, so the whole run's forgetting
  * can be followed; confidence and variability are followed for a sample of at most TALLY_POINTS examples.
@@ -52,8 +52,8 @@ struct tally_sample {
 	uint64_t stride, rows;
 };
 
-/* Makes the sample one of `rows` examples, no fewer than before: every second point goes where they would be too many.
- */
+/* Extends the sample to `rows` examples, no fewer than before; if it would have too many points, every second one is
+ * removed. */
 void tally_sample_grow(struct tally_sample *sample, uint64_t rows);
 size_t tally_sample_points(const struct tally_sample *sample);
 

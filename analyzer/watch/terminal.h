@@ -1,6 +1,6 @@
 /*
- * terminal.h: a screen that is redrawn in place. No mode of the terminal is changed, so there is none to restore: the
- * last screen stays where it is when the program ends, however that happens.
+ * terminal.h: a screen that is redrawn in place. No mode of the terminal is changed, so none must be restored: the last
+ * screen stays however the program ends.
  */
 #ifndef TERMINAL_H
 #define TERMINAL_H
@@ -19,7 +19,7 @@ struct frame_size terminal_size(void);
 
 /* Draws `text`, lines of it, over what was drawn last. False: standard output cannot be written. */
 bool terminal_draw(struct terminal *terminal, const char *text, unsigned lines);
-/* After a change of size: what was drawn may lie anywhere now, so the next screen begins an empty one. */
+/* After a change of size the drawn lines may be anywhere, so the next screen begins on an empty one. */
 bool terminal_clear(struct terminal *terminal);
 
 #endif
