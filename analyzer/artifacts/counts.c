@@ -166,7 +166,7 @@ count_record(struct table *table, uint32_t weight, struct kept *kept, struct por
 	uint64_t at = (uint64_t)(record->at - table->reader.corpus->file.text);
 	const struct names *only = table->reader.corpus->request.tokens ? &table->reader.corpus->tokens : NULL;
 	struct token token;
-	uint32_t label = 0; /* of a record without tokens nobody looks at it */
+	uint32_t label = 0; /* a record without tokens needs none */
 	bool empty = true;
 	int code = table->reader.ignored ? 0 : take_label(table, &label, error);
 

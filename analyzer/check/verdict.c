@@ -329,6 +329,6 @@ verdict_report_variability(const struct dynamics *dynamics, uint32_t measures)
 		return;
 	message_warning(
 	        "%.0f%% of the variance is the difference between epoch %u and the later ones, as when training from "
-	        "scratch: variability then shows what was learned late, not what is ambiguous; try --epochs %u:",
+	        "scratch: variability then shows late learning, not ambiguity; try --epochs %u:",
 	        100 * sums->first / sums->total, dynamics->epochs[0], dynamics->epochs[0] + 1);
 }

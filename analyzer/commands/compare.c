@@ -1,6 +1,6 @@
 /*
- * compare.c: portolan compare: how alike runs see the same examples, how soon one run knows what it will know, and runs
- * put together into one table.
+ * compare.c: portolan compare: how alike the measures of several runs are, how soon those of one run settle, and
+ * several runs put together into one table.
  *
  * The runs are held side by side, as numbers per example: every pair is compared from memory. Put together
  * (--average), only two are held at a time.
@@ -97,7 +97,7 @@ check(void *context, struct portolan_error *error)
 	                        : format_choose_rows(common, &compare->format);
 }
 
-/* Whether the pairs are looked at: not for early stopping alone. */
+/* Are pairs compared? Not for early stopping alone. */
 static bool
 wants_pairs(const struct compare *compare)
 {
@@ -322,7 +322,7 @@ const struct command compare_command = {
                 "Of three runs or more, lines without runs follow: the means over the pairs for which the correlation is defined. examples counts those that have the measure in both runs; a correlation with something constant is not defined, and empty. "
                 "Equal values share the mean of their ranks.\n\n"
                 "With --show regions: run_a,run_b,from,to,examples. "
-                "--show selection: run_a,run_b,rule,examples,selected_a,selected_b,both,overlap,jaccard,by_chance; overlap is the share of run_a's selection that is run_b's too, by_chance what it would be if the two had nothing to do with one another. "
+                "--show selection: run_a,run_b,rule,examples,selected_a,selected_b,both,overlap,jaccard,by_chance; overlap is the share of run_a's selection that is run_b's too, by_chance the share for two independent selections. "
                 "The selection is made among the examples that both runs have.\n\n"
                 "With --early-stopping (Swayamdipta et al. 2020, Fig. 6): epoch,examples,confidence_pearson,confidence_spearman,variability_pearson,variability_spearman; one run is enough. "
                 "--json has all of it, early stopping where asked for.\n\n"

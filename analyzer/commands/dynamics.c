@@ -66,7 +66,7 @@ write_contents(const struct dynamics_options *request, struct dynamics *run, str
 	return code;
 }
 
-/* Before the observations: who reads those from a pipe knows the sessions then. */
+/* Written before the observations, so that a program that reads these from a pipe knows the sessions by then. */
 static int
 write_sessions(const struct dynamics_options *request, const struct dynamics *run, struct portolan_error *error)
 {
@@ -110,8 +110,8 @@ write_observations(struct dynamics *run, const struct observations_request *requ
 	return output_finish(&output, error);
 }
 
-/* Gaps are said here, without what verdict_report() adds of measures; `listed`: whoever is not in the list is not
- * missing. */
+/* Warns of gaps, without the warnings about measures of verdict_report(). `listed`: examples that are not in the list
+ * are not missing. */
 static int
 report(struct dynamics *run, bool listed, bool strict)
 {
@@ -126,7 +126,7 @@ report(struct dynamics *run, bool listed, bool strict)
 	return gaps > 0 && strict ? STATUS_INCOMPLETE : status;
 }
 
-/* Answers STATUS_INCOMPLETE if some of the listed were not observed. */
+/* Returns STATUS_INCOMPLETE if some listed examples were not observed. */
 static int
 write_listed(const struct dynamics_options *request, struct dynamics *run, struct observations_request *wanted,
              struct portolan_error *error)
@@ -218,7 +218,7 @@ const struct command dynamics_command = {
                     "the gold probabilities of a selection\n"
                     "portolan dynamics snli/seed1 --ids subset.txt --columns gold_prob -o subset.csv\n",
         .help = "Prints one line per observation, by epoch, then by ascending id: id, epoch, gold_prob, correct (0 or 1), then, as far as they were recorded, margin, other_sq, entropy, max_prob, predicted, and your own columns. "
-                "An example has no line for an epoch in which it was not observed. Of what was recorded twice, the later stands there.\n\n"
+                "An example has no line for an epoch in which it was not observed. Of two observations of an example in an epoch, only the later is printed.\n\n"
                 "Numbers are as short as can be while reading back exactly. A signal that is absent is nothing in csv and tsv, null in jsonl, and in npy NaN, or -1 for predicted and gold.\n\n"
                 "npy is one structured array: id u8, or text as wide as the longest id; epoch u4; correct bool; predicted and gold i4; session_number and rank u4; session_started u8; session S32; all others f4. It may go to a pipe.\n\n"
                 "Where the ids were declared, or first logged in their order, rows are written as they are read, and nothing is held. "

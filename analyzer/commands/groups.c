@@ -148,7 +148,7 @@ const struct command groups_command = {
                 "Words are runs of letters, digits, apostrophes and characters beyond ASCII; ASCII letters are compared without case. "
                 "Without --columns, those that are neither numbers nor have few different values are passed over.\n\n"
                 "With --forgetting it prints forgetting_events, examples, share and, of these, never_learned. Tables are CSV, or what FILE ends with (tsv, jsonl, npy; json is the report of --json), and aligned columns on a terminal. "
-                "Forgettable is what was forgotten at least once, or never learned.",
+                "An example is forgettable if it was forgotten at least once, or never learned.",
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_WINDOW | COMMON_JSON | COMMON_STRICT | COMMON_THREADS |
                   COMMON_MEMORY | COMMON_SCRIPT,
         .options = options,

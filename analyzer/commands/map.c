@@ -153,7 +153,7 @@ check_picture(struct map_line *line, struct portolan_error *error)
 	return 0;
 }
 
-/* Of a picture the file gives the colour alone. */
+/* For a picture, --data gives only the colour. */
 static int
 check_data(struct map_line *line)
 {
@@ -224,7 +224,7 @@ drawn_measures(const struct map_source_request *source)
 	return measures;
 }
 
-/* What is incomplete is said of every run; the gravest status. */
+/* Warns of what is incomplete in every run; returns the gravest status. */
 static int
 warn(const struct map_drawing *drawing)
 {
@@ -409,7 +409,7 @@ const struct command map_command = {
                 "Points that lie on whole numbers, or on steps of correctness, are spread around them, so that they do not hide one another. "
                 "Examples without a value on an axis are not drawn, and counted.\n\n"
                 "Of labels, and of a column with text, the 12 with most examples get a colour and a shape each; the rest share one. "
-                "The key has their names and counts; the bars below are their means of what goes up. "
+                "The key has their names and counts; the bars below are their means of y. "
                 "Examples that --highlight names are all drawn, up to --sample, whatever the sample of the others is.\n\n"
                 "The labels stand near the middle of their regions: ambiguous is the third with the highest variability; of the rest, easy-to-learn has confidence 0.5 or more. "
                 "Lines divide them, and their counts stand below their names, where there are histograms, or --regions is given. "

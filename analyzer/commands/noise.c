@@ -98,7 +98,7 @@ static const struct option_spec noise_options[] = {
         {"set", "K", OPTION_WHOLE, TO(set), .least = 1, .actions = "plan",
          .help = "With --method aum: the K-th set of threshold samples. Sets of the same seed share no example. Default: 1."},
         {"seed", "N", OPTION_WHOLE, TO(seed), .most = INT64_MAX, .actions = "plan fit",
-         .group = OPTION_GROUP_HOW, .help = "Seed of what is drawn at random. Default: 0."},
+         .group = OPTION_GROUP_HOW, .help = "Seed of random draws. Default: 0."},
         {"regions", "V,C", OPTION_TEXT, .take = take_cuts, .actions = "plan",
          .group = OPTION_GROUP_HOW, .help = "Where regions are cut: easy-to-learn is variability below V and confidence C or more. Default: below the top third, and 0.5."},
         {"flips", "FILE", OPTION_INPUT, TO(flips), .actions = "fit",
@@ -138,13 +138,13 @@ const struct command noise_command = {
                 "portolan noise plan snli/seed1 --fraction 0.01 -o flips.tsv\n"
                 "after training again with these flipped: what do flipped examples look like?\n"
                 "portolan noise fit snli/flipped --flips flips.tsv -o model.json --before snli/seed1 --plot flips.svg\n"
-                "who looks like that in the original data?\n"
+                "which examples of the original data look like that?\n"
                 "portolan noise apply snli/seed1 --model model.json --count 100\n"
                 "without training again\n"
                 "portolan noise mixture snli/seed1 --threshold 0.9 --plot mixture.svg\n"
                 "which examples to give a class of their own, before training again\n"
                 "portolan noise plan snli/seed1 --method aum -o samples.tsv\n"
-                "who has a lower margin than these samples?\n"
+                "which examples have a lower margin than these samples?\n"
                 "portolan noise aum snli/samples --threshold-samples samples.tsv --suspects\n"
                 "confident learning, on a run recorded out of fold\n"
                 "portolan noise confident snli/out-of-fold --suspects -o suspects.csv\n",
@@ -159,10 +159,10 @@ const struct command noise_command = {
                 "Scores are printed as id,score, the most suspect first: of equal scores the lower confidence (or aum) comes first, then the lower id. --suspects prints those that the method's own cut calls mislabelled. No score is the probability of a wrong label.\n\n"
                 "apply scores by that classifier. It was trained on as many flipped as clean examples. Its cut: above 0.5.\n\n"
                 "mixture fits two overlapping groups to confidence (beta distributions, after Arazo et al. 2019, section 3.1) or to aum (normal distributions), and scores by the low group's share of the density. Its cut: above 0.5. "
-                "That group holds what is hard as well as what is mislabelled, so the cut calls too many where much is hard.\n\n"
+                "That group holds hard examples as well as mislabelled ones, so the cut calls too many of a hard data set.\n\n"
                 "aum scores by the share of the threshold samples that have a higher aum. Its cut: more than 1%, so an aum below their 99th percentile. "
                 "The paper takes the epochs before the learning rate first drops (--epochs).\n\n"
-                "confident is confident learning (Northcutt et al. 2021, section 3.1), and scores by 1 − confidence; those that its cut calls come first. A label is called wrong where another class has at least the average probability that examples labelled so have, and the most probable class is another one; as cleanlab's filter_by=\"confident_learning\" does. "
+                "confident is confident learning (Northcutt et al. 2021, section 3.1), and scores by 1 − confidence; those that its cut calls come first. A label is called wrong where another class has at least the average probability of the examples with its label, and the most probable class is another one; as cleanlab's filter_by=\"confident_learning\" does. "
                 "The probabilities are means over the epochs. A run holds those of the label and of the predicted class, so of one epoch nearly every answer is exact, of several only where the others cannot change it; the rest is not called, and counted. "
                 "Record out of fold, as the paper does: a model trained on a wrong label may believe it.",
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT | COMMON_THREADS |

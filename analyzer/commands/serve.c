@@ -71,7 +71,7 @@ check(void *context, struct portolan_error *error)
 		                     request->listen);
 	if (!address->unix_path && !address->loopback && !request->certificate_file)
 		return options_wrong(&request->common,
-		                     "%s is not this machine alone: what others could read on the way needs --tls-cert "
+		                     "other machines can reach %s, and read the connection on its way: this needs --tls-cert "
 		                     "and --tls-key (or listen on 127.0.0.1, and reach it by `ssh -L`)",
 		                     address->host);
 	return 0;

@@ -29,8 +29,8 @@ struct npy_header {
 	size_t offset;  /* of the data in the file */
 };
 
-/* Reads what stands before the data; pure. What is taken has data, of count × item_size bytes, that would end before
- * SIZE_MAX. PORTOLAN_E_INVALID: the message names the field and begins with `path`. */
+/* Reads the header; pure. The data of an accepted array, count × item_size bytes, would end before SIZE_MAX.
+ * PORTOLAN_E_INVALID: the message names the field and begins with `path`. */
 int npy_parse_header(const void *bytes, size_t size, const char *path, struct npy_header *header,
                      struct portolan_error *error);
 
@@ -42,8 +42,8 @@ struct npy_array {
 	struct content content;
 };
 
-/* PORTOLAN_E_INVALID: no array that can be read as it lies: cut short or too long, big-endian, pickled objects,
- * records. */
+/* PORTOLAN_E_INVALID: the array would have to be converted or is damaged: cut short or too long, big-endian, pickled
+ * objects, records. */
 int npy_open(struct npy_array *array, const char *path, struct portolan_error *error);
 void npy_close(struct npy_array *array); /* may be called twice */
 
@@ -51,7 +51,7 @@ void npy_close(struct npy_array *array); /* may be called twice */
 int npy_check_matrix(const struct npy_array *array, struct portolan_error *error);
 /* The same, or of float16, or column by column: header.is_fortran says so. */
 int npy_check_matrix_any(const struct npy_array *array, struct portolan_error *error);
-/* PORTOLAN_E_INVALID: not all of the matrix's values are finite: the first that is not is named. */
+/* PORTOLAN_E_INVALID: a value of the matrix is not finite; the message names the first. */
 int npy_check_finite(const struct npy_array *array, struct portolan_error *error);
 
 #endif

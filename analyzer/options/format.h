@@ -1,4 +1,4 @@
-/* format.h: in which of its formats a command writes: as the ending of the output's name says, or --format. */
+/* format.h: chooses the format in which a command writes, by the ending of the output's name, or by --format. */
 #ifndef OPTIONS_FORMAT_H
 #define OPTIONS_FORMAT_H
 
@@ -8,9 +8,9 @@
 
 /*
  * Chooses among `names` (ends with NULL; the first is the default) for request->output: *format is −1, or what --format
- * said, and becomes the one to write. The ending decides; where it is none that is known, for .txt, standard output and
- * devices, the default is taken. 0, or options_wrong(): the ending is one that the command cannot write, or not that of
- * the format asked for.
+ * said, and becomes the one to write. The ending decides. Without a known ending, for .txt, standard output and
+ * devices, the default is taken. 0, or options_wrong(): the command cannot write the format of the ending, or another
+ * format was asked for.
  */
 int format_choose(const struct common_options *request, const char *const *names, int *format);
 
@@ -21,10 +21,11 @@ int format_choose_json(struct common_options *request, const char *name);
  * an output, a terminal gets aligned columns. */
 int format_choose_rows(struct common_options *request, int *format);
 
-/* Whether people read what is written: on a terminal, without -o, --format and --json. */
+/* Do people read the output? They do on a terminal, without -o, --format and --json. */
 bool format_is_for_people(const struct common_options *request);
 
-/* Of a table that `option` ("--log") names the file of; NULL: none. `otherwise`, where the ending says nothing. */
+/* The format of a table in the file `path`, which `option` ("--log") gave; NULL: no file. `otherwise`: for a file
+ * without a known ending. */
 int format_of_table(const struct common_options *request, const char *option, const char *path,
                     enum rows_format otherwise, int *format);
 
@@ -33,7 +34,7 @@ int format_of_table(const struct common_options *request, const char *option, co
 int format_of_lines(const struct common_options *request, const char *option, const char *path, const char *data,
                     enum records_format format);
 
-/* The format that a file's ending stands for, if it is a known one: "csv". NULL: it is not, or the file is a device. */
+/* The format of a file's ending: "csv". NULL: the ending is not known, or the file is a device. */
 const char *format_of_ending(const char *path);
 
 #endif

@@ -62,7 +62,7 @@ handover_become(char **arguments)
 			become(program, arguments);
 	}
 	become("portoland", arguments);
-	message_error("cannot start portoland: %s (it stands beside portolan, or say where with $PORTOLAND)",
+	message_error("cannot start portoland: %s (it is installed beside portolan; if it is elsewhere, set $PORTOLAND)",
 	              strerror(errno));
 	return STATUS_FAILED;
 }

@@ -1,4 +1,4 @@
-/* features.h: the user's feature vectors (a NumPy matrix), and which row is whose. */
+/* features.h: the user's feature vectors (a NumPy matrix), and the row of each example. */
 #ifndef FEATURES_H
 #define FEATURES_H
 

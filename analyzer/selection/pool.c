@@ -1,4 +1,4 @@
-/* pool.c: each list marks the examples it names; what all marks together leave is copied in order. */
+/* pool.c: each list marks the examples it names; the examples that all marks leave are copied in order. */
 #include "pool.h"
 
 #include "dynamics/arrays.h"

@@ -216,7 +216,7 @@ read_object(struct within *within, struct portolan_error *error)
 		return within_wrong(within, error, "a selection is an object, {\"x\": …, \"y\": …, \"polygon\": …}");
 	if (unknown)
 		return within_wrong(within, error,
-		                    "what is '%.100s'? There is run, x, y, epochs, polygon or parts, filters, digests",
+		                    "'%.100s' is no member of a selection; these are run, x, y, epochs, polygon or parts, filters, digests",
 		                    unknown);
 	if ((run && !json_is_string(run)) || (epochs && !json_is_string(epochs)))
 		return within_wrong(within, error, "'run' and 'epochs' are texts, as \"1:6\"");

@@ -186,7 +186,7 @@ static int
 was_changed(const struct texts *texts, struct portolan_error *error)
 {
 	return error_set(error, PORTOLAN_E_SYSTEM,
-	                 "%s was changed after it was opened, and what is read of it now may be wrong: start this again",
+	                 "%s was changed after it was opened, so texts read from it may be wrong: start this again",
 	                 texts->file.path);
 }
 

@@ -311,7 +311,7 @@ def test_wrong_selections(server, portolan, store, folder):
         made = run_select(portolan, store, folder, wrong)
         check(made.returncode == 1 and why in made.stderr and not made.stdout, f"select {wrong}: {made.returncode} {made.stderr}")
     long = "x" + "€" * 60  # of which a message quotes 100 bytes
-    check("what is 'x€€" in server.json("/api/runs/a/b/select", json.dumps({long: 1}, ensure_ascii=False).encode(), status=400)["error"], "a long name")
+    check("'x€€" in server.json("/api/runs/a/b/select", json.dumps({long: 1}, ensure_ascii=False).encode(), status=400)["error"], "a long name")
     for body in ("", "{", "[1}}", '{"x": 1, "x": 2}', '{"x": "\ud800"}'.encode("utf-8", "surrogatepass"), "[" * 100000, "NaN"):
         check(server.request("/api/runs/a/b/select", body)[0].status == 400, f"{body[:40]!r}")
     made = run_select(portolan, store, folder, next(selections())[0], "--count", "3")

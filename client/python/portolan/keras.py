@@ -5,7 +5,7 @@
     model.fit(x, y, callbacks=[portolan.keras.PortolanCallback(x, y, run="words", store="portolan-store")])
 
 records a pass over (x, y) at the end of each epoch: Keras hands callbacks no outputs of batches. client/python/docs/keras.md
-says the rest.
+has the details.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
     booster = lightgbm.train(parameters, train_set, 100, callbacks=[portolan.lightgbm.PortolanCallback("words", store="portolan-store")])
 
 records how the trees grown so far see every row that is trained on: LightGBM keeps its scores of them, so nothing is predicted. The fit()
-of LGBMClassifier takes the same callback. client/python/docs/boosting.md says the rest.
+of LGBMClassifier takes the same callback. client/python/docs/boosting.md has the details.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ records a pass over the training examples at the end of each epoch. To record th
 
     trainer = RecordingTrainer(model, args, train_dataset=train, portolan={"id_column": "id"})
 
-client/python/docs/transformers.md says the rest.
+client/python/docs/transformers.md has the details.
 """
 
 from __future__ import annotations

@@ -105,7 +105,7 @@ def select(
         count: how many, or with per_class ``"smallest"``: as many as the smallest class has; or
         threshold: all whose value is this or more (with asc: or less). Without any of them: all that the rule ranks.
         sizes: how a fraction is cut: ``"rounded"``, or ``"published"``: int(fraction * n) + 1, as the code published with Swayamdipta et al. 2020.
-        offset: pass over what the rule ranks first: a share below 1 of the examples, or so many.
+        offset: pass over the first of the ranking: a share below 1 of the examples, or a number of them.
         store: the store's directory. Default: the open run's; else ``$PORTOLAN_STORE``, then ``./portolan-store``.
         epochs, window: which epochs, and how many of them a window has; see measures(). Default: all; 10.
         both_ends: this share from the rule's top, the rest from its other end.
