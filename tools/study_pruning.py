@@ -6,8 +6,10 @@ trained on these alone, for as many steps. Three seeds, each with its own split,
 """
 
 import random
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 from sklearn.datasets import load_digits
@@ -17,12 +19,17 @@ import demo_words
 import portolan
 from study_forgettable import BATCH, Network
 
+ROOT = Path(__file__).resolve().parent.parent
 SEEDS = (1, 2, 3)
 SHARES = (0.1, 0.3, 0.5, 0.7)
 CUTS = {0.1: 0.3, 0.3: 0.2, 0.5: 0.1, 0.7: 0.0}  # of CCS, the harder the pruning the larger, as its authors set it
 PER_LANGUAGE, HELD_OUT, FEATURES = 400, 0.25, 2**11
 STEP = 0.05
 EPOCHS = {"digits": 60, "words": 30}
+# The chart's lines by kind: at random; by mistakes; by what the model wavers on; over the whole range.
+KINDS = (("random",), ("forgetting", "EL2N, ten epochs", "AUM, lowest"),
+         ("variability (ambiguous)", "Dyn-Unc", "DUAL, 30 epochs", "TDDS, 30 epochs"), ("DUAL, Beta sampling", "CCS by AUM", "S2L"))
+HUES, DASHES, MARKS = (4, 2, 3, 1), (1, 2, 4, 3), (7, 5, 9, 11)  # of a kind; and within it
 
 
 def rules(share):
@@ -97,19 +104,26 @@ def one_seed(program, store, name, seed):
 
 
 def draw(folder, means):
-    """pruning.png: a panel for each data set, a line for each rule."""
-    blocks, plots = [], []
-    for name, rows in means.items():
-        titles = [title for title in rows if title != "everything"]
-        for title in titles:
-            blocks.append(f"${name}{titles.index(title)} << EOD\n" + "".join(f"{100 * share} {100 * rows[title][share][0]}\n" for share in SHARES) + "EOD\n")
-        lines = [f"${name}{i} with linespoints lw 2 pt {i + 4} lc {i + 1 if i else -1} title '{title}'" for i, title in enumerate(titles)]
-        whole = 100 * rows["everything"][1][0]
-        plots.append(f"set title '{name}'\nplot {whole} with lines dt 2 lc 'gray' title 'everything', \\\n  " + ", \\\n  ".join(lines) + "\n")
-    script = "".join(blocks) + (
-        f"set terminal pngcairo size 1300,560 font ',10'\nset output '{folder / 'pruning.png'}'\nset multiplot layout 1,2\n"
-        "set xlabel 'kept, %'\nset ylabel 'accuracy on held-out examples, %'\nset xrange [5:75]\nset key bottom right\nset grid ytics lc 'gray'\n")
-    subprocess.run(["gnuplot", "-d"], input=script + "".join(plots), check=True, text=True)
+    """pruning.png: a panel for each data set, a line for each rule, in the look of the analyzer's charts; a colour for each kind of rule."""
+    begin, chart = ((ROOT / "analyzer/plot" / name).read_text(encoding="utf-8") for name in ("begin.gp", "chart.gp"))
+    width, height, panel, left, between = 1090, 440, 340, 78, 56
+    script = [f"own_picture = '{folder / 'pruning.png'}'; own_data = ''; format = 'png'; width = {width}; height = {height}", begin,
+              re.search("^array Hue.*", chart, re.MULTILINE)[0],
+              "set multiplot\nset xlabel 'kept, %' textcolor rgb ink\nset xrange [5:75]\nset bmargin at screen Y(56)\nset tmargin at screen Y(height - 40)"]
+    for place, (name, rows) in enumerate(means.items()):
+        start, lines = left + place * (panel + between), []
+        for kind, titles in enumerate(KINDS):
+            for i, title in enumerate(titles):
+                script.append(f"$set{place}_{kind}_{i} << EOD\n" + "".join(f"{100 * share} {100 * rows[title][share][0]}\n" for share in SHARES) + "EOD")
+                lines.append(f"$set{place}_{kind}_{i} with linespoints linewidth 2 dashtype {DASHES[i]} pointtype {MARKS[i]} pointsize 0.8 "
+                             f"linecolor rgb Hue[{HUES[kind]}] title '{title}'")
+        lines.append(f"{100 * rows['everything'][1][0]} with lines linewidth 2 linecolor rgb Hue[5] title 'everything'")
+        script.append(f"set lmargin at screen X({start})\nset rmargin at screen X({start + panel})\nset title '{name}' textcolor rgb ink\n"
+                      + ("set ylabel 'accuracy on held-out examples, %' textcolor rgb ink\n" if place == 0 else "unset ylabel\n")
+                      + (f"set key at screen X({start + panel + 16}),Y(height - 40) left top Left reverse noenhanced samplen 3 textcolor rgb ink\n"
+                         if place == len(means) - 1 else "")
+                      + "plot " + ", \\\n  ".join(lines))
+    subprocess.run(["gnuplot", "-d"], input="\n".join(script) + "\n", check=True, text=True)
 
 
 def study_pruning(program, out):
@@ -128,7 +142,7 @@ def study_pruning(program, out):
                          for rule in rows if rule != "everything"]
         mean, deviation = rows["everything"][1]
         tables[name].append([f"everything: {100 * mean:.1f} ± {100 * deviation:.1f}", *("" for _ in SHARES)])
-    draw(folder, means)
     with open(folder / "pruning.tsv", "w", encoding="utf-8") as file:
         file.writelines("\t".join([name, *row]) + "\n" for name, table in tables.items() for row in table)
+    draw(folder, means)
     return tables
