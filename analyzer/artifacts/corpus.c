@@ -166,6 +166,8 @@ corpus_open(struct corpus *corpus, const struct corpus_request *request, struct 
 
 	*corpus = (struct corpus){.request = *request};
 	code = user_file_open(&corpus->file, "DATA", request->path, error);
+	if (code >= 0 && request->glue)
+		user_file_read_as_glue(&corpus->file, request->id);
 	if (code >= 0 && corpus->file.begin >= corpus->file.size)
 		code = error_set(error, PORTOLAN_E_INVALID, "%s holds no records", request->path);
 	if (code >= 0)

@@ -2,6 +2,7 @@
 #include "artifacts.h"
 
 #include "artifacts/sides_chart.h"
+#include "glue_option.h"
 #include "options/format.h"
 #include "program/message.h"
 #include "program/number.h"
@@ -217,6 +218,7 @@ static const struct option_spec options[] = {
          .often = true, .help = "Add how a run did on the records that hold a token: those of its label (majority) beside those of others (minority)."},
         {"id-field", "NAME", OPTION_TEXT, TO(corpus_options.request.id), .needs = "run",
          .often = true, .help = "The field of DATA that has the ids of --run."},
+        {"glue", NULL, OPTION_FLAG, TO(corpus_options.request.glue), .needs = "run", .group = OPTION_GROUP_HOW, .help = GLUE_HELP " The accuracies are of these lines; tokens are counted in all that have a label."},
         {"statistics", "FILE", OPTION_INPUT, TO(statistics), .needs = "run", .excludes = "min-count max-count prior tokens",
          .help = "Take the tokens, their order, labels, n, p_star and z_star from FILE, a table that this command wrote of other data, mostly the training data: TSV, CSV or JSON lines; its first 10 rows, or --count. "
                  "The columns of counts and the accuracies are those of DATA. --ngrams, --per-field and --stop-words must be those of FILE."},

@@ -4,6 +4,7 @@
 
 #include "artifacts/sides.h"
 #include "corpus_options.h"
+#include "files/join.h"
 #include "output/rows.h"
 #include "plot/picture.h"
 
@@ -21,6 +22,7 @@ struct artifacts {
 	char side_names[MEASURE_COUNT][SIDES][40]; /* of the table's columns */
 	struct dynamics dynamics;                  /* of the run, as the sides below */
 	struct sides sides;
+	struct join_oddities oddities;  /* of DATA, read with --glue */
 	struct dynamics after_dynamics; /* of --after */
 	struct sides after_sides;
 };

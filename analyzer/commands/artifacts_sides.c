@@ -145,8 +145,47 @@ draw_epochs(const struct artifacts *artifacts, struct portolan_error *error)
 	return code;
 }
 
+/* As glue.h says, of several records with one id the first counts: takes the others out. */
 static int
-find_records(const struct artifacts *artifacts, const struct dynamics *dynamics, struct sides *sides,
+keep_firsts(struct artifacts *artifacts, const struct ids_index *index, size_t examples, struct holders *holders,
+            struct portolan_error *error)
+{
+	static const char *const option = "--id-field";
+	const struct user_file *file = &artifacts->corpus.file;
+	struct join_oddities *oddities = &artifacts->oddities;
+	const char **firsts = calloc(examples + 1, sizeof(*firsts));
+	struct fields_reader reader = {0};
+	struct fields fields;
+	size_t kept = 0;
+	int code = firsts ? fields_init(&fields, file, &artifacts->corpus.request.id, &option, 1, error)
+	                  : error_set(error, PORTOLAN_E_MEMORY, "out of memory for the ids of %s", file->path);
+
+	*oddities = (struct join_oddities){0};
+	if (code >= 0)
+		fields_begin(&reader, &fields, user_file_whole(file));
+	while (code >= 0 && (code = fields_next(&reader, error)) > 0) {
+		int64_t position = join_find(index, &reader, 0, oddities);
+
+		if (position >= 0 && !firsts[position])
+			firsts[position] = reader.part.record.at;
+		else if (position >= 0 && oddities->again++ == 0)
+			oddities->first_again = fields_line(&reader);
+	}
+	oddities->unlabelled = reader.part.unlabelled;
+	fields_end(&reader);
+	for (size_t i = 0; i < holders->count && code >= 0; i++) {
+		const struct holder *holder = &holders->list[i];
+
+		if (holder->example == UINT32_MAX || firsts[holder->example] == file->text + holder->at)
+			holders->list[kept++] = *holder;
+	}
+	holders->count = kept;
+	free(firsts);
+	return code;
+}
+
+static int
+find_records(struct artifacts *artifacts, const struct dynamics *dynamics, struct sides *sides,
              struct portolan_error *error)
 {
 	struct holders_request request = {.corpus = &artifacts->corpus,
@@ -161,10 +200,11 @@ find_records(const struct artifacts *artifacts, const struct dynamics *dynamics,
 		return code;
 	request.index = &index;
 	code = holders_find(&request, &holders, error);
+	if (code >= 0 && artifacts->corpus.request.glue)
+		code = keep_firsts(artifacts, &index, dynamics->count, &holders, error);
 	ids_index_free(&index);
-	if (code < 0)
-		return code;
-	code = sides_make(sides, &holders, artifacts->ranking.list, artifacts->rows, dynamics, error);
+	if (code >= 0)
+		code = sides_make(sides, &holders, artifacts->ranking.list, artifacts->rows, dynamics, error);
 	if (code >= 0 && holders.count > 0 && sides->unmatched == holders.count)
 		code = error_set(
 		        error, PORTOLAN_E_INVALID,
@@ -220,6 +260,8 @@ artifacts_sides_finish(const struct artifacts *artifacts, struct portolan_error 
 		code = artifacts_summary_write(artifacts, error);
 	if (code < 0)
 		return code;
+	if (artifacts->corpus.request.glue)
+		join_warn(&artifacts->oddities, artifacts->corpus.file.path, artifacts->corpus.request.id);
 	status = report_run(artifacts, &artifacts->dynamics, &artifacts->sides);
 	code = artifacts->after ? report_run(artifacts, &artifacts->after_dynamics, &artifacts->after_sides) : STATUS_DONE;
 	return code == STATUS_DONE ? status : code;

@@ -145,6 +145,26 @@ def check_others(lines, read):
     portolan("map", "snli", "--data", "snli.tsv", "--id-field", "pairID", "--glue", "--text", "sentence1", "-o", "m.html")
 
 
+def check_artifacts(lines, read):
+    """artifacts --run: each example once, with the first line of its id; tokens of all lines that have a label."""
+    with open("tokens.txt", "w") as file:
+        file.write("walks\nruns\n")
+    done = portolan("artifacts", "snli.tsv", "--text", "sentence1", "--label-field", "gold_label", "--tokens", "tokens.txt", "--run", "snli", "--id-field",
+                    "pairID", "--glue", "--summary", "parts.tsv")
+    rows = {row["token"]: row for row in csv.DictReader(done.stdout.splitlines(), delimiter="\t")}
+    labels = [line.split("\t")[-1] for line in read.values()]
+    labelled = [line for line in lines if not line.endswith(("\t-", "\t"))]
+    for token, counted in (("walks", labels), ("runs", [])):
+        row = rows[token]
+        check(int(row["n"]) == sum(f'"{token}"' in line for line in labelled), f"artifacts: {row}")
+        leads = counted.count(row["label"])
+        check((int(row["majority_n"]), int(row["minority_n"])) == (leads, len(counted) - leads), f"artifacts: {row}, and not {leads} of {len(counted)}")
+    with open("parts.tsv") as file:
+        parts = {row["part"]: int(row["n"]) for row in csv.DictReader(file, delimiter="\t")}
+    check((parts["overall"], parts["touched"]) == (len(read), len(read)), f"artifacts: {parts}")
+    check("records without a label are passed over" in done.stderr and "the id of one before" in done.stderr, f"artifacts: {done.stderr}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -161,6 +181,7 @@ def main():
         for task, (lines, read) in files.items():
             check_lines(task, lines, read)
         check_others(*files["snli"])
+        check_artifacts(*files["snli"])
         os.chdir("/")
     finish()
 

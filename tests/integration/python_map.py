@@ -75,6 +75,11 @@ def test_data_are_of_the_page_alone(store, tmp_path):
     assert drawn._repr_png_().startswith(PNG)
     assert portolan.map("run", store=store).save(tmp_path / "plain.html")
     assert (tmp_path / "map.html").stat().st_size > (tmp_path / "plain.html").stat().st_size
+    (tmp_path / "glue.jsonl").write_text("".join(f'{{"id": "{i}.jpg#c", "half": "{i % 2}"}}\n' for i in range(6)))  # 1, 11, … 51
+    drawn = portolan.map("run", store=store, data=tmp_path / "glue.jsonl", id_field="id", colour="half", glue=True)
+    drawn.save(tmp_path / "map.svg")
+    with pytest.raises(portolan.Error):
+        portolan.map("run", store=store, data=tmp_path / "glue.jsonl", id_field="id", colour="half").save(tmp_path / "map.svg")
 
 
 def test_an_open_run(store):

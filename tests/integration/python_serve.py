@@ -131,6 +131,9 @@ def test_a_run_in_progress_and_texts(store, tmp_path):
         with portolan.serve(run, data=tmp_path / "data.jsonl", id_field="n", text=["words", "more"]) as page:
             assert page.select(ids=[0, 1]) == 2
             assert json.loads(ask(page, "api/example?run=live&id=1"))["text"] == {"words": "one", "more": "1"}
+            (tmp_path / "glue.jsonl").write_text('{"pairID": "e", "words": "zero"}\n{"pairID": "c", "words": "one"}\n', encoding="utf-8")
+            with portolan.serve(run, data=tmp_path / "glue.jsonl", id_field="pairID", text="words", glue=True) as glued:  # 0 and 1, by their letters
+                assert json.loads(ask(glued, "api/example?run=live&id=1"))["text"] == {"words": "one"}
             keep_all = {"x": "epochs", "y": "confidence", "polygon": [[-1, 0], [9, 0], [9, 0.5], [-1, 0.5]]}
             assert page.select(selection=keep_all) == 1 and page.ids() == [0]
             run.log_gold(1, [0, 1], [1.0, 0.0], [True, False])
@@ -148,7 +151,8 @@ def test_errors_say_what_is_wrong(page, recorded, tmp_path):
         (dict(run=None), TypeError, "name must be a string"),
         (dict(run="names", data=tmp_path / "none.csv", id_field="id"), portolan.Error, "none.csv: No such file"),
         (dict(run="names", data=tmp_path), ValueError, "data and id_field go together"),
-        (dict(run="names", text="words"), ValueError, "text with them"),
+        (dict(run="names", text="words"), ValueError, "text and glue with them"),
+        (dict(run="names", glue=True), ValueError, "text and glue with them"),
         (dict(run="names", data="", id_field="id"), ValueError, "data is empty: give a file"),
         (dict(run="names", port=0), ValueError, "port must be from 1 to 65535"),
         (dict(run="names", port="80"), TypeError, "port must be an integer"),

@@ -69,6 +69,7 @@ def map(
     id_field: str | None = None,
     data: str | os.PathLike[str] | None = None,
     text: str | Sequence[str] | None = None,
+    glue: bool = False,
     density: bool = False,
     beside: str | Run | None = None,
     shift: str | Run | None = None,
@@ -94,6 +95,7 @@ def map(
         x, y, colour (or color): other measures; colour also ``"gold"``, the run's labels, or a column of `data`.
         data, id_field, text: the file that the model was trained on, the field of its ids, and the fields that
             ``save("FILE.html")`` shows as text. colour_file: the same as data, for pictures alone.
+        glue: read that file as ``--glue`` does: SNLI's, MNLI's or QNLI's, beside logs of the code of Swayamdipta et al. 2020.
         facet: a map for each category that `colour` names.
         highlight: a file of ids, whose examples are drawn over all others, which are grey.
         density: a heat map of all examples instead of points.
@@ -126,6 +128,7 @@ def map(
     drawn = data is not None and (colour is not None or color is not None)
     (words if drawn else page_words).add_path("data", data)
     (words if drawn or colour_file is not None or highlight is not None else page_words).add("id-field", id_field)
+    (words if drawn or colour_file is not None else page_words).add("glue", _options.flag("glue", glue))
     for field in [text] if isinstance(text, str) else text or ():
         page_words.add("text", field)
     words.add("density", _options.flag("density", density))

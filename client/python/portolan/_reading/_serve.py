@@ -34,6 +34,7 @@ def serve(
     id_field: str | None = None,
     text: str | Sequence[str] | None = None,
     port: int | None = None,
+    glue: bool = False,
 ) -> Page:
     """Start ``portolan serve`` for a run, also one in progress. In a notebook the result is shown as the live page; elsewhere
     the page's address is printed.
@@ -45,6 +46,7 @@ def serve(
         id_field: the field of `data` that holds the ids.
         text: the field of `data` to be shown as text, or several.
         port: the port to serve on. Default: 5780, or the next one that is free.
+        glue: read `data` as ``--glue`` does: SNLI's, MNLI's or QNLI's, beside logs of the code of Swayamdipta et al. 2020.
 
     Returns:
         A Page. It is served until ``close()``, or until Python ends. Called again with the same arguments, serve() returns the
@@ -57,7 +59,7 @@ def serve(
         page.ids()                  # the ids of the selection, as a list
     """
     name, folder = _measures.locate(run, store)
-    words = ["--store", os.path.abspath(folder), *_data_options(data, id_field, text), *_port_option(port), "--", name]
+    words = ["--store", os.path.abspath(folder), *_data_options(data, id_field, text, glue), *_port_option(port), "--", name]
     page = _open_pages.get(tuple(words))
     if page is None or not page.is_open:
         page = _open_pages[tuple(words)] = Page(name, words)
@@ -66,12 +68,14 @@ def serve(
     return page
 
 
-def _data_options(data: str | os.PathLike[str] | None, id_field: str | None, text: str | Sequence[str] | None) -> list[str]:
-    if data is None and id_field is None and not text:
+def _data_options(data: str | os.PathLike[str] | None, id_field: str | None, text: str | Sequence[str] | None, glue: bool) -> list[str]:
+    if data is None and id_field is None and not text and not _options.flag("glue", glue):
         return []
     if data is None or id_field is None:
-        raise ValueError("data and id_field go together, and text with them: a file, the field of it that holds the ids, the fields to show")
+        raise ValueError("data and id_field go together, and text and glue with them: a file, the field of it that holds the ids, the fields to show")
     words = ["--data", os.path.abspath(os.fsdecode(_options.path("data", data, "a file"))), "--id-field", _options.text("id_field", id_field)]
+    if _options.flag("glue", glue):
+        words.append("--glue")
     for field in [text] if isinstance(text, str) else text or ():
         words += ["--text", _options.text("text", field)]
     return words
