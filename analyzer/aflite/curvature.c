@@ -19,7 +19,6 @@
 #include <string.h>
 
 #define FACTORS_MOST (UINT64_C(1) << 28) /* bytes of several pairs of factors */
-#define COLUMNS_MOST 64
 
 static size_t
 stride_of(size_t order)
@@ -33,7 +32,7 @@ factors_of(size_t columns, size_t order)
 {
 	size_t one = 2 * order * stride_of(order) * sizeof(float);
 
-	return columns > COLUMNS_MOST || columns * one > FACTORS_MOST ? 1 : columns;
+	return columns >= PROBLEM_MANY || columns * one > FACTORS_MOST ? 1 : columns;
 }
 
 /* Each works on a matrix of its own. */
@@ -50,7 +49,7 @@ curvature_bytes(size_t columns, size_t order, unsigned threads, size_t *scratch)
 
 	/* gram's product and what is factored at once; covariance, and what diagonalise() works on */
 	*scratch = (1 + parallel_slots(factoring_threads(columns, order, threads))) * order * order * sizeof(double) +
-	           4 * columns * columns * sizeof(double) + gram_bytes(order, stride_of(order), threads);
+	           4 * columns * columns * sizeof(double) + gram_bytes(columns, order, stride_of(order), threads);
 	return factors_of(columns, order) * one + columns * columns * sizeof(double);
 }
 
@@ -106,12 +105,13 @@ fill_classes(const struct gram *gram, double *a, double *p)
 static void
 solve_lower(const double *lower, double *x, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		for (size_t j = 0; j < n; j++) {
-			for (size_t k = 0; k < i; k++)
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; k < i; k++)
+			for (size_t j = 0; j < n; j++)
 				x[i * n + j] -= lower[i * n + k] * x[k * n + j];
+		for (size_t j = 0; j < n; j++)
 			x[i * n + j] /= lower[i * n + i];
-		}
+	}
 }
 
 static void
@@ -280,8 +280,16 @@ curvature_make(struct curvature *curvature, const struct problem *problem, const
 }
 
 size_t
+curvature_batch(const struct curvature *curvature)
+{
+	return curvature->columns >= PROBLEM_MANY ? 1 : CURVATURE_BATCH;
+}
+
+size_t
 curvature_scratch(const struct curvature *curvature)
 {
+	if (curvature->columns >= PROBLEM_MANY)
+		return curvature->columns * (2 * curvature->stride + stride_of(curvature->columns));
 	return (1 + curvature->columns) * CURVATURE_BATCH * curvature->stride;
 }
 
@@ -309,9 +317,9 @@ apply_factor(const struct curvature *curvature, const struct kernels *kernels, s
 	kernels->multiply(&product);
 }
 
-void
-curvature_apply(const struct curvature *curvature, const struct kernels *kernels, double *const *vectors, size_t count,
-                float *scratch)
+static void
+apply_few(const struct curvature *curvature, const struct kernels *kernels, double *const *vectors, size_t count,
+          float *scratch)
 {
 	size_t columns = curvature->columns, stride = curvature->stride;
 	float *turned = scratch + CURVATURE_BATCH * stride; /* by column, then vector */
@@ -338,4 +346,67 @@ curvature_apply(const struct curvature *curvature, const struct kernels *kernels
 					to[f] += curvature->transform[i * columns + k] *
 					         turned[(k * CURVATURE_BATCH + v) * stride + f];
 		}
+}
+
+/* to = T from, or Tᵀ from, of columns × stride. `turn`: room for T in single precision. */
+static void
+apply_transform(const struct curvature *curvature, const struct kernels *kernels, bool across, const float *from,
+                float *to, float *turn)
+{
+	size_t n = curvature->columns;
+	struct kernels_product product = {.a = turn,
+	                                  .b = from,
+	                                  .c = to,
+	                                  .a_stride = stride_of(n),
+	                                  .b_stride = curvature->stride,
+	                                  .c_stride = curvature->stride,
+	                                  .rows = n,
+	                                  .depth = n,
+	                                  .columns = curvature->stride};
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < n; k++)
+			turn[(across ? k : i) * product.a_stride + (across ? i : k)] =
+			        (float)curvature->transform[i * n + k];
+	kernels->multiply(&product);
+}
+
+/* One vector of many columns: four large products, in single precision, as the result only has to be near. */
+static void
+apply_many(const struct curvature *curvature, const struct kernels *kernels, double *vector, float *scratch)
+{
+	size_t columns = curvature->columns, stride = curvature->stride, length = columns * stride;
+	float *one = scratch, *other = one + length, *turn = other + length;
+	struct kernels_product product = {.a = other,
+	                                  .b = curvature->factors + curvature->order * stride,
+	                                  .c = one,
+	                                  .a_stride = stride,
+	                                  .b_stride = stride,
+	                                  .c_stride = stride,
+	                                  .rows = columns,
+	                                  .depth = curvature->order,
+	                                  .columns = stride};
+
+	for (size_t i = 0; i < length; i++)
+		one[i] = (float)vector[i];
+	apply_transform(curvature, kernels, true, one, other, turn);
+	kernels->multiply(&product);
+	product.a = one;
+	product.b = curvature->factors;
+	product.c = other;
+	kernels->multiply(&product);
+	apply_transform(curvature, kernels, false, other, one, turn);
+	for (size_t k = 0; k < columns; k++)
+		for (size_t f = 0; f < stride; f++)
+			vector[k * stride + f] = f < curvature->order ? one[k * stride + f] : 0;
+}
+
+void
+curvature_apply(const struct curvature *curvature, const struct kernels *kernels, double *const *vectors, size_t count,
+                float *scratch)
+{
+	if (curvature->columns < PROBLEM_MANY)
+		apply_few(curvature, kernels, vectors, count, scratch);
+	for (size_t v = 0; v < count && curvature->columns >= PROBLEM_MANY; v++)
+		apply_many(curvature, kernels, vectors[v], scratch);
 }

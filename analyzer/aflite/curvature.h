@@ -35,11 +35,12 @@ void curvature_free(struct curvature *curvature); /* may be called twice */
 int curvature_make(struct curvature *curvature, const struct problem *problem, const float *weights, double size,
                    const uint32_t *rows, size_t count, struct portolan_error *error);
 
-/* How many vectors curvature_apply() takes at once: always as many where there are, so that the result does not depend
- * on how the work is shared. */
+/* How many vectors curvature_apply() takes at once, at most: always as many where there are, so that the result does not
+ * depend on how the work is shared. */
 #define CURVATURE_BATCH 12
+size_t curvature_batch(const struct curvature *curvature);
 
-/* vectors[v] = H⁻¹ vectors[v], for `count` ≤ CURVATURE_BATCH vectors of columns × stride. `scratch`: 64-byte aligned,
+/* vectors[v] = H⁻¹ vectors[v], for `count` ≤ curvature_batch() vectors of columns × stride. `scratch`: 64-byte aligned,
  * curvature_scratch() floats. */
 void curvature_apply(const struct curvature *curvature, const struct kernels *kernels, double *const *vectors,
                      size_t count, float *scratch);

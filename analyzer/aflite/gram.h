@@ -24,6 +24,6 @@ struct gram {
 int gram_make(struct gram *gram, struct portolan_error *error);
 
 /* Bytes it takes beside these. */
-size_t gram_bytes(size_t order, size_t stride, unsigned threads);
+size_t gram_bytes(size_t columns, size_t order, size_t stride, unsigned threads);
 
 #endif

@@ -31,6 +31,8 @@ half_value(const uint8_t *bytes)
 
 #define TILE_FLOATS 8192 /* of rows that are to stay in the first-level cache: 32 KiB */
 
+#define PRODUCT_ROWS 96 /* of the left matrix; a multiple of every TALL */
+
 /* Of 2 LANES values in groups of 2 h: the places of each group's first half; its second is h further. */
 #define PLACE(i, h) ((i) / (h)*2 * (h) + (i) % (h))
 #define PLACES_4(i, h, o) PLACE(i, h) + (o), PLACE((i) + 1, h) + (o), PLACE((i) + 2, h) + (o), PLACE((i) + 3, h) + (o)

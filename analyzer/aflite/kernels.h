@@ -45,6 +45,15 @@ struct kernels {
 	/* Adds the gradient of the rows' losses, and returns the sum of these. `rows` and `slots` (the gold labels)
 	 * have `count` entries and KERNELS_PAD readable ones after that. */
 	double (*fit)(const struct kernels_fit *fit, const float *const *rows, const int32_t *slots, size_t count);
+	/* z[k × tile + i], the distances of `count` rows of `tile` (a multiple of KERNELS_STRIDE), become p_k(i) − [k is
+	 * gold]; returns the sum of the losses. `sums` and `over`, of tile floats: what Σ e^(z − max z) and max z −
+	 * z_gold are. What fills up the last register of rows is readable. */
+	double (*residuals)(float *z, size_t tile, size_t columns, const uint8_t *absent, const int32_t *slots,
+	                    size_t count, float *sums, float *over);
+	/* Of rows as for residuals(): right[i], whether gold is the largest (ties go to the lowest class), and
+	 * margin[i] = z_gold − max other z. */
+	void (*judge_rows)(const float *z, size_t tile, size_t columns, const int32_t *golds, size_t count,
+	                   int32_t *right, float *margins);
 	/* How many of the held-out partitions are right; *margin is the sum of z_gold − max other z over them. */
 	unsigned (*judge)(const struct kernels_judged *judged, float *margin);
 	/* c = a b, or c += a b: a is rows × depth, b depth × columns, each with so many floats from one row to the

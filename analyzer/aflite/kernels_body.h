@@ -194,16 +194,17 @@ KERNEL(multiply_piece)(const struct kernels_product *product, const float *a, co
 			KERNEL(store)(c + r * product->c_stride + v * LANES, sum[r][v]);
 }
 
+/* Rows from `from` to `to` − 1. */
 static void
-KERNEL(multiply)(const struct kernels_product *product)
+KERNEL(multiply_rows)(const struct kernels_product *product, size_t from, size_t to)
 {
 	for (size_t j = 0; j < product->columns;) {
 		unsigned width = j + 2 * LANES <= product->columns ? 2 : 1;
 
-		for (size_t r = 0; r < product->rows;) {
+		for (size_t r = from; r < to;) {
 			const float *a = product->a + r * product->a_stride, *b = product->b + j;
 			float *c = product->c + r * product->c_stride + j;
-			size_t left = product->rows - r;
+			size_t left = to - r;
 
 			if (width == 2 && left >= TALL)
 				KERNEL(multiply_piece)(product, a, b, c, TALL, 2);
@@ -219,6 +220,14 @@ KERNEL(multiply)(const struct kernels_product *product)
 		}
 		j += width * LANES;
 	}
+}
+
+/* As many rows at once as stay in the second-level cache while all columns go by. */
+static void
+KERNEL(multiply)(const struct kernels_product *product)
+{
+	for (size_t r = 0; r < product->rows; r += PRODUCT_ROWS)
+		KERNEL(multiply_rows)(product, r, r + PRODUCT_ROWS < product->rows ? r + PRODUCT_ROWS : product->rows);
 }
 
 /* e^x for x ≤ 0; to about 1e-7 of it, and 0 from −87 down. */
@@ -240,9 +249,9 @@ KERNEL(exponential)(FLOATS x)
 	return (FLOATS)(((INTEGERS)p + ((INTEGERS)shifted << 23)) & (x > -87.0f));
 }
 
-/* z[k][i] becomes p_k(i) − [k is gold]; sums[i] = Σ e^(z − max z), over[i] = max z − z_gold. */
+/* z[k × tile + i] becomes p_k(i) − [k is gold]; sums[i] = Σ e^(z − max z), over[i] = max z − z_gold. */
 INLINE void
-KERNEL(residuals)(float *z, size_t columns, const uint8_t *absent, const int32_t *slots, size_t count, float *sums,
+KERNEL(residuals)(float *z, const size_t tile, size_t columns, const uint8_t *absent, const int32_t *slots, size_t count, float *sums,
                   float *over)
 {
 	for (size_t i = 0; i < count; i += LANES) {
@@ -251,27 +260,27 @@ KERNEL(residuals)(float *z, size_t columns, const uint8_t *absent, const int32_t
 
 		memcpy(&slot, slots + i, sizeof(slot));
 		for (size_t k = 0; k < columns; k++) {
-			FLOATS value = KERNEL(load)(z + k * KERNELS_TILE + i);
+			FLOATS value = KERNEL(load)(z + k * tile + i);
 
 			if (absent && absent[k + 1])
-				KERNEL(store)(z + k * KERNELS_TILE + i, value = KERNEL(all)(-1e30f));
+				KERNEL(store)(z + k * tile + i, value = KERNEL(all)(-1e30f));
 			top = KERNEL(larger)(value, top);
 			gold = KERNEL(choose)(slot == (int32_t)(k + 1), value, gold);
 		}
 		sum = KERNEL(exponential)(-top);
 		for (size_t k = 0; k < columns; k++) {
-			FLOATS part = KERNEL(exponential)(KERNEL(load)(z + k * KERNELS_TILE + i) - top);
+			FLOATS part = KERNEL(exponential)(KERNEL(load)(z + k * tile + i) - top);
 
 			sum += part;
-			KERNEL(store)(z + k * KERNELS_TILE + i, part);
+			KERNEL(store)(z + k * tile + i, part);
 		}
 		KERNEL(store)(sums + i, sum);
 		KERNEL(store)(over + i, top - gold);
 		sum = 1.0f / sum;
 		for (size_t k = 0; k < columns; k++) {
-			FLOATS p = KERNEL(load)(z + k * KERNELS_TILE + i) * sum;
+			FLOATS p = KERNEL(load)(z + k * tile + i) * sum;
 
-			KERNEL(store)(z + k * KERNELS_TILE + i, KERNEL(choose)(slot == (int32_t)(k + 1), p - 1.0f, p));
+			KERNEL(store)(z + k * tile + i, KERNEL(choose)(slot == (int32_t)(k + 1), p - 1.0f, p));
 		}
 	}
 }
@@ -289,6 +298,42 @@ KERNEL(losses)(const float *sums, const float *over, size_t count)
 	}
 	return ((loss[0] + loss[1]) + (loss[2] + loss[3])) + log(product[0] * product[1]) +
 	       log(product[2] * product[3]);
+}
+
+static double
+KERNEL(residuals_all)(float *z, size_t tile, size_t columns, const uint8_t *absent, const int32_t *slots, size_t count,
+                      float *sums, float *over)
+{
+	double loss = 0;
+
+	KERNEL(residuals)(z, tile, columns, absent, slots, count, sums, over);
+	for (size_t i = 0; i < count; i += KERNELS_TILE) /* products of more would not be finite */
+		loss += KERNEL(losses)(sums + i, over + i, count - i < KERNELS_TILE ? count - i : KERNELS_TILE);
+	return loss;
+}
+
+static void
+KERNEL(judge_rows)(const float *z, size_t tile, size_t columns, const int32_t *golds, size_t count, int32_t *right,
+                   float *margins)
+{
+	for (size_t i = 0; i < count; i += LANES) {
+		FLOATS gold = {0}, before, after = KERNEL(all)(-INFINITY);
+		INTEGERS slot, good;
+
+		memcpy(&slot, golds + i, sizeof(slot));
+		before = KERNEL(choose)(slot > 0, gold, after);
+		for (size_t k = 0; k < columns; k++) {
+			FLOATS value = KERNEL(load)(z + k * tile + i);
+			INTEGERS number = (INTEGERS){0} + (int32_t)(k + 1);
+
+			gold = KERNEL(choose)(number == slot, value, gold);
+			before = KERNEL(choose)(number < slot, KERNEL(larger)(value, before), before);
+			after = KERNEL(choose)(number > slot, KERNEL(larger)(value, after), after);
+		}
+		good = (gold > before) & (gold >= after) & 1;
+		memcpy(right + i, &good, sizeof(good));
+		KERNEL(store)(margins + i, gold - KERNEL(larger)(before, after));
+	}
 }
 
 /* Half as many rows at once where half are enough. */
@@ -321,7 +366,7 @@ KERNEL(fit_tile)(const struct kernels_fit *fit, const float *const *rows, const 
 			KERNEL(dots_all)(rows, count, weights, stride, 1, z + k * KERNELS_TILE);
 		k += take;
 	}
-	KERNEL(residuals)(z, fit->columns, fit->absent, slots, count, sums, over);
+	KERNEL(residuals)(z, KERNELS_TILE, fit->columns, fit->absent, slots, count, sums, over);
 	for (size_t k = 0; k < fit->columns;) {
 		size_t left = fit->columns - k, take = left == 4 ? 2 : left < 3 ? left : 3;
 		float *gradient = fit->gradient + k * stride;
@@ -442,7 +487,9 @@ KERNEL(subtract)(const float *from, const float *less, float *to, size_t count)
 static const struct kernels KERNEL(all_kernels) = {
         .name = KERNEL_NAME,
         .fit = KERNEL(fit),
+        .residuals = KERNEL(residuals_all),
         .judge = KERNEL(judge),
+        .judge_rows = KERNEL(judge_rows),
         .multiply = KERNEL(multiply),
         .widen = KERNEL(widen),
         .survey = KERNEL(survey),

@@ -51,8 +51,10 @@ struct searches {
 size_t
 lockstep_bytes(size_t sets, size_t columns, size_t stride, unsigned threads)
 {
+	struct curvature curvature = {.columns = columns, .stride = stride};
+
 	return sets * columns * stride * ((1 + 2 * PAIRS) * sizeof(float) + 3 * sizeof(double)) +
-	       parallel_slots(threads) * CURVATURE_BATCH * (columns + 1) * stride * sizeof(float);
+	       parallel_slots(threads) * curvature_scratch(&curvature) * sizeof(float);
 }
 
 /* Vectors have a multiple of KERNELS_STRIDE numbers: eight sums side by side. */
@@ -258,11 +260,11 @@ turn(void *context, unsigned thread, unsigned slot, size_t part, struct portolan
 {
 	struct searches *all = context;
 	double alpha[CURVATURE_BATCH][PAIRS], *out[CURVATURE_BATCH] = {NULL};
-	size_t from = part * CURVATURE_BATCH, count = all->turning_count - from;
+	size_t batch = curvature_batch(all->curvature), from = part * batch, count = all->turning_count - from;
 
 	(void)thread;
 	(void)error;
-	count = count < CURVATURE_BATCH ? count : CURVATURE_BATCH;
+	count = count < batch ? count : batch;
 	for (size_t i = 0; i < count; i++) {
 		size_t set = all->turning[from + i];
 
@@ -305,8 +307,9 @@ is_done(struct searches *all, size_t set)
 static int
 turn_all(struct searches *all, struct portolan_error *error)
 {
+	size_t batch = curvature_batch(all->curvature);
 	struct parallel parallel = {.threads = all->problem->threads,
-	                            .count = (all->turning_count + CURVATURE_BATCH - 1) / CURVATURE_BATCH,
+	                            .count = (all->turning_count + batch - 1) / batch,
 	                            .context = all,
 	                            .work = turn};
 	int code = parallel_run(&parallel, error);

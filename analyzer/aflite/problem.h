@@ -18,6 +18,10 @@
 
 #include <portolan/portolan.h>
 
+/* So many columns (classes − 1) are many: one classifier's weights do not stay in the caches that are near, products
+ * with them are large ones, and what they have in common is kept once for all columns. */
+#define PROBLEM_MANY 65
+
 struct problem {
 	const struct matrix *matrix;
 	const uint16_t *labels; /* by row of the matrix: 0 … classes−1 */

@@ -42,6 +42,8 @@ vector_length(const struct sweep *sweep)
 size_t
 sweep_bytes(size_t sets, size_t columns, size_t stride, unsigned threads)
 {
+	if (columns >= PROBLEM_MANY)
+		return sweep_many_bytes(columns, stride, threads);
 	return parallel_slots(threads) * sets * columns * stride * sizeof(float);
 }
 
@@ -66,6 +68,9 @@ sweep_init(struct sweep *sweep, struct portolan_error *error)
 	size_t block = block_rows(sweep), sets = sweep->training->count;
 	bool failed = false;
 
+	sweep->slots = NULL;
+	if (sweep->problem->classes > PROBLEM_MANY)
+		return 0;
 	sweep->slot_count = parallel_slots(sweep->problem->threads);
 	sweep->slots = calloc(sweep->slot_count, sizeof(*sweep->slots));
 	for (unsigned s = 0; sweep->slots && s < sweep->slot_count; s++) {
@@ -221,5 +226,5 @@ sweep_run(struct sweep *sweep, struct portolan_error *error)
 			sweep->losses[set] = 0;
 			memset(sweep->gradients + set * vector_length(sweep), 0, vector_length(sweep) * sizeof(double));
 		}
-	return parallel_run(&parallel, error);
+	return sweep->problem->classes > PROBLEM_MANY ? sweep_many_run(sweep, error) : parallel_run(&parallel, error);
 }

@@ -160,6 +160,70 @@ test_far(void **state)
 	}
 }
 
+/* By rows: what fit() makes of its own distances, residuals() makes of given ones; and who is judged right. */
+static void
+test_rows(void **state)
+{
+	enum { TILE = 32, COUNT = 21, COLUMNS = 7 };
+
+	(void)state;
+	for (size_t kind = 0; kind < KINDS; kind++) {
+		const struct kernels *kernels = kernels_named(kinds[kind]);
+		struct random_state random;
+		float *z, *sums, *over, *margins;
+		int32_t golds[TILE] = {0}, right[TILE];
+		uint8_t absent[COLUMNS + 1] = {0};
+		double before[COLUMNS + 1][COUNT], loss = 0;
+
+		if (!kernels)
+			continue;
+		random_seed(&random, 3);
+		z = draw(&random, COLUMNS * TILE);
+		sums = draw(&random, TILE);
+		over = draw(&random, TILE);
+		margins = draw(&random, TILE);
+		absent[4] = 1;
+		for (size_t i = 0; i < COUNT; i++) {
+			golds[i] = (int32_t)(i % (COLUMNS + 1));
+			z[2 * TILE + i] = i % 5 ? z[2 * TILE + i] : z[5 * TILE + i]; /* ties */
+			before[0][i] = 0;
+			for (size_t k = 0; k < COLUMNS; k++)
+				before[k + 1][i] = z[k * TILE + i];
+		}
+		kernels->judge_rows(z, TILE, COLUMNS, golds, COUNT, right, margins);
+		for (size_t i = 0; i < COUNT; i++) {
+			size_t best = 0, gold = (size_t)golds[i];
+			double other = -INFINITY;
+
+			for (size_t k = 0; k <= COLUMNS; k++) {
+				best = before[k][i] > before[best][i] ? k : best;
+				other = k == gold ? other : fmax(other, before[k][i]);
+			}
+			assert_int_equal(right[i], best == gold);
+			assert_close(margins[i], before[gold][i] - other, 1e-6);
+		}
+		for (size_t i = 0; i < COUNT; i++)
+			golds[i] = golds[i] == 4 ? 0 : golds[i];
+		for (size_t i = 0; i < COUNT; i++) {
+			double sum = 0;
+
+			for (size_t k = 0; k <= COLUMNS; k++)
+				sum += absent[k] ? 0 : exp(before[k][i]);
+			loss += log(sum) - before[golds[i]][i];
+			for (size_t k = 0; k <= COLUMNS; k++)
+				before[k][i] = (absent[k] ? 0 : exp(before[k][i]) / sum) - (golds[i] == (int32_t)k);
+		}
+		assert_close(kernels->residuals(z, TILE, COLUMNS, absent, golds, COUNT, sums, over), loss, 1e-4);
+		for (size_t i = 0; i < COUNT; i++)
+			for (size_t k = 0; k < COLUMNS; k++)
+				assert_close(z[k * TILE + i], before[k + 1][i], 1e-6);
+		free(z);
+		free(sums);
+		free(over);
+		free(margins);
+	}
+}
+
 static void
 test_judge(void **state)
 {
@@ -322,8 +386,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_fit),      cmocka_unit_test(test_far),   cmocka_unit_test(test_judge),
-	        cmocka_unit_test(test_multiply), cmocka_unit_test(test_widen), cmocka_unit_test(test_survey),
+	        cmocka_unit_test(test_fit),   cmocka_unit_test(test_far),      cmocka_unit_test(test_rows),
+	        cmocka_unit_test(test_judge), cmocka_unit_test(test_multiply), cmocka_unit_test(test_widen),
+	        cmocka_unit_test(test_survey),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
