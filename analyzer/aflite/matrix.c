@@ -18,9 +18,10 @@
 #include <sys/mman.h>
 #include <xxhash.h>
 
-#define PART 2048  /* rows */
-#define SUMS 256   /* rows summed up in single precision */
-#define LARGE 1e15 /* squares of what is larger, summed up over rows, come near the end of single precision */
+#define PART 2048      /* rows */
+#define SUMS 256       /* rows summed up in single precision */
+#define ROUNDING 1e-10 /* of a sum of squares: a variance below this share of it is none */
+#define LARGE 1e15     /* squares of what is larger, summed up over rows, come near the end of single precision */
 
 struct reading {
 	const struct matrix_source *source;
@@ -250,8 +251,7 @@ centre_row(const struct reading *reading, const uint8_t *raw, float *to)
 		to[f] *= source->scale[f];
 }
 
-/* Σ (x − centre)² of a part, in single precision over a few rows at a time, and Σ (x − centre): the centre is not quite the
- * mean. */
+/* Σ (x − centre)² of a part, and Σ (x − centre): the centre is not quite the mean. */
 static int
 spread_part(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error)
 {
@@ -263,17 +263,15 @@ spread_part(void *context, unsigned thread, unsigned slot, size_t part, struct p
 	(void)error;
 	end = end < reading->source->count ? end : reading->source->count;
 	memset(survey->sums, 0, 2 * reading->stride * sizeof(double));
-	memset(survey->part, 0, reading->stride * sizeof(float));
 	for (size_t example = part * PART; example < end; example++) {
 		centre_row(reading, file_rows_at(&reading->rows[slot], example), survey->row);
 		for (size_t f = 0; f < reading->features; f++) {
-			survey->part[f] += survey->row[f] * survey->row[f];
-			survey->shifts[f] += survey->row[f];
+			double value = survey->row[f];
+
+			survey->sums[f] += value * value;
+			survey->shifts[f] += value;
 		}
-		if (example % SUMS == SUMS - 1)
-			add_part(survey, reading->stride);
 	}
-	add_part(survey, reading->stride);
 	return 0;
 }
 
@@ -308,9 +306,10 @@ measure_scales(struct reading *reading, struct matrix_source *source, struct por
 		code = parallel_run(&spread, error);
 	for (size_t f = 0; code >= 0 && f < reading->stride; f++) {
 		double shift = reading->all->shifts[f] / (double)source->count;
-		double deviation = sqrt(fmax(reading->all->sums[f] / (double)source->count - shift * shift, 0));
+		double square = reading->all->sums[f] / (double)source->count, variance = square - shift * shift;
+		float inverse = (float)(1 / sqrt(variance));
 
-		scale[f] = deviation > 0 && isfinite((float)(1 / deviation)) ? (float)(1 / deviation) : 1;
+		scale[f] = variance > ROUNDING * square && isfinite(inverse) ? inverse : 1;
 	}
 	source->scale = scale;
 	return code;

@@ -47,6 +47,36 @@ make(struct data *data)
 	assert_int_equal(matrix_survey(&data->source, &error), 0);
 }
 
+/* Of a constant column only what rounds is left, and that is not divided by itself. */
+static void
+test_constant_doubles(void **state)
+{
+	enum { COLUMNS = 3 };
+	static double values[ROWS * COLUMNS];
+	struct npy_array array = {.header = {.kind = 'f',
+	                                     .item_size = 8,
+	                                     .dimensions = 2,
+	                                     .shape = {ROWS, COLUMNS},
+	                                     .count = ROWS * COLUMNS},
+	                          .path = "X.npy",
+	                          .data = (const uint8_t *)values};
+	struct matrix_source source = {
+	        .array = &array, .count = ROWS, .kernels = kernels_best(), .threads = 1, .standardise = true};
+	struct portolan_error error;
+
+	(void)state;
+	for (size_t row = 0; row < ROWS; row++) {
+		values[row * COLUMNS] = 0.001;
+		values[row * COLUMNS + 1] = 12345.678;
+		values[row * COLUMNS + 2] = 12345.678 + 1e-6 * (double)(row % 2); /* the deviation is 5e-7 */
+	}
+	assert_int_equal(matrix_survey(&source, &error), 0);
+	assert_true(source.scale[0] == 1 && source.scale[1] == 1);
+	assert_true(source.scale[2] > 1.999e6f && source.scale[2] < 2.001e6f);
+	assert_int_equal(source.constant_columns, 2);
+	matrix_source_free(&source);
+}
+
 static const struct filter_options usual = {.target = 100,
                                             .partitions = 20,
                                             .train = 60,
@@ -314,6 +344,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_constant_doubles),
 	        cmocka_unit_test(test_sizes),
 	        cmocka_unit_test(test_checkpoint),
 	        cmocka_unit_test(test_damage),
