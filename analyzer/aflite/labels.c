@@ -189,6 +189,9 @@ take_label(void *context, uint64_t place, const char *label, size_t length, stru
 {
 	const struct list *list = context;
 
+	if (length == 0)
+		return error_set(error, PORTOLAN_E_INVALID, "%s: the label in %s %llu is empty", list->path, list->unit,
+		                 (unsigned long long)place);
 	if (memchr(label, '\0', length))
 		return error_set(error, PORTOLAN_E_INVALID, "%s: the label in %s %llu has a NUL character", list->path,
 		                 list->unit, (unsigned long long)place);

@@ -106,8 +106,9 @@ def standardised():
     """Features divided by their deviation, and penalties of another weight, as scikit-learn has them."""
     X, y = reference.clouds(2500, 30, 3, 3, seed=12)
     X = (X * np.exp(np.linspace(-6, 6, 30)) + np.linspace(-1e4, 1e4, 30)).astype("f8")
-    X[:, 7] = 3  # a column that is constant
-    Z = (X - X.mean(axis=0)) / np.where(X.std(axis=0) > 0, X.std(axis=0), 1)
+    X[:, 7], X[:, 8], X[:, 9] = 3, 0.001, 12345.678  # constant columns, two of no float32
+    deviations = X.std(axis=0)
+    Z = (X - X.mean(axis=0)) / np.where(deviations > 1e-12 * np.abs(X[0]), deviations, 1)
     for ridge in (1, 30):
         scores, removed = one_phase(X, y, 12, 300, 200, "--standardise", "--ridge", ridge)
         made, correct, margin = reference.score(Z, y, 0, 0, 12, 300, C=1 / ridge)
@@ -449,6 +450,7 @@ def refused():
     np.save("float_y.npy", y.astype("f4"))
     np.save("same_y.npy", np.zeros(200, int))
     np.save("ids_y.npy", np.arange(200))
+    np.save("empty_y.npy", np.array(["", "a", "b", "a"] * 50))
     np.save("gap_y.npy", y * 2)
     np.save("bool_y.npy", y.astype(bool))
     np.save("matrix_y.npy", y.reshape(100, 2))
@@ -477,6 +479,8 @@ def refused():
         (X_of("missing"), "cannot read missing.npy"),
         (y_of("short_y.npy"), "short_y.npy has 199 labels, and data_X.npy has 200 rows"),
         (y_of("float_y.npy"), "save y.astype('i8')"),
+        (y_of("empty_y.npy"), "empty_y.npy: the label in row 0 is empty"),
+        ((*data, "--groups", "empty_y.npy"), "empty_y.npy: the label in row 0 is empty"),
         (y_of("same_y.npy"), "all examples have the same label"),
         (y_of("ids_y.npy"), "ids_y.npy: all 200 labels are different, as ids are, and nothing can be learned of them: say the file of the labels with --labels"),
         (y_of("ids.jsonl", "--label-field", "id"), "nothing can be learned of them: say the field of the labels with --label-field NAME"),
