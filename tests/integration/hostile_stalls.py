@@ -171,6 +171,8 @@ def test_sessions_with_a_frame_each_leave_the_queue_to_others(tmp_path, sessions
         for hoarder.session in several:
             assert hoarder.open("many", resume=True)["c"] > 0
         credit = good.open("good", examples=rows)["c"]
+        for _ in several:
+            assert hoarder.receive()["t"] == "ack"  # there is less credit, as another connection came
         stalls.arm(3, 1)
         good.send("batch", **batch_fields(1))  # the commit that stalls
         time.sleep(0.3)
