@@ -14,7 +14,7 @@ class Recording:
 
     def __init__(self, store, name):
         self.probabilities, self.gold = observations(N, 6)
-        self.run = portolan.Run(name, store=str(store), labels=["a", "b", "c"], examples=N)
+        self.run = portolan.Run(name, store=str(store), labels=["a", "b", "c"], examples=N, open_timeout=60)
         self.epoch = 0
 
     def record(self, end=True):
