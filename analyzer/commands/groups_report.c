@@ -19,29 +19,16 @@ value_of(const struct summary_row *row)
 	return row->column->numbers ? NULL : names_text(row->column->names, (uint32_t)row->category, &length);
 }
 
-static const struct rows_column columns[] = {{"attribute", ROWS_TEXT},
-                                             {"value", ROWS_TEXT},
-                                             {"gold", ROWS_TEXT},
-                                             {"label", ROWS_TEXT},
-                                             {"examples", ROWS_WHOLE},
-                                             {"all", ROWS_REAL},
-                                             {"selected_examples", ROWS_WHOLE},
-                                             {"selected", ROWS_REAL},
-                                             {"difference", ROWS_REAL},
-                                             {"low", ROWS_REAL},
-                                             {"high", ROWS_REAL}};
+#define COLUMNS_OF_NUMBERS \
+	{"examples", ROWS_WHOLE}, {"all", ROWS_REAL}, {"selected_examples", ROWS_WHOLE}, {"selected", ROWS_REAL}, \
+		{"difference", ROWS_REAL}, {"low", ROWS_REAL}, {"high", ROWS_REAL}
+
+static const struct rows_column columns[] = {
+        {"attribute", ROWS_TEXT}, {"value", ROWS_TEXT}, {"gold", ROWS_TEXT}, {"label", ROWS_TEXT}, COLUMNS_OF_NUMBERS};
 
 /* For people, a label's name takes the place of its number. */
-static const struct rows_column columns_for_people[] = {{"attribute", ROWS_TEXT},
-                                                        {"value", ROWS_TEXT},
-                                                        {"gold", ROWS_TEXT},
-                                                        {"examples", ROWS_WHOLE},
-                                                        {"all", ROWS_REAL},
-                                                        {"selected_examples", ROWS_WHOLE},
-                                                        {"selected", ROWS_REAL},
-                                                        {"difference", ROWS_REAL},
-                                                        {"low", ROWS_REAL},
-                                                        {"high", ROWS_REAL}};
+static const struct rows_column columns_for_people[] = {
+        {"attribute", ROWS_TEXT}, {"value", ROWS_TEXT}, {"gold", ROWS_TEXT}, COLUMNS_OF_NUMBERS};
 
 static void
 add_gold(struct rows *rows, const struct dynamics *dynamics, const struct summary_row *row)
