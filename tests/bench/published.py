@@ -4,8 +4,9 @@
 
 DIR is a checkout of the code published with the paper (github.com/allenai/cartography), PYTHON an interpreter that has what
 it imports: NumPy, pandas, torch and tqdm (not what it draws with). Without them the peer is ours (published_peer.py): the same
-steps, record by record, in NumPy. Each turn is a process of its own (published_turn.py), so there is nothing to warm up;
-results are compared before anything is reported.
+steps, record by record, in NumPy. A NumPy expert is beside both: what the numbers cost when nothing has to be kept but arrays.
+Each turn is a process of its own (published_turn.py), so there is nothing to warm up; results are compared before anything is
+reported.
 """
 
 import json
@@ -24,6 +25,11 @@ FIGURES = (
      ("log", "read", "compute", "write")),
     ("log_logits alone / logging function alone", ("log",), ("log",)),
     ("log_logits until on disk / logging function alone", ("log", "flush"), ("log",)),
+)
+EXPERT = (
+    ("log_logits until on disk / NumPy expert, a file an epoch", ("log", "flush"), ("log",)),
+    ("log + flush + metrics / NumPy expert, arrays in memory", ("start", "log", "flush", "close", "metrics_of_logged"),
+     ("log", "compute")),
 )
 
 
@@ -59,6 +65,10 @@ def run(report, programs, repeats):
         ours, theirs = seconds(turns, "ours", ours), seconds(turns, "theirs", theirs)
         report.ratio(f"{name}", [a / b for a, b in zip(theirs, ours)],
                      note=f"times faster than {peer}: {harness.spread(ours)[0]:.3f} s against {harness.spread(theirs)[0]:.2f} s")
+    for name, ours, experts in EXPERT:
+        ours, experts = seconds(turns, "ours", ours), seconds(turns, "expert", experts)
+        report.ratio(name, [a / b for a, b in zip(ours, experts)],
+                     note=f"times as long as the expert: {harness.spread(ours)[0]:.3f} s against {harness.spread(experts)[0]:.3f} s")
     memory = [t["theirs"]["peak_mb"] for t in turns]
     report.ratio("peak memory: theirs / ours (metrics)", [t["theirs"]["peak_mb"] / t["ours"]["peak_mb"] for t in turns],
                  note=f"{harness.spread(memory)[0]:.0f} MB against {harness.spread([t['ours']['peak_mb'] for t in turns])[0]:.0f} MB; "

@@ -54,6 +54,17 @@ def theirs(peer, folder, ids, logits, gold):
     return clock.seconds
 
 
+def experts(folder, logits, gold):
+    expert = published_peer.Expert()
+    clock = Clock()
+    for epoch, rows in enumerate(logits):
+        expert.log(folder, epoch, rows, gold)
+    clock.step("log")
+    expert.write(os.path.join(folder, "expert.npz"))
+    clock.step("compute")
+    return clock.seconds
+
+
 def ours(portolan, folder, ids, logits, gold):
     import portolan as package
 
@@ -94,11 +105,13 @@ def read_measures(path):
     return {name: np.array([row[name] for row in rows]) for name in ("guid", *COUNTS, *NUMBERS)}
 
 
-def largest_difference(folder):
-    """Of their measures and ours, from both ways; stops where they are not the same results."""
+def largest_difference(folder, ids):
+    """Of their measures from ours, from both ways, and from the expert's; stops where they are not the same results."""
     want, worst = read_measures(os.path.join(folder, "td_metrics.jsonl")), 0.0
-    for name in ("imported", "logged"):
-        have = read_measures(os.path.join(folder, f"{name}.jsonl"))
+    order = np.argsort(ids)
+    expert = {"guid": ids[order], **{name: values[order] for name, values in np.load(os.path.join(folder, "expert.npz")).items()}}
+    for name, have in (("expert", expert), *((name, read_measures(os.path.join(folder, f"{name}.jsonl")))
+                                             for name in ("imported", "logged"))):
         for column in ("guid", *COUNTS):
             if not np.array_equal(have[column], want[column]):
                 sys.exit(f"{name}: {column} differs")
@@ -121,7 +134,8 @@ def main():
     arrays = make_logits(options.examples, options.epochs)
     their_seconds = theirs(peer, options.folder, *arrays)  # first: what it logged is what ours imports
     our_seconds = ours(options.portolan, options.folder, *arrays)
-    print(json.dumps({"theirs": their_seconds, "ours": our_seconds, "difference": largest_difference(options.folder)}))
+    print(json.dumps({"theirs": their_seconds, "ours": our_seconds, "expert": experts(options.folder, *arrays[1:]),
+                      "difference": largest_difference(options.folder, arrays[0])}))
 
 
 if __name__ == "__main__":
