@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define SHOWN 10 /* rows of each end, to people */
-#define AHEAD 8  /* rows whose values are fetched before they are printed: rows by ascending id lie anywhere */
+#define AHEAD 16 /* rows whose values are fetched before they are printed: rows by ascending id lie anywhere */
 
 void
 table_write_id(struct output *output, const struct ids *ids, uint32_t index)
@@ -66,7 +66,8 @@ table_add_columns(struct rows *rows, const struct dynamics *dynamics, uint32_t i
 		rows_real_or_infinite(rows, dynamics->columns[c].values[index]);
 }
 
-static void
+/* Inlined always, as names_prefetch(). */
+static inline __attribute__((always_inline)) void
 fetch_ahead(const struct dynamics *part, const uint32_t *rows, size_t i, size_t count)
 {
 	uint32_t row;
@@ -74,6 +75,8 @@ fetch_ahead(const struct dynamics *part, const uint32_t *rows, size_t i, size_t 
 	if (count - i <= AHEAD)
 		return;
 	row = rows[i + AHEAD];
+	if (part->ids.kind == STORE_ID_INT)
+		__builtin_prefetch(&part->ids.integers[row]);
 	for (size_t c = 0; c < part->column_count; c++)
 		if (part->columns[c].values)
 			__builtin_prefetch(&part->columns[c].values[row]);
