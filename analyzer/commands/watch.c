@@ -26,6 +26,7 @@
 #define SHARE 9.0    /* of a look's own time, waited after it */
 #define TROUBLES 3   /* failed looks, one after another, that end the program */
 #define LEFT_FREE 3  /* lines below the last screen, beside the one that is always free */
+#define FOLDED 10    /* seconds after the last observation within which a closed run is folded; it may be damaged */
 #define IDLE_STEP 60 /* seconds after which waiting is news again */
 
 enum manner { MANNER_LINES, MANNER_JSON, MANNER_SCREEN };
@@ -106,6 +107,12 @@ take_moment(struct watch *watch)
 	watch->number = view->info.number;
 }
 
+static bool
+is_over(const struct watch *watch)
+{
+	return live_is_over(&watch->view) || (watch->view.state == LIVE_CLOSED && watch->moment.idle >= FOLDED);
+}
+
 /* A line is printed only if it has news. The time, the rate, and another second without data are no news. */
 static bool
 show_line(struct watch *watch)
@@ -147,7 +154,7 @@ static bool
 show_screen(struct watch *watch)
 {
 	struct frame_size size = terminal_size();
-	bool is_last = watch->once || watch->ended || watch->view.state == LIVE_CLOSED;
+	bool is_last = watch->once || watch->ended || is_over(watch);
 	char *text = NULL;
 	size_t length;
 	FILE *stream = open_memstream(&text, &length);
@@ -205,7 +212,9 @@ look(struct watch *watch, struct portolan_error *error)
 		watch->moment.trouble = NULL;
 	}
 	take_moment(watch);
-	return show(watch) && !watch->once && watch->view.state != LIVE_CLOSED;
+	if (watch->view.state == LIVE_CLOSED && !is_over(watch) && !watch->once)
+		return true; /* the last words are said when all is counted */
+	return show(watch) && !watch->once && !is_over(watch);
 }
 
 /* Ctrl-C is the normal end. Any other signal ends the program like any program. */

@@ -201,6 +201,7 @@ read_snapshot(struct live *live, struct store_snapshot *snapshot, const struct s
 	live->settled_count = settled;
 	view->epochs = live->epochs;
 	view->epoch_count = reading.first + reading.count;
+	view->unfolded = view->epoch_count - settled;
 	view->sample = live->shown;
 	return 0;
 }
@@ -300,6 +301,12 @@ finish_view(const struct live *live, struct live_view *view)
 			view->expected = view->epochs[e].observed;
 	}
 	view->collector = collector_lock_is_held(live->directory);
+}
+
+bool
+live_is_over(const struct live_view *view)
+{
+	return view->state == LIVE_CLOSED && (!view->unfolded || !view->collector);
 }
 
 int

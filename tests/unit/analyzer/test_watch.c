@@ -7,6 +7,10 @@
 
 #include <portolan/error.h>
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #define WORD(bits) ((const uint64_t[STORE_CHUNK_WORDS]){(bits)})
 
 static void
@@ -410,6 +414,53 @@ test_looks(void **state)
 	fixture_free(fixture);
 }
 
+/* Looks as if a collector served the store. */
+static void
+look_beside_collector(struct fixture *fixture, struct live *live, struct live_view *view)
+{
+	char path[512];
+	int lock;
+
+	fixture_close(fixture);
+	snprintf(path, sizeof(path), "%s/portoland.lock", fixture_directory(fixture));
+	lock = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+	assert_int_equal(flock(lock, LOCK_EX | LOCK_NB), 0);
+	look(live, view);
+	assert_true(view->collector);
+	close(lock);
+}
+
+/* A run that is closed is over when its collector has counted all that was replaced. */
+static void
+test_over(void **state)
+{
+	struct fixture *fixture = fixture_new();
+	struct live live = {.directory = fixture_directory(fixture), .run = "run"};
+	struct live_view view;
+	uint32_t run = fixture_run(fixture, "run", 0, NULL, 0);
+
+	(void)state;
+	log_epoch(fixture, run, 0, 0, 1);
+	log_epoch(fixture, run, 0, 0, 2);
+	look_beside_collector(fixture, &live, &view);
+	assert_int_equal(view.state, LIVE_RECORDING);
+	assert_false(live_is_over(&view));
+	store_writer_set_state(fixture_writer(fixture), run, STORE_CLOSED, NULL);
+	look_beside_collector(fixture, &live, &view);
+	assert_int_equal(view.state, LIVE_CLOSED);
+	assert_int_equal(view.info.replaced, 0);
+	assert_false(live_is_over(&view));
+	look(&live, &view); /* no collector: nobody will fold the rest */
+	assert_false(view.collector);
+	assert_true(live_is_over(&view));
+	fixture_fold(fixture, run, 0);
+	look_beside_collector(fixture, &live, &view);
+	assert_int_equal(view.info.replaced, 9000);
+	assert_true(live_is_over(&view));
+	live_free(&live);
+	fixture_free(fixture);
+}
+
 static bool
 is_stopped(void)
 {
@@ -450,6 +501,7 @@ main(void)
 	        cmocka_unit_test(test_screen_marks_what_is_cut),
 	        cmocka_unit_test(test_line),
 	        cmocka_unit_test(test_looks),
+	        cmocka_unit_test(test_over),
 	        cmocka_unit_test(test_stopped),
 	};
 
