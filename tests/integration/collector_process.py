@@ -263,7 +263,7 @@ class Process(CollectorTest):
         self.client(f"ipc://{self.store}/collector.sock").open("run")
 
     def test_detaching(self):
-        done = portoland("--store", self.store, "--listen", "tcp://127.0.0.1:*", "--detach", "--exit-when-idle", "0.3",
+        done = portoland("--store", self.store, "--listen", "tcp://127.0.0.1:*", "--detach", "--exit-when-idle", "5",
                          cwd=self.directory)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
         # The sockets are bound when the first process ends.
@@ -330,7 +330,7 @@ class Process(CollectorTest):
         collector = self.collect("--exit-when-idle", "0")
         # Nobody came in the first instant: it has left, or it leaves now.
         self.assertEqual(collector.process.wait(30), 0)
-        collector = self.collect("--exit-when-idle", "1")
+        collector = self.collect("--exit-when-idle", "5")
         client = self.client(collector.tcp)
         client.open("run")
         for sequence in range(1, 4):
