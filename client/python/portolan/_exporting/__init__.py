@@ -1,1 +1,1 @@
-"""Parquet for programs of other kinds: export(), and the command ``python -m portolan``."""
+"""Writes runs as Parquet, for other programs: export(), and the command ``python -m portolan``."""

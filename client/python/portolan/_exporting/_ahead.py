@@ -1,4 +1,4 @@
-"""Reading ahead: a thread gets the next item while the caller works on the one before."""
+"""Reads ahead: a thread gets the next item while the caller works on the one before."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from types import TracebackType
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
-_WAITING = 1  # in addition to the item in use, and the one being read
+_WAITING = 1  # items in the queue, beside the item that the caller uses and the one that the thread reads
 
 
 class Ahead(Generic[T]):
-    """An iterator over `items`, which a thread of its own reads. A context manager: the thread has ended when it is left.
+    """A context manager that gives an iterator over `items`. A thread reads `items`; it has ended when the caller leaves the context.
 
     Args:
-        items: an iterator. Its exceptions are raised here, in their turn.
-        stop: called when this is left before the end; it must end what `items` waits for.
+        items: an iterator. An exception that it raises is raised again in the caller, after the items before it.
+        stop: is called when the caller leaves the context with an exception; it must end whatever `items` waits for.
     """
 
     def __init__(self, items: Iterator[T], stop: Callable[[], None]) -> None:

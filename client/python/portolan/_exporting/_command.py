@@ -20,13 +20,13 @@ examples:
   python -m portolan export snli/seed1 -o measures.parquet --what measures
                             a row per example
 
-Started again, export goes on where it was ended, and writes what has been recorded since. Everything else that Portolan does is done by
-the command portolan: see `portolan help`.
+The same command, started again, completes an export that was broken off, and adds what has been recorded since. All other commands of
+Portolan belong to the program portolan: see `portolan help`.
 """
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """The exit status. `words`: without the program's name; default: the process's."""
+    """Runs the command and returns its exit status. `words`: the command line without the program's name; None: that of the process."""
     options = _parser().parse_args(words)
     if options.output == "-":
         return _said("-o -: Parquet is written to files, not to standard output; a folder of that name is ./-", _WRONG_USAGE)

@@ -1,8 +1,8 @@
-"""Data sets for programs of other kinds: the function export().
+"""Writes a run as Parquet files for other programs: the function export().
 
-Observations are read from ``portolan dynamics`` through a pipe, block by block, and written epoch by epoch. Each file says which
-store, run and epoch it holds, and the state that the epoch had. A file appears only when it is whole. So an export that is started
-again, after a crash or because more was recorded, writes only the epochs whose file is missing or says something else.
+The export reads observations from ``portolan dynamics`` through a pipe, block by block, and writes them epoch by epoch. Each file says which
+store, run and epoch it holds, and the state that the epoch had. A file appears only when it is whole. So an export that is started again,
+after a crash or because more was recorded, writes only the epochs whose file is missing or describes another state.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _BLOCK = 32 << 20  # bytes of observations in a block, which becomes a row group; three blocks are in memory
 _MOST = 1 << 20  # rows
-_MEMORY = "256M"  # memory of the program that reads the store
+_MEMORY = "256M"  # for the program that reads the store
 _OBSERVATIONS, _MEASURES = "observations", "measures"
 
 
@@ -72,20 +72,21 @@ def export(
 
     The files are ``PATH/run=NAME/epoch=N/part-STORE.parquet``, which is the layout of Hive: readers add the columns ``run`` and
     ``epoch``. The other columns: id (int64; uint64 where one is 2^63 or more; string), gold_prob (float32), correct (bool), the other
-    signals that were recorded and your own columns (float32; predicted: int32), gold (the label as it was known last, int32), and the
+    signals that were recorded and your own columns (float32; predicted: int32), gold (the label last logged, int32), and the
     session that recorded the observation: session_started (ns since 1970, int64), rank (int64), session (32 hexadecimal digits).
     Absent values are null. Rows ascend by id.
 
-    Called again, it writes the epochs that are missing or have changed, and leaves the others as they are. So a second call
-    completes an export that was broken off, and updates that of a run in progress. Files appear when they are whole. Several runs,
-    and stores, may be exported to one folder. It takes about 200 MB of memory, whatever the run's size.
+    A second call writes the epochs that are missing or have changed, and leaves the others as they are. So it completes an export that
+    was broken off, and updates the export of a run in progress. A file appears when it is whole. One folder may hold several runs, also of
+    several stores. export() takes about 200 MB of memory, whatever the run's size.
 
     Args:
         run: the run; or an open Run: its observations are flushed first.
         path: the folder, which is made if it is missing; a folder with other content is refused. For measures, a file.
         store: the store's directory. Default: the open run's; else ``$PORTOLAN_STORE``, then ``./portolan-store``.
         epochs: which epochs; see measures(). Default: all.
-        what: ``"observations"``; or ``"measures"``: a row per example, the columns of measures(), in one file ``PATH``, which is replaced.
+        what: ``"observations"``; or ``"measures"``: one file ``PATH`` with a row per example and the columns of measures(). A file of that name is
+            replaced.
         format: ``"parquet"`` is the only one.
 
     Returns:
@@ -212,7 +213,7 @@ def _write(source: _Source, target: _folder.Folder, form: _parquet.Form, missing
 
 
 def _ranges(epochs: Iterable[int], missing: set[int]) -> Iterator[tuple[int, int]]:
-    """The first and last epoch of each range of missing epochs with no other epoch in between."""
+    """The first and last epoch of each unbroken range of missing epochs. `epochs`: all epochs of the run, ascending."""
     begun: list[int] = []
     for epoch in epochs:
         if epoch in missing:
@@ -234,7 +235,7 @@ def _pieces(source: _Source, form: _parquet.Form, first: int, last: int) -> Iter
     import numpy
 
     epochs = f"{first}:{last + 1}"
-    there = source.look(epochs)["columns"]  # other columns have no values in these epochs
+    there = source.look(epochs)["columns"]  # the columns that have values in these epochs
     columns = [name for name in form.signals if name in there] + ["gold", "session_number"]
     with tempfile.TemporaryDirectory(prefix="portolan-export-") as folder:
         table = os.path.join(folder, "sessions.npy")
@@ -257,7 +258,8 @@ def _pieces_of(blocks: Iterator[np.ndarray[Any, Any]], form: _parquet.Form, sess
 
 
 def _epochs(pieces: Iterator[_Piece], missing: list[_Wanted]) -> Iterator[tuple[_Wanted, Iterator[_Piece]]]:
-    """The pieces of each epoch, which must be read to their end. An epoch that appeared meanwhile is left out."""
+    """Each wanted epoch with its pieces. The caller must read the pieces of an epoch to their end before the next epoch. Epochs that were recorded
+    since the export began are left out."""
     known = {one.epoch: one for one in missing}
     piece = next(pieces, None)
     while piece is not None:
@@ -311,7 +313,7 @@ def _export_measures(source: _Source, path: str | os.PathLike[str], epochs: Epoc
 
 
 def _replaceable(file: Path, store: str) -> Path:
-    """`file`, if it does not exist or may be replaced."""
+    """`file`; ValueError if it exists and must not be replaced."""
     if file.is_dir():
         raise ValueError(f"path must be a file for measures, and {file} is a folder: {file / 'measures.parquet'}, say")
     if file.exists() and not file.is_file():

@@ -4,8 +4,8 @@
     DIR/run=NAME/_portolan-STORE.json             what was exported of a run, from which store
     DIR/run=NAME/epoch=N/part-STORE.parquet       the observations of an epoch
 
-STORE is the store's id: several stores that record one run under one name may be exported into one folder. Readers of such folders
-skip names that begin with ``_`` or ``.``.
+STORE is the store's id: so the parts of several stores that hold a run of the same name stand beside one another. Programs that read such
+folders skip names that begin with ``_`` or ``.``.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Folder:
     """The folder for the observations of one run from one store.
 
     Args:
-        path: made if it is missing. Error if it holds anything but exported observations.
+        path: the folder, which is made if it is missing. Error if it holds anything but exported observations.
         run: the run's name.
         store: the store's id.
     """
@@ -54,7 +54,7 @@ class Folder:
         return self.path / f"epoch={epoch}" / f"part-{self._store}.parquet"
 
     def parts(self) -> Iterator[tuple[int, Path]]:
-        """(epoch, file), of this store."""
+        """The epochs that this store's files hold, each with its file."""
         for folder in self.path.glob("epoch=*"):
             number = folder.name.removeprefix("epoch=")
             if number.isdecimal() and self.part(int(number)).is_file():
@@ -62,7 +62,7 @@ class Folder:
 
     @contextlib.contextmanager
     def place(self, epoch: int) -> Iterator[Path]:
-        """The file of an epoch, whose folder is made; if the file is not completed, the folder is removed."""
+        """Makes the folder of an epoch, and gives the path of its file. If the file is not completed, the folder is removed."""
         part = self.part(epoch)
         with _errors(part):
             part.parent.mkdir(parents=True, exist_ok=True)
@@ -80,7 +80,7 @@ class Folder:
                 part.parent.rmdir()
 
     def mark(self) -> None:
-        """Makes the folder, with the file that says what it is."""
+        """Makes the folder, and in it the file that says what the folder is."""
         with _errors(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
         if not (self._top / _MARK).exists():

@@ -1,4 +1,4 @@
-"""Observations as Parquet: which columns, how they are written, and files that appear when they are whole."""
+"""Writes observations as Parquet: their columns, the encoding of each, and files that appear only when they are whole."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from portolan._portolan import Error
 if TYPE_CHECKING:
     import numpy as np
 
-FORMAT = 1  # of the files; files of another version are written again
+FORMAT = 1  # the files' version; an export writes files of another version again
 _KEY = "portolan"
 _SIGNED = 1 << 63
 
@@ -33,7 +33,7 @@ def needed() -> tuple[Any, Any]:
 
 
 def id_type(contents: dict[str, Any]) -> str:
-    """int64 if every id of the run fits, as few programs take uint64."""
+    """The type of the column id: "string", or "int64" if every id of the run fits, since few programs read "uint64"."""
     if contents["ids"] == "texts":
         return "string"
     return "int64" if contents["largest_id"] < _SIGNED else "uint64"
@@ -62,22 +62,23 @@ class Form(NamedTuple):
 
 
 def options(form: Form) -> dict[str, Any]:
-    """For pyarrow.parquet.ParquetWriter. Ids ascend, so their differences take hardly any space. Signals hardly repeat."""
+    """The options for pyarrow.parquet.ParquetWriter. Ids ascend, so their differences take little space. Signals rarely repeat, so they get no
+    dictionary."""
     id_encoding = "DELTA_BYTE_ARRAY" if form.id_type == "string" else "DELTA_BINARY_PACKED"
     return {
         "compression": "zstd",
         "use_dictionary": [*(name for name in form.signals if name in _CLASSES), "gold", *_SOURCES],
         "column_encoding": {"id": id_encoding},
-        "write_statistics": ["id"],  # by which readers skip parts of the file: no other column is sorted
-        "store_schema": False,  # Arrow's own schema, which Parquet's makes unnecessary
+        "write_statistics": ["id"],  # readers skip parts of the file by them; no other column is sorted
+        "store_schema": False,  # without Arrow's copy of the schema: the schema of Parquet says the same
     }
 
 
 class Sessions:
-    """The sessions of a run by their numbers, as Arrow arrays.
+    """The sessions of a run, found by their numbers.
 
     Args:
-        table: what ``portolan dynamics --sessions FILE.npy`` writes.
+        table: the table that ``portolan dynamics --sessions FILE.npy`` writes.
     """
 
     def __init__(self, table: np.ndarray[Any, Any]) -> None:
@@ -87,7 +88,7 @@ class Sessions:
         self._names = pyarrow.array(table["session"].tolist(), pyarrow.string())
 
     def columns(self, numbers: np.ndarray[Any, Any]) -> list[Any]:
-        """session_started, rank, session."""
+        """The columns session_started, rank and session, as Arrow arrays, for the session numbers of some observations."""
         pyarrow, _ = needed()
         names = pyarrow.DictionaryArray.from_arrays(pyarrow.array(numbers.astype("i4")), self._names)
         return [pyarrow.array(self._started[numbers]), pyarrow.array(self._rank[numbers]), names]
@@ -124,7 +125,7 @@ def _ids(ids: np.ndarray[Any, Any], kind: str) -> Any:
                 raise Error("an id of 2^63 or more has come while the run was exported: export it again")
             values = values.view("i8")
         return pyarrow.array(values)
-    # The ids are padded with zeros, which no id contains: the other bytes, one after another, are the text.
+    # Ids are padded with zero bytes, and contain none. All other bytes, one after another, are the text of the Arrow array.
     width = ids.dtype.itemsize
     padded = numpy.ascontiguousarray(ids).view("u1")
     there = padded != 0
@@ -135,7 +136,7 @@ def _ids(ids: np.ndarray[Any, Any], kind: str) -> Any:
 
 
 def what_is_in(path: Path) -> dict[str, Any] | None:
-    """The description in a file of observations; None: there is no file, or it is another program's."""
+    """The description in a file of observations. None: the file does not exist, or another program wrote it."""
     _, parquet = needed()
     try:
         return json.loads((parquet.read_metadata(path).metadata or {})[_KEY.encode()])
@@ -144,18 +145,19 @@ def what_is_in(path: Path) -> dict[str, Any] | None:
 
 
 class Part:
-    """A file that is being written. A context manager: when it is left, the file appears under its name, or, after an error, is removed.
+    """A file that is being written. It is a context manager. At the end of the context the file appears under its name; after an error it is
+    removed.
 
-    The remains of a killed program are overwritten. Another process that writes the same file at the same time is an Error.
+    What a killed process left of the same file is overwritten. If another process is writing the same file, entering raises Error.
 
     Args:
-        path: of the file.
+        path: the file's path.
         schema: a pyarrow.Schema.
-        options: of pyarrow.parquet.ParquetWriter.
+        options: the options for pyarrow.parquet.ParquetWriter.
         what: the description to put into the file; see what_is_in().
     """
 
-    bytes: int  # its size, at the end
+    bytes: int  # the file's size; set at the end of the context
 
     def __init__(self, path: Path, schema: Any, options: dict[str, Any], what: dict[str, Any]) -> None:
         self.path, self._schema, self._options, self._what = path, schema, options, what
@@ -191,7 +193,8 @@ class Part:
             raise
 
     def _locked(self) -> Any:
-        """Opens the file, empty. If its writer has renamed the file meanwhile, the lock is not on this name any more."""
+        """Opens the partial file, locks it, and empties it. Another process may have renamed the file before it was locked here; then the name
+        belongs to another file, and opening is tried again."""
         while True:
             file = os.fdopen(os.open(self._begun, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666), "wb")
             try:

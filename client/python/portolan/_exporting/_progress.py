@@ -1,4 +1,4 @@
-"""A line of progress on a terminal."""
+"""Shows a line of progress on a terminal."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ class Progress:
     """A context manager; shows nothing if stderr is no terminal.
 
     Args:
-        what: the activity, as the line names it.
-        total: how many there are.
-        unit: of what.
+        what: the activity that the line names.
+        total: how many units the activity has.
+        unit: the unit that is counted, as a word.
     """
 
     def __init__(self, what: str, total: int, unit: str) -> None:

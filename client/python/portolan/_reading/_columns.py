@@ -18,7 +18,8 @@ _NEVER_EMPTY = ("id", "name")
 
 
 class Column(NamedTuple):
-    """`values`: (n,) contiguous; what stands where `absent` is true means nothing. `absent`: (n,) booleans, or None: nothing can be."""
+    """`values`: (n,) contiguous. `absent`: (n,) booleans; where one is true, the row has no value, and `values` means nothing there. None: every
+    row has a value."""
 
     name: str
     values: np.ndarray[Any, Any]
@@ -65,7 +66,7 @@ def arrow_reader(dtype: np.dtype[Any], blocks: Iterator[np.ndarray[Any, Any]]) -
 
 
 def _mask(column: Column) -> np.ndarray[Any, Any] | None:
-    """Without one, Arrow uses the values in place."""
+    """None if every row has a value: Arrow then uses the values in place."""
     return None if column.absent is None or not column.absent.any() else column.absent
 
 
@@ -74,7 +75,7 @@ def _arrow_type(pyarrow: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def to_pandas(table: np.ndarray[Any, Any]) -> Any:
-    """Floats have NaN where there is none; integers and truths that may be absent are pandas' Int64 and boolean."""
+    """A pandas.DataFrame. An absent float is NaN. Columns of integers and booleans that may lack values are pandas' Int64 and boolean."""
     pandas = import_module("pandas")
 
     def values_of(column: Column) -> Any:
@@ -93,7 +94,7 @@ def to_pandas(table: np.ndarray[Any, Any]) -> Any:
 
 
 def to_polars(table: np.ndarray[Any, Any]) -> Any:
-    """Without a way over Arrow's Python package, which polars does not need."""
+    """A polars.DataFrame. It is made without pyarrow, which polars does not need."""
     polars = import_module("polars")
 
     def series_of(column: Column) -> Any:

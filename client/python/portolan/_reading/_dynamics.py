@@ -21,8 +21,8 @@ BATCH = 1 << 17  # rows
 class Dynamics(Table):
     """The observations of a run, a row each, by epoch and ascending id. Made by ``portolan.dynamics()``.
 
-    ``batches()``, and programs that read Arrow, get them block by block. Columns, rows and the conversions to whole tables read all of them
-    once, and keep them."""
+    ``batches()``, and programs that read Arrow, get the rows block by block. A column, a row, or a conversion to a whole table reads all rows
+    at its first use, and keeps them in memory."""
 
     _unit = "observation"
 
@@ -33,8 +33,8 @@ class Dynamics(Table):
             self._kinds, self._known_rows = output.dtype, output.rows
 
     def batches(self, rows: int = BATCH) -> Iterator[np.ndarray[Any, Any]]:
-        """The observations in structured NumPy arrays of at most `rows`, one after the other, so that memory holds one. Of a run in
-        progress: the observations so far.
+        """The observations in structured NumPy arrays of at most `rows` rows, one after the other: memory holds one array at a time. A run in
+        progress gives the observations recorded so far.
 
         Example: ``sum(block["gold_prob"].sum() for block in portolan.dynamics("words").batches())``"""
         if rows < 1:
@@ -83,7 +83,7 @@ def dynamics(
         store: the store's directory. Default: the open run's; else ``$PORTOLAN_STORE``, then ``./portolan-store``.
         epochs: which epochs; see measures(). Default: all.
         ids: only these examples: (n,) integers or strings as they were logged, a table with the column id (a selection, measures), or a file with one
-            id a line. A warning says, when the observations have been read, how many of them the run does not have.
+            id a line. Ids that the run does not have are counted in a warning when the observations have been read.
         columns: which columns after id and epoch, by name. Default: every signal that was recorded.
 
     Returns:

@@ -22,12 +22,12 @@ def epochs(run: str | Run, store: str | os.PathLike[str] | None = None) -> Epoch
     """How each epoch of a run went, as ``portolan epochs`` prints it; also of a run in progress.
 
     Args:
-        run: the run; or an open Run, whose observations are waited for first.
+        run: the run; or an open Run: its observations are flushed first.
         store: the store's directory. Default: the open run's; else ``$PORTOLAN_STORE``, then ``./portolan-store``.
 
     Returns:
-        A table: epoch, examples (observed), accuracy, mean_loss (of -ln p of the gold label), forgotten (correct when last observed, and
-        not now), learned (correct for the first time). It needs NumPy.
+        A table: epoch, examples (observed), accuracy, mean_loss (the mean of -ln p of the gold label), forgotten (examples that are incorrect
+        now, and were correct when last observed), learned (examples that are correct for the first time). It needs NumPy.
 
     Raises:
         portolan.Error: there is no such run, or it has no observations; the message is the program's.

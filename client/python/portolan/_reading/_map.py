@@ -29,9 +29,9 @@ class Map:
         self._shown: bytes | None = None
 
     def save(self, path: str | os.PathLike[str]) -> str:
-        """Write the map to a file: .png, .svg or .pdf; .gif: an animation, the map after each epoch; .html: the page of ``portolan
-        serve`` with its data inside, which opens without a server. The path. Without gnuplot, matplotlib draws .png, .svg and .pdf; .html
-        needs neither.
+        """Write the map to a file, and return its path. The ending decides the format: .png, .svg or .pdf; .gif, an animation with the map
+        after each epoch; .html, the page of ``portolan serve`` with its data inside, which opens without a server. Without gnuplot,
+        matplotlib draws .png, .svg and .pdf; .html needs neither.
 
         Example: ``portolan.map("words").save("words.html")``"""
         path = os.fsdecode(_options.path("path", path, "a file"))
@@ -95,16 +95,16 @@ def map(
         x, y, colour (or color): other measures; colour also ``"gold"``, the run's labels, or a column of `data`.
         data, id_field, text: the file that the model was trained on, the field of its ids, and the fields that
             ``save("FILE.html")`` shows as text. colour_file: the same as data, for pictures alone.
-        glue: read that file as ``--glue`` does: SNLI's, MNLI's or QNLI's, beside logs of the code of Swayamdipta et al. 2020.
+        glue: read `data` as ``--glue`` does: a file of SNLI, MNLI or QNLI, for logs made by the code of Swayamdipta et al. 2020.
         facet: a map for each category that `colour` names.
-        highlight: a file of ids, whose examples are drawn over all others, which are grey.
+        highlight: a file of ids. Their examples are drawn in colour, above all others, which become grey.
         density: a heat map of all examples instead of points.
-        beside: a second run, drawn beside it. shift: a second run, whose density is drawn less this one's.
-        path: ids of examples whose paths from epoch to epoch are drawn.
+        beside: a second run, drawn beside the first. shift: a second run; the map shows its density minus that of the first.
+        path: ids of examples. A line shows how each moves from epoch to epoch.
         compact: without the histograms.
         regions: where lines divide the regions, ``"0.3,0.5"``: a variability and a confidence; ``"auto"``; or ``"none"``.
         width: on paper, ``"3.3in"``, ``"84mm"``. font: ``"Times New Roman"``, or with its size, ``"Times New Roman,9"``.
-        sample: how many points at most, drawn at random by `seed`.
+        sample: draw at most this many points, chosen at random by `seed`.
         title: default: the run's name.
 
     Returns:

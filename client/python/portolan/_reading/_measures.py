@@ -30,15 +30,14 @@ def measures(
         name: the run; or an open Run: its observations are flushed first.
         store: the store's directory. Default: the open run's; else ``$PORTOLAN_STORE``, then ``./portolan-store``.
         epochs: which epochs, half-open: ``"2:"``, ``(2, None)``, ``slice(2, None)`` or ``range(2, 8)``. Default: all.
-        window: how many epochs a window has, of dyn_unc, dual and tdds, which runs that are shorter do not have. Default: 10.
+        window: how many epochs the windows of dyn_unc, dual and tdds have. A run with fewer epochs has no value for them. Default: 10.
 
     Returns:
         Measures: a table with the columns id (uint64 or str), gold, epochs, confidence, variability, correctness,
         forgetting_events, never_learned, first_learned, ...: ``m["confidence"]`` and ``m.confidence`` are columns, NumPy arrays
         of shape (n,), ``m[0]`` is one example, ``m[mask]`` some of them. Absent values are NaN, or -1 for integers; null in
         ``m.to_pandas()``, ``m.to_polars()``, ``m.to_arrow()``, and for programs that read Arrow. It needs NumPy, and the program
-        ``portolan``,
-        which computes them.
+        ``portolan``, which computes the measures.
 
     Raises:
         portolan.Error: there is no such run, or it cannot be read; the message is the program's.
@@ -63,7 +62,7 @@ def epoch_words(epochs: Epochs | None) -> list[str]:
 
 
 def locate(run: str | Run, store: str | os.PathLike[str] | None) -> tuple[str, str]:
-    """(name, store's directory). Flushes an open run first."""
+    """The run's name and its store's directory. An open run is flushed first."""
     if not isinstance(run, Run):
         return _options.name(run), os.fspath(store or _programs.default_store())
     if run.is_open:

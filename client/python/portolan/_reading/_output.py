@@ -19,15 +19,15 @@ _DONE, _INCOMPLETE = 0, 3  # exit statuses; a warning says what is incomplete
 
 
 class Output:
-    """A command of ``portolan`` whose table is being read. A context manager: when it is left, the program has ended, and
-    its warnings have become Python's. Error, with the program's message, if it failed.
+    """A command of ``portolan`` whose table is being read. It is a context manager. When the caller leaves it, the program has ended, and
+    its warnings have become Python's. If the program failed, leaving raises Error with the program's message.
 
     Args:
-        words: of the command line; they ask for npy.
-        reader: the function that needs the table, as users know it, for the message that NumPy is missing.
+        words: the words of the command line; they ask for npy.
+        reader: the function that the user called; the message that NumPy is missing names it.
         warn: whether the program's warnings are passed on.
-        partly: not all of the table will be read: the program's error about that is no failure, and no warning is passed on.
-        said: makes a message of a line that the program printed.
+        partly: the caller will not read the whole table: then the program's failure to print the rest is no error, and no warning is passed on.
+        said: turns a line that the program printed into a message.
     """
 
     dtype: np.dtype[Any]
@@ -61,12 +61,12 @@ class Output:
         return self._read_rows(self.rows)
 
     def blocks(self, rows: int) -> Iterator[np.ndarray[Any, Any]]:
-        """The rows in arrays of at most `rows`."""
+        """The rows, in arrays of at most `rows` rows."""
         for begin in range(0, self.rows, rows):
             yield self._read_rows(min(rows, self.rows - begin))
 
     def kill(self) -> None:
-        """Ends the program, and so its output."""
+        """Ends the program: the read that waits for its output ends, too."""
         self._process.kill()
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
@@ -88,7 +88,8 @@ class Output:
             _programs.warn_caller(self._said(line))
 
     def _read_head(self, file: IO[bytes]) -> tuple[np.dtype[Any], int]:
-        """NumPy's own reader has a limit of ten thousand characters, and no public name for version 3 (names that are not ASCII)."""
+        """Reads the header of the npy format. NumPy's own reader refuses headers above ten thousand characters, and has no public name for
+        version 3 (column names that are not ASCII)."""
         magic = _exactly(file, 8)
         if magic[:6] != b"\x93NUMPY":
             raise EOFError

@@ -1,6 +1,6 @@
-"""Draws a map with matplotlib if there is no gnuplot: the same points, axes, colours, shapes and labels, from the script and the data made
-for gnuplot. ``portolan`` starts it instead of gnuplot (_picture.py), with the script as the last argument, and reads the picture from its
-standard output. Lengths are the script's: units, 96 to an inch, from the bottom left.
+"""Draws a map with matplotlib if there is no gnuplot. It reads the script and the data made for gnuplot, and draws the same points, axes,
+colours, shapes and labels. ``portolan`` starts it instead of gnuplot (_picture.py) with the script as the last argument, and reads the picture
+from its standard output. Lengths are in the script's unit, 1/96 inch, from the bottom left.
 
 No text is parsed for formulas: users' texts are shown as they are."""
 
@@ -35,7 +35,7 @@ PANELS = ("#5d3a8e", "#3f8785", "#6f9a6a")
 PANEL_GAP = 62
 GREY = 0x8F949F
 
-# gnuplot's numbers of the shapes, of radius 1; crosses have lines alone.
+# The shapes by gnuplot's numbers, with radius 1. The two crosses are lines without an area.
 _PLUS, _CROSS = 1, 2
 _SHAPES = {
     _PLUS: Path([(-1, 0), (1, 0), (0, -1), (0, 1)], [Path.MOVETO, Path.LINETO] * 2),
@@ -46,7 +46,7 @@ _SHAPES = {
     11: Path([(-1, 1), (1, 1), (0, -1), (-1, 1)], closed=True),
     13: Path([(-1, 0), (0, -1), (1, 0), (0, 1), (-1, 0)], closed=True),
 }
-# The script's sizes are for one terminal of gnuplot's: the radius of its size 1, and how far its diamonds and triangles reach.
+# Each gnuplot terminal has its own scale. The radius of a marker of size 1, in units, and how far its diamonds and triangles reach, in radii.
 _RADIUS = {"svg": (4.65, 1.4)}
 
 
@@ -59,7 +59,7 @@ class _Painting:
         self.radius, self.reach = _RADIUS.get(self.format, (3.075, 1.0))
         self.figure = Figure(figsize=(self.width / 96, self.height / 96), facecolor="white")
         FigureCanvasAgg(self.figure)
-        self.paper = self.figure.add_axes((0, 0, 1, 1), zorder=5)  # for things placed in units
+        self.paper = self.figure.add_axes((0, 0, 1, 1), zorder=5)  # covers the figure; its coordinates are units
         self.paper.set(xlim=(0, self.width), ylim=(0, self.height))
         self.paper.axis("off")
 
@@ -111,7 +111,7 @@ class _Painting:
                            rotation=sheet["label_angle"], bbox=box)
 
     def key(self, moved: float) -> None:
-        """The key of the colours: the levels, or a bar; of paths, what their points are."""
+        """The key of the colours: the levels, or a bar. A map with paths has the key of their points instead."""
         sheet, text, top = self.sheet, self.text, self.sheet["map_top"]
         if sheet["colour_bar"]:
             counts, left = self.style == "counts", self.sheet["map_right"] + moved + 18 * text
@@ -164,7 +164,7 @@ class _Painting:
         return axes
 
     def points(self, axes: Any, frame: int) -> None:
-        """Records of x, y, value, edge; edge 1: the white below a marker."""
+        """Draws records of x, y, value, edge. A record with edge 1 is the white margin below a marker."""
         sheet, markers = self.sheet, int(self.sheet["markers"])
         records = np.frombuffer(self.data, "<f4", 4 * int(sheet["Points"][frame]), int(sheet["Skip"][frame])).reshape(-1, 4)
         edge, value = records[:, 3] > 0, records[:, 2].astype(float)
@@ -182,7 +182,7 @@ class _Painting:
         self.markers(axes, records[:, :2].astype(float), shapes.tolist(), sizes * self.radius, fill, sheet["Line"][frame])
 
     def markers(self, axes: Any, places: Any, shapes: list[int], radii: Any, fill: Any, line: float) -> None:
-        """In this order, each above those before it."""
+        """Draws the markers in this order, each above those before it."""
         crosses = np.isin(shapes, (_PLUS, _CROSS))
         radii = radii * np.where(np.isin(shapes, (9, 11, 13)), self.reach, 1.0)
         faces = np.column_stack([fill, ~crosses])
@@ -201,7 +201,7 @@ class _Painting:
         axes.add_collection(collection, autolim=False)
 
     def cuts(self, axes: Any, frame: int) -> None:
-        """The lines between the regions: rows two by two."""
+        """Draws the lines between the regions: two lines for each frame."""
         if self.sheet["lined"]:
             rows = [rows for rows in self.sheet["$cuts"] if rows]
             for line in rows if int(self.sheet["frames"]) == 1 else rows[2 * frame : 2 * frame + 2]:
@@ -237,7 +237,7 @@ class _Painting:
         return ScalarMappable(norm, colours)
 
     def cells(self, axes: Any, frame: int) -> None:
-        """A number for each cell, rows from below; NaN: no example."""
+        """Draws a map of cells. The data hold a number for each cell, the lowest row first; NaN: the cell has no example."""
         sheet, columns, rows = self.sheet, int(self.sheet["cells_x"]), int(self.sheet["cells_y"])
         cells = np.frombuffer(self.data, "<f4", columns * rows, int(sheet["Skip"][frame])).reshape(rows, columns)
         colours = self.colours()
@@ -245,7 +245,7 @@ class _Painting:
                     extent=(sheet["x_from"], sheet["x_to"], sheet["y_from"], sheet["y_to"]), zorder=2)
 
     def panel(self, frame: int, number: int) -> None:
-        """A histogram right of the map: of its y, its x, or what colours it; of a shift, of both runs."""
+        """Draws a histogram right of the map: of its y, its x, or the measure that colours it. For a shift it has both runs."""
         sheet, top, bottom, gap = self.sheet, self.sheet["map_top"], self.sheet["map_bottom"], PANEL_GAP * self.text
         tall = (top - bottom - 2 * gap) / 3
         top -= number * (tall + gap)
@@ -280,7 +280,7 @@ def _round_up(n: float) -> float:
 
 
 def _ticks(form: str) -> FuncFormatter:
-    """By C's format; large numbers as texts have them: 25,000."""
+    """Formats tick labels by a format of C. Thousands have commas, as in the map's texts: 25,000."""
 
     def tick(value: float, _: Any = None) -> str:
         value = value if abs(value) > 1e-12 else 0.0
@@ -290,7 +290,8 @@ def _ticks(form: str) -> FuncFormatter:
 
 
 def main(arguments: list[str]) -> None:
-    """-d -e "picture=''; data='FILE'" FILE: gnuplot's. The last file says which script to load, once it is written."""
+    """`arguments` are those of gnuplot: -d -e "picture=''; data='FILE'" GATE. GATE names the script to load. It is a pipe: reading it waits until
+    the script is written."""
     (data,) = re.findall(r"data='([^']*)'", " ".join(arguments[:-1]))
     with open(arguments[-1], encoding="utf-8") as gate:
         (path,) = re.findall(r"load '([^']*)'", gate.read())

@@ -9,7 +9,7 @@ from portolan._reading import _words
 
 
 def positions(wanted: Sequence[Any], dataset: Any, ids: Any) -> list[int]:
-    """The position of each id of `wanted` in `dataset`, whose ids are `ids`; see Selection.indices()."""
+    """The position in `dataset` of each id of `wanted`. `ids` says which ids the dataset's examples have; see Selection.indices()."""
     known = _ids_of(dataset, ids)
     if known is None:
         _refuse_texts(wanted)
@@ -27,7 +27,7 @@ def positions(wanted: Sequence[Any], dataset: Any, ids: Any) -> list[int]:
 
 
 def check_kind(wanted: Sequence[Any], known: Sequence[Any]) -> None:
-    """Integers and texts are never the same id."""
+    """ValueError if one of the two has integers as ids, and the other texts: they can have no id in common."""
     if len(wanted) and len(known) and isinstance(wanted[0], str) != isinstance(known[0], str):
         kinds = {True: "texts", False: "integers"}
         raise ValueError(
@@ -49,7 +49,7 @@ def _ids_of(dataset: Any, ids: Any) -> list[Any] | None:
 
 
 def _own_ids(dataset: Any) -> list[Any] | None:
-    """The ids that a portolan.torch.WithIds gives; for a torch Subset, those in the whole."""
+    """The ids that a portolan.torch.WithIds gives. For a torch Subset: the ids of its examples in the whole dataset. None: the dataset has none."""
     if callable(getattr(dataset, "id_of", None)):
         named = dataset.ids_from
         return _column(dataset.dataset, named) if isinstance(named, str) else [_plain(dataset.id_of(i)) for i in range(len(dataset))]

@@ -94,8 +94,8 @@ def _summary(epoch: dict[str, Any]) -> dict[str, Any]:
 
 @functools.lru_cache(maxsize=4096)
 def _region_shares(name: str, folder: str, epochs: str, content: tuple[Any, ...]) -> dict[str, float]:
-    """As analyzer/selection/regions.h defines them. `content` describes the epochs' contents, so that a run that was
-    overwritten is not taken for the old one."""
+    """The share of examples in each region, as analyzer/selection/regions.h defines the regions. `content` describes the epochs' contents: it is
+    part of the cache's key, so a run that was overwritten does not get the shares of the old one."""
     import numpy as np
 
     words = ("metrics", "--format", "npy", "--store", folder, "--epochs", epochs, "--", name)
@@ -116,7 +116,7 @@ def _draw(name: str, folder: str, epochs: str, target: str | os.PathLike[str] | 
 
 
 class _Folder:
-    """The process that made it removes it at its end."""
+    """A temporary folder. The process that made it removes it when it ends; a forked child leaves it."""
 
     def __init__(self) -> None:
         self.name = tempfile.mkdtemp(prefix="portolan-maps-")

@@ -27,8 +27,8 @@ def runs(store: str | os.PathLike[str] | None = None) -> Runs:
         store: the store's directory. Default: ``$PORTOLAN_STORE``, then ``./portolan-store``.
 
     Returns:
-        A table: name, examples, epochs, observations, state ("recording", "closed", or "damaged": then only the name is known, and a
-        warning says so), mode, created (UTC, as text). It needs NumPy.
+        A table: name, examples, epochs, observations, state ("recording", "closed" or "damaged"), mode, created (UTC, as text). Of a damaged
+        run only the name is known, and a warning says so. It needs NumPy.
 
     Example::
 

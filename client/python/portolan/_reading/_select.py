@@ -27,17 +27,18 @@ class Selection(Table):
         return self._rows["id"].tolist()
 
     def indices(self, dataset: Any = None, *, ids: Any = None) -> list[int]:
-        """The positions of the selected examples in a dataset, in rank order: for ``torch.utils.data.Subset``, Hugging Face's
-        ``Dataset.select``, or an array.
+        """The positions of the selected examples in a dataset, in rank order. ``torch.utils.data.Subset``, Hugging Face's
+        ``Dataset.select`` and arrays take them.
 
         Args:
             dataset: the dataset that the model was trained on. A ``portolan.torch.WithIds`` gives the ids itself, also inside a
                 ``torch.utils.data.Subset``; otherwise an example's id is its position (in the whole of a Subset), unless `ids` is
                 given.
-            ids: one id for each example, in the dataset's order; or the name of the dataset's column (entry) that has them.
+            ids: one id for each example, in the dataset's order; or the name of the dataset's column (entry) that holds the ids.
 
         Raises:
-            ValueError: an id is not in the dataset, or more than once, or cannot be known; the first one is named.
+            ValueError: a selected id is not in the dataset, or stands there twice, or the dataset's ids are unknown. The message names the
+                first such id.
 
         Example::
 
@@ -51,7 +52,7 @@ class Selection(Table):
         """Which of `ids`, (n,), are selected, as a NumPy array of n booleans.
 
         Raises:
-            ValueError: the ids are of another kind, or none of them was selected.
+            ValueError: the run has integers as ids and these are texts, or the reverse; or none of `ids` was selected.
 
         Example: ``X[portolan.select("words", by="ambiguous", fraction=0.33).mask(ids)]``"""
         import numpy
@@ -95,33 +96,34 @@ def select(
     feature_ids: _words.Ids | None = None,
     seed: int | None = None,
 ) -> Selection:
-    """Choose examples of a run, as ``portolan select`` does; ``portolan help select`` says all of it.
+    """Choose examples of a run, as ``portolan select`` does. ``portolan help select`` describes every rule and option.
 
     Args:
         run: the run; or an open Run: its observations are flushed first.
         by: the rule: ``"ambiguous"``, ``"hard-to-learn"``, ``"easy-to-learn"``, ``"forgettable"``, ``"random"``, ``"variability:desc"``, ... any
             measure with asc or desc, ``"region:ambiguous"``, ... ``"group:easy"``, ... or a baseline.
-        fraction: how many, as a share of the candidates, above 0, up to 1; or
-        count: how many, or with per_class ``"smallest"``: as many as the smallest class has; or
-        threshold: all whose value is this or more (with asc: or less). Without any of them: all that the rule ranks.
-        sizes: how a fraction is cut: ``"rounded"``, or ``"published"``: int(fraction * n) + 1, as the code published with Swayamdipta et al. 2020.
-        offset: pass over the first of the ranking: a share below 1 of the examples, or a number of them.
+        fraction, count, threshold: the size; give one of them, or none: then all examples that the rule ranks are selected. fraction is a share
+            of the candidates, above 0, up to 1. count is a number of examples; with per_class, ``"smallest"`` takes as many of each class as
+            the smallest class has. threshold selects all examples whose value is at least this (with asc: at most this).
+        sizes: how a fraction becomes a number: ``"rounded"``, or ``"published"``: int(fraction * n) + 1, as in the code published with Swayamdipta
+            et al. 2020.
+        offset: leave out the first examples of the ranking: a share of them, below 1, or a number.
         store: the store's directory. Default: the open run's; else ``$PORTOLAN_STORE``, then ``./portolan-store``.
         epochs, window: which epochs, and how many of them a window has; see measures(). Default: all; 10.
-        both_ends: this share from the rule's top, the rest from its other end.
-        per_class, stratified: the size of each gold class; or shared among the classes as they are in the whole.
-        mix: ``{"easy-to-learn": 0.1}``: this share of the selection by another rule instead.
+        both_ends: this share of the selection comes from the top of the ranking, the rest from its other end.
+        per_class: the size holds for each gold class. stratified: the classes have the same shares of the selection as of the whole run.
+        mix: ``{"easy-to-learn": 0.1}``: another rule chooses this share of the selection.
         within: a selection made in the live page: a file, or what ``page.selection()`` returned. `by` may then be left out.
         only, exclude: choose among these ids, or leave them out: ids, a selection, another table with ids, or a file with one id a line.
         with_: further runs (seeds of the same data), taken together with this one.
-        never_learned: what an example counts as forgetting events in a run that never learned it: ``"flag"``, ``"1000"``, ``"epochs"``,
+        never_learned: how many forgetting events an example counts that the run never learned: ``"flag"``, ``"1000"``, ``"epochs"``,
             ``"infinity"`` or ``"0"``. Default: ``"epochs"`` with `with_` and by ``"forgetting"``, else ``"flag"``.
-        strata, cut: cover the measure's range: so many strata give as evenly as they can, at random, after this share of the ranking's first is
-            left out (CCS).
-        regions: where ``region:`` rules cut: (variability, confidence).
-        c_d, clusters: of ``"dual-beta"``; of ``"s2l"``.
+        strata, cut: cover the measure's range (CCS): the share `cut` at the top of the ranking is left out, the rest is divided into `strata`
+            strata, and each gives equally many examples, chosen at random, as far as it has them.
+        regions: where ``region:`` rules divide the map: (variability, confidence).
+        c_d: the constant of ``"dual-beta"``. clusters: the number of clusters of ``"s2l"``.
         features: for ``"k-center"``: a matrix, one row for each example, or a .npy file; feature_ids: the ids of its rows.
-        seed: of what is drawn at random.
+        seed: the seed of random choices.
 
     Returns:
         Selection: a table in rank order with the columns of measures(): ``s["id"]``, ``s.to_pandas()``; and ``s.ids()``,

@@ -23,7 +23,7 @@ from portolan._recording._run import Run
 _PATIENCE = 10.0  # seconds that a server gets to end
 _EXACT_IN_JSON = 2**53  # integers up to here are the same in JavaScript
 
-# Servers of this process that have not been closed, by the words that started them.
+# The pages that this process has opened and not closed, by the words that started their servers.
 _open_pages: dict[tuple[str, ...], Page] = {}
 
 
@@ -36,21 +36,20 @@ def serve(
     port: int | None = None,
     glue: bool = False,
 ) -> Page:
-    """Start ``portolan serve`` for a run, also one in progress. In a notebook the result is shown as the live page; elsewhere
-    the page's address is printed.
+    """Start ``portolan serve`` for a run, also one in progress. A notebook shows the result as the live page; elsewhere serve() prints
+    the page's address.
 
     Args:
-        run: the name of a run; or an open Run, whose observations are waited for first.
+        run: the name of a run; or an open Run: its observations are flushed first.
         store: the store's directory. Default: the open run's; else ``$PORTOLAN_STORE``, then ``./portolan-store``.
-        data: the file that the model was trained on (JSON lines, CSV or TSV): its texts stand beside the points.
+        data: the file that the model was trained on (JSON lines, CSV or TSV). The page shows its texts beside the points.
         id_field: the field of `data` that holds the ids.
-        text: the field of `data` to be shown as text, or several.
+        text: the field of `data` that is shown as text, or several.
         port: the port to serve on. Default: 5780, or the next one that is free.
-        glue: read `data` as ``--glue`` does: SNLI's, MNLI's or QNLI's, beside logs of the code of Swayamdipta et al. 2020.
+        glue: read `data` as ``--glue`` does: a file of SNLI, MNLI or QNLI, for logs made by the code of Swayamdipta et al. 2020.
 
     Returns:
-        A Page. It is served until ``close()``, or until Python ends. Called again with the same arguments, serve() returns the
-        page that is being served.
+        A Page. It is served until ``close()``, or until Python ends. A second call with the same arguments returns the same page.
 
     Example::
 
@@ -92,7 +91,7 @@ def _port_option(port: int | None) -> list[str]:
 
 
 class Page:
-    """A run's live page, and the selection made there. Made by ``portolan.serve()``; as a context manager it is closed at the end."""
+    """A run's live page, and the selection made there. Made by ``portolan.serve()``. As a context manager it closes the page at the end."""
 
     def __init__(self, run: str, words: list[str]) -> None:
         self._run = run
@@ -110,7 +109,7 @@ class Page:
 
     @property
     def url(self) -> str:
-        """The page's address. It holds a token: whoever has it, on this machine, sees the run."""
+        """The page's address. It holds a token: every user of this machine who knows the address can see the run."""
         return self._url
 
     @property
@@ -118,25 +117,25 @@ class Page:
         return self._process is not None and self._process.poll() is None
 
     def selection(self) -> dict[str, Any] | None:
-        """The selection last made in the page, or set by select(), as ``portolan select --within FILE.json`` takes it: with the
-        epochs that there are now. None: nothing is selected.
+        """The selection last made in the page, or by select(), in the form that ``portolan select --within FILE.json`` takes. Its epochs
+        are those that the run has now. None: nothing is selected.
 
         Example: ``json.dump(page.selection(), open("selection.json", "w"))``"""
         kept = self._kept()
         return None if kept is None else self._select(kept, "selection")
 
     def ids(self) -> list[int] | list[str]:
-        """The ids of the examples that are selected, ascending; [] if nothing is. On a run in progress: as
-        of the last seconds."""
+        """The ids of the selected examples, ascending; [] if nothing is selected. For a run in progress the answer may be some
+        seconds old."""
         kept = self._kept()
         return [] if kept is None else self._select(kept, "ids")["ids"]
 
     def select(self, *, ids: Any = None, selection: dict[str, Any] | None = None) -> int:
-        """Select in the page, which shows it within a second or two. How many examples are selected.
+        """Select examples in the page, and return how many are selected. The page shows the selection within a second or two.
 
         Args:
             ids: (n,) integers or strings, as they were logged. Ids that the run does not have are left out; [] selects nothing.
-            selection: or a selection as selection() returns it, and ``portolan select --within`` takes it.
+            selection: instead of `ids`, a selection as selection() returns it.
 
         Example: ``page.select(ids=m["id"][m["confidence"] < 0.2])``
         """
@@ -147,7 +146,7 @@ class Page:
         return self._select(selection, "keep")["count"]
 
     def close(self) -> None:
-        """End the server. Again: nothing happens."""
+        """End the server. A second call does nothing."""
         process, self._process = self._process, None
         if _open_pages.get(self._words) is self:
             del _open_pages[self._words]
@@ -210,10 +209,10 @@ class Page:
         raise TypeError("a portolan.Page cannot be copied or sent to another process")
 
     def _abandon(self) -> None:
-        """In a forked child: the server is the parent's."""
+        """Lets go of the server in a forked child, without ending it: it belongs to the parent."""
         if self._process is not None:
             self._process.stdin.close()
-            self._process.returncode = 0  # another process must wait for it
+            self._process.returncode = 0  # only the parent can wait for the server
         self._process = None
 
 
@@ -222,7 +221,7 @@ def _start(words: list[str]) -> tuple[subprocess.Popen[bytes], IO[bytes], str]:
     program = _programs.path_of("portolan")
     messages = tempfile.TemporaryFile()
     try:
-        # In a group of its own: Ctrl-C, and a notebook's Interrupt, go to the whole group of the process that they are meant for.
+        # The server gets its own process group: Ctrl-C, and a notebook's Interrupt, signal the whole group of Python's process.
         process = subprocess.Popen(
             [program, "serve", "--no-open", "--end-with-stdin", *words],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=messages, bufsize=0, process_group=0)  # fmt: skip
@@ -231,7 +230,7 @@ def _start(words: list[str]) -> tuple[subprocess.Popen[bytes], IO[bytes], str]:
         raise Error(f"cannot run {program}: {error.strerror}") from None
     try:
         address = process.stdout.readline().decode().strip()
-    except BaseException:  # Ctrl-C while it reads a large file
+    except BaseException:  # Ctrl-C while the server reads a large file
         process.kill()
         process.communicate()
         raise
@@ -250,13 +249,13 @@ def _start(words: list[str]) -> tuple[subprocess.Popen[bytes], IO[bytes], str]:
 
 
 def _messages_of(file: IO[bytes]) -> list[str]:
-    """Lines on the server's stderr so far."""
-    text = os.pread(file.fileno(), 1 << 16, 0).decode(errors="replace")  # not read(): the server writes where the offset is
+    """The lines that the server has written to stderr so far."""
+    text = os.pread(file.fileno(), 1 << 16, 0).decode(errors="replace")  # not read(): it would move the offset at which the server writes
     return [line.removeprefix("portolan: ") for line in text.splitlines()]
 
 
 def _id_in_json(one: int | str | bytes) -> int | str:
-    """Large integers as text: the page has JavaScript's numbers."""
+    """The id as JSON holds it. Integers that a number of JavaScript cannot hold exactly become texts."""
     if isinstance(one, bytes):
         return one.decode()
     return one if isinstance(one, str) or one < _EXACT_IN_JSON else str(one)

@@ -30,12 +30,12 @@ class Sheet:
 
     def _items(self, line: str) -> None:
         at = 0
-        while item := _ITEM.match(line, at):  # from where the last one ended: a text may look like an item
+        while item := _ITEM.match(line, at):  # match() at the end of the last item, not search(): a text may look like an item
             self._values.setdefault(item[1], {})[int(item[2])] = _value(item[3])
             at = item.end()
 
     def get(self, name: str, default: Any) -> Any:
-        """What a script says only where it is not the usual."""
+        """A variable that the script sets only where it differs from `default`."""
         return self[name] if name in self._values else default
 
     def __getitem__(self, name: str) -> Any:

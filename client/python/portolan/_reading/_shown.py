@@ -1,4 +1,4 @@
-"""How a table shows itself: the first rows as aligned text, or as HTML in a notebook."""
+"""Shows a table's first rows: as aligned text, or as HTML in a notebook."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROWS = 10  # shown
 
 
 def as_text(title: str, head: Any, rows: int) -> str:
-    """`head`: a structured array with the first of `rows` rows. Columns that do not fit beside one another are named below."""
+    """The table as text. `head`: a structured array with the first rows of `rows`. Columns that do not fit into the line are named below."""
     columns = _cells(head)
     widths = [max(map(len, [name, *cells])) for name, cells in columns]
     room, shown = min(shutil.get_terminal_size((100, 24)).columns, 140), 0

@@ -1,9 +1,8 @@
 """The tables that measures(), runs(), dynamics() and select() return, and their conversions.
 
-They wrap a structured NumPy array and behave as a record array, which measures() once returned, with two differences. DuckDB and polars
-test for a NumPy array before they test for Arrow, and would see -1 for absent values; so a table is no subclass. And pandas.DataFrame()
-makes one column of an object with ``__array__`` that is no array. So tables have ``__array_interface__`` for NumPy, and their rows are
-named tuples, from which pandas makes columns.
+A table wraps a structured NumPy array and behaves as a record array, with two differences. A table is no subclass of an array: DuckDB and
+polars test for a NumPy array before they test for Arrow, and would see -1 for absent values. And a table has ``__array_interface__`` instead of
+``__array__``, from which pandas.DataFrame() would make one column. Its rows are named tuples, from which pandas makes columns.
 """
 
 from __future__ import annotations
@@ -64,13 +63,13 @@ class Table:
         self._name, self._rows = name, rows
 
     def to_numpy(self) -> np.ndarray[Any, Any]:
-        """A structured NumPy array, (n,): absent numbers are NaN, or -1 where they are integers; absent texts are empty.
+        """A structured NumPy array, (n,). An absent number is NaN, an absent integer -1, an absent text empty.
 
         Example: ``portolan.measures("words").to_numpy()["confidence"].mean()``"""
         return self._table()
 
     def to_pandas(self) -> Any:
-        """A pandas.DataFrame: text is text, absent numbers are NaN, or NA in columns of integers (Int64), truths are booleans.
+        """A pandas.DataFrame. An absent number is NaN, and NA in a column of integers (Int64). ``correct`` and ``never_learned`` are booleans.
 
         Example: ``portolan.measures("words").to_pandas().sort_values("variability")``"""
         _packages.needed("pandas", "to_pandas()")
@@ -79,7 +78,7 @@ class Table:
         return _columns.to_pandas(self._table())
 
     def to_polars(self) -> Any:
-        """A polars.DataFrame with nulls for what is absent.
+        """A polars.DataFrame. Absent values are null.
 
         Example: ``portolan.measures("words").to_polars().filter(pl.col("never_learned"))``"""
         _packages.needed("polars", "to_polars()")
@@ -88,7 +87,7 @@ class Table:
         return _columns.to_polars(self._table())
 
     def to_arrow(self) -> Any:
-        """A pyarrow.Table with nulls for what is absent.
+        """A pyarrow.Table. Absent values are null.
 
         Example: ``pyarrow.parquet.write_table(portolan.measures("words").to_arrow(), "measures.parquet")``"""
         return self._arrow_reader("to_arrow()").read_all()
@@ -161,7 +160,7 @@ class Table:
         return f"{self._name}: {count:,} {self._unit}{'' if count == 1 else 's'}"
 
     def _of(self, rows: np.ndarray[Any, Any]) -> Table:
-        """The same with these rows, or columns."""
+        """A table of the same kind and name with these rows."""
         made = copy.copy(self)
         made._rows = rows
         return made
@@ -172,7 +171,7 @@ class Table:
         return self._rows
 
     def _blocks(self, rows: int | None = None) -> Iterator[np.ndarray[Any, Any]]:
-        """All rows, at most so many at a time."""
+        """All rows, in arrays of at most `rows` rows."""
         table = self._table()
         step = rows or max(1, len(table))
         for begin in range(0, len(table), step):
@@ -192,7 +191,7 @@ class Table:
 
 
 def _packed(rows: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Without the gaps of the columns that were left out, which ``__array_interface__`` would name as columns."""
+    """`rows` without gaps. NumPy leaves a gap in place of a column that was not chosen, and ``__array_interface__`` would name it as a column."""
     from numpy.lib import recfunctions
 
     names = rows.dtype.names or ()

@@ -21,15 +21,15 @@ Ids = str | os.PathLike[str] | Sequence[Any] | Any
 
 
 class Words(list[str]):
-    """Words, and the files that they name, which exist as long as this object."""
+    """The words of a command line. The temporary files that they name exist as long as this object."""
 
     def __init__(self) -> None:
         super().__init__()
         self._files: list[Any] = []
-        self._names: dict[str, str] = {}  # names of the files' contents, as users know them
+        self._names: dict[str, str] = {}  # the argument of the user that each temporary file holds, by the file's path
 
     def add(self, option: str, value: Any) -> None:
-        """``--option VALUE``; nothing for None and False, ``--option`` for True. Numbers as they are."""
+        """Adds ``--option VALUE``; for True ``--option`` alone, for None and False nothing."""
         if value is None or value is False:
             return
         self.append(f"--{option}")
@@ -50,7 +50,7 @@ class Words(list[str]):
         self += [f"--{option}", _options.name(value)]
 
     def add_ids(self, option: str, ids: Ids, may_be_empty: bool = False) -> None:
-        """A file of ids, or the ids themselves. `may_be_empty`: without any this adds nothing."""
+        """Adds a file of ids. `ids`: its path, or the ids themselves. `may_be_empty`: no ids add nothing; otherwise they are a ValueError."""
         if ids is None:
             return
         if isinstance(ids, (str, bytes, os.PathLike)):
@@ -66,13 +66,13 @@ class Words(list[str]):
             self.add_path(option, self._write(option, "".join(f"{line}\n" for line in lines).encode(), ".txt"))
 
     def add_json(self, option: str, value: Mapping[str, Any] | str | os.PathLike[str] | None) -> None:
-        """A file, or what it would hold."""
+        """Adds a file of JSON. `value`: its path, or its content."""
         if isinstance(value, Mapping):
             value = self._write(option, json.dumps(dict(value), allow_nan=False).encode(), ".json")
         self.add_path(option, value)
 
     def add_matrix(self, option: str, value: Any) -> None:
-        """A .npy file, or an array."""
+        """Adds a .npy file. `value`: its path, or an array."""
         if value is not None and not isinstance(value, (str, bytes, os.PathLike)):
             import numpy
 
@@ -83,7 +83,7 @@ class Words(list[str]):
         self.add_path(option, value)
 
     def said(self, line: str) -> str:
-        """A line that the program said of these words, as a message in Python."""
+        """A line that the program printed, as a message in Python: the temporary files are named by the user's arguments."""
         for path, name in self._names.items():
             line = line.replace(path, name)
         return _programs.bare(line)
@@ -102,10 +102,10 @@ class Words(list[str]):
 
 
 def id_list(ids: Any) -> list[Any]:
-    """Ids in any form in which they can be logged, or from an object that has them: a selection, a table, a column of one."""
+    """The ids as a list. `ids`: any form in which ids can be logged; a table with the column id, such as a selection; or a column of a table."""
     if isinstance(ids, Table):
         ids = ids["id"]
-    for name in ("ids", "to_pylist", "to_list"):  # a selection; pyarrow; polars, pandas
+    for name in ("ids", "to_pylist", "to_list"):  # of a selection; of pyarrow; of polars and pandas
         method = getattr(ids, name, None)
         if callable(method):
             return list(method())
