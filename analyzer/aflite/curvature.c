@@ -221,7 +221,7 @@ factor_part(void *context, unsigned thread, unsigned slot, size_t part, struct p
 }
 
 static int
-conclude(struct curvature *curvature, const struct gram *gram, double size, struct portolan_error *error)
+factor_parts(struct curvature *curvature, const struct gram *gram, double size, struct portolan_error *error)
 {
 	size_t columns = curvature->columns;
 	double *values = malloc(columns * sizeof(double)), middle = 0;
@@ -273,7 +273,7 @@ curvature_make(struct curvature *curvature, const struct problem *problem, const
 	               ? gram_make(&gram, error)
 	               : error_set(error, PORTOLAN_E_MEMORY, "out of memory for matrices of %zu features", gram.order);
 	if (code >= 0)
-		code = conclude(curvature, &gram, size, error);
+		code = factor_parts(curvature, &gram, size, error);
 	free(gram.product);
 	free(gram.covariance);
 	return code;

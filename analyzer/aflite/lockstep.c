@@ -189,9 +189,9 @@ shorten(struct searches *all, size_t set, double slope)
 	place(all, set);
 }
 
-/* What the sweep found at the point that set `set` tried. */
+/* Takes the point that the search of set `set` tried, or shortens its step, by what the sweep found there. */
 static void
-consider(struct searches *all, size_t set)
+judge_step(struct searches *all, size_t set)
 {
 	struct search *search = &all->search[set];
 	double *gradient = all->tried_gradient + set * all->length, objective, slope, gain;
@@ -211,9 +211,9 @@ consider(struct searches *all, size_t set)
 		shorten(all, set, slope);
 }
 
-/* The two loops of L-BFGS before and after the first matrix is applied; `q` is both what goes in and what comes out. */
+/* The two loops of L-BFGS, before and after the first matrix is applied; each changes `q` in place. */
 static void
-turn_before(const struct searches *all, size_t set, double *q, double alpha[PAIRS])
+apply_newer_pairs(const struct searches *all, size_t set, double *q, double alpha[PAIRS])
 {
 	const struct search *search = &all->search[set];
 
@@ -229,7 +229,7 @@ turn_before(const struct searches *all, size_t set, double *q, double alpha[PAIR
 }
 
 static void
-turn_after(const struct searches *all, size_t set, double *q, const double alpha[PAIRS])
+apply_older_pairs(const struct searches *all, size_t set, double *q, const double alpha[PAIRS])
 {
 	const struct search *search = &all->search[set];
 
@@ -254,9 +254,9 @@ clear_absent(const struct searches *all, size_t set, double *vector)
 			memset(vector + k * stride, 0, stride * sizeof(double));
 }
 
-/* A direction for each set of a batch of those that want one. */
+/* Computes a direction for each search of a batch. */
 static int
-turn(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error)
+compute_direction(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error)
 {
 	struct searches *all = context;
 	double alpha[CURVATURE_BATCH][PAIRS], *out[CURVATURE_BATCH] = {NULL};
@@ -269,14 +269,14 @@ turn(void *context, unsigned thread, unsigned slot, size_t part, struct portolan
 		size_t set = all->turning[from + i];
 
 		out[i] = all->direction + set * all->length;
-		turn_before(all, set, out[i], alpha[i]);
+		apply_newer_pairs(all, set, out[i], alpha[i]);
 	}
 	curvature_apply(all->curvature, all->problem->kernels, out, count, all->scratch + slot * all->scratch_size);
 	for (size_t i = 0; i < count; i++) {
 		size_t set = all->turning[from + i];
 		struct search *search = &all->search[set];
 
-		turn_after(all, set, out[i], alpha[i]);
+		apply_older_pairs(all, set, out[i], alpha[i]);
 		clear_absent(all, set, out[i]);
 		for (size_t f = 0; f < all->length; f++)
 			out[i][f] = -out[i][f];
@@ -288,12 +288,13 @@ turn(void *context, unsigned thread, unsigned slot, size_t part, struct portolan
 }
 
 /*
- * Whether the search is over. A step that promises little is taken and not looked at; what is then still missing is
- * estimated by how much less it promises than the one before: where searches converge slowly, more is. Where hardly any
- * loss is left (the classes are apart) weights still grow, and it is measured by the loss.
+ * Notes the decrease of the loss that the next step promises. True: it is so small that the search is over, and takes
+ * the step without a look at it. What is then still missing is estimated by the ratio of this promise to the one
+ * before: it is more if the search converges slowly. If hardly any loss is left (the classes are apart) weights still
+ * grow, and the limit is a share of the loss.
  */
 static bool
-is_done(struct searches *all, size_t set)
+note_promise(struct searches *all, size_t set)
 {
 	struct search *search = &all->search[set];
 	double promised = -0.5 * search->slope, share = search->promised > 0 ? promised / search->promised : 1;
@@ -303,21 +304,22 @@ is_done(struct searches *all, size_t set)
 	return promised * fmin(fmax(share, 0.05), 1) <= enough;
 }
 
-/* Directions for all that want one, and who is done. A direction that does not descend is rounding, at the minimum. */
+/* Computes a direction for each search that accepted a point, and ends the searches that are over. A direction that
+ * does not descend comes from rounding, at the minimum. */
 static int
-turn_all(struct searches *all, struct portolan_error *error)
+compute_directions(struct searches *all, struct portolan_error *error)
 {
 	size_t batch = curvature_batch(all->curvature);
 	struct parallel parallel = {.threads = all->problem->threads,
 	                            .count = (all->turning_count + batch - 1) / batch,
 	                            .context = all,
-	                            .work = turn};
+	                            .work = compute_direction};
 	int code = parallel_run(&parallel, error);
 
 	for (size_t i = 0; code >= 0 && i < all->turning_count; i++) {
 		size_t set = all->turning[i];
 
-		if (!is_done(all, set))
+		if (!note_promise(all, set))
 			continue;
 		all->active[set] = false;
 		if (all->search[set].slope < 0)
@@ -357,9 +359,9 @@ search_all(struct searches *all, struct fit_report *report, struct portolan_erro
 		report->evaluations += active;
 		for (size_t set = 0; code >= 0 && set < all->sets; set++)
 			if (all->active[set])
-				consider(all, set);
+				judge_step(all, set);
 		if (code >= 0)
-			code = turn_all(all, error);
+			code = compute_directions(all, error);
 		active = count_active(all);
 	}
 	report->unfinished = all->unfinished + active;

@@ -198,7 +198,7 @@ keep_constant(const struct matrix_source *source, size_t *columns, size_t count)
 
 /* Centres, constant columns, digest. `columns`: room for one number for each. */
 static int
-conclude(const struct reading *reading, struct matrix_source *source, size_t *columns, struct portolan_error *error)
+set_centres(const struct reading *reading, struct matrix_source *source, size_t *columns, struct portolan_error *error)
 {
 	const struct survey *all = reading->all;
 	size_t constant = 0;
@@ -374,7 +374,7 @@ matrix_survey(struct matrix_source *source, struct portolan_error *error)
 	if (code >= 0)
 		code = parallel_run(&survey, error);
 	if (code >= 0)
-		code = conclude(&reading, source, columns, error);
+		code = set_centres(&reading, source, columns, error);
 	if (code >= 0 && source->standardise)
 		code = measure_scales(&reading, source, error);
 	for (unsigned s = 0; reading.slots && s < slots; s++)

@@ -285,9 +285,9 @@ predict_all_many(struct predicting *predicting, const struct parallel *parallel,
 	return code;
 }
 
-/* By set and slot they come; they go by feature, then slot and set. What fills up the lanes is zero. */
+/* Orders the weights, which come by set and slot, by feature, then slot and set. Lanes without a set are zero. */
 static void
-arrange(struct predicting *predicting, const float *weights)
+interleave_weights(struct predicting *predicting, const float *weights)
 {
 	size_t stride = predicting->problem->matrix->stride, columns = predicting->columns;
 	size_t width = columns * predicting->lanes;
@@ -330,7 +330,7 @@ predict_all(const struct problem *problem, const struct training *training, cons
 	for (size_t set = 0; set < training->count; set++)
 		predicting.irregular |= training_lacks_classes(training, set);
 	if (predicting.weights && predicting.products && predicting.held_out) {
-		arrange(&predicting, weights);
+		interleave_weights(&predicting, weights);
 		code = parallel_run(&parallel, error);
 	} else {
 		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for the predictions of %zu classifiers",

@@ -111,9 +111,9 @@ return_to_lowest(struct balance_work *work)
 		                                           balance->repeats[i] + 1 < work->request->max_multiplicity;
 }
 
-/* Whether to go on after an iteration that left ΣD so. */
+/* Notes the imbalance ΣD after an iteration. True: another iteration may lower it. */
 static bool
-look_at(struct balance_work *work, uint64_t imbalance)
+note_imbalance(struct balance_work *work, uint64_t imbalance)
 {
 	if (work->request->patience == 0)
 		return true;
@@ -174,7 +174,7 @@ iterate(struct balance_work *work, struct portolan_error *error)
 		if (fits && balance->added == before)
 			break;
 		balance->imbalance[++balance->iterations] = sum_of_lacks(work);
-		goes_on = fits && look_at(work, balance->imbalance[balance->iterations]);
+		goes_on = fits && note_imbalance(work, balance->imbalance[balance->iterations]);
 		progress_show(&progress, balance->iterations);
 	}
 	progress_clear(&progress);

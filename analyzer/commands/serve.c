@@ -200,7 +200,7 @@ wait_for_end(const struct serve_request *request, int signals)
 
 /* http_stop() waits for answers under way; another Ctrl-C does not. */
 static void
-let_signals_end_it(void)
+unblock_all_signals(void)
 {
 	sigset_t none;
 
@@ -238,7 +238,7 @@ serve(struct serve_request *request, struct server *server, int signals, struct 
 			wait_for_end(request, signals);
 			browser_forget(opened);
 		}
-		let_signals_end_it();
+		unblock_all_signals();
 		http_stop(http);
 	}
 	free(address);

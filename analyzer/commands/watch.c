@@ -187,9 +187,9 @@ show(struct watch *watch)
 	return shown;
 }
 
-/* One look. False: watching is over. */
+/* Reads the run once, and shows it. False: watching is over. */
 static bool
-look(struct watch *watch, struct portolan_error *error)
+update_view(struct watch *watch, struct portolan_error *error)
 {
 	struct live_view view;
 	int code = live_look(&watch->live, &view, error);
@@ -249,7 +249,7 @@ watch_run(struct watch *watch, struct portolan_error *error)
 	while (going) {
 		double began = clock_s(), until;
 
-		going = look(watch, error);
+		going = update_view(watch, error);
 		until = clock_s() + fmax(watch->interval, SHARE * (clock_s() - began));
 		for (int number = 0; going && clock_s() < until;) {
 			number = wait_for(fmax(until - clock_s(), 0));

@@ -54,7 +54,7 @@ map_ranges_add(struct map_ranges *ranges, const struct map_input *input)
 }
 
 static void
-join(struct map_range *range, const struct map_range *other)
+widen_by_range(struct map_range *range, const struct map_range *other)
 {
 	map_range_widen(range, other->least);
 	map_range_widen(range, other->most);
@@ -63,9 +63,9 @@ join(struct map_range *range, const struct map_range *other)
 void
 map_ranges_join(struct map_ranges *ranges, const struct map_ranges *others)
 {
-	join(&ranges->x, &others->x);
-	join(&ranges->y, &others->y);
-	join(&ranges->colour, &others->colour);
+	widen_by_range(&ranges->x, &others->x);
+	widen_by_range(&ranges->y, &others->y);
+	widen_by_range(&ranges->colour, &others->colour);
 }
 
 /* One for each value of a grid, unless there are more than cells; else `most` by tenths. */

@@ -126,7 +126,7 @@ add_names(struct ranking *ranking, const struct map_source *source, struct porto
 
 /* The number, among the categories of all sources, of a source's category. */
 static uint32_t
-joint(const struct ranking *ranking, const struct map_source *source, uint32_t category)
+find_shared_category(const struct ranking *ranking, const struct map_source *source, uint32_t category)
 {
 	size_t length;
 	const char *text = names_text(&source->categories, category, &length);
@@ -146,7 +146,7 @@ count_examples(struct ranking *ranking, const struct map_source *source, struct 
 		counts[source->category[source->input.order[i]] + 1]++;
 	ranking->without += counts[0];
 	for (uint32_t c = 0; c < source->categories.count; c++)
-		ranking->ranks[joint(ranking, source, c)].examples += counts[c + 1];
+		ranking->ranks[find_shared_category(ranking, source, c)].examples += counts[c + 1];
 	free(counts);
 	return 0;
 }
@@ -228,7 +228,7 @@ fill(struct map_source *source, const struct ranking *ranking, struct portolan_e
 		return no_memory(source, error);
 	}
 	for (uint32_t c = 0; c < source->categories.count; c++) {
-		uint32_t place = ranking->place[joint(ranking, source, c)];
+		uint32_t place = ranking->place[find_shared_category(ranking, source, c)];
 
 		level_of[c] = place < MAP_CATEGORIES ? place : MAP_CATEGORIES;
 	}

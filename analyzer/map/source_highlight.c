@@ -29,7 +29,7 @@ struct marking {
 
 /* False: the text can be no id of this source. */
 static bool
-mark(struct marking *marking, const char *id, size_t length)
+mark_id(struct marking *marking, const char *id, size_t length)
 {
 	struct map_source *source = marking->source;
 	int64_t position = ids_index_find(&marking->index, id, length);
@@ -51,7 +51,7 @@ mark_listed(void *context, uint64_t place, const char *id, size_t length, struct
 {
 	struct marking *marking = context;
 
-	if (!mark(marking, id, length))
+	if (!mark_id(marking, id, length))
 		return error_set(error, PORTOLAN_E_INVALID,
 		                 "%s: %s %llu: '%.*s' is no whole number, as the ids of %s are (one id a line; or a "
 		                 "file whose name ends with .csv, .tsv or .jsonl, with the ids in --id-field)",
@@ -81,7 +81,7 @@ mark_records(struct marking *marking, struct portolan_error *error)
 
 		if (!join_is_id(id))
 			code = fields_wrong(&reader, error, ": field %s: no id", id_field);
-		else if (!mark(marking, id->at, id->length))
+		else if (!mark_id(marking, id->at, id->length))
 			code = fields_wrong(&reader, error,
 			                    ": field %s: '%.*s' is no whole number, as the ids of %s are", id_field,
 			                    fields_shown(id), id->at, marking->source->name);

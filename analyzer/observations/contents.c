@@ -64,8 +64,8 @@ is_as_before(struct contents_worker *worker, const struct store_values *correct,
 }
 
 static int
-look_at_epochs(struct contents *contents, struct contents_worker *worker, size_t index, struct epoch_contents *epochs,
-               struct portolan_error *error)
+scan_epochs(struct contents *contents, struct contents_worker *worker, size_t index, struct epoch_contents *epochs,
+            struct portolan_error *error)
 {
 	const uint64_t columns = STORE_COLUMN_BIT(STORE_CORRECT) | STORE_COLUMN_BIT(STORE_GOLD);
 	struct epoch_contents before = {0};
@@ -93,8 +93,8 @@ look_at_epochs(struct contents *contents, struct contents_worker *worker, size_t
 }
 
 static int
-look_at_ids(struct contents *contents, struct contents_worker *worker, size_t index, uint64_t *largest,
-            struct portolan_error *error)
+find_largest_id(struct contents *contents, struct contents_worker *worker, size_t index, uint64_t *largest,
+                struct portolan_error *error)
 {
 	struct store_ids ids;
 	int code = store_cursor_ids(worker->cursor, index, &ids, error);
@@ -106,15 +106,15 @@ look_at_ids(struct contents *contents, struct contents_worker *worker, size_t in
 }
 
 static int
-look(void *context, unsigned thread, unsigned slot, size_t index, struct portolan_error *error)
+scan_block(void *context, unsigned thread, unsigned slot, size_t index, struct portolan_error *error)
 {
 	struct contents *contents = context;
 	struct contents_worker *worker = &contents->workers[thread];
-	int code = look_at_ids(contents, worker, index, &contents->largest_ids[slot], error);
+	int code = find_largest_id(contents, worker, index, &contents->largest_ids[slot], error);
 
 	return code < 0 ? code
-	                : look_at_epochs(contents, worker, index, contents->slots + slot * contents->run->epoch_count,
-	                                 error);
+	                : scan_epochs(contents, worker, index, contents->slots + slot * contents->run->epoch_count,
+	                              error);
 }
 
 static int
@@ -265,7 +265,7 @@ contents_report(struct report *report, struct dynamics *run, struct portolan_err
 	                            .count = store_snapshot_blocks(run->snapshot),
 	                            .what = "counting",
 	                            .context = &contents,
-	                            .work = look,
+	                            .work = scan_block,
 	                            .deliver = add};
 	int code = open_workers(&contents, error);
 

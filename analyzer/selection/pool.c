@@ -19,7 +19,7 @@ struct marking {
 };
 
 static int
-mark(void *context, uint64_t place, const char *id, size_t length, struct portolan_error *error)
+mark_id(void *context, uint64_t place, const char *id, size_t length, struct portolan_error *error)
 {
 	struct marking *marking = context;
 	struct pool_list *list = marking->list;
@@ -54,7 +54,7 @@ pool_apply(const struct ids_index *index, const char *whose, struct pool_list *l
 	if (!marks)
 		return PORTOLAN_E_MEMORY;
 	memset(marks, 0, n);
-	code = list_read(list->path, LIST_IDS, &list->unit, mark, &marking, error);
+	code = list_read(list->path, LIST_IDS, &list->unit, mark_id, &marking, error);
 	for (size_t i = 0; code >= 0 && i < n; i++)
 		in[i] &= list->is_exclusion ? !marks[i] : marks[i];
 	array_free(marks);

@@ -132,7 +132,7 @@ describe(const struct live_view *view, const struct frame_moment *moment)
 }
 
 static int
-look(struct followed *followed, struct views *views, struct portolan_error *error)
+update_progress(struct followed *followed, struct views *views, struct portolan_error *error)
 {
 	double began = clock_s();
 	struct live_view view;
@@ -169,7 +169,7 @@ progress_look(struct progress *progress, struct views *views, const char *run, c
 	if (!followed)
 		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	else if (!followed->seen || clock_s() > followed->looked + fmax(LOOK_EVERY_S, LOOK_SHARE * followed->took))
-		code = look(followed, views, error);
+		code = update_progress(followed, views, error);
 	if (code >= 0) {
 		*text = followed->seen ? strdup(followed->seen) : NULL;
 		if (!*text)

@@ -10,7 +10,7 @@
 
 /* Evaluates the selection on the view of its own epochs. */
 static int
-pick(struct server *server, const char *version, struct picked *picked, struct portolan_error *error)
+evaluate_selection(struct server *server, const char *version, struct picked *picked, struct portolan_error *error)
 {
 	const struct within_file file = {file_filters_keep, &picked->file};
 	const struct dynamics *dynamics;
@@ -41,7 +41,7 @@ mark_indices(const struct picked *picked)
 
 /* Keeps the picked examples that `view`, of the same run, has observed; `view` becomes picked->view. */
 static int
-carry(struct picked *picked, const struct view *view, struct portolan_error *error)
+carry_to_view(struct picked *picked, const struct view *view, struct portolan_error *error)
 {
 	const struct dynamics *from = &picked->view->dynamics, *to = &view->dynamics;
 	unsigned char *chosen = mark_indices(picked);
@@ -80,16 +80,16 @@ pick_for(struct server *server, const struct http_request *request, struct picke
 		return error_set(error, PORTOLAN_E_INVALID, "the selection is of run '%.100s', and asked of '%.100s'",
 		                 run, picked->run);
 	if (!epochs || strcmp(epochs, own ? own : "") == 0)
-		return pick(server, version, picked, error);
+		return evaluate_selection(server, version, picked, error);
 	code = views_take(server->views, picked->run, epochs, version, &view, error);
 	if (code < 0)
 		return code;
-	code = pick(server, NULL, picked, error);
+	code = evaluate_selection(server, NULL, picked, error);
 	of_own = picked->view;
 	if (code >= 0 && (of_own->inode != view->inode || of_own->dynamics.info->number != view->dynamics.info->number))
 		code = error_set(error, VIEW_E_VERSION, "run '%s' has changed: load its view again", picked->run);
 	if (code >= 0)
-		code = carry(picked, view, error);
+		code = carry_to_view(picked, view, error);
 	views_return(server->views, picked->view == view ? of_own : view);
 	return code;
 }

@@ -306,23 +306,23 @@ texts_report(struct report *report, const char *key, const struct texts *texts, 
 }
 
 static char
-fold(char letter)
+fold_case(char letter)
 {
 	return letter >= 'A' && letter <= 'Z' ? (char)(letter + 'a' - 'A') : letter;
 }
 
 /* Does the text hold the part, which is not empty? */
 static bool
-holds(const struct field *text, const char *part, size_t length)
+contains(const struct field *text, const char *part, size_t length)
 {
-	char first = fold(*part);
+	char first = fold_case(*part);
 
 	for (size_t i = 0; i + length <= text->length; i++) {
 		size_t same = 1;
 
-		if (fold(text->at[i]) != first)
+		if (fold_case(text->at[i]) != first)
 			continue;
-		while (same < length && fold(text->at[i + same]) == fold(part[same]))
+		while (same < length && fold_case(text->at[i + same]) == fold_case(part[same]))
 			same++;
 		if (same == length)
 			return true;
@@ -336,7 +336,7 @@ record_holds(const struct texts *texts, struct fields_reader *reader, size_t rec
 	if (!read_record(texts, reader, record))
 		return false;
 	for (size_t i = 0; i < texts->field_count; i++)
-		if (reader->found[i].at && holds(&reader->found[i], part, strlen(part)))
+		if (reader->found[i].at && contains(&reader->found[i], part, strlen(part)))
 			return true;
 	return false;
 }

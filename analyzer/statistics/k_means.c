@@ -12,7 +12,7 @@
 typedef double doubles __attribute__((vector_size(K_MEANS_LANES * sizeof(double))));
 
 static void
-turn(struct k_means *means)
+transpose_centres(struct k_means *means)
 {
 	size_t width = K_MEANS_PADDED(means->clusters);
 
@@ -53,7 +53,7 @@ k_means_assign(struct k_means *means, const float *matrix, const uint32_t *rows,
 {
 	size_t changed = 0;
 
-	turn(means);
+	transpose_centres(means);
 	for (size_t i = 0; i < n; i++) {
 		uint32_t label = find_nearest(means, matrix + rows[i] * means->dimensions);
 

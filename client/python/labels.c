@@ -68,7 +68,7 @@ find(struct labels *labels, uint64_t hash, uint32_t tag)
 }
 
 static void
-see_one(struct labels *labels, uint64_t hash, uint32_t epoch, int32_t gold, size_t row, struct labels_found *found)
+check_row(struct labels *labels, uint64_t hash, uint32_t epoch, int32_t gold, size_t row, struct labels_found *found)
 {
 	uint32_t tag = (uint32_t)(hash >> 32) | 1;
 	struct labels_slot *slot = find(labels, hash, tag);
@@ -108,7 +108,7 @@ read_hashes(const struct portolan_batch *batch, size_t first, size_t count, uint
 }
 
 static void
-look(struct labels *labels, const struct portolan_batch *batch, struct labels_found *found)
+check_batch(struct labels *labels, const struct portolan_batch *batch, struct labels_found *found)
 {
 	uint64_t hashes[CHUNK];
 	int32_t gold[CHUNK];
@@ -124,7 +124,7 @@ look(struct labels *labels, const struct portolan_batch *batch, struct labels_fo
 		if (batch->gold.data)
 			arrays_read_i32(&batch->gold, first, count, gold);
 		for (size_t i = 0; i < count; i++)
-			see_one(labels, hashes[i], batch->epoch, gold[i], first + i, found);
+			check_row(labels, hashes[i], batch->epoch, gold[i], first + i, found);
 	}
 }
 
@@ -138,7 +138,7 @@ labels_see(struct labels *labels, const struct portolan_batch *batch)
 	if (!labels->slots)
 		labels->slots = PyMem_Calloc(SLOTS, sizeof(*labels->slots));
 	if (labels->slots)
-		look(labels, batch, &found);
+		check_batch(labels, batch, &found);
 	if (!labels->slots || labels_are_done(labels)) {
 		labels_clear(labels);
 		labels->said_changed = labels->said_returned = true;

@@ -160,7 +160,7 @@ seen_from(struct unit *unit, size_t step)
  * how many classes it did.
  */
 static size_t
-turn_fours(float *to, const char *from, ptrdiff_t row_stride, size_t classes)
+transpose_fours(float *to, const char *from, ptrdiff_t row_stride, size_t classes)
 {
 	typedef float four __attribute__((vector_size(16)));
 	size_t class = 0;

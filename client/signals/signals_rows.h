@@ -44,7 +44,7 @@ NAME(turn)(const struct unit *unit, REAL *piece, float *room)
 		                ? 4
 		                : 1;
 		if (apart == 4)
-			done = turn_fours((float *)to, from, row_stride, block->classes);
+			done = transpose_fours((float *)to, from, row_stride, block->classes);
 		for (size_t i = 0; i < apart; i++)
 			NAME(gather)
 		(to + done * LANES + i, LANES,

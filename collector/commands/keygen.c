@@ -36,7 +36,8 @@ keygen_name_is_valid(const char *name)
 }
 
 static int
-join(char path[PATH_MAX], const char *directory, const char *name, const char *suffix, struct portolan_error *error)
+make_path(char path[PATH_MAX], const char *directory, const char *name, const char *suffix,
+          struct portolan_error *error)
 {
 	int length = snprintf(path, PATH_MAX, "%s/%s%s", directory, name, suffix);
 
@@ -69,7 +70,7 @@ write_key(const char *directory, const char *name, enum keys_kind kind, const ch
 	char path[PATH_MAX], text[256];
 	int size = snprintf(text, sizeof(text), "# Portolan: %s\n%s %s\n", about,
 	                    kind == KEYS_SECRET ? "secret" : "public", key);
-	int fd = -1, result = join(path, directory, name, kind == KEYS_SECRET ? ".key" : ".pub", error);
+	int fd = -1, result = make_path(path, directory, name, kind == KEYS_SECRET ? ".key" : ".pub", error);
 
 	if (result == 0)
 		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
@@ -115,7 +116,7 @@ int
 keygen_collector(const char *directory, struct portolan_error *error)
 {
 	char allowed[PATH_MAX];
-	int result = join(allowed, directory, "clients", "", error);
+	int result = make_path(allowed, directory, "clients", "", error);
 
 	if (result == 0)
 		result = make_directory(directory, error);
@@ -133,11 +134,11 @@ keygen_client(const char *directory, const char *name, struct portolan_error *er
 	int result = keys_check_directory(directory, error);
 
 	if (result == 0)
-		result = join(allowed, directory, "clients", "", error);
+		result = make_path(allowed, directory, "clients", "", error);
 	if (result == 0)
-		result = join(folder, directory, name, "", error);
+		result = make_path(folder, directory, name, "", error);
 	if (result == 0)
-		result = join(path, directory, "server", ".pub", error);
+		result = make_path(path, directory, "server", ".pub", error);
 	if (result == 0)
 		result = keys_read(path, KEYS_PUBLIC, server, NULL, error);
 	if (result == 0)

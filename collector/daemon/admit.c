@@ -74,13 +74,15 @@ find_live_run(const struct ingest *ingest, const char *name)
 }
 
 /*
+ * Notes that a new session wants the run's name. True: it has to wait.
+ *
  * A job that crashed and is started again with `overwrite`, under the group of the old launch, comes before the
  * collector can know that the old launch is dead. A living client sends something every WIRE_PING_MS. So the new
  * session is told to try again until the old ones have been silent for SILENT_MS, or one of them was heard that long
  * after the new one asked first.
  */
 static bool
-is_contested(struct ingest *ingest, const char *name, int64_t now)
+note_contest(struct ingest *ingest, const char *name, int64_t now)
 {
 	struct run *run = find_live_run(ingest, name);
 
@@ -298,11 +300,12 @@ code_of(int result)
 	}
 }
 
-/* Answers an `open` that cannot be taken now; false: it can. The table is bounded, and one connection may have a
- * sixteenth of it. Sessions in the table stay there, but may not move to a connection that has used up its share. */
+/* Answers an `open` that cannot be taken now. False: it can, and nothing was answered. The table is bounded, and one
+ * connection may have a sixteenth of it. Sessions in the table stay there, but may not move to a connection that has
+ * used up its share. */
 static bool
-turn_away(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, const struct session *session,
-          int64_t now)
+refuse_for_now(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame,
+               const struct session *session, int64_t now)
 {
 	const struct connection *connection = connections_find(&ingest->sessions.connections, peer);
 	const size_t most = sessions_most(ingest->options.max_memory), count = ingest->sessions.count;
@@ -335,7 +338,7 @@ refuse_open(struct ingest *ingest, const struct peer *peer, const struct wire_fr
 
 	copy_name(name, open->run);
 	if (result == STORE_E_EXISTS && open->overwrite && !open->late && !open->whole &&
-	    is_contested(ingest, name, now))
+	    note_contest(ingest, name, now))
 		reply_error(ingest, peer, frame->session, WIRE_E_UNAVAILABLE, 0,
 		            "run '%s' has a session of this group and rank, which may be alive; try again", name);
 	else
@@ -360,7 +363,7 @@ admit_open(struct ingest *ingest, const struct peer *peer, const struct wire_fra
 		reply_removed(ingest, peer, session);
 		return;
 	}
-	if (turn_away(ingest, peer, frame, session, now))
+	if (refuse_for_now(ingest, peer, frame, session, now))
 		return;
 	if (!session)
 		result = admit(ingest, frame, size, now, &session, &error);

@@ -181,7 +181,7 @@ answer(struct ingest *ingest, struct session *session, struct portolan_error *er
 
 /* Sends what one session is owed after a commit that memory already reflects. */
 static int
-conclude(struct ingest *ingest, struct session *session, struct portolan_error *error)
+send_owed(struct ingest *ingest, struct session *session, struct portolan_error *error)
 {
 	if (session->owes & OWES_REMOVED) {
 		session->owes = OWES_NOTHING;
@@ -217,7 +217,7 @@ ingest_commit(struct ingest *ingest, int64_t now)
 		send_complaints(ingest);
 	while (result == 0 && (session = sessions_take_changed(&ingest->sessions))) {
 		concerned = session->run;
-		result = conclude(ingest, session, &error);
+		result = send_owed(ingest, session, &error);
 	}
 	if (result < 0) {
 		commit_failed_for(ingest, concerned, true, &error, now);

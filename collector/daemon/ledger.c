@@ -158,9 +158,10 @@ size_in_queue(const struct arrival *arrival)
 	return arrival->size + ARRIVAL_BYTES;
 }
 
-/* May a numbered frame of the session be queued? */
+/* Takes room in the queue for a numbered frame of the session. False: there is none, and the frame may not be queued.
+ */
 static bool
-charge(struct ledger *ledger, struct member *member, struct arrival *arrival, int64_t now)
+reserve_room(struct ledger *ledger, struct member *member, struct arrival *arrival, int64_t now)
 {
 	const uint64_t allowed = allowed_now(member, now), sum = member->queued + arrival->size;
 	const size_t size = size_in_queue(arrival), part = PARTS_OF(ledger->room) / ledger->connections.count;
@@ -195,7 +196,7 @@ ledger_queue(struct ledger *ledger, struct member *member, struct arrival *arriv
 		if (ledger->opens + size > OPENS_OF(ledger->room))
 			return false;
 		ledger->opens += size;
-	} else if (!charge(ledger, member, arrival, now)) {
+	} else if (!reserve_room(ledger, member, arrival, now)) {
 		return false;
 	}
 	ledger->queued += size;

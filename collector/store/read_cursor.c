@@ -58,7 +58,7 @@ store_cursor_close(struct store_cursor *cursor)
 }
 
 static struct store_values
-expose(const struct merge_chunk *image, const struct chunk_lent *lent, unsigned column, uint32_t rows)
+values_of_column(const struct merge_chunk *image, const struct chunk_lent *lent, unsigned column, uint32_t rows)
 {
 	bool implied = column_is_implied(column);
 	const uint64_t *present = image->present[implied ? STORE_GOLD_PROB : column];
@@ -97,14 +97,14 @@ read_block(struct store_cursor *cursor, uint32_t chunk, size_t from, uint64_t co
 			unsigned column = mask_first(mask);
 
 			cursor->values[e * STORE_COLUMN_MAX + column] =
-			        expose(&cursor->images[e], &cursor->lent[e], column, block->rows);
+			        values_of_column(&cursor->images[e], &cursor->lent[e], column, block->rows);
 		}
 	}
 	if (rc || !(snapshot->wanted & columns & gold))
 		return rc;
 	rc = store_snapshot_load(snapshot, STORE_EPOCH_RUN, chunk, 0, &cursor->examples, &lent, error);
 	if (!rc)
-		block->gold = expose(&cursor->examples, &lent, STORE_GOLD, block->rows);
+		block->gold = values_of_column(&cursor->examples, &lent, STORE_GOLD, block->rows);
 	return rc;
 }
 

@@ -15,7 +15,7 @@ struct oldest {
 /* Reads a line of LMDB's table: process, thread, transaction. Other lines are its header, or readers without a
  * transaction. */
 static int
-look_at_reader(const char *line, void *context)
+read_reader_line(const char *line, void *context)
 {
 	struct oldest *oldest = context, reader;
 
@@ -39,7 +39,7 @@ store_view_long_reader(const struct view *view, uint64_t bytes, struct store_lon
 	size_t from, pages;
 	int dead;
 
-	if (mdb_reader_check(env, &dead) != 0 || mdb_reader_list(env, look_at_reader, &oldest) < 0)
+	if (mdb_reader_check(env, &dead) != 0 || mdb_reader_list(env, read_reader_line, &oldest) < 0)
 		return;
 	if (reader->process && reader->process == oldest.process && reader->state == oldest.transaction)
 		return;
@@ -64,14 +64,14 @@ store_view_long_reader(const struct view *view, uint64_t bytes, struct store_lon
 }
 
 static void
-enter(const struct view *view)
+lock_view(const struct view *view)
 {
 	if (view->shared)
 		pthread_mutex_lock(view->shared);
 }
 
 static void
-leave(const struct view *view)
+unlock_view(const struct view *view)
 {
 	if (view->shared)
 		pthread_mutex_unlock(view->shared);
@@ -185,9 +185,9 @@ store_view_get(const struct view *view, enum store_db db, const struct store_key
 	MDB_val k = {.mv_data = (void *)key->data, .mv_size = key->size}, v;
 	int rc;
 
-	enter(view);
+	lock_view(view);
 	rc = mdb_get(view->txn, view->environment->dbi[db], &k, &v);
-	leave(view);
+	unlock_view(view);
 	if (rc == MDB_NOTFOUND)
 		return VIEW_ABSENT;
 	if (rc)
@@ -219,9 +219,9 @@ store_walk_open(struct view_walk *walk, const struct view *view, enum store_db d
 	int rc;
 
 	*walk = (struct view_walk){.view = view, .db = db, .from = *from, .prefix_size = prefix_size};
-	enter(view);
+	lock_view(view);
 	rc = mdb_cursor_open(view->txn, view->environment->dbi[db], &walk->cursor);
-	leave(view);
+	unlock_view(view);
 	return rc ? store_environment_error(view->environment, rc, "reading", error) : 0;
 }
 
@@ -234,9 +234,9 @@ store_walk_next(struct view_walk *walk, struct portolan_error *error)
 	if (!walk->started)
 		walk->key = (MDB_val){.mv_data = walk->from.data, .mv_size = walk->from.size};
 	walk->started = true;
-	enter(walk->view);
+	lock_view(walk->view);
 	rc = mdb_cursor_get(walk->cursor, &walk->key, &walk->value, op);
-	leave(walk->view);
+	unlock_view(walk->view);
 	if (rc == MDB_NOTFOUND)
 		return VIEW_ABSENT;
 	if (rc)
@@ -273,8 +273,8 @@ store_walk_close(struct view_walk *walk)
 {
 	if (!walk->cursor)
 		return;
-	enter(walk->view);
+	lock_view(walk->view);
 	mdb_cursor_close(walk->cursor);
-	leave(walk->view);
+	unlock_view(walk->view);
 	walk->cursor = NULL;
 }

@@ -322,8 +322,8 @@ store_writer_set_state(struct store_writer *writer, uint32_t run, enum store_sta
 }
 
 static int
-visit(struct store_writer *writer, const struct store_run_info *run, const struct store_each *each,
-      struct portolan_error *error)
+visit_run(struct store_writer *writer, const struct store_run_info *run, const struct store_each *each,
+          struct portolan_error *error)
 {
 	struct run_state_record state;
 	struct store_key key = {.size = 0};
@@ -354,7 +354,7 @@ store_writer_each_run(struct store_writer *writer, const struct store_each *each
 	for (size_t i = 0; i < count && !rc; i++) {
 		struct portolan_error what = {.message = ""};
 
-		rc = visit(writer, &runs[i], each, &what);
+		rc = visit_run(writer, &runs[i], each, &what);
 		if (rc == STORE_E_CORRUPT && each->damaged) {
 			each->damaged(each->context, runs[i].name, runs[i].number, what.message);
 			rc = 0;
