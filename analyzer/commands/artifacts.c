@@ -84,9 +84,14 @@ write_table(struct artifacts *artifacts, struct portolan_error *error)
 	                   : error_set(error, PORTOLAN_E_MEMORY, "out of memory for the table");
 
 	if (code >= 0) {
-		for (size_t i = 0; i < artifacts->rows; i++)
+		for (size_t i = 0; i < artifacts->rows; i++) {
+			if (artifacts->format == ROWS_ALIGNED && artifacts->corpus_options.top == 0)
+				i = rows_skip_middle(&rows, i, artifacts->rows);
 			add_row(&rows, artifacts, i);
+		}
 		code = rows_close(&rows, error);
+		if (code >= 0)
+			rows_note_excerpt(&rows, artifacts->rows, "tokens");
 	}
 	free(columns);
 	return code;

@@ -41,6 +41,7 @@ struct compare {
 	uint64_t seed;
 	struct region_cuts cuts;
 	bool has_cuts, early, average;
+	bool for_people; /* with --average, on a terminal, where no format was asked for */
 	const char *plot;
 	struct picture picture;
 	struct dynamics *runs;
@@ -93,8 +94,10 @@ check(void *context, struct portolan_error *error)
 		selection_rule_parse(compare->rule_text, &compare->rule);
 	if (!option_given(common, "fraction")) /* the top third */
 		compare->fraction = selection_rule_is_set(&compare->rule) ? 1 : 1.0 / 3;
-	return compare->average ? format_choose(common, average_formats, &compare->format)
-	                        : format_choose_rows(common, &compare->format);
+	if (!compare->average)
+		return format_choose_rows(common, &compare->format);
+	compare->for_people = format_is_for_people(common);
+	return format_choose(common, average_formats, &compare->format);
 }
 
 /* Are pairs compared? Not for early stopping alone. */
@@ -261,7 +264,10 @@ average_runs(const struct compare *compare, struct portolan_error *error)
 
 	if (status < 0)
 		return status;
-	status = table_print(common->output, (enum table_format)compare->format, &dynamics, error);
+	if (compare->for_people)
+		status = table_show(&dynamics, error);
+	else
+		status = table_print(common->output, (enum table_format)compare->format, &dynamics, error);
 	if (status >= 0)
 		status = aggregate_report_gaps(&report, common->strict);
 	dynamics_free(&dynamics);
@@ -297,7 +303,7 @@ static const struct option_spec compare_options[] = {
         {"never-learned", "CONVENTION", OPTION_CHOICE, TO(never_learned), .choices = never_learned_names, .needs = "average", .group = OPTION_GROUP_HOW,
          .help = "What an example counts as forgetting events in each run that never learned it, as for portolan select. Default: epochs."},
         {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = average_formats, .needs = "average",
-         .group = OPTION_GROUP_OUTPUT, .help = "The format of --average: csv, tsv, jsonl or npy. Default: what FILE ends with, else csv."},
+         .group = OPTION_GROUP_OUTPUT, .help = "The format of --average: csv, tsv, jsonl or npy. Default: what FILE ends with, else csv; on a terminal aligned columns."},
         {0},
 };
 

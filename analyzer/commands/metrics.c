@@ -63,21 +63,9 @@ write_metrics(struct dynamics *dynamics, const struct export_request *request, c
 static int
 show_metrics(struct dynamics *dynamics, struct portolan_error *error)
 {
-	const struct text_extent extent = {0};
-	struct output output;
-	struct table table;
 	int code = dynamics_hold(dynamics, error);
 
-	if (code < 0)
-		return code;
-	code = output_open(&output, NULL, error);
-	if (code >= 0)
-		code = table_init(&table, TABLE_CSV, dynamics, &extent, error);
-	if (code < 0)
-		return code;
-	table_show_rows(&table, &output, dynamics, dynamics->order, dynamics->count);
-	table_free(&table);
-	return output_finish(&output, error);
+	return code < 0 ? code : table_show(dynamics, error);
 }
 
 static int

@@ -356,6 +356,7 @@ choose_format(struct select_request *request)
 		status = format_choose(common, measured, &format);
 		request->format = SELECT_CSV + format;
 	} else {
+		request->for_people = format_is_for_people(common) && !option_given(common, "count");
 		status = format_choose(common, select_format_names, &request->format);
 	}
 	if (status == 0 && request->join && request->with_measures && request->format == SELECT_NPY)

@@ -75,6 +75,8 @@ write_ids(struct output *output, const struct select_output_options *options, co
 	else if (options->format != SELECT_IDS)
 		rows_head(&rows);
 	for (size_t i = 0; i < count; i++) {
+		if (options->for_people)
+			i = rows_skip_middle(&rows, i, count);
 		if (options->format == SELECT_NPY) {
 			output_bytes(output, &dynamics->ids.integers[chosen[i]], 8);
 		} else if (options->format == SELECT_IDS) {
@@ -84,6 +86,8 @@ write_ids(struct output *output, const struct select_output_options *options, co
 			table_add_id(&rows, &dynamics->ids, chosen[i]);
 		}
 	}
+	if (output_flush(output, NULL) >= 0)
+		rows_note_excerpt(&rows, count, "ids");
 }
 
 static int

@@ -68,6 +68,7 @@ suspects_rank(const struct dynamics *dynamics, const double *scores, const doubl
 	suspects->shown = suspects->scored;
 	if (size->has_fraction)
 		suspects->shown = selection_size(size->fraction, suspects->scored);
+	suspects->counted = size->has_count;
 	if (size->has_count && size->count < suspects->scored)
 		suspects->shown = (size_t)size->count;
 	if (size->only_called)
@@ -91,8 +92,13 @@ suspects_write(const struct suspects *suspects, const struct dynamics *dynamics,
 	if (code < 0)
 		return code;
 	for (size_t i = 0; i < suspects->shown; i++) {
+		if (format == ROWS_ALIGNED && !suspects->counted)
+			i = rows_skip_middle(&rows, i, suspects->shown);
 		table_add_id(&rows, &dynamics->ids, suspects->ranked[i]);
 		rows_real(&rows, scores[suspects->ranked[i]]);
 	}
-	return rows_close(&rows, error);
+	code = rows_close(&rows, error);
+	if (code >= 0)
+		rows_note_excerpt(&rows, suspects->shown, "examples");
+	return code;
 }

@@ -17,6 +17,7 @@ struct suspects {
 	uint32_t *ranked; /* dense indices: those called first; by descending score, ascending value, ascending id */
 	size_t scored, shown;
 	size_t called;
+	bool counted; /* their number was given */
 };
 
 /* Ranks the examples by scores[], by dense index; a score of NaN means none, and the example is left out. values[] are
@@ -26,7 +27,7 @@ int suspects_rank(const struct dynamics *dynamics, const double *scores, const d
                   const struct suspects_size *size, struct suspects *suspects, struct portolan_error *error);
 void suspects_free(struct suspects *suspects);
 
-/* Those shown: id,score. */
+/* Those shown: id,score. In aligned columns, the first and the last of them, unless their number was given. */
 int suspects_write(const struct suspects *suspects, const struct dynamics *dynamics, const double *scores,
                    const char *path, enum rows_format format, struct portolan_error *error);
 

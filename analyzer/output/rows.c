@@ -2,6 +2,7 @@
  * (rows_kept.h). */
 #include "rows.h"
 
+#include "program/message.h"
 #include "program/number.h"
 #include "rows_kept.h"
 #include "text.h"
@@ -312,12 +313,29 @@ rows_close(struct rows *rows, struct portolan_error *error)
 	return code;
 }
 
+size_t
+rows_skip_middle(struct rows *rows, size_t at, size_t count)
+{
+	if (at != ROWS_SHOWN || count <= 2 * ROWS_SHOWN + 1)
+		return at;
+	rows->is_excerpt = true;
+	for (size_t c = 0; c < rows->column_count; c++)
+		rows_bytes(rows, c == 0 ? "…" : "", c == 0 ? strlen("…") : 0);
+	return count - ROWS_SHOWN;
+}
+
 void
-rows_begin_aligned(struct rows *rows, struct output *output, const struct rows_column *columns, size_t column_count,
-                   bool is_excerpt)
+rows_note_excerpt(const struct rows *rows, size_t count, const char *what)
+{
+	if (rows->is_excerpt)
+		message_note("%s %s, of which the first and the last %d are shown: -o FILE has all",
+		             NUMBER_GROUPED(count), what, ROWS_SHOWN);
+}
+
+void
+rows_begin_aligned(struct rows *rows, struct output *output, const struct rows_column *columns, size_t column_count)
 {
 	*rows = rows_for(output, ROWS_ALIGNED, columns, column_count, false);
-	rows->is_excerpt = is_excerpt;
 	rows->kept = rows_kept_new(rows);
 	if (!rows->kept) { /* the values go nowhere: the output has failed */
 		output_fail(rows->output);
@@ -340,7 +358,7 @@ rows_begin(struct rows *rows, struct report *report, const char *key, const stru
            size_t column_count)
 {
 	if (report->as_text) {
-		rows_begin_aligned(rows, &report->output, columns, column_count, false);
+		rows_begin_aligned(rows, &report->output, columns, column_count);
 	} else {
 		*rows = rows_for(&report->output, ROWS_REPORT, columns, column_count, false);
 		report_begin_list(report, key);

@@ -39,7 +39,7 @@ struct rows {
 	struct report *report;
 	size_t at;             /* the column that is next */
 	bool continues;        /* a line of the caller's */
-	bool is_excerpt;       /* rows are left out */
+	bool is_excerpt;       /* rows_skip_middle() left rows out */
 	bool for_spreadsheets; /* CSV: see text_csv_for_spreadsheets() */
 	uint64_t count;
 	struct rows_kept *kept; /* of npy and aligned columns: rows that wait until the head is known */
@@ -52,12 +52,19 @@ int rows_close(struct rows *rows, struct portolan_error *error);
 /* PORTOLAN_E_INVALID: a terminal, which npy is not for. */
 int rows_check_npy(const struct output *output, struct portolan_error *error);
 
-/* Aligned columns, for people, on an output of the caller's. On a terminal that is too narrow for all columns, the others
- * follow below the first ones. Where is_excerpt says that rows are left out, and in very long tables, a last line counts
- * them instead. */
+/* Aligned columns, for people, on an output of the caller's. On a terminal that is too narrow for all columns, the
+ * others follow below the first ones. If rows are left out, and in very long tables, a last line counts these columns
+ * instead. */
 void rows_begin_aligned(struct rows *rows, struct output *output, const struct rows_column *columns,
-                        size_t column_count, bool is_excerpt);
+                        size_t column_count);
 void rows_end_aligned(struct rows *rows);
+
+/* An excerpt for people: the first and the last ROWS_SHOWN rows of a long table. Call rows_skip_middle() before row
+ * `at` of `count`: it returns the row to write next, after a row with "…" if it leaves rows out. If it did,
+ * rows_note_excerpt() says on stderr how many rows the table has ("examples"); call it when the table is written. */
+#define ROWS_SHOWN 10
+size_t rows_skip_middle(struct rows *rows, size_t at, size_t count);
+void rows_note_excerpt(const struct rows *rows, size_t count, const char *what);
 
 /* As a list of objects in JSON, as aligned columns in text. */
 void rows_begin(struct rows *rows, struct report *report, const char *key, const struct rows_column *columns,

@@ -1,7 +1,6 @@
 /* table.c: the columns of a table, and the row of an example; see table.h. */
 #include "table.h"
 
-#include "program/message.h"
 #include "program/number.h"
 
 #include "table_npy.h"
@@ -13,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOWN 10 /* rows of each end, to people */
 #define AHEAD 16 /* rows whose values are fetched before they are printed: rows by ascending id lie anywhere */
 
 void
@@ -222,36 +220,40 @@ table_write_rows(const struct table *table, struct output *output, const struct 
 		}
 }
 
-/* An empty row with "…" that shows that rows are missing. */
-static void
-add_gap(struct rows *rows)
-{
-	for (size_t c = 0; c < rows->column_count; c++)
-		rows_bytes(rows, c == 0 ? "…" : "", c == 0 ? strlen("…") : 0);
-}
-
 void
 table_show_rows(const struct table *table, struct output *output, const struct dynamics *dynamics, const uint32_t *rows,
                 size_t count)
 {
-	size_t left_out = count > 2 * SHOWN + 1 ? count - 2 * SHOWN : 0;
 	struct rows_column columns[DYNAMICS_COLUMNS_MAX + 3];
 	struct rows lines;
 
 	memcpy(columns, table->columns, sizeof(columns));
 	columns[0].kind = ROWS_TEXT; /* an id is a name, of which no digits are parted */
-	rows_begin_aligned(&lines, output, columns, table->column_count, left_out > 0);
+	rows_begin_aligned(&lines, output, columns, table->column_count);
 	for (size_t i = 0; i < count; i++) {
-		if (left_out > 0 && i == SHOWN) {
-			add_gap(&lines);
-			i += left_out;
-		}
+		i = rows_skip_middle(&lines, i, count);
 		add_measures(&lines, dynamics, rows[i]);
 	}
 	rows_end_aligned(&lines);
-	if (left_out > 0 && output_flush(output, NULL) >= 0)
-		message_note("%s examples, of which the first and the last %d are shown: -o FILE.csv has all",
-		             NUMBER_GROUPED(count), SHOWN);
+	if (output_flush(output, NULL) >= 0)
+		rows_note_excerpt(&lines, count, "examples");
+}
+
+int
+table_show(const struct dynamics *dynamics, struct portolan_error *error)
+{
+	const struct text_extent extent = {0};
+	struct output output;
+	struct table table;
+	int code = output_open(&output, NULL, error);
+
+	if (code >= 0)
+		code = table_init(&table, TABLE_CSV, dynamics, &extent, error);
+	if (code < 0)
+		return code;
+	table_show_rows(&table, &output, dynamics, dynamics->order, dynamics->count);
+	table_free(&table);
+	return output_finish(&output, error);
 }
 
 static int

@@ -39,6 +39,9 @@ void table_free(struct table *table);
 int table_print(const char *path, enum table_format format, const struct dynamics *dynamics,
                 struct portolan_error *error);
 
+/* The first and the last of the dynamics' examples, for people, on standard output. */
+int table_show(const struct dynamics *dynamics, struct portolan_error *error);
+
 /* Head and rows are safe from any thread, each with an output of its own. `rows` are dense indices, in
  * the order wanted. npy's head says how many rows there are. */
 void table_write_head(const struct table *table, struct output *output, uint64_t rows);

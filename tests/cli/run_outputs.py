@@ -381,6 +381,7 @@ def check_terminal():
         rows = [line.split() for line in text.splitlines() if line.startswith("  ")]
         assert done in (0, 3) and len(rows) == 4 and rows[0] == ["id", "score"] and all(re.fullmatch(r"\d\.\d{3}", row[1]) for row in rows[1:]), text
         assert "id,score\r\n" in on_terminal(b"", "noise", *action, "--count", "3", "--format", "csv")[1]
+    check_excerpts()
     write("own.tsv", "id\tt\tl\n0\ta b\tx\n1\tb\ty\n2\ta\tx\n3\tc a\ty\n")
     words = ["artifacts", "own.tsv", "--text", "t", "--label-field", "l", "--min-count", "1", "--stop-words", "none"]
     done, text = on_terminal(b"", *words)
@@ -390,6 +391,24 @@ def check_terminal():
     assert done == 3 and "changed labels" in text and max(map(len, text.splitlines())) <= 80, text
     done, text = on_terminal(b"", "runs", "-o", "-")
     assert done == 0 and text.splitlines()[0] == "name,examples,epochs,observations,state,mode,created", text
+
+
+def check_excerpts():
+    """On a terminal long lists show their ends and a count; a number that was asked for, and a pipe, get every row."""
+    write("tokens.tsv", "t\tl\n" + "".join(f"word{chr(97 + i // 26)}{chr(97 + i % 26)}\t{'xy'[i % 2]}\n" for i in range(60)))
+    for words, count, what in ((["select", "many", "--by", "ambiguous"], 3000, "ids"), (["noise", "apply", "many", "--model", "model.json"], 3000, "examples"),
+                               (["artifacts", "tokens.tsv", "--text", "t", "--label-field", "l", "--min-count", "1", "--stop-words", "none"], 60, "tokens")):
+        ids = [re.split("[,\t]", line)[0] for line in run(*words).stdout.splitlines()][-count:]
+        done, text = on_terminal(b"", *words)
+        first = [line.split()[0] for line in text.splitlines() if not line.startswith("portolan: ")]
+        assert done in (0, 3) and first[-21:] == [*ids[:10], "…", *ids[-10:]] and len(first) <= 22, (words, text)
+        assert f"{count:,} {what}, of which the first and the last 10 are shown: -o FILE has all" in text, (words, text)
+        done, text = on_terminal(b"", *words, "--count", "30")
+        first = [line.split()[0] for line in text.splitlines() if not line.startswith("portolan: ")]
+        assert first[-30:] == ids[:30] and "…" not in first and "are shown" not in text, (words, text)
+    done, text = on_terminal(b"", "compare", "r", "s", "--average")
+    assert done in (0, 3) and text.splitlines()[0].split()[:3] == ["id", "gold", "epochs"], text
+    assert "id,gold,epochs" in on_terminal(b"", "compare", "r", "s", "--average", "--format", "csv")[1]
 
 
 def check_narrow_terminal(maker):
