@@ -34,8 +34,8 @@ take_count(void *context, char *text)
 	if (plan->smallest ||
 	    (number_parse_u64(text, strlen(text), &plan->count) && plan->count > 0 && plan->count <= INT64_MAX))
 		return 0;
-	return options_wrong(&request->common, "--count %s: a whole number from 1 to %lld, or smallest, with --per-class",
-	                     text, (long long)INT64_MAX);
+	return options_wrong(&request->common, "--count %s: a whole number from 1, or smallest, with --per-class",
+	                     text);
 }
 
 /* A share, below 1, or a number of examples. */

@@ -1,4 +1,5 @@
 /* upsample.c: portolan upsample: repeats the records that contradict tokens which give a label away. */
+#include "options/format.h"
 #include "plot/chart.h"
 #include "program/message.h"
 #include "program/number.h"
@@ -111,7 +112,7 @@ check_plot(const struct upsample *upsample, struct portolan_error *error)
 	return upsample->plot ? picture_check(&upsample->picture, error) : 0;
 }
 
-/* Everything that can fail comes before the data is written; the report last. */
+/* Everything that can fail comes before the data is written; the report last. A code, or STATUS_USAGE. */
 static int
 do_upsample(struct upsample *upsample, struct portolan_error *error)
 {
@@ -121,6 +122,11 @@ do_upsample(struct upsample *upsample, struct portolan_error *error)
 
 	if (code >= 0)
 		code = corpus_open(&upsample->corpus, &options->request, error);
+	if (code >= 0 && upsample->weights == UPSAMPLE_RECORDS)
+		code = format_of_lines(&options->common, "-o", options->common.output, options->request.path,
+		                       upsample->corpus.file.format);
+	if (code == STATUS_USAGE)
+		return code;
 	if (code >= 0)
 		code = counts_make(&upsample->corpus, NULL, NULL, &upsample->counts, error);
 	if (code >= 0)
@@ -192,7 +198,7 @@ run(void *context, struct portolan_error *error)
 	struct upsample *upsample = context;
 	int code = do_upsample(upsample, error);
 
-	if (code >= 0)
+	if (code >= 0 && code != STATUS_USAGE)
 		code = finish(upsample);
 	release(upsample);
 	return code;

@@ -18,6 +18,7 @@
 
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
 #define GZIP_MAGIC "\x1f\x8b"
+#define LOOKED_AT 512 /* bytes, among which files that are no text have a zero */
 #define COLUMNS_MAX 4096
 #define PART_SIZE ((size_t)2 << 20)
 
@@ -54,6 +55,11 @@ user_file_open(struct user_file *file, const char *option, const char *path, str
 		user_file_close(file);
 		return error_set(error, PORTOLAN_E_INVALID, "%s is compressed: zcat %s | portolan … %s -", path, path,
 		                 option);
+	}
+	if (memchr(file->text, '\0', file->size < LOOKED_AT ? file->size : LOOKED_AT)) {
+		user_file_close(file);
+		return error_set(error, PORTOLAN_E_INVALID, "%s is no text in UTF-8: save it as JSON lines, CSV or TSV",
+		                 path);
 	}
 	if (file->size >= 3 && memcmp(file->text, BYTE_ORDER_MARK, 3) == 0)
 		file->mark = 3;
@@ -136,6 +142,8 @@ user_file_column(const struct user_file *file, const char *option, const char *n
 	if (columns.nearest[0])
 		return error_set(error, PORTOLAN_E_INVALID, "%s has no column '%s'; did you mean %s %s?", file->path,
 		                 name, option, columns.nearest);
+	if (file->size == 0)
+		return error_set(error, PORTOLAN_E_INVALID, "%s is empty", file->path);
 	if (!columns.all[0])
 		return error_set(error, PORTOLAN_E_INVALID,
 		                 "%s has no column '%s': its first line, the header, is empty", file->path, name);

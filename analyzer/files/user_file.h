@@ -21,8 +21,8 @@ struct user_file {
 	struct content content;
 };
 
-/* The format follows from the file's name or first line. Fails if the file cannot be read, or is compressed; the
- * message names `option`. */
+/* The format follows from the file's name or first line. Fails if the file cannot be read, is compressed, or is no
+ * text; the message names `option`. */
 int user_file_open(struct user_file *file, const char *option, const char *path, struct portolan_error *error);
 void user_file_close(struct user_file *file); /* may be called twice */
 

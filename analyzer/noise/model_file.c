@@ -1,6 +1,7 @@
 /* model_file.c: the classifier as JSON: the numbers to apply it, its origin, and how good it was. */
 #include "model.h"
 
+#include "files/content.h"
 #include "output/report.h"
 #include "output/output.h"
 
@@ -81,14 +82,21 @@ int
 noise_model_read(const char *path, struct noise_model *model, struct portolan_error *error)
 {
 	json_error_t problem;
-	json_t *json = json_load_file(path, JSON_REJECT_DUPLICATES, &problem);
-	int code;
+	struct content content;
+	json_t *json;
+	int code = content_open(&content, path, error);
 
-	if (!json && problem.line < 0)
-		return error_set(error, PORTOLAN_E_SYSTEM, "cannot read %s: %s", path, problem.text);
-	if (!json)
-		return error_set(error, PORTOLAN_E_INVALID, "%s: line %d: %s", path, problem.line, problem.text);
-	code = read_fields(json, path, model, error);
+	if (code < 0)
+		return code;
+	json = json_loadb(content.bytes, content.size, JSON_REJECT_DUPLICATES, &problem);
+	if (json)
+		code = read_fields(json, path, model, error);
+	else if (content.size == 0)
+		code = error_set(error, PORTOLAN_E_INVALID, "%s is empty", path);
+	else
+		code = error_set(error, PORTOLAN_E_INVALID, "%s: line %d is not well-formed JSON: %s", path,
+		                 problem.line, problem.text);
 	json_decref(json);
+	content_close(&content);
 	return code;
 }

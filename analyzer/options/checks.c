@@ -36,6 +36,9 @@ check_operands(struct common_options *request)
 		request->operands++;
 		request->operand_count--;
 	}
+	if (request->operand_count < command->least && command->actions)
+		return options_wrong(request, "which %s? portolan %s %s%s", command->operand, command->name,
+		                     command->actions[request->action], strchr(command->operands, ' '));
 	if (request->operand_count < command->least)
 		return options_wrong(request, "which %s? portolan %s %s", command->operand, command->name,
 		                     command->operands);

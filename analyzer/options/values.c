@@ -103,7 +103,7 @@ take_whole(const struct common_options *request, const struct option_spec *optio
 		*to = value;
 		return 0;
 	}
-	if (option->most == 0)
+	if (option->most == 0 || (option->most == INT64_MAX && strspn(text, "0123456789") < strlen(text)))
 		return options_wrong(request, "--%s %s: a whole number from %llu", option->name, text,
 		                     (unsigned long long)option->least);
 	return options_wrong(request, "--%s %s: a whole number from %llu to %llu", option->name, text,

@@ -106,6 +106,15 @@ open_path(struct output *output, const char *path)
 }
 
 int
+output_refused(const char *path, struct portolan_error *error)
+{
+	if (errno == ENOENT)
+		return error_set(error, PORTOLAN_E_SYSTEM, "cannot write %s: its folder does not exist: make it first",
+		                 path);
+	return error_set(error, PORTOLAN_E_SYSTEM, "cannot write %s: %s", path, strerror(errno));
+}
+
+int
 output_open(struct output *output, const char *path, struct portolan_error *error)
 {
 	int refused = claims_check(path ? path : "-", error);
@@ -120,7 +129,7 @@ output_open(struct output *output, const char *path, struct portolan_error *erro
 	if (path && strcmp(path, "-") != 0) {
 		output->fd = -1;
 		if (open_path(output, path) < 0) {
-			int code = error_set(error, PORTOLAN_E_SYSTEM, "cannot write %s: %s", path, strerror(errno));
+			int code = output_refused(path, error);
 
 			output_release(output);
 			return code;

@@ -31,6 +31,9 @@ struct output {
  * call output_finish() or output_discard(). */
 int output_open(struct output *output, const char *path, struct portolan_error *error);
 
+/* Says why `path` cannot be written, by errno: PORTOLAN_E_SYSTEM. */
+int output_refused(const char *path, struct portolan_error *error);
+
 /* An output that stays in `buffer`, `used` bytes. Reuse it with output_clear(); output_discard() frees it. */
 int output_open_memory(struct output *output, size_t room, struct portolan_error *error);
 void output_clear(struct output *output);

@@ -9,6 +9,7 @@
 
 #include "describe.h"
 #include "output/claims.h"
+#include "output/output.h"
 
 #include <portolan/error.h>
 #include <progress.h>
@@ -139,7 +140,7 @@ picture_check(const struct picture *picture, struct portolan_error *error)
 	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - picture->path) + 1 : 2,
 	         slash ? picture->path : "./");
 	if (stat(folder, &status) < 0)
-		return error_set(error, PORTOLAN_E_SYSTEM, "cannot write %s: %s", picture->path, strerror(errno));
+		return output_refused(picture->path, error);
 	if (stat(picture->path, &status) == 0 && !S_ISREG(status.st_mode))
 		return error_set(error, PORTOLAN_E_INVALID, "cannot write %s: it is no file", picture->path);
 	if (claims_check(picture->path, error) < 0)

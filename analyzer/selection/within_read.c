@@ -245,8 +245,12 @@ within_parse(struct within **within, const char *what, const char *text, size_t 
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	}
 	made->object = json_loadb(text, size, JSON_REJECT_DUPLICATES, &trouble);
-	code = made->object ? read_object(made, error)
-	                    : within_wrong(made, error, "line %d: %s", trouble.line, trouble.text);
+	if (made->object)
+		code = read_object(made, error);
+	else if (size == 0)
+		code = within_wrong(made, error, "it is empty");
+	else
+		code = within_wrong(made, error, "line %d is not well-formed JSON: %s", trouble.line, trouble.text);
 	if (code < 0)
 		within_free(made);
 	else

@@ -134,6 +134,7 @@ CASES = {
     "upsample-file": "upsample pairs.csv --text premise,hypothesis --label source --min-count 1 --top 2 -o up.csv FILE>up.csv",
     "upsample-json": "upsample pairs.csv --text premise,hypothesis --label source --min-count 1 --top 1 --weights count --json -o up.txt FILE>up.txt",
     "upsample-no-output": "upsample pairs.csv --text premise --label source",
+    "upsample-other-ending": "upsample pairs.csv --text premise --label source --min-count 1 -o up.jsonl",
     "upsample-wrong-step": "upsample pairs.csv --text premise --label source --step 2 -o up.csv",
     "upsample-wrong-pick": "upsample pairs.csv --text premise --label source --pick conflictfree -o up.csv",
     "upsample-wrong-weights": "upsample pairs.csv --text premise --label source --weights counts -o up.csv",
@@ -418,6 +419,10 @@ CASES = {
     "select-join-cut": "select strings --by ambiguous --join cut.jsonl --id-field guid --with-measures",
     "select-join-quotes": "select small --by hard-to-learn --count 2 --join quotes.csv --id-field id",
     "select-join-empty": "select small --by hard-to-learn --join empty.csv --id-field id",
+    "select-join-binary": "select small --by hard-to-learn --join binary.csv --id-field id",
+    "select-within-empty": "select small --within empty.csv",
+    "select-within-no-json": "select small --within header.csv",
+    "select-count-no-number": "select small --by hard-to-learn --count 1e3",
     "select-join-unclosed": "select small --by hard-to-learn --count 2 --join unclosed.csv --id-field id",
     "select-join-compressed": "select small --by hard-to-learn --join lines.gz --id-field id",
     "compare": "compare small again",
@@ -497,6 +502,7 @@ CASES = {
     "noise-no-action": "noise",
     "noise-wrong-action": "noise plna three",
     "noise-no-run": "noise plan",
+    "noise-apply-empty": "noise apply flipped --model empty.csv",
     "noise-two-runs": "noise apply three flipped --model model.json",
     "noise-wrong-option": "noise mixture three --flips planned.tsv",
     "select-join-whole-csv": "select small --by hard-to-learn --join whole.csv --id-field id",
@@ -685,6 +691,8 @@ def write_files():
     with open("no-id.jsonl", "w") as file:
         file.write('{"guid": 1, "confidence": 0.5}\n{"id": 2, "confidence": 0.75}\n')
     open("empty.csv", "w").close()
+    with open("binary.csv", "wb") as file:
+        file.write(b"PAR1\x15\x04\x00\xff" * 9)
     with open("header.csv", "w") as file:
         file.write("id,a\n")
     with open("nothing.jsonl", "w") as file:
