@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 void
 input_close(struct input *input)
@@ -29,9 +30,29 @@ input_close(struct input *input)
 	*input = (struct input){0};
 }
 
-static int
-wrong_count(const struct input *input, const char *path, const char *what, size_t count, struct portolan_error *error)
+/* The field of the ids of `path`, if this is the user's own file and is to be read as files/glue.h says; else NULL. */
+static const char *
+glue_id(const struct input_request *request, const char *path)
 {
+	struct stat one, other;
+	bool same = request->glue && stat(path, &one) == 0 && stat(request->data, &other) == 0 &&
+	            one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+
+	return same ? request->id_field : NULL;
+}
+
+static int
+wrong_count(const struct input *input, const char *path, const char *what, const struct labels *labels,
+            struct portolan_error *error)
+{
+	size_t count = labels->count;
+
+	if (labels->passed > 0)
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "%s has %zu %s without the %zu records that --glue passes over, and %s has %llu rows: "
+		                 "make features of the others alone",
+		                 path, count, what, labels->passed, input->features.array.path,
+		                 (unsigned long long)input->features.array.header.shape[0]);
 	return error_set(error, PORTOLAN_E_INVALID, "%s has %zu %s, and %s has %llu rows", path, count, what,
 	                 input->features.array.path, (unsigned long long)input->features.array.header.shape[0]);
 }
@@ -106,9 +127,9 @@ read_files(struct input *input, const struct input_request *request, struct port
 		                 request->features);
 	if (code >= 0)
 		code = labels_read(&input->labels, "--labels", request->labels, "--label-field", request->label_field,
-		                   error);
+		                   glue_id(request, request->labels), error);
 	if (code >= 0 && input->labels.count != array->header.shape[0])
-		code = wrong_count(input, request->labels, "labels", input->labels.count, error);
+		code = wrong_count(input, request->labels, "labels", &input->labels, error);
 	if (code >= 0)
 		code = take_rows(input, request, error);
 	if (code >= 0 && input->excluded > 0)
@@ -178,13 +199,13 @@ read_run(struct input *input, const struct input_request *request, struct portol
 static int
 read_groups(struct input *input, const struct input_request *request, struct portolan_error *error)
 {
-	int code =
-	        labels_read(&input->groups, "--groups", request->groups, "--group-field", request->group_field, error);
+	int code = labels_read(&input->groups, "--groups", request->groups, "--group-field", request->group_field,
+	                       glue_id(request, request->groups), error);
 
 	if (code < 0)
 		return code;
 	if (input->groups.count != input->features.array.header.shape[0])
-		return wrong_count(input, request->groups, "groups", input->groups.count, error);
+		return wrong_count(input, request->groups, "groups", &input->groups, error);
 	input->has_groups = true;
 	return labels_keep(&input->groups, input->rows, input->count, error);
 }

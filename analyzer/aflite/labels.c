@@ -4,7 +4,7 @@
  */
 #include "labels.h"
 
-#include "files/fields.h"
+#include "files/join.h"
 #include "files/list.h"
 
 #include <portolan/error.h>
@@ -217,35 +217,54 @@ add_field(struct labels *labels, const struct fields_reader *reader, struct port
 	return labels_add(labels, field->at, field->length, error);
 }
 
+/* 1: another record with the id was there before. */
+static int
+is_again(struct names *seen, const struct field *id, struct portolan_error *error)
+{
+	uint32_t known = seen->count, number = join_is_id(id) ? names_add(seen, id->at, id->length) : known;
+
+	return number == NAMES_NONE ? out_of_memory(error) : number < known;
+}
+
 static int
 read_field(struct labels *labels, const char *option, const char *path, const char *field_option, const char *field,
-           struct portolan_error *error)
+           const char *glue_id, struct portolan_error *error)
 {
+	const char *const names[] = {field, glue_id}, *const options[] = {field_option, "--id-field"};
 	struct user_file file;
 	struct fields fields;
 	struct fields_reader reader = {0};
+	struct names seen = {0};
 	int code = user_file_open(&file, option, path, error);
 
 	if (code < 0)
 		return code;
-	code = fields_init(&fields, &file, &field, &field_option, 1, error);
+	if (glue_id)
+		user_file_read_as_glue(&file, glue_id);
+	code = fields_init(&fields, &file, names, options, glue_id ? 2 : 1, error);
 	fields_begin(&reader, &fields, user_file_whole(&file));
-	while (code >= 0 && (code = fields_next(&reader, error)) > 0)
-		code = add_field(labels, &reader, error);
+	while (code >= 0 && (code = fields_next(&reader, error)) > 0) {
+		int again = glue_id ? is_again(&seen, &reader.found[1], error) : 0;
+
+		labels->passed += again > 0;
+		code = again == 0 ? add_field(labels, &reader, error) : again;
+	}
+	labels->passed += reader.part.unlabelled;
 	fields_end(&reader);
+	names_free(&seen);
 	user_file_close(&file);
 	return code;
 }
 
 int
 labels_read(struct labels *labels, const char *option, const char *path, const char *field_option, const char *field,
-            struct portolan_error *error)
+            const char *glue_id, struct portolan_error *error)
 {
 	struct list list = {.labels = labels, .path = path, .field_option = field_option};
 	int code;
 
 	*labels = (struct labels){0};
-	code = field ? read_field(labels, option, path, field_option, field, error)
+	code = field ? read_field(labels, option, path, field_option, field, glue_id, error)
 	             : list_read(path, LIST_LABELS, &list.unit, take_label, &list, error);
 	if (code >= 0)
 		code = labels_finish(labels, error);

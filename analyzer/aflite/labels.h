@@ -15,15 +15,17 @@ struct labels {
 	const char **names; /* ascending: as numbers where all of them are, else bytewise */
 	uint64_t *examples; /* by class */
 	uint64_t digest;    /* of values and names */
+	size_t passed;      /* records that were passed over: see glue_id */
 	/* private */
 	size_t room;
 	struct names found; /* by first appearance */
 };
 
-/* field NULL: `path` is an array or text. `option` and `field_option` name what gave them, for messages.
+/* field NULL: `path` is an array or text. `option` and `field_option` name what gave them, for messages. glue_id: the
+ * field of the ids of a file that is read as files/glue.h says, else NULL: then one record an id has a label.
  * PORTOLAN_E_INVALID: a row without a label; numbers that are not whole. */
 int labels_read(struct labels *labels, const char *option, const char *path, const char *field_option,
-                const char *field, struct portolan_error *error);
+                const char *field, const char *glue_id, struct portolan_error *error);
 
 /* The same, label by label. */
 int labels_add(struct labels *labels, const char *text, size_t length, struct portolan_error *error);

@@ -11,6 +11,8 @@ struct naming {
 	struct ids *ids;
 	struct names seen;
 	const char *path, *unit;
+	bool glue;
+	size_t passed; /* records that have no row: see glue.h */
 };
 
 static int
@@ -22,6 +24,9 @@ add(struct naming *naming, uint64_t place, const char *id, size_t length, struct
 
 	if (number == NAMES_NONE)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the ids of %s", naming->path);
+	naming->passed += naming->glue && number < naming->ids->rows;
+	if (naming->glue && number < naming->ids->rows)
+		return 0;
 	if (number < naming->ids->rows)
 		return error_set(error, PORTOLAN_E_INVALID, "%s: the id '%.*s' stands there twice, the second time in %s %llu",
 		                 naming->path, (int)(length < 60 ? length : 60), id, naming->unit,
@@ -46,6 +51,7 @@ read_data(struct naming *naming, const struct row_ids_request *request, struct p
 
 	if (code < 0)
 		return code;
+	naming->glue = request->glue;
 	if (request->glue)
 		user_file_read_as_glue(&file, request->id_field);
 	naming->unit = "record";
@@ -59,6 +65,7 @@ read_data(struct naming *naming, const struct row_ids_request *request, struct p
 		                      : fields_wrong(&reader, error, " has no id in field '%s': every row of %s has a record here",
 		                                     request->id_field, request->features);
 	}
+	naming->passed += reader.part.unlabelled;
 	fields_end(&reader);
 	user_file_close(&file);
 	return code;
@@ -73,6 +80,19 @@ number(struct ids *ids, size_t rows, struct portolan_error *error)
 		ids->integers[i] = i;
 	ids->rows = code >= 0 ? rows : 0;
 	return code;
+}
+
+static int
+wrong_count(const struct naming *naming, const struct row_ids_request *request, struct portolan_error *error)
+{
+	if (naming->passed > 0)
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "%s has %zu records without the %zu that --glue passes over, and %s has %zu rows: make "
+		                 "features of those alone, or say whose rows they are with --feature-ids FILE",
+		                 naming->path, naming->ids->rows, naming->passed, request->features, request->rows);
+	return error_set(error, PORTOLAN_E_INVALID, "%s has %zu %s, and %s has %zu rows%s", naming->path,
+	                 naming->ids->rows, request->list ? "ids" : "records", request->features, request->rows,
+	                 request->list ? "" : ": say whose rows they are with --feature-ids FILE");
 }
 
 int
@@ -90,8 +110,6 @@ row_ids_read(struct ids *ids, const struct row_ids_request *request, struct port
 		                     : read_data(&naming, request, error);
 	names_free(&naming.seen);
 	if (code >= 0 && ids->rows != request->rows)
-		return error_set(error, PORTOLAN_E_INVALID, "%s has %zu %s, and %s has %zu rows%s", naming.path, ids->rows,
-		                 request->list ? "ids" : "records", request->features, request->rows,
-		                 request->list ? "" : ": say whose rows they are with --feature-ids FILE");
+		return wrong_count(&naming, request, error);
 	return code < 0 ? code : 0;
 }

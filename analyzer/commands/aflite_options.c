@@ -55,7 +55,7 @@ const struct option_spec aflite_option_table[] = {
         {"id-field", "NAME", OPTION_TEXT, TO(input.id_field), .needs = "data",
          .help = "The column, or JSON field, of FILE that holds the id."},
         {"glue", NULL, OPTION_FLAG, TO(input.glue), .needs = "data", .group = OPTION_GROUP_HOW,
-         .help = GLUE_HELP " Lines are printed with as many fields as the header has."},
+         .help = GLUE_HELP " Fields of the same file that --label-field and --group-field name are read so too, and what is passed over has no row of features. Lines are printed with as many fields as the header has."},
         {"removed", "FILE", OPTION_OUTPUT, TO(removed),
          .help = "Write the examples that were removed here, as those that are kept are printed."},
         {"baseline", "FILE", OPTION_OUTPUT, TO(baseline),

@@ -395,6 +395,45 @@ def own_lines():
         assert expected in said, said
 
 
+def own_lines_as_published():
+    """A file with the quirks of SNLI's and MNLI's: its labels, groups and ids are those of the same records, each of which has a row."""
+    X, y = reference.clouds(600, 12, 2, 4, seed=8)
+    names, lines, rows = ("no", "yes"), [], []
+    for i in range(600):
+        annotators = [names[1 - y[i]]] * (5 if i % 4 == 1 else 1)  # of all but the first column, the last field is the last column's
+        lines.append("\t".join([f"{i}.jpg#0r1e", f"source {i // 3:03}", *annotators, names[y[i]]]) + "\n")
+        rows.append("\t".join([f"{i}.jpg#0r1e", f"source {i // 3:03}", annotators[0], names[y[i]]]) + "\n")
+        if i % 50 == 7:
+            lines.append(f"9{i}.jpg#0r1e\tsource 9\tno\t-\n")
+        if i % 90 == 11:
+            lines.append(f"{i}.jpg#0r1e\tsource 8\tyes\t{names[1 - y[i]]}\n")
+    with open("train.tsv", "w", encoding="utf-8") as file:
+        file.writelines(["pairID\tsource\tlabel1\tgold_label\n", *lines])
+    os.symlink("train.tsv", "link.tsv")
+    np.save("groups.npy", np.arange(600) // 3)
+    data, size = save(X, y), ("--partitions", 8, "--train-size", 60, "--slice", 20)
+    of_file = ("--data", "train.tsv", "--id-field", "pairID", "--glue", "--removed", "own.removed")
+    for labels in (data[2:], ("--labels", "train.tsv", "--label-field", "gold_label"), ("--labels", "link.tsv", "--label-field", "gold_label")):
+        for groups, plain in (((), ()), (("--groups", "link.tsv", "--group-field", "source"), ("--groups", "groups.npy"))):
+            aflite(*data, *size, *plain, "--removed", "rows.removed", "-o", "rows.kept")
+            aflite(*data[:2], *labels, *size, *groups, *of_file, "-o", "own.kept")
+            for own, of in (("own.kept", "rows.kept"), ("own.removed", "rows.removed")):
+                assert rows_of(of) and lines_of(own)[1:] == [rows[row] for row in rows_of(of)], (labels, groups, own)
+    extra = len(lines) - 600
+    several = np.concatenate([X, X[:extra]])
+    np.save("all_X.npy", several)
+    np.save("all_y.npy", np.concatenate([y, y[:extra]]))
+    said = f"without the {extra} records that --glue passes over, and all_X.npy has {len(lines)} rows: make features of the others alone"
+    for words, expected in (
+            (("--labels", "train.tsv", "--label-field", "gold_label"), f"train.tsv has 600 labels {said}"),
+            (("--labels", "all_y.npy"), f"train.tsv has 600 records without the {extra} that --glue passes over, and all_X.npy has {len(lines)} rows: make "
+                                        "features of those alone, or say whose rows they are with --feature-ids FILE")):
+        done = aflite("--features", "all_X.npy", *words, *size, *of_file, "-o", "own.kept", status=1)
+        assert expected in done.stderr, done.stderr
+    assert f"train.tsv has {len(lines)} labels, and data_X.npy has 600 rows" in aflite(
+        *data[:2], "--labels", "train.tsv", "--label-field", "gold_label", *size, *of_file[:4], "-o", "own.kept", status=1).stderr
+
+
 def of_a_run():
     """Labels and ids of a run, integers and strings; rows in another order than ids; examples without a row."""
     rng = np.random.default_rng(0)
@@ -568,7 +607,7 @@ def circles():
 
 
 def main():
-    for part in (as_scikit_learn, many_classes, standardised, as_scikit_learn_for_phases, nothing_to_learn, threads, killed, choices, left_out, own_lines, of_a_run, refused, circles):
+    for part in (as_scikit_learn, many_classes, standardised, as_scikit_learn_for_phases, nothing_to_learn, threads, killed, choices, left_out, own_lines, own_lines_as_published, of_a_run, refused, circles):
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)
             began = time.monotonic()

@@ -343,7 +343,7 @@ read_text(const char *text, const char *field, const char *ending)
 	assert_non_null(file);
 	fputs(text, file);
 	fclose(file);
-	if (labels_read(&labels, "--labels", path, "--label-field", field, &error) < 0)
+	if (labels_read(&labels, "--labels", path, "--label-field", field, NULL, &error) < 0)
 		labels.count = SIZE_MAX;
 	unlink(path);
 	return labels;
