@@ -5,9 +5,8 @@
  * depend on the number of threads, nor on how many examples are left when a checkpoint is resumed. Large pages, where
  * the system has them, as rows are visited far from one another.
  */
-#include "matrix.h"
+#include "matrix_parts.h"
 
-#include "file_rows.h"
 #include "program/parallel.h"
 
 #include <portolan/error.h>
@@ -18,28 +17,8 @@
 #include <sys/mman.h>
 #include <xxhash.h>
 
-#define PART 2048      /* rows */
-#define SUMS 256       /* rows summed up in single precision */
-#define ROUNDING 1e-10 /* of a sum of squares: a variance below this share of it is none */
-#define LARGE 1e15     /* squares of what is larger, summed up over rows, come near the end of single precision */
-
-struct reading {
-	const struct matrix_source *source;
-	size_t features, stride;
-	bool is_direct; /* the file's rows are floats in whole registers: they can be looked at where they lie */
-	struct file_rows *rows; /* by slot */
-	/* survey */
-	struct survey *slots, *all;
-	/* load */
-	struct matrix *matrix;
-	const uint32_t *examples;
-};
-
-struct survey {
-	double *sums, *shifts; /* of values, or of squares and of the values these are of */
-	float *part, *lowest, *highest, *row;
-	uint64_t digest;
-};
+#define SUMS 256   /* rows summed up in single precision */
+#define LARGE 1e15 /* squares of what is larger, summed up over rows, come near the end of single precision */
 
 size_t
 matrix_stride(size_t features)
@@ -127,14 +106,14 @@ survey_part(void *context, unsigned thread, unsigned slot, size_t part, struct p
 	const struct reading *reading = context;
 	const struct matrix_source *source = reading->source;
 	struct survey *survey = &reading->slots[slot];
-	size_t end = (part + 1) * PART, bytes = reading->features * source->array->header.item_size;
+	size_t end = (part + 1) * MATRIX_PART, bytes = reading->features * source->array->header.item_size;
 
 	(void)thread;
 	end = end < source->count ? end : source->count;
 	survey->digest = part;
 	memset(survey->sums, 0, reading->stride * sizeof(double));
 	memset(survey->part, 0, reading->stride * sizeof(float));
-	for (size_t example = part * PART; example < end; example++) {
+	for (size_t example = part * MATRIX_PART; example < end; example++) {
 		const uint8_t *raw = file_rows_at(&reading->rows[slot], example);
 		const float *row = survey->row;
 
@@ -228,9 +207,8 @@ is_direct(const struct matrix_source *source)
 	       source->array->header.shape[1] % KERNELS_STRIDE == 0;
 }
 
-/* The example's features as they are worked with. */
-static void
-centre_row(const struct reading *reading, const uint8_t *raw, float *to)
+void
+matrix_centre_row(const struct reading *reading, const uint8_t *raw, float *to)
 {
 	const struct matrix_source *source = reading->source;
 
@@ -249,70 +227,6 @@ centre_row(const struct reading *reading, const uint8_t *raw, float *to)
 	}
 	for (size_t f = 0; source->scale && f < reading->features; f++)
 		to[f] *= source->scale[f];
-}
-
-/* Σ (x − centre)² of a part, and Σ (x − centre): the centre is not quite the mean. */
-static int
-spread_part(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error)
-{
-	const struct reading *reading = context;
-	struct survey *survey = &reading->slots[slot];
-	size_t end = (part + 1) * PART;
-
-	(void)thread;
-	(void)error;
-	end = end < reading->source->count ? end : reading->source->count;
-	memset(survey->sums, 0, 2 * reading->stride * sizeof(double));
-	for (size_t example = part * PART; example < end; example++) {
-		centre_row(reading, file_rows_at(&reading->rows[slot], example), survey->row);
-		for (size_t f = 0; f < reading->features; f++) {
-			double value = survey->row[f];
-
-			survey->sums[f] += value * value;
-			survey->shifts[f] += value;
-		}
-	}
-	return 0;
-}
-
-static int
-spread_deliver(void *context, unsigned slot, size_t part, struct portolan_error *error)
-{
-	const struct reading *reading = context;
-
-	(void)part;
-	(void)error;
-	for (size_t f = 0; f < 2 * reading->stride; f++)
-		reading->all->sums[f] += reading->slots[slot].sums[f];
-	return 0;
-}
-
-/* The scales: another pass over the file, as deviations taken from sums of squares would be rounding where a mean is far
- * from zero. */
-static int
-measure_scales(struct reading *reading, struct matrix_source *source, struct portolan_error *error)
-{
-	struct parallel spread = {.threads = source->threads,
-	                          .count = (source->count + PART - 1) / PART,
-	                          .what = "measuring the features' deviations",
-	                          .context = reading,
-	                          .work = spread_part,
-	                          .deliver = spread_deliver};
-	float *scale = aligned_alloc(64, reading->stride * sizeof(float));
-	int code = scale ? 0 : error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu columns", reading->features);
-
-	memset(reading->all->sums, 0, 2 * reading->stride * sizeof(double));
-	if (code >= 0)
-		code = parallel_run(&spread, error);
-	for (size_t f = 0; code >= 0 && f < reading->stride; f++) {
-		double shift = reading->all->shifts[f] / (double)source->count;
-		double square = reading->all->sums[f] / (double)source->count, variance = square - shift * shift;
-		float inverse = (float)(1 / sqrt(variance));
-
-		scale[f] = variance > ROUNDING * square && isfinite(inverse) ? inverse : 1;
-	}
-	source->scale = scale;
-	return code;
 }
 
 static void
@@ -353,7 +267,7 @@ matrix_survey(struct matrix_source *source, struct portolan_error *error)
 	                          .slots = calloc(slots, sizeof(*reading.slots)),
 	                          .all = &all};
 	struct parallel survey = {.threads = source->threads,
-	                          .count = (source->count + PART - 1) / PART,
+	                          .count = (source->count + MATRIX_PART - 1) / MATRIX_PART,
 	                          .what = "reading the features",
 	                          .context = &reading,
 	                          .work = survey_part,
@@ -376,7 +290,7 @@ matrix_survey(struct matrix_source *source, struct portolan_error *error)
 	if (code >= 0)
 		code = set_centres(&reading, source, columns, error);
 	if (code >= 0 && source->standardise)
-		code = measure_scales(&reading, source, error);
+		code = matrix_measure_scales(&reading, source, error);
 	for (unsigned s = 0; reading.slots && s < slots; s++)
 		survey_free(&reading.slots[s]);
 	free(reading.slots);
@@ -401,15 +315,15 @@ load_part(void *context, unsigned thread, unsigned slot, size_t part, struct por
 {
 	const struct reading *reading = context;
 	struct matrix *matrix = reading->matrix;
-	size_t end = (part + 1) * PART, after = matrix->features + 1;
+	size_t end = (part + 1) * MATRIX_PART, after = matrix->features + 1;
 
 	(void)thread;
 	(void)error;
 	end = end < matrix->rows ? end : matrix->rows;
-	for (size_t row = part * PART; row < end; row++) {
+	for (size_t row = part * MATRIX_PART; row < end; row++) {
 		float *to = matrix->values + row * matrix->stride;
 
-		centre_row(reading, file_rows_at(&reading->rows[slot], row), to);
+		matrix_centre_row(reading, file_rows_at(&reading->rows[slot], row), to);
 		to[matrix->features] = 1;
 		memset(to + after, 0, (matrix->stride - after) * sizeof(float));
 	}
@@ -443,7 +357,7 @@ matrix_load(struct matrix *matrix, const struct matrix_source *source, const uin
 	                          .matrix = matrix,
 	                          .examples = examples};
 	struct parallel load = {.threads = source->threads,
-	                        .count = (count + PART - 1) / PART,
+	                        .count = (count + MATRIX_PART - 1) / MATRIX_PART,
 	                        .what = "loading the features",
 	                        .context = &reading,
 	                        .work = load_part};
