@@ -67,6 +67,22 @@ def test_options_go_to_the_command(store, tmp_path):
         portolan.map("run", store=store, beside="other", shift="other").save(tmp_path / "map.svg")
 
 
+def test_measures_over_windows(store, tmp_path):
+    record(store)
+    with pytest.raises(portolan.Error, match="dyn_unc"):
+        portolan.map("run", store=store, x="dyn_unc").save(tmp_path / "map.svg")
+    drawn = set()
+    for window in (2, 3):
+        portolan.map("run", store=store, window=window, x="dyn_unc", y="dual").save(tmp_path / "map.svg")
+        subprocess.run([os.environ["PORTOLAN"], "map", "run", "--store", store, "--window", str(window), "--x", "dyn_unc", "--y", "dual",
+                        "-o", tmp_path / "its.svg"], check=True)
+        assert (tmp_path / "map.svg").read_text() == (tmp_path / "its.svg").read_text()
+        drawn.add((tmp_path / "map.svg").read_text())
+    assert len(drawn) == 2
+    with pytest.raises(portolan.Error, match="--window 1"):
+        portolan.map("run", store=store, window=1).save(tmp_path / "map.svg")
+
+
 def test_data_are_of_the_page_alone(store, tmp_path):
     record(store)
     (tmp_path / "data.jsonl").write_text("".join(f'{{"id": {i}, "caption": "picture {i} of sixty"}}\n' for i in range(60)))

@@ -60,6 +60,7 @@ def map(
     store: str | os.PathLike[str] | None = None,
     epochs: Epochs | None = None,
     *,
+    window: int | None = None,
     format: str = "png",
     x: str | None = None,
     y: str | None = None,
@@ -90,7 +91,7 @@ def map(
     Args:
         run: the run; or an open Run: its observations are flushed first.
         store: the store's directory. Default: the open run's; else ``$PORTOLAN_STORE``, then ``./portolan-store``.
-        epochs: which epochs; see measures(). ``"1:"`` leaves the first one out. Default: all.
+        epochs, window: which epochs, and how many of them a window has; see measures(). ``"1:"`` leaves the first epoch out. Default: all; 10.
         format: the format in a notebook, ``"png"`` or ``"svg"``; for save() the file's ending decides.
         x, y, colour (or color): other measures; colour also ``"gold"``, the run's labels, or a column of `data`.
         data, id_field, text: the file that the model was trained on, the field of its ids, and the fields that
@@ -120,8 +121,8 @@ def map(
     name, folder = _measures.locate(run, store)
     words, page_words = _words.Words(), _words.Words()
     words += ["--store", folder, *_measures.epoch_words(epochs)]
-    for option, value in (("x", x), ("y", y), ("colour", colour), ("color", color), ("sample", sample), ("seed", seed), ("title", title),
-                          ("regions", regions), ("width", width), ("font", font)):
+    for option, value in (("window", window), ("x", x), ("y", y), ("colour", colour), ("color", color), ("sample", sample), ("seed", seed),
+                          ("title", title), ("regions", regions), ("width", width), ("font", font)):
         words.add(option, value)
     words.add_path("colour-file", colour_file)
     words.add_path("highlight", highlight)
