@@ -210,7 +210,8 @@ key_of(const struct map_drawing *drawing)
 	enum map_style style = map_drawing_style(drawing->request);
 	struct map_level levels[MAP_LEVELS_MAX];
 	const struct map_level *named = input.levels;
-	struct map_key key = {.has_bar = style != MAP_SCATTER || input.colouring == MAP_BY_VALUE};
+	struct map_key key = {.has_bar = style != MAP_SCATTER || input.colouring == MAP_BY_VALUE,
+	                      .explains_cells = style == MAP_SHIFT};
 
 	if (key.has_bar)
 		return key;

@@ -117,6 +117,37 @@ add_missing(char *text, const struct map_drawing *drawing, const struct map_sour
 	add_if_room(text, room, " · grey: no %s", name);
 }
 
+/* "b (3,000 examples, orange) less a (3,000 examples, blue)"; without the counts if they do not fit. */
+static void
+add_shift(char *text, const struct map_drawing *drawing, double room)
+{
+	const char *before = drawing->sources[0].name, *after = drawing->sources[1].name;
+
+	add(text, "%s (", after);
+	add_examples(text, drawing, 1, room);
+	add(text, ", orange) less %s (", before);
+	add_examples(text, drawing, 0, room);
+	add(text, ", blue)");
+	if (plot_width(text) <= room)
+		return;
+	text[0] = '\0';
+	add(text, "%s (orange) less %s (blue)", after, before);
+}
+
+/* "a · 3,000 examples"; the name alone if the rest does not fit. */
+static void
+add_run(char *text, const struct map_drawing *drawing, size_t map, double room)
+{
+	const char *name = drawing->sources[map].name;
+
+	add(text, "%s · ", name);
+	add_examples(text, drawing, map, room);
+	if (plot_width(text) <= room)
+		return;
+	text[0] = '\0';
+	add(text, "%s", name);
+}
+
 void
 map_drawing_caption(char text[MAP_CAPTION_ROOM], const struct map_drawing *drawing, size_t map, double room)
 {
@@ -124,16 +155,13 @@ map_drawing_caption(char text[MAP_CAPTION_ROOM], const struct map_drawing *drawi
 
 	text[0] = '\0';
 	if (map_drawing_style(drawing->request) == MAP_SHIFT) {
-		add(text, "%s (", drawing->sources[1].name);
-		add_examples(text, drawing, 1, room);
-		add(text, ", orange) less %s (", source->name);
-		add_examples(text, drawing, 0, room);
-		add(text, ", blue)");
+		add_shift(text, drawing, room);
 		return;
 	}
 	if (drawing->source_count == 2)
-		add(text, "%s · ", source->name);
-	add_examples(text, drawing, map, room);
+		add_run(text, drawing, map, room);
+	else
+		add_examples(text, drawing, map, room);
 	add_missing(text, drawing, source, map, room);
 	if (drawing->facet_count > 0)
 		add_if_room(text, room, " · grey: the others");

@@ -8,6 +8,7 @@
 #define RIGHT_COMPACT (MAP_COMPACT_WIDTH - MAP_RIGHT) /* the key alone */
 #define RIGHT_NARROW 16.0
 #define RIGHT_NARROW_BAR 100.0
+#define RIGHT_CELLS 136.0            /* at least, of a map without histograms: the bar, and "no examples" */
 #define ABOVE (MAP_HEIGHT - MAP_TOP) /* title and caption */
 #define APART (MAP_BESIDE - (MAP_RIGHT - MAP_LEFT))
 #define EDGE 8.0 /* of a narrow picture */
@@ -60,8 +61,10 @@ map_layout_make(struct map_layout *layout, const struct map_layout_request *requ
 	double right = panels ? RIGHT : RIGHT_COMPACT, above = 0, whole, frame;
 
 	right += request->key.counted ? MAP_KEY_ROOM : 0;
+	if (!panels && request->key.explains_cells)
+		right = RIGHT_CELLS;
 	whole = MAP_RIGHT + right + (request->beside ? MAP_BESIDE : 0);
-	if (narrow)
+	if (narrow && !request->key.explains_cells)
 		right = request->key.has_bar ? RIGHT_NARROW_BAR : RIGHT_NARROW;
 	*layout = (struct map_layout){.width = request->width > 0 ? round(request->width) : whole,
 	                              .text = text_size(request, whole),

@@ -24,6 +24,7 @@ struct map_key {
 	unsigned entries;  /* 0: there is none, or a bar of colours */
 	double name_width; /* the widest, in ems */
 	bool counted, has_bar;
+	bool explains_cells; /* below the bar: those without a change, those without an example */
 };
 
 struct map_layout_request {

@@ -4,7 +4,7 @@
  * A region's label should lie near the middle of its region and hide few points. Each place on a grid has a cost: the
  * distance from the middle (in widths of the frame), plus HIDING times the fraction of the points under the label, plus
  * STRAYING times the distance by which it reaches beyond its region. Points are counted once on a fine grid of running
- * sums, so a place costs four look-ups.
+ * sums, so a place costs four look-ups. A small map, of which a label would hide much, has none.
  */
 #include "map.h"
 
@@ -13,7 +13,8 @@
 
 #define HIDING 25.0
 #define STRAYING 8.0
-#define CELL 6.0 /* units */
+#define WIDEST 0.45 /* of the frame's width: a wider label would hide the map */
+#define CELL 6.0    /* units */
 #define COLUMNS 100
 #define ROWS 92
 #define GAP 8.0    /* between labels, and to the frame */
@@ -146,6 +147,9 @@ map_place_labels(struct map_data *data, const double centres[REGION_COUNT][2])
 {
 	struct sums sums;
 
+	for (unsigned r = 0; r < REGION_COUNT; r++)
+		if (2 * extent_of(data, r).half_width > WIDEST * (MAP_RIGHT - MAP_LEFT))
+			data->labels[r].shown = false;
 	sum_points(data, &sums);
 	for (unsigned r = 0; r < REGION_COUNT; r++)
 		if (data->labels[r].shown)

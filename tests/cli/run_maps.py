@@ -22,6 +22,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 DATA = os.environ.get("PORTOLAN_SHARED_DATA", os.path.join(HERE, "..", "..", "..", "shared", "data"))
 COORDINATES = os.path.abspath(os.path.join(DATA, "winogrande_roberta_0_6_data_map_coordinates.jsonl"))
 EPOCHS = 5
+LONG = "words/bert/seed2"
+SHIFT_KEY = 40 + 11 * 0.6 * 10 / 0.75  # units: to "no examples", and its letters of 10 points
 problems = []
 
 
@@ -198,6 +200,7 @@ def check_on_paper(portolan):
         file.write("id,half\n" + "".join(f"{i},{'first' if i < 9000 else 'the second half'}\n" for i in range(20000)))
     for words, width in ((["--width", "3.3in"], 317), (["--width", "84mm", "--colour", "confidence"], 317), (["--width", "3.3in", "--density"], 317),
                          (["--width", "240pt", "--path", "5,17001"], 320), (["--width", "8.4cm", "--beside", "b"], 317), (["--width", "6in"], 576),
+                         (["--width", "3.3in", "--shift", "b"], 317),
                          (["--width", "3.3in", "--data", "halves.csv", "--id-field", "id", "--colour", "half"], 317),
                          (["--width", "3.3in", "--data", "halves.csv", "--id-field", "id", "--colour", "half", "--facet"], 317)):
         draw(portolan, "a", *words, "-o", "paper.svg")
@@ -213,6 +216,12 @@ def check_on_paper(portolan):
             x, y = numbers_of("paper.gp", "KeyX"), numbers_of("paper.gp", "KeyY")
             check(all(0 < a < width for a in x) and len(set(zip(x, y))) == len(x), f"{words}: the key: {x} {y}")
             check(width > 500 or all(top < b < variable("paper.gp", "height") for b in y), f"{words}: the key is not above: {y}")
+            check("--shift" not in words or width - right > SHIFT_KEY * variable("paper.gp", "text_size"), f"{words}: 'no examples' is cut")
+            shown = numbers_of("paper.gp", "LabelShown")
+            check("--beside" not in words or not any(shown), f"{words}: labels hide a small map: {shown}")
+            check(words != ["--width", "3.3in"] or all(shown), f"{words}: labels: {shown}")
+    draw(portolan, "a", "--compact", "--shift", "b", "-o", "paper.svg")
+    check(variable("paper.gp", "width") - variable("paper.gp", "map_right") > SHIFT_KEY, "compact shift: 'no examples' is cut")
     draw(portolan, "a", "--width", "3.3in", "-o", "dots.png")
     with open("dots.png", "rb") as file:
         check(abs(int.from_bytes(file.read()[16:20], "big") - 3.3 * 300) < 2, "dots.png: 300 dots to an inch")
@@ -233,11 +242,17 @@ def check_on_paper(portolan):
 
 
 def check_captions(portolan):
-    """No caption reaches the histograms' own; a long title is smaller, then cut, and whole in the SVG's title."""
+    """No caption reaches the histograms' own; counts without room are left out; a long title is smaller, then cut, and whole in the SVG's title."""
     draw(portolan, "a", "--colour", "first_learned", "-o", "caption.svg")
     with open("caption.gp", encoding="utf-8") as file:
         caption = re.search(r"Caption\[1\] = '(.*?)'", file.read()).group(1)
     check("grey: no first learned" in caption and 72 + 0.55 * 13.3 * len(caption) < 838, f"caption: {caption}")
+    for words, wanted in ((["--shift", LONG], [f"{LONG} (900 examples, orange) less a (20,000 examples, blue)"]),
+                          (["--shift", LONG, "--width", "3.3in"], [f"{LONG} (orange) less a (blue)"]), (["--beside", LONG, "--width", "8.4cm"], ["a · 20,000 examples", LONG])):
+        draw(portolan, "a", *words, "-o", "caption.svg")
+        with open("caption.gp", encoding="utf-8") as file:
+            captions = re.findall(r"Caption\[\d\] = '(.*?)'", file.read())
+        check(captions == wanted, f"{words}: {captions}")
     for title, points, whole in (("short", 16, True), ("words " * 12, 14, True), ("words " * 60, 11, False)):
         draw(portolan, "a", "--title", title, "-o", "title.svg")
         with open("title.gp", encoding="utf-8") as file:
@@ -398,7 +413,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         os.environ["PORTOLAN_STORE"] = os.path.join(folder, "store")
-        stores.make_store(maker, "store", [a[0], b[0]])
+        stores.make_store(maker, "store", [a[0], b[0], make_run(LONG, 900, 2)[0]])
         check_points(portolan, a[1], a[2])
         check_cells(portolan, a[1], a[2])
         check_compact(portolan)
