@@ -343,6 +343,8 @@ choose_format(struct select_request *request)
 
 	if (request->with_measures && format == SELECT_IDS)
 		return options_wrong(common, "--with-measures needs --format csv, tsv, jsonl or npy, or --data");
+	request->for_people = format_is_for_people(common) &&
+	                      ((request->with_measures && !request->join) || !option_given(common, "count"));
 	if (request->join) {
 		if (format >= 0 && format != SELECT_NPY)
 			return options_wrong(common,
@@ -351,12 +353,10 @@ choose_format(struct select_request *request)
 		status = format_choose(common, joined, &format);
 		request->format = format == 5 ? SELECT_NPY : SELECT_LINES;
 	} else if (request->with_measures) {
-		request->for_people = format_is_for_people(common);
 		format = format < 0 ? -1 : format - SELECT_CSV;
 		status = format_choose(common, measured, &format);
 		request->format = SELECT_CSV + format;
 	} else {
-		request->for_people = format_is_for_people(common) && !option_given(common, "count");
 		status = format_choose(common, select_format_names, &request->format);
 	}
 	if (status == 0 && request->join && request->with_measures && request->format == SELECT_NPY)

@@ -210,25 +210,31 @@ write_extended(struct rows *measures, const struct join *join, const struct reco
 }
 
 static void
-write_lines(struct output *output, const struct join *join, const struct dynamics *dynamics, const uint32_t *chosen,
-            bool with_measures)
+write_lines(struct output *output, const struct select_output_options *options, const struct join *join,
+            const struct dynamics *dynamics, const uint32_t *chosen)
 {
+	static const struct rows_column line = {"line", ROWS_TEXT};
 	static const enum rows_format formats[] = {
 	        [RECORDS_JSONL] = ROWS_JSONL, [RECORDS_CSV] = ROWS_CSV, [RECORDS_TSV] = ROWS_TSV};
 	struct rows_column columns[DYNAMICS_COLUMNS_MAX];
 	struct rows measures = rows_for(output, formats[join->format], columns, table_columns(dynamics, columns), true);
+	struct rows excerpt = rows_for(output, ROWS_CSV, &line, 1, false);
 
-	lines_head(output, join, with_measures ? &measures : NULL);
+	lines_head(output, join, options->with_measures ? &measures : NULL);
 	for (size_t i = 0; i < join->count; i++) {
-		const struct join_match *match = &join->matches[i];
-		const struct record *record = &match->record;
+		const struct join_match *match;
 
-		if (with_measures)
-			write_extended(&measures, join, record, dynamics, chosen[match->position]);
+		if (options->for_people)
+			i = rows_skip_middle(&excerpt, i, join->count);
+		match = &join->matches[i];
+		if (options->with_measures)
+			write_extended(&measures, join, &match->record, dynamics, chosen[match->position]);
 		else
-			lines_record(output, join, record);
-		lines_end(output, record);
+			lines_record(output, join, &match->record);
+		lines_end(output, &match->record);
 	}
+	if (output_flush(output, NULL) >= 0)
+		rows_note_excerpt(&excerpt, join->count, "lines");
 }
 
 static void
@@ -248,7 +254,7 @@ write_selection(struct output *output, const struct select_output_options *optio
 	if (code < 0)
 		return code;
 	if (options->format == SELECT_LINES)
-		write_lines(output, join, dynamics, chosen, options->with_measures);
+		write_lines(output, options, join, dynamics, chosen);
 	else if (join)
 		write_numbers(output, join);
 	else if (options->with_measures)

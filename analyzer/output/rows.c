@@ -328,8 +328,8 @@ void
 rows_note_excerpt(const struct rows *rows, size_t count, const char *what)
 {
 	if (rows->is_excerpt)
-		message_note("%s %s, of which the first and the last %d are shown: -o FILE has all",
-		             NUMBER_GROUPED(count), what, ROWS_SHOWN);
+		message_note("the first and the last %d of %s %s; -o FILE has all", ROWS_SHOWN, NUMBER_GROUPED(count),
+		             what);
 }
 
 void

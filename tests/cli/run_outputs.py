@@ -364,7 +364,7 @@ def check_terminal():
     done, text = on_terminal(b"", "metrics", "many")
     lines = text.splitlines()
     assert [line.split()[0] for line in lines[1:22]] == [*map(str, range(10)), "…", *map(str, range(2990, 3000))], text
-    assert "3,000 examples, of which the first and the last 10 are shown" in text, text
+    assert "the first and the last 10 of 3,000 examples" in text, text
     done, text = on_terminal(b"", "select", "two", "--by", "ambiguous", "--count", "3", "--with-measures")
     assert done == 0 and len(text.splitlines()) == 4 and "," not in text.splitlines()[0], text
     for words in (["metrics", "two", "--format", "csv"], ["select", "two", "--by", "ambiguous", "--with-measures", "-o", "-"]):
@@ -396,16 +396,19 @@ def check_terminal():
 def check_excerpts():
     """On a terminal long lists show their ends and a count; a number that was asked for, and a pipe, get every row."""
     write("tokens.tsv", "t\tl\n" + "".join(f"word{chr(97 + i // 26)}{chr(97 + i % 26)}\t{'xy'[i % 2]}\n" for i in range(60)))
-    for words, count, what in ((["select", "many", "--by", "ambiguous"], 3000, "ids"), (["noise", "apply", "many", "--model", "model.json"], 3000, "examples"),
+    write("lines.csv", "id,t\n" + "".join(f"{i},x\n" for i in range(3000)))
+    for words, count, what in ((["select", "many", "--by", "ambiguous"], 3000, "ids"),
+                               (["select", "many", "--by", "ambiguous", "--data", "lines.csv", "--id-field", "id"], 3000, "lines"),
+                               (["noise", "apply", "many", "--model", "model.json"], 3000, "examples"),
                                (["artifacts", "tokens.tsv", "--text", "t", "--label-field", "l", "--min-count", "1", "--stop-words", "none"], 60, "tokens")):
         ids = [re.split("[,\t]", line)[0] for line in run(*words).stdout.splitlines()][-count:]
         done, text = on_terminal(b"", *words)
-        first = [line.split()[0] for line in text.splitlines() if not line.startswith("portolan: ")]
+        first = [re.split("[,\\s]", line.strip())[0] for line in text.splitlines() if not line.startswith("portolan: ")]
         assert done in (0, 3) and first[-21:] == [*ids[:10], "…", *ids[-10:]] and len(first) <= 22, (words, text)
-        assert f"{count:,} {what}, of which the first and the last 10 are shown: -o FILE has all" in text, (words, text)
+        assert f"the first and the last 10 of {count:,} {what}; -o FILE has all" in text and max(map(len, text.splitlines())) <= 80, (words, text)
         done, text = on_terminal(b"", *words, "--count", "30")
-        first = [line.split()[0] for line in text.splitlines() if not line.startswith("portolan: ")]
-        assert first[-30:] == ids[:30] and "…" not in first and "are shown" not in text, (words, text)
+        first = [re.split("[,\\s]", line.strip())[0] for line in text.splitlines() if not line.startswith("portolan: ")]
+        assert first[-30:] == ids[:30] and "…" not in first and "the last 10" not in text, (words, text)
     done, text = on_terminal(b"", "compare", "r", "s", "--average")
     assert done in (0, 3) and text.splitlines()[0].split()[:3] == ["id", "gold", "epochs"], text
     assert "id,gold,epochs" in on_terminal(b"", "compare", "r", "s", "--average", "--format", "csv")[1]
