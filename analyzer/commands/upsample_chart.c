@@ -127,9 +127,9 @@ add_tokens(struct chart_panel *panel, const struct curves *curves, bool z)
 {
 	add_series(panel, "others before", &curves->others[0], z, CHART_DOTS, 4);
 	add_series(panel, "others after", &curves->others[1], z, CHART_DOTS, 2);
-	add_series(panel, "its way", &curves->moves, z, CHART_PAIRS, 4);
+	add_series(panel, "the same token", &curves->moves, z, CHART_PAIRS, 4);
 	add_series(panel, "a token before", &curves->chosen[0], z, CHART_DOTS, 1);
-	add_series(panel, "and after", &curves->chosen[1], z, CHART_DOTS, 0);
+	add_series(panel, "a token after", &curves->chosen[1], z, CHART_DOTS, 0);
 }
 
 static void
