@@ -2,13 +2,13 @@
 #include "frame.h"
 
 #include "program/number.h"
+#include "script.h"
 
 #include <math.h>
 #include <string.h>
 
 #define HEADER 34.0       /* the title, from above */
 #define CAPTION_LINE 18.0 /* a line of the caption */
-#define CAPTION_CHARACTER 8.0
 #define TITLE_LINE 24.0 /* a panel's title */
 #define KEY_SHORT 17    /* characters: names no longer than that stand two in a row */
 #define PANEL_TOP 16.0  /* above the key */
@@ -72,26 +72,30 @@ frame_left(const struct chart *chart)
 	return left;
 }
 
-/* Bytes of the text's first line, which ends at a space; `room` in characters. */
+/* Bytes of the text's first line, which ends at a space: as many words as fit, at least one. `room` in ems. */
 static size_t
-line_length(const char *text, size_t room)
+line_length(const char *text, double room)
 {
 	size_t length = 0;
 
-	for (size_t at = 0, used = 0; used <= room; at++) {
-		if (text[at] == '\0')
-			return at;
-		if (text[at] == ' ')
-			length = at;
-		used += ((unsigned char)text[at] & 0xc0) != 0x80;
+	for (size_t end = 0;; end++) {
+		char line[CHART_CAPTION_ROOM];
+
+		if (text[end] != ' ' && text[end] != '\0')
+			continue;
+		snprintf(line, sizeof(line), "%.*s", (int)end, text);
+		if (length > 0 && plot_width(line) > room)
+			return length;
+		length = end;
+		if (text[end] == '\0')
+			return length;
 	}
-	return length > 0 ? length : strlen(text);
 }
 
 size_t
 frame_caption(const struct chart *chart, const char *lines[FRAME_CAPTION_LINES + 1])
 {
-	const size_t room = (size_t)((FRAME_WIDTH - frame_left(chart) - FRAME_PANEL_RIGHT) / CAPTION_CHARACTER);
+	const double room = (FRAME_WIDTH - frame_left(chart) - FRAME_PANEL_RIGHT) / FRAME_CAPTION_EM;
 	const char *at = chart->caption;
 	size_t count = 0;
 
