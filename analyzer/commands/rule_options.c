@@ -6,11 +6,16 @@
 int
 rule_parse(const struct common_options *request, const char *text, struct selection_rule *rule)
 {
+	size_t length = strcspn(text, ":");
+
 	if (selection_rule_parse(text, rule))
 		return 0;
-	for (unsigned m = 0; m < MEASURE_COUNT; m++)
-		if (strcmp(text, measure_infos[m].name) == 0)
-			return options_wrong(request, "by %s in which direction? %s:asc or %s:desc", text, text, text);
+	for (unsigned m = 0; m < MEASURE_COUNT; m++) {
+		const char *name = measure_infos[m].name;
+
+		if (strlen(name) == length && strncmp(text, name, length) == 0)
+			return options_wrong(request, "by %s in which direction? %s:asc or %s:desc", name, name, name);
+	}
 	options_choice(request, "rule", text, selection_names);
 	return STATUS_USAGE;
 }

@@ -422,6 +422,7 @@ CASES = {
     "select-join-binary": "select small --by hard-to-learn --join binary.csv --id-field id",
     "select-within-empty": "select small --within empty.csv",
     "select-within-no-json": "select small --within header.csv",
+    "select-wrong-direction": "select small --by confidence:up",
     "select-count-no-number": "select small --by hard-to-learn --count 1e3",
     "select-join-unclosed": "select small --by hard-to-learn --count 2 --join unclosed.csv --id-field id",
     "select-join-compressed": "select small --by hard-to-learn --join lines.gz --id-field id",
