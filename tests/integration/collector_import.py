@@ -107,7 +107,7 @@ class Import(DynamicsTest):
         self.assertEqual(self.run_import().returncode, 0)
         again = self.run_import()
         self.assertEqual((again.returncode, again.stdout), (1, ""))
-        self.assertIn("'a/b' exists", again.stderr)
+        self.assertIn("'a/b' exists: portolan import under another name, with --run NAME, or in its place, with --overwrite", again.stderr)
         self.assert_rows(expected)
         self.write(1, [self.row(1, 9, [0, 3, 0], 1)])
         done = self.run_import("--overwrite")
