@@ -20,6 +20,7 @@
 #define HALVINGS 30  /* of one step, before its memory is doubted */
 #define RELATIVE 2.5 /* of the tolerance: how much of the objective itself counts as much as a row */
 #define BLUR 2e-7    /* of an objective in single precision */
+#define SETS_MANY 4  /* of many columns, which are searched for at once */
 
 struct search {
 	double objective, slope, step; /* at the accepted point, along the direction; the length being tried */
@@ -48,11 +49,19 @@ struct searches {
 	size_t unfinished;
 };
 
+/* Where columns are many, nothing is won by going over rows together, and what a search keeps would fill the memory. */
+static size_t
+sets_at_once(size_t sets, size_t columns)
+{
+	return columns >= PROBLEM_MANY && sets > SETS_MANY ? SETS_MANY : sets;
+}
+
 size_t
 lockstep_bytes(size_t sets, size_t columns, size_t stride, unsigned threads)
 {
 	struct curvature curvature = {.columns = columns, .stride = stride};
 
+	sets = sets_at_once(sets, columns);
 	return sets * columns * stride * ((1 + 2 * PAIRS) * sizeof(float) + 3 * sizeof(double)) +
 	       parallel_slots(threads) * curvature_scratch(&curvature) * sizeof(float);
 }
@@ -353,7 +362,7 @@ search_all(struct searches *all, struct fit_report *report, struct portolan_erro
 	size_t active = count_active(all);
 
 	memcpy(all->tried, all->weights, all->sets * all->length * sizeof(float));
-	while (code >= 0 && active > 0 && report->sweeps < all->lockstep->iterations_most) {
+	for (size_t i = 0; code >= 0 && active > 0 && i < all->lockstep->iterations_most; i++) {
 		code = sweep_run(&sweep, error);
 		report->sweeps++;
 		report->evaluations += active;
@@ -364,7 +373,7 @@ search_all(struct searches *all, struct fit_report *report, struct portolan_erro
 			code = compute_directions(all, error);
 		active = count_active(all);
 	}
-	report->unfinished = all->unfinished + active;
+	report->unfinished += all->unfinished + active;
 	sweep_free(&sweep);
 	return code;
 }
@@ -414,18 +423,26 @@ int
 lockstep_fit(const struct lockstep *lockstep, const struct problem *problem, const struct training *training,
              const struct curvature *curvature, float *weights, struct fit_report *report, struct portolan_error *error)
 {
-	struct searches all = {.lockstep = lockstep,
-	                       .problem = problem,
-	                       .training = training,
-	                       .curvature = curvature,
-	                       .length = (problem->classes - 1) * problem->matrix->stride,
-	                       .sets = training->count,
-	                       .weights = weights};
-	int code = searches_init(&all, error);
+	size_t columns = problem->classes - 1, length = columns * problem->matrix->stride;
+	size_t at_once = sets_at_once(training->count, columns);
+	int code = 0;
 
 	*report = (struct fit_report){0};
-	if (code >= 0)
-		code = search_all(&all, report, error);
-	searches_free(&all);
+	for (size_t from = 0; code >= 0 && from < training->count; from += at_once) {
+		size_t left = training->count - from;
+		struct training part = training_part(training, from, left < at_once ? left : at_once);
+		struct searches all = {.lockstep = lockstep,
+		                       .problem = problem,
+		                       .training = &part,
+		                       .curvature = curvature,
+		                       .length = length,
+		                       .sets = part.count,
+		                       .weights = weights + from * length};
+
+		code = searches_init(&all, error);
+		if (code >= 0)
+			code = search_all(&all, report, error);
+		searches_free(&all);
+	}
 	return code;
 }

@@ -54,6 +54,21 @@ void training_draw_groups(struct training *training, size_t set, uint64_t seed, 
 /* Finds out which classes the set has; `counts`: scratch for `classes`. After drawing. */
 void training_survey(struct training *training, size_t set, const uint16_t *labels, uint32_t *counts);
 
+/* `count` sets from set `from` on, in the memory of all of them. */
+static inline struct training
+training_part(const struct training *all, size_t from, size_t count)
+{
+	struct training part = *all;
+
+	part.count = count;
+	part.bits += from * all->words;
+	part.sizes += from;
+	part.present += from;
+	part.slots += from * all->classes;
+	part.absent += from * all->classes;
+	return part;
+}
+
 /* The generator for draws of a phase (set = 2^20 − 1: what concerns all sets). */
 struct random_state;
 void training_seed(struct random_state *random, uint64_t seed, uint64_t phase, uint64_t set);

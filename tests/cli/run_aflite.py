@@ -84,22 +84,27 @@ def many_classes():
     """Of 65 classes on, products are taken another way: the same classifiers, for any number of threads, and where classes are missing."""
     for classes, rows, features, size in ((66, 900, 12, 700), (81, 700, 21, 250)):
         X, y = reference.clouds(rows, features, classes, 6, seed=classes, hard=0.2)
-        scores, removed = one_phase(X, y, 4, size, 100, "--log", "log.csv")
-        made, correct, margin = reference.score(X.astype("f8"), y, 0, 0, 4, size)
+        scores, removed = one_phase(X, y, 6, size, 100, "--log", "log.csv")
+        made, correct, margin = reference.score(X.astype("f8"), y, 0, 0, 6, size)
         p, found = correct / np.maximum(made, 1), np.nan_to_num(scores["p"])  # some were never predicted
         with open("log.csv", encoding="utf-8", newline="") as file:
             lacking = int(next(csv.DictReader(file))["class_missing"])
-        assert (lacking == 4) == (size == 250), (classes, lacking)
+        assert (lacking == 6) == (size == 250), (classes, lacking)
         assert (made == scores["predictions"]).all(), classes
         assert np.abs(p - found).mean() <= 0.001, (classes, np.abs(p - found).mean())
         assert np.abs(margin - np.nan_to_num(scores["margin"])).max() <= 0.01 * np.abs(margin).max(), classes
         ranked = np.lexsort((np.arange(rows), -margin, np.where(made > 0, -p, 1)))[:100]
         assert reference.jaccard(ranked, removed) >= 0.99, (classes, reference.jaccard(ranked, removed))
-        words = (*save(X, y), "--partitions", 4, "--train-size", size, "--slice", 50, "--target-size", rows - 100, "--threshold", 0)
+        words = (*save(X, y), "--partitions", 6, "--train-size", size, "--slice", 50, "--target-size", rows - 100, "--threshold", 0)
         plain, _ = all_files(words, "one", "--threads", 1)
         for number in (2, 3):
             more, _ = all_files(words, "more", "--threads", number)
             assert read(*more) == read(*plain), (classes, number)
+    X, y = np.random.default_rng(0).random((2000, 300), dtype="f4"), np.arange(2000) % 400
+    child = subprocess.Popen([PORTOLAN, "aflite", *save(X, y), "--partitions", "64", "--train-size", "600", "--ridge", "1e6", "--threads", "2",
+                              "--max-memory", "96M", "--no-manifest", "-o", "kept.txt"], stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)  # searches for all 64 at once would keep 580 MB
+    assert status == 0 and usage.ru_maxrss < 192 << 10, (status, usage.ru_maxrss)
 
 
 def standardised():
