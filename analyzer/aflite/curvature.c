@@ -126,6 +126,21 @@ transpose(double *a, size_t n)
 		}
 }
 
+/* The diagonal of R⁻¹ P R⁻ᵀ: P is the unit matrix less a constant. */
+static void
+fill_diagonal(const double *inverse, size_t n, double *values)
+{
+	for (size_t k = 0; k < n; k++) {
+		double sum = 0, squares = 0;
+
+		for (size_t i = 0; i <= k; i++) {
+			sum += inverse[k * n + i];
+			squares += inverse[k * n + i] * inverse[k * n + i];
+		}
+		values[k] = n == 1 ? squares : squares - sum * sum / (double)(n + 1);
+	}
+}
+
 /*
  * T and σ: with A = R Rᵀ and R⁻¹ P R⁻ᵀ = U diag(σ) Uᵀ, T is R⁻ᵀ U. Where all columns share one factor, T = R⁻ᵀ will do,
  * and the middle of what then stands for σ.
@@ -146,11 +161,12 @@ diagonalise(struct curvature *curvature, const struct gram *gram, double *values
 	for (size_t i = 0; i < n * n; i++)
 		t[i] = i / n == i % n;
 	solve_lower(a, t, n); /* R⁻¹ */
-	solve_lower(a, p, n);
-	transpose(p, n);
-	solve_lower(a, p, n);
+	fill_diagonal(t, n, values);
 	transpose(t, n); /* R⁻ᵀ */
 	if (curvature->factor_count > 1) {
+		solve_lower(a, p, n);
+		transpose(p, n);
+		solve_lower(a, p, n);
 		factor_eigen(p, u, n);
 		memcpy(a, t, n * n * sizeof(double));
 		for (size_t i = 0; i < n; i++)
@@ -159,9 +175,11 @@ diagonalise(struct curvature *curvature, const struct gram *gram, double *values
 				for (size_t j = 0; j < n; j++)
 					t[i * n + k] += a[i * n + j] * u[j * n + k];
 			}
+		for (size_t k = 0; k < n; k++)
+			values[k] = p[k * n + k];
 	}
 	for (size_t k = 0; k < n; k++)
-		values[k] = fmax(p[k * n + k], 1e-12);
+		values[k] = fmax(values[k], 1e-12);
 	free(a);
 	return 0;
 }
