@@ -4,7 +4,6 @@ Its arithmetic (counted from the log: both products of every classifier's every 
 compared with NumPy's product of two large matrices in the same minute, on all cores.
 """
 
-import csv
 import os
 import shutil
 import subprocess
@@ -14,7 +13,7 @@ import tempfile
 import numpy as np
 
 import harness
-from aflite import core_type, environment, hidden_layer
+from aflite import arithmetic, core_type, environment, hidden_layer
 
 ROWS, FEATURES, CLASSES, PARTITIONS, TRAIN, SLICE, TARGET = 550_000, 1_024, 3, 64, 50_000, 10_000, 182_000
 
@@ -27,15 +26,6 @@ for _ in range(6):
     began = time.perf_counter(); a @ b; best = min(best, time.perf_counter() - began)
 print(2 * 4096 ** 3 / best)
 """
-
-
-def arithmetic(log):
-    """Operations of the phases: 2 for each multiplication and addition."""
-    with open(log, encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    width = (CLASSES - 1) * (FEATURES + 1)
-    return len(rows), sum(4 * int(row["evaluations"]) * int(row["train_size"]) * width + 2 * int(row["examples"]) * PARTITIONS * width
-                          for row in rows)
 
 
 def run(report, programs, repeats):
@@ -55,7 +45,7 @@ def run(report, programs, repeats):
             [programs["portolan"], "aflite", "--features", f"{folder}/X.npy", "--labels", f"{folder}/y.npy", "--partitions",
              str(PARTITIONS), "--train-size", str(TRAIN), "--slice", str(SLICE), "--target-size", str(TARGET), "--threshold", "0",
              "--log", f"{folder}/log.csv", "-o", f"{folder}/kept.txt"], stderr=subprocess.DEVNULL)
-        phases, operations = arithmetic(f"{folder}/log.csv")
+        phases, _, operations = arithmetic(f"{folder}/log.csv", FEATURES, CLASSES, PARTITIONS)
         report.ratio("aflite, 550,000 × 1,024: its arithmetic / matrix products", [operations / wall / product],
                      note=f"{phases} phases in {wall:.1f} s (aim < 60 on 2 cores), {cpu:.1f} s of processors; {operations / 1e12:.1f} "
                           f"TFLOP at {operations / wall / 1e9:.0f} GFLOP/s; matrix products: {product / 1e9:.0f} GFLOP/s")
