@@ -1,6 +1,6 @@
 /*
- * deviations.c: what standardised features are multiplied by. It takes another pass over the file, as deviations taken from
- * sums of squares would be rounding where a mean is far from zero.
+ * deviations.c: what standardised features are multiplied by. It takes another pass over the file, as deviations taken
+ * from sums of squares would be rounding where a mean is far from zero.
  */
 #include "matrix_parts.h"
 
