@@ -30,15 +30,37 @@ input_close(struct input *input)
 	*input = (struct input){0};
 }
 
+/* Is `path`, which may be NULL, the user's own file? */
+static bool
+is_own(const struct input_request *request, const char *path)
+{
+	struct stat one, other;
+
+	return path && request->data && stat(path, &one) == 0 && stat(request->data, &other) == 0 &&
+	       one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
 /* The field of the ids of `path`, if this is the user's own file and is to be read as files/glue.h says; else NULL. */
 static const char *
 glue_id(const struct input_request *request, const char *path)
 {
-	struct stat one, other;
-	bool same = request->glue && stat(path, &one) == 0 && stat(request->data, &other) == 0 &&
-	            one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+	return request->glue && is_own(request, path) ? request->id_field : NULL;
+}
 
-	return same ? request->id_field : NULL;
+/* Labels and groups are taken row by row: those of the user's own file need its records in the order of the rows. */
+static int
+check_order(const struct input *input, const struct input_request *request, struct portolan_error *error)
+{
+	const struct row_ids_request ids = {(size_t)input->features.array.header.shape[0],
+	                                    request->features,
+	                                    request->feature_ids,
+	                                    request->data,
+	                                    request->id_field,
+	                                    request->glue};
+
+	if (!request->feature_ids || !(is_own(request, request->labels) || is_own(request, request->groups)))
+		return 0;
+	return row_ids_check_order(&ids, error);
 }
 
 static int
@@ -252,6 +274,8 @@ input_open(struct input *input, const struct input_request *request, struct port
 	}
 	if (code >= 0 && request->groups)
 		code = read_groups(input, request, error);
+	if (code >= 0)
+		code = check_order(input, request, error);
 	if (code >= 0) {
 		input->source = (struct matrix_source){.array = &input->features.array,
 		                                       .rows = input->rows,

@@ -7,6 +7,8 @@
 
 #include <portolan/error.h>
 
+#include <string.h>
+
 struct naming {
 	struct ids *ids;
 	struct names seen;
@@ -112,4 +114,31 @@ row_ids_read(struct ids *ids, const struct row_ids_request *request, struct port
 	if (code >= 0 && ids->rows != request->rows)
 		return wrong_count(&naming, request, error);
 	return code < 0 ? code : 0;
+}
+
+int
+row_ids_check_order(const struct row_ids_request *request, struct portolan_error *error)
+{
+	struct row_ids_request own = *request;
+	struct ids listed, recorded = {0};
+	int code = row_ids_read(&listed, request, error);
+
+	own.list = NULL;
+	if (code >= 0)
+		code = row_ids_read(&recorded, &own, error);
+	for (size_t i = 0; code >= 0 && i < request->rows; i++) {
+		size_t one_length, other_length;
+		const char *one = ids_text(&listed, i, &one_length), *other = ids_text(&recorded, i, &other_length);
+
+		if (one_length != other_length || memcmp(one, other, one_length) != 0)
+			code = error_set(error, PORTOLAN_E_INVALID,
+			                 "%s has the id '%.*s' for row %zu of %s, and record %zu of %s has '%.*s': give "
+			                 "labels and groups in the order of the rows",
+			                 request->list, (int)(one_length < 60 ? one_length : 60), one, i,
+			                 request->features, i + 1, request->data,
+			                 (int)(other_length < 60 ? other_length : 60), other);
+	}
+	ids_free(&listed);
+	ids_free(&recorded);
+	return code;
 }

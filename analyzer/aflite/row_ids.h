@@ -15,4 +15,7 @@ struct row_ids_request {
 /* PORTOLAN_E_INVALID: another number of ids than rows, no id, an id twice. After a failure free them, too. */
 int row_ids_read(struct ids *ids, const struct row_ids_request *request, struct portolan_error *error);
 
+/* PORTOLAN_E_INVALID: also if a record of the user's file has another id than the list has for this row. */
+int row_ids_check_order(const struct row_ids_request *request, struct portolan_error *error);
+
 #endif

@@ -368,6 +368,17 @@ def own_lines():
     assert f"not in mixed.jsonl: 10 of the 600 ids, '{first}' the first" in said, said
     for path, rows in (("own.kept", kept), ("own.removed", removed)):
         assert "".join(lines_of(path)) == "".join(records[row] for row in rows if row not in lost), path
+    for path, rows in (("ordered.jsonl", range(600)), ("shuffled.jsonl", order.tolist())):  # their labels are taken row by row
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(json.dumps({"guid": names[i], "label": str(y[i])}) + "\n" for i in rows)
+    own_labels = (*data[:2], "--feature-ids", "names.txt", *size, *of_data[:2], "--label-field", "label")
+    aflite(*own_labels, "--labels", "ordered.jsonl", "--data", "ordered.jsonl", "-o", "ordered.kept")
+    assert lines_of("ordered.kept") == [lines_of("ordered.jsonl")[row] for row in kept]
+    row = int(np.flatnonzero(order != np.arange(600))[0])
+    for words in (("--labels", "shuffled.jsonl"), ("--labels", "ordered.jsonl", "--groups", "shuffled.jsonl", "--group-field", "label")):
+        said = aflite(*own_labels, *words, "--data", "shuffled.jsonl", status=1).stderr
+        assert (f"names.txt has the id '{names[row]}' for row {row} of {data[1]}, and record {row + 1} of shuffled.jsonl has "
+                f"'{names[order[row]]}': give labels and groups in the order of the rows") in said, said
     with open("out.txt", "w", encoding="utf-8") as file:
         file.writelines(names[i] + "\n" for i in order[:50])
     aflite(*by_list, "--exclude", "out.txt", "--removed", "ids.removed", "-o", "ids.kept")
