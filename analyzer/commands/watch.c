@@ -26,7 +26,7 @@
 #define SHARE 9.0    /* of a look's own time, waited after it */
 #define TROUBLES 3   /* failed looks, one after another, that end the program */
 #define LEFT_FREE 3  /* lines below the last screen, beside the one that is always free */
-#define FOLDED 10    /* seconds after the last observation within which a closed run is folded; it may be damaged */
+#define FOLDING_S 0.5 /* the most between two looks while the collector folds what it has of a closed run */
 #define IDLE_STEP 60 /* seconds after which waiting is news again */
 
 enum manner { MANNER_LINES, MANNER_JSON, MANNER_SCREEN };
@@ -43,6 +43,8 @@ struct watch {
 	enum manner manner;
 	double looked, changed; /* seconds, monotonic: the last look, and the last that saw something new */
 	uint64_t accepted;      /* at the last look */
+	size_t unfolded;        /* epochs, at the last look */
+	double folding;         /* since when the run is closed and as many epochs wait; 0: it is not closed */
 	uint32_t number;        /* of the run; 0: none */
 	char *line;             /* the last one, as far as a change in it is news */
 	unsigned troubles;
@@ -102,6 +104,11 @@ take_moment(struct watch *watch)
 	if (!same || view->accepted != watch->accepted || watch->looked == 0)
 		watch->changed = now;
 	watch->moment.idle = now - watch->changed;
+	if (view->state != LIVE_CLOSED)
+		watch->folding = 0;
+	else if (watch->folding == 0 || view->unfolded != watch->unfolded)
+		watch->folding = now;
+	watch->unfolded = view->unfolded;
 	watch->looked = now;
 	watch->accepted = view->accepted;
 	watch->number = view->info.number;
@@ -110,7 +117,7 @@ take_moment(struct watch *watch)
 static bool
 is_over(const struct watch *watch)
 {
-	return live_is_over(&watch->view) || (watch->view.state == LIVE_CLOSED && watch->moment.idle >= FOLDED);
+	return live_is_over(&watch->view, watch->looked - watch->folding);
 }
 
 /* A line is printed only if it has news. The time, the rate, and another second without data are no news. */
@@ -212,8 +219,6 @@ update_view(struct watch *watch, struct portolan_error *error)
 		watch->moment.trouble = NULL;
 	}
 	take_moment(watch);
-	if (watch->view.state == LIVE_CLOSED && !is_over(watch) && !watch->once)
-		return true; /* the last words are said when all is counted */
 	return show(watch) && !watch->once && !is_over(watch);
 }
 
@@ -237,6 +242,12 @@ take_signal(struct watch *watch, int number)
 	return false;
 }
 
+static double
+interval(const struct watch *watch)
+{
+	return watch->view.state == LIVE_CLOSED ? fmin(watch->interval, FOLDING_S) : watch->interval;
+}
+
 static int
 watch_run(struct watch *watch, struct portolan_error *error)
 {
@@ -250,7 +261,7 @@ watch_run(struct watch *watch, struct portolan_error *error)
 		double began = clock_s(), until;
 
 		going = update_view(watch, error);
-		until = clock_s() + fmax(watch->interval, SHARE * (clock_s() - began));
+		until = clock_s() + fmax(interval(watch), SHARE * (clock_s() - began));
 		for (int number = 0; going && clock_s() < until;) {
 			number = wait_for(fmax(until - clock_s(), 0));
 			going = number == 0 || take_signal(watch, number);

@@ -304,9 +304,9 @@ finish_view(const struct live *live, struct live_view *view)
 }
 
 bool
-live_is_over(const struct live_view *view)
+live_is_over(const struct live_view *view, double waited)
 {
-	return view->state == LIVE_CLOSED && (!view->unfolded || !view->collector);
+	return view->state == LIVE_CLOSED && (!view->unfolded || !view->collector || waited >= LIVE_FOLD_S);
 }
 
 int

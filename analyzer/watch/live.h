@@ -64,8 +64,10 @@ int live_look_in(struct live *live, struct store *store, ino_t inode, struct liv
                  struct portolan_error *error);
 
 /* Is the run closed, and are all its counts there? After the close the collector folds what is left; where none serves
- * the store, nobody will. */
-bool live_is_over(const struct live_view *view);
+ * the store, nobody will. `waited`: seconds since a look first saw it closed with so many epochs to fold; a run that is
+ * damaged is not folded, so LIVE_FOLD_S are enough. */
+#define LIVE_FOLD_S 10.0
+bool live_is_over(const struct live_view *view, double waited);
 
 void live_free(struct live *live);
 

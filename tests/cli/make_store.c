@@ -12,6 +12,7 @@
  *     log EPOCH N KIND GOLD COLUMN...   KIND int or str, GOLD 0 or 1; then N ids (u64, or lines), gold_prob (f4),
  *                                       correct (u1), gold (i4) if GOLD, and each column (f4; predicted: i4)
  *     end                               folds and closes the run; without it the run stays in progress
+ *     close                             closes the run, and folds nothing
  */
 #include "store_fixture.h"
 
@@ -214,6 +215,8 @@ read_description(struct fixture *fixture, bool tells)
 			log_batch(fixture, run, line + 4);
 		else if (strcmp(line, "end") == 0)
 			fixture_end(fixture, run);
+		else if (strcmp(line, "close") == 0)
+			fixture_end_unfolded(fixture, run);
 		else
 			errx(1, "unknown line: %s", line);
 		if (!tells)

@@ -444,19 +444,21 @@ test_over(void **state)
 	log_epoch(fixture, run, 0, 0, 2);
 	look_beside_collector(fixture, &live, &view);
 	assert_int_equal(view.state, LIVE_RECORDING);
-	assert_false(live_is_over(&view));
-	store_writer_set_state(fixture_writer(fixture), run, STORE_CLOSED, NULL);
+	assert_false(live_is_over(&view, LIVE_FOLD_S));
+	fixture_end_unfolded(fixture, run);
 	look_beside_collector(fixture, &live, &view);
 	assert_int_equal(view.state, LIVE_CLOSED);
 	assert_int_equal(view.info.replaced, 0);
-	assert_false(live_is_over(&view));
+	assert_false(live_is_over(&view, 0));
+	assert_false(live_is_over(&view, LIVE_FOLD_S - 1));
+	assert_true(live_is_over(&view, LIVE_FOLD_S));
 	look(&live, &view); /* no collector: nobody will fold the rest */
 	assert_false(view.collector);
-	assert_true(live_is_over(&view));
+	assert_true(live_is_over(&view, 0));
 	fixture_fold(fixture, run, 0);
 	look_beside_collector(fixture, &live, &view);
 	assert_int_equal(view.info.replaced, 9000);
-	assert_true(live_is_over(&view));
+	assert_true(live_is_over(&view, 0));
 	live_free(&live);
 	fixture_free(fixture);
 }

@@ -232,9 +232,19 @@ fixture_collect(struct fixture *fixture)
 }
 
 void
-fixture_end(struct fixture *fixture, uint32_t run)
+fixture_end_unfolded(struct fixture *fixture, uint32_t run)
 {
 	const struct store_client closed = {.closed = 1};
+
+	check(store_writer_session_live(fixture_writer(fixture), run, fixture->session[run], false, &failure));
+	check(store_writer_client(fixture_writer(fixture), run, fixture->session[run], &closed, &failure));
+	check(store_writer_set_state(fixture_writer(fixture), run, STORE_CLOSED, &failure));
+	check(store_writer_commit(fixture_writer(fixture), &failure));
+}
+
+void
+fixture_end(struct fixture *fixture, uint32_t run)
+{
 	struct store_log_epoch epoch;
 
 	for (;;) {
@@ -243,8 +253,5 @@ fixture_end(struct fixture *fixture, uint32_t run)
 			break;
 		fixture_fold(fixture, run, epoch.epoch);
 	}
-	check(store_writer_session_live(fixture_writer(fixture), run, fixture->session[run], false, &failure));
-	check(store_writer_client(fixture_writer(fixture), run, fixture->session[run], &closed, &failure));
-	check(store_writer_set_state(fixture_writer(fixture), run, STORE_CLOSED, &failure));
-	check(store_writer_commit(fixture_writer(fixture), &failure));
+	fixture_end_unfolded(fixture, run);
 }
