@@ -4,7 +4,8 @@
  * A region's label should lie near the middle of its region and hide few points. Each place on a grid has a cost: the
  * distance from the middle (in widths of the frame), plus HIDING times the fraction of the points under the label, plus
  * STRAYING times the distance by which it reaches beyond its region. Points are counted once on a fine grid of running
- * sums, so a place costs four look-ups. A small map, of which a label would hide much, has none.
+ * sums, so a place costs four look-ups. A small map, of which a label would hide much, has
+ * none, unless lines between the regions were asked for.
  */
 #include "map.h"
 
@@ -146,10 +147,13 @@ void
 map_place_labels(struct map_data *data, const double centres[REGION_COUNT][2])
 {
 	struct sums sums;
+	bool hides_much = false;
 
 	for (unsigned r = 0; r < REGION_COUNT; r++)
 		if (2 * extent_of(data, r).half_width > WIDEST * (MAP_RIGHT - MAP_LEFT))
-			data->labels[r].shown = false;
+			hides_much = true;
+	for (unsigned r = 0; r < REGION_COUNT && hides_much && !data->lined; r++)
+		data->labels[r].shown = false;
 	sum_points(data, &sums);
 	for (unsigned r = 0; r < REGION_COUNT; r++)
 		if (data->labels[r].shown)
