@@ -96,7 +96,7 @@ def map(
         x, y, colour (or color): other measures; colour also ``"gold"``, the run's labels, or a column of `data`.
         data, id_field, text: the file that the model was trained on, the field of its ids, and the fields that
             ``save("FILE.html")`` shows as text. colour_file: the same as data, for pictures alone.
-        glue: read `data` as ``--glue`` does: a file of SNLI, MNLI or QNLI, for logs made by the code of Swayamdipta et al. 2020.
+        glue: read `data`, and `colour_file`, as ``--glue`` does: a file of SNLI, MNLI or QNLI, for logs made by the code of Swayamdipta et al. 2020.
         facet: a map for each category that `colour` names.
         highlight: a file of ids. Their examples are drawn in colour, above all others, which become grey.
         density: a heat map of all examples instead of points.

@@ -107,11 +107,11 @@ def select(
             the smallest class has. threshold selects all examples whose value is at least this (with asc: at most this).
         sizes: how a fraction becomes a number: ``"rounded"``, or ``"published"``: int(fraction * n) + 1, as in the code published with Swayamdipta
             et al. 2020.
-        offset: leave out the first examples of the ranking: a share of them, below 1, or a number.
+        offset: leave out the first examples of the ranking: a share of the candidates, below 1, or a number of examples.
         store: the store's directory. Default: the open run's; else ``$PORTOLAN_STORE``, then ``./portolan-store``.
         epochs, window: which epochs, and how many of them a window has; see measures(). Default: all; 10.
         both_ends: this share of the selection comes from the top of the ranking, the rest from its other end.
-        per_class: the size holds for each gold class. stratified: the classes have the same shares of the selection as of the whole run.
+        per_class: the size holds for each gold class. stratified: the classes have the same shares of the selection as of the candidates.
         mix: ``{"easy-to-learn": 0.1}``: another rule chooses this share of the selection.
         within: a selection made in the live page: a file, or what ``page.selection()`` returned. `by` may then be left out.
         only, exclude: choose among these ids, or leave them out: ids, a selection, another table with ids, or a file with one id a line.
