@@ -303,7 +303,7 @@ static const struct option_spec compare_options[] = {
         {"never-learned", "CONVENTION", OPTION_CHOICE, TO(never_learned), .choices = never_learned_names, .needs = "average", .group = OPTION_GROUP_HOW,
          .help = "What an example counts as forgetting events in each run that never learned it, as for portolan select. Default: epochs."},
         {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = average_formats, .needs = "average",
-         .group = OPTION_GROUP_OUTPUT, .help = "The format of --average: csv, tsv, jsonl or npy. Default: what FILE ends with, else csv; on a terminal aligned columns."},
+         .group = OPTION_GROUP_OUTPUT, .help = "The format of --average: csv, tsv, jsonl or npy. Default: what FILE ends with, else csv; on a terminal aligned columns, of a long table its ends."},
         {0},
 };
 

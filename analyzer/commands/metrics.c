@@ -104,7 +104,7 @@ run(void *context, struct portolan_error *error)
 #define TO(member) .offset = offsetof(struct metrics_request, member)
 static const struct option_spec options[] = {
         {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = format_names,
-         .group = OPTION_GROUP_OUTPUT, .help = "The format: csv, tsv, jsonl, npy, cartography, or aum. Default: what FILE ends with, else csv."},
+         .group = OPTION_GROUP_OUTPUT, .help = "The format: csv, tsv, jsonl, npy, cartography, or aum. Default: what FILE ends with, else csv; on a terminal aligned columns, of a long table its ends."},
         {"include-ci", NULL, OPTION_FLAG, TO(with_ci),
          .group = OPTION_GROUP_OUTPUT, .help = "Give cartography the variability with its confidence interval (variability_ci), as the published tool's option of this name has it; null where only one epoch was seen."},
         {"never-learned", "CONVENTION", OPTION_CHOICE, TO(convention), .choices = never_learned_names,

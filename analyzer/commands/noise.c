@@ -121,7 +121,7 @@ static const struct option_spec noise_options[] = {
         {"suspects", NULL, OPTION_FLAG, TO(size.only_called), .excludes = "fraction",
          .actions = "apply mixture aum confident", .often = true, .help = "Print the suspects: those that the method's own cut calls mislabelled."},
         {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = rows_format_names,
-         .actions = "apply mixture aum confident", .group = OPTION_GROUP_OUTPUT, .help = "The format: csv, tsv, jsonl or npy. Default: what FILE ends with, else csv; on a terminal aligned columns."},
+         .actions = "apply mixture aum confident", .group = OPTION_GROUP_OUTPUT, .help = "The format: csv, tsv, jsonl or npy. Default: what FILE ends with, else csv; on a terminal aligned columns, of a long table its ends."},
         {"plot", "FILE", OPTION_OUTPUT, TO(plot), .actions = "fit mixture",
          .often = true, .help = "Draw the densities: FILE.png, FILE.svg or FILE.pdf."},
         {0},

@@ -205,6 +205,7 @@ write_file(const struct select_request *request, const struct selection_plan *pl
 	        .glue = request->glue,
 	        .with_measures = request->with_measures,
 	        .for_people = request->for_people,
+	        .with_all = option_given(&request->common, "count"),
 	};
 	uint32_t *chosen;
 	size_t count, asked;

@@ -34,8 +34,8 @@ take_count(void *context, char *text)
 	if (plan->smallest ||
 	    (number_parse_u64(text, strlen(text), &plan->count) && plan->count > 0 && plan->count <= INT64_MAX))
 		return 0;
-	return options_wrong(&request->common, "--count %s: a whole number from 1, or smallest, with --per-class",
-	                     text);
+	return options_wrong(&request->common, "--count %s: a whole number from 1 to %lld, or smallest, with --per-class",
+	                     text, (long long)INT64_MAX);
 }
 
 /* A share, below 1, or a number of examples. */
@@ -227,7 +227,7 @@ const struct option_spec select_option_table[] = {
         {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = select_format_names,
          .group = OPTION_GROUP_OUTPUT, .help = "The format: ids (one per line), csv, tsv, jsonl, or npy. Default: what FILE ends with, else ids."},
         {"with-measures", NULL, OPTION_FLAG, TO(with_measures),
-         .group = OPTION_GROUP_OUTPUT, .often = true, .help = "Add every measure: to csv, tsv, jsonl and npy, or to the lines of --data."},
+         .group = OPTION_GROUP_OUTPUT, .often = true, .help = "Add every measure: to csv, tsv, jsonl and npy, or to the lines of --data. On a terminal the table has aligned columns and, without --count, only the ends of a long list."},
         {"data", "FILE", OPTION_INPUT, TO(join), .needs = "id-field", .old_names = "join",
          .often = true, .help = "Print the lines of your own FILE that have the ids (JSON lines, CSV or TSV); - is standard input."},
         {"id-field", "NAME", OPTION_TEXT, TO(id_field), .needs = "data",
@@ -343,8 +343,6 @@ choose_format(struct select_request *request)
 
 	if (request->with_measures && format == SELECT_IDS)
 		return options_wrong(common, "--with-measures needs --format csv, tsv, jsonl or npy, or --data");
-	request->for_people = format_is_for_people(common) &&
-	                      ((request->with_measures && !request->join) || !option_given(common, "count"));
 	if (request->join) {
 		if (format >= 0 && format != SELECT_NPY)
 			return options_wrong(common,
@@ -353,6 +351,7 @@ choose_format(struct select_request *request)
 		status = format_choose(common, joined, &format);
 		request->format = format == 5 ? SELECT_NPY : SELECT_LINES;
 	} else if (request->with_measures) {
+		request->for_people = format_is_for_people(common);
 		format = format < 0 ? -1 : format - SELECT_CSV;
 		status = format_choose(common, measured, &format);
 		request->format = SELECT_CSV + format;

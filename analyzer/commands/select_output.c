@@ -54,7 +54,7 @@ write_measures(struct output *output, const struct select_output_options *option
 	if (code < 0)
 		return code;
 	if (options->for_people) {
-		table_show_rows(&table, output, dynamics, chosen, count);
+		table_show_rows(&table, output, dynamics, chosen, count, options->with_all);
 	} else {
 		table_write_head(&table, output, count);
 		table_write_rows(&table, output, dynamics, chosen, count);
@@ -75,8 +75,6 @@ write_ids(struct output *output, const struct select_output_options *options, co
 	else if (options->format != SELECT_IDS)
 		rows_head(&rows);
 	for (size_t i = 0; i < count; i++) {
-		if (options->for_people)
-			i = rows_skip_middle(&rows, i, count);
 		if (options->format == SELECT_NPY) {
 			output_bytes(output, &dynamics->ids.integers[chosen[i]], 8);
 		} else if (options->format == SELECT_IDS) {
@@ -86,8 +84,6 @@ write_ids(struct output *output, const struct select_output_options *options, co
 			table_add_id(&rows, &dynamics->ids, chosen[i]);
 		}
 	}
-	if (output_flush(output, NULL) >= 0)
-		rows_note_excerpt(&rows, count, "ids");
 }
 
 static int
@@ -210,31 +206,25 @@ write_extended(struct rows *measures, const struct join *join, const struct reco
 }
 
 static void
-write_lines(struct output *output, const struct select_output_options *options, const struct join *join,
-            const struct dynamics *dynamics, const uint32_t *chosen)
+write_lines(struct output *output, const struct join *join, const struct dynamics *dynamics, const uint32_t *chosen,
+            bool with_measures)
 {
-	static const struct rows_column line = {"line", ROWS_TEXT};
 	static const enum rows_format formats[] = {
 	        [RECORDS_JSONL] = ROWS_JSONL, [RECORDS_CSV] = ROWS_CSV, [RECORDS_TSV] = ROWS_TSV};
 	struct rows_column columns[DYNAMICS_COLUMNS_MAX];
 	struct rows measures = rows_for(output, formats[join->format], columns, table_columns(dynamics, columns), true);
-	struct rows excerpt = rows_for(output, ROWS_CSV, &line, 1, false);
 
-	lines_head(output, join, options->with_measures ? &measures : NULL);
+	lines_head(output, join, with_measures ? &measures : NULL);
 	for (size_t i = 0; i < join->count; i++) {
-		const struct join_match *match;
+		const struct join_match *match = &join->matches[i];
+		const struct record *record = &match->record;
 
-		if (options->for_people)
-			i = rows_skip_middle(&excerpt, i, join->count);
-		match = &join->matches[i];
-		if (options->with_measures)
-			write_extended(&measures, join, &match->record, dynamics, chosen[match->position]);
+		if (with_measures)
+			write_extended(&measures, join, record, dynamics, chosen[match->position]);
 		else
-			lines_record(output, join, &match->record);
-		lines_end(output, &match->record);
+			lines_record(output, join, record);
+		lines_end(output, record);
 	}
-	if (output_flush(output, NULL) >= 0)
-		rows_note_excerpt(&excerpt, join->count, "lines");
 }
 
 static void
@@ -254,7 +244,7 @@ write_selection(struct output *output, const struct select_output_options *optio
 	if (code < 0)
 		return code;
 	if (options->format == SELECT_LINES)
-		write_lines(output, options, join, dynamics, chosen);
+		write_lines(output, join, dynamics, chosen, options->with_measures);
 	else if (join)
 		write_numbers(output, join);
 	else if (options->with_measures)

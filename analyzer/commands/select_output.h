@@ -16,7 +16,8 @@ struct select_output_options {
 	const char *join, *id_field; /* NULL: no join */
 	bool glue;                   /* the joined file is read as files/glue.h says */
 	bool with_measures;
-	bool for_people; /* the ends of the list; without a join, measures in aligned columns */
+	bool for_people; /* with measures, in aligned columns; */
+	bool with_all;   /* every row of these, not the ends of a long list */
 };
 
 /* Prints the chosen examples (dense indices, in rank order). STATUS_DONE; STATUS_INCOMPLETE when ids are missing from

@@ -18,7 +18,7 @@
 
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
 #define GZIP_MAGIC "\x1f\x8b"
-#define LOOKED_AT 512 /* bytes, among which files that are no text have a zero */
+#define LOOKED_AT 32 /* bytes, among which NumPy's, Parquet and other files that are no text have a zero */
 #define COLUMNS_MAX 4096
 #define PART_SIZE ((size_t)2 << 20)
 

@@ -108,10 +108,13 @@ open_path(struct output *output, const char *path)
 int
 output_refused(const char *path, struct portolan_error *error)
 {
-	if (errno == ENOENT)
-		return error_set(error, PORTOLAN_E_SYSTEM, "cannot write %s: its folder does not exist: make it first",
-		                 path);
-	return error_set(error, PORTOLAN_E_SYSTEM, "cannot write %s: %s", path, strerror(errno));
+	const char *slash = strrchr(path, '/'), *why = strerror(errno);
+	char folder[4096];
+
+	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path) + 1 : 0, path);
+	if (errno == ENOENT && slash && access(folder, F_OK) < 0)
+		why = "its folder does not exist: make it first";
+	return error_set(error, PORTOLAN_E_SYSTEM, "cannot write %s: %s", path, why);
 }
 
 int

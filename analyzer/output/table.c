@@ -222,7 +222,7 @@ table_write_rows(const struct table *table, struct output *output, const struct 
 
 void
 table_show_rows(const struct table *table, struct output *output, const struct dynamics *dynamics, const uint32_t *rows,
-                size_t count)
+                size_t count, bool with_all)
 {
 	struct rows_column columns[DYNAMICS_COLUMNS_MAX + 3];
 	struct rows lines;
@@ -231,7 +231,8 @@ table_show_rows(const struct table *table, struct output *output, const struct d
 	columns[0].kind = ROWS_TEXT; /* an id is a name, of which no digits are parted */
 	rows_begin_aligned(&lines, output, columns, table->column_count);
 	for (size_t i = 0; i < count; i++) {
-		i = rows_skip_middle(&lines, i, count);
+		if (!with_all)
+			i = rows_skip_middle(&lines, i, count);
 		add_measures(&lines, dynamics, rows[i]);
 	}
 	rows_end_aligned(&lines);
@@ -251,7 +252,7 @@ table_show(const struct dynamics *dynamics, struct portolan_error *error)
 		code = table_init(&table, TABLE_CSV, dynamics, &extent, error);
 	if (code < 0)
 		return code;
-	table_show_rows(&table, &output, dynamics, dynamics->order, dynamics->count);
+	table_show_rows(&table, &output, dynamics, dynamics->order, dynamics->count, false);
 	table_free(&table);
 	return output_finish(&output, error);
 }

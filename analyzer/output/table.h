@@ -48,9 +48,9 @@ void table_write_head(const struct table *table, struct output *output, uint64_t
 void table_write_rows(const struct table *table, struct output *output, const struct dynamics *part,
                       const uint32_t *rows, size_t count);
 
-/* The first and the last of the rows, in aligned columns, for people; a message on stderr counts all. */
+/* The rows in aligned columns, for people: all of them, or the first and the last, and a message on stderr counts all. */
 void table_show_rows(const struct table *table, struct output *output, const struct dynamics *dynamics,
-                     const uint32_t *rows, size_t count);
+                     const uint32_t *rows, size_t count, bool with_all);
 
 /* The measures in the format. */
 uint32_t table_measures(enum table_format format, bool with_ci);
