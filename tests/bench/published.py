@@ -5,8 +5,8 @@
 DIR is a checkout of the code published with the paper (github.com/allenai/cartography), PYTHON an interpreter that has what
 it imports: NumPy, pandas, torch and tqdm (not what it draws with). Without them the peer is ours (published_peer.py): the same
 steps, record by record, in NumPy. A NumPy expert is beside both: what the numbers cost when nothing has to be kept but arrays.
-Each turn is a process of its own (published_turn.py), so there is nothing to warm up; results are compared before anything is
-reported.
+Each turn is a process of its own (published_turn.py), in which the scripts go once, and ours and the expert's five times by turns;
+results are compared before anything is reported.
 """
 
 import json
@@ -46,7 +46,9 @@ def turn(programs, folder):
 
 
 def seconds(turns, side, steps):
-    return [sum(t[side][step] for step in steps) for t in turns]
+    """Of each turn of ours; theirs stand as often as there are turns of ours beside them."""
+    sides = [one for t in turns for one in (t[side] if side != "theirs" else [t[side]] * len(t["ours"]))]
+    return [sum(one[step] for step in steps) for one in sides]
 
 
 def run(report, programs, repeats):
@@ -69,7 +71,7 @@ def run(report, programs, repeats):
         ours, experts = seconds(turns, "ours", ours), seconds(turns, "expert", experts)
         report.ratio(name, [a / b for a, b in zip(ours, experts)],
                      note=f"times as long as the expert: {harness.spread(ours)[0]:.3f} s against {harness.spread(experts)[0]:.3f} s")
-    memory = [t["theirs"]["peak_mb"] for t in turns]
-    report.ratio("peak memory: theirs / ours (metrics)", [t["theirs"]["peak_mb"] / t["ours"]["peak_mb"] for t in turns],
-                 note=f"{harness.spread(memory)[0]:.0f} MB against {harness.spread([t['ours']['peak_mb'] for t in turns])[0]:.0f} MB; "
+    ours, theirs = seconds(turns, "ours", ("peak_mb",)), seconds(turns, "theirs", ("peak_mb",))
+    report.ratio("peak memory: theirs / ours (metrics)", [a / b for a, b in zip(theirs, ours)],
+                 note=f"{harness.spread(theirs)[0]:.0f} MB against {harness.spread(ours)[0]:.0f} MB; "
                  f"largest difference of a measure {max(t['difference'] for t in turns):.1e}, counts equal")

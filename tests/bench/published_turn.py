@@ -1,4 +1,5 @@
-"""One turn of published.py: both sides on the same arrays; prints the seconds of each step as one JSON object."""
+"""One turn of published.py: all sides on the same arrays; prints the seconds of each step as one JSON object. The published
+scripts take minutes and go first, once; ours and the expert's, which take seconds, go on by turns."""
 
 import argparse
 import json
@@ -14,6 +15,7 @@ import measures
 import published_peer
 
 CLASSES = 3
+TURNS = 5
 COUNTS, NUMBERS = ("correctness", "forgetfulness"), ("threshold_closeness", "confidence", "variability")
 TOLERANCE = 1e-6  # their softmax is float32
 
@@ -65,7 +67,7 @@ def experts(folder, logits, gold):
     return clock.seconds
 
 
-def ours(portolan, folder, ids, logits, gold):
+def ours(portolan, folder, store, ids, logits, gold):
     import portolan as package
 
     def call(*words):
@@ -77,7 +79,7 @@ def ours(portolan, folder, ids, logits, gold):
     def metrics(name):
         call(*metrics_words(name))
 
-    store = os.path.join(folder, "store")
+    store = os.path.join(folder, store)
     clock = Clock()
     run = package.Run("logged", store=store, mode="train-forward")
     clock.step("start")
@@ -133,8 +135,11 @@ def main():
     peer = published_peer.Published(options.published) if options.published else published_peer.Own()
     arrays = make_logits(options.examples, options.epochs)
     their_seconds = theirs(peer, options.folder, *arrays)  # first: what it logged is what ours imports
-    our_seconds = ours(options.portolan, options.folder, *arrays)
-    print(json.dumps({"theirs": their_seconds, "ours": our_seconds, "expert": experts(options.folder, *arrays[1:]),
+    our_turns, expert_turns = [], []
+    for turn in range(TURNS):
+        our_turns.append(ours(options.portolan, options.folder, f"store{turn}", *arrays))
+        expert_turns.append(experts(options.folder, *arrays[1:]))
+    print(json.dumps({"theirs": their_seconds, "ours": our_turns, "expert": expert_turns,
                       "difference": largest_difference(options.folder, arrays[0])}))
 
 
