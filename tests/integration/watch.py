@@ -1,5 +1,6 @@
 """portolan watch beside a collector at work: lines, JSON and a screen in a pseudo-terminal; runs that come and go."""
 
+import contextlib
 import fcntl
 import math
 import json
@@ -11,6 +12,7 @@ import signal
 import struct
 import subprocess
 import termios
+import threading
 import time
 import unittest
 
@@ -104,6 +106,23 @@ class Watch(CollectorTest):
             client.end_epoch(self.sequence, epoch)
         client.wait_for(self.sequence)
 
+    @contextlib.contextmanager
+    def pinging(self, client):
+        """Another thread uses the client meanwhile."""
+        done = threading.Event()
+
+        def ping():
+            while not done.wait(1):
+                client.send("ping")
+
+        thread = threading.Thread(target=ping)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
+
     def close(self, client):
         self.sequence += 1
         client.close(self.sequence)
@@ -136,7 +155,8 @@ class Watch(CollectorTest):
         client.open("run")
         self.log(client, 0, range(10))
         lines, looks = self.watch(), self.watch("run", "--json")
-        read_until(looks.fd, lambda got: got.count(b"\n") >= 10, "ten looks")  # meanwhile
+        with self.pinging(client):  # a slow machine takes longer for ten looks than a session may be silent
+            read_until(looks.fd, lambda got: got.count(b"\n") >= 10, "ten looks")
         self.close(client)
         code, said, text = lines.end()
         self.assertEqual((code, said), (0, ""))
