@@ -141,6 +141,7 @@ place_label(struct map_data *data, unsigned region, const double centre[2], cons
 			}
 		}
 	}
+	data->labels[region].shown = least < INFINITY; /* a tiny map may have no place that is free */
 }
 
 void

@@ -220,6 +220,10 @@ def check_on_paper(portolan):
             shown = numbers_of("paper.gp", "LabelShown")
             check("--beside" not in words or not any(shown), f"{words}: labels hide a small map: {shown}")
             check(words != ["--width", "3.3in"] or all(shown), f"{words}: labels: {shown}")
+    for words in (["--width", "2in"], ["--width", "2.1in", "--font", "Arial,10"], ["--width", "2.3in", "--font", "Arial,11"]):
+        draw(portolan, "a", *words, "--regions", "auto", "-o", "paper.svg")  # without room for three labels
+        shown, x, left = numbers_of("paper.gp", "LabelShown"), numbers_of("paper.gp", "LabelX"), variable("paper.gp", "map_left")
+        check(all(at > left for at, is_shown in zip(x, shown) if is_shown), f"{words}: a label without a place: {shown} {x}")
     draw(portolan, "a", "--compact", "--shift", "b", "-o", "paper.svg")
     check(variable("paper.gp", "width") - variable("paper.gp", "map_right") > SHIFT_KEY, "compact shift: 'no examples' is cut")
     draw(portolan, "a", "--width", "3.3in", "-o", "dots.png")
