@@ -123,14 +123,6 @@ map_axis_make(struct map_axis *axis, const struct map_column *column, struct map
 	}
 }
 
-unsigned
-map_bin(double value, double low, double high, unsigned bins)
-{
-	double bin = (value - low) / (high - low) * bins;
-
-	return bin > 0 ? bin < bins ? (unsigned)bin : bins - 1 : 0;
-}
-
 double
 map_axis_step(double range)
 {

@@ -188,6 +188,8 @@ visit(const struct canvas *canvas, int shape, double size, double x, double y, b
 		for (size_t column = columns.from; column < columns.to; column++) {
 			uint8_t *cell = &canvas->taken[row * COLUMNS + column];
 
+			if (any && *cell)
+				continue; /* whether it is reached changes nothing */
 			if (!reaches(canvas->metrics, shape, radius, ((double)column + 0.5) * CELL - x,
 			             ((double)row + 0.5) * CELL - y))
 				continue;

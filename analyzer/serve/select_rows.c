@@ -124,7 +124,6 @@ sort_rows(struct picked *picked, const struct rows_query *query, size_t end)
 static size_t
 find_row(const struct picked *picked, const struct rows_query *query, uint32_t index)
 {
-	uint64_t (*key_of)(double) = query->descending ? sort_key_descending : sort_key_ascending;
 	size_t at = 0, before = 0;
 	uint64_t key;
 
@@ -134,9 +133,9 @@ find_row(const struct picked *picked, const struct rows_query *query, uint32_t i
 		return SIZE_MAX;
 	if (!query->values)
 		return query->descending ? picked->count - 1 - at : at;
-	key = key_of(query->values[index]);
+	key = sort_key(query->values[index], query->descending);
 	for (size_t i = 0; i < picked->count; i++) {
-		uint64_t other = key_of(query->values[picked->order[i]]);
+		uint64_t other = sort_key(query->values[picked->order[i]], query->descending);
 
 		before += other < key || (other == key && i < at);
 	}

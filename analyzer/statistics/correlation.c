@@ -50,7 +50,7 @@ void
 correlation_ranks(const double *values, size_t n, struct sort_item *items, double *ranks)
 {
 	for (size_t i = 0; i < n; i++)
-		items[i] = (struct sort_item){sort_key_ascending(values[i]), (uint32_t)i};
+		items[i] = (struct sort_item){sort_key(values[i], false), (uint32_t)i};
 	sort_by_key(items, items + n, n);
 	for (size_t first = 0, end; first < n; first = end) {
 		for (end = first + 1; end < n && items[end].key == items[first].key; end++)

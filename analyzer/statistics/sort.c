@@ -6,12 +6,6 @@
  */
 #include "sort.h"
 
-#include <math.h>
-#include <stdbool.h>
-#include <string.h>
-
-#define SIGN (UINT64_C(1) << 63)
-
 void
 sort_by_key(struct sort_item *items, struct sort_item *scratch, size_t n)
 {
@@ -42,27 +36,4 @@ sort_by_key(struct sort_item *items, struct sort_item *scratch, size_t n)
 	}
 	if (from != items)
 		memcpy(items, from, n * sizeof(*items));
-}
-
-/* Doubles compare like their bits once negative ones are inverted and the others get the top bit. */
-static uint64_t
-ordered_bits(double value)
-{
-	uint64_t bits;
-
-	value += 0.0; /* −0 becomes 0 */
-	memcpy(&bits, &value, sizeof(bits));
-	return bits & SIGN ? ~bits : bits | SIGN;
-}
-
-uint64_t
-sort_key_ascending(double value)
-{
-	return isnan(value) ? UINT64_MAX : ordered_bits(value);
-}
-
-uint64_t
-sort_key_descending(double value)
-{
-	return isnan(value) ? UINT64_MAX : ~ordered_bits(value);
 }
