@@ -1,0 +1,264 @@
+/* test_run_refused.c: what the library does when the collector refuses a run, ends it, or cannot be reached. */
+#include "remove_folder.h"
+#include "run_fixture.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <zmq.h>
+
+static portolan_run *
+open_then_refuse(struct fake *fake, enum wire_error_code code, struct portolan_options options)
+{
+	portolan_run *run;
+
+	fake_start(fake);
+	run = open_with(fake, options);
+	pthread_mutex_lock(&fake->mutex);
+	fake->next_error = code;
+	pthread_mutex_unlock(&fake->mutex);
+	log_rows(run, 0, 0, 10);
+	return run;
+}
+
+static int
+log_three(portolan_run *run, const uint8_t correct[3], struct portolan_error *error)
+{
+	return portolan_log_gold(run, 0, 3, (uint64_t[3]){0, 1, 2}, (float[3]){0.5f, 0.5f, 0.5f}, correct, error);
+}
+
+/* Whatever the collector refuses for good, training goes on; what is wrong with the arguments is an error all the same.
+ */
+static void
+test_ended(void **state)
+{
+	static const enum wire_error_code codes[] = {WIRE_E_RUN_REMOVED, WIRE_E_RUN_DAMAGED, WIRE_E_RUN_DIFFERS,
+	                                             WIRE_E_VERSION,     WIRE_E_MALFORMED,   WIRE_E_OTHER_STORE};
+	struct fake *fake = *state;
+	struct portolan_error error;
+	struct portolan_stats stats;
+
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+		portolan_run *run = open_then_refuse(fake, codes[i], (struct portolan_options){0});
+
+		assert_int_equal(portolan_flush(run, PORTOLAN_WAIT_DEFAULT, &error), PORTOLAN_E_ENDED);
+		assert_memory_equal(error.message, "run words/seed1 has ended: as the test wants it: ", 49);
+		error.code = 0;
+		assert_int_equal(log_three(run, (uint8_t[3]){0}, &error), 0);
+		assert_int_equal(portolan_end_epoch(run, 0, &error), 0);
+		assert_int_equal(error.code, 0);
+		assert_int_equal(log_three(run, (uint8_t[3]){0, 2, 0}, &error), PORTOLAN_E_INVALID);
+		assert_int_equal(portolan_end_epoch(run, UINT32_MAX, &error), PORTOLAN_E_INVALID);
+		stats = stats_of(run);
+		assert_int_equal(stats.logged, 10);
+		assert_int_equal(stats.acknowledged, 0);
+		assert_int_equal(stats.dropped, codes[i] == WIRE_E_RUN_REMOVED ? 13 : 3); /* others are in the spool */
+		assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, &error), PORTOLAN_E_ENDED);
+		if (codes[i] == WIRE_E_RUN_REMOVED)
+			assert_string_equal(error.message, "run words/seed1 has ended: as the test wants it: 13 of 13 "
+			                                   "observations are lost");
+		else
+			assert_non_null(strstr(error.message, ": 10 of 13 observations are in a file, and 3 are "
+			                                      "lost: portolan import /tmp/"));
+		fake_stop(fake);
+		fake->stored = 0;
+		assert_int_equal(remove_folder("portolan-spool"), 0);
+	}
+}
+
+static void
+test_ended_and_strict(void **state)
+{
+	struct fake *fake = *state;
+	portolan_run *run = open_then_refuse(fake, WIRE_E_RUN_REMOVED, (struct portolan_options){.strict = 1});
+	struct portolan_error error;
+
+	assert_int_equal(portolan_flush(run, PORTOLAN_WAIT_DEFAULT, &error), PORTOLAN_E_ENDED);
+	assert_int_equal(log_three(run, (uint8_t[3]){0}, &error), PORTOLAN_E_ENDED);
+	assert_string_equal(error.message,
+	                    "run words/seed1 has ended: as the test wants it: 13 of 13 observations are lost");
+	assert_int_equal(portolan_end_epoch(run, 0, &error), PORTOLAN_E_ENDED);
+	assert_int_equal(stats_of(run).dropped, 13);
+	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, &error), PORTOLAN_E_ENDED);
+	fake_stop(fake);
+}
+
+/* A log call that waits for room when the run ends goes on as well. */
+static void
+test_ended_while_waiting(void **state)
+{
+	struct fake *fake = *state;
+	portolan_run *run;
+	uint64_t logged;
+
+	fake->credit = 1;
+	fake_start(fake);
+	run = open_with(fake, (struct portolan_options){.ring_bytes = 1 << 20, .spool_bytes = 1});
+	pthread_mutex_lock(&fake->mutex);
+	fake->next_error = WIRE_E_RUN_REMOVED;
+	pthread_mutex_unlock(&fake->mutex);
+	log_rows(run, 0, 0, 300000);
+	logged = stats_of(run).logged;
+	assert_true(logged < 300000);
+	assert_int_equal(stats_of(run).dropped, 300000);
+	assert_int_equal(portolan_close(run, 0, NULL), PORTOLAN_E_ENDED);
+	fake_stop(fake);
+}
+
+static void
+test_open_refused(void **state)
+{
+	struct fake *fake = *state;
+	struct portolan_options options = {.endpoint = fake->endpoint};
+	struct portolan_error error;
+	portolan_run *run = NULL;
+
+	fake->open_error = WIRE_E_RUN_EXISTS;
+	fake_start(fake);
+	assert_int_equal(portolan_open("words", &options, &run, &error), PORTOLAN_E_REFUSED);
+	assert_string_equal(error.message, "as the test wants it");
+	assert_null(run);
+	fake_stop(fake);
+}
+
+/* A collector with too many connections may have fewer soon: opening goes on until its time is up, and says why. */
+static void
+test_too_many_connections(void **state)
+{
+	struct fake *fake = *state;
+	struct portolan_options options = {.endpoint = fake->endpoint, .open_timeout_ms = 300};
+	struct portolan_error error;
+	portolan_run *run = NULL;
+	char expected[300];
+
+	fake->zap_status = "500";
+	fake_start(fake);
+	assert_int_equal(portolan_open("words", &options, &run, &error), PORTOLAN_E_NO_COLLECTOR);
+	snprintf(expected, sizeof(expected),
+	         "the collector at %s has too many connections (its --max-memory sets how many); trying again",
+	         fake->endpoint);
+	assert_string_equal(error.message, expected);
+	pthread_mutex_lock(&fake->mutex);
+	fake->zap_status = "400";
+	pthread_mutex_unlock(&fake->mutex);
+	assert_int_equal(portolan_open("words", &options, &run, &error), PORTOLAN_E_REFUSED);
+	assert_non_null(strstr(error.message, "does not know this client's key"));
+	fake_stop(fake);
+}
+
+/* A run that is open waits, and goes on when there is room again. */
+static void
+test_too_many_connections_later(void **state)
+{
+	struct fake *fake = *state;
+	portolan_run *run;
+
+	fake_start(fake);
+	run = open_with(fake, (struct portolan_options){0});
+	fake_stop(fake);
+	fake->zap_status = "500";
+	fake_start(fake);
+	log_rows(run, 0, 0, 10);
+	assert_int_equal(portolan_flush(run, 6500, NULL), PORTOLAN_E_TIMEOUT);
+	pthread_mutex_lock(&fake->mutex);
+	fake->zap_status = "200";
+	pthread_mutex_unlock(&fake->mutex);
+	assert_int_equal(portolan_flush(run, 20000, NULL), 0);
+	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
+	fake_stop(fake);
+	assert_int_equal(fake->rows, 10);
+}
+
+/* In the place of libzmq's: an option that cannot be set. */
+static int refused_option;
+
+int
+zmq_setsockopt(void *socket, int option, const void *value, size_t size)
+{
+	static int (*real)(void *, int, const void *, size_t);
+
+	if (!real)
+		*(void **)(&real) = dlsym(RTLD_NEXT, "zmq_setsockopt");
+	if (option == refused_option) {
+		errno = EINVAL;
+		return -1;
+	}
+	return real(socket, option, value, size);
+}
+
+/* Without its heartbeat, or with frames without a limit, a run would seem to work. */
+static void
+test_options_that_cannot_be_set(void **state)
+{
+	static const int needed[] = {ZMQ_LINGER,        ZMQ_IMMEDIATE,        ZMQ_SNDHWM,
+	                             ZMQ_MAXMSGSIZE,    ZMQ_HEARTBEAT_IVL,    ZMQ_HEARTBEAT_TIMEOUT,
+	                             ZMQ_RECONNECT_IVL, ZMQ_RECONNECT_IVL_MAX};
+	struct fake *fake = *state;
+	struct portolan_options options = {.endpoint = fake->endpoint, .open_timeout_ms = 100};
+	struct portolan_error error;
+	portolan_run *run = NULL;
+
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+		refused_option = needed[i];
+		assert_int_equal(portolan_open("words", &options, &run, &error), PORTOLAN_E_SYSTEM);
+		assert_string_equal(error.message, "cannot make a socket: Invalid argument");
+	}
+	refused_option = 0;
+}
+
+static void
+test_nobody_answers(void **state)
+{
+	struct fake *fake = *state;
+	struct portolan_options options = {.endpoint = fake->endpoint, .open_timeout_ms = 100};
+	struct portolan_error error;
+	portolan_run *run = NULL;
+	char expected[400];
+
+	snprintf(expected, sizeof(expected),
+	         "no collector answered at %s within 0.1 s; start one with: portoland --store DIR --listen %s",
+	         fake->endpoint, fake->endpoint);
+	assert_int_equal(portolan_open("words", &options, &run, &error), PORTOLAN_E_NO_COLLECTOR);
+	assert_string_equal(error.message, expected);
+	options.endpoint = "tcp://nowhere";
+	assert_int_equal(portolan_open("words", &options, &run, &error), PORTOLAN_E_INVALID);
+	assert_string_equal(error.message,
+	                    "endpoint \"tcp://nowhere\": Invalid argument; give tcp://HOST:PORT or ipc://PATH");
+}
+
+static void
+test_timeouts(void **state)
+{
+	struct fake *fake = *state;
+	struct portolan_error error;
+	portolan_run *run;
+
+	fake->acknowledges = false;
+	fake_start(fake);
+	run = open_with(fake, (struct portolan_options){0});
+	log_rows(run, 0, 0, 7);
+	assert_int_equal(portolan_flush(run, 20, &error), PORTOLAN_E_TIMEOUT);
+	assert_string_equal(error.message,
+	                    "run words/seed1: 7 of 7 observations are not acknowledged by the collector yet");
+	assert_int_equal(portolan_flush(run, -3, &error), PORTOLAN_E_INVALID);
+	assert_int_equal(portolan_close(run, 20, &error), PORTOLAN_E_TIMEOUT);
+	assert_int_equal(error.code, PORTOLAN_E_TIMEOUT);
+	fake_stop(fake);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test_setup_teardown(test_ended, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_ended_and_strict, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_ended_while_waiting, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_open_refused, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_too_many_connections, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_too_many_connections_later, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_options_that_cannot_be_set, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_nobody_answers, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_timeouts, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
