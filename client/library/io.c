@@ -21,7 +21,6 @@
 #define POLL_BUSY_MS 1
 #define POLL_IDLE_MS 10
 #define LEFT_OVER_FRAMES 32
-#define LEFT_OVER_MS 5000    /* closing waits so long for the spools of earlier processes */
 #define REVIVE_MS 1000       /* how often the thread looks for a lost collector */
 #define ANSWER_MS 100        /* how long a collector usually takes to answer */
 #define REVIVE_START_MS 5000 /* how long a collector may take to start */
@@ -284,80 +283,6 @@ is_aborted(const struct portolan_run *run)
 	return atomic_load(&run->command) >= COMMAND_SAVE;
 }
 
-static enum run_phase
-phase_of(const struct portolan_run *run)
-{
-	switch (run->session.state) {
-	case SESSION_FAILED:
-		return PHASE_FAILED;
-	case SESSION_CLOSED:
-		return leftover_is_done(&run->leftover) || clock_ms() - run->session.last_heard >= LEFT_OVER_MS
-		               ? PHASE_CLOSED
-		               : PHASE_OPEN;
-	default:
-		return run->session.opened_count > 0 ? PHASE_OPEN
-		       : run->session.offline        ? PHASE_OFFLINE
-		                                     : PHASE_OPENING;
-	}
-}
-
-static void
-say_on_stderr(struct portolan_run *run, enum run_phase phase)
-{
-	int before = atomic_load(&run->phase);
-	bool was_open = before == PHASE_OPEN || before == PHASE_OFFLINE;
-
-	if (run->session.state == SESSION_ALONE && !run->said_alone) {
-		run->said_alone = true;
-		fprintf(stderr, "portolan: run %s: a collector answers, and refuses the run: %s (recording continues in %s)\n",
-		        run->name, run->session.failure.message, run->counters.spool);
-	}
-	if (before == PHASE_OFFLINE && phase == PHASE_OPEN)
-		fprintf(stderr, "portolan: run %s: a collector answers; the spool is being sent\n", run->name);
-	if (run->session.complaint.code != 0 && run->session.complaint.code != run->complained && was_open) {
-		run->complained = run->session.complaint.code;
-		fprintf(stderr, "portolan: run %s: the collector says: %s\n", run->name,
-		        run->session.complaint.message);
-	}
-}
-
-/* Publishes the state for other threads, and wakes waiters when it concerns them. */
-static void
-publish(struct portolan_run *run, enum run_phase phase)
-{
-	const struct session *session = &run->session;
-	const struct backlog *backlog = &session->backlog;
-	bool matters = phase != (enum run_phase)atomic_load(&run->phase) ||
-	               backlog->settled_position != atomic_load(&run->settled_position) ||
-	               session->complaint.code != run->complaint.code;
-
-	say_on_stderr(run, phase);
-	pthread_mutex_lock(&run->mutex);
-	run->counters.settled = backlog->settled_observations;
-	run->counters.saved = run->saved;
-	run->counters.stats = (struct portolan_stats){
-	        .acknowledged = run->counters.settled > session->refused ? run->counters.settled - session->refused : 0,
-	        .refused = session->refused,
-	        .replaced = session->replaced,
-	        .spooled = backlog->spooled_observations,
-	        .bytes_sent = run->bytes_sent,
-	        .reconnects = session->opened_count > 0 ? session->opened_count - 1 : 0,
-	};
-	snprintf(run->counters.spool, sizeof(run->counters.spool), "%s", backlog->spool ? backlog->spool->path : "");
-	if (matters) {
-		run->blocked_since = 0;
-		run->failure = session->failure;
-		run->refusal = session->refusal;
-		run->complaint = session->complaint;
-		if (atomic_load(&run->phase) == PHASE_OPENING)
-			atomic_store(&run->id_kind, session->id_kind);
-		atomic_store(&run->settled_position, backlog->settled_position);
-		atomic_store(&run->phase, phase);
-		pthread_cond_broadcast(&run->changed);
-	}
-	pthread_mutex_unlock(&run->mutex);
-}
-
 /* The thread keeps working while a collector starts. It gives the start up when the old collector is heard again: that
  * one was only busy, and holds the lock that the new one waits for. */
 static int
@@ -370,7 +295,7 @@ work_meanwhile(void *context)
 	take_frames(run);
 	if (run->session.state == SESSION_FAILED)
 		return true;
-	publish(run, phase_of(run));
+	io_publish(run, io_phase(run));
 	return is_aborted(run) || run->session.last_heard > run->revived;
 }
 
@@ -442,7 +367,7 @@ obey(struct portolan_run *run)
 			return true;
 		if (session->state != SESSION_CLOSED)
 			save_to_spool(run, &run->save_error);
-		publish(run, PHASE_SAVED);
+		io_publish(run, PHASE_SAVED);
 		return false;
 	case COMMAND_ABORT:
 		return false;
@@ -496,8 +421,8 @@ io_main(void *argument)
 			handshake_watch(run);
 		if (run->session.state == SESSION_FAILED)
 			leave(run);
-		phase = phase_of(run);
-		publish(run, phase);
+		phase = io_phase(run);
+		io_publish(run, phase);
 		if (phase == PHASE_FAILED || phase == PHASE_CLOSED)
 			return NULL;
 		revive(run);

@@ -5,6 +5,7 @@
  *	log.c	fills frames; waits only for room
  *	run.c	waits: for the end of an epoch, a flush, the end of the run
  *	io.c	the thread: it alone takes frames, drives the session and, once it runs, touches the socket
+ *	publish.c	what the thread tells the other threads, and the user
  *
  * Locks: log_mutex serialises the threads that log (frames have one producer at a time); the thread never takes it.
  * What the thread publishes is atomic, or under `mutex`, and `changed` is signalled when something was acknowledged,
@@ -178,5 +179,10 @@ void handshake_watch(struct portolan_run *run);
 
 /* The thread; `run` is a struct portolan_run. */
 void *io_main(void *run);
+
+/* The thread's own. The run's phase, as its session is now; publishing it with the counts for other threads, which wakes
+ * those that wait for what has changed. */
+enum run_phase io_phase(const struct portolan_run *run);
+void io_publish(struct portolan_run *run, enum run_phase phase);
 
 #endif
