@@ -92,21 +92,35 @@ add(struct ledger *ledger, const uint8_t session[WIRE_SESSION_SIZE])
 	return member;
 }
 
+/* Begins a new period once the last one is over. A credit that nothing has changed since was that of all periods
+ * between. */
+static void
+begin_period(struct member *member, int64_t now)
+{
+	const int64_t passed = now - member->period;
+
+	if (passed < LEDGER_FORMER_MS)
+		return;
+	member->former = passed < 2 * LEDGER_FORMER_MS ? member->most : member->credit;
+	member->most = member->credit;
+	member->period = now;
+}
+
 /* The bytes that may be queued now: see ledger.h. */
 static uint64_t
-allowed_now(const struct member *member, int64_t now)
+allowed_now(struct member *member, int64_t now)
 {
-	return now < member->former_until && member->former > member->credit ? member->former : member->credit;
+	begin_period(member, now);
+	return member->former > member->most ? member->former : member->most;
 }
 
 static void
 set_credit(struct member *member, uint64_t credit, int64_t now)
 {
-	if (credit < member->credit && member->credit == allowed_now(member, now)) {
-		member->former = member->credit;
-		member->former_until = now + LEDGER_FORMER_MS;
-	}
+	begin_period(member, now);
 	member->credit = credit;
+	if (credit > member->most)
+		member->most = credit;
 }
 
 static void

@@ -7,8 +7,9 @@
  * LEDGER_SILENT_MS of silence. The ledger has no more places than the storer: for a new session, the one that was
  * silent for longest leaves.
  *
- * Credit: a session may have as many bytes of frames queued as its last credit, or, for LEDGER_FORMER_MS, as the credit
- * before, since its client may not know the change yet. One frame may always be queued when there is none.
+ * Credit: a session may have as many bytes of frames queued as the largest credit it had in this and the last period of
+ * LEDGER_FORMER_MS, since its client may not know yet that it has less. One frame may always be queued when there is
+ * none.
  *
  * All credits together can be more than the queue holds: a client may not know yet that there are more connections than
  * when its credit was given. So most of the queue is shared out to the connections that have sessions, in equal parts,
@@ -34,8 +35,9 @@ struct member {
 	struct connection *connection;
 	int64_t heard;
 	uint64_t queued;         /* bytes of its frames that are queued */
-	uint64_t credit, former; /* the last credit; the one before it, and until when it is allowed */
-	int64_t former_until;
+	uint64_t credit;         /* the last */
+	uint64_t most, former;   /* the largest credit of this period, and of the one before it */
+	int64_t period;          /* when it began */
 	struct wire_ack ack; /* the numbers of the last answer, which a commit has stored */
 	bool over;           /* a frame was dropped: all that follow are dropped too, until the session opens again */
 	bool pinged;         /* a ping is queued */

@@ -108,13 +108,20 @@ a_client_may_not_know_yet_that_it_has_less(void **state)
 	tell(ledger, WIRE_ACK, 1, &first, 100, 10000);
 	assert_int_equal(queue_batch(ledger, member, 900, 10000 + LEDGER_FORMER_MS - 1), 0);
 	assert_int_equal(queue_batch(ledger, member, 101, 10000 + LEDGER_FORMER_MS - 1), -1);
-	assert_int_equal(queue_batch(ledger, member, 10, 10000 + LEDGER_FORMER_MS), -1);
-	/* Less and less does not make the time longer. */
-	tell(ledger, WIRE_ACK, 1, &first, 1000, 20000);
-	tell(ledger, WIRE_ACK, 1, &first, 500, 20000);
-	tell(ledger, WIRE_ACK, 1, &first, 0, 20000 + LEDGER_FORMER_MS - 1);
-	assert_int_equal(queue_batch(ledger, member, 10, 20000 + LEDGER_FORMER_MS - 1), 0);
-	assert_int_equal(queue_batch(ledger, member, 10, 20000 + LEDGER_FORMER_MS), -1);
+	assert_int_equal(queue_batch(ledger, member, 10, 10000 + 2 * LEDGER_FORMER_MS), -1);
+	done_with(ledger, 1, 900, 0);
+	/* Less and less: none is forgotten before its time, nor remembered for longer than two periods. */
+	tell(ledger, WIRE_ACK, 1, &first, 1000, 30000);
+	tell(ledger, WIRE_ACK, 1, &first, 500, 30000);
+	tell(ledger, WIRE_ACK, 1, &first, 0, 30000 + LEDGER_FORMER_MS - 1);
+	assert_int_equal(queue_batch(ledger, member, 400, 30000 + LEDGER_FORMER_MS + 1), 0);
+	assert_int_equal(queue_batch(ledger, member, 10, 30000 + 2 * LEDGER_FORMER_MS - 1), 0);
+	assert_int_equal(queue_batch(ledger, member, 10, 30000 + 3 * LEDGER_FORMER_MS), -1);
+	for (int64_t now = 50000; now < 90000; now += 1000) {
+		tell(ledger, WIRE_ACK, 1, &first, (uint64_t)(100000 - now), now);
+		if (now >= 50000 + LEDGER_FORMER_MS)
+			assert_in_range(member->former, 100000 - now, 100000 - now + 2 * LEDGER_FORMER_MS);
+	}
 }
 
 /* One client with many sessions, each of which has more credit than there is now, or sends its one frame: what others
