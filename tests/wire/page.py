@@ -77,6 +77,24 @@ class Page(unittest.TestCase):
             run.close()
             collector.join(10)
 
+    def test_all_replies_are_taken_before_a_frame_is_sent(self):
+        """What was allowed long ago is not any more: the last reply says so."""
+        with zmq.Context.instance().socket(zmq.ROUTER) as collector:
+            collector.bind("inproc://less-and-less")
+            names = {}
+            exec(compile(CODE, "WIRE.md", "exec"), names)
+            opening = threading.Thread(target=lambda: names.update(run=names["Run"]("narrow", "inproc://less-and-less")))
+            opening.start()
+            peer, data = collector.recv_multipart()
+            session = msgpack.unpackb(data)["s"]
+            collector.send_multipart([peer, msgpack.packb({"v": 2, "t": "opened", "s": session, "a": 0, "c": 1000, "ids": "none"})])
+            opening.join(10)
+            for credit in range(30, -1, -1):
+                collector.send_multipart([peer, msgpack.packb({"v": 2, "t": "ack", "s": session, "a": 0, "c": credit})])
+            names["run"].keep("end", e=0)
+            self.assertEqual((names["run"].credit, names["run"].sent), (0, 0))
+            names["run"].socket.close(0)
+
     def run_example(self, code):
         with tempfile.TemporaryDirectory() as directory:
             endpoint = f"ipc://{directory}/sock"
