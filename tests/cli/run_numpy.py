@@ -71,13 +71,16 @@ def trajectory(correct, epochs):
 
 
 def windows(p, window):
-    """dyn_unc and dual of one example: over windows of the epochs it was observed at."""
-    seen = p[~np.isnan(p)]
-    if len(seen) < window:
-        return np.nan, np.nan
-    each = np.lib.stride_tricks.sliding_window_view(seen, window)
-    deviations = each.std(1, ddof=1)
-    return deviations.mean(), ((1 - each.mean(1)) * deviations).mean()
+    """dyn_unc and dual: over windows of the epochs that an example was observed at. Examples of the same epochs go together."""
+    result = np.full((p.shape[1], 2), np.nan)
+    seen, group = np.unique(~np.isnan(p), axis=1, return_inverse=True)
+    by_group = np.split(np.argsort(group, kind="stable"), np.bincount(group).cumsum()[:-1])
+    for epochs, examples in zip(seen.T, by_group):
+        if epochs.sum() >= window:
+            each = np.lib.stride_tricks.sliding_window_view(p[epochs][:, examples], window, axis=0)
+            deviations = each.std(2, ddof=1)
+            result[examples] = np.stack([deviations.mean(0), ((1 - each.mean(2)) * deviations).mean(0)], axis=1)
+    return result
 
 
 def expected(holds, epochs, window):
@@ -88,7 +91,7 @@ def expected(holds, epochs, window):
     v = mean((p - c) ** 2)
     seen = n > 0
     steps = np.array([trajectory(holds["correct"][:, i], epochs) if seen[i] else (0, 0, 0, 0) for i in range(p.shape[1])])
-    pruning = np.array([windows(p[:, i], window) for i in range(p.shape[1])])
+    pruning = windows(p, window)
     with np.errstate(invalid="ignore", divide="ignore"):
         ci = np.where(n > 1, np.sqrt(v + v * v / (n - 1)), np.nan)
     return {
