@@ -280,14 +280,15 @@ def check_fit(portolan, flipped):
 def beta_mixture(x):
     """The mixture as mixture.h describes it, value by value."""
     x = np.clip(x, 1e-6, 1 - 1e-6)
+    log_x, log_rest = np.log(x), np.log1p(-x)
     low = (x < 0.5).astype("f8")
     for _ in range(20000):
         parameters = []
         for w in (low, 1 - low):
-            m = np.average(x, weights=w)
-            s = m * (1 - m) / np.average((x - m) ** 2, weights=w) - 1
+            m = w @ x / w.sum()
+            s = m * (1 - m) / (w @ (x - m) ** 2 / w.sum()) - 1
             parameters.append((w.mean(), m * s, (1 - m) * s))
-        odds = [np.log(share) + (a - 1) * np.log(x) + (b - 1) * np.log1p(-x) - special.betaln(a, b)
+        odds = [np.log(share) + (a - 1) * log_x + (b - 1) * log_rest - special.betaln(a, b)
                 for share, a, b in parameters]
         before, low = low, 1 / (1 + np.exp(odds[1] - odds[0]))
         if np.abs(low - before).max() < 1e-10:
