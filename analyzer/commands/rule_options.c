@@ -1,7 +1,27 @@
 /* rule_options.c: see rule_options.h. */
 #include "rule_options.h"
 
+#include "program/suggest.h"
+
 #include <string.h>
+
+/* Names the rules that are asked for most; the help has the others. */
+static int
+no_such_rule(const struct common_options *request, const char *text)
+{
+	const char *nearest;
+	size_t count = 0;
+
+	while (selection_names[count])
+		count++;
+	nearest = suggest_nearest(text, selection_names, count);
+	if (nearest)
+		return options_wrong(request, "rule %s: did you mean %s?", text, nearest);
+	return options_wrong(request,
+	                     "rule %s: one of ambiguous, hard-to-learn, easy-to-learn, forgettable, random, MEASURE:asc, "
+	                     "MEASURE:desc, and those that the help names",
+	                     text);
+}
 
 int
 rule_parse(const struct common_options *request, const char *text, struct selection_rule *rule)
@@ -16,8 +36,7 @@ rule_parse(const struct common_options *request, const char *text, struct select
 		if (strlen(name) == length && strncmp(text, name, length) == 0)
 			return options_wrong(request, "by %s in which direction? %s:asc or %s:desc", name, name, name);
 	}
-	options_choice(request, "rule", text, selection_names);
-	return STATUS_USAGE;
+	return no_such_rule(request, text);
 }
 
 int

@@ -11,7 +11,7 @@ int
 options_choice(const struct common_options *request, const char *what, const char *text, const char *const *names)
 {
 	const char *nearest;
-	char all[256] = "";
+	char all[512] = ""; /* all names of measures, or of rules, and more */
 	size_t count;
 
 	for (count = 0; names[count]; count++) {

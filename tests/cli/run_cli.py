@@ -224,6 +224,8 @@ CASES = {
     "metrics-full-disk": "metrics small -o /dev/full",
     "select-no-rule": "select small",
     "select-wrong-rule": "select small --by ambigous",
+    "select-no-such-rule": "select small --by best",
+    "select-no-such-measure": "select small --by best:desc",
     "select-no-direction": "select small --by confidence",
     "select-wrong-measure": "select small --by confidnce:asc",
     "select-no-signals": "select small --by aum:asc",
