@@ -255,7 +255,9 @@ check_files(const struct environment *environment, bool writer, struct portolan_
 	store_path(path, directory, "data.mdb");
 	if (stat(path, &status) != 0 && !writer && (errno == ENOENT || errno == ENOTDIR))
 		return error_set(error, STORE_E_NO_STORE,
-		                 "no store at '%s': record a run there first, or name the right directory", directory);
+		                 "no store at '%s': record a run there first, or name its directory with --store or "
+		                 "$PORTOLAN_STORE",
+		                 directory);
 	if (stat(path, &status) != 0)
 		return store_environment_error(environment, errno, "opening", error);
 	if (S_ISREG(status.st_mode) && status.st_size == 0)
