@@ -50,7 +50,7 @@ def test_what_a_record_array_can_do(words):
     assert m.to_numpy()["confidence"][0] == 0.5 and set(m.variability) == {0.25}
     with pytest.raises(AttributeError, match="no column or attribute 'confidenc'"):
         m.confidenc  # noqa: B018
-    with pytest.raises(ValueError, match="confidenc"):
+    with pytest.raises(ValueError, match="no column 'confidenc'; the columns: id, gold, epochs, confidence, "):
         m["confidenc"]
 
 

@@ -107,6 +107,8 @@ class Table:
         return self._table().__array_interface__
 
     def __getitem__(self, which: Any) -> Any:
+        if isinstance(which, str) and which not in self._names():
+            raise ValueError(f"no column {which!r}; the columns: {', '.join(self._names())}")
         found = self._table()[which]
         if getattr(found, "ndim", 0) == 0:
             return _row_of(self._names(), found.item())
