@@ -183,6 +183,12 @@ def test_nan_rows_are_left_out_and_counted(store, capfd):
     assert capfd.readouterr().err.count("refused") <= 1, "a warning is said once"
 
 
+def test_logits_where_probabilities_belong(store, capfd):
+    with portolan.Run("run", store=store) as run:
+        run.log_probs(0, IDS, LOGITS, GOLD)
+    assert run.stats()["logged"] == 0 and "are they logits, for log_logits?" in capfd.readouterr().err
+
+
 def test_strict_raises_after_logging_the_good_rows(store):
     broken = LOGITS.copy()
     broken[1, 0] = np.nan
