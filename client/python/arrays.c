@@ -41,7 +41,7 @@ static int
 type_error(const char *name, const char *wanted, const char *format)
 {
 	PyErr_Format(PyExc_TypeError, "%s must be %s in native byte order; its buffer has the format '%s'%s", name,
-	             wanted, format, advice(name));
+	             wanted, format, strcmp(name, "ids") ? advice(name) : ": of whole numbers pass ids.astype(int)");
 	return -1;
 }
 
