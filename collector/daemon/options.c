@@ -257,8 +257,8 @@ take_arguments(struct options *options, int count, char **arguments, struct port
 	if (!operand)
 		return 0;
 	if (count != 1)
-		return error_set(error, PORTOLAN_E_INVALID, "%s: give one %s", commands[options->command].name,
-		                 operand);
+		return error_set(error, PORTOLAN_E_INVALID, "%s: give one %s; see portolan help %s",
+		                 commands[options->command].name, operand, commands[options->command].name);
 	if (options->command == OPTIONS_REMOVE)
 		options->run = arguments[0];
 	else

@@ -141,7 +141,7 @@ wrong_usage(void **state)
 	        {{"backup"}, "one directory"},
 	        {{"backup", ""}, "directory"},
 	        {{"backup", "a", "b"}, "one directory"},
-	        {{"keygen"}, "one directory"},
+	        {{"keygen"}, "one directory; see portolan help keygen"},
 	        {{"keygen", "dir", "--client", "../x"}, "--client"},
 	        {{"keygen", "dir", "--client", "clients"}, "--client"},
 	        {{"keygen", "dir", "--client", ""}, "--client"},
