@@ -10,6 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+WORDS = ROOT / "analyzer/WORDS.md"
 PAGES = ("analyzer/map", "analyzer/selection", "analyzer/noise", "analyzer/compare", "analyzer/groups", "analyzer/artifacts", "analyzer/aflite", "collector/imports", "collector")
 
 
@@ -60,6 +61,13 @@ def test_what_the_pages_leave(folder):
     assert (folder / "subset.jsonl").read_text(encoding="ascii").startswith('{"id": ')
     assert len((folder / "ids.txt").read_text(encoding="ascii").splitlines()) == 990
     assert len((folder / "kept.txt").read_text(encoding="ascii").splitlines()) > 100
+
+
+def test_every_measure_is_explained(folder):
+    run_block("sh", "portolan metrics toy/seed1 --window 4 -o measures.csv", folder)
+    names = set((folder / "measures.csv").read_text(encoding="ascii").splitlines()[0].split(",")) - {"id", "gold", "label"}
+    assert "dual" in names
+    assert names - set(re.findall(r"`(\w+)`", WORDS.read_text(encoding="utf-8").partition("## Measures")[2])) == set()
 
 
 def prose(page):
