@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,13 @@ def test_what_the_pages_leave(folder):
     assert (folder / "subset.jsonl").read_text(encoding="ascii").startswith('{"id": ')
     assert len((folder / "ids.txt").read_text(encoding="ascii").splitlines()) == 990
     assert len((folder / "kept.txt").read_text(encoding="ascii").splitlines()) > 100
+
+
+def test_what_the_readme_installs_is_what_its_toy_imports():
+    (extra,) = re.findall(r"pip install '\.\[(\w+)\]'", README)
+    installed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"][extra]
+    imported = set(re.findall(r"^import (\w+)", "".join(code for language, code in blocks(README) if language == "python"), re.MULTILINE))
+    assert imported == {"portolan", *installed}
 
 
 def test_every_measure_is_explained(folder):
