@@ -294,6 +294,8 @@ WRONG = [
     (TypeError, "gold must be integers.*soft labels.*no gold probability; pass the class numbers", 0, IDS, LOGITS, GOLD + 0.25),
     (ValueError, r"gold must have the shape \(n,\); it has the shape \(4, 3\): soft labels.*gold.argmax\(1\)", 0, IDS, LOGITS, LOGITS),
     (TypeError, r"gold\[0\] must be an integer, not 0.9: soft labels.*no gold probability", 0, IDS, LOGITS, [0.9, 0.1, 0.5, 0.5]),
+    (TypeError, r"gold\[0\] must be an integer, not 'cat': pass the numbers of the classes", 0, IDS, LOGITS, ["cat", "dog", "cat", "dog"]),
+    (TypeError, r"ids\[1\] must be an integer, not None: an id is an integer from 0 on, or a string", 0, [1, None, 3, 4], LOGITS, GOLD),
     (TypeError, r"gold\[0\] must be an integer, not \[0.9, 0.1\]: soft labels", 0, IDS, LOGITS, [[0.9, 0.1]] * 4),
     (TypeError, r"gold\[3\]", 0, IDS, LOGITS, [0, 1, 1, None]),
     (TypeError, "gold", 0, IDS, LOGITS, None),

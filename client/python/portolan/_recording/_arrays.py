@@ -227,5 +227,7 @@ def _integers(values: Sequence[Any], name: str) -> array[int]:
 def _hint(name: str, values: Sequence[Any]) -> str:
     if name == "gold" and any(isinstance(value, (float, list, tuple)) for value in values):
         return ": soft labels, and several labels per example, have no gold probability; pass the class numbers"
-    mixed = any(isinstance(value, (str, bytes)) for value in values)
-    return ": one kind of id per run" if name == "ids" and mixed else ""
+    text = any(isinstance(value, (str, bytes)) for value in values)
+    if name == "gold":
+        return ": pass the numbers of the classes, and their names in Run(labels=[...])" if text else ""
+    return "" if name != "ids" else ": one kind of id per run" if text else ": an id is an integer from 0 on, or a string"
