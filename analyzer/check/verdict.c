@@ -328,7 +328,7 @@ verdict_report_variability(const struct dynamics *dynamics, uint32_t measures)
 	if (dynamics->range_given || !measures_first_epoch_dominates(sums, dynamics->epoch_count))
 		return;
 	message_warning(
-	        "%.0f%% of the variance is the difference between epoch %u and the later ones, as when training from "
-	        "scratch: variability then shows late learning, not ambiguity; try --epochs %u:",
-	        100 * sums->first / sums->total, dynamics->epochs[0], dynamics->epochs[0] + 1);
+	        "run '%s': %.0f%% of the variance is the difference between epoch %u and the later ones, as when training "
+	        "from scratch: variability then shows late learning, not ambiguity; try --epochs %u:",
+	        dynamics->info->name, 100 * sums->first / sums->total, dynamics->epochs[0], dynamics->epochs[0] + 1);
 }

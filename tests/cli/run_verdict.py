@@ -5,6 +5,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -154,6 +155,8 @@ class Tests:
         """Said by what is ranked or drawn by variability, and by nothing else."""
         for words in (["select", "late", "--by", "ambiguous"], ["map", "late", "-o", "map.svg"]):
             self.expect(str(words), self.call(*words).stderr.count("of the variance is the difference between epoch 0"), 1)
+        said = self.call("compare", "late", "clean", "--show", "regions").stderr
+        self.expect("compare of two runs", re.findall(r"run '(\w+)': \d+% of the variance", said), ["late"])
         for words in (["metrics", "late"], ["select", "late", "--by", "hard-to-learn", "--with-measures", "--format", "csv"],
                       ["compare", "late", "clean", "--average"], ["select", "late", "--by", "ambiguous", "--epochs", "1:"]):
             self.expect(str(words), "of the variance" in self.call(*words).stderr, False)
