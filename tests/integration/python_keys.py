@@ -2,11 +2,14 @@
 
 import os
 import re
+import shlex
 import shutil
+import socket
 import stat
 import subprocess
 import threading
 import time
+from pathlib import Path
 
 import pytest
 import zmq
@@ -83,6 +86,30 @@ def test_keygen_through_portolan(tmp_path):
                           capture_output=True, text=True, timeout=DEADLINE, check=False)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "keys" / "server.key").exists()
+
+
+def test_the_commands_of_the_page(tmp_path):
+    """Those of collector/README.md, with a port of loopback in place of the one that is open to other machines."""
+    page = (Path(__file__).resolve().parents[2] / "collector/README.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        endpoint = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+    make, serve, add, remove = (shlex.split(line, comments=True) for line in block.replace("tcp://0.0.0.0:5757", endpoint).splitlines())
+    assert endpoint in serve
+    programs = f"{Path(PORTOLAN).parent}:{Path(PORTOLAND).parent}"
+    options = {"cwd": tmp_path, "env": {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}}
+    subprocess.run(make, check=True, **options)
+    collector = subprocess.Popen(serve, **options)
+    try:
+        subprocess.run(add, check=True, **options)
+        (tmp_path / "keys/gpu7").rename(tmp_path / "gpu7")
+        assert record("words/seed1", endpoint, tmp_path / "gpu7") == 3
+        subprocess.run(remove, check=True, **options)
+        assert "does not know this client's key" in refusal(endpoint, tmp_path / "gpu7")
+    finally:
+        collector.terminate()
+        assert collector.wait(DEADLINE) == 0
 
 
 def test_keygen_writes_only_where_its_owner_alone_does(tmp_path):

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,21 @@ def test_a_page_runs(folder, page):
     assert found
     for language, code in found:
         run_block(language, code, folder)
+
+
+def test_the_python_page_runs(folder):
+    """Its loop is the reader's: here a model that knows nothing, of three classes."""
+    ((language, code),) = blocks((ROOT / "client/python/README.md").read_text(encoding="utf-8"))
+    if not find_spec("pandas"):
+        code = code.replace("m.to_pandas()", "m.to_numpy()")
+    loop = """
+import numpy as np
+train_one_epoch = lambda model: None
+model = lambda x: x
+loader = [{"id": np.arange(200) + first, "x": np.random.default_rng(first).normal(size=(200, 3)), "y": np.zeros(200, int)} for first in (0, 200)]
+"""
+    check = 'assert len(m) == 400 and set(m["epochs"]) == {5} and set(m["label"]) == {"entailment"}'
+    run_block(language, loop + code + check, folder)
 
 
 def test_what_the_pages_leave(folder):
