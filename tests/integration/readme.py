@@ -80,6 +80,11 @@ def test_what_the_pages_leave(folder):
     assert len((folder / "kept.txt").read_text(encoding="ascii").splitlines()) > 100
 
 
+def test_four_lines_record():
+    lines = [line for language, code in blocks(README) if language == "python" for line in code.splitlines() if re.search(r"\bportolan\b|\brun\.", line)]
+    assert "Four lines go into the loop" in README and len(lines) == 4
+
+
 def test_what_the_readme_installs_is_what_its_toy_imports():
     (extra,) = re.findall(r"pip install '\.\[(\w+)\]'", README)
     installed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"][extra]
