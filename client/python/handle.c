@@ -228,6 +228,7 @@ handle_log(struct handle *self, PyObject *const *args, Py_ssize_t count)
 	struct log_arguments given;
 	portolan_run *run;
 	struct labels_found found = {.changed = false};
+	uint64_t refused;
 	bool converted;
 	int code;
 
@@ -238,9 +239,10 @@ handle_log(struct handle *self, PyObject *const *args, Py_ssize_t count)
 		batch_close(&pinned);
 		return code > 0 ? Py_NewRef(Py_NotImplemented) : NULL;
 	}
+	refused = atomic_load(&run->refused);
 	Py_BEGIN_ALLOW_THREADS code = portolan_log(run, &pinned.batch, &error);
 	Py_END_ALLOW_THREADS self->active--;
-	if (code == 0)
+	if (code == 0 && refused == atomic_load(&run->refused)) /* an id whose row was refused was not logged */
 		found = labels_see(&self->labels, &pinned.batch);
 	batch_close(&pinned);
 	return code < 0 ? module_raise(state_of(self), &error) : tell_found(&found);

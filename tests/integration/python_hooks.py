@@ -255,6 +255,15 @@ def ids_of_hash(hashes):
     return x ^ x >> np.uint64(30) ^ x >> np.uint64(60)
 
 
+def test_an_id_whose_row_was_refused_does_not_return(store, capfd):
+    """Logits given to log_probs() by mistake, and then to log_logits(): these are the first of their ids."""
+    with portolan.Run("run", store=store) as run:
+        run.log_probs(0, [3, 4], LOGITS, [0, 1])
+        run.log_logits(0, [3, 4], LOGITS, [0, 1])
+    (line,) = capfd.readouterr().err.splitlines()
+    assert "2 of 2 rows refused" in line
+
+
 def test_ids_chosen_to_meet_are_not_looked_for_without_end(store, capfd):
     """Beyond 256 of them in one place, an id is not remembered: it would cost more with each of them."""
     ids = ids_of_hash(np.arange(1, 1001, dtype=np.uint64) << np.uint64(33) | np.uint64(5))
