@@ -401,7 +401,7 @@ const struct command map_command = {
                 "portolan map --from counts.csv --colour correctness -o counted.png\n"
                 "with the script, to be changed and drawn again: gnuplot data-map.gp\n"
                 "portolan map snli/seed1 -o data-map.png --script\n",
-        .help = "Draws variability against confidence, coloured by correctness, after Swayamdipta et al. 2020, with histograms of the three beside it: how much the probability of the gold label changed between epochs, its mean, and the share of epochs at which the model was right. "
+        .help = "Draws variability (how much the probability of the gold label changed between epochs) against confidence (its mean), coloured by correctness (the share of epochs at which the model was right), after Swayamdipta et al. 2020, with histograms of the three beside it. "
                 "FILE's ending says how: png, svg or pdf; gif for an animation, the map after each epoch; html for the page of portolan serve with its data inside, one file, which needs neither a server nor gnuplot (p(gold) by epoch is left out, and that is said, where it would have more than 100 MB). "
                 "With --script the data are left too, as FILE.map-data; characters other than letters, digits and ._- become _ in the names of both. "
                 "--json prints what was drawn: examples, axes, regions, files.\n\n"
