@@ -101,7 +101,7 @@ def _sums(rows: DataFrame) -> list[Column]:
         F.avg(p).alias("confidence"),
         F.avg((p - mean) * (p - mean)).alias("variance"),
         F.avg(p * (1 - p)).alias("aleatoric"),
-        F.avg(-F.log(F.greatest(p, F.lit(2.0**-150)))).alias("loss"),
+        F.avg(F.when(p.isNotNull(), -F.log(F.greatest(p, F.lit(2.0**-150))))).alias("loss"),
         F.count_if(right).alias("right"),
         F.count_if(F.col("portolan_before") & ~right).alias("forgetting_events"),
         F.min(F.when(right, epoch)).alias("first_learned"),
