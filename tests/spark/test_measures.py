@@ -35,6 +35,20 @@ def test_a_range_of_epochs(spark, texts, tmp_path, epochs):
     runs.check_same(table, expected)
 
 
+@pytest.mark.parametrize("window", [2, 5, 10, 11])
+def test_windows(spark, texts, tmp_path, window):
+    """dyn_unc and dual, to the last bit; null for examples that were observed less often."""
+    seen = portolan.spark.read(spark, "snli/größe+1%2", *texts.folders)
+    expected = runs.metrics(texts.store, "--window", str(window), run="snli/größe+1%2")
+    table = measured(portolan.spark.measures(seen, window=window, labels=["entails", "neutral", "contradicts", "unknown"]), tmp_path / "out")
+    if window > 10:  # of ten epochs, no example has a window
+        assert table["dyn_unc"].null_count == table["dual"].null_count == len(expected)
+        table = table.drop_columns(["dyn_unc", "dual"])
+    else:
+        assert 0 < np.isnan(expected["dual"]).sum() < len(expected) or window == 2
+    runs.check_same(table, expected, tolerance=0, windows=window <= 10)
+
+
 def test_gold_probabilities_alone(spark, small, tmp_path):
     seen = portolan.spark.read(spark, "run", *small.folders)
     runs.check_same(measured(portolan.spark.measures(seen), tmp_path / "out"), small.expected)
@@ -97,6 +111,8 @@ def test_several_runs_at_once(spark, small, texts, tmp_path):
 def test_what_is_wrong_is_said(spark, small, texts, tmp_path):
     with pytest.raises(ValueError, match="lack the columns: epoch, gold_prob"):
         portolan.spark.measures(spark.range(3))
+    with pytest.raises(ValueError, match="window must be a whole number from 2 on, not 1"):
+        portolan.spark.measures(portolan.spark.read(spark, "run", *small.folders), window=1)
     with pytest.raises(ValueError, match="run=other is not there"):
         portolan.spark.read(spark, "other", *small.folders)
     with pytest.raises(ValueError, match="A:B"):

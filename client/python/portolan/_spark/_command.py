@@ -56,6 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     measures = _command(commands, "measures", "every example's measures, by ascending id, as a folder of files")
     measures.add_argument("--epochs", metavar="A:B", help="use epochs A to B−1, counted from 0; either side may be empty (default: all)")
+    measures.add_argument("--window", type=int, metavar="J", help="dyn_unc and dual too, over windows of J observed epochs (default: without)")
     measures.add_argument("--format", choices=("parquet", "csv"), default="parquet", help="of the files (default: parquet)")
     _operands(measures, "+")
     select = _command(commands, "select", "the ids that a rule ranks first, in rank order, as a folder of text files")
@@ -108,7 +109,7 @@ def _table(spark: SparkSession, options: argparse.Namespace) -> DataFrame:
     if getattr(options, "measures", None) is not None:
         return spark.read.parquet(options.measures)
     seen = _read.read(spark, options.run, *options.folders)
-    return _measures.measures(seen, epochs=getattr(options, "epochs", None))
+    return _measures.measures(seen, epochs=getattr(options, "epochs", None), window=getattr(options, "window", None))
 
 
 def _write_measures(spark: SparkSession, options: argparse.Namespace) -> int:

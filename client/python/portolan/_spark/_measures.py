@@ -28,7 +28,10 @@ _RESERVED = (
 
 
 def measures(
-    df: DataFrame, epochs: str | tuple[int | None, int | None] | None = None, labels: Sequence[str] | None = None
+    df: DataFrame,
+    epochs: str | tuple[int | None, int | None] | None = None,
+    labels: Sequence[str] | None = None,
+    window: int | None = None,
 ) -> DataFrame:
     """The measures of every example: a row each, with the columns of ``portolan metrics``.
 
@@ -37,21 +40,28 @@ def measures(
             result has it too, as its first column, and equal ids in two runs are two examples.
         epochs: which epochs, half-open: ``"2:"`` or ``(2, None)``. Default: all. The gold label is the latest of all epochs.
         labels: the names of the classes, for a column ``label``.
+        window: with J, 2 or more, the columns dyn_unc and dual as well, over windows of J epochs at which the example was observed, as
+            ``portolan metrics --window J`` has them. Each example's probabilities are then held together.
 
     Returns:
-        A DataFrame, in no order, without dyn_unc, dual and tdds, which only ``portolan metrics`` has. Absent values are null. Of several rows with the same example and epoch, the latest stays,
-        by session_started, then rank, then session.
+        A DataFrame, in no order, without tdds, which only ``portolan metrics`` has. Absent values are null. Of several rows with the same
+        example and epoch, the latest stays, by session_started, then rank, then session.
 
     Raises:
-        ValueError: a column is missing.
+        ValueError: a column is missing, or the window is no number from 2 on.
     """
     missing = [name for name in _NEEDED if name not in df.columns]
     if missing:
         raise ValueError(f"measures() needs observations, and these lack the columns: {', '.join(missing)}")
+    if window is not None and (not hasattr(window, "__index__") or window < 2):
+        raise ValueError(f"window must be a whole number from 2 on, not {window!r}")
     first, last = _range(epochs)
     example = [name for name in ("run", "id") if name in df.columns]
     rows = _kept(df, example, F.col("epoch").between(first, last) if epochs is not None else F.lit(True))
-    sums = rows.groupBy(*example).agg(*_sums(rows)).where("epochs > 0")
+    every = [F.collect_list(F.col("gold_prob").cast("double")).alias("portolan_observed")] if window is not None else []
+    sums = rows.groupBy(*example).agg(*_sums(rows), *every).where("epochs > 0")
+    if window is not None:
+        sums = _with_windows(sums, window)
     return sums.select(*example, *_columns(sums, labels))
 
 
@@ -119,6 +129,27 @@ def _sums(rows: DataFrame) -> list[Column]:
     return sums + [_mean(name, _name_of_mean(name)) for name in _own_columns(rows)]
 
 
+def _with_windows(sums: DataFrame, window: int) -> DataFrame:
+    """dyn_unc and dual from the probabilities in the order of the epochs, added up as analyzer/dynamics/measures_windows.c does."""
+    nothing = F.lit(0.0)
+    starts = F.sequence(F.lit(1), F.size("portolan_observed") - window + 1)
+
+    def mean_of(start: Column) -> Column:
+        part = F.slice("portolan_observed", start, window)
+        return F.struct(part.alias("p"), (F.aggregate(part, nothing, lambda total, p: total + p) / window).alias("mean"))
+
+    def deviation_of(part: Column) -> Column:
+        squares = F.aggregate(part["p"], nothing, lambda total, p: total + (p - part["mean"]) * (p - part["mean"]))
+        return F.struct(part["mean"].alias("mean"), F.sqrt(squares / (window - 1)).alias("deviation"))
+
+    each = F.when(F.size("portolan_observed") >= window, F.transform(F.transform(starts, mean_of), deviation_of))
+    sums = sums.withColumn("portolan_windows", each).drop("portolan_observed")
+    count = F.size("portolan_windows")
+    dyn_unc = F.aggregate("portolan_windows", nothing, lambda total, part: total + part["deviation"])
+    dual = F.aggregate("portolan_windows", nothing, lambda total, part: total + (1 - part["mean"]) * part["deviation"])
+    return sums.withColumns({"dyn_unc": dyn_unc / count, "dual": dual / count}).drop("portolan_windows")
+
+
 def _mean(name: str, result: str) -> Column:
     return F.avg(name_of(name).cast("double")).alias(result)
 
@@ -152,7 +183,7 @@ def _columns(sums: DataFrame, labels: Sequence[str] | None) -> list[Column]:
         F.when(epochs > 1, F.sqrt(variance + variance * variance / (epochs - 1))).alias("variability_ci"),
         F.when(is_right, right_since).cast("int").alias("always_right_after"),
         F.when(~is_right, wrong_since).cast("int").alias("always_wrong_after"),
-        *(name for name in ("aum", "el2n", "aleatoric", "entropy", "max_prob", "loss") if name in sums.columns),
+        *(name for name in ("aum", "el2n", "aleatoric", "entropy", "max_prob", "loss", "dyn_unc", "dual") if name in sums.columns),
     ]
     used = {"id", "run", "gold", "right", "variance", "right_since", "wrong_since", *_RESERVED}
     columns += [name_of(name) for name in sums.columns if name not in used]
