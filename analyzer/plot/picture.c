@@ -10,6 +10,7 @@
 #include "describe.h"
 #include "output/claims.h"
 #include "output/output.h"
+#include "program/message.h"
 
 #include <portolan/error.h>
 #include <progress.h>
@@ -238,13 +239,26 @@ picture_begin(struct picture_draft *draft, const struct picture *picture, const 
 	return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the script");
 }
 
-/* The text without characters that no font has. */
+static void
+warn_undrawn(const char *path, const char *undrawn)
+{
+	uint32_t character;
+	int size = (int)plot_decode((const unsigned char *)undrawn, &character);
+
+	message_warning("%s: no font here has '%.*s' (U+%04X): a mark (\xef\xbf\xbd) stands for it, and for others like it; "
+	                "install a font that has it (Debian: fonts-noto-core, fonts-noto-cjk)",
+	                path, size, undrawn, character);
+}
+
+/* The text without characters that no font has; the single pictures of an animation have its characters. */
 static int
 write_script(struct picture_draft *draft, struct portolan_error *error)
 {
 	uint8_t *drawn = plot_is_common(draft->text) ? NULL : gnuplot_characters();
+	const char *undrawn = plot_replace_undrawn(&draft->own, draft->text, drawn);
 
-	plot_replace_undrawn(&draft->own, draft->text, drawn);
+	if (undrawn && !draft->picture->is_part)
+		warn_undrawn(draft->picture->path, undrawn);
 	free(drawn);
 	return output_flush(&draft->own, error);
 }

@@ -129,19 +129,22 @@ plot_is_common(const char *text)
 	return true;
 }
 
-void
+const char *
 plot_replace_undrawn(struct output *output, const char *text, const uint8_t *drawn)
 {
-	const unsigned char *at = (const unsigned char *)text;
+	const unsigned char *at = (const unsigned char *)text, *first = NULL;
 
 	while (*at) {
 		uint32_t character;
 		size_t size = plot_decode(at, &character);
 
-		if (size > 1 && !is_common(character) && !(drawn && drawn[character / 8] & 1 << character % 8))
+		if (size > 1 && !is_common(character) && !(drawn && drawn[character / 8] & 1 << character % 8)) {
+			first = first ? first : at;
 			output_text(output, "\xef\xbf\xbd");
-		else
+		} else {
 			output_bytes(output, at, size ? size : 1);
+		}
 		at += size ? size : 1;
 	}
+	return (const char *)first;
 }

@@ -39,8 +39,8 @@ void script_set_text_item(FILE *stream, const char *name, size_t item, const cha
 bool plot_is_common(const char *text);
 
 /* Copies a script, with U+FFFD for each character that is neither in DejaVu Sans nor in `drawn`, a bit for each
- * character; NULL: none. */
-void plot_replace_undrawn(struct output *output, const char *text, const uint8_t *drawn);
+ * character; NULL: none. Returns where the first of them is in `text`; NULL: there is none. */
+const char *plot_replace_undrawn(struct output *output, const char *text, const uint8_t *drawn);
 #define PLOT_CHARACTERS 0x110000
 
 #endif

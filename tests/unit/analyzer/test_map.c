@@ -52,13 +52,15 @@ test_undrawn(void **state)
 	assert_false(plot_is_common("x 地"));
 	drawn[0x5730 / 8] |= 1 << 0x5730 % 8; /* 地 alone */
 	assert_int_equal(output_open_memory(&output, 100, NULL), 0);
-	plot_replace_undrawn(&output, script, drawn);
+	assert_ptr_equal(plot_replace_undrawn(&output, script, drawn), strstr(script, "图"));
 	output_bytes(&output, "", 1);
 	assert_string_equal(output.buffer, "t = '地\ufffd \ufffd \ufffd é' # \xff\nplot x");
 	output_clear(&output);
-	plot_replace_undrawn(&output, "地", NULL);
+	assert_non_null(plot_replace_undrawn(&output, "é地", NULL));
 	output_bytes(&output, "", 1);
-	assert_string_equal(output.buffer, "\ufffd");
+	assert_string_equal(output.buffer, "é\ufffd");
+	output_clear(&output);
+	assert_null(plot_replace_undrawn(&output, "é", NULL));
 	output_discard(&output);
 	free(drawn);
 }
