@@ -111,14 +111,12 @@ add_after(struct curves *curves, const struct upsample *upsample, struct portola
 	return code;
 }
 
-/* gnuplot knows no block of data without any. */
 static void
 add_series(struct chart_panel *panel, const char *name, const struct dots *dots, bool z, enum chart_style style,
            unsigned colour)
 {
-	if (dots->count > 0)
-		panel->series[panel->series_count++] =
-		        (struct chart_series){name, dots->n, z ? dots->z : dots->p, dots->count, style, colour};
+	panel->series[panel->series_count++] =
+	        (struct chart_series){name, dots->n, z ? dots->z : dots->p, dots->count, style, colour};
 }
 
 /* All tokens' p*, or z*. */

@@ -2,7 +2,8 @@
  * chart.c: the variables of a chart's gnuplot script; see chart.h, and chart.gp, which has how it is drawn.
  *
  * The data stand in the script: one block of lines "x y" for each series, two empty lines between blocks (gnuplot's
- * `index`), so that they can be read, and drawn by other means.
+ * `index`), so that they can be read, and drawn by other means. gnuplot knows no block without a line: a series without
+ * a value is left out, with its name in the key.
  *
  * A note goes to the right of its point, or to its left where the frame ends, and a little up or down where that is
  * taken; one that finds no room is left out. Widths of texts are estimates, as this code does not know the font.
@@ -241,16 +242,40 @@ write_script(FILE *stream, const struct chart *chart)
 	fprintf(stream, "EOD\n%s", script_chart);
 }
 
-int
-chart_draw(const struct chart *chart, const struct picture *picture, struct portolan_error *error)
+static bool
+has_values(const struct chart_series *series)
 {
-	const struct picture_page page = {
-	        .width = FRAME_WIDTH, .height = frame_height(chart), .title = chart->title, .description = chart->caption};
-	struct picture_draft draft = PICTURE_CLOSED;
-	int code = picture_begin(&draft, picture, &page, error);
+	for (size_t i = 0; i < series->n; i++)
+		if (isfinite(series->x[i]) && isfinite(series->y[i]))
+			return true;
+	return false;
+}
 
+static void
+leave_out_empty(struct chart_panel *panel)
+{
+	size_t kept = 0;
+
+	for (size_t s = 0; s < panel->series_count; s++)
+		if (has_values(&panel->series[s]))
+			panel->series[kept++] = panel->series[s];
+	panel->series_count = kept;
+}
+
+int
+chart_draw(const struct chart *given, const struct picture *picture, struct portolan_error *error)
+{
+	struct chart chart = *given;
+	struct picture_page page = {.width = FRAME_WIDTH, .title = chart.title, .description = chart.caption};
+	struct picture_draft draft = PICTURE_CLOSED;
+	int code;
+
+	for (size_t p = 0; p < chart.panel_count; p++)
+		leave_out_empty(&chart.panels[p]);
+	page.height = frame_height(&chart);
+	code = picture_begin(&draft, picture, &page, error);
 	if (code < 0)
 		return code;
-	write_script(draft.script, chart);
+	write_script(draft.script, &chart);
 	return picture_end(&draft, error);
 }

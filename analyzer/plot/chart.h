@@ -40,7 +40,7 @@ struct chart_panel {
 	const char *title, *x_label, *y_label; /* any text; title NULL: none */
 	double x_min, x_max, y_min, y_max;     /* min = max: as the data are */
 	struct chart_series series[CHART_SERIES_MAX];
-	size_t series_count; /* with several, a key above the panel has their names */
+	size_t series_count; /* with several, a key above the panel has their names; one without a value is left out */
 	bool x_log;                     /* x > 0 then, and its range must be given */
 	bool x_whole;                   /* numbers along it are whole */
 	const struct chart_note *notes; /* the ranges must be given then */

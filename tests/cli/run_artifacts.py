@@ -584,6 +584,19 @@ def check_notes():
         assert begin >= 0 and begin + width <= right - left, (text, x, to_left)
 
 
+def check_few():
+    """Of three records no share is beyond chance: that line is left out of the panel of shares, with its name; the others are drawn."""
+    write("few.tsv", "t\tl\nu v\ta\nu w\tb\nv w\ta\n")
+    portolan("artifacts", "few.tsv", "--text", "t", "--label", "l", "--min-count", 1, "--stop-words", "none", "--plot", "few.svg", "--script")
+    with open("few.gp", encoding="utf-8") as file:
+        script = file.read()
+    panels = [int(n) for n in re.findall(r"\bSeries\[\d+\] = (\d+)", script)]
+    styles = re.findall(r"Style\[\d+\] = '([a-z ]+)'", script)
+    blocks = re.search(r"\$data << EOD\n(.*?)EOD\n", script, re.S)[1].split("\n\n\n")[:-1]
+    assert panels == [2, 2] and styles == ["few dots", "line", "few dots", "line"], (panels, styles)
+    assert len(blocks) == 4 and [block.count("\n") + 1 for block in blocks] == [3, 64, 3, 64], blocks
+
+
 def check_long_line():
     """100 MB in one line: of words, then of one word."""
     for text in ("some words " * (100_000_000 // 11), "x" * 100_000_000, "ж" * 10_000_000):
@@ -611,6 +624,7 @@ def main():
         check_statistics(maker)
         check_ignored()
         check_notes()
+        check_few()
         check_long_line()
         os.chdir("/")
     print("counts and statistics as NumPy and collections have them; planted tokens found and balanced; bad input refused")
