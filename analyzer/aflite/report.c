@@ -186,9 +186,10 @@ static void
 add_predictability(struct chart_panel *panel, const struct predictability *predictability)
 {
 	*panel = (struct chart_panel){
-	        .x_label = "p when last predicted",
+	        .x_label = "predictability p, when last predicted",
 	        .x_max = 1,
 	        .y_label = "examples",
+	        .y_whole = true,
 	        .y_max = fmax(1, predictability->threshold_examples[1]),
 	        .series = {{"removed", predictability->p, predictability->removed, BARS, CHART_BARS, 1},
 	                   {"kept", predictability->p, predictability->kept, BARS, CHART_BARS, 0},
@@ -209,7 +210,7 @@ report_chart(const struct filter *filter, const struct picture *picture, struct 
 	        .title = "AFLite",
 	        .caption = caption,
 	        .panel_count = 3,
-	        .panels = {{.x_label = "phase", .x_whole = true, .y_label = "examples left", .series_count = 1},
+	        .panels = {{.x_label = "phase", .x_whole = true, .y_whole = true, .y_label = "examples left", .series_count = 1},
 	                   {.x_label = "phase",
 	                    .x_whole = true,
 	                    .y_label = "share that is right",

@@ -181,6 +181,7 @@ draw(struct curves *curves, const struct upsample *upsample, struct portolan_err
 	        .panel_count = 3,
 	        .panels[0] = {.x_label = "iteration",
 	                      .x_whole = true,
+	                      .y_whole = true,
 	                      .title = "imbalance",
 	                      .y_label = "records lacking",
 	                      .x_max = balance->tried ? balance->tried : 1,

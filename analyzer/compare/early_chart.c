@@ -49,7 +49,9 @@ early_chart(const char *run, const struct early_epoch *rows, size_t n, const str
 	}
 	chart.panels[0].series[0] = (struct chart_series){"confidence", x, confidence, n, CHART_POINTS, 0};
 	chart.panels[0].series[1] = (struct chart_series){"variability", x, variability, n, CHART_POINTS, 1};
-	if (settled < n)
+	if (n == 1)
+		snprintf(caption, sizeof(caption), "one epoch: there is nothing to compare it with");
+	else if (settled < n)
 		snprintf(caption, sizeof(caption),
 		         "the measures so far against those of all %zu epochs: both %g or more from epoch %u on", n,
 		         EARLY_LIKE, (unsigned)rows[settled].epoch);

@@ -25,6 +25,7 @@ forgetting_chart(const char *run, const struct forgetting *forgetting, const str
 	                      .x_min = 0.5,
 	                      .x_max = (double)n + 0.5,
 	                      .x_whole = true,
+	                      .y_whole = true,
 	                      .series_count = 1},
 	};
 	int code;

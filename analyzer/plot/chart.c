@@ -110,20 +110,32 @@ set_notes(FILE *stream, const struct chart *chart, size_t p, size_t notes)
 	return notes;
 }
 
+/* Of the horizontal axis, as given, or as the data are. */
+static void
+find_range(const struct chart_panel *panel, double *least, double *most)
+{
+	*least = panel->x_min;
+	*most = panel->x_max;
+	if (panel->x_min < panel->x_max)
+		return;
+	*least = INFINITY;
+	*most = -INFINITY;
+	for (size_t s = 0; s < panel->series_count; s++)
+		for (size_t i = 0; i < panel->series[s].n; i++) {
+			*least = fmin(*least, panel->series[s].x[i]);
+			*most = fmax(*most, panel->series[s].x[i]);
+		}
+}
+
 /* The step of whole numbers along an axis; 0: gnuplot's. */
 static double
-whole_step(const struct chart_panel *panel)
+whole_step(double range)
 {
-	double least = panel->x_min, most = panel->x_max, step = 1;
+	double step = 1;
 
-	for (size_t s = 0; panel->x_min == panel->x_max && s < panel->series_count; s++)
-		for (size_t i = 0; i < panel->series[s].n; i++) {
-			least = fmin(least, panel->series[s].x[i]);
-			most = fmax(most, panel->series[s].x[i]);
-		}
-	if (!panel->x_whole || most - least > WHOLE_RANGE)
+	if (range > WHOLE_RANGE)
 		return 0;
-	while ((most - least) / step > WHOLE_TICS)
+	while (range / step > WHOLE_TICS)
 		step = step == 1 ? 2 : 5;
 	return step;
 }
@@ -147,7 +159,9 @@ set_panel(FILE *stream, const struct chart *chart, size_t p)
 	const struct chart_panel *panel = &chart->panels[p];
 	const struct frame frame = frame_of(chart, p);
 	bool named = panel->y_name_count > 0;
+	double least, most;
 
+	find_range(panel, &least, &most);
 	script_set_text_item(stream, "Title", p + 1, panel->title ? panel->title : "",
 	                     (frame.right - frame.left) / FRAME_LABEL_EM);
 	script_set_text_item(stream, "XLabel", p + 1, panel->x_label, 25);
@@ -155,10 +169,12 @@ set_panel(FILE *stream, const struct chart *chart, size_t p)
 	script_set_items(stream, "Left Right Bottom Top KeyRows KeyColumns", p + 1,
 	                 (double[]){frame.left, frame.right, frame.bottom, frame.top, (double)frame_key_rows(panel),
 	                            (double)frame_key_columns(panel)});
-	script_set_items(stream, "XFrom XTo YFrom YTo XLog XStep Series", p + 1,
+	script_set_items(stream, "XFrom XTo YFrom YTo XLog XStep YWhole Series", p + 1,
 	                 (double[]){panel->x_min, panel->x_max, named ? 0.5 - (double)panel->y_name_count : panel->y_min,
-	                            named ? 0.5 : panel->y_max, panel->x_log, whole_step(panel),
-	                            (double)panel->series_count});
+	                            named ? 0.5 : panel->y_max, panel->x_log, panel->x_whole ? whole_step(most - least) : 0,
+	                            panel->y_whole, (double)panel->series_count});
+	if (panel->x_whole && least == most) /* one number, in the middle */
+		script_set_items(stream, "XFrom XTo", p + 1, (double[]){least - 0.5, least + 0.5});
 }
 
 static void
@@ -223,7 +239,7 @@ write_script(FILE *stream, const struct chart *chart)
 	size_t series = 0, notes = 0, names = 0;
 
 	write_header(stream, chart);
-	script_declare(stream, "Title XLabel YLabel XFrom XTo YFrom YTo XLog XStep Series", CHART_PANELS_MAX);
+	script_declare(stream, "Title XLabel YLabel XFrom XTo YFrom YTo XLog XStep YWhole Series", CHART_PANELS_MAX);
 	script_declare(stream, "Left Right Bottom Top KeyRows KeyColumns", CHART_PANELS_MAX);
 	script_declare(stream, "Name Style Colour", (size_t)CHART_PANELS_MAX * CHART_SERIES_MAX);
 	script_declare(stream, "Note NoteX NoteY NotePanel NoteToLeft", (size_t)CHART_PANELS_MAX * CHART_NOTES_MAX);

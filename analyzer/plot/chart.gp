@@ -51,6 +51,7 @@ do for [p=1:panels] {
 	if (XFrom[p] < XTo[p]) { set xrange [XFrom[p]:XTo[p]] } else { set xrange [*:*] }
 	if (YFrom[p] < YTo[p]) { set yrange [YFrom[p]:YTo[p]] } else { set yrange [*:*] }
 	set ytics autofreq
+	if (YWhole[p] && YTo[p] - YFrom[p] < 5) { set ytics 1 }
 	if (YFrom[p] < YTo[p] && YTo[p] >= 1000) {
 		set ytics ()
 		step = step_of(YTo[p] - YFrom[p])

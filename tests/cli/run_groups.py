@@ -124,6 +124,17 @@ def check_forgetting(check, portolan, correct):
     return (events > 0) | ~correct.any(axis=0)
 
 
+def check_one_epoch(portolan):
+    """In one epoch nothing is forgotten: the axes of the chart have whole numbers alone, and the epoch's axis that epoch."""
+    run(portolan, "--forgetting", "--epochs", ":1", "--plot", "none.svg")
+    compare = [portolan, "compare", "run", "--store", "store", "--early-stopping", "--epochs", ":1", "--plot", "early.svg"]
+    subprocess.run(compare, check=True, capture_output=True)
+    for picture, wanted in (("none.svg", ["0", "1", "1"]), ("early.svg", ["0", "0"])):
+        with open(picture, encoding="utf-8") as file:
+            numbers = re.findall(r"<text>\s*(-?[\d.]+)</text>", file.read())
+        assert sorted(n for n in numbers if picture == "none.svg" or "." not in n and n != "1") == wanted, (picture, numbers)
+
+
 def main():
     portolan, maker = (os.path.abspath(path) for path in sys.argv[1:3])
     rng, check = np.random.default_rng(3), Check()
@@ -137,6 +148,7 @@ def main():
             writer.writerow(["length", "id", "source"])
             writer.writerows(["" if np.isnan(length[i]) else repr(float(length[i])), i, source[i]] for i in rng.permutation(N))
         forgettable = check_forgetting(check, portolan, correct)
+        check_one_epoch(portolan)
         check_attributes(check, portolan, rng, gold, forgettable, length, source, [])
         confidence = batches[0]["gold_prob"].astype("f8")
         hardest = np.zeros(N, bool)
