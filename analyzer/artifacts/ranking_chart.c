@@ -15,6 +15,7 @@
 #define FIRST 1000 /* always drawn */
 #define POINTS 20000
 #define LINE_POINTS 64
+#define BEYOND "above: more than chance (0.01, Bonferroni)"
 
 struct points {
 	uint32_t *chosen; /* places in the ranking */
@@ -125,7 +126,7 @@ draw(const struct points *points, const char *title, const struct token_counts *
 		chart.panels[i] = (struct chart_panel){
 		        .x_label = "records that hold the token (n)",
 		        .title = i == 0 ? "share of the leading label" : "deviation from the expected share",
-		        .y_label = i == 0 ? "p*" : "z*",
+		        .y_label = i == 0 ? "p*" : "z* (standard deviations)",
 		        .x_min = points->n_min,
 		        .x_max = points->n_max,
 		        .y_min = i == 0 ? 0 : points->z_min,
@@ -136,9 +137,9 @@ draw(const struct points *points, const char *title, const struct token_counts *
 		        .series_count = 1,
 		        .series = {{"a token", points->n, i == 0 ? points->p : points->z, points->count, CHART_DOTS, 0}}};
 	if (one_prior)
-		add_line(&chart.panels[0], "0.01 after Bonferroni", points, points->line_p, 1);
-	add_line(&chart.panels[0], "1 / labels", points, points->even_p, 3);
-	add_line(&chart.panels[1], "0.01 after Bonferroni", points, points->line_z, 1);
+		add_line(&chart.panels[0], BEYOND, points, points->line_p, 1);
+	add_line(&chart.panels[0], "no hint: 1/labels", points, points->even_p, 3);
+	add_line(&chart.panels[1], BEYOND, points, points->line_z, 1);
 	if (below && below->series_count > 0)
 		chart.panels[chart.panel_count++] = *below;
 	number_print_grouped(ranking->count, tokens);

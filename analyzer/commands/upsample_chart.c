@@ -25,6 +25,7 @@ struct curves {
 	struct dots moves;                /* of each chosen token: before, after */
 	double n_min, n_max, z_min, z_max;
 	double even_n[2], even_p[2]; /* the line at 1/labels */
+	char names[2][48];           /* of the chosen tokens, before and after */
 };
 
 static void
@@ -62,12 +63,16 @@ fill(struct curves *curves, const struct upsample *upsample)
 		curves->imbalance_max = fmax(curves->imbalance_max, curves->imbalance[i]);
 	}
 	curves->n_min = HUGE_VAL;
-	for (int after = 0; after < 2; after++)
+	for (int after = 0; after < 2; after++) {
+		snprintf(curves->names[after], sizeof(curves->names[after]), "%s token%s %s",
+		         NUMBER_GROUPED(upsample->token_count), upsample->token_count == 1 ? "" : "s",
+		         after ? "after" : "before");
 		for (size_t s = 0; s < upsample->token_count; s++) {
 			struct token_statistic statistic = upsample_statistic(upsample, s, after);
 
 			add_dot(curves, &curves->chosen[after], &statistic);
 		}
+	}
 	for (size_t s = 0; s < upsample->token_count; s++)
 		for (int after = 0; after < 2; after++) {
 			struct token_statistic statistic = upsample_statistic(upsample, s, after);
@@ -126,8 +131,8 @@ add_tokens(struct chart_panel *panel, const struct curves *curves, bool z)
 	add_series(panel, "others before", &curves->others[0], z, CHART_DOTS, 4);
 	add_series(panel, "others after", &curves->others[1], z, CHART_DOTS, 2);
 	add_series(panel, "the same token", &curves->moves, z, CHART_PAIRS, 4);
-	add_series(panel, "a token before", &curves->chosen[0], z, CHART_DOTS, 1);
-	add_series(panel, "a token after", &curves->chosen[1], z, CHART_DOTS, 0);
+	add_series(panel, curves->names[0], &curves->chosen[0], z, CHART_DOTS, 1);
+	add_series(panel, curves->names[1], &curves->chosen[1], z, CHART_DOTS, 0);
 }
 
 static void
@@ -138,7 +143,7 @@ add_even(struct chart_panel *panel, struct curves *curves, size_t labels)
 		curves->even_p[end] = 1 / (double)labels;
 	}
 	panel->series[panel->series_count++] =
-	        (struct chart_series){"1 / labels", curves->even_n, curves->even_p, 2, CHART_LINE, 3};
+	        (struct chart_series){"no hint: 1/labels", curves->even_n, curves->even_p, 2, CHART_LINE, 3};
 }
 
 /* Tokens of which no label lacks a record. */
@@ -195,7 +200,7 @@ draw(struct curves *curves, const struct upsample *upsample, struct portolan_err
 	                      .x_log = true},
 	        .panels[2] = {.x_label = "records that hold the token (n)",
 	                      .title = "deviation from the expected share",
-	                      .y_label = "z*",
+	                      .y_label = "z* (standard deviations)",
 	                      .x_min = curves->n_min / 1.1,
 	                      .x_max = curves->n_max * 1.1,
 	                      .y_min = curves->z_min,

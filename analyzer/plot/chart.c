@@ -21,6 +21,8 @@
 /* Of the font of 16 points. */
 #define TITLE_EM 21.3
 
+#define KEY_NAME_LONGEST 28 /* ems */
+
 #define FEW 100  /* up to so many dots are drawn larger */
 #define DENSE 30 /* with more points, they would hide their line and others */
 
@@ -190,7 +192,7 @@ set_series(FILE *stream, const struct chart_series *series, size_t item)
 	bool is_few = series->style == CHART_DOTS && series->n <= FEW;
 	bool is_dense = series->style == CHART_POINTS && series->n > DENSE;
 
-	script_set_text_item(stream, "Name", item, series->name, 20);
+	script_set_text_item(stream, "Name", item, series->name, KEY_NAME_LONGEST);
 	fprintf(stream, "Style[%zu] = '%s%s'; ", item, is_few ? "few " : "",
 	        is_dense ? "dashes" : styles[series->style]);
 	script_set_items(stream, "Colour", item, (double[]){series->colour});

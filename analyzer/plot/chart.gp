@@ -1,5 +1,5 @@
 
-# Panels, one below the other, of the series in $data. A range of nothing is taken from the data. Curves differ by mark and dash too: of two
+# Panels, one below the other, of the series in $data. A range of nothing is taken from the data. Curves differ by mark and dash too, dots by mark: of two curves
 # that coincide the lower one shows in the gaps of the upper one.
 array Hue[5] = ['#0072b2', '#d55e00', '#009e73', '#33363d', '#8f949f'] # Okabe and Ito's, and the maps' ink
 mark(k) = word('7 5 9 11 13', k)
@@ -13,17 +13,18 @@ look(style, k) = style eq 'line' ? sprintf("with lines linewidth 2 linecolor rgb
 	style eq 'points' ? sprintf("with linespoints linewidth 2 dashtype %s pointtype %s pointsize 0.6 linecolor rgb '%s'", dash(k), mark(k), Hue[k]) : \
 	style eq 'across' ? sprintf("with boxxyerror linecolor rgb '%s' fillstyle solid %s border", Hue[k], fill(k)) : \
 	style eq 'bars' ? sprintf("with boxes linecolor rgb '%s' fillstyle transparent solid %s border", Hue[k], fill(k)) : \
-	sprintf("with points pointtype 7 pointsize %s linecolor rgb '%s'", style eq 'few dots' ? '0.8' : '0.35', Hue[k])
+	sprintf("with points pointtype %s pointsize %s linecolor rgb '%s'", mark(k), style eq 'few dots' ? '0.8' : '0.35', Hue[k])
 
 # A logarithmic axis: the decades, and, where there are few of them, numbers between.
-between(from, to) = to / from < 3 && from >= 10 ? '1 1.2 1.4 1.6 1.8 2 2.5 3 3.5 4 5 6 7 8 9' : to / from < 10 ? '1 2 3 5 7' : \
+between(from, to) = to / from < 1.6 && from >= 10 ? '1 1.2 1.4 1.6 1.8 2 2.5 3 3.5 4 5 6 7 8 9' : \
+	to / from < 3 && from >= 10 ? '1 1.2 1.5 2 2.5 3 4 5 6 8' : to / from < 10 ? '1 2 3 5 7' : \
 	to / from < 300 ? '1 2 5' : '1'
 # Of numbers along an axis, four to nine.
 decade_of(range) = 10.0 ** floor(log10(range / 5))
 step_of(range) = decade_of(range) * (range / decade_of(range) > 20 ? 5 : range / decade_of(range) > 8 ? 2 : 1)
 
 set multiplot
-set key Left reverse noenhanced textcolor rgb ink horizontal samplen 2
+set key Left reverse noenhanced textcolor rgb ink horizontal samplen 2 width 2
 set boxwidth 1 relative
 set label 101 chart_title at screen X(margin),Y(height - 26) left noenhanced front font 'DejaVu Sans,16' textcolor rgb ink
 do for [n=1:captions] {

@@ -7,7 +7,7 @@
 
 /* The narrowest that the texts allow: in a paper's column of 3.3 inches, labels still have about 6 points. */
 #define FRAME_WIDTH 560.0
-#define FRAME_PANEL_RIGHT 22.0
+#define FRAME_PANEL_RIGHT 30.0 /* half a number of six digits at the frame's end */
 #define FRAME_KEY_ROW 20.0
 #define FRAME_CAPTION_LINES 3  /* at most */
 #define FRAME_NAME_LONGEST 12.0 /* ems */

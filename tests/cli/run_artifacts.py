@@ -229,7 +229,7 @@ def check_figure(words, report):
     with open("figure.gp", encoding="utf-8") as file:
         text = file.read()
     labels = re.findall(r"YLabel\[\d+\] = '(.*)'", text)
-    assert labels == ["records lacking", "p*", "z*"], labels
+    assert labels == ["records lacking", "p*", "z* (standard deviations)"], labels
     blocks = re.search(r"\$data << EOD\n(.*?)EOD\n", text, re.S)[1].split("\n\n\n")
     points = [{tuple(map(float, line.split()[:2])) for line in block.splitlines() if line} for block in blocks]
     for state in ("before", "after"):
@@ -584,6 +584,25 @@ def check_notes():
         assert begin >= 0 and begin + width <= right - left, (text, x, to_left)
 
 
+def check_apart():
+    """Of tokens in 900 to 1,850 records, no number along the axis runs into the next; before and after differ by mark."""
+    rows = (f"{'u' if i < 900 else ''} {'v' if i < 1500 else ''} w\t{'ab'[i % 3 == 0]}" for i in range(1850))
+    write("apart.tsv", "t\tl\n" + "\n".join(rows) + "\n")
+    words = ["apart.tsv", "--text", "t", "--label", "l", "--min-count", 1, "--stop-words", "none"]
+    portolan("artifacts", *words, "--plot", "apart.svg")
+    with open("apart.svg", encoding="utf-8") as file:
+        places = re.findall(r'translate\(([\d.]+),([\d.]+)\)[^>]*text-anchor="middle">\s*<text>\s*([\d,]+)</text>', file.read())
+    rows = {y: sorted((float(x), text) for x, at, text in places if at == y) for _, y, text in places}
+    assert len(rows) == 2, places
+    for row in rows.values():
+        spans = [(x - 4.7 * len(text), x + 4.7 * len(text)) for x, text in row]
+        assert len(row) > 2 and all(left[1] < right[0] for left, right in zip(spans, spans[1:])) and spans[-1][1] < 560, row
+    portolan("upsample", *words, "--count", 1, "-o", "apart-2.tsv", "--plot", "apart.svg")
+    with open("apart.svg", encoding="utf-8") as file:
+        marks = set(re.findall(r"use xlink:href='(#gpPt\d+)' transform='translate\([^']*' color='([^']*)'", file.read()))
+    assert len(marks) >= 4 and len({mark for mark, _ in marks}) == len({colour for _, colour in marks}) == len(marks), marks
+
+
 def check_few():
     """Of three records no share is beyond chance: that line is left out of the panel of shares, with its name; the others are drawn."""
     write("few.tsv", "t\tl\nu v\ta\nu w\tb\nv w\ta\n")
@@ -625,6 +644,7 @@ def main():
         check_ignored()
         check_notes()
         check_few()
+        check_apart()
         check_long_line()
         os.chdir("/")
     print("counts and statistics as NumPy and collections have them; planted tokens found and balanced; bad input refused")
