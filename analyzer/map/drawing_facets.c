@@ -17,7 +17,7 @@
 #define GAP_X 18.0
 #define GAP_Y 34.0 /* with a name */
 #define HEIGHT_MOST 0.8 /* of the width; */
-#define HEIGHT_MOST_NARROW 1.6
+#define HEIGHT_MOST_NARROW 1.8
 #define COLUMNS_MOST 6
 #define OTHERS_MOST 3000 /* points: enough to show where they lie, and each map has them */
 

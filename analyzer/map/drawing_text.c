@@ -163,7 +163,7 @@ map_drawing_caption(char text[MAP_CAPTION_ROOM], const struct map_drawing *drawi
 	else
 		add_examples(text, drawing, map, room);
 	add_missing(text, drawing, source, map, room);
-	if (drawing->facet_count > 0)
+	if (drawing->facet_count > 1)
 		add_if_room(text, room, " · grey: the others");
 	add_epochs(text, drawing, source, map, room);
 }

@@ -17,7 +17,6 @@
 #define BAR_HEIGHT 300.0 /* of colours */
 #define KEY_COUNT 70.0
 #define KEY_TITLE_ROOM 15.0 /* ems */
-#define FACET_KEY_SAVED 22.0 /* in the smaller font */
 
 /* The variables of an axis with so many units of room. */
 static void
@@ -106,24 +105,38 @@ is_counted(const struct sheet *sheet)
 	return sheet->maps[0].colouring == MAP_BY_CATEGORY && sheet->drawing->source_count == 1;
 }
 
+/* In ems, beside the count. In a column of counts all have the same room. */
+static double
+name_room(const struct sheet *sheet, const char *count)
+{
+	bool is_column = sheet->drawing->facet_count == 0;
+	double room = sheet->key_room - MAP_KEY_MARKER;
+
+	if (sheet->maps[0].colouring != MAP_BY_CATEGORY) /* others are short */
+		return KEY_TITLE_ROOM;
+	if (*count)
+		room -= is_column ? KEY_COUNT : plot_width(count) * sheet->key_em;
+	return room / sheet->key_em;
+}
+
 static void
 set_levels(const struct sheet *sheet)
 {
-	double name_room = sheet->maps[0].colouring == MAP_BY_CATEGORY /* others are short */
-	                           ? (sheet->key_room - MAP_KEY_MARKER - (is_counted(sheet) ? KEY_COUNT : 0)) / sheet->key_em
-	                           : KEY_TITLE_ROOM;
-
 	script_set(sheet->stream, "levels", sheet->levels);
 	script_set(sheet->stream, "markers", sheet->markers);
 	script_declare(sheet->stream, "Level LevelCount Colour Shape EdgeShape KeySize", sheet->markers);
 	for (unsigned k = 0; k < sheet->markers; k++) {
 		const struct map_level *level = &sheet->maps[0].levels[k];
 		struct map_marker marker = map_marker(sheet->format, level->slot, sheet->maps[0].shown);
+		char count[NUMBER_ROOM] = "";
 
-		script_set_text_item(sheet->stream, "Level", k + 1, level->name, name_room);
-		fprintf(sheet->stream, "LevelCount[%u] = '%s'; Colour[%u] = 0x%s; KeySize[%u] = %.2f; ", k + 1,
-		        is_counted(sheet) ? NUMBER_GROUPED(level->examples) : "", k + 1, map_slot_colour(level->slot),
-		        k + 1, marker.key_size);
+		if (is_counted(sheet))
+			number_print_grouped(level->examples, count);
+		if (level->slot == MAP_SLOT_OTHERS && plot_width(level->name) > name_room(sheet, count))
+			count[0] = '\0'; /* rather all of "8 others" */
+		script_set_name_item(sheet->stream, "Level", k + 1, level->name, name_room(sheet, count));
+		fprintf(sheet->stream, "LevelCount[%u] = '%s'; Colour[%u] = 0x%s; KeySize[%u] = %.2f; ", k + 1, count,
+		        k + 1, map_slot_colour(level->slot), k + 1, marker.key_size);
 		script_set_items(sheet->stream, "Shape EdgeShape", k + 1, (double[]){marker.shape, marker.edge_shape});
 	}
 }
@@ -371,7 +384,7 @@ map_script_write_facets(FILE *stream, const struct map_drawing *drawing, enum pi
 	                      .text = grid.text,
 	                      .maps = drawing->facets,
 	                      .frames = drawing->facet_count,
-	                      .key_room = grid.scale / grid.text * (MAP_RIGHT - MAP_LEFT) + FACET_KEY_SAVED,
+	                      .key_room = grid.scale / grid.text * (MAP_RIGHT - MAP_LEFT),
 	                      .key_em = MAP_CAPTION_EM,
 	                      .levels = drawing->facets->level_count,
 	                      .markers = drawing->facets->level_count};

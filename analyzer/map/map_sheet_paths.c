@@ -67,7 +67,7 @@ set_path_texts(const struct sheet *sheet)
 
 	map_place_paths(&sheet->maps[0].axes, drawing->paths, drawing->path_count, text, places);
 	for (size_t p = 0; p < drawing->path_count; p++) {
-		script_set_text_item(sheet->stream, "PathName", p + 1, drawing->paths[p].name,
+		script_set_name_item(sheet->stream, "PathName", p + 1, drawing->paths[p].name,
 		                     MAP_PATH_ROOM / MAP_CAPTION_EM);
 		script_set_items(sheet->stream, "PathX PathY PathToLeft PathLast", p + 1,
 		                 (double[]){map_layout_x(layout, places[p].x), map_layout_y(layout, places[p].y),

@@ -9,7 +9,12 @@
  */
 #include "script.h"
 
+#include <math.h>
 #include <string.h>
+
+/* Of a name that loses its middle, in ems. */
+#define ELLIPSIS 1.0
+#define LEAST 1.0 /* of its beginning and its end */
 
 size_t
 plot_decode(const unsigned char *text, uint32_t *character)
@@ -81,13 +86,12 @@ plot_width(const char *text)
 	return width;
 }
 
-void
-plot_quote(FILE *stream, const char *text, double room)
+static void
+write_shown(FILE *stream, const char *text, double room)
 {
 	const unsigned char *at = (const unsigned char *)text;
 	double width = 0;
 
-	fputc('\'', stream);
 	while (*at) {
 		uint32_t character;
 		size_t size = plot_decode(at, &character);
@@ -112,6 +116,34 @@ plot_quote(FILE *stream, const char *text, double room)
 			fwrite(at, 1, size, stream);
 		at += size;
 	}
+}
+
+void
+plot_quote(FILE *stream, const char *text, double room)
+{
+	fputc('\'', stream);
+	write_shown(stream, text, room);
+	fputc('\'', stream);
+}
+
+void
+plot_quote_name(FILE *stream, const char *name, double room)
+{
+	double half = (room - ELLIPSIS) / 2;
+	const char *end = name;
+
+	if (plot_width(name) <= room || half < LEAST) {
+		plot_quote(stream, name, room);
+		return;
+	}
+	for (uint32_t character; plot_width(end) > half;) {
+		size_t size = plot_decode((const unsigned char *)end, &character);
+
+		end += size ? size : 1;
+	}
+	fputc('\'', stream);
+	write_shown(stream, name, half);
+	write_shown(stream, end, INFINITY);
 	fputc('\'', stream);
 }
 

@@ -56,3 +56,11 @@ script_set_text_item(FILE *stream, const char *name, size_t item, const char *te
 	plot_quote(stream, text, room);
 	fputs("; ", stream);
 }
+
+void
+script_set_name_item(FILE *stream, const char *name, size_t item, const char *text, double room)
+{
+	fprintf(stream, "%s[%zu] = ", name, item);
+	plot_quote_name(stream, text, room);
+	fputs("; ", stream);
+}

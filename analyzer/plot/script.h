@@ -21,6 +21,9 @@ extern const char script_begin[], script_chart[], script_marks[], script_map[], 
  * not UTF-8 are left out; cut with … where it would be wider than `room`, in ems. Errors are the stream's. */
 void plot_quote(FILE *stream, const char *text, double room);
 
+/* The same of a name, which loses its middle: names that begin alike mostly end differently. */
+void plot_quote_name(FILE *stream, const char *name, double room);
+
 /* The bytes of the character at `text`, and what it is; 0: not UTF-8. */
 size_t plot_decode(const unsigned char *text, uint32_t *character);
 
@@ -34,6 +37,7 @@ void script_set_text(FILE *stream, const char *name, const char *text, double ro
 void script_declare(FILE *stream, const char *names, size_t size);
 void script_set_items(FILE *stream, const char *names, size_t item, const double *values);
 void script_set_text_item(FILE *stream, const char *name, size_t item, const char *text, double room);
+void script_set_name_item(FILE *stream, const char *name, size_t item, const char *text, double room);
 
 /* Whether DejaVu Sans, which gnuplot-nox brings along, has all characters of a script. */
 bool plot_is_common(const char *text);

@@ -90,7 +90,7 @@ def check_labels(portolan, p, gold):
     check((points[:, 2] == levels[nearest(points, p)]).all(), "gold: a point has another category")
     with open("gold.gp", encoding="utf-8") as file:
         script = file.read()
-    check(re.search(r"^Level\[1\] = 'it’s `touch evil`[^']*…'; ", script, re.M), "gold: the name is quoted, and cut")
+    check(re.search(r"^Level\[1\] = 'it’s `[^']*…[^']*evil\)'; ", script, re.M), "gold: the name is quoted, and its middle cut")
     check(f"LevelCount[1] = '{key[0][1]:,}'" in script, "gold: the key has counts")
     check(len(re.findall(r"^Level\[", script, re.M)) == 14 and "key_title = 'gold'" in script, "gold: the key")
     bars = script[script.index("$bars"):].split("\n\n\n")[2].split("\n")[:14]
@@ -140,6 +140,11 @@ def check_facets(portolan, p, gold):
         found = nearest(points, p)
         check((levels[found[own]] == facet - 1).all() and (levels[found[~own]] != facet - 1).all(), f"facet {facet}: examples")
     corners = [[float(x) for x in place] for place in re.findall(r"^FacetLeft\[\d+\] = ([\d.]+); FacetBottom\[\d+\] = ([\d.]+)", script, re.M)]
+    for size in ((), ("--width", "3.3in")):
+        draw(portolan, "a", "--colour", "gold", "--facet", *size, "-o", "facets.svg")
+        with open("facets.gp", encoding="utf-8") as file:
+            names = re.findall(r"Level\[\d+\] = '(.*?)';", file.read())[:14]
+        check(len(set(names)) == 14 and "…" not in names, f"facets {size}: names that cannot be told apart: {names}")
     width, height, above = (float(re.search(rf"^{name} = ([\d.]+)", script, re.M).group(1)) for name in ("facet_width", "facet_height", "height"))
     for i, (left, bottom) in enumerate(corners):
         check(left >= 0 and bottom >= 0 and left + width <= 1000 and bottom + height <= above, f"facet {i}: within the picture")

@@ -7,17 +7,34 @@
 #include "statistics/random.h"
 
 static void
-assert_quoted(const char *text, double room, const char *expected)
+assert_written(void (*quote)(FILE *, const char *, double), const char *text, double room, const char *expected)
 {
 	char *written;
 	size_t length;
 	FILE *stream = open_memstream(&written, &length);
 
 	assert_non_null(stream);
-	plot_quote(stream, text, room);
+	quote(stream, text, room);
 	fclose(stream);
 	assert_string_equal(written, expected);
 	free(written);
+}
+
+#define assert_quoted(text, room, expected) assert_written(plot_quote, text, room, expected)
+#define assert_name(name, room, expected) assert_written(plot_quote_name, name, room, expected)
+
+/* Both ends of a name stay, as far as they have room, and none of its characters is cut in two. */
+static void
+test_quote_name(void **state)
+{
+	(void)state;
+	assert_name("class number 5", 100, "'class number 5'");
+	assert_name("class number 15", 7, "'class…er 15'");
+	assert_name("class number 5", 2.9, "'clas…'"); /* too little for two ends */
+	assert_name("地图地图地图上", 5.2, "'地图…图上'");
+	assert_name("it's a 'name'", 4.5, "'it’…e’'");
+	assert_name("\xff\xffgrößer\xff\xff als\xff", 3.8, "'gr…ls'");
+	assert_name("", 3, "''");
 }
 
 static void
@@ -553,7 +570,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_quote),  cmocka_unit_test(test_undrawn), cmocka_unit_test(test_levels),
+	        cmocka_unit_test(test_quote), cmocka_unit_test(test_quote_name),  cmocka_unit_test(test_undrawn), cmocka_unit_test(test_levels),
 	        cmocka_unit_test(test_data),   cmocka_unit_test(test_hidden),  cmocka_unit_test(test_labels),
 	        cmocka_unit_test(test_values), cmocka_unit_test(test_shift),   cmocka_unit_test(test_axes),
 	        cmocka_unit_test(test_sample), cmocka_unit_test(test_layout),  cmocka_unit_test(test_paths),
