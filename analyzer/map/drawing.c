@@ -216,7 +216,7 @@ key_of(const struct map_drawing *drawing)
 	if (key.has_bar)
 		return key;
 	if (input.colouring == MAP_PLAIN) {
-		key.entries = drawing->request->path_count > 0 ? MAP_PATH_KEYS : 0;
+		key.entries = drawing->request->path_count > 0 ? map_path_keys(drawing) : 0;
 		key.name_width = 8;
 	}
 	if (input.colouring == MAP_BY_CATEGORY)

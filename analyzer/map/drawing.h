@@ -38,8 +38,6 @@ struct map_request {
 	const char *frames; /* a folder for single pictures; NULL: none */
 };
 
-#define MAP_PATH_KEYS 4 /* what a map of paths explains */
-
 struct map_drawing {
 	const struct map_request *request; /* `own` */
 	struct map_request own;            /* as requested; a map of cells is always a density */
@@ -56,6 +54,10 @@ struct map_drawing {
 	double shift;
 	bool is_animation;
 };
+
+/* What a map of paths explains: fewer for one epoch or two. */
+#define MAP_PATH_KEYS 4
+unsigned map_path_keys(const struct map_drawing *drawing);
 
 int map_drawing_load(struct map_drawing *drawing, const struct map_request *request, struct portolan_error *error);
 int map_drawing_draw(struct map_drawing *drawing, struct portolan_error *error);

@@ -142,7 +142,7 @@ do for [f=1:frames] {
 			if (paths > 0) {
 				set label 400 + k PathKey[k] at screen X(x + T(22)),Y(y) left front textcolor rgb ink
 				eval sprintf("set label 440 + k '' at screen X(x + T(8)),Y(y) front point %s", \
-					point(k < 4 ? ink : '#8f949f', k == 1 ? 1.1 : k == 3 ? 1.4 : 0.7))
+					point(PathKeyKind[k] < 4 ? ink : '#8f949f', PathKeyKind[k] == 1 ? 1.1 : PathKeyKind[k] == 3 ? 1.4 : 0.7))
 				if (k == 1) { eval sprintf("set label 480 '' at screen X(x + T(8)),Y(y) front point %s", point('#ffffff', 0.6)) }
 			} else {
 				set label 400 + k Level[k] at screen X(x + T(22)),Y(y) left noenhanced front textcolor rgb ink

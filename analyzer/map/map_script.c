@@ -192,9 +192,10 @@ set_cuts(const struct sheet *sheet)
 	fputs("$cuts << EOD\n", sheet->stream);
 	for (size_t f = 0; f < sheet->frames; f++) {
 		const struct region_cuts *cuts = &sheet->maps[f].cuts;
-		double v = fmin(cuts->variability, axes->x.to);
+		bool divided = cuts->variability > 0 || sheet->maps[f].region_examples[REGION_AMBIGUOUS] > 0;
+		double v = divided ? fmin(cuts->variability, axes->x.to) : axes->x.to; /* 0 is never ambiguous */
 
-		if (cuts->variability < axes->x.to)
+		if (v < axes->x.to)
 			fprintf(sheet->stream, "%.10g %.10g\n%.10g %.10g\n\n", v, axes->y.from, v, axes->y.to);
 		if (cuts->confidence < axes->y.to)
 			fprintf(sheet->stream, "%.10g %.10g\n%.10g %.10g\n", axes->x.from, cuts->confidence, v,
@@ -221,21 +222,34 @@ set_frames(const struct sheet *sheet)
 	}
 }
 
-/* The key of a map of paths. */
+unsigned
+map_path_keys(const struct map_drawing *drawing)
+{
+	size_t epochs = drawing->sources[0].dynamics.epoch_count;
+
+	return epochs < MAP_PATH_KEYS - 1 ? (unsigned)epochs + 1 : MAP_PATH_KEYS;
+}
+
+/* The key of a map of paths: the first point (1), those between (2), the last one (3), beside which the id stands, and
+ * the other examples (4). The first may be the last. */
 static void
 set_path_keys(const struct sheet *sheet)
 {
 	const struct dynamics *dynamics = &sheet->drawing->sources[0].dynamics;
+	unsigned entries = map_path_keys(sheet->drawing);
 	size_t last = dynamics->epoch_count - 1;
 	const uint32_t *epochs = dynamics->epochs;
 
-	script_declare(sheet->stream, "PathKey", MAP_PATH_KEYS);
-	fprintf(sheet->stream, "PathKey[1] = '%u'; ", epochs[0]);
-	if (last < 2)
-		fputs("PathKey[2] = '–'; ", sheet->stream);
-	else
-		fprintf(sheet->stream, last == 2 ? "PathKey[2] = '%u'; " : "PathKey[2] = '%u–%u'; ", epochs[1], epochs[last - 1]);
-	fprintf(sheet->stream, "PathKey[3] = '%u'; PathKey[4] = 'others'\n", epochs[last]);
+	script_declare(sheet->stream, "PathKey PathKeyKind", entries);
+	fprintf(sheet->stream, "PathKey[1] = '%u%s'; PathKeyKind[1] = 1\n", epochs[0], last == 0 ? ", with id" : "");
+	if (last == 2)
+		fprintf(sheet->stream, "PathKey[2] = '%u'; PathKeyKind[2] = 2\n", epochs[1]);
+	if (last > 2)
+		fprintf(sheet->stream, "PathKey[2] = '%u–%u'; PathKeyKind[2] = 2\n", epochs[1], epochs[last - 1]);
+	if (last > 0)
+		fprintf(sheet->stream, "PathKey[%u] = '%u, with id'; PathKeyKind[%u] = 3\n", entries - 1, epochs[last],
+		        entries - 1);
+	fprintf(sheet->stream, "PathKey[%u] = 'others'; PathKeyKind[%u] = 4\n", entries, entries);
 }
 
 /* The places of the key's entries, the highest correctness first. */
@@ -244,7 +258,7 @@ set_key(const struct sheet *sheet)
 {
 	const struct map_layout *layout = &sheet->drawing->layout;
 	bool is_upward = sheet->maps[0].colouring == MAP_BY_CORRECTNESS, is_paths = sheet->drawing->path_count > 0;
-	unsigned entries = is_paths ? MAP_PATH_KEYS : sheet->style == MAP_SCATTER ? sheet->levels : 0;
+	unsigned entries = is_paths ? map_path_keys(sheet->drawing) : sheet->style == MAP_SCATTER ? sheet->levels : 0;
 
 	script_set(sheet->stream, "keys", entries);
 	script_set(sheet->stream, "key_left", layout->key_left);

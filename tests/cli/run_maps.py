@@ -183,8 +183,10 @@ def check_regions(portolan, p):
             cut = report["maps"][0]["regions"]
             check(np.allclose(rows, [[cut["variability_cut"], -0.03], [cut["variability_cut"], 1.03], [-0.012, cut["confidence_cut"]],
                                      [cut["variability_cut"], cut["confidence_cut"]]]), f"{words}: lines at {rows}")
-
-
+    draw(portolan, "a", "--epochs", ":1", "-o", "one.svg")
+    with open("one.gp") as file:
+        lines = file.read().split("$cuts << EOD\n")[1].split("EOD")[0].split()
+    check(len(lines) == 4 and lines[1] == lines[3] == "0.5", f"variability 0 is never ambiguous, and has no line: {lines}")
     check_selected(portolan, draw(portolan, "a", "-o", "regions.svg")["maps"][0]["regions"], [])
 
 
@@ -283,6 +285,10 @@ def check_shift(portolan, first, second):
     same_cells("shift", read_cells("shift.map-data", shape), wanted)
 
 
+def path_key(script):
+    return re.findall(r"^PathKey\[\d+\] = '(.*)'; PathKeyKind\[\d+\] = (\d)", script, re.M)
+
+
 def check_path(portolan, p):
     report = draw(portolan, "a", "--path", "5,17001", "-o", "path.png")
     for path in report["paths"]:
@@ -291,8 +297,12 @@ def check_path(portolan, p):
         check(np.allclose(path["places"], wanted, atol=1e-9), f"path of {path['id']}")
     with open("path.gp", encoding="utf-8") as file:
         text = file.read()
-    key = re.search(r"^PathKey\[1\] = '0'; PathKey\[2\] = '1–3'; PathKey\[3\] = '4'; ", text, re.M)
-    check(key and "key_title = 'after epoch'" in text, "path: the key")
+    check("key_title = 'after epoch'" in text and path_key(text) == [("0", "1"), ("1–3", "2"), ("4, with id", "3"), ("others", "4")], "path: the key")
+    for epochs, wanted in ((":1", [("0, with id", "1"), ("others", "4")]), (":2", [("0", "1"), ("1, with id", "3"), ("others", "4")]),
+                           (":3", [("0", "1"), ("1", "2"), ("2, with id", "3"), ("others", "4")])):
+        draw(portolan, "a", "--path", "5", "--epochs", epochs, "--width", "3.3in", "-o", "short.png")
+        with open("short.gp", encoding="utf-8") as file:
+            check(path_key(file.read()) == wanted, f"path: the key of {epochs}")
     arrows = [[float(x) for x in line.split()] for line in text.split("$arrows << EOD\n")[1].split("EOD")[0].splitlines() if line]
     check(len(arrows) >= 4 and len(arrows) % 4 == 0, f"path: arrows {arrows}")
     ways = [np.diff(np.array(path["places"]), axis=0) for path in report["paths"]]
