@@ -240,25 +240,29 @@ picture_begin(struct picture_draft *draft, const struct picture *picture, const 
 }
 
 static void
-warn_undrawn(const char *path, const char *undrawn)
+warn_undrawn(const struct picture *picture, const char *undrawn)
 {
+	bool is_gif = picture->format == PICTURE_GIF;
 	uint32_t character;
 	int size = (int)plot_decode((const unsigned char *)undrawn, &character);
 
-	message_warning("%s: no font here has '%.*s' (U+%04X): a mark (\xef\xbf\xbd) stands for it, and for others like it; "
-	                "install a font that has it (Debian: fonts-noto-core, fonts-noto-cjk)",
-	                path, size, undrawn, character);
+	message_warning("%s: %s '%.*s' (U+%04X): a mark (\xef\xbf\xbd) stands for it, and for others like it%s",
+	                picture->path, is_gif ? "a gif cannot show" : "no font here has", size, undrawn, character,
+	                is_gif ? "" : "; install a font that has it (Debian: fonts-noto-core, fonts-noto-cjk)");
 }
 
-/* The text without characters that no font has; the single pictures of an animation have its characters. */
+/* The text without characters that no font has, or, in a GIF, the one font that it takes; it has no joined letters nor
+ * text from the right either. The single pictures of an animation have its characters. */
 static int
 write_script(struct picture_draft *draft, struct portolan_error *error)
 {
-	uint8_t *drawn = plot_is_common(draft->text) ? NULL : gnuplot_characters();
+	const struct picture *picture = draft->picture;
+	bool takes_any = picture->format != PICTURE_GIF && !plot_is_common(draft->text);
+	uint8_t *drawn = takes_any ? gnuplot_characters() : NULL;
 	const char *undrawn = plot_replace_undrawn(&draft->own, draft->text, drawn);
 
-	if (undrawn && !draft->picture->is_part)
-		warn_undrawn(draft->picture->path, undrawn);
+	if (undrawn && !picture->is_part)
+		warn_undrawn(picture, undrawn);
 	free(drawn);
 	return output_flush(&draft->own, error);
 }

@@ -155,6 +155,8 @@ def rare_characters(portolan):
     shown = read("fonts/rare.gp").decode().split("map_title = '")[1].split("'")[0] if done.returncode == 0 else ""
     ok = read("fonts/calls") == b"called\n" and shown == title[:6] + "\ufffd" * 24 and "complaint" not in done.stderr
     ok = ok and done.stderr.count("no font") == 1 and "fonts/rare.svg: no font here has '丆' (U+4E06)" in done.stderr
+    moving = run(portolan, "map", "small", "-o", "fonts/rare.gif", "--title", title, env=environment(PATH=path))
+    ok = ok and moving.returncode == 0 and "fonts/rare.gif: a gif cannot show '一' (U+4E00)" in moving.stderr
     os.unlink("fonts/fc-list")
     os.symlink(shutil.which("gnuplot"), "fonts/gnuplot")
     alone = run(portolan, "map", "small", "-o", "fonts/rare.svg", "--title", title, env=environment(PATH=os.path.abspath("fonts")))
