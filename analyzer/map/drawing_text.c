@@ -31,11 +31,20 @@ append(char *text, size_t room, const char *format, ...)
 #define add(text, ...) append(text, MAP_CAPTION_ROOM, __VA_ARGS__)
 #define describe(text, ...) append(text, MAP_DESCRIPTION_ROOM, __VA_ARGS__)
 
+/* Those that words do not name. */
+static const struct {
+	const char *name, *shown;
+} shown_names[] = {{"gold", "gold label"}, {"aum", "AUM"},   {"el2n", "EL2N"},
+                   {"dyn_unc", "Dyn-Unc"}, {"dual", "DUAL"}, {"tdds", "TDDS"}};
+
 void
 map_shown_name(char text[MAP_CAPTION_ROOM], const char *name)
 {
 	bool is_measure = false;
 
+	for (size_t i = 0; i < sizeof(shown_names) / sizeof(shown_names[0]); i++)
+		if (strcmp(name, shown_names[i].name) == 0)
+			name = shown_names[i].shown;
 	for (int m = 0; m < MEASURE_COUNT; m++)
 		is_measure |= strcmp(name, measure_infos[m].name) == 0;
 	snprintf(text, MAP_CAPTION_ROOM, "%s", name);

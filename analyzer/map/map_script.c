@@ -85,11 +85,10 @@ set_colours(const struct sheet *sheet)
 		axis.high = range.most;
 		axis.step = map_axis_step(range.most - range.least);
 	}
-	script_set_text(sheet->stream, "key_title",
-	                sheet->maps[0].colouring == MAP_BY_CATEGORY ? sheet->drawing->sources[0].input.colour.name
-	                : sheet->maps[0].colouring == MAP_PLAIN     ? "after epoch"
-	                                                            : "correctness",
-	                KEY_TITLE_ROOM);
+	map_shown_name(note, sheet->maps[0].colouring == MAP_BY_CATEGORY ? sheet->drawing->sources[0].input.colour.name
+	                     : sheet->maps[0].colouring == MAP_PLAIN     ? "after epoch"
+	                                                                 : "correctness");
+	script_set_text(sheet->stream, "key_title", note, KEY_TITLE_ROOM);
 	fprintf(sheet->stream, "colouring = '%s'\n", colourings[sheet->maps[0].colouring]);
 	script_set(sheet->stream, "colour_bar",
 	           sheet->style != MAP_SCATTER || sheet->maps[0].colouring == MAP_BY_VALUE);

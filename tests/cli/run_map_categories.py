@@ -92,7 +92,7 @@ def check_labels(portolan, p, gold):
         script = file.read()
     check(re.search(r"^Level\[1\] = 'it’s `[^']*…[^']*evil\)'; ", script, re.M), "gold: the name is quoted, and its middle cut")
     check(f"LevelCount[1] = '{key[0][1]:,}'" in script, "gold: the key has counts")
-    check(len(re.findall(r"^Level\[", script, re.M)) == 14 and "key_title = 'gold'" in script, "gold: the key")
+    check(len(re.findall(r"^Level\[", script, re.M)) == 14 and "key_title = 'gold label'" in script, "gold: the key")
     bars = script[script.index("$bars"):].split("\n\n\n")[2].split("\n")[:14]
     means = [p.mean(0)[levels == k].mean() for k in range(14)]
     got = [float(bar.split()[1]) for bar in bars]
