@@ -31,8 +31,7 @@
 #define WHOLE_TICS 12 /* at most */
 
 /* Notes are written in 9 points. */
-#define LINE 9.5      /* units from line to line, */
-#define CHARACTER 6.2 /* and a character takes in the mean */
+#define LINE 11.0     /* units from line to line */
 #define GAP 6.0       /* between point and text */
 #define LONGEST 24.0  /* ems */
 #define NOTE_EM 12.0
@@ -61,7 +60,7 @@ place(double value, double low, double high, bool logarithmic)
 static double
 width_of(const char *text)
 {
-	return fmin(CHARACTER * (double)frame_characters(text), LONGEST * NOTE_EM);
+	return fmin(plot_width(text), LONGEST) * NOTE_EM;
 }
 
 /* The box where the note of the point (x, y), in units from the frame's lower left corner, fits; false: nowhere. */

@@ -21,8 +21,8 @@
 #define NUMBER_CHARACTER 8.2
 #define BESIDE_LABEL 40.0 /* the label, and what lies between it, the numbers and the frame */
 
-size_t
-frame_characters(const char *text)
+static size_t
+count_characters(const char *text)
 {
 	size_t characters = 0;
 
@@ -35,7 +35,7 @@ size_t
 frame_key_columns(const struct chart_panel *panel)
 {
 	for (size_t s = 0; s < panel->series_count; s++)
-		if (frame_characters(panel->series[s].name) > KEY_SHORT)
+		if (count_characters(panel->series[s].name) > KEY_SHORT)
 			return 1;
 	return 2;
 }
@@ -56,8 +56,7 @@ left_of_panel(const struct chart_panel *panel)
 	double widest = NUMBER_CHARACTER * (double)strlen(NUMBER_GROUPED(most));
 
 	for (size_t i = 0; i < panel->y_name_count; i++)
-		widest = fmax(widest, fmin(NUMBER_CHARACTER * (double)frame_characters(panel->y_names[i]),
-		                           FRAME_NAME_LONGEST * FRAME_LABEL_EM));
+		widest = fmax(widest, fmin(plot_width(panel->y_names[i]), FRAME_NAME_LONGEST) * FRAME_LABEL_EM);
 	return fmax(PANEL_LEFT, widest + BESIDE_LABEL);
 }
 

@@ -33,6 +33,4 @@ size_t frame_key_rows(const struct chart_panel *panel); /* 0: there is no key */
 /* The caption's lines, the last of which may be too long: how many, their beginnings, and its end. */
 size_t frame_caption(const struct chart *chart, const char *lines[FRAME_CAPTION_LINES + 1]);
 
-size_t frame_characters(const char *text);
-
 #endif

@@ -385,6 +385,12 @@ def check_bars(words, rows):
     portolan("artifacts", "tied.tsv", *words[1:], "--plot", "bars.svg", "--script")
     names, bars = drawn_bars("bars.gp")
     assert sorted(names) == ["u", "w", "x"] and len(bars) == 1 and len(bars[0]) == 3, (names, bars)
+    wide = "コンピューターゲーム"
+    write("wide.tsv", "t\tid\tl\n" + "".join(f"{wide if i % 2 else 'w' if i % 4 else 'x'}\t{3 * i}\t{'ab'[i % 2]}\n" for i in range(100)))
+    portolan("artifacts", "wide.tsv", *words[1:], "--plot", "bars.svg", "--script")
+    with open("bars.gp", encoding="utf-8") as file:
+        left = float(re.search(r"\bLeft\[3\] = ([\d.]+)", file.read())[1])
+    assert left > 14.7 * len(wide), left # square characters in 11 points
 
 
 def check_axis():
