@@ -210,3 +210,29 @@ gnuplot_characters(void)
 	}
 	return characters;
 }
+
+char *
+gnuplot_family(const char *name)
+{
+	char program[] = "fc-match", format[] = "--format=%{family}\\n", font[256];
+	char *const arguments[] = {program, format, font, NULL};
+	char *family = NULL;
+	size_t size = 0;
+	ssize_t length;
+	FILE *stream;
+	pid_t child;
+
+	snprintf(font, sizeof(font), "%s", name);
+	stream = open_printed(arguments, &child);
+	if (!stream)
+		return NULL;
+	length = getline(&family, &size, stream);
+	fclose(stream);
+	wait_for(child);
+	if (length > 1) {
+		family[length - 1] = '\0';
+		return family;
+	}
+	free(family);
+	return NULL;
+}

@@ -31,4 +31,8 @@ void gnuplot_stop(struct gnuplot *gnuplot); /* may be called twice, and after gn
  * the caller's to free(). NULL: not known. */
 uint8_t *gnuplot_characters(void);
 
+/* The family that is drawn for the font `name`, as fontconfig's fc-match reports, with its other names after commas; the
+ * caller's to free(). NULL: not known. */
+char *gnuplot_family(const char *name);
+
 #endif

@@ -251,6 +251,18 @@ warn_undrawn(const struct picture *picture, const char *undrawn)
 	                is_gif ? "" : "; install a font that has it (Debian: fonts-noto-core, fonts-noto-cjk)");
 }
 
+/* An SVG names its font, which may be there where it is looked at. */
+static void
+warn_replaced_font(const struct picture *picture, const char *font)
+{
+	char *family = picture->format == PICTURE_PNG || picture->format == PICTURE_PDF ? gnuplot_family(font) : NULL;
+
+	if (family && !strcasestr(family, font))
+		message_warning("%s: no font here is called '%s': '%.*s' stands for it", picture->path, font,
+		                (int)strcspn(family, ","), family);
+	free(family);
+}
+
 /* The text without characters that no font has, or, in a GIF, the one font that it takes; it has no joined letters nor
  * text from the right either. The single pictures of an animation have its characters. */
 static int
@@ -263,6 +275,8 @@ write_script(struct picture_draft *draft, struct portolan_error *error)
 
 	if (undrawn && !picture->is_part)
 		warn_undrawn(picture, undrawn);
+	if (draft->page->font && !picture->is_part)
+		warn_replaced_font(picture, draft->page->font);
 	free(drawn);
 	return output_flush(&draft->own, error);
 }
