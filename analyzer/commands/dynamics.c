@@ -44,6 +44,8 @@ check(void *context, struct portolan_error *error)
 	(void)error;
 	if (format_choose(common, rows_format_names, &request->format) != 0)
 		return STATUS_USAGE;
+	if (format_is_for_people(common))
+		request->format = ROWS_ALIGNED;
 	if (request->id_bytes && request->format != ROWS_NPY)
 		return options_wrong(common, "--id-bytes goes with --format npy; the others have ids as text");
 	return format_of_table(common, "--sessions", request->sessions, ROWS_CSV, &request->sessions_format);
@@ -186,7 +188,7 @@ run(void *context, struct portolan_error *error)
 #define TO(member) .offset = offsetof(struct dynamics_options, member)
 static const struct option_spec options[] = {
         {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = rows_format_names,
-         .group = OPTION_GROUP_OUTPUT, .help = "The format: csv, tsv, jsonl or npy. Default: what FILE ends with, else csv."},
+         .group = OPTION_GROUP_OUTPUT, .help = "The format: csv, tsv, jsonl or npy. Default: what FILE ends with, else csv; on a terminal aligned columns, of a long table its ends."},
         {"ids", "FILE", OPTION_INPUT, TO(ids),
          .help = "Only the examples whose ids are in FILE: one a line, or a NumPy array (.npy); - is standard input. "
                  "Ids that were not observed are warned of, and the exit status is then 3."},

@@ -4,6 +4,9 @@
  * If the store's order is that of the ids, a part of the work is a block of the store at one epoch, and its rows follow
  * those of the part before. If not, each example has a place (places.h). The records of an epoch are put into their
  * places, a range of places at a time, and then written from there.
+ *
+ * People get the ends of the table. Its columns are as wide as what is shown, so records come to the caller's thread
+ * as they are, and it makes rows of those that are shown.
  */
 #include "write.h"
 
@@ -31,7 +34,10 @@ struct writing {
 	struct output *output;
 	struct layout layout;
 	struct rows_column columns[LAYOUT_FIELDS_MAX];
-	struct worker *workers; /* by thread */
+	uint64_t observations;
+	struct rows shown;       /* for people */
+	uint64_t at, next_shown; /* of the table's rows: the one that comes next, and the one that is shown next */
+	struct worker *workers;  /* by thread */
 	struct output *slots;
 	unsigned slot_count;
 	/* If the examples are not in order: */
@@ -49,7 +55,7 @@ write_records(const struct writing *writing, struct output *slot, const char *re
 	const struct layout *layout = &writing->layout;
 	struct rows rows;
 
-	if (writing->request->format == ROWS_NPY) {
+	if (writing->request->format == ROWS_NPY || writing->request->format == ROWS_ALIGNED) {
 		output_bytes(slot, records, n * layout->size);
 		return;
 	}
@@ -93,13 +99,33 @@ write_block(void *context, unsigned thread, unsigned slot, size_t part, struct p
 	return output_check(&writing->slots[slot], error);
 }
 
+/* Adds those of the records that are shown to people. */
+static void
+show_records(struct writing *writing, const struct output *records)
+{
+	size_t size = writing->layout.size;
+
+	for (size_t used = 0; used < records->used; used += size, writing->at++) {
+		if (writing->at < writing->next_shown)
+			continue;
+		writing->next_shown = rows_skip_middle(&writing->shown, writing->at, writing->observations);
+		if (writing->next_shown > writing->at)
+			continue;
+		records_print(&writing->layout, records->buffer + used, &writing->shown);
+		writing->next_shown++;
+	}
+}
+
 static int
 deliver(void *context, unsigned slot, size_t part, struct portolan_error *error)
 {
-	const struct writing *writing = context;
+	struct writing *writing = context;
 
 	(void)part;
-	output_append(writing->output, &writing->slots[slot]);
+	if (writing->request->format == ROWS_ALIGNED)
+		show_records(writing, &writing->slots[slot]);
+	else
+		output_append(writing->output, &writing->slots[slot]);
 	return output_check(writing->output, error);
 }
 
@@ -291,7 +317,7 @@ free_writing(struct writing *writing)
 }
 
 static void
-write_head(struct writing *writing, uint64_t observations)
+write_head(struct writing *writing)
 {
 	const struct layout *layout = &writing->layout;
 	struct npy_field fields[LAYOUT_FIELDS_MAX];
@@ -299,7 +325,11 @@ write_head(struct writing *writing, uint64_t observations)
 
 	if (writing->request->format == ROWS_NPY) {
 		layout_npy(layout, fields);
-		npy_write_records_header(writing->output, fields, layout->count, observations);
+		npy_write_records_header(writing->output, fields, layout->count, writing->observations);
+		return;
+	}
+	if (writing->request->format == ROWS_ALIGNED) {
+		rows_begin_aligned(&writing->shown, writing->output, writing->columns, layout->count);
 		return;
 	}
 	rows = rows_for(writing->output, writing->request->format, writing->columns, layout->count, false);
@@ -324,6 +354,8 @@ prepare(struct writing *writing, struct portolan_error *error)
 	if (code < 0)
 		return code;
 	layout_columns(&writing->layout, writing->columns);
+	if (request->format == ROWS_ALIGNED)
+		writing->columns[0].kind = ROWS_TEXT; /* an id is a name, of which no digits are parted */
 	if (request->list) {
 		writing->place_count = request->list->count;
 		return places_of_list(request->list, run, &writing->places, error);
@@ -333,22 +365,35 @@ prepare(struct writing *writing, struct portolan_error *error)
 	return ascending ? 0 : places_of_all(run, &writing->places, &writing->place_count, error);
 }
 
+static int
+write_rows(struct writing *writing, struct portolan_error *error)
+{
+	int code;
+
+	write_head(writing);
+	code = writing->places ? write_gathered(writing, error) : write_in_order(writing, error);
+	if (writing->request->format != ROWS_ALIGNED)
+		return code;
+	rows_end_aligned(&writing->shown);
+	if (code >= 0 && output_flush(writing->output, NULL) >= 0)
+		rows_note_excerpt(&writing->shown, writing->observations, "observations");
+	return code;
+}
+
 int
 observations_write(struct dynamics *run, const struct observations_request *request, struct output *output,
                    struct portolan_error *error)
 {
 	struct writing writing = {.run = run, .request = request, .output = output};
-	uint64_t observations = 0;
 	int code = prepare(&writing, error);
 
 	if (code >= 0)
-		code = survey_run(run, request->list ? writing.places : NULL, request->found, &observations, error);
+		code = survey_run(run, request->list ? writing.places : NULL, request->found, &writing.observations,
+		                  error);
 	if (code >= 0)
 		code = open_workers(&writing, error);
-	if (code >= 0) {
-		write_head(&writing, observations);
-		code = writing.places ? write_gathered(&writing, error) : write_in_order(&writing, error);
-	}
+	if (code >= 0)
+		code = write_rows(&writing, error);
 	free_writing(&writing);
 	return code;
 }

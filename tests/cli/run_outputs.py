@@ -415,6 +415,16 @@ def check_excerpts():
     done, text = on_terminal(b"", "compare", "r", "s", "--average")
     assert done in (0, 3) and text.splitlines()[0].split()[:3] == ["id", "gold", "epochs"], text
     assert "id,gold,epochs" in on_terminal(b"", "compare", "r", "s", "--average", "--format", "csv")[1]
+    write("wanted.txt", "2999\n7\n")  # these two come out of their order, and are gathered
+    for words, count in ((["dynamics", "many"], 6000), (["dynamics", "two", "--columns", "correct"], 40), (["dynamics", "many", "--ids", "wanted.txt"], 4)):
+        rows = [line.split(",")[:2] for line in run(*words).stdout.splitlines()]
+        done, text = on_terminal(b"", *words)
+        lines = text.splitlines()
+        first = next(i for i, line in enumerate(lines) if line.split()[:1] == rows[1][:1])
+        shown = rows[1:] if count <= 21 else [*rows[1:11], ["…"], *rows[-10:]]
+        assert done == 0 and len(rows) == count + 1 and [line.split()[:2] for line in lines[first:first + len(shown)]] == shown, (words, text)
+        assert (f"the first and the last 10 of {count:,} observations; -o FILE has all" in text) == (count > 21), (words, text)
+        assert on_terminal(b"", *words, "-o", "-")[1].startswith("id,epoch,"), words
 
 
 def check_narrow_terminal(maker):
