@@ -1,4 +1,5 @@
 /* backup.c: portolan backup: a copy of the store; portoland makes it. */
+#include "options/options.h"
 #include "program/handover.h"
 
 const struct command backup_command = {
@@ -17,5 +18,8 @@ const struct command backup_command = {
                 "To restore, stop the collector and put the copy in the store's place. Handed over to portoland.",
         .common = COMMON_STORE,
         .operand = "directory",
-        .hand_over = handover_to_collector,
+        .least = 1,
+        .most = 1,
+        .request_size = sizeof(struct common_options),
+        .run = handover,
 };

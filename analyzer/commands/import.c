@@ -2,12 +2,20 @@
 #include "options/options.h"
 #include "program/handover.h"
 
+struct import_request {
+	struct common_options common;
+	const char *run;
+	bool overwrite;
+};
+
+#define TO(member) .offset = offsetof(struct import_request, member)
 static const struct option_spec options[] = {
-        {"run", "NAME", OPTION_TEXT,
+        {"run", "NAME", OPTION_TEXT, TO(run),
          .group = OPTION_GROUP_HOW, .help = "The name of the new run. A spool file knows its own; with NAME it becomes a run of that name."},
-        {"overwrite", NULL, OPTION_FLAG, .group = OPTION_GROUP_HOW, .help = "Replace the run of that name, when all is imported."},
+        {"overwrite", NULL, OPTION_FLAG, TO(overwrite), .group = OPTION_GROUP_HOW, .help = "Replace the run of that name, when all is imported."},
         {0},
 };
+#undef TO
 
 const struct command import_command = {
         .name = "import",
@@ -22,5 +30,8 @@ const struct command import_command = {
         .common = COMMON_STORE,
         .options = options,
         .operand = "file",
-        .hand_over = handover_to_collector,
+        .least = 1,
+        .most = 1,
+        .request_size = sizeof(struct import_request),
+        .run = handover,
 };

@@ -2,8 +2,13 @@
 #include "options/options.h"
 #include "program/handover.h"
 
+struct keygen_request {
+	struct common_options common;
+	const char *client;
+};
+
 static const struct option_spec options[] = {
-        {"client", "NAME", OPTION_TEXT,
+        {"client", "NAME", OPTION_TEXT, .offset = offsetof(struct keygen_request, client),
          .group = OPTION_GROUP_HOW, .help = "Make keys for one more client of the collector whose keys are in DIR."},
         {0},
 };
@@ -23,5 +28,8 @@ const struct command keygen_command = {
                 "Nothing that exists is overwritten. Handed over to portoland.",
         .options = options,
         .operand = "directory",
-        .hand_over = handover_to_collector,
+        .least = 1,
+        .most = 1,
+        .request_size = sizeof(struct keygen_request),
+        .run = handover,
 };

@@ -26,22 +26,12 @@ run(void *context, struct portolan_error *error)
 {
 	const struct rm_request *request = context;
 	const struct common_options *common = &request->common;
-	const char *run = common->operands[0], *words[7] = {NULL, "rm"};
-	int count = 2;
+	const char *run = common->operands[0];
 
-	(void)error;
-	if (!request->yes && isatty(STDIN_FILENO) && isatty(STDERR_FILENO) && !confirm(run, common->store)) {
-		message_error("run '%s' was not removed", run);
-		return STATUS_FAILED;
-	}
-	if (option_given(common, "store")) {
-		words[count++] = "--store";
-		words[count++] = common->store;
-	}
-	if (run[0] == '-')
-		words[count++] = "--";
-	words[count++] = run;
-	return handover_become((char **)words);
+	if (request->yes || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO) || confirm(run, common->store))
+		return handover(context, error);
+	message_error("run '%s' was not removed", run);
+	return STATUS_FAILED;
 }
 
 static const struct option_spec options[] = {

@@ -190,7 +190,7 @@ offer_operands(const struct line *line)
 
 	if (command->actions && !line->action)
 		offer_all(line, command->actions);
-	else if (!command->operand || (!command->hand_over && line->operands >= command->most))
+	else if (!command->operand || line->operands >= command->most)
 		return;
 	else if (strcmp(command->operand, "run") == 0)
 		offer_runs(line);

@@ -78,12 +78,9 @@ option_at(const struct command *command, size_t index)
 		for (const struct option_spec *option = tables[t]; option && option->name; option++)
 			if (index-- == 0)
 				return option;
-	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++) {
-		bool handed_over = command->hand_over && option_is_named("quiet verbose styled", shared[i].option.name);
-
-		if ((shared[i].commands == ANY || shared[i].commands & command->common) && !handed_over && index-- == 0)
+	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++)
+		if ((shared[i].commands == ANY || shared[i].commands & command->common) && index-- == 0)
 			return &shared[i].option;
-	}
 	return NULL;
 }
 

@@ -55,8 +55,6 @@ struct command {
 	int (*check)(void *request, struct portolan_error *error);
 	/* An exit status, or a negative code with `error` filled. */
 	int (*run)(void *request, struct portolan_error *error);
-	/* Replaces all of the above: portoland reads the command line. */
-	int (*hand_over)(const struct command *command, char **argv);
 };
 
 /* Each is defined in its file. */

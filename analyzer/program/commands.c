@@ -97,8 +97,6 @@ command_run(const struct command *command, int argc, char **argv)
 	void *request;
 	int status;
 
-	if (command->hand_over)
-		return command->hand_over(command, argv);
 	request = malloc(command->request_size);
 	if (!request) {
 		message_error("out of memory");

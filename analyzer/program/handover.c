@@ -2,12 +2,13 @@
  * handover.c: finds portoland and becomes it.
  *
  * $PORTOLAND, if set, names the program. Otherwise it is beside this program (installed), in ../collector (a build
- * tree), or on $PATH. The arguments are passed on unchanged, and portoland checks them.
+ * tree), or on $PATH. It gets the options that were given, and checks their values.
  */
 #include "handover.h"
 
 #include "message.h"
-#include "options/help.h"
+#include "options/checks.h"
+#include "options/options.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -37,41 +38,55 @@ own_folder(char folder[PATH_MAX])
 
 /* Does not return if the program could be started. */
 static void
-become(const char *program, char **arguments)
+become(const char *program, const char **words)
 {
-	arguments[0] = (char *)program;
+	words[0] = program;
 	signal(SIGPIPE, SIG_DFL);
-	execvp(program, arguments);
+	execvp(program, (char **)words);
 }
 
-int
-handover_become(char **arguments)
+static int
+find_and_become(const char **words)
 {
 	static const char *const places[] = {"portoland", "../collector/portoland"};
 	const char *chosen = getenv("PORTOLAND");
 	char folder[PATH_MAX], program[PATH_MAX + 32];
 
 	if (chosen && *chosen) {
-		become(chosen, arguments);
+		become(chosen, words);
 		message_error("cannot start %s ($PORTOLAND): %s", chosen, strerror(errno));
 		return STATUS_FAILED;
 	}
 	for (size_t i = 0; own_folder(folder) && i < sizeof(places) / sizeof(places[0]); i++) {
 		snprintf(program, sizeof(program), "%s/%s", folder, places[i]);
 		if (access(program, X_OK) == 0)
-			become(program, arguments);
+			become(program, words);
 	}
-	become("portoland", arguments);
+	become("portoland", words);
 	message_error("cannot start portoland: %s (it is installed beside portolan; if it is elsewhere, set $PORTOLAND)",
 	              strerror(errno));
 	return STATUS_FAILED;
 }
 
 int
-handover_to_collector(const struct command *command, char **argv)
+handover(void *context, struct portolan_error *error)
 {
-	for (int i = 2; argv[i] && strcmp(argv[i], "--") != 0; i++)
-		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
-			return help_short(command, NULL);
-	return handover_become(argv);
+	const struct common_options *common = context;
+	const struct option_spec *option;
+	char names[OPTIONS_MAX][OPTION_LABEL_ROOM];
+	const char *words[2 * OPTIONS_MAX + 5] = {NULL, common->command->name};
+	size_t count = 2;
+
+	(void)error;
+	for (size_t i = 0; (option = option_at(common->command, i)) != NULL; i++) {
+		if (!option_given(common, option->name) || option_is_named("yes styled", option->name))
+			continue; /* portoland neither asks nor has colours */
+		words[count++] = option_label(option, names[i]);
+		if (option->argument)
+			words[count++] = *(const char *const *)((const char *)context + option->offset);
+	}
+	if (common->operands[0][0] == '-')
+		words[count++] = "--";
+	words[count++] = common->operands[0];
+	return find_and_become(words);
 }

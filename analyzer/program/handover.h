@@ -4,11 +4,8 @@
 
 #include "command.h"
 
-/* Replaces this process by portoland, whose arguments are those given, NULL at their end; the first is set to its name.
- * Returns STATUS_FAILED when there is none. */
-int handover_become(char **arguments);
-
-/* The same with the program's own arguments. For --help it prints the command's help instead and returns its status. */
-int handover_to_collector(const struct command *command, char **argv);
+/* A command.run: replaces this process by portoland, with the command's options that were given and its one operand.
+ * Returns STATUS_FAILED when there is no such program. */
+int handover(void *request, struct portolan_error *error);
 
 #endif

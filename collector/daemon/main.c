@@ -8,14 +8,18 @@
 #include "parent.h"
 #include "server.h"
 
+#include <portolan/clock.h>
 #include <portolan/error.h>
 #include <portolan/store.h>
 #include <spool.h>
 #include <visible.h>
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #define NICE 10 /* gets a tenth of the processor time of a training loop that it competes with */
 
@@ -68,7 +72,7 @@ serve(const struct options *options)
 }
 
 static int
-import_file(const struct import_options *import)
+import_file(const struct options *options, const struct import_options *import)
 {
 	struct import_report report = {0};
 	struct portolan_error error = {0};
@@ -83,15 +87,15 @@ import_file(const struct import_options *import)
 	       report.examples, report.epochs);
 	if (report.replaced)
 		printf("replaced, or not later than what was there: %" PRIu64 " observations\n", report.replaced);
-	if (report.refused)
+	if (report.refused && !options->quiet)
 		fprintf(stderr, "portoland: %" PRIu64 " observations were refused\n", report.refused);
-	if (report.damage[0])
+	if (report.damage[0] && !options->quiet)
 		fprintf(stderr, "portoland: %s\n", report.damage);
 	return report.refused || report.damage[0] ? EXIT_INCOMPLETE : EXIT_DONE;
 }
 
 static int
-import_files(const struct import_options *import)
+import_files(const struct options *options, const struct import_options *import)
 {
 	struct import_report report = {0};
 	struct portolan_error error = {0};
@@ -108,12 +112,12 @@ import_files(const struct import_options *import)
 	if (report.replaced)
 		printf("replaced: %" PRIu64 " observations of an example seen again later in the same epoch\n",
 		       report.replaced);
-	if (report.changed_labels)
+	if (report.changed_labels && !options->quiet)
 		fprintf(stderr,
 		        "portoland: warning: \"gold\" changed: %" PRIu64
 		        " times an example had another than before; the later stays\n",
 		        report.changed_labels);
-	if (report.refused)
+	if (report.refused && !options->quiet)
 		fprintf(stderr, "portoland: %" PRIu64 " line%s left out\n", report.refused,
 		        report.refused == 1 ? " was" : "s were");
 	return report.refused ? EXIT_INCOMPLETE : EXIT_DONE;
@@ -127,9 +131,9 @@ import(const struct options *options)
 	struct portolan_error error;
 
 	if (spool_is_one(import.path))
-		return import_file(&import);
+		return import_file(options, &import);
 	if (import.run)
-		return import_files(&import);
+		return import_files(options, &import);
 	error_set(&error, PORTOLAN_E_INVALID, "import: say which run to make with --run NAME");
 	return fail(EXIT_USAGE, &error);
 }
@@ -146,7 +150,11 @@ remove_run(const struct options *options)
 	interrupted = channel_close(channel);
 	if (result < 0 && interrupted)
 		error_set(&error, result, "interrupted; `portolan runs` tells whether the run is still there");
-	return result == 0 ? EXIT_DONE : fail(interrupted ? 128 + interrupted : EXIT_FAILED, &error);
+	if (result < 0)
+		return fail(interrupted ? 128 + interrupted : EXIT_FAILED, &error);
+	if (isatty(STDOUT_FILENO))
+		printf("removed run '%s' from the store %s\n", options->run, options->store);
+	return EXIT_DONE;
 }
 
 static int
@@ -159,17 +167,19 @@ make_keys(const struct options *options)
 	if (result < 0)
 		return fail(EXIT_FAILED, &error);
 	if (client)
-		printf("Keys of the client %s are in %s/%s: move that directory to where it runs, and give it as "
-		       "keys=.\n"
-		       "To let it in no longer: rm %s/clients/%s.pub; if it is connected, it goes on until that ends, "
-		       "so\n"
-		       "restart the collector as well: other clients connect again, and lose nothing.\n",
+		printf("made the keys of the client %s in %s/%s\n"
+		       "Move that directory to where the client runs, and give it as keys=.\n"
+		       "To let the client in no longer: rm %s/clients/%s.pub. A client that is\n"
+		       "connected then goes on until its connection ends: to end it, restart the\n"
+		       "collector. Other clients connect again, and lose nothing.\n",
 		       client, directory, client, directory, client);
 	else
-		printf("Collector:  portoland --keys %s --listen tcp://ADDRESS:5757\n"
-		       "Clients:    copy client.key and server.pub of %s to a directory there, and give that as keys=\n"
+		printf("made the keys of a collector and a first client in %s\n"
+		       "Collector:  portoland --keys %s --listen tcp://ADDRESS:5757\n"
+		       "Client:     copy %s/client.key and %s/server.pub to a directory\n"
+		       "            there, and give that as keys=\n"
 		       "More of them, each with a key of its own: portolan keygen %s --client NAME\n",
-		       directory, directory, directory);
+		       directory, directory, directory, directory, directory);
 	return EXIT_DONE;
 }
 
@@ -185,26 +195,20 @@ back_up(const struct options *options)
 	return EXIT_DONE;
 }
 
-int
-main(int argc, char **argv)
+static int
+run(const struct options *options)
 {
-	struct portolan_error error = {0};
-	struct options options;
-
-	store_expect_short_file(NULL);
-	if (options_parse(&options, argc, argv, &error) < 0)
-		return fail(EXIT_USAGE, &error);
-	switch (options.command) {
+	switch (options->command) {
 	case OPTIONS_SERVE:
-		return serve(&options);
+		return serve(options);
 	case OPTIONS_IMPORT:
-		return import(&options);
+		return import(options);
 	case OPTIONS_REMOVE:
-		return remove_run(&options);
+		return remove_run(options);
 	case OPTIONS_KEYGEN:
-		return make_keys(&options);
+		return make_keys(options);
 	case OPTIONS_BACKUP:
-		return back_up(&options);
+		return back_up(options);
 	case OPTIONS_HELP:
 		fputs(options_help, stdout);
 		return EXIT_DONE;
@@ -213,4 +217,37 @@ main(int argc, char **argv)
 		return EXIT_DONE;
 	}
 	return EXIT_FAILED;
+}
+
+static void
+say_resources(double began)
+{
+	struct rusage usage;
+
+	if (getrusage(RUSAGE_SELF, &usage) == 0)
+		fprintf(stderr, "portoland: %.2f s; %ld MB of memory at most, with what is mapped of files\n",
+		        clock_s() - began, usage.ru_maxrss * 1024 / 1000000);
+}
+
+int
+main(int argc, char **argv)
+{
+	const double began = clock_s();
+	struct portolan_error error = {0};
+	struct options options;
+	int status;
+
+	store_expect_short_file(NULL);
+	if (options_parse(&options, argc, argv, &error) < 0)
+		return fail(EXIT_USAGE, &error);
+	if (options.quiet && !freopen("/dev/null", "w", stdout)) /* it says what was done */
+		return EXIT_FAILED;
+	status = run(&options);
+	if (status != EXIT_FAILED && (fflush(stdout) != 0 || ferror(stdout))) {
+		error_set(&error, PORTOLAN_E_SYSTEM, "cannot write standard output: %s", strerror(errno));
+		status = fail(EXIT_FAILED, &error);
+	}
+	if (options.verbose)
+		say_resources(began);
+	return status;
 }

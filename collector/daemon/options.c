@@ -21,60 +21,80 @@
 
 const char options_help[] =
         "Examples:\n"
-        "  portoland --store ./portolan-store            collect at tcp://127.0.0.1:5757 until stopped\n"
-        "  portoland --store s --listen tcp://127.0.0.1:6000 --listen ipc:///run/user/1000/portolan\n"
-        "  portoland --store s --detach --exit-when-idle 60\n"
-        "                                                in the background, until no client has recorded for a minute\n"
-        "  portoland keygen keys                         make keys; then serve clients on other machines:\n"
-        "  portoland --store s --keys keys --listen tcp://0.0.0.0:5757\n"
-        "  portoland import training_dynamics --run snli/roberta --store s\n"
-        "  portoland import portolan-spool/5f0c7a41d2b96e83.spool --store s\n"
-        "  portoland rm snli/roberta --store s\n"
-        "  portoland backup /backup/s --store s\n"
+        "  # collect at tcp://127.0.0.1:5757 until stopped\n"
+        "  portoland --store ./portolan-store\n"
+        "  # at other addresses\n"
+        "  portoland --listen tcp://127.0.0.1:6000 --listen ipc:///run/user/1000/portolan\n"
+        "  # in the background, until no client has recorded for a minute\n"
+        "  portoland --detach --exit-when-idle 60\n"
+        "  # make keys; then serve clients on other machines\n"
+        "  portoland keygen keys\n"
+        "  portoland --keys keys --listen tcp://0.0.0.0:5757\n"
+        "  # make a run of recorded files; remove a run; copy the store\n"
+        "  portoland import training_dynamics --run snli/roberta\n"
+        "  portoland import portolan-spool/5f0c7a41d2b96e83.spool\n"
+        "  portoland rm snli/roberta\n"
+        "  portoland backup /backup/portolan-store\n"
         "\n"
         "portoland collects training dynamics from clients and keeps them in a store.\n"
         "\n"
         "Usage: portoland [OPTION]...\n"
-        "       portoland import PATH --run NAME [--overwrite] [--store DIR]\n"
-        "       portoland import FILE.spool [--run NAME] [--overwrite] [--store DIR]\n"
-        "       portoland rm RUN [--store DIR]\n"
-        "       portoland backup NEW-DIR [--store DIR]\n"
-        "       portoland keygen DIR [--client NAME]\n"
+        "       portoland import PATH --run NAME [--overwrite] [OPTION]...\n"
+        "       portoland import FILE.spool [--run NAME] [--overwrite] [OPTION]...\n"
+        "       portoland rm RUN [OPTION]...\n"
+        "       portoland backup NEW-DIR [OPTION]...\n"
+        "       portoland keygen DIR [--client NAME] [OPTION]...\n"
         "\n"
-        "  --store DIR            the store; default $PORTOLAN_STORE, else ./portolan-store\n"
-        "  --listen ENDPOINT      tcp://ADDRESS:PORT or ipc://PATH; may be repeated; default " LISTEN_DEFAULT "\n"
-        "                         (the store's own socket, DIR/collector.sock, is always served; 'local' means\n"
-        "                         this one only); an address that other machines can reach needs --keys\n"
-        "  --keys DIR             tcp endpoints are encrypted, and only clients whose public keys are in DIR/clients\n"
-        "                         are let in; a file added or removed there counts within a second for new\n"
-        "                         connections, and does not end existing ones\n"
+        "Collecting:\n"
+        "  --store DIR       The store. Default: $PORTOLAN_STORE, or ./portolan-store.\n"
+        "  --listen ENDPOINT\n"
+        "                    tcp://ADDRESS:PORT or ipc://PATH; may be repeated. Default:\n"
+        "                    " LISTEN_DEFAULT ". The store's own socket,\n"
+        "                    DIR/collector.sock, is always served; local means this one\n"
+        "                    only. An address that other machines can reach needs --keys.\n"
+        "  --keys DIR        Encrypt tcp endpoints, and let in only clients whose public\n"
+        "                    keys are in DIR/clients. A file added or removed there\n"
+        "                    counts within a second for new connections, and does not end\n"
+        "                    existing ones.\n"
         "  --exit-when-idle SECONDS\n"
-        "                         end when no client has recorded for so long\n"
-        "  --max-memory SIZE      cap for the memory of the collector, default 512M. Of it, 38% are for connections\n"
-        "                         (203 by default; more are refused), 25% for frames that wait for the disk, 16% for\n"
-        "                         the ids of runs that do not declare examples=N (21 to 43 bytes each; a run whose\n"
-        "                         ids find no room ends with an error), 13% for building columns, 6% for\n"
-        "                         sessions (about 10,000 by default; more are refused), 3% for the process itself.\n"
-        "                         The store's file in the system's page cache does not count. If the process may open\n"
-        "                         few files (ulimit -Hn), it takes fewer connections: 96 files are reserved for the\n"
-        "                         store and the process\n"
-        "  --detach               continue in the background once clients can connect; log to DIR/portoland.log\n"
-        "  --help, --version\n"
+        "                    End when no client has recorded for so long.\n"
+        "  --max-memory SIZE\n"
+        "                    The most memory to take: 512M, 2G. Default: 512M. Of it, 38%\n"
+        "                    are for connections (203 by default; more are refused), 25%\n"
+        "                    for frames that wait for the disk, 16% for the ids of runs\n"
+        "                    that do not declare examples=N (21 to 43 bytes each; a run\n"
+        "                    whose ids find no room ends with an error), 13% for building\n"
+        "                    columns, 6% for sessions (about 10,000 by default; more are\n"
+        "                    refused), 3% for the process itself. The store's file in the\n"
+        "                    system's page cache does not count. If the process may open\n"
+        "                    few files (ulimit -Hn), it takes fewer connections: 96 files\n"
+        "                    are reserved for the store and the process.\n"
+        "  --detach          Go on in the background once clients can connect; log to\n"
+        "                    DIR/portoland.log.\n"
+        "  -h, --help        Show this help.\n"
+        "  -V, --version     Show the version.\n"
         "\n"
-        "  import                 PATH is a directory of dynamics_epoch_N.jsonl, the one above their\n"
-        "                         training_dynamics, or one such file; lines hold guid, gold and logits_epoch_N\n"
-        "                         FILE.spool holds what a run recorded while it could reach no collector\n"
-        "  --run NAME             name of the imported run; a spool has its own run as the default\n"
-        "  --overwrite            replace the run of that name, once all is imported (with a spool: before that)\n"
-        "  rm                     removes a run\n"
-        "  backup                 copies the store, even while a collector serves it; NEW-DIR becomes a store\n"
-        "  keygen                 makes keys for a collector and a first client in DIR: server.key, server.pub,\n"
-        "                         client.key, clients/client.pub\n"
-        "  --client NAME          make keys of one more client: give it DIR/NAME/; DIR/clients/NAME.pub lets it in\n"
+        "Commands:\n"
+        "  import            PATH is a directory of dynamics_epoch_N.jsonl, the one above\n"
+        "                    their training_dynamics, or one such file; lines hold guid,\n"
+        "                    gold and logits_epoch_N. FILE.spool holds what a run\n"
+        "                    recorded while it could reach no collector.\n"
+        "  --run NAME        The name of the imported run. A spool knows its own.\n"
+        "  --overwrite       Replace the run of that name, once all is imported (with a\n"
+        "                    spool: before that).\n"
+        "  rm                Remove a run.\n"
+        "  backup            Copy the store, even while a collector serves it; NEW-DIR\n"
+        "                    becomes a store.\n"
+        "  keygen            Make keys for a collector and a first client in DIR:\n"
+        "                    server.key, server.pub, client.key, clients/client.pub.\n"
+        "  --client NAME     Make the keys of one more client: give it DIR/NAME/;\n"
+        "                    DIR/clients/NAME.pub lets it in.\n"
+        "  -q, --quiet       Say only what went wrong.\n"
+        "  -v, --verbose     Say how long it took, and how much memory.\n"
         "\n"
         "Exit: 0 done, 1 failed, 2 wrong usage, 3 import: lines were refused.\n";
 
-enum { STORE, LISTEN, IDLE, MEMORY, DETACH, STARTER, KEYS, RUN, OVERWRITE, CLIENT, HELP, VERSION, KNOWN };
+enum { STORE, LISTEN, IDLE, MEMORY, DETACH, STARTER, KEYS, RUN, OVERWRITE, CLIENT, QUIET, VERBOSE, HELP, VERSION, KNOWN };
 
 #define FOR(command) (1u << OPTIONS_##command)
 
@@ -82,6 +102,7 @@ static const struct {
 	const char *name;
 	bool has_value;
 	unsigned commands; /* commands that take it */
+	char letter;       /* of the short option; 0: there is none */
 } known[KNOWN] = {
         [STORE] = {"store", true, ~0u},
         [LISTEN] = {"listen", true, FOR(SERVE)},
@@ -93,8 +114,10 @@ static const struct {
         [RUN] = {"run", true, FOR(IMPORT)},
         [OVERWRITE] = {"overwrite", false, FOR(IMPORT)},
         [CLIENT] = {"client", true, FOR(KEYGEN)},
-        [HELP] = {"help", false, ~0u},
-        [VERSION] = {"version", false, FOR(SERVE)},
+        [QUIET] = {"quiet", false, ~FOR(SERVE), 'q'},
+        [VERBOSE] = {"verbose", false, ~FOR(SERVE), 'v'},
+        [HELP] = {"help", false, ~0u, 'h'},
+        [VERSION] = {"version", false, FOR(SERVE), 'V'},
 };
 
 static const struct {
@@ -187,10 +210,26 @@ apply(struct options *options, int option, const char *argument, struct portolan
 		return error_set(error, PORTOLAN_E_INVALID,
 		                 "--client: a name has 1 to 64 letters, digits, '-', '_' or '.', begins with a letter "
 		                 "or a digit, and is not 'clients'");
+	case QUIET:
+		options->quiet = true;
+		return 0;
+	case VERBOSE:
+		options->verbose = true;
+		return 0;
 	default:
 		options->command = option == HELP ? OPTIONS_HELP : OPTIONS_VERSION;
 		return 0;
 	}
+}
+
+/* Of what getopt_long() returned: the number of a long option, or a letter. */
+static int
+option_number(int option)
+{
+	for (int i = 0; i < KNOWN; i++)
+		if (option >= KNOWN && known[i].letter == option)
+			return i;
+	return option;
 }
 
 /* Reads the options of one command; *rest is the first argument that is no option. */
@@ -198,15 +237,20 @@ static int
 parse_options(struct options *options, int argc, char **argv, int *rest, struct portolan_error *error)
 {
 	struct option taken[KNOWN + 1] = {{0}};
+	char letters[KNOWN + 2] = ":"; /* none of them takes a value */
 	int option, count = 0, result = 0;
 
-	for (int i = 0; i < KNOWN; i++)
-		if (known[i].commands & 1u << options->command)
-			taken[count++] = (struct option){known[i].name, known[i].has_value, NULL, i};
+	for (int i = 0; i < KNOWN; i++) {
+		if (!(known[i].commands & 1u << options->command))
+			continue;
+		taken[count++] = (struct option){known[i].name, known[i].has_value, NULL, i};
+		if (known[i].letter)
+			strncat(letters, &known[i].letter, 1);
+	}
 
 	opterr = 0;
 	optind = 0;
-	while (result == 0 && (option = getopt_long(argc, argv, ":", taken, NULL)) != -1) {
+	while (result == 0 && (option = getopt_long(argc, argv, letters, taken, NULL)) != -1) {
 		if (option == '?')
 			result = error_set(error, PORTOLAN_E_INVALID, "unknown option '%.100s'; see portoland --help",
 			                   argv[optind - 1]);
@@ -214,7 +258,7 @@ parse_options(struct options *options, int argc, char **argv, int *rest, struct 
 			result =
 			        error_set(error, PORTOLAN_E_INVALID, "option '%.100s' needs a value", argv[optind - 1]);
 		else
-			result = apply(options, option, optarg, error);
+			result = apply(options, option_number(option), optarg, error);
 	}
 	*rest = optind;
 	return result;

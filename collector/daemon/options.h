@@ -36,6 +36,8 @@ struct options {
 	/* import (path, run, overwrite), rm (run), keygen (path, client), backup (path) */
 	const char *path, *run, *client;
 	bool overwrite;
+	/* all but serve */
+	bool quiet, verbose;
 };
 
 extern const char options_help[];

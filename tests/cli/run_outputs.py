@@ -509,6 +509,10 @@ def check_closing_line():
         text = on_terminal(b"", *words)[1]
         assert line in text and text.count("wrote") == bool(line), (words, text)
     assert "wrote" not in run("metrics", "r", "-o", "one.csv").stderr
+    shutil.copytree("store", "short-lived")
+    for words, line in ((["rm", "r", "-y"], "removed run 'r' from the store short-lived\r\n"), (["rm", "s", "-y", "-q"], "")):
+        assert on_terminal(b"", "--store", "short-lived", *words) == (0, line), words
+    assert run("rm", "two", "--store", "short-lived", stdin=subprocess.DEVNULL, status=0).stdout == ""
     assert "MB of memory" in run("metrics", "r", "-v", "-o", "one.csv").stderr
 
 
@@ -564,6 +568,15 @@ def check_leading_options():
         assert run(*words.split()).stdout == plain, words
     assert run("-q", "--store", "store", "metrics", "r").stderr == ""
     assert run("--store", "store", "rm", "r", "--yes", stdin=subprocess.DEVNULL, env={**os.environ, "PORTOLAND": "/bin/echo"}).stdout.startswith("rm ")
+    write("stand-in", '#!/bin/sh\necho "$@"\n')
+    os.chmod("stand-in", 0o755)
+    for words, got in (("-q import td --run new", "import --run new --quiet td"), ("--styled never -v import td --run=new --store x", "import --run new --store x --verbose td"),
+                       ("--store x --quiet backup copy", "backup --store x --quiet copy"), ("-v keygen keys --client one", "keygen --client one --verbose keys"),
+                       ("import --overwrite -- -td", "import --overwrite -- -td"), ("-q rm r -y", "rm --quiet r")):
+        done = run(*words.split(), stdin=subprocess.DEVNULL, env={**os.environ, "PORTOLAND": os.path.abspath("stand-in")}, status=0)
+        assert done.stdout == got + "\n" and done.stderr == "", (words, done)
+    for words in ("import", "import a b", "backup", "keygen a b", "import a --nonsense"):
+        assert "see: portolan help " in run(*words.split(), status=2, env={**os.environ, "PORTOLAND": "/bin/echo"}).stderr, words
     os.environ["PORTOLAN_STORE"] = "store"
     assert run("-V", status=0).stdout == run("--version", status=0).stdout
     for words in ("--store", "--store store", "--nonsense runs", "--epochs 1: runs", "-q"):

@@ -52,13 +52,10 @@ check_rule(const char *text)
 static void
 read_command(const struct command *command, int argc, char **argv)
 {
-	struct common_options *request;
+	struct common_options *request = malloc(command->request_size);
 	struct portolan_error error;
 	int status;
 
-	if (command->hand_over)
-		return;
-	request = malloc(command->request_size);
 	require(request);
 	status = options_read(command, argc, argv, request);
 	require(status == OPTIONS_READ || status == STATUS_USAGE || status == STATUS_DONE);

@@ -8,9 +8,10 @@ import socket
 import stat
 import subprocess
 import sys
+import tempfile
 import unittest
 
-from collector_harness import Client, CollectorTest, dump, is_served, portoland, wait_until
+from collector_harness import PORTOLAND, Client, CollectorTest, dump, is_served, portoland, wait_until
 
 
 def priorities(pid):
@@ -39,8 +40,29 @@ class Process(CollectorTest):
         done = portoland("--help")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertTrue(done.stdout.startswith("Examples:"))
+        self.assertEqual(portoland("-h").stdout, done.stdout)
+        self.assertLessEqual(max(map(len, done.stdout.splitlines())), 80)
         done = portoland("--version")
         self.assertRegex(done.stdout, r"^portoland \d+\.\d+\.\d+\n$")
+        self.assertEqual(portoland("-V").stdout, done.stdout)
+
+    def test_what_was_done_is_said_unless_quiet(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for client in ([], ["--client", "gpu7"]):
+                said = portoland("keygen", os.path.join(folder, "said"), *client)
+                self.assertTrue(said.stdout.startswith("made the keys of "), said)
+                done = portoland("keygen", os.path.join(folder, "quiet"), *client, "-q")
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+            done = portoland("keygen", os.path.join(folder, "quiet"), "--quiet")
+            self.assertIn("is not overwritten", done.stderr)
+            done = portoland("keygen", os.path.join(folder, "verbose"), "-v")
+            self.assertRegex(done.stderr, r"^portoland: \d+\.\d\d s; \d+ MB of memory at most")
+        self.assert_refused(2, "'-q'", arguments=["-q"])
+
+    def test_a_full_disk_is_an_error(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([PORTOLAND, "--help"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (1, "portoland: cannot write standard output: No space left on device\n"))
 
     def test_wrong_usage(self):
         for arguments, part in [

@@ -257,7 +257,7 @@ check_spec(const struct command *command, const struct option_spec *option)
 		fail_msg("%s --%s: argument or help", command->name, option->name);
 	if (option->kind != OPTION_MEASURE && (option->kind == OPTION_CHOICE) != (option->choices != NULL))
 		fail_msg("%s --%s: choices", command->name, option->name);
-	if (!command->hand_over && !option->take && option->kind != OPTION_HELP && option->kind != OPTION_EPOCHS &&
+	if (!option->take && option->kind != OPTION_HELP && option->kind != OPTION_EPOCHS &&
 	    (option->offset == 0 || option->offset >= command->request_size))
 		fail_msg("%s --%s: goes nowhere", command->name, option->name);
 	if (option->most && option->most < option->least)
@@ -287,8 +287,8 @@ tables_are_sound(void **state)
 			}
 		}
 		assert_in_range(count, 1, OPTIONS_MAX);
-		assert_true(command->hand_over || command->run);
-		assert_true(command->hand_over || command->request_size >= sizeof(struct common_options));
+		assert_true(command->run);
+		assert_true(command->request_size >= sizeof(struct common_options));
 		assert_true(command->most == 0 || command->operand);
 	}
 }
