@@ -4,6 +4,7 @@
 #include "output/rows.h"
 #include "program/number.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define LABELS_SHOWN 8 /* of those that could not be balanced */
@@ -134,45 +135,56 @@ add_table(struct report *report, const struct upsample *upsample)
 }
 
 static void
-say_rest(struct report *report, const struct upsample *upsample)
+add_rest(struct report *report, const struct upsample *upsample)
 {
-	size_t labels = upsample->counts.label_count, shown = 0, open = 0;
+	static const struct rows_column columns[] = {
+	        {"not balanced", ROWS_TEXT}, {"lacks", ROWS_WHOLE}, {"of", ROWS_TEXT}, {"why", ROWS_TEXT}};
+	size_t labels = upsample->counts.label_count, open = 0, length;
+	const char *text;
+	struct rows rows;
 
+	rows_begin(&rows, report, NULL, columns, ROWS_COUNT(columns));
 	for (size_t i = 0; i < upsample->token_count * labels; i++) {
 		enum balance_reason reason = upsample->balance.reasons[i];
-		size_t length, label_length;
-		const char *text = token_text(upsample, i / labels, &length);
-		const char *label = counts_label(&upsample->counts, i % labels, &label_length);
 
-		open += reason != BALANCE_DONE;
-		if (reason == BALANCE_DONE || shown++ >= LABELS_SHOWN)
+		if (reason == BALANCE_DONE || open++ >= LABELS_SHOWN)
 			continue;
-		report_line(report, "not balanced: '%.*s' lacks %s of '%.*s': %s\n", (int)length, text,
-		            NUMBER_GROUPED(balance_lack(upsample->balance.after, labels, i / labels, i % labels)),
-		            (int)label_length, label, reasons[reason]);
+		text = token_text(upsample, i / labels, &length);
+		rows_bytes(&rows, text, length);
+		rows_whole(&rows, balance_lack(upsample->balance.after, labels, i / labels, i % labels));
+		text = counts_label(&upsample->counts, i % labels, &length);
+		rows_bytes(&rows, text, length);
+		rows_text(&rows, reasons[reason]);
 	}
+	if (open > 0)
+		report_line(report, "\n");
+	rows_end(&rows);
 	if (open > LABELS_SHOWN)
-		report_line(report, "not balanced: %zu more (see --json)\n", open - LABELS_SHOWN);
+		report_line(report, "  and %zu more: --json has all\n", open - LABELS_SHOWN);
 }
 
 /* By powers of two, as there may be hundreds. */
 static void
-say_multiplicities(struct report *report, const uint64_t *histogram, size_t bins)
+add_multiplicities(struct report *report, const uint64_t *histogram, size_t bins)
 {
-	report_line(report, "  records that stand");
+	char key[64];
+
+	report_begin(report, "records standing");
 	for (size_t from = 1, to; from < bins; from = to) {
 		uint64_t records = 0;
 
 		to = from < 3 ? from + 1 : 2 * from - 1; /* 1, 2, 3 to 4, 5 to 8, 9 to 16 … */
-		for (size_t m = from; m < to && m < bins; m++)
+		to = to < bins ? to : bins;
+		for (size_t m = from; m < to; m++)
 			records += histogram[m];
-		if (records && to == from + 1)
-			report_line(report, "%s %zu×: %s", from > 1 ? "," : "", from, NUMBER_GROUPED(records));
-		else if (records)
-			report_line(report, ", %zu–%zu×: %s", from, to < bins ? to - 1 : bins - 1,
-			            NUMBER_GROUPED(records));
+		if (to == from + 1)
+			snprintf(key, sizeof(key), "%zu×", from);
+		else
+			snprintf(key, sizeof(key), "%zu–%zu×", from, to - 1);
+		if (records)
+			report_whole(report, key, records);
 	}
-	report_line(report, "\n");
+	report_end(report);
 }
 
 /* The complete lists, for programs. */
@@ -225,9 +237,9 @@ upsample_add_report(struct report *report, const char *key, const struct upsampl
 		if (balance->tried > balance->iterations)
 			report_line(report, "  taken back, as the sum rose: %u more iterations\n",
 			            balance->tried - balance->iterations);
-		say_multiplicities(report, histogram, bins);
+		add_multiplicities(report, histogram, bins);
 		add_table(report, upsample);
-		say_rest(report, upsample);
+		add_rest(report, upsample);
 	} else {
 		add_details(report, upsample, histogram, bins);
 	}

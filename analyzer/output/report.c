@@ -10,9 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistr.h>
+#include <uniwidth.h>
 
 #define KEY_WIDTH 16 /* of text */
-#define LINE_MEMBERS 4 /* of text: more are too long for a line of 80 */
+#define LINE_WIDTH 80
 
 static int
 open_report(struct report *report, const char *path, struct portolan_error *error)
@@ -72,17 +73,34 @@ print_key(struct output *output, const char *key, size_t width)
 	output_printf(output, "%*s ", (int)width, "");
 }
 
-/* In text, a member of the document is a line; its own members follow, with commas between them. */
-static void
-begin_text(struct report *report, const char *key)
+static size_t
+width_of(const char *text, size_t length)
 {
-	if (report->level == 1)
+	int width = u8_width((const uint8_t *)text, length, "UTF-8");
+
+	return width > 0 ? (size_t)width : 0;
+}
+
+/* In text, a member of the document is a line; its own members follow, with commas between them, on as many lines as that
+ * takes. `width`: of the value. */
+static void
+begin_text(struct report *report, const char *key, size_t width)
+{
+	const size_t indent = KEY_WIDTH + 3;
+	size_t whole = key ? width_of(key, strlen(key)) + 1 + width : width;
+
+	if (report->level == 1) {
 		output_text(&report->output, "  ");
-	else if (!report->is_first && key && report->members % LINE_MEMBERS == 0)
-		output_printf(&report->output, ",\n%*s", KEY_WIDTH + 3, "");
-	else if (!report->is_first)
+		report->column = key ? indent + width : 2 + width;
+	} else if (report->is_first) {
+		report->column += whole;
+	} else if (key && report->column + whole + 3 > LINE_WIDTH) { /* with the commas before and after it */
+		output_printf(&report->output, ",\n%*s", (int)indent, "");
+		report->column = indent + whole;
+	} else {
 		output_text(&report->output, ", ");
-	report->members = report->level == 1 ? 1 : report->members + (key != NULL);
+		report->column += whole + 2;
+	}
 	report->is_first = false;
 	if (key)
 		print_key(&report->output, key, report->level == 1 ? KEY_WIDTH : 0);
@@ -95,12 +113,12 @@ end_text(struct report *report)
 		output_text(&report->output, "\n");
 }
 
-/* Writes the separator and the key before a value. */
+/* Writes the separator and the key before a value, which in text is so wide. */
 static void
-begin_member(struct report *report, const char *key)
+begin_member(struct report *report, const char *key, size_t width)
 {
 	if (report->as_text) {
-		begin_text(report, key);
+		begin_text(report, key, width);
 		return;
 	}
 	if (!report->is_first)
@@ -118,11 +136,10 @@ static void
 begin(struct report *report, const char *key, bool is_list)
 {
 	if (!report->as_text || report->level > 0)
-		begin_member(report, key);
+		begin_member(report, key, 0);
 	if (!report->as_text)
 		output_bytes(&report->output, is_list ? "[" : "{", 1);
 	report->level++;
-	report->members = 0;
 	report->lists = (report->lists & ~(UINT64_C(1) << report->level)) | (uint64_t)is_list << report->level;
 	report->is_first = true;
 }
@@ -188,7 +205,7 @@ report_print_text(struct output *output, const char *text, size_t length)
 void
 report_bytes(struct report *report, const char *key, const char *text, size_t length)
 {
-	begin_member(report, key);
+	begin_member(report, key, report->as_text ? width_of(text, length) : 0);
 	if (!report->as_text) {
 		report_print_text(&report->output, text, length);
 		return;
@@ -209,12 +226,14 @@ report_text(struct report *report, const char *key, const char *text)
 void
 report_whole(struct report *report, const char *key, uint64_t value)
 {
-	begin_member(report, key);
+	char text[NUMBER_ROOM];
+
+	begin_member(report, key, number_print_grouped(value, text));
 	if (!report->as_text) {
 		text_integer(&report->output, value);
 		return;
 	}
-	output_text(&report->output, NUMBER_GROUPED(value));
+	output_text(&report->output, text);
 	end_text(report);
 }
 
@@ -222,8 +241,10 @@ void
 report_wholes(struct report *report, const struct report_whole *list, size_t count)
 {
 	if (report->as_text) { /* those after the first follow it in its line */
-		begin_text(report, list[0].key);
-		output_text(&report->output, NUMBER_GROUPED(list[0].value));
+		const char *first = NUMBER_GROUPED(list[0].value);
+
+		begin_text(report, list[0].key, strlen(first));
+		output_text(&report->output, first);
 		report->level++;
 	}
 	for (size_t i = report->as_text; i < count; i++)
@@ -255,12 +276,11 @@ report_real(struct report *report, const char *key, double value)
 		report_null(report, key);
 		return;
 	}
-	begin_member(report, key);
+	begin_member(report, key, text_print_short(value, text));
 	if (!report->as_text) {
 		print_real(&report->output, value);
 		return;
 	}
-	text_print_short(value, text);
 	output_text(&report->output, text);
 	end_text(report);
 }
@@ -269,7 +289,7 @@ report_real(struct report *report, const char *key, double value)
 static void
 add_word(struct report *report, const char *key, const char *word, const char *of_text)
 {
-	begin_member(report, key);
+	begin_member(report, key, strlen(of_text));
 	output_text(&report->output, report->as_text ? of_text : word);
 	if (report->as_text)
 		end_text(report);
@@ -290,7 +310,7 @@ report_null(struct report *report, const char *key)
 static void
 add_integer(struct report *report, const char *key, json_int_t value)
 {
-	begin_member(report, key);
+	begin_member(report, key, 0); /* never of text */
 	output_printf(&report->output, "%lld", (long long)value);
 }
 

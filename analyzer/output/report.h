@@ -25,7 +25,7 @@ struct report {
 	unsigned indent, level; /* indent: blanks for each level of JSON; 0: all in one line */
 	uint64_t lists;         /* bit i: a list is open at level i */
 	bool is_first;          /* the open list or object is still empty */
-	unsigned members;       /* of text: named ones in the line */
+	size_t column;          /* of text: where the line is */
 };
 
 /* JSON to a file, or standard output for NULL. On success call report_close() or report_discard(). */

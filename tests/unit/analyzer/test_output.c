@@ -242,6 +242,19 @@ add_document(struct report *report)
 	report_end(report);
 }
 
+/* Members whose values are so long that only some find room in a line of 80. */
+static void
+add_long(struct report *report)
+{
+	report_begin(report, NULL);
+	REPORT_WHOLES(report, {"commits", 12345678901}, {"longest", 12345678901}, {"total", 12345678901},
+	              {"half", 12345678901}, {"one_more_of_them", 1});
+	report_begin(report, "eighty");
+	REPORT_WHOLES(report, {"a23456789012345678901234567890", 7}, {"b345678901234567890", 12345}, {"c", 1});
+	report_end(report);
+	report_end(report);
+}
+
 static void
 add_rows(struct report *report)
 {
@@ -306,6 +319,11 @@ test_report_text(void **state)
 	              "  null             -\n"
 	              "  undefined        -\n"
 	              "for people\n");
+	assert_report(add_long, (struct report){.as_text = true},
+	              "  commits          12,345,678,901, longest 12,345,678,901, total 12,345,678,901,\n"
+	              "                   half 12,345,678,901, one more of them 1\n"
+	              "  eighty           a23456789012345678901234567890 7, b345678901234567890 12,345,\n"
+	              "                   c 1\n");
 	assert_report(add_rows, (struct report){.as_text = true},
 	              "  name            n   share\n"
 	              "  \xe6\xb5\xb7\xc3\xa9     1,234,567   0.250\n"
