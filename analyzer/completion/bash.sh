@@ -1,10 +1,13 @@
 # bash completion for portolan. What may stand where the program says itself: `portolan completion candidates`.
 _portolan()
 {
-	local line=${COMP_LINE:0:COMP_POINT} candidate before
+	local line=${COMP_LINE:0:COMP_POINT} candidate before quoted=
 	local -a words
-	read -a words <<<"$line" || return
-	[[ $line == *[[:space:]] ]] && words+=('')
+
+	# A word in quotes that are not closed yet is one word, and stands in them as it is.
+	[[ ${COMP_WORDS[COMP_CWORD]} == [\"\']* ]] && quoted=${COMP_WORDS[COMP_CWORD]}
+	read -a words <<<"${line%"$quoted"}" || return
+	[[ $line =~ (^|[^\\])[[:space:]]$ || $quoted ]] && words+=("${quoted:1}")
 	((${#words[@]} > 1)) || return
 
 	# bash breaks words at these, and replaces only what stands after the last one.
@@ -20,7 +23,8 @@ _portolan()
 			continue
 		fi
 		candidate=${candidate%%$'\t'*}
-		printf -v candidate %q "${candidate#"$before"}"
+		candidate=${candidate#"$before"}
+		[[ $quoted ]] || printf -v candidate %q "$candidate"
 		COMPREPLY+=("$candidate")
 	done < <("${words[0]}" completion candidates -- "${words[@]:1}" 2>/dev/null)
 }

@@ -18,13 +18,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* In place of a command that is not given yet: it has the options that may stand before the name of one. */
+static const struct command leading = {.common = COMMON_STORE};
+
 /* The command line as far as it is read. */
 struct line {
 	FILE *stream;
 	const char *typed;  /* the beginning that a candidate must have */
 	const char *before; /* printed before each: "--by=" */
 	const char *store;
-	const struct command *command; /* NULL: not given yet */
+	const struct command *command; /* NULL: not given, or there is no such command; `leading` */
 	const char *action;            /* NULL: not given yet, or the command has none */
 	int operands;                  /* without the action */
 	const char *run;               /* the first of them, where it is a run's name; NULL: not given yet */
@@ -181,6 +184,8 @@ offer_options(const struct line *line)
 		snprintf(name, sizeof(name), "--%s", option->name);
 		offer(line, name, option->help);
 	}
+	if (line->command == &leading)
+		offer(line, "--version", "Show the version.");
 }
 
 static void
@@ -192,10 +197,10 @@ offer_operands(const struct line *line)
 		offer_all(line, command->actions);
 	else if (!command->operand || line->operands >= command->most)
 		return;
-	else if (strcmp(command->operand, "run") == 0)
-		offer_runs(line);
-	else
+	else if (strcmp(command->operand, "run") != 0)
 		offer_files(line);
+	else if (line->operands == 0 || strstr(command->operands, "RUN...")) /* of show, ids follow the run */
+		offer_runs(line);
 }
 
 /* The option that `word` names; NULL: none. */
@@ -246,21 +251,18 @@ take_command(struct line *line, char *const *words, int count)
 {
 	int at = 0;
 
-	while (at < count - 1 && words[at][0] == '-') {
-		bool is_store = strcmp(words[at], "--store") == 0;
-
-		if (strncmp(words[at], "--store=", 8) == 0)
-			line->store = words[at] + 8;
-		if (is_store && at + 1 < count - 1)
-			line->store = words[at + 1];
-		at += is_store || strcmp(words[at], "--styled") == 0 ? 2 : 1;
-	}
+	line->command = &leading;
+	while (at < count - 1 && words[at][0] == '-')
+		at += take_word(line, words, at, count);
+	if (line->option || words[count - 1 > at ? at : count - 1][0] == '-')
+		return at;
+	line->command = NULL;
 	if (at < count - 1 && strcmp(words[at], "help") == 0) {
 		line->is_help = true;
 		at++;
 	}
-	if (at < count - 1)
-		line->command = command_find(words[at++]);
+	if (at < count - 1 && (line->command = command_find(words[at++])) == NULL)
+		return count; /* nothing can follow */
 	return at;
 }
 

@@ -65,12 +65,23 @@ free_lines(char **lines)
 	free(lines);
 }
 
+/* Cuts it off, with the blank before it. */
+static uint64_t
+take_last_number(char *arguments)
+{
+	char *blank = strrchr(arguments, ' ');
+
+	if (!blank)
+		errx(1, "run NAME DECLARED LABELS: '%s'", arguments);
+	*blank = '\0';
+	return strtoull(blank + 1, NULL, 10);
+}
+
 static uint32_t
 begin_run(struct fixture *fixture, char *arguments)
 {
-	const char *name = strtok(arguments, " ");
-	uint64_t declared = strtoull(strtok(NULL, " "), NULL, 10);
-	size_t labels = strtoul(strtok(NULL, " "), NULL, 10);
+	uint64_t labels = take_last_number(arguments), declared = take_last_number(arguments);
+	const char *name = arguments; /* it may hold blanks */
 	char **names = read_lines(labels);
 	uint32_t run = fixture_run(fixture, name, declared, (const char *const *)names, labels);
 

@@ -68,8 +68,19 @@ OFFERED = [
     ("metrics nlp/one ", "", "nlp/two"),
     ("completion ", "bash zsh fish", "nlp/one"),
     ("rm ", "nlp/one", "metrics"),
+    ("-", "--store --quiet --verbose --styled --version", "metrics --epochs"),
+    ("--sty", "--styled", "--store"),
+    ("--styled ", "auto always never", "metrics"),
+    ("--styled=n", "--styled=never", "--styled=auto"),
+    ("-q --st", "--store --styled", "--quiet"),
+    ("metrcs ", "", "metrics nlp/one help"),
+    ("help metrcs ", "", "metrics"),
+    ("show nlp/one ", "", "nlp/one nlp/two"),
+    ("compare nlp/one ", "nlp/two other", ""),
+    ("serve nlp/one ", "nlp/two other", ""),
+    ("import dynamics ", "", "nlp/one"),
 ]
-FILES = ["select nlp/one --only ", "import ", "map nlp/one --frames "]
+FILES = ["select nlp/one --only ", "import ", "map nlp/one --frames ", "--store "]
 
 # What is typed, with the key as a tab, and the words that are run then.
 TYPED = [
@@ -79,6 +90,14 @@ TYPED = [
     ("select other --exclude chos\t", ["select", "other", "--exclude", "chosen.txt"]),
     ("noise mi\toth\t--json", ["noise", "mixture", "other", "--json"]),
     ("metrics --store elsewhere al\t--epochs 1: --form\tcart\t", ["metrics", "--store", "elsewhere", "alone", "--epochs", "1:", "--format", "cartography"]),
+    ("--sty\tnev\tmetr\tnlp/on\t", ["--styled", "never", "metrics", "nlp/one"]),
+    ("metrics --store elsewhere two\t-q", ["metrics", "--store", "elsewhere", "two words", "-q"]),
+    ("metrics --store elsewhere two\\ w\t-q", ["metrics", "--store", "elsewhere", "two words", "-q"]),
+    ("metrics --store elsewhere two\\ \t-q", ["metrics", "--store", "elsewhere", "two words", "-q"]),
+    ("metrics --store elsewhere 'two wo\t-q", ["metrics", "--store", "elsewhere", "two words", "-q"]),
+    ("metrics --store elsewhere \"two \t-q", ["metrics", "--store", "elsewhere", "two words", "-q"]),
+    ("select other -o chos\t", ["select", "other", "-o", "chosen.txt"]),
+    ("select other --output=chos\t", ["select", "other", "--output=chosen.txt"]),
 ]
 
 
@@ -176,7 +195,7 @@ def main():
             file.write("0\n")
         own = stores.batch(0, [0, 1], [0.25, 0.5], [0, 1], [0, 1], margin=[-1, 1], surprise=[3, 2])
         stores.make_store(maker, "store", [stores.run("nlp/one", [own])] + [stores.run(name, [batch]) for name in ("nlp/two", "other")])
-        stores.make_store(maker, "elsewhere", [stores.run("alone", [batch])])
+        stores.make_store(maker, "elsewhere", [stores.run("alone", [batch]), stores.run("two words", [batch])])
         for name in ("bash.sh", "zsh.zsh", "fish.fish"):
             with open(name, "w", encoding="utf-8") as file:
                 file.write(shell_out(PORTOLAN, "completion", name.partition(".")[0]))
@@ -185,6 +204,9 @@ def main():
         for line in FILES:
             assert "chosen.txt" in offered_by_fish("portolan " + line) or "elsewhere/" in offered_by_fish("portolan " + line), line
             assert shell_out(PORTOLAN, "completion", "candidates", "--", *line.split(), "") == "\tfiles\n", line
+        for line, wanted in (("metrics --store elsewhere two\\ w", "two words"), ("metrics --store elsewhere 'two ", "two words"), ('metrics --store elsewhere "two w', "two words"),
+                             ("select other --output=chos", "--output=chosen.txt"), ("select other -o chos", "chosen.txt")):
+            assert offered_by_fish("portolan " + line) == [wanted], (line, offered_by_fish("portolan " + line))
         check_typed("bash", ["bash", "--norc", "--noprofile", "-i"], "source ./bash.sh")
         check_typed("zsh", ["zsh", "-f", "-i"], "autoload -U compinit; compinit -u -D; source ./zsh.zsh")
         # Found in $fpath, as it is installed.
