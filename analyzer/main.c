@@ -17,7 +17,9 @@ wrong_command(const char *name)
 {
 	const char *nearest = command_nearest(name);
 
-	if (nearest)
+	if (name[0] == '-')
+		message_error("'%s' is no option that may stand before a command (see: portolan help)", name);
+	else if (nearest)
 		message_error("no command '%s'; did you mean %s?", name, nearest);
 	else
 		message_error("no command '%s' (see: portolan help)", name);
@@ -60,37 +62,41 @@ help(const char *name, const char *action)
 	return wrong_action(command, action);
 }
 
-/* The command's name, which changes places with the options before it: they are read as those behind it are. */
-static const char *
-take_command(int argc, char **argv)
+/* Puts the name at `at` before the options that lead to it: they are read as those behind it are. */
+static void
+put_first(char **argv, int at)
 {
-	int at = options_lead(argc, argv);
-	char *name = argv[at > 0 ? at : 1];
+	char *name = argv[at];
 
 	for (; at > 1; at--)
 		argv[at] = argv[at - 1];
 	argv[1] = name;
-	return name;
 }
 
 int
 main(int argc, char **argv)
 {
-	const char *name = argc > 1 ? argv[1] : NULL;
+	const int lead = options_lead(argc, argv);
 	const struct command *command;
+	const char *name;
 
 	store_expect_short_file(mapping_take_bus_error);
-	if (!name) {
+	if (argc < 2) {
 		help_overview(stderr);
 		return STATUS_USAGE;
 	}
+	if (lead == 0) {
+		message_error("no command is given (see: portolan help)");
+		return STATUS_USAGE;
+	}
+	name = argv[lead];
 	if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
-		return help(argc > 2 ? argv[2] : NULL, argc > 3 ? argv[3] : NULL);
+		return help(lead + 1 < argc ? argv[lead + 1] : NULL, lead + 2 < argc ? argv[lead + 2] : NULL);
 	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
 		puts("portolan " PORTOLAN_VERSION);
 		return finish_stdout();
 	}
-	name = take_command(argc, argv);
+	put_first(argv, lead);
 	command = command_find(name);
 	return command ? command_run(command, argc, argv) : wrong_command(name);
 }

@@ -348,7 +348,7 @@ options_lead(int argc, char **argv)
 				option = one;
 		}
 		if (!option || option->kind == OPTION_HELP)
-			return 0;
+			return at;
 		at += option->argument && !equals ? 2 : 1;
 	}
 	return at < argc ? at : 0;

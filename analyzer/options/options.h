@@ -108,8 +108,8 @@ struct common_options {
 
 enum { OPTIONS_READ = -1 };
 
-/* The index of the command among the arguments, after options that every command has: portolan --store DIR runs. 0:
- * there is none, or another word comes before it. */
+/* The index of the first argument that is none of the options that every command has, which is the command's name:
+ * portolan --store DIR runs. 0: there is none. */
 int options_lead(int argc, char **argv);
 
 /* Reads the program's arguments, from argv[2] on, into the request, which has command->request_size bytes.

@@ -579,8 +579,12 @@ def check_leading_options():
         assert "see: portolan help " in run(*words.split(), status=2, env={**os.environ, "PORTOLAND": "/bin/echo"}).stderr, words
     os.environ["PORTOLAN_STORE"] = "store"
     assert run("-V", status=0).stdout == run("--version", status=0).stdout
-    for words in ("--store", "--store store", "--nonsense runs", "--epochs 1: runs", "-q"):
-        assert "no command" in run(*words.split(), status=2).stderr, words
+    for words, said in (("--store", "no command is given"), ("--store store", "no command is given"), ("-q", "no command is given"),
+                        ("--nonsense runs", "'--nonsense' is no option that may stand before a command"), ("-q --epochs 1: runs", "'--epochs' is no option")):
+        assert said in run(*words.split(), status=2).stderr, words
+    for words, same in (("--store store help runs", "help runs"), ("-q help noise fit", "help noise fit"), ("--styled never help", "help"), ("-v --help", "help"),
+                        ("--store=x -V", "-V"), ("-q --version", "-V")):
+        assert run(*words.split(), status=0).stdout == run(*same.split(), status=0).stdout, words
 
 
 def check_help():
