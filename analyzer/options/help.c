@@ -238,6 +238,40 @@ is_example_of(const struct topic *topic, const char *line)
 	return !is_other_action(topic, word + strspn(word, " "));
 }
 
+/* Where the next option begins, with the blank before it: "-" alone is a file. NULL: none follows. */
+static const char *
+next_option(const char *line, size_t length)
+{
+	const char *at = line, *end = line + length;
+
+	while ((at = memmem(at + 1, (size_t)(end - at - 1), " -", 2)) != NULL && (at + 2 == end || at[2] == ' '))
+		;
+	return at;
+}
+
+/* Breaks the command line before options, as a shell takes it. */
+static void
+print_command_line(FILE *stream, const char *line, size_t length)
+{
+	size_t column = 2;
+
+	fputs("  ", stream);
+	while (length > 0) {
+		const char *next = next_option(line, length);
+		size_t bytes = next ? (size_t)(next - line) : length;
+
+		if (column > 2 && column + bytes + (next ? 2 : 0) > WIDTH) {
+			fputs(" \\\n   ", stream);
+			column = 3;
+		}
+		fwrite(line, 1, bytes, stream);
+		column += bytes;
+		line += bytes;
+		length -= bytes;
+	}
+	fputc('\n', stream);
+}
+
 static void
 print_examples(FILE *stream, const struct topic *topic)
 {
@@ -250,7 +284,8 @@ print_examples(FILE *stream, const struct topic *topic)
 		size_t bytes = strcspn(line, "\n");
 
 		if (is_example_of(topic, line)) {
-			fprintf(stream, "  # %.*s\n  %.*s\n", (int)(line - at - 1), at, (int)bytes, line);
+			fprintf(stream, "  # %.*s\n", (int)(line - at - 1), at);
+			print_command_line(stream, line, bytes);
 			count++;
 		}
 		at = line + bytes + (line[bytes] == '\n');
