@@ -239,7 +239,7 @@ refuse_ids(const struct input *input, const struct input_request *request, struc
 	return error_set(error, PORTOLAN_E_INVALID,
 	                 "%s%s: all %zu labels are different, as ids are, and nothing can be learned of them: %s",
 	                 request->run ? "run " : "", request->run ? request->run : request->labels, input->count,
-	                 request->label_field ? "say the field of the labels with --label-field NAME"
+	                 request->label_field ? "say the field of the labels with --label-field FIELD"
 	                                      : "say the file of the labels with --labels FILE");
 }
 

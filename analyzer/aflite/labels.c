@@ -197,7 +197,7 @@ take_label(void *context, uint64_t place, const char *label, size_t length, stru
 		                 list->unit, (unsigned long long)place);
 	if (is_record(list->path, label, length))
 		return error_set(error, PORTOLAN_E_INVALID,
-		                 "%s: %s %llu is a record, not a label: which of its fields is meant? %s NAME",
+		                 "%s: %s %llu is a record, not a label: which of its fields is meant? %s FIELD",
 		                 list->path, list->unit, (unsigned long long)place, list->field_option);
 	return labels_add(list->labels, label, length, error);
 }

@@ -221,8 +221,8 @@ static const struct option_spec options[] = {
          .often = true, .help = "Draw p* and z* of all tokens: against their frequency, the first 20 with their names; with --run also the accuracy on both sides of each; .png, .svg or .pdf."},
         {"run", "RUN", OPTION_RUN, TO(run), .needs = "id-field",
          .often = true, .help = "Add how a run did on the records that hold a token: those of its label (majority) beside those of others (minority)."},
-        {"id-field", "NAME", OPTION_TEXT, TO(corpus_options.request.id), .needs = "run",
-         .often = true, .help = "The field of DATA that has the ids of --run."},
+        {"id-field", "FIELD", OPTION_TEXT, TO(corpus_options.request.id), .needs = "run",
+         .often = true, .help = "The field of DATA that holds the ids of --run."},
         {"glue", NULL, OPTION_FLAG, TO(corpus_options.request.glue), .needs = "run", .group = OPTION_GROUP_HOW, .help = GLUE_HELP " The accuracies are of these lines; tokens are counted in all that have a label."},
         {"statistics", "FILE", OPTION_INPUT, TO(statistics), .needs = "run", .excludes = "min-count max-count prior tokens",
          .help = "Take the tokens, their order, labels, n, p_star and z_star from FILE, a table that this command wrote of other data, mostly the training data: TSV, CSV or JSON lines; its first 10 rows, or --count. "

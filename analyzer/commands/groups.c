@@ -49,7 +49,7 @@ check(void *context, struct portolan_error *error)
 	struct common_options *common = &groups->common;
 
 	if (!groups->forgetting && !groups->columns.path)
-		return options_wrong(common, "which file has the attributes? --data FILE --id-field NAME, or --forgetting");
+		return options_wrong(common, "which file has the attributes? --data FILE --id-field FIELD, or --forgetting");
 	if (groups->plot &&
 	    picture_init(&groups->picture, PICTURE_CHART, "--plot", groups->plot, common->script, error) < 0)
 		return PORTOLAN_E_INVALID;
@@ -99,9 +99,9 @@ run(void *context, struct portolan_error *error)
 static const struct option_spec options[] = {
         {"data", "FILE", OPTION_INPUT, TO(columns.path), .needs = "id-field", OF_SELECTION, .old_names = "attributes",
          .often = true, .help = "A record for each example, with its id and its attributes: your own file, JSON lines, CSV or TSV."},
-        {"id-field", "NAME", OPTION_TEXT, TO(columns.id_field), OF_SELECTION,
-         .often = true, .help = "The field of FILE that has the ids."},
-        {"columns", "A,B", OPTION_TEXT, .take = take_columns, OF_SELECTION,
+        {"id-field", "FIELD", OPTION_TEXT, TO(columns.id_field), OF_SELECTION,
+         .often = true, .help = "The field of FILE that holds the ids."},
+        {"columns", "NAME[,NAME]", OPTION_TEXT, .take = take_columns, OF_SELECTION,
          .often = true, .help = "The columns to summarise. Default: all but the ids and long texts."},
         {"by", "RULE", OPTION_RULE, .take = take_rule, OF_SELECTION,
          .often = true, .help = "The selection, as in portolan select. Default: forgettable."},
@@ -117,7 +117,7 @@ static const struct option_spec options[] = {
         {"level", "P", OPTION_REAL, TO(level), .range = RANGE_BETWEEN, .to = 1, OF_SELECTION,
          .group = OPTION_GROUP_HOW, .help = "The intervals' level. Default: 0.95."},
         {"seed", "N", OPTION_WHOLE, TO(seed), .most = INT64_MAX, OF_SELECTION,
-         .group = OPTION_GROUP_HOW, .help = "For the samples, and the rule random. Default: 0."},
+         .group = OPTION_GROUP_HOW, .help = "Seed of the samples, and of the rule random. Default: 0."},
         {"forgetting", NULL, OPTION_FLAG, TO(forgetting),
          .often = true, .help = "Count instead how many examples were forgotten how often, and how many are forgettable."},
         {"glue", NULL, OPTION_FLAG, TO(columns.glue), .needs = "data", .group = OPTION_GROUP_HOW, .help = GLUE_HELP},

@@ -27,7 +27,7 @@ map_html_check(const struct common_options *common)
 			return options_wrong(common, "--%s is of pictures: -o FILE.png, FILE.svg or FILE.pdf",
 			                     of_pictures[i]);
 	if (option_given(common, "data") && !option_given(common, "id-field"))
-		return options_wrong(common, "--data of a page needs --id-field NAME");
+		return options_wrong(common, "--data of a page needs --id-field FIELD");
 	return 0;
 }
 

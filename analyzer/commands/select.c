@@ -186,6 +186,8 @@ const struct command select_command = {
                     "70% from the hard end, 30% from the easy end, classes as in the whole\n"
                     "portolan select snli/seed1 --by hard-to-learn --both-ends 0.7 --fraction 0.1 --stratified\n",
         .help = "Prints the examples that the rule ranks first, in rank order; ties are in the order of ascending ids. "
+                "ambiguous ranks by variability, the highest first; hard-to-learn by confidence, the lowest first; easy-to-learn by confidence, the highest first (Swayamdipta et al. 2020). "
+                "portolan help metrics says what the measures are. "
                 "Examples for which a measure is not defined come last. forgettable is the set with at least one forgetting event, or never learned: the never learned first, then by forgetting events; all of it unless a size is given. "
                 "So are the regions, each ranked as the rule of its name, and the groups of Data-IQ (Seedat et al. 2022): easy, confidence 0.75 or more and aleatoric no more than its median; hard, confidence 0.25 or less and aleatoric no more than that; ambiguous, all others. They are ranked by confidence, and ambiguous by aleatoric:desc.\n\n"
                 "Errors: el2n:desc of an early epoch (Paul et al. 2021: --epochs 9:10, --with other seeds); its L1 form is 2 (1 - confidence), whose order is confidence:asc; loss:desc.\n\n"

@@ -330,10 +330,10 @@ run(void *context, struct portolan_error *error)
 static const struct option_spec options[] = {
         {"data", "FILE", OPTION_INPUT, TO(data), .needs = "id-field",
          .often = true, .help = "The file that the model was trained on (JSON lines, CSV or TSV): its texts stand beside the points, and its columns can colour them."},
-        {"id-field", "NAME", OPTION_TEXT, TO(id_field), .needs = "data",
+        {"id-field", "FIELD", OPTION_TEXT, TO(id_field), .needs = "data",
          .often = true, .help = "The field of FILE that holds the ids."},
         {"glue", NULL, OPTION_FLAG, TO(glue), .needs = "data", .group = OPTION_GROUP_HOW, .help = GLUE_HELP},
-        {"text", "NAME[,NAME]", OPTION_TEXT, .take = take_texts, .needs = "data",
+        {"text", "FIELD[,FIELD]", OPTION_TEXT, .take = take_texts, .needs = "data",
          .often = true, .help = "The fields of FILE to be shown as text."},
         {"port", "N", OPTION_WHOLE, TO(port), .least = 1, .most = 65535, .excludes = "listen",
          .group = OPTION_GROUP_ACCESS, .often = true, .help = "Serve on this port of loopback. Default: 5780, or the next one that is free."},

@@ -111,13 +111,13 @@ run(void *context, struct portolan_error *error)
 #define TO(member) .offset = offsetof(struct show_options, member)
 static const struct option_spec options[] = {
         {"ids", "FILE", OPTION_INPUT, TO(ids),
-         .help = "Also the examples whose ids are in FILE: one a line, or a NumPy array (.npy); - is standard input."},
+         .often = true, .help = "Also the examples whose ids are in FILE: one a line, or a NumPy array (.npy); - is standard input."},
         {"data", "FILE", OPTION_INPUT, TO(data), .needs = "id-field",
-         .help = "The file that the model was trained on (JSON lines, CSV or TSV): texts of the examples are shown from it."},
-        {"id-field", "NAME", OPTION_TEXT, TO(id_field), .needs = "data", .help = "The field of FILE that holds the ids."},
+         .often = true, .help = "The file that the model was trained on (JSON lines, CSV or TSV): texts of the examples are shown from it."},
+        {"id-field", "FIELD", OPTION_TEXT, TO(id_field), .needs = "data", .often = true, .help = "The field of FILE that holds the ids."},
         {"glue", NULL, OPTION_FLAG, TO(glue), .needs = "data", .group = OPTION_GROUP_HOW, .help = GLUE_HELP},
-        {"text", "NAME[,NAME]", OPTION_TEXT, .take = take_texts, .needs = "data",
-         .help = "The fields of FILE to be shown."},
+        {"text", "FIELD[,FIELD]", OPTION_TEXT, .take = take_texts, .needs = "data",
+         .often = true, .help = "The fields of FILE to be shown."},
         {0},
 };
 #undef TO

@@ -92,7 +92,7 @@ map_source_take_labels(struct map_source *source, struct portolan_error *error)
 	if (code >= 0 && source->categories.count == 0)
 		code = error_set(error, PORTOLAN_E_INVALID,
 		                 "--colour gold: run '%s' was recorded without gold labels (a file may have them: "
-		                 "--data FILE --id-field NAME --colour COLUMN)",
+		                 "--data FILE --id-field FIELD --colour COLUMN)",
 		                 source->name);
 	return code;
 }

@@ -626,6 +626,16 @@ def check_help():
         status, text = on_terminal(b"", "help", "select", size=(24, 80))
         assert status == 0 and text.endswith(plain.replace("\n", "\r\n") if pager != "true" else ""), (pager, text)
     del os.environ["PAGER"]
+    paragraphs = run("help", "metrics").stdout.split("\n\n")
+    names = re.findall(r"[a-z_0-9]+", run("metrics", "r", "--format", "csv").stdout.splitlines()[0])
+    explained = " ".join(" ".join(paragraphs[3:]).split())
+    for name in [*(set(names) - {"id", "gold", "epochs", "label"}), "aum", "el2n", "aleatoric", "entropy", "max_prob", "loss", "dyn_unc", "dual", "tdds"]:
+        assert re.search(rf"\b{name}\b", explained), name
+    assert "portolan help metrics" in run("help").stdout and "portolan help metrics" in run("help", "select").stdout
+    for name in listed:  # one name for each kind of argument, whatever the command
+        for option, argument in re.findall(r"^ {6}--(id-field|label-field|group-field|text) (\S+)", run("help", name).stdout, re.M):
+            assert argument == ("FIELD[,FIELD]" if option == "text" else "FIELD"), (name, option, argument)
+    assert "--ids FILE" in run("show", "--help").stdout and "--text FIELD[,FIELD]" in run("show", "--help").stdout
     fit, whole = run("help", "noise", "fit").stdout, run("help", "noise").stdout
     assert "--flips" in fit and "--model" not in fit and "beta distributions" not in fit and "noise mixture" not in fit, fit
     assert "--model" in whole and "beta distributions" in whole and "--flips FLIPS" not in whole, whole
@@ -651,7 +661,7 @@ def check_old_names():
             run("map", "r", name, "colours.csv", colour, "c", "-o", "coloured.svg", "--script", status=0)
             wanted = read("coloured.gp") if wanted is None else wanted
             assert read("coloured.gp") == wanted, (name, colour)
-    for words, what in (("map r --data colours.csv -o x.png", "--colour COLUMN"), ("map r --data colours.csv -o x.html", "--id-field NAME"),
+    for words, what in (("map r --data colours.csv -o x.png", "--colour COLUMN"), ("map r --data colours.csv -o x.html", "--id-field FIELD"),
                         ("map r --data colours.csv --colour c --text c -o x.png", "--text is of a page")):
         assert what in run(*words.split(), status=2).stderr, words
 
