@@ -3,7 +3,8 @@
  *
  * In a terminal that is too narrow for all columns, a text that is the same in all rows stands once, above the table, and
  * long headings are broken at their "_". Columns that still find no room follow below, in further blocks. Every block
- * begins with the leading columns, which say what a row is about.
+ * begins with the leading columns, which say what a row is about. A text that is wider than the terminal leaves room for
+ * is cut, and ends with "…".
  */
 #include "rows_kept.h"
 
@@ -11,10 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <unistr.h>
 #include <uniwidth.h>
 
 #define GAP 2               /* blanks before each column */
 #define HEADING_SHORT 8     /* such headings are not broken */
+#define TEXT_LEAST 8        /* columns that a text has in any terminal */
 #define BLOCK_ROWS_MAX 1000 /* nobody scrolls further for a second block */
 
 static size_t
@@ -23,6 +26,35 @@ width_of(const char *text, size_t length)
 	int width = u8_width((const uint8_t *)text, length, "UTF-8");
 
 	return width > 0 ? (size_t)width : 0;
+}
+
+/* The bytes of a text that find room in `width` columns. */
+static size_t
+fitting(const char *text, size_t length, size_t width)
+{
+	size_t used = 0, taken = 0;
+	ucs4_t character;
+
+	while (used < length) {
+		int bytes = u8_mbtouc(&character, (const uint8_t *)text + used, length - used);
+		int columns = uc_width(character, "UTF-8");
+
+		taken += columns > 0 ? (size_t)columns : 0;
+		if (taken > width)
+			break;
+		used += (size_t)bytes;
+	}
+	return used;
+}
+
+static void
+write_text(struct output *output, const char *text, size_t length, size_t width)
+{
+	bool is_cut = width_of(text, length) > width;
+
+	output_bytes(output, text, is_cut ? fitting(text, length, width - 1) : length);
+	if (is_cut)
+		output_text(output, "…");
 }
 
 /* Texts begin, and numbers end, below one another. *blanks: what stands between the text before and this cell. */
@@ -35,7 +67,7 @@ write_cell(const struct rows *rows, size_t column, size_t width, const char *tex
 	*blanks += GAP + (is_text ? 0 : rest);
 	if (own > 0) {
 		output_printf(rows->output, "%*s", (int)*blanks, "");
-		output_bytes(rows->output, text, length);
+		write_text(rows->output, text, length, is_text ? width : SIZE_MAX);
 		*blanks = 0;
 	}
 	*blanks += is_text ? rest : 0;
@@ -87,6 +119,7 @@ heading_width(const char *name, bool by_words)
  * `keys`, and those from `first` to before `end`. */
 struct layout {
 	size_t *columns, *widths; /* widths: by column of the table */
+	size_t room;              /* columns of the terminal */
 	size_t count;
 	size_t keys, first, end;
 };
@@ -109,7 +142,30 @@ cell_width(const struct layout *layout, size_t at)
 	return GAP + layout->widths[layout->columns[at]];
 }
 
-/* Sets the widths; the sum of them all. */
+/* Cuts texts that would not fit. The first column leaves room for each number, and of each text for a third of the
+ * terminal; a text takes what the first column leaves. */
+static void
+limit_widths(const struct rows *rows, struct layout *layout)
+{
+	size_t widest = 0;
+
+	for (size_t i = 1; i < layout->count; i++) {
+		size_t cell = cell_width(layout, i);
+
+		if (rows->columns[layout->columns[i]].kind == ROWS_TEXT && cell > layout->room / 3)
+			cell = layout->room / 3;
+		widest = cell > widest ? cell : widest;
+	}
+	for (size_t i = 0; i < layout->count; i++) {
+		size_t c = layout->columns[i], beside = GAP + (i == 0 ? widest : cell_width(layout, 0));
+		size_t most = layout->room > beside + TEXT_LEAST ? layout->room - beside : TEXT_LEAST;
+
+		if (rows->columns[c].kind == ROWS_TEXT && layout->widths[c] > most)
+			layout->widths[c] = most;
+	}
+}
+
+/* Sets the widths; the sum of them all as they would be without a limit. */
 static size_t
 set_widths(const struct rows *rows, bool by_words, struct layout *layout)
 {
@@ -122,6 +178,7 @@ set_widths(const struct rows *rows, bool by_words, struct layout *layout)
 		layout->widths[c] = heading > texts ? heading : texts;
 		sum += cell_width(layout, i);
 	}
+	limit_widths(rows, layout);
 	return sum;
 }
 
@@ -143,7 +200,7 @@ is_constant(const struct rows *rows, size_t column)
 static void
 take_constants(const struct rows *rows, struct layout *layout)
 {
-	size_t kept = 0;
+	size_t kept = 0, heading;
 
 	for (size_t i = 0; i < layout->count; i++) {
 		size_t c = layout->columns[i], length;
@@ -154,7 +211,9 @@ take_constants(const struct rows *rows, struct layout *layout)
 			continue;
 		}
 		output_printf(rows->output, "  %s: ", rows->columns[c].name);
-		output_bytes(rows->output, text, length);
+		heading = GAP + width_of(rows->columns[c].name, strlen(rows->columns[c].name)) + 2;
+		write_text(rows->output, text, length,
+		           layout->room > heading + TEXT_LEAST ? layout->room - heading : TEXT_LEAST);
 		output_text(rows->output, "\n");
 	}
 	layout->count = kept;
@@ -286,7 +345,7 @@ rows_write_aligned(const struct rows *rows)
 {
 	size_t *numbers = calloc(2 * rows->column_count, sizeof(*numbers));
 	size_t room = terminal_width(rows->output);
-	struct layout layout = {.columns = numbers, .widths = numbers + rows->column_count};
+	struct layout layout = {.columns = numbers, .widths = numbers + rows->column_count, .room = room};
 
 	if (!numbers) {
 		output_fail(rows->output);

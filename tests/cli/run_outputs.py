@@ -468,6 +468,24 @@ def check_narrow_terminal(maker):
         assert wide[0].split() == columns, (words, wide)
 
 
+def check_cut_texts(maker):
+    """A text that has no room is cut and says so; a wider terminal, and a pipe, have all of it."""
+    ids = [f"train-{i}-" + "of-a-file-" * 10 for i in range(30)]
+    batches = [stores.batch(e, ids, [0.5] * 30, [e % 2] * 30) for e in range(130)]
+    stores.make_store(maker, "cut", [stores.run("cut", batches)])
+    for words, cut in ((["metrics", "cut"], ["train-0-of-"]), (["dynamics", "cut"], ["train-0-of-"]),
+                       (["show", "cut", ids[0]], ["id: train-0-of-", "p(gold): ", "✗✓✗✓"]), (["show", "cut", *ids[:2]], ["train-0-of-", "train-1-of-"])):
+        text = on_terminal(b"", *words, "--store", "cut", size=(24, 80))[1].replace("\r", "")
+        lines = [line for line in text.splitlines() if not line.startswith("portolan: ")]
+        assert max(map(len, lines)) <= 80, (words, text)
+        for begin in cut:
+            assert any(begin in line and "…" in line for line in lines), (words, begin, text)
+        whole = on_terminal(b"", *words, "--store", "cut", size=(24, 900))[1]
+        assert ids[0] in whole and not re.search(r"\w…", whole), (words, whole)
+        assert ids[0] in run(*words, "--store", "cut").stdout, words
+    assert "▅" * 130 in run("show", "cut", ids[0], "--store", "cut").stdout
+
+
 def check_styles():
     """Colour on a terminal alone, unless $NO_COLOR, --styled or the terminal's kind say otherwise; never in a file."""
     os.environ["TERM"] = "xterm"
@@ -685,6 +703,7 @@ def main():
         check_small()
         check_terminal()
         check_narrow_terminal(maker)
+        check_cut_texts(maker)
         check_styles()
         check_last_screen()
         check_closing_line()
