@@ -8,6 +8,7 @@ is a sum of logarithms, in the analyzer the logarithm of a product.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from pyspark.sql import types as T
 SOURCE = ("session_started", "rank", "session")  # "later" is decided by these, in this order
 _NEEDED = ("id", "epoch", "gold_prob", "correct", *SOURCE)
 _SIGNALS = ("margin", "other_sq", "entropy", "max_prob", "predicted")
+_WINDOW_MOST = 256  # MEASURES_WINDOW_MAX
 _ADDED = ("portolan_before", "portolan_mean")
 _OURS = ("run", *_NEEDED, *_SIGNALS, "gold", *_ADDED)
 _RESERVED = (
@@ -40,7 +42,7 @@ def measures(
             result has it too, as its first column, and equal ids in two runs are two examples.
         epochs: which epochs, half-open: ``"2:"`` or ``(2, None)``. Default: all. The gold label is the latest of all epochs.
         labels: the names of the classes, for a column ``label``.
-        window: with J, 2 or more, the columns dyn_unc and dual as well, over windows of J epochs at which the example was observed, as
+        window: with J, from 2 to 256, the columns dyn_unc and dual as well, over windows of J epochs at which the example was observed, as
             ``portolan metrics --window J`` has them. Each example's probabilities are then held together.
 
     Returns:
@@ -48,18 +50,19 @@ def measures(
         example and epoch, the latest stays, by session_started, then rank, then session.
 
     Raises:
-        ValueError: a column is missing, or the window is no number from 2 on.
+        ValueError: a column is missing, or the window is no number from 2 to 256.
     """
     missing = [name for name in _NEEDED if name not in df.columns]
     if missing:
         raise ValueError(f"measures() needs observations, and these lack the columns: {', '.join(missing)}")
-    if window is not None and (not hasattr(window, "__index__") or window < 2):
-        raise ValueError(f"window must be a whole number from 2 on, not {window!r}")
+    if window is not None:
+        if not hasattr(window, "__index__") or not 2 <= window <= _WINDOW_MOST:
+            raise ValueError(f"window must be a whole number from 2 to {_WINDOW_MOST}, not {window!r}")
+        window = operator.index(window)
     first, last = _range(epochs)
     example = [name for name in ("run", "id") if name in df.columns]
     rows = _kept(df, example, F.col("epoch").between(first, last) if epochs is not None else F.lit(True))
-    every = [F.collect_list(F.col("gold_prob").cast("double")).alias("portolan_observed")] if window is not None else []
-    sums = rows.groupBy(*example).agg(*_sums(rows), *every).where("epochs > 0")
+    sums = rows.groupBy(*example).agg(*_sums(rows), *([] if window is None else [_observed()])).where("epochs > 0")
     if window is not None:
         sums = _with_windows(sums, window)
     return sums.select(*example, *_columns(sums, labels))
@@ -127,6 +130,13 @@ def _sums(rows: DataFrame) -> list[Column]:
         sums.append(F.avg(F.sqrt((1 - p) * (1 - p) + F.col("other_sq").cast("double"))).alias("el2n"))
     sums += [_mean(name, name) for name in ("entropy", "max_prob") if name in rows.columns]
     return sums + [_mean(name, _name_of_mean(name)) for name in _own_columns(rows)]
+
+
+def _observed() -> Column:
+    """An example's probabilities in the order of the epochs. Sorted, since Spark may add lists up in parts."""
+    p = F.col("gold_prob").cast("double")
+    pairs = F.collect_list(F.when(p.isNotNull(), F.struct("epoch", p.alias("p"))))
+    return F.array_sort(pairs).getField("p").alias("portolan_observed")
 
 
 def _with_windows(sums: DataFrame, window: int) -> DataFrame:

@@ -131,8 +131,13 @@ def _value(table: DataFrame, rule: Rule, by: str, seed: int) -> Column:
     if rule.kind == "random":
         return F.xxhash64(F.lit(seed).cast("long"), F.col("id").cast("string"))
     if rule.measure not in table.columns or rule.measure in ("id", "run", "label"):
-        raise ValueError(f"by={by!r}: there is no measure {rule.measure!r}; there are {', '.join(_measures_of(table))}")
+        raise ValueError(f"by={by!r}: {no_measure(rule.measure, _measures_of(table))}")
     return _measures.name_of(rule.measure).cast("double")
+
+
+def no_measure(name: str, names: list[str]) -> str:
+    where = ": measures(df, window=J) adds it" if name in ("dyn_unc", "dual") else ""
+    return f"there is no measure {name!r}{where}; there are {', '.join(names)}"
 
 
 def _measures_of(table: DataFrame) -> list[str]:
