@@ -193,7 +193,7 @@ report_refused(struct portolan_run *run, const struct portolan_batch *batch, con
 {
 	static const char *const reasons[] = {
 	        [PORTOLAN_LOGITS] = "NaN or +inf in its logits, or −inf at its gold label",
-	        [PORTOLAN_PROBS] = "scores outside [0, 1], or that do not sum to 1: are they logits, for log_logits?",
+	        [PORTOLAN_PROBS] = "scores that are NaN, outside [0, 1], or do not sum to 1: are they logits, for log_logits?",
 	        [PORTOLAN_GOLD_PROBS] = "a gold probability that is not within 0 and 1",
 	        [PORTOLAN_SIGNALS] = "NaN or +inf in its logits, or −inf at its gold label",
 	};

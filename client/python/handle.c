@@ -242,7 +242,7 @@ handle_log(struct handle *self, PyObject *const *args, Py_ssize_t count)
 	refused = atomic_load(&run->refused);
 	Py_BEGIN_ALLOW_THREADS code = portolan_log(run, &pinned.batch, &error);
 	Py_END_ALLOW_THREADS self->active--;
-	if (code == 0 && refused == atomic_load(&run->refused)) /* an id whose row was refused was not logged */
+	if (code == 0 && atomic_load(&run->refused) - refused < pinned.batch.n) /* of a batch refused whole, nothing was logged */
 		found = labels_see(&self->labels, &pinned.batch);
 	batch_close(&pinned);
 	return code < 0 ? module_raise(state_of(self), &error) : tell_found(&found);

@@ -262,7 +262,7 @@ WRONG = [
     (TypeError, "logits", 0, [1], "3.0", [0]),
     (TypeError, r"logits\[0\]", 0, [1], [["1", 2]], [0]),
     (TypeError, r"logits\[1\]", 0, [1, 2], [1, [2]], [0, 0]),
-    (TypeError, r"ids must be integers .*: of whole numbers pass ids.astype\(int\)", 0, IDS.astype(float), LOGITS, GOLD),
+    (TypeError, r"ids must be integers .*: if they are whole numbers, pass ids.astype\(int\), of a tensor ids.long\(\)", 0, IDS.astype(float), LOGITS, GOLD),
     (TypeError, "ids must be integers", 0, IDS.astype(">i8"), LOGITS, GOLD),
     (TypeError, "ids", 0, "abcd", LOGITS, GOLD),
     (TypeError, "ids", 0, b"abcd", LOGITS, GOLD),

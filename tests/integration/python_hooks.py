@@ -264,6 +264,14 @@ def test_an_id_whose_row_was_refused_does_not_return(store, capfd):
     assert "2 of 2 rows refused" in line
 
 
+def test_a_refused_row_does_not_hide_an_id_that_returns(store, capfd):
+    with portolan.Run("run", store=store) as run:
+        run.log_gold(0, [3, 4], [0.5, 0.5], [True, True])
+        run.log_gold(0, [5, 4], [float("nan"), 0.5], [True, True])
+    said = capfd.readouterr().err
+    assert "1 of 2 rows refused" in said and "id 4 was logged in this epoch before" in said, said
+
+
 def test_ids_chosen_to_meet_are_not_looked_for_without_end(store, capfd):
     """Beyond 256 of them in one place, an id is not remembered: it would cost more with each of them."""
     ids = ids_of_hash(np.arange(1, 1001, dtype=np.uint64) << np.uint64(33) | np.uint64(5))

@@ -107,15 +107,20 @@ class Table:
         return self._table().__array_interface__
 
     def __getitem__(self, which: Any) -> Any:
-        if isinstance(which, str) and which not in self._names():
-            raise ValueError(f"no column {which!r}; the columns: {', '.join(self._names())}")
+        self._check_names(which)
         found = self._table()[which]
         if getattr(found, "ndim", 0) == 0:
             return _row_of(self._names(), found.item())
         return found if found.dtype.names is None else self._of(_packed(found))
 
     def __setitem__(self, which: Any, values: Any) -> None:
+        self._check_names(which)
         self._table()[which] = values
+
+    def _check_names(self, which: Any) -> None:
+        for name in which if isinstance(which, list) else [which]:
+            if isinstance(name, str) and name not in self._names():
+                raise ValueError(f"no column {name!r}; the columns: {', '.join(self._names())}")
 
     def __getattr__(self, name: str) -> Any:
         """Columns; then what an array has: dtype, shape, argsort(), tolist(), ..."""
