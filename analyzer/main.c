@@ -62,6 +62,18 @@ help(const char *name, const char *action)
 	return wrong_action(command, action);
 }
 
+/* Of what the words after "help" name; options between them change nothing. */
+static int
+help_of(int count, char **words)
+{
+	const char *names[2] = {NULL, NULL};
+
+	for (int i = 0, found = 0; i < count && found < 2; i++)
+		if (words[i][0] != '-')
+			names[found++] = words[i];
+	return help(names[0], names[1]);
+}
+
 /* Puts the name at `at` before the options that lead to it: they are read as those behind it are. */
 static void
 put_first(char **argv, int at)
@@ -91,7 +103,7 @@ main(int argc, char **argv)
 	}
 	name = argv[lead];
 	if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
-		return help(lead + 1 < argc ? argv[lead + 1] : NULL, lead + 2 < argc ? argv[lead + 2] : NULL);
+		return help_of(argc - lead - 1, argv + lead + 1);
 	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
 		puts("portolan " PORTOLAN_VERSION);
 		return finish_stdout();

@@ -26,6 +26,7 @@ const struct command keygen_command = {
                 "With --client, makes DIR/NAME/ with client.key and server.pub, to be moved to where the client runs, and DIR/clients/NAME.pub. "
                 "The collector lets in whose public key is in DIR/clients, as it is at that moment: removing the file shuts the client out from its next connection on.\n\n"
                 "Nothing that exists is overwritten. Handed over to portoland.",
+        .common = COMMON_STORE,
         .options = options,
         .operand = "directory",
         .least = 1,

@@ -238,18 +238,18 @@ is_example_of(const struct topic *topic, const char *line)
 	return !is_other_action(topic, word + strspn(word, " "));
 }
 
-/* Where the next option begins, with the blank before it: "-" alone is a file. NULL: none follows. */
+/* Where the next option, or the next program of a pipeline, begins, with the blank before it: "-" alone is a file. NULL:
+ * none follows. */
 static const char *
-next_option(const char *line, size_t length)
+next_part(const char *line, size_t length)
 {
-	const char *at = line, *end = line + length;
-
-	while ((at = memmem(at + 1, (size_t)(end - at - 1), " -", 2)) != NULL && (at + 2 == end || at[2] == ' '))
-		;
-	return at;
+	for (const char *at = line + 1; at + 2 < line + length; at++)
+		if (at[0] == ' ' && ((at[1] == '-' && at[2] != ' ') || at[1] == '|'))
+			return at;
+	return NULL;
 }
 
-/* Breaks the command line before options, as a shell takes it. */
+/* Breaks the command line before such parts, as a shell takes it. */
 static void
 print_command_line(FILE *stream, const char *line, size_t length)
 {
@@ -257,7 +257,7 @@ print_command_line(FILE *stream, const char *line, size_t length)
 
 	fputs("  ", stream);
 	while (length > 0) {
-		const char *next = next_option(line, length);
+		const char *next = next_part(line, length);
 		size_t bytes = next ? (size_t)(next - line) : length;
 
 		if (column > 2 && column + bytes + (next ? 2 : 0) > WIDTH) {

@@ -4,7 +4,7 @@
  * In a terminal that is too narrow for all columns, a text that is the same in all rows stands once, above the table, and
  * long headings are broken at their "_". Columns that still find no room follow below, in further blocks. Every block
  * begins with the leading columns, which say what a row is about. A text that is wider than the terminal leaves room for
- * is cut, and ends with "…".
+ * loses its middle, where "…" stands: ids that begin alike mostly end differently.
  */
 #include "rows_kept.h"
 
@@ -50,11 +50,19 @@ fitting(const char *text, size_t length, size_t width)
 static void
 write_text(struct output *output, const char *text, size_t length, size_t width)
 {
-	bool is_cut = width_of(text, length) > width;
+	const size_t end = (width - 1) / 2;
+	size_t at;
 
-	output_bytes(output, text, is_cut ? fitting(text, length, width - 1) : length);
-	if (is_cut)
-		output_text(output, "…");
+	if (width_of(text, length) <= width) {
+		output_bytes(output, text, length);
+		return;
+	}
+	at = fitting(text, length, width - 1 - end);
+	output_bytes(output, text, at);
+	output_text(output, "…");
+	while (width_of(text + at, length - at) > end)
+		at += (size_t)u8_mblen((const uint8_t *)text + at, length - at);
+	output_bytes(output, text + at, length - at);
 }
 
 /* Texts begin, and numbers end, below one another. *blanks: what stands between the text before and this cell. */
@@ -142,20 +150,24 @@ cell_width(const struct layout *layout, size_t at)
 	return GAP + layout->widths[layout->columns[at]];
 }
 
-/* Cuts texts that would not fit. The first column leaves room for each number, and of each text for a third of the
- * terminal; a text takes what the first column leaves. */
+/* Cuts texts that would not fit. Where not all columns find room, the first one takes half of the terminal at most. It
+ * leaves room for each number, and of each text for a third of the terminal; a text takes what the first column leaves. */
 static void
 limit_widths(const struct rows *rows, struct layout *layout)
 {
-	size_t widest = 0;
+	size_t widest = 0, sum = cell_width(layout, 0);
 
 	for (size_t i = 1; i < layout->count; i++) {
 		size_t cell = cell_width(layout, i);
+
+		sum += cell;
 
 		if (rows->columns[layout->columns[i]].kind == ROWS_TEXT && cell > layout->room / 3)
 			cell = layout->room / 3;
 		widest = cell > widest ? cell : widest;
 	}
+	if (sum > layout->room && widest < layout->room - layout->room / 2)
+		widest = layout->room - layout->room / 2 - GAP;
 	for (size_t i = 0; i < layout->count; i++) {
 		size_t c = layout->columns[i], beside = GAP + (i == 0 ? widest : cell_width(layout, 0));
 		size_t most = layout->room > beside + TEXT_LEAST ? layout->room - beside : TEXT_LEAST;

@@ -72,7 +72,7 @@ serve(const struct options *options)
 }
 
 static int
-import_file(const struct options *options, const struct import_options *import)
+import_file(const struct import_options *import)
 {
 	struct import_report report = {0};
 	struct portolan_error error = {0};
@@ -87,9 +87,9 @@ import_file(const struct options *options, const struct import_options *import)
 	       report.examples, report.epochs);
 	if (report.replaced)
 		printf("replaced, or not later than what was there: %" PRIu64 " observations\n", report.replaced);
-	if (report.refused && !options->quiet)
+	if (report.refused)
 		fprintf(stderr, "portoland: %" PRIu64 " observations were refused\n", report.refused);
-	if (report.damage[0] && !options->quiet)
+	if (report.damage[0])
 		fprintf(stderr, "portoland: %s\n", report.damage);
 	return report.refused || report.damage[0] ? EXIT_INCOMPLETE : EXIT_DONE;
 }
@@ -117,7 +117,7 @@ import_files(const struct options *options, const struct import_options *import)
 		        "portoland: warning: \"gold\" changed: %" PRIu64
 		        " times an example had another than before; the later stays\n",
 		        report.changed_labels);
-	if (report.refused && !options->quiet)
+	if (report.refused)
 		fprintf(stderr, "portoland: %" PRIu64 " line%s left out\n", report.refused,
 		        report.refused == 1 ? " was" : "s were");
 	return report.refused ? EXIT_INCOMPLETE : EXIT_DONE;
@@ -131,7 +131,7 @@ import(const struct options *options)
 	struct portolan_error error;
 
 	if (spool_is_one(import.path))
-		return import_file(options, &import);
+		return import_file(&import);
 	if (import.run)
 		return import_files(options, &import);
 	error_set(&error, PORTOLAN_E_INVALID, "import: say which run to make with --run NAME");
@@ -240,7 +240,8 @@ main(int argc, char **argv)
 	store_expect_short_file(NULL);
 	if (options_parse(&options, argc, argv, &error) < 0)
 		return fail(EXIT_USAGE, &error);
-	if (options.quiet && !freopen("/dev/null", "w", stdout)) /* it says what was done */
+	if (options.quiet && options.command != OPTIONS_HELP && options.command != OPTIONS_VERSION &&
+	    !freopen("/dev/null", "w", stdout)) /* it says what was done */
 		return EXIT_FAILED;
 	status = run(&options);
 	if (status != EXIT_FAILED && (fflush(stdout) != 0 || ferror(stdout))) {

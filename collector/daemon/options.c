@@ -89,7 +89,7 @@ const char options_help[] =
         "                    server.key, server.pub, client.key, clients/client.pub.\n"
         "  --client NAME     Make the keys of one more client: give it DIR/NAME/;\n"
         "                    DIR/clients/NAME.pub lets it in.\n"
-        "  -q, --quiet       Say only what went wrong.\n"
+        "  -q, --quiet       Print neither warnings nor closing lines.\n"
         "  -v, --verbose     Say how long it took, and how much memory.\n"
         "\n"
         "Exit: 0 done, 1 failed, 2 wrong usage, 3 import: lines were refused.\n";
@@ -252,8 +252,9 @@ parse_options(struct options *options, int argc, char **argv, int *rest, struct 
 	optind = 0;
 	while (result == 0 && (option = getopt_long(argc, argv, letters, taken, NULL)) != -1) {
 		if (option == '?')
-			result = error_set(error, PORTOLAN_E_INVALID, "unknown option '%.100s'; see portoland --help",
-			                   argv[optind - 1]);
+			result = error_set(error, PORTOLAN_E_INVALID, "unknown option '%s%.100s'; see portoland --help",
+			                   optopt >= KNOWN ? "-" : "",
+			                   optopt >= KNOWN ? (char[]){(char)optopt, '\0'} : argv[optind - 1]);
 		else if (option == ':')
 			result =
 			        error_set(error, PORTOLAN_E_INVALID, "option '%.100s' needs a value", argv[optind - 1]);

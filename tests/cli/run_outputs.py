@@ -469,7 +469,7 @@ def check_narrow_terminal(maker):
 
 
 def check_cut_texts(maker):
-    """A text that has no room is cut and says so; a wider terminal, and a pipe, have all of it."""
+    """A text that has no room loses its middle and says so; a wider terminal, and a pipe, have all of it."""
     ids = [f"train-{i}-" + "of-a-file-" * 10 for i in range(30)]
     batches = [stores.batch(e, ids, [0.5] * 30, [e % 2] * 30) for e in range(130)]
     stores.make_store(maker, "cut", [stores.run("cut", batches)])
@@ -589,7 +589,7 @@ def check_leading_options():
     write("stand-in", '#!/bin/sh\necho "$@"\n')
     os.chmod("stand-in", 0o755)
     for words, got in (("-q import td --run new", "import --run new --quiet td"), ("--styled never -v import td --run=new --store x", "import --run new --store x --verbose td"),
-                       ("--store x --quiet backup copy", "backup --store x --quiet copy"), ("-v keygen keys --client one", "keygen --client one --verbose keys"),
+                       ("--store x --quiet backup copy", "backup --store x --quiet copy"), ("-v keygen keys --client one", "keygen --client one --verbose keys"), ("--store x keygen keys", "keygen --store x keys"),
                        ("import --overwrite -- -td", "import --overwrite -- -td"), ("-q rm r -y", "rm --quiet r")):
         done = run(*words.split(), stdin=subprocess.DEVNULL, env={**os.environ, "PORTOLAND": os.path.abspath("stand-in")}, status=0)
         assert done.stdout == got + "\n" and done.stderr == "", (words, done)
@@ -626,7 +626,7 @@ def check_help():
         assert all(len(line) <= 80 or " " not in line for line in plain.splitlines()), words
         if long_line := re.search(r"^  portolan .*\\\n.*", plain, re.M):  # as the shell reads it, it is the line that the manual has
             broken += 1
-            assert re.search(r" \\\n {4}-", long_line[0]) and all(line.startswith("  ") for line in long_line[0].splitlines()), long_line
+            assert re.search(r" \\\n {4}[-|]", long_line[0]) and all(line.startswith("  ") for line in long_line[0].splitlines()), long_line
         status, text = on_terminal(b"", *words, size=(24, 80))
         if rows < 24:
             assert status == 0 and text.replace("\r\n", "\n") == plain and not os.path.exists("paged"), (words, text)

@@ -181,6 +181,8 @@ class Import(DynamicsTest):
         self.assertEqual(done.returncode, 3)
         self.assertEqual(len(done.stderr.splitlines()), 12)
         self.assertIn("25 lines were left out", done.stderr)
+        quiet = self.run_import("--overwrite", "-q")  # what was refused explains the status
+        self.assertEqual((quiet.returncode, quiet.stdout, quiet.stderr), (3, "", done.stderr))
 
     def test_kinds_of_guid_do_not_mix(self):
         self.write(0, [self.row(0, 1, [0, 1], 1)])

@@ -57,7 +57,11 @@ class Process(CollectorTest):
             self.assertIn("is not overwritten", done.stderr)
             done = portoland("keygen", os.path.join(folder, "verbose"), "-v")
             self.assertRegex(done.stderr, r"^portoland: \d+\.\d\d s; \d+ MB of memory at most")
+            for words in (["rm", "-q", "--help"], ["keygen", "--quiet", "-h"]):
+                self.assertEqual(portoland(*words).stdout, portoland("--help").stdout)
         self.assert_refused(2, "'-q'", arguments=["-q"])
+        self.assert_refused(2, "'-x'", arguments=["rm", "-xq", "run"])
+        self.assert_refused(2, "'--quiet=1'", arguments=["rm", "--quiet=1", "run"])
 
     def test_a_full_disk_is_an_error(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
