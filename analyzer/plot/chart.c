@@ -268,15 +268,23 @@ has_values(const struct chart_series *series)
 	return false;
 }
 
+/* An axis stays as it would be with all series. */
 static void
 leave_out_empty(struct chart_panel *panel)
 {
 	size_t kept = 0;
+	double least, most;
 
+	find_range(panel, &least, &most);
+	panel->has_key = panel->series_count > 1;
 	for (size_t s = 0; s < panel->series_count; s++)
 		if (has_values(&panel->series[s]))
 			panel->series[kept++] = panel->series[s];
 	panel->series_count = kept;
+	if (kept == 0 && panel->x_whole && least <= most) {
+		panel->x_min = least - 0.5;
+		panel->x_max = most + 0.5;
+	}
 }
 
 int

@@ -74,7 +74,7 @@ do for [p=1:panels] {
 		}
 	}
 	# The key stands above the frame: nothing is hidden by it. One series needs none.
-	if (Series[p] > 1) { set key at graph 0,graph 1.02 left bottom maxcols int(KeyColumns[p]) } else { unset key }
+	if (KeyRows[p] > 0) { set key at graph 0,graph 1.02 left bottom maxcols int(KeyColumns[p]) } else { unset key }
 	plots = Series[p] > 0 ? '' : ' NaN notitle'
 	do for [s=first:first + Series[p] - 1] {
 		plots = plots . sprintf("%s $data index %d using %s %s title Name[%d]", s > first ? ',' : '', s - 1, \

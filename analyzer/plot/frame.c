@@ -45,7 +45,7 @@ frame_key_rows(const struct chart_panel *panel)
 {
 	size_t columns = frame_key_columns(panel);
 
-	return panel->series_count > 1 ? (panel->series_count + columns - 1) / columns : 0;
+	return panel->has_key ? (panel->series_count + columns - 1) / columns : 0;
 }
 
 /* Its numbers or names, and the label beside them. */

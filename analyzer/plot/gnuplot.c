@@ -214,8 +214,8 @@ gnuplot_characters(void)
 char *
 gnuplot_family(const char *name)
 {
-	char program[] = "fc-match", format[] = "--format=%{family}\\n", font[256];
-	char *const arguments[] = {program, format, font, NULL};
+	char program[] = "fc-match", format[] = "--format=%{family}\\n", end[] = "--", font[256];
+	char *const arguments[] = {program, format, end, font, NULL};
 	char *family = NULL;
 	size_t size = 0;
 	ssize_t length;

@@ -251,13 +251,29 @@ warn_undrawn(const struct picture *picture, const char *undrawn)
 	                is_gif ? "" : "; install a font that has it (Debian: fonts-noto-core, fonts-noto-cjk)");
 }
 
-/* An SVG names its font, which may be there where it is looked at. */
+/* Is the font of this family, one of several names with commas between? Words of a style may follow: DejaVu Sans Bold. */
+static bool
+is_of_family(const char *font, const char *family)
+{
+	for (size_t length; *family; family += length + (family[length] == ',')) {
+		length = strcspn(family, ",");
+		if (strncasecmp(font, family, length) == 0 && (font[length] == '\0' || font[length] == ' '))
+			return true;
+	}
+	return false;
+}
+
+/* An SVG names its font, which may be there where it is looked at. A word like "serif" means any such font. */
 static void
 warn_replaced_font(const struct picture *picture, const char *font)
 {
+	static const char *const any[] = {"serif", "sans", "sans-serif", "monospace"};
 	char *family = picture->format == PICTURE_PNG || picture->format == PICTURE_PDF ? gnuplot_family(font) : NULL;
+	bool is_there = !family || is_of_family(font, family);
 
-	if (family && !strcasestr(family, font))
+	for (size_t i = 0; i < sizeof(any) / sizeof(any[0]); i++)
+		is_there = is_there || strcasecmp(font, any[i]) == 0;
+	if (!is_there)
 		message_warning("%s: no font here is called '%s': '%.*s' stands for it", picture->path, font,
 		                (int)strcspn(family, ","), family);
 	free(family);

@@ -236,9 +236,10 @@ def check_on_paper(portolan):
         svg = file.read()
     check(set(re.findall(r'font-family="([^"]*)"', svg)) == {"Times New Roman, Verdana, Arial, sans-serif"}, "fonts")
     check(variable("paper.gp", "width") == 1000 and abs(variable("paper.gp", "text_size") - 9 / 11) < 1e-9, "font: its size")
-    for path, font, is_said in (("font.pdf", "No Such Font", True), ("font.png", "No Such Font,9", True), ("font.svg", "No Such Font", False), ("font.pdf", "DejaVu Sans", False)):
+    for path, font, is_said in (("font.pdf", "No Such Font", True), ("font.png", "No Such Font,9", True), ("font.svg", "No Such Font", False), ("font.pdf", "DejaVu Sans", False), ("font.pdf", "DejaVu Sans Bold", False),
+                                ("font.pdf", "Monospace", False), ("font.pdf", "DejaVu Sansation", True)):
         done = subprocess.run([portolan, "map", "a", "-o", path, "--font", font], capture_output=True, text=True)
-        check(done.returncode == 0 and (f"warning: {path}: no font here is called 'No Such Font': 'DejaVu Sans" in done.stderr) == is_said, f"--font: {done}")
+        check(done.returncode == 0 and (f"warning: {path}: no font here is called '{font.split(',')[0]}': '" in done.stderr) == is_said, f"--font: {done}")
     for words, said in ((["--width", "3.3"], "say a length with its unit"), (["--width", "3.3ft"], "say a length with its unit"), (["--width", "0.5in"], "from 1 to 40in"),
                         (["--width", "nanin"], "from 1 to 40in"), (["--font", "x`y"], "not `"), (["--font", "a'b"], "not '"), (["--font", "x,300"], "from 4 to 40"),
                         (["--font", "x,"], "from 4 to 40"), (["--regions", "0.1"], "say V,C"), (["--regions", "auto", "--x", "aum"], "leave --x and --y out"),
