@@ -135,13 +135,24 @@ def check_one_epoch(portolan):
         assert sorted(n for n in numbers if picture == "none.svg" or "." not in n and n != "1") == wanted, (picture, numbers)
 
 
+def check_without_values(portolan):
+    """A curve without a value leaves its chart as it is: the key names the one that stays, and the epochs are those of the run."""
+    for run_name, epochs, wanted in (("run", ":1", "confidence"), ("even", ":", "2")):
+        subprocess.run([portolan, "compare", run_name, "--store", "store", "--early-stopping", "--epochs", epochs, "--plot", "e.svg"],
+                       check=True, capture_output=True)
+        with open("e.svg", encoding="utf-8") as file:
+            texts = [text.strip() for text in re.findall(r"<text>([^<]*)</text>", file.read())]
+        assert wanted in texts and "-10" not in texts and "−10" not in texts, (run_name, texts)
+
+
 def main():
     portolan, maker = (os.path.abspath(path) for path in sys.argv[1:3])
     rng, check = np.random.default_rng(3), Check()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         batches, gold, correct, length, source = record(rng)
-        stores.make_store(maker, "store", [stores.run("run", batches, declared=N)])
+        even = [stores.batch(e, [0, 1], [0.5, 0.5], [1, 0]) for e in range(3)]
+        stores.make_store(maker, "store", [stores.run("run", batches, declared=N), stores.run("even", even)])
         length[rng.random(N) < 0.1] = np.nan
         with open("attributes.csv", "w", newline="") as file:
             writer = csv.writer(file)
@@ -149,6 +160,7 @@ def main():
             writer.writerows(["" if np.isnan(length[i]) else repr(float(length[i])), i, source[i]] for i in rng.permutation(N))
         forgettable = check_forgetting(check, portolan, correct)
         check_one_epoch(portolan)
+        check_without_values(portolan)
         check_attributes(check, portolan, rng, gold, forgettable, length, source, [])
         confidence = batches[0]["gold_prob"].astype("f8")
         hardest = np.zeros(N, bool)
