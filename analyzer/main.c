@@ -74,7 +74,7 @@ help_of(int count, char **words)
 	return help(names[0], names[1]);
 }
 
-/* Puts the name at `at` before the options that lead to it: they are read as those behind it are. */
+/* Puts the name at `at` before the options that lead to it, which are then read with those behind it. */
 static void
 put_first(char **argv, int at)
 {

@@ -28,40 +28,38 @@ width_of(const char *text, size_t length)
 	return width > 0 ? (size_t)width : 0;
 }
 
-/* The bytes of a text that find room in `width` columns. */
+/* The bytes of a character, one of what is no UTF-8; *columns: its width. */
 static size_t
-fitting(const char *text, size_t length, size_t width)
+next_character(const char *text, size_t length, size_t *columns)
 {
-	size_t used = 0, taken = 0;
 	ucs4_t character;
+	int bytes = u8_mbtouc(&character, (const uint8_t *)text, length);
 
-	while (used < length) {
-		int bytes = u8_mbtouc(&character, (const uint8_t *)text + used, length - used);
-		int columns = uc_width(character, "UTF-8");
-
-		taken += columns > 0 ? (size_t)columns : 0;
-		if (taken > width)
-			break;
-		used += (size_t)bytes;
-	}
-	return used;
+	*columns = width_of(text, (size_t)bytes);
+	return (size_t)bytes;
 }
+
+/* Writes a text; of one that is too wide, the beginning and the end. */
 
 static void
 write_text(struct output *output, const char *text, size_t length, size_t width)
 {
-	const size_t end = (width - 1) / 2;
-	size_t at;
+	const size_t end = (width - 1) / 2, whole = width_of(text, length);
+	size_t at = 0, used = 0, columns, bytes;
 
-	if (width_of(text, length) <= width) {
+	if (whole <= width) {
 		output_bytes(output, text, length);
 		return;
 	}
-	at = fitting(text, length, width - 1 - end);
+	for (; at < length; at += bytes, used += columns) {
+		bytes = next_character(text + at, length - at, &columns);
+		if (used + columns > width - 1 - end)
+			break;
+	}
 	output_bytes(output, text, at);
 	output_text(output, "…");
-	while (width_of(text + at, length - at) > end)
-		at += (size_t)u8_mblen((const uint8_t *)text + at, length - at);
+	for (; at < length && whole - used > end; at += bytes, used += columns)
+		bytes = next_character(text + at, length - at, &columns);
 	output_bytes(output, text + at, length - at);
 }
 
@@ -161,7 +159,6 @@ limit_widths(const struct rows *rows, struct layout *layout)
 		size_t cell = cell_width(layout, i);
 
 		sum += cell;
-
 		if (rows->columns[layout->columns[i]].kind == ROWS_TEXT && cell > layout->room / 3)
 			cell = layout->room / 3;
 		widest = cell > widest ? cell : widest;

@@ -43,7 +43,9 @@ ids_advice(const char *format)
 {
 	size_t length = strlen(format);
 
-	return length == 0 || !strchr("efd", format[length - 1]) ? "" : ": if they are whole numbers, pass ids.astype(int), of a tensor ids.long()";
+	return length > 0 && strchr("efd", format[length - 1])
+	               ? ": if they are whole numbers, pass ids.astype(int), of a tensor ids.long()"
+	               : "";
 }
 
 static int

@@ -484,6 +484,12 @@ def check_cut_texts(maker):
         assert ids[0] in whole and not re.search(r"\w…", whole), (words, whole)
         assert ids[0] in run(*words, "--store", "cut").stdout, words
     assert "▅" * 130 in run("show", "cut", ids[0], "--store", "cut").stdout
+    wide = [f"{i:02}-" + "例文" * 20 + f"é-{i:02}" for i in range(12)]  # two columns a character
+    stores.make_store(maker, "characters", [stores.run("wide", [stores.batch(0, wide, [0.5] * 12, [1] * 12)])])
+    rows = [line for line in on_terminal(b"", "metrics", "wide", "--store", "characters", size=(24, 80))[1].splitlines() if re.match(r"  \d\d-.*…", line)][:12]  # of the first block
+    assert [(row.split()[0][:2], row.split()[0][-4:]) for row in rows] == [(f"{i:02}", f"é-{i:02}") for i in range(12)], rows
+    columns = [sum(2 if character in "例文" else 1 for character in row.rstrip()) for row in rows]
+    assert 60 <= min(columns) == max(columns) <= 80, columns
 
 
 def check_styles():
