@@ -150,7 +150,7 @@ static int
 open_port(const char *host, unsigned port, struct listening *listening, struct portolan_error *error)
 {
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found = NULL;
-	char digits[8];
+	char digits[12];
 	int code;
 
 	snprintf(digits, sizeof(digits), "%u", port);
