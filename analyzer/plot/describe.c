@@ -2,8 +2,8 @@
  * describe.c: see describe.h.
  *
  * gnuplot can write neither. In an SVG, the elements at the beginning are replaced. In a PDF, a new version of the
- * information object is appended, with a table of its own, as the format provides (ISO 32000-1, 7.5.6); all that
- * gnuplot wrote stays.
+ * information object is appended, with a table of its own, as the format provides (ISO 32000-1, 7.5.6 and 7.5.8); all
+ * that gnuplot wrote stays.
  */
 #include "describe.h"
 
@@ -100,9 +100,10 @@ describe_svg(const char *svg, size_t size, struct output *to, const struct pictu
 	write_fonts(to, at, end);
 }
 
-/* The entries of the last table of a PDF. */
+/* The entries of the last table of a PDF, which says where its objects are. */
 struct pdf_end {
 	unsigned long table, size, root, info;
+	bool is_stream; /* as cairo 1.18 and later write it; otherwise it is text */
 };
 
 /* The number after a name in a PDF's dictionary. */
@@ -114,7 +115,7 @@ find_number(const char *text, const char *name, unsigned long *number)
 	return at && sscanf(at + strlen(name), " %lu", number) == 1;
 }
 
-#define END_ROOM 1024u
+#define END_ROOM 4096u
 
 static bool
 read_pdf_end(const char *pdf, size_t size, struct pdf_end *pdf_end)
@@ -127,7 +128,9 @@ read_pdf_end(const char *pdf, size_t size, struct pdf_end *pdf_end)
 	for (size_t i = 0; i < room; i++) /* so that it is one text */
 		text[i] = text[i] ? text[i] : ' ';
 	text[room] = '\0';
-	trailer = strstr(text, "trailer");
+	trailer = strstr(text, "/Type /XRef");
+	pdf_end->is_stream = trailer != NULL;
+	trailer = trailer ? trailer : strstr(text, "trailer");
 	start = trailer ? strstr(trailer, "startxref") : NULL;
 	return start && sscanf(start, "startxref %lu", &pdf_end->table) == 1 && pdf_end->table < size &&
 	       find_number(trailer, "/Size", &pdf_end->size) && find_number(trailer, "/Root", &pdf_end->root) &&
@@ -164,6 +167,23 @@ write_pdf_info(struct output *to, const struct pdf_end *end, const struct pictur
 	output_text(to, "\n>>\nendobj\n");
 }
 
+/* The table that says where the information object is: at `info`; the table itself at `at`. */
+static void
+write_pdf_table(struct output *to, const struct pdf_end *end, size_t info, size_t at)
+{
+	if (end->is_stream)
+		output_printf(to,
+		              "%lu 0 obj\n<< /Type /XRef\n   /Size %lu\n   /W [1 4 1]\n   /Index [%lu 1 %lu 1]\n"
+		              "   /Filter /ASCIIHexDecode\n   /Length 25\n",
+		              end->size, end->size + 1, end->info, end->size);
+	else
+		output_printf(to, "xref\n%lu 1\n%010zu 00000 n \ntrailer\n<< /Size %lu\n", end->info, info, end->size);
+	output_printf(to, "   /Root %lu 0 R\n   /Info %lu 0 R\n   /Prev %lu\n>>\n", end->root, end->info, end->table);
+	if (end->is_stream)
+		output_printf(to, "stream\n01%08zx0001%08zx00>\nendstream\nendobj\n", info, at);
+	output_printf(to, "startxref\n%zu\n%%%%EOF\n", at);
+}
+
 static void
 describe_pdf(const char *pdf, size_t size, struct output *to, const struct picture_page *page,
              struct portolan_error *error)
@@ -176,10 +196,7 @@ describe_pdf(const char *pdf, size_t size, struct output *to, const struct pictu
 		return;
 	write_pdf_info(&info, &end, page);
 	output_append(to, &info);
-	output_printf(to,
-	              "xref\n%lu 1\n%010zu 00000 n \ntrailer\n<< /Size %lu\n   /Root %lu 0 R\n   /Info %lu 0 R\n   /Prev "
-	              "%lu\n>>\nstartxref\n%zu\n%%%%EOF\n",
-	              end.info, size, end.size, end.root, end.info, end.table, size + info.used);
+	write_pdf_table(to, &end, size, size + info.used);
 	output_discard(&info);
 }
 

@@ -794,7 +794,9 @@ def check_description():
     problems += [] if title and bytes.fromhex(title[1].decode()).decode("utf-16-be") == "long" else ["compact.pdf: no title"]
     start = int(re.findall(rb"startxref\s+(\d+)", pdf)[-1])
     table = re.match(rb"xref\n(\d+) 1\n(\d{10}) 00000 n \ntrailer\n", pdf[start:])
-    problems += [] if table and pdf[int(table[2]):].startswith(table[1] + b" 0 obj\n") else ["compact.pdf: its last table does not say where it is"]
+    stream = re.match(rb"\d+ 0 obj\n<< /Type /XRef\n(?:.*\n)*   /Index \[(\d+) 1 \d+ 1\]\n(?:.*\n)*stream\n01([0-9a-f]{8})00", pdf[start:])  # cairo 1.18 and later
+    at = int(table[2]) if table else int(stream[2], 16) if stream else -1
+    problems += [] if at > 0 and pdf[at:].startswith((table or stream)[1] + b" 0 obj\n") else ["compact.pdf: its last table does not say where it is"]
     return problems
 
 

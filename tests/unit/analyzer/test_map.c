@@ -4,6 +4,7 @@
 #include "map/layout.h"
 #include "map/map_maker.h"
 #include "output/output.h"
+#include "plot/describe.h"
 #include "statistics/random.h"
 
 static void
@@ -22,6 +23,43 @@ assert_written(void (*quote)(FILE *, const char *, double), const char *text, do
 
 #define assert_quoted(text, room, expected) assert_written(plot_quote, text, room, expected)
 #define assert_name(name, room, expected) assert_written(plot_quote_name, name, room, expected)
+
+/* What a PDF gets that has such an end. */
+static void
+assert_pdf_gets(const char *pdf, const char *expected)
+{
+	const struct picture_page page = {.title = "é", .description = "d"};
+	struct portolan_error error;
+	struct output output;
+	FILE *file = tmpfile();
+
+	assert_non_null(file);
+	assert_true(fputs(pdf, file) >= 0 && fflush(file) == 0);
+	assert_int_equal(output_open_memory(&output, 64, &error), 0);
+	assert_int_equal(picture_describe(fileno(file), &output, PICTURE_PDF, &page, &error), 0);
+	output_bytes(&output, "", 1);
+	assert_memory_equal(output.buffer, pdf, strlen(pdf));
+	assert_string_equal(output.buffer + strlen(pdf), expected);
+	output_discard(&output);
+	fclose(file);
+}
+
+#define PDF_ROOTS "   /Root 8 0 R\n   /Info 7 0 R\n"
+#define PDF_INFO "7 0 obj\n<< /Creator (portolan " PORTOLAN_VERSION ")\n   /Title <FEFF00E9>\n   /Subject <FEFF0064>\n>>\nendobj\n"
+
+/* A title and a subject come with a table of the form that the PDF has: cairo before 1.18 writes text, and later ones streams. */
+static void
+test_describe_pdf(void **state)
+{
+	(void)state;
+	assert_pdf_gets("%PDF-1.5\nxref\n0 1\ntrailer\n<< /Size 9\n" PDF_ROOTS ">>\nstartxref\n9\n%%EOF\n",
+	                PDF_INFO "xref\n7 1\n0000000088 00000 n \ntrailer\n<< /Size 9\n" PDF_ROOTS "   /Prev 9\n>>\nstartxref\n179\n%%EOF\n");
+	assert_pdf_gets("%PDF-1.5\n9 0 obj\n<< /Type /XRef\n   /Size 10\n   /W [1 2 2]\n" PDF_ROOTS
+	                ">>\nstream\n\nendstream\nendobj\nstartxref\n9\n%%EOF\n",
+	                PDF_INFO "10 0 obj\n<< /Type /XRef\n   /Size 11\n   /W [1 4 1]\n   /Index [7 1 10 1]\n   /Filter /ASCIIHexDecode\n   /Length 25\n" PDF_ROOTS
+	                         "   /Prev 9\n>>\nstream\n01000000860001000000e100>\nendstream\nendobj\nstartxref\n225\n%%EOF\n");
+	assert_pdf_gets("%PDF-1.5\nno table\n", "");
+}
 
 /* Both ends of a name stay, as far as they have room, and none of its characters is cut in two. */
 static void
@@ -570,7 +608,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_quote), cmocka_unit_test(test_quote_name),  cmocka_unit_test(test_undrawn), cmocka_unit_test(test_levels),
+	        cmocka_unit_test(test_quote), cmocka_unit_test(test_quote_name), cmocka_unit_test(test_describe_pdf),  cmocka_unit_test(test_undrawn), cmocka_unit_test(test_levels),
 	        cmocka_unit_test(test_data),   cmocka_unit_test(test_hidden),  cmocka_unit_test(test_labels),
 	        cmocka_unit_test(test_values), cmocka_unit_test(test_shift),   cmocka_unit_test(test_axes),
 	        cmocka_unit_test(test_sample), cmocka_unit_test(test_layout),  cmocka_unit_test(test_paths),
