@@ -11,6 +11,7 @@ import pytest
 
 import portolan
 from portolan._reading._sheet import Sheet
+from python_support import FORKS
 
 PNG, SVG = b"\x89PNG", b"<?xml"
 
@@ -160,7 +161,7 @@ def said_on_a_terminal(store, *streams):
     """What the program said; stdout and stderr are a terminal, or what `streams` has of them."""
     outer, inner = pty.openpty()
     where = {"stdout": inner, "stderr": inner, **dict.fromkeys(streams, subprocess.DEVNULL)}
-    done = subprocess.run([sys.executable, "-c", CLOSES, str(store)], check=True, **where)
+    done = subprocess.run([sys.executable, *FORKS, "-c", CLOSES, str(store)], check=True, **where)
     os.close(inner)
     said = b""
     try:

@@ -71,12 +71,16 @@ def opened_with(monkeypatch):
     return seen
 
 
+# Python 3.12 and later warn of any fork beside threads. These forks are what a test is about.
+FORKS = ("-W", "ignore:This process (pid=:DeprecationWarning")
+
+
 class Script:
     """A Python program in a process of its own, whose lines on stdout are its signs of life."""
 
     def __init__(self, code, *arguments, folder=None):
         self.process = subprocess.Popen(
-            [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)],
+            [sys.executable, *FORKS, "-c", textwrap.dedent(code), *map(str, arguments)],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.PIPE, text=True, cwd=folder)
 
     def wait_for(self, line):

@@ -45,19 +45,25 @@ assert_pdf_gets(const char *pdf, const char *expected)
 }
 
 #define PDF_ROOTS "   /Root 8 0 R\n   /Info 7 0 R\n"
-#define PDF_INFO "7 0 obj\n<< /Creator (portolan " PORTOLAN_VERSION ")\n   /Title <FEFF00E9>\n   /Subject <FEFF0064>\n>>\nendobj\n"
+#define PDF_INFO                                                                                                       \
+	"7 0 obj\n<< /Creator (portolan " PORTOLAN_VERSION                                                             \
+	")\n   /Title <FEFF00E9>\n   /Subject <FEFF0064>\n>>\nendobj\n"
 
-/* A title and a subject come with a table of the form that the PDF has: cairo before 1.18 writes text, and later ones streams. */
+/* A title and a subject come with a table of the form that the PDF has: cairo before 1.18 writes text, and later ones
+ * streams. */
 static void
 test_describe_pdf(void **state)
 {
 	(void)state;
 	assert_pdf_gets("%PDF-1.5\nxref\n0 1\ntrailer\n<< /Size 9\n" PDF_ROOTS ">>\nstartxref\n9\n%%EOF\n",
-	                PDF_INFO "xref\n7 1\n0000000088 00000 n \ntrailer\n<< /Size 9\n" PDF_ROOTS "   /Prev 9\n>>\nstartxref\n179\n%%EOF\n");
-	assert_pdf_gets("%PDF-1.5\n9 0 obj\n<< /Type /XRef\n   /Size 10\n   /W [1 2 2]\n" PDF_ROOTS
-	                ">>\nstream\n\nendstream\nendobj\nstartxref\n9\n%%EOF\n",
-	                PDF_INFO "10 0 obj\n<< /Type /XRef\n   /Size 11\n   /W [1 4 1]\n   /Index [7 1 10 1]\n   /Filter /ASCIIHexDecode\n   /Length 25\n" PDF_ROOTS
-	                         "   /Prev 9\n>>\nstream\n01000000860001000000e100>\nendstream\nendobj\nstartxref\n225\n%%EOF\n");
+	                PDF_INFO "xref\n7 1\n0000000088 00000 n \ntrailer\n<< /Size 9\n" PDF_ROOTS
+	                         "   /Prev 9\n>>\nstartxref\n179\n%%EOF\n");
+	assert_pdf_gets(
+	        "%PDF-1.5\n9 0 obj\n<< /Type /XRef\n   /Size 10\n   /W [1 2 2]\n" PDF_ROOTS
+	        ">>\nstream\n\nendstream\nendobj\nstartxref\n9\n%%EOF\n",
+	        PDF_INFO
+	        "10 0 obj\n<< /Type /XRef\n   /Size 11\n   /W [1 4 1]\n   /Index [7 1 10 1]\n   /Filter /ASCIIHexDecode\n   /Length 25\n" PDF_ROOTS
+	        "   /Prev 9\n>>\nstream\n01000000860001000000e100>\nendstream\nendobj\nstartxref\n225\n%%EOF\n");
 	assert_pdf_gets("%PDF-1.5\nno table\n", "");
 }
 
