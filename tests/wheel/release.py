@@ -124,6 +124,7 @@ class Release(unittest.TestCase):
         self.assertEqual(set(texts), LIBRARIES)
         self.assertTrue(all("icense" in text or "ermission" in text for text in texts.values()))
         self.assertIn("MIT License", (self.info / "licenses/LICENSE").read_text(encoding="utf-8"))
+        self.assertIn("Mike Bostock", (self.info / "licenses/analyzer/serve/page/d3.LICENSE").read_text(encoding="utf-8"))
 
     def test_its_size(self):
         """Of the wheel a third is this project's, the rest its libraries."""
@@ -134,7 +135,7 @@ class Release(unittest.TestCase):
         self.assertIn("Programming Language :: Python :: 3.11", self.metadata.get_all("Classifier"))
         self.assertIn("Operating System :: POSIX :: Linux", self.metadata.get_all("Classifier"))
         self.assertEqual(self.metadata["Author"], "The Portolan developers")
-        self.assertEqual(self.metadata["License-Expression"], "MIT")
+        self.assertEqual(self.metadata["License-Expression"], "MIT AND BSD-3-Clause AND ISC")
         self.assertTrue(self.metadata["Keywords"])
         self.assertEqual(dict(line.split(", ") for line in self.metadata.get_all("Project-URL")),
                          {"Homepage": HOME, "Source": HOME, "Documentation": f"{HOME}/blob/main/client/python/README.md"})

@@ -58,6 +58,11 @@ class Wheel(unittest.TestCase):
                    for path in (ROOT / "client/python/portolan").rglob("*") if path.suffix in (".py", ".pyi", ".typed")}
         self.assertEqual(names, sources | PROGRAMS)
 
+    def test_the_licences_are_its_own_and_that_of_d3(self):
+        with zipfile.ZipFile(self.path) as wheel:
+            names = {name.partition("/licenses/")[2] for name in wheel.namelist() if "/licenses/" in name}
+        self.assertEqual(names, {"LICENSE", "analyzer/serve/page/d3.LICENSE"})
+
     def test_is_under_two_megabytes(self):
         """One of which is the live page, with d3 in it."""
         self.assertLess(self.path.stat().st_size, 2_000_000)

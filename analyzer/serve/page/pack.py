@@ -1,4 +1,4 @@
-"""Packs the page into C (page.h), on standard output: pack.py FILE... NAME=FILE...
+"""Packs the page into C (page.h), on standard output: pack.py FILE...
 
 Each file twice, as it is and by gzip; and all of them as one document that opens from disk. There a browser lets no
 module load another one from a file, so each becomes a data: URL, which an import map names.
@@ -16,12 +16,11 @@ IMPORT = re.compile(r'''(\bfrom\s*|\bimport\s*|\bimport\()(["'])\./([\w-]+\.js)\
 DATA = "<!-- data -->"
 
 
-def read(arguments):
+def read(paths):
     files = {}
-    for argument in arguments:
-        name, _, path = argument.rpartition("=")
+    for path in paths:
         with open(path, "rb") as file:
-            files[name or os.path.basename(path)] = file.read()
+            files[os.path.basename(path)] = file.read()
     return files
 
 
