@@ -5,6 +5,7 @@ release.py [-v]        needs what tools/wheel needs; build-wheel/ keeps the libz
 
 import email
 import importlib.util
+import platform
 import re
 import socket
 import ssl
@@ -75,6 +76,7 @@ class Links(unittest.TestCase):
         self.assertGreater(len(targets), 10)
 
 
+@unittest.skipUnless(platform.freedesktop_os_release().get("VERSION_ID") == "12", "made on Debian 12: a later C library would leave out other systems")
 class Release(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
