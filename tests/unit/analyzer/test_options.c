@@ -66,9 +66,9 @@ make_command(unsigned common)
 static int
 read_line(const struct command *command, const char *line, struct request *request)
 {
-	static char text[4][512]; /* operands point into it */
+	static char text[4][512], *lists[4][32]; /* operands point into them */
 	static unsigned next;
-	char *words[32], *rest, *copy = text[next++ % 4];
+	char *rest, *copy = text[next % 4], **words = lists[next++ % 4];
 	int count = 0;
 
 	snprintf(copy, sizeof(text[0]), "portolan test %s", line);
