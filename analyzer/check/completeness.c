@@ -243,24 +243,6 @@ find_missing(struct completeness *result)
 	}
 }
 
-/* Folds count kept and replaced observations. For a closed run, to which nothing is added, both are known before the
- * folds: each logged observation is kept, or met another one. */
-static void
-count_replaced(struct completeness *result)
-{
-	uint64_t kept = 0, logged = 0;
-
-	if (result->info.state == STORE_RECORDING || result->damaged)
-		return;
-	for (size_t e = 0; e < result->epoch_count; e++)
-		kept += result->epochs[e].observed;
-	for (size_t s = 0; s < result->session_count; s++)
-		logged += result->sessions[s].observations;
-	result->info.observations = kept;
-	if (logged > kept + result->info.replaced)
-		result->info.replaced = logged - kept;
-}
-
 /*
  * The store does not have the number of classes, but predictions bound it from below: by the highest class, and as k
  * classes have an entropy of ln k at most. If a session with enough rows predicted exactly k classes and comes near ln
@@ -315,10 +297,8 @@ count_observations(struct store *store, struct completeness *result, struct port
 	}
 	if (code >= 0)
 		code = count_blocks(&count, error);
-	if (code >= 0) {
+	if (code >= 0)
 		find_missing(result);
-		count_replaced(result);
-	}
 	store_snapshot_close(count.snapshot);
 	ids_free(&count.ids);
 	return code;

@@ -92,7 +92,7 @@ verdict_make(const struct store_run_info *info, const struct store_counters *cou
 	struct verdict verdict = {
 	        .refused = info->refused,
 	        .received = info->observations + info->replaced,
-	        .returned = session_count == 1 ? info->replaced : counters->returned,
+	        .returned = session_count == 1 ? info->replaced : info->returned,
 	        .changed_labels = info->changed_labels,
 	        .epochs = info->epochs,
 	};

@@ -26,7 +26,6 @@
 #define SHARE 9.0    /* of a look's own time, waited after it */
 #define TROUBLES 3   /* failed looks, one after another, that end the program */
 #define LEFT_FREE 3  /* lines below the last screen, beside the one that is always free */
-#define FOLDING_S 0.5 /* the most between two looks while the collector folds what it has of a closed run */
 #define IDLE_STEP 60 /* seconds after which waiting is news again */
 
 enum manner { MANNER_LINES, MANNER_JSON, MANNER_SCREEN };
@@ -43,8 +42,6 @@ struct watch {
 	enum manner manner;
 	double looked, changed; /* seconds, monotonic: the last look, and the last that saw something new */
 	uint64_t accepted;      /* at the last look */
-	size_t unfolded;        /* epochs, at the last look */
-	double folding;         /* since when the run is closed and as many epochs wait; 0: it is not closed */
 	uint32_t number;        /* of the run; 0: none */
 	char *line;             /* the last one, as far as a change in it is news */
 	unsigned troubles;
@@ -104,20 +101,9 @@ take_moment(struct watch *watch)
 	if (!same || view->accepted != watch->accepted || watch->looked == 0)
 		watch->changed = now;
 	watch->moment.idle = now - watch->changed;
-	if (view->state != LIVE_CLOSED)
-		watch->folding = 0;
-	else if (watch->folding == 0 || view->unfolded != watch->unfolded)
-		watch->folding = now;
-	watch->unfolded = view->unfolded;
 	watch->looked = now;
 	watch->accepted = view->accepted;
 	watch->number = view->info.number;
-}
-
-static bool
-is_over(const struct watch *watch)
-{
-	return live_is_over(&watch->view, watch->looked - watch->folding);
 }
 
 /* A line is printed only if it has news. The time, the rate, and another second without data are no news. */
@@ -161,7 +147,7 @@ static bool
 show_screen(struct watch *watch)
 {
 	struct frame_size size = terminal_size();
-	bool is_last = watch->once || watch->ended || is_over(watch);
+	bool is_last = watch->once || watch->ended || watch->view.state == LIVE_CLOSED;
 	char *text = NULL;
 	size_t length;
 	FILE *stream = open_memstream(&text, &length);
@@ -219,7 +205,7 @@ update_view(struct watch *watch, struct portolan_error *error)
 		watch->moment.trouble = NULL;
 	}
 	take_moment(watch);
-	return show(watch) && !watch->once && !is_over(watch);
+	return show(watch) && !watch->once && watch->view.state != LIVE_CLOSED;
 }
 
 /* Ctrl-C is the normal end. Any other signal ends the program like any program. */
@@ -242,12 +228,6 @@ take_signal(struct watch *watch, int number)
 	return false;
 }
 
-static double
-interval(const struct watch *watch)
-{
-	return watch->view.state == LIVE_CLOSED ? fmin(watch->interval, FOLDING_S) : watch->interval;
-}
-
 static int
 watch_run(struct watch *watch, struct portolan_error *error)
 {
@@ -261,7 +241,7 @@ watch_run(struct watch *watch, struct portolan_error *error)
 		double began = clock_s(), until;
 
 		going = update_view(watch, error);
-		until = clock_s() + fmax(interval(watch), SHARE * (clock_s() - began));
+		until = clock_s() + fmax(watch->interval, SHARE * (clock_s() - began));
 		for (int number = 0; going && clock_s() < until;) {
 			number = wait_for(fmax(until - clock_s(), 0));
 			going = number == 0 || take_signal(watch, number);

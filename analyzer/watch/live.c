@@ -201,7 +201,6 @@ read_snapshot(struct live *live, struct store_snapshot *snapshot, const struct s
 	live->settled_count = settled;
 	view->epochs = live->epochs;
 	view->epoch_count = reading.first + reading.count;
-	view->unfolded = view->epoch_count - settled;
 	view->sample = live->shown;
 	return 0;
 }
@@ -301,12 +300,6 @@ finish_view(const struct live *live, struct live_view *view)
 			view->expected = view->epochs[e].observed;
 	}
 	view->collector = collector_lock_is_held(live->directory);
-}
-
-bool
-live_is_over(const struct live_view *view, double waited)
-{
-	return view->state == LIVE_CLOSED && (!view->unfolded || !view->collector || waited >= LIVE_FOLD_S);
 }
 
 int

@@ -27,7 +27,6 @@ struct live_view {
 	struct store_run_info info;
 	const struct tally_epoch *epochs; /* with observations, ascending; the live's, until the next look */
 	size_t epoch_count;
-	size_t unfolded;   /* of these, epochs that the collector has still to fold, which counts what was replaced */
 	uint64_t expected; /* examples in an epoch; 0: not known yet */
 	uint64_t events;   /* forgetting events so far */
 	struct tally_counts counts;
@@ -62,12 +61,6 @@ int live_look(struct live *live, struct live_view *view, struct portolan_error *
 /* The same in a store that the caller has open; `inode` is its data.mdb's. */
 int live_look_in(struct live *live, struct store *store, ino_t inode, struct live_view *view,
                  struct portolan_error *error);
-
-/* Is the run closed, and are all its counts there? After the close the collector folds what is left; where none serves
- * the store, nobody will. `waited`: seconds since a look first saw it closed with so many epochs to fold; a run that is
- * damaged is not folded, so LIVE_FOLD_S are enough. */
-#define LIVE_FOLD_S 10.0
-bool live_is_over(const struct live_view *view, double waited);
 
 void live_free(struct live *live);
 

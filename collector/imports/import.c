@@ -282,46 +282,24 @@ fill_run(struct import *import, struct import_report *report, struct portolan_er
 	return 0;
 }
 
-/* Counts the observations that can be read, folded or not. */
-static int
-count_observations(struct store_snapshot *snapshot, uint64_t *observations, struct portolan_error *error)
-{
-	struct store_cursor *cursor;
-	struct store_block block;
-	int result = store_cursor_open(snapshot, &cursor, error);
-
-	*observations = 0;
-	if (result < 0)
-		return result;
-	for (size_t b = 0; b < store_snapshot_blocks(snapshot) && result == 0; b++) {
-		result = store_cursor_block(cursor, b, &block, error);
-		for (size_t e = 0; result == 0 && e < block.epoch_count; e++) {
-			const struct store_values *values = store_block_values(&block, e, STORE_GOLD_PROB);
-
-			for (uint32_t word = 0; values->present && word < (block.rows + 63) / 64; word++)
-				*observations += (uint64_t)__builtin_popcountll(values->present[word]);
-		}
-	}
-	store_cursor_close(cursor);
-	return result;
-}
-
 int
 import_count(const char *directory, const char *run, struct import_report *report, struct portolan_error *error)
 {
-	struct store_snapshot_options all = {.epoch_to = UINT32_MAX, .columns = STORE_COLUMN_BIT(STORE_GOLD_PROB)};
+	const struct store_snapshot_options counts = {0};
+	const struct store_run_info *info;
 	struct store_snapshot *snapshot;
 	struct store *store;
 	int result = store_open(directory, &store, error);
 
 	if (result < 0)
 		return result;
-	result = store_snapshot_open(store, run, &all, &snapshot, error);
+	result = store_snapshot_open(store, run, &counts, &snapshot, error);
 	if (result == 0) {
-		report->examples = store_snapshot_info(snapshot)->examples;
-		report->epochs = store_snapshot_info(snapshot)->epochs;
-		report->changed_labels = store_snapshot_info(snapshot)->changed_labels;
-		result = count_observations(snapshot, &report->observations, error);
+		info = store_snapshot_info(snapshot);
+		report->examples = info->examples;
+		report->epochs = info->epochs;
+		report->observations = info->observations;
+		report->changed_labels = info->changed_labels;
 		store_snapshot_close(snapshot);
 	}
 	store_close(store);

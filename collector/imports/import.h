@@ -14,10 +14,10 @@ struct import_options {
 
 struct import_report {
 	uint64_t examples, epochs, observations; /* of the run after the import */
-	uint64_t changed_labels;                 /* as far as epochs are folded, which a running collector does later */
-	uint64_t replaced;       /* lines about an example seen before in the same epoch; of a spool: observations */
-	uint64_t refused;        /* lines left out; of a spool: observations */
-	int interrupted;         /* the signal that interrupted it; 0: none */
+	uint64_t changed_labels;
+	uint64_t replaced; /* lines about an example seen before in the same epoch; of a spool: observations */
+	uint64_t refused;  /* lines left out; of a spool: observations */
+	int interrupted;   /* the signal that interrupted it; 0: none */
 
 	/* Of a spool. */
 	char run[WIRE_MAX_NAME + 1];

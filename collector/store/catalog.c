@@ -143,6 +143,8 @@ store_catalog_identity(const struct view *view, uint32_t run, struct run_identit
 int
 store_catalog_info(const struct view *view, uint32_t run, struct store_run_info *info, struct portolan_error *error)
 {
+	const struct store_key key = store_key_run(run, RUN_COUNTERS);
+	struct store_counters counters = {0}; /* 0 where the record is damaged, as only some readers need it */
 	struct run_identity_record identity;
 	struct run_state_record state;
 	const uint8_t *texts;
@@ -152,6 +154,7 @@ store_catalog_info(const struct view *view, uint32_t run, struct store_run_info 
 		rc = store_catalog_identity(view, run, &identity, &texts, error);
 	if (rc)
 		return rc;
+	(void)store_view_read(view, DB_RUN, &key, RECORD_COUNTERS, &counters, sizeof(counters), NULL);
 	*info = (struct store_run_info){
 	        .number = run,
 	        .id_kind = (enum store_id_kind)state.id_kind,
@@ -163,6 +166,7 @@ store_catalog_info(const struct view *view, uint32_t run, struct store_run_info 
 	        .epochs = state.epochs,
 	        .observations = state.observations + state.log_rows,
 	        .replaced = state.replaced,
+	        .returned = counters.returned,
 	        .refused = state.refused,
 	        .changed_labels = state.changed_labels,
 	        .created = identity.created,

@@ -177,7 +177,7 @@ put_sessions(struct store_fold *fold, struct portolan_error *error)
 {
 	int rc = 0;
 
-	for (uint32_t session = 0; session < fold->sessions && fold->counts.replaced && !rc; session++) {
+	for (uint32_t session = 0; session < fold->sessions && fold->counts.merged.replaced && !rc; session++) {
 		struct session_record record;
 
 		if (!fold->counts.by_session[session])
@@ -199,7 +199,7 @@ put_counts(struct store_fold *fold, bool finished, struct portolan_error *error)
 	struct store_writer *writer = fold->writer;
 	struct store_key key = store_key_u32_u32(fold->run, fold->epoch);
 	const struct fold_counts *counts = &fold->counts;
-	const struct store_counters more = {.returned = counts->returned};
+	const struct store_counters more = {.returned = counts->merged.returned};
 	struct run_state_record state;
 	struct epoch_record epoch;
 	int rc = store_catalog_epoch(&writer->view, fold->run, fold->epoch, &epoch, error);
@@ -208,24 +208,24 @@ put_counts(struct store_fold *fold, bool finished, struct portolan_error *error)
 		rc = store_catalog_state(&writer->view, fold->run, &state, error);
 	if (rc)
 		return rc;
-	epoch.log_rows -= counts->kept + counts->replaced;
+	epoch.log_rows -= counts->kept + counts->merged.replaced;
 	epoch.observations += counts->kept;
 	if (finished) {
 		epoch.log_begin = fold->end;
 		epoch.log_bytes -= fold->bytes;
 		epoch.folds++;
 	}
-	state.log_rows -= counts->kept + counts->replaced;
+	state.log_rows -= counts->kept + counts->merged.replaced;
 	state.observations += counts->kept;
-	state.replaced += counts->replaced;
-	state.changed_labels += counts->relabelled;
-	state.examples += state.declared ? counts->seen : 0;
+	state.replaced += counts->merged.replaced;
+	state.changed_labels += counts->merged.relabelled;
+	state.examples += state.declared ? counts->merged.seen : 0;
 	rc = store_writer_put(writer, DB_EPOCHS, &key, RECORD_EPOCH, &epoch, sizeof(epoch), error);
 	if (!rc)
 		rc = store_writer_put_state(writer, fold->run, &state, error);
 	if (!rc)
 		rc = put_sessions(fold, error);
-	if (!rc && counts->returned)
+	if (!rc && counts->merged.returned)
 		rc = store_writer_count(writer, fold->run, &more, error);
 	if (!rc && finished)
 		rc = store_writer_list_removal(writer, fold->run, fold->epoch, fold->end, error);
@@ -273,13 +273,10 @@ count_chunk(struct fold_counts *counts, const struct fold_chunk *chunk)
 {
 	counts->chunks++;
 	counts->kept += store_merge_count(&chunk->epoch) - chunk->before;
-	counts->seen += chunk->examples.seen;
-	counts->relabelled += chunk->examples.relabelled;
-	counts->returned += chunk->epoch.returned;
-	for (uint32_t i = 0; i < chunk->epoch.met_count; i++) {
-		counts->replaced += chunk->epoch.met[i].count;
+	store_merge_add_counts(&chunk->epoch, &counts->merged);
+	store_merge_add_counts(&chunk->examples, &counts->merged);
+	for (uint32_t i = 0; i < chunk->epoch.met_count; i++)
 		counts->by_session[chunk->epoch.met[i].session] += chunk->epoch.met[i].count;
-	}
 }
 
 static int

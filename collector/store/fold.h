@@ -43,7 +43,8 @@ struct store_fold {
 	uint32_t next_write;
 	uint64_t bytes;      /* of the log's entries */
 	struct fold_counts { /* counts of the chunks written since they were last stored */
-		uint64_t chunks, kept, replaced, returned, seen, relabelled;
+		uint64_t chunks, kept;
+		struct merge_counts merged;
 		uint64_t *by_session; /* replaced */
 	} counts;
 	enum { FOLD_FILL, FOLD_WRITE, FOLD_DONE } phase;

@@ -85,6 +85,16 @@ store_merge_count(const struct merge_chunk *chunk)
 	return count;
 }
 
+void
+store_merge_add_counts(const struct merge_chunk *chunk, struct merge_counts *counts)
+{
+	for (uint32_t i = 0; i < chunk->met_count; i++)
+		counts->replaced += chunk->met[i].count;
+	counts->returned += chunk->returned;
+	counts->seen += chunk->seen;
+	counts->relabelled += chunk->relabelled;
+}
+
 static bool
 has_sessions(const struct merge_chunk *chunk)
 {

@@ -41,6 +41,13 @@ int store_merge_column(struct merge_chunk *chunk, unsigned column);
 void store_merge_free(struct merge_chunk *chunk);
 uint32_t store_merge_count(const struct merge_chunk *chunk); /* of its observations */
 
+/* What the merges into an image met: observations that met another, those of them that met one of their own session,
+ * examples not seen before, labels that differed from the known one. */
+struct merge_counts {
+	uint64_t replaced, returned, seen, relabelled;
+};
+void store_merge_add_counts(const struct merge_chunk *chunk, struct merge_counts *counts);
+
 struct merge_row {
 	struct merge_chunk *chunk;
 	uint32_t at;  /* row of the chunk */

@@ -102,10 +102,8 @@ static int
 read_run(const struct view *view, struct store_run_info *run, struct portolan_error *error)
 {
 	struct store_run_info info;
-	int rc = run->number ? store_catalog_info(view, run->number, &info, error) : STORE_E_CORRUPT;
+	int rc = run->number ? store_count_run(view, run->number, &info, error) : STORE_E_CORRUPT;
 
-	if (!rc)
-		rc = store_count_waiting(view, &info, error);
 	if (rc == STORE_E_CORRUPT) {
 		run->state = STORE_DAMAGED;
 		return 0;

@@ -19,9 +19,6 @@ void store_read_finish(struct store *store, struct view *view);
 /* The number of a run by its name; STORE_E_NO_RUN names the nearest. */
 int store_read_find(const struct view *view, const char *name, uint32_t *run, struct portolan_error *error);
 
-/* Adds the log's observations to the numbers of a run; read_count.c says how exact this is. */
-int store_count_waiting(const struct view *view, struct store_run_info *info, struct portolan_error *error);
-
 struct store_snapshot {
 	struct store *store;
 	struct store_run_info info;
@@ -36,6 +33,7 @@ struct store_snapshot {
 	char (*user_columns)[USER_COLUMN_NAME];
 	uint32_t user_column_count;
 	uint32_t sessions, *order;
+	bool keeps_examples; /* there are values kept per example: labels, or which declared examples were seen */
 	struct overlay overlay;
 	struct view view;     /* its transaction, until it is closed */
 	pthread_mutex_t lock; /* the view's */
@@ -59,6 +57,14 @@ store_snapshot_place(const struct store_snapshot *snapshot, uint32_t epoch, uint
 	                            .rows = store_snapshot_rows(snapshot, chunk),
 	                            .sessions = snapshot->sessions};
 }
+
+/* Counts what the log brings: the info's numbers become those that it will have when everything is folded. */
+int store_count_log(struct store_snapshot *snapshot, struct portolan_error *error);
+/* The info of a snapshot of this run, within the view's transaction. */
+int store_snapshot_info_of(const struct view *view, uint32_t run, struct store_run_info *info,
+                           struct portolan_error *error);
+/* The same, but only rough where the log is large: see store_runs(). */
+int store_count_run(const struct view *view, uint32_t run, struct store_run_info *info, struct portolan_error *error);
 
 /* Reads a chunk of an epoch, with the log's rows of it: the columns of the mask `columns` that the snapshot asked for,
  * or (STORE_EPOCH_RUN) the values kept per example. `image` is reset first. `lent` as in store_chunk_load(); it gets no

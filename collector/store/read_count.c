@@ -1,115 +1,100 @@
 /*
- * read_count.c: counts the observations in the log, for the list of runs.
+ * read_count.c: counts what the log brings, before it is folded.
  *
- * An example that comes twice in an epoch counts once. Folds find such examples; before a fold they are found here,
- * from the indices in the log. But a list of runs must not take long, so only as much of the log is read as BUDGET
- * allows. For the rest, and for patches to folded epochs, the largest possible number is taken: every example once.
+ * The log's rows are merged in memory into what is stored, chunk by chunk, by the code of the folds, and nothing is
+ * kept of that but the counts. So a run has the same numbers before a fold and after it. Labels are merged epoch after
+ * epoch, which is the order in which the log of a closed run is folded.
+ *
+ * A list of runs must not take long, so it counts no more of a run's log than BUDGET allows, and takes the largest
+ * possible number of observations for a larger one: every example once.
  */
 #include "batch.h"
 #include "read.h"
 
 #include <stdlib.h>
 
-#define BUDGET ((size_t)64 << 20) /* bytes of log and bitmaps, per run */
+#define BUDGET ((size_t)64 << 20) /* bytes of log and memory, per run */
 
-struct tally {
-	const struct view *view;
-	uint32_t run, sessions;
-	uint64_t rows;
-	uint64_t *epoch, *ever; /* bitmaps over the rows; NULL: they would be too large */
-	uint64_t seen;          /* bits set in `ever` */
-	size_t spent;
-	bool all; /* the whole log was read so far */
-};
-
-static size_t
-bitmap_bytes(const struct tally *tally)
-{
-	return (tally->rows + 63) / 64 * 8;
-}
-
-/* Counts the different examples in the log of one epoch. */
 static int
-count_epoch(struct tally *tally, uint32_t epoch, const struct epoch_record *record, uint64_t *different,
-            struct portolan_error *error)
+count_chunk(const struct store_snapshot *snapshot, uint32_t epoch, uint32_t chunk, struct merge_chunk *image,
+            struct merge_counts *counts, struct portolan_error *error)
 {
-	struct store_key from = store_key_log(tally->run, epoch, record->log_begin);
-	struct view_walk walk;
-	int rc = store_walk_open(&walk, tally->view, DB_LOG, &from, 8, error);
+	int rc = store_snapshot_load(snapshot, epoch, chunk, 0, image, NULL, error);
 
-	memset(tally->epoch, 0, bitmap_bytes(tally));
-	while (!rc && (rc = store_walk_next(&walk, error)) == 0) {
-		struct batch batch;
-
-		if (!store_batch_open(walk.value.mv_data, walk.value.mv_size, tally->rows, tally->sessions, &batch)) {
-			rc = store_walk_corrupt(&walk, error);
-			break;
-		}
-		for (uint32_t row = 0; row < batch.rows; row++) {
-			uint32_t index = store_batch_index(&batch, row);
-
-			*different += !bit_get(tally->epoch, index);
-			tally->seen += !bit_get(tally->ever, index);
-			bit_set(tally->epoch, index);
-			bit_set(tally->ever, index);
-		}
-	}
-	store_walk_close(&walk);
-	return rc == VIEW_ABSENT ? 0 : rc;
-}
-
-/* Adds an epoch to the run's numbers. */
-static int
-add_epoch(struct tally *tally, uint32_t epoch, const struct epoch_record *record, struct store_run_info *info,
-          struct portolan_error *error)
-{
-	size_t cost = record->log_bytes + bitmap_bytes(tally);
-	uint64_t waiting = record->log_rows < tally->rows ? record->log_rows : tally->rows, both;
-	int rc = 0;
-
-	if (record->log_rows && tally->all && tally->epoch && cost <= BUDGET - tally->spent) {
-		tally->spent += cost;
-		waiting = 0;
-		rc = count_epoch(tally, epoch, record, &waiting, error);
-		/* A fold that stopped on the way has already merged some of these rows. */
-		waiting = waiting < record->log_rows ? waiting : record->log_rows;
-	} else if (record->log_rows) {
-		tally->all = false;
-	}
-	both = record->observations + waiting;
-	info->observations += both < tally->rows ? both : tally->rows;
-	if (info->declared && waiting > info->examples)
-		info->examples = waiting;
+	if (!rc)
+		store_merge_add_counts(image, counts);
 	return rc;
 }
 
 int
-store_count_waiting(const struct view *view, struct store_run_info *info, struct portolan_error *error)
+store_count_log(struct store_snapshot *snapshot, struct portolan_error *error)
 {
-	struct tally tally = {.view = view, .run = info->number, .rows = info->rows, .all = true};
-	struct run_state_record state;
-	struct catalog_epoch *epochs = NULL;
-	size_t count = 0;
-	int rc = store_catalog_state(view, info->number, &state, error);
+	const struct overlay *overlay = &snapshot->overlay;
+	const uint32_t chunks = overlay->part_count && snapshot->keeps_examples ? store_chunks_of(snapshot->rows) : 0;
+	struct store_run_info *info = &snapshot->info;
+	struct merge_counts counts = {0};
+	struct merge_chunk image = {0};
+	int rc = 0;
 
+	for (size_t i = 0; i < overlay->part_count && !rc; i++) {
+		const struct overlay_part *part = &overlay->parts[i];
+
+		for (uint32_t chunk = part->from; chunk - part->from < part->chunks && !rc; chunk++)
+			if (store_overlay_touches(part, chunk))
+				rc = count_chunk(snapshot, part->epoch, chunk, &image, &counts, error);
+	}
+	for (uint32_t chunk = 0; chunk < chunks && !rc; chunk++)
+		if (store_overlay_touches_any(overlay, chunk))
+			rc = count_chunk(snapshot, STORE_EPOCH_RUN, chunk, &image, &counts, error);
+	store_merge_free(&image);
+	info->observations -= counts.replaced;
+	info->replaced += counts.replaced;
+	info->returned += counts.returned;
+	info->changed_labels += counts.relabelled;
+	info->examples += info->declared ? counts.seen : 0;
+	return rc;
+}
+
+/* What counting the log of an epoch takes: its bytes, its batches, and a bitmap for each chunk that it may touch. */
+static size_t
+cost_of(const struct epoch_record *record, uint64_t rows)
+{
+	const uint64_t chunks = store_chunks_of(rows), touched = record->log_rows < chunks ? record->log_rows : chunks;
+
+	return record->log_bytes + (record->log_end - record->log_begin) * sizeof(struct batch) +
+	       touched * (STORE_CHUNK / 8);
+}
+
+int
+store_count_run(const struct view *view, uint32_t run, struct store_run_info *info, struct portolan_error *error)
+{
+	struct run_state_record state;
+	struct catalog_epoch *epochs;
+	uint64_t most = 0, least = 0; /* observations; examples */
+	size_t count, cost = 0;
+	int rc = store_catalog_info(view, run, info, error);
+
+	if (!rc)
+		rc = store_catalog_state(view, run, &state, error);
 	if (rc || state.log_rows == 0)
 		return rc;
-	tally.sessions = state.sessions;
-	if (bitmap_bytes(&tally) <= BUDGET / 4) {
-		tally.epoch = calloc(1, bitmap_bytes(&tally) + 1);
-		tally.ever = calloc(1, bitmap_bytes(&tally) + 1);
-		if (!tally.epoch || !tally.ever)
-			rc = store_view_no_memory(view, error);
+	rc = store_catalog_epochs(view, run, &epochs, &count, error);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < count; i++) {
+		const struct epoch_record *record = &epochs[i].record;
+		const uint64_t both = record->observations + record->log_rows;
+		const uint64_t here = record->log_rows < info->rows ? record->log_rows : info->rows;
+
+		cost += record->log_rows ? cost_of(record, info->rows) : 0;
+		most += both < info->rows ? both : info->rows;
+		least = here > least ? here : least;
 	}
-	if (!rc)
-		rc = store_catalog_epochs(view, info->number, &epochs, &count, error);
-	info->observations = 0;
-	for (size_t i = 0; i < count && !rc; i++)
-		rc = add_epoch(&tally, epochs[i].epoch, &epochs[i].record, info, error);
-	if (info->declared && tally.seen > info->examples)
-		info->examples = tally.seen;
-	free(tally.epoch);
-	free(tally.ever);
 	free(epochs);
-	return rc;
+	if (cost <= BUDGET)
+		return store_snapshot_info_of(view, run, info, error);
+	info->observations = most;
+	if (info->declared && least > info->examples)
+		info->examples = least;
+	return 0;
 }

@@ -60,24 +60,6 @@ store_snapshot_load(const struct store_snapshot *snapshot, uint32_t epoch, uint3
 	return rc;
 }
 
-/* A fold counts the declared examples that were seen; this adds those that only the log has. */
-static int
-count_new_examples(struct store_snapshot *snapshot, struct portolan_error *error)
-{
-	struct merge_chunk image = {0};
-	int rc = 0;
-
-	for (uint32_t chunk = 0; chunk < store_chunks_of(snapshot->rows) && !rc && snapshot->overlay.part_count;
-	     chunk++) {
-		if (!store_overlay_touches_any(&snapshot->overlay, chunk))
-			continue;
-		rc = store_snapshot_load(snapshot, STORE_EPOCH_RUN, chunk, 0, &image, NULL, error);
-		snapshot->info.examples += image.seen;
-	}
-	store_merge_free(&image);
-	return rc;
-}
-
 /* Lists the chunks with observations, as a run may declare many more examples than it observes. */
 static int
 find_occupied(struct store_snapshot *snapshot, struct portolan_error *error)
@@ -118,15 +100,12 @@ find_occupied(struct store_snapshot *snapshot, struct portolan_error *error)
 }
 
 static int
-read_run(struct store_snapshot *snapshot, const char *run, struct portolan_error *error)
+read_run(struct store_snapshot *snapshot, uint32_t number, struct portolan_error *error)
 {
 	const struct view *view = &snapshot->view;
 	struct run_state_record state;
-	uint32_t number;
-	int rc = store_read_find(view, run, &number, error);
+	int rc = store_catalog_info(view, number, &snapshot->info, error);
 
-	if (!rc)
-		rc = store_catalog_info(view, number, &snapshot->info, error);
 	if (!rc)
 		rc = store_catalog_state(view, number, &state, error);
 	if (!rc)
@@ -142,17 +121,17 @@ read_run(struct store_snapshot *snapshot, const char *run, struct portolan_error
 	snapshot->rows = snapshot->info.rows;
 	snapshot->blocks = store_chunks_of(snapshot->rows);
 	snapshot->held = state.columns & STORE_COLUMN_BIT(STORE_GOLD);
+	snapshot->keeps_examples = snapshot->info.declared || snapshot->held;
 	return 0;
 }
 
-/* Lists the epochs in range and their logs; the logs of all epochs if labels, or which examples were seen, are wanted.
- */
+/* Lists the epochs in range, and the logs of all epochs, which are counted. */
 static int
 read_epochs(struct store_snapshot *snapshot, const struct store_snapshot_options *options, struct portolan_error *error)
 {
 	struct overlay_request request = {
 	        .run = snapshot->info.number, .sessions = snapshot->sessions, .rows = snapshot->rows};
-	struct catalog_epoch *all = NULL, *first;
+	struct catalog_epoch *all = NULL;
 	size_t count = 0;
 	int rc = store_catalog_epochs(&snapshot->view, request.run, &all, &count, error);
 
@@ -161,22 +140,53 @@ read_epochs(struct store_snapshot *snapshot, const struct store_snapshot_options
 	snapshot->epochs = calloc(count + 1, sizeof(*snapshot->epochs));
 	if (!snapshot->epochs)
 		rc = store_view_no_memory(&snapshot->view, error);
-	for (first = all; first < all + count && first->epoch < options->epoch_from;)
-		first++;
-	for (const struct catalog_epoch *at = first; at < all + count && at->epoch < options->epoch_to && !rc; at++) {
+	for (const struct catalog_epoch *at = all; at < all + count && !rc; at++) {
+		if (at->epoch < options->epoch_from || at->epoch >= options->epoch_to)
+			continue;
 		snapshot->epochs[snapshot->epoch_count++] = at->epoch;
 		snapshot->held |= at->record.columns | STORE_COLUMN_BIT(STORE_SESSION);
 	}
 	snapshot->held &= snapshot->wanted;
-	request.epochs = first;
-	request.epoch_count = snapshot->epoch_count;
-	if (snapshot->info.declared || options->columns & STORE_COLUMN_BIT(STORE_GOLD)) {
-		request.epochs = all;
-		request.epoch_count = count;
-	}
+	request.epochs = all;
+	request.epoch_count = count;
 	if (!rc)
 		rc = store_overlay_build(&snapshot->view, &request, &snapshot->overlay, error);
 	free(all);
+	return rc;
+}
+
+/* All but the transaction. */
+static int
+open_run(struct store_snapshot *snapshot, uint32_t run, const struct store_snapshot_options *options,
+         struct portolan_error *error)
+{
+	int rc = read_run(snapshot, run, error);
+
+	snapshot->wanted = options->columns;
+	if (!rc)
+		rc = read_epochs(snapshot, options, error);
+	if (!rc)
+		rc = store_count_log(snapshot, error);
+	if (!rc && snapshot->info.declared && options->occupied)
+		rc = find_occupied(snapshot, error);
+	return rc;
+}
+
+int
+store_snapshot_info_of(const struct view *view, uint32_t run, struct store_run_info *info, struct portolan_error *error)
+{
+	static const struct store_snapshot_options nothing;
+	struct store_snapshot *snapshot = calloc(1, sizeof(*snapshot));
+	int rc;
+
+	if (!snapshot)
+		return store_view_no_memory(view, error);
+	pthread_mutex_init(&snapshot->lock, NULL);
+	snapshot->view = *view;
+	rc = open_run(snapshot, run, &nothing, error);
+	if (!rc)
+		*info = snapshot->info;
+	store_snapshot_close(snapshot);
 	return rc;
 }
 
@@ -185,24 +195,20 @@ store_snapshot_open(struct store *store, const char *run, const struct store_sna
                     struct store_snapshot **snapshot, struct portolan_error *error)
 {
 	struct store_snapshot *opened = calloc(1, sizeof(*opened));
+	uint32_t number;
 	int rc;
 
 	if (!opened)
 		return error_set(error, STORE_E_MEMORY, "out of memory opening run '%s'", run);
 	opened->store = store;
-	opened->wanted = options->columns;
 	pthread_mutex_init(&opened->lock, NULL);
 	rc = store_read_begin(store, &opened->view, error);
 	if (!rc) {
 		opened->view.shared = &opened->lock;
-		rc = read_run(opened, run, error);
+		rc = store_read_find(&opened->view, run, &number, error);
 	}
 	if (!rc)
-		rc = read_epochs(opened, options, error);
-	if (!rc && opened->info.declared)
-		rc = count_new_examples(opened, error);
-	if (!rc && opened->info.declared && options->occupied)
-		rc = find_occupied(opened, error);
+		rc = open_run(opened, number, options, error);
 	if (rc) {
 		store_snapshot_close(opened);
 		return rc;

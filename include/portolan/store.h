@@ -78,14 +78,17 @@ struct store_run_info {
 	enum store_state state;   /* recording: at least one session is live */
 	uint64_t declared;        /* examples declared; 0: not declared */
 	uint64_t examples;        /* examples observed at least once (undeclared ids: all that have an index). From
-	                             store_runs() with declared examples: a lower bound while more than 64 MiB of the
-	                             log are not folded */
+	                             store_runs() with declared examples: a lower bound while the log is large */
 	uint64_t rows;            /* indices in use: declared, or the number of ids seen */
 	uint64_t epochs;          /* epochs with observations */
 	uint64_t observations;    /* observations kept, over all epochs; a replaced one does not count. From
-	                             store_runs(): an upper bound while a folded epoch has a patch in the log, or the
-	                             log is larger than 64 MiB */
-	uint64_t replaced, refused, changed_labels; /* folds count replaced observations and changed labels */
+	                             store_runs(): an upper bound while the log is large */
+	uint64_t replaced;        /* observations that met another. The log is counted as folds will count it; but not by
+	                             store_runs() while the log is large: while reading it would take more than 64 MiB */
+	uint64_t returned;        /* of these, observations that met one of their own session: the id came back within the
+	                             epoch */
+	uint64_t changed_labels;  /* labels that differed from the known one, epoch after epoch; as `replaced` */
+	uint64_t refused;
 	int64_t created;          /* seconds since 1970 */
 	uint64_t label_count;     /* class names given */
 	char group[256];
@@ -154,9 +157,8 @@ struct store_counters {
 	uint64_t dropped;                      /* frames beyond the credit of their session; in the store's counters
 					        * only */
 	uint64_t last;                         /* seconds since 1970 when observations last came; 0: never */
-	uint64_t returned;                     /* of those replaced, observations that met one of their own session: the
-	                                          id came back within the epoch. Counted by folds; in a run's counters
-	                                          only */
+	uint64_t returned;                     /* see struct store_run_info; as far as epochs are folded. In a run's
+	                                          counters only */
 };
 
 /* The counters of run `run` (its number), or, for 0, of the whole store, removed runs included. */

@@ -2,12 +2,13 @@
 
 import json
 import os
+import signal
 import subprocess
 
 import numpy as np
 
 import portolan
-from python_support import Script, collector_has_left
+from python_support import Script, collector_has_left, collectors
 
 
 def ask(*words):
@@ -61,6 +62,50 @@ def test_what_was_left_out_and_replaced(store):
     assert [epoch["state"] for epoch in report["epochs"]] == ["ended", "ended"]
     assert [finding["kind"] for finding in report["findings"]] == ["never-observed", "missing", "skipped-epochs", "left-out",
                                                                          "replaced-within-epoch", "changed-labels"]
+
+
+TRAINING = """
+    import sys, numpy, portolan
+    run = portolan.Run(sys.argv[2], store=sys.argv[1])
+    for epoch in range(3):
+        gold = (numpy.arange(1000) < 200 * epoch).astype(int)  # 200 labels change from epoch to epoch
+        run.log_gold(epoch, range(1000), numpy.full(1000, 0.5), gold == 1, gold=gold)
+    run.log_gold(3, [*range(1000), *range(50)], [0.5] * 1050, [True] * 1050)
+    run.close()
+    print("closed", flush=True)
+    if "wait" in sys.argv:
+        sys.stdin.readline()
+"""
+
+
+def check_training(store, name):
+    code, report = check(store, name)
+    counted = {what: report[what] for what in ("changed_labels", "replaced", "observations")}
+    assert (code, counted) == (3, {"changed_labels": 400, "replaced": 50, "observations": 4000})
+    assert [finding["kind"] for finding in report["findings"]] == ["replaced-within-epoch", "changed-labels"]
+    listed, = (run for run in ask("runs", "--store", str(store), "--json")[1] if run["name"] == name)
+    assert {what: listed[what] for what in counted} == counted
+
+
+def test_a_check_at_once(store, script):
+    """train.py && portolan check: what was acknowledged counts, whether it is folded or not."""
+    for number in range(8):
+        assert script(TRAINING, store, f"run{number}").end()[0] == 0
+        check_training(store, f"run{number}")
+    assert collector_has_left(store)
+    for number in range(8):
+        check_training(store, f"run{number}")
+
+
+def test_a_collector_killed_after_the_close(store, script):
+    """Nobody is left to fold."""
+    training = script(TRAINING, store, "run", "wait")
+    training.wait_for("closed")
+    for process in collectors(store):
+        os.kill(process, signal.SIGKILL)
+    training.end()
+    assert collector_has_left(store)
+    check_training(store, "run")
 
 
 def test_a_killed_client(store):

@@ -1,14 +1,10 @@
-/* test_live.c: looks at a store that changes in between, and when a run is over. */
+/* test_live.c: looks at a store that changes in between. */
 #include "unit.h"
 
 #include "store_fixture.h"
 #include "watch/live.h"
 
 #include <portolan/error.h>
-
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 static void
 look(struct live *live, struct live_view *view)
@@ -128,25 +124,9 @@ test_looks(void **state)
 	fixture_free(fixture);
 }
 
-/* Looks as if a collector served the store. */
+/* What was replaced is counted before the collector folds it. */
 static void
-look_beside_collector(struct fixture *fixture, struct live *live, struct live_view *view)
-{
-	char path[512];
-	int lock;
-
-	fixture_close(fixture);
-	snprintf(path, sizeof(path), "%s/portoland.lock", fixture_directory(fixture));
-	lock = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
-	assert_int_equal(flock(lock, LOCK_EX | LOCK_NB), 0);
-	look(live, view);
-	assert_true(view->collector);
-	close(lock);
-}
-
-/* A run that is closed is over when its collector has counted all that was replaced. */
-static void
-test_over(void **state)
+test_counted(void **state)
 {
 	struct fixture *fixture = fixture_new();
 	struct live live = {.directory = fixture_directory(fixture), .run = "run"};
@@ -156,23 +136,15 @@ test_over(void **state)
 	(void)state;
 	log_epoch(fixture, run, 0, 0, 1);
 	log_epoch(fixture, run, 0, 0, 2);
-	look_beside_collector(fixture, &live, &view);
+	fixture_close(fixture);
+	look(&live, &view);
 	assert_int_equal(view.state, LIVE_RECORDING);
-	assert_false(live_is_over(&view, LIVE_FOLD_S));
-	fixture_end_unfolded(fixture, run);
-	look_beside_collector(fixture, &live, &view);
-	assert_int_equal(view.state, LIVE_CLOSED);
-	assert_int_equal(view.info.replaced, 0);
-	assert_false(live_is_over(&view, 0));
-	assert_false(live_is_over(&view, LIVE_FOLD_S - 1));
-	assert_true(live_is_over(&view, LIVE_FOLD_S));
-	look(&live, &view); /* no collector: nobody will fold the rest */
-	assert_false(view.collector);
-	assert_true(live_is_over(&view, 0));
-	fixture_fold(fixture, run, 0);
-	look_beside_collector(fixture, &live, &view);
 	assert_int_equal(view.info.replaced, 9000);
-	assert_true(live_is_over(&view, 0));
+	fixture_end(fixture, run);
+	fixture_close(fixture);
+	look(&live, &view);
+	assert_int_equal(view.state, LIVE_CLOSED);
+	assert_int_equal(view.info.replaced, 9000);
 	live_free(&live);
 	fixture_free(fixture);
 }
@@ -209,7 +181,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_looks),
-	        cmocka_unit_test(test_over),
+	        cmocka_unit_test(test_counted),
 	        cmocka_unit_test(test_stopped),
 	};
 

@@ -353,10 +353,12 @@ check(struct model *model)
 	uint32_t from = below(model, 2) ? 0 : below(model, model->epochs), to = below(model, 2) ? UINT32_MAX : from + 1;
 	struct store_snapshot_options options = {.epoch_from = from, .epoch_to = to, .columns = UINT64_MAX};
 	struct store *store = fixture_store(model->fixture); /* commits */
+	const struct store_run_info *info;
+	struct store_run_info *runs;
 	struct reading reading;
 	const uint32_t *epochs;
 	uint64_t *by_row, seen = 0;
-	size_t count;
+	size_t count, count_of_runs;
 	int user[2];
 
 	committed(model);
@@ -370,8 +372,15 @@ check(struct model *model)
 	by_row = examples_by_row(model, &reading);
 	for (uint64_t id = 0; id < EXAMPLES; id++)
 		seen += model->seen[id];
-	assert_int_equal(store_snapshot_info(reading.snapshot)->examples, seen);
-	assert_int_equal(store_snapshot_info(reading.snapshot)->refused, model->refused);
+	info = store_snapshot_info(reading.snapshot);
+	assert_int_equal(info->examples, seen);
+	assert_int_equal(info->refused, model->refused);
+	assert_int_equal(info->replaced, model->met);
+	assert_int_equal(info->returned, model->returned);
+	assert_int_equal(info->observations, model->kept - model->met);
+	ok(store_runs(store, &runs, &count_of_runs, &error));
+	assert_memory_equal(&runs[0].observations, &info->observations, 4 * sizeof(uint64_t)); /* … changed_labels */
+	free(runs);
 	for (size_t b = 0; b < store_snapshot_blocks(reading.snapshot); b++) {
 		struct store_block block;
 		struct store_ids ids;
@@ -392,22 +401,27 @@ check(struct model *model)
 	reading_close(&reading);
 }
 
-/* When everything is folded the counts are exact, and what was retired can all go. */
+/* What is counted before the last folds is what these count; and what was retired can all go. */
 static void
 check_end(struct model *model)
 {
-	struct store_run_info info;
+	struct store_run_info info, *unfolded;
+	size_t count;
 	struct store_counters counters;
 	uint64_t distinct = 0, replaced = 0;
 	bool more = true;
 
+	check(model);
+	ok(store_runs(fixture_store(model->fixture), &unfolded, &count, &error));
 	fixture_end(model->fixture, model->run);
-	committed(model);
 	for (uint32_t e = 0; e < model->epochs; e++)
 		for (uint64_t id = 0; id < EXAMPLES; id++)
 			distinct += model->observations[e][id].there;
 	ok(store_writer_run_info(fixture_writer(model->fixture), model->run, &info, &error));
 	assert_int_equal(info.observations, distinct);
+	assert_int_equal(info.changed_labels, unfolded->changed_labels);
+	assert_in_range(info.changed_labels, 1, model->kept);
+	free(unfolded);
 	assert_int_equal(info.replaced, model->met);
 	assert_int_equal(info.observations + info.replaced, model->kept);
 	for (int s = 0; s < SESSIONS; s++) {

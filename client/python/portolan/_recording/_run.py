@@ -300,7 +300,8 @@ class Run:
 
     def stats(self) -> dict[str, int]:
         """Counters, of observations unless the name says otherwise: logged, acknowledged, refused, replaced, dropped, spooled,
-        bytes_sent, reconnects, waits. After close(): as they were at the end."""
+        bytes_sent, reconnects, waits. After close(): as they were at the end. The collector counts `replaced` when it stores an epoch as
+        columns, perhaps after close(): `portolan check` counts all that is acknowledged."""
         self._copies.drain()
         return self._handle.stats()
 
