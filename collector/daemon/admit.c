@@ -258,7 +258,7 @@ begin(struct ingest *ingest, const struct wire_frame *frame, size_t size, int64_
 	(*session)->whole = open->whole;
 	if (session_number == 0)
 		throttle_log(&ingest->begun, 1, now, "run '%s' begun (%zu bytes)", name, size);
-	ingest->totals.sessions++;
+	ingest->pending.sessions++;
 	return 0;
 }
 

@@ -208,6 +208,11 @@ ingest_commit(struct ingest *ingest, int64_t now)
 		result = store_writer_commit(ingest->writer, &error);
 	if (result == 0 && wrote)
 		count_commit(ingest, (uint64_t)(clock_us() - began));
+	if (result == 0) {
+		ingest->totals.sessions += ingest->pending.sessions;
+		ingest->totals.observations += ingest->pending.observations;
+		ingest->pending = (struct ingest_totals){0};
+	}
 	/* Marks all sessions first: if reading for an answer fails, nothing that is on disk may be taken back. */
 	for (session = result == 0 ? ingest->sessions.changed : NULL; session; session = session->next_changed) {
 		session->stored = session->now;
@@ -265,6 +270,7 @@ static void
 give_up_transaction(struct ingest *ingest)
 {
 	ingest->counters.failures++;
+	ingest->pending = (struct ingest_totals){0};
 	folder_drop(&ingest->folder);
 	store_writer_abort(ingest->writer);
 	commit_forget_complaints(ingest);

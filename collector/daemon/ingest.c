@@ -112,7 +112,7 @@ take_batch(struct ingest *ingest, struct session *session, const struct wire_bat
 		return commit_then_complain(ingest, session, WIRE_E_REFUSED, batch->sequence, error);
 	if (result < 0)
 		return result;
-	ingest->totals.observations += batch->rows - refused;
+	ingest->pending.observations += batch->rows - refused;
 	if (batch->epoch < run->frontier)
 		run_touch(run, batch->epoch, (uint64_t)batch->epoch + 1);
 	if (batch->epoch <= session->now.frontier)
@@ -198,6 +198,7 @@ take_next(struct ingest *ingest, struct session *session, const struct wire_fram
 	/* Marks the session before the call, so that a failure tells it too. */
 	sessions_change(&ingest->sessions, session, OWES_ACK);
 	session->now.sequence = sequence_of(frame);
+	session->tried = session->now.sequence > session->tried ? session->now.sequence : session->tried;
 	session->gap = false;
 	if (frame->kind == WIRE_BATCH)
 		result = take_batch(ingest, session, &frame->batch, &error);
@@ -245,6 +246,7 @@ take_numbered(struct ingest *ingest, struct session *session, const struct wire_
 			report_gap(ingest, session, sequence);
 		session->gap = true;
 	} else {
+		counters->repeated += sequence <= session->tried ? rows : 0;
 		take_next(ingest, session, frame, now);
 	}
 }

@@ -46,7 +46,7 @@ struct ingest {
 	struct sessions sessions;
 	struct folder folder;
 	struct list complaints; /* errors to be sent after the commit */
-	struct ingest_totals totals;
+	struct ingest_totals totals, pending; /* pending: those that the next commit adds, if it succeeds */
 	struct store_counters counters; /* counters that belong to no run, since the last commit that stored them */
 	uint64_t commits;               /* number of commits */
 	size_t fewest;                  /* parties when the largest credit was given that a client may still have; 0: none */

@@ -48,6 +48,7 @@ struct session {
 	struct connection *connection; /* the peer's connection; NULL: not known */
 	int64_t heard;
 	struct session_mark now, stored;
+	uint64_t tried;             /* highest number ever taken, even if its commit failed */
 	uint64_t content;           /* a hash of what its `open` said; 0: not known */
 	uint64_t replaced, refused; /* as of the last commit */
 	uint64_t credit;            /* bytes, as its client was last told */

@@ -146,7 +146,8 @@ struct store_counters {
 	uint64_t frames, bytes;                /* frames of a session; `open` frames count only in the store's
 					        * counters */
 	uint64_t received;                     /* observations in them */
-	uint64_t repeated;                     /* of these, in batches that were stored before */
+	uint64_t repeated;                     /* of these, in batches that were stored before, or whose commit failed
+					        * before */
 	uint64_t skipped;                      /* and in batches not taken, because an earlier one was missing or the
 	                                          store could not be written; the client sends them again */
 	uint64_t gaps;                         /* how often a number was missing */

@@ -3,7 +3,9 @@
 Needs the right to mount; without it the test is skipped, and says so.
 """
 
+import json
 import os
+import re
 import subprocess
 import time
 import warnings
@@ -37,6 +39,19 @@ def can_mount(folder):
         return False
 
 
+def check_counts(store, told):
+    """Each observation that was stored counts once in the collector's closing line (told; None: others stored some of them), and each that
+    came again as repeated."""
+    done = subprocess.run([PORTOLAN, "check", "full", "--json", "--store", store], capture_output=True, text=True, timeout=60)
+    report = json.loads(done.stdout)
+    counters, stored = report["counters"], report["observations"] + report["replaced"]
+    if told not in (None, stored):
+        raise support.Wrong(f"the closing line counts {told} observations, and {stored} are stored")
+    others = counters["received"] - stored - report["refused"] - counters["skipped"]
+    if counters["repeated"] != others or (told and others == 0):
+        raise support.Wrong(f"check says repeated {counters['repeated']}, and {others} came again")
+
+
 def full_disk(folder, id_kind, kill_while_full):
     """Returns {figure: number}."""
     with Tmpfs(os.path.join(folder, f"disk-{id_kind}"), "8m") as disk:
@@ -68,6 +83,8 @@ def full_disk(folder, id_kind, kill_while_full):
             if support.finish(session.process, "the client"):
                 raise support.Wrong(run.said())
             collector.stop()
+            told = re.search(r"stopped: 1 sessions, (\d+) observations", collector.said())
+            check_counts(store, None if kill_while_full else int(told[1]))
             figures = run.verify(store)
             return {**figures, "acknowledged_when_full": stalled, "while_full": late - stalled}
         finally:
