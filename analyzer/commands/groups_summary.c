@@ -27,6 +27,9 @@ choose(struct groups *groups, struct portolan_error *error)
 		size = selection_size(groups->fraction, size);
 	else if (!selection_rule_is_set(&groups->rule))
 		size = selection_size(1.0 / 3, size);
+	if (size == 0 && !isnan(groups->fraction))
+		message_warning("%g of %zu examples is none: ask for a larger --fraction", groups->fraction,
+		                dynamics->count);
 	groups->selected_count = size < count ? size : count;
 	if (code >= 0 && groups->count > groups->selected_count)
 		message_warning("%zu selected instead of %llu: there are no more to choose from",

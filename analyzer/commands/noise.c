@@ -65,7 +65,8 @@ check(void *context, struct portolan_error *error)
 	if (common->action == FIT && (!common->output || strcmp(common->output, "-") == 0))
 		return options_wrong(common, "fit: where to write the model? -o MODEL");
 	if (common->action != FIT && common->json)
-		return options_wrong(common, "%s prints a table, not a report: see --format",
+		return options_wrong(common,
+		                     "%s prints a table, not a report; for JSON, a line for each row: --format jsonl",
 		                     action_names[common->action]);
 	if (request->plot &&
 	    picture_init(&request->picture, PICTURE_CHART, "--plot", request->plot, common->script, error) < 0)
@@ -113,8 +114,8 @@ static const struct option_spec noise_options[] = {
         {"threshold-samples", "FILE", OPTION_INPUT, TO(threshold_samples), .actions = "aum",
          .missing = "aum: which are the threshold samples? --threshold-samples FILE, as noise plan --method aum wrote it",
          .often = true, .help = "What noise plan --method aum wrote."},
-        {"count", "N", OPTION_WHOLE, TO(size.count), .least = 1, .excludes = "fraction threshold suspects",
-         .actions = "apply mixture aum confident", .often = true, .help = "Print the first N. Default: all."},
+        {"count", "N", OPTION_WHOLE, TO(size.count), .least = 1, .excludes = "fraction threshold",
+         .actions = "apply mixture aum confident", .often = true, .help = "Print the first N; with --suspects, of the suspects. Default: all."},
         {"threshold", "S", OPTION_REAL, TO(size.threshold), .range = RANGE_FROM_TO, .to = 1,
          .excludes = "fraction suspects", .actions = "apply mixture aum",
          .help = "Print those with a score of S or more."},

@@ -55,6 +55,9 @@ noise_scored_print(const struct noise_request *request, const struct noise_score
 
 	if (code < 0)
 		return code;
+	if (request->size.has_fraction && suspects.shown == 0)
+		message_warning("%g of %zu examples is none: ask for a larger --fraction", request->size.fraction,
+		                suspects.scored);
 	code = suspects_write(&suspects, dynamics, scored->scores, request->common.output,
 	                      (enum rows_format)request->format, error);
 	*counts = (struct noise_scored_counts){suspects.called, suspects.scored,

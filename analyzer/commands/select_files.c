@@ -178,7 +178,7 @@ write_manifest(const struct select_request *request, const struct selection_plan
 }
 
 static void
-warn_fewer(const struct selection_plan *plan, size_t count, size_t asked)
+warn_fewer(const struct selection_plan *plan, size_t eligible, size_t count, size_t asked)
 {
 	const char *why = count == asked        ? "there are no more examples to choose from"
 	                  : plan->mix_count > 0 ? "the rules rank no more"
@@ -188,6 +188,9 @@ warn_fewer(const struct selection_plan *plan, size_t count, size_t asked)
 		asked = (size_t)plan->count;
 	if (plan->has_size && count < asked)
 		message_warning("%zu selected instead of %zu: %s", count, asked, why);
+	else if (plan->has_size && asked == 0 && eligible > 0)
+		message_warning("%g of %zu examples%s is none: ask for a larger --fraction", plan->fraction, eligible,
+		                plan->classes == SELECTION_CLASSES_EACH ? ", class by class," : "");
 }
 
 /* One selection into one file. */
@@ -213,7 +216,7 @@ write_file(const struct select_request *request, const struct selection_plan *pl
 
 	if (status < 0)
 		return status;
-	warn_fewer(plan, count, asked);
+	warn_fewer(plan, source->count, count, asked);
 	status = select_output(&options, source->dynamics, chosen, count, error);
 	if (status >= 0 && status != STATUS_USAGE && select_has_manifest(request)) {
 		code = write_manifest(request, plan, source, chosen, count, output, error);

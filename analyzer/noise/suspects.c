@@ -65,14 +65,12 @@ suspects_rank(const struct dynamics *dynamics, const double *scores, const doubl
 	array_free(items);
 	while (suspects->scored > 0 && isnan(scores[ranked[suspects->scored - 1]]))
 		suspects->scored--;
-	suspects->shown = suspects->scored;
+	suspects->shown = size->only_called ? suspects->called : suspects->scored;
 	if (size->has_fraction)
 		suspects->shown = selection_size(size->fraction, suspects->scored);
 	suspects->counted = size->has_count;
-	if (size->has_count && size->count < suspects->scored)
+	if (size->has_count && size->count < suspects->shown)
 		suspects->shown = (size_t)size->count;
-	if (size->only_called)
-		suspects->shown = suspects->called;
 	if (size->has_threshold)
 		suspects->shown = count_from(scores, ranked, suspects->scored, size->threshold);
 	return 0;

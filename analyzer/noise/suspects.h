@@ -5,7 +5,7 @@
 #include "dynamics/dynamics.h"
 #include "output/rows.h"
 
-/* At most one of them is given; without any, all are shown. */
+/* At most one of them is given, or has_count and only_called; without any, all are shown. */
 struct suspects_size {
 	bool has_fraction, has_count, has_threshold, only_called;
 	double fraction; /* of the scored examples, rounded half up */

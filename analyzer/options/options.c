@@ -228,6 +228,18 @@ options_find_letter(const struct command *command, char letter)
 	return -1;
 }
 
+/* Does the command print JSON lines, as a format of its table? */
+static bool
+prints_jsonl(const struct command *command)
+{
+	int format = options_find_name(command, "format", strlen("format"));
+	const char *const *choices = format >= 0 ? option_at(command, (size_t)format)->choices : NULL;
+
+	while (choices && *choices && strcmp(*choices, "jsonl") != 0)
+		choices++;
+	return choices && *choices;
+}
+
 static int
 unknown_option(const struct reading *reading, const char *given, size_t length)
 {
@@ -239,6 +251,8 @@ unknown_option(const struct reading *reading, const char *given, size_t length)
 	for (count = 0; (option = option_at(reading->command, count)) != NULL; count++)
 		names[count] = option->name;
 	snprintf(word, sizeof(word), "%.*s", (int)length, given);
+	if (strcmp(word, "json") == 0 && prints_jsonl(reading->command))
+		return options_wrong(reading->request, "no option --json; for JSON, a line for each row: --format jsonl");
 	nearest = suggest_nearest(word, names, count);
 	return nearest ? options_wrong(reading->request, "no option --%s; did you mean --%s?", word, nearest)
 	               : options_wrong(reading->request, "no option --%s", word);
