@@ -6,6 +6,7 @@
 #include "program/message.h"
 
 #include <portolan/portolan.h>
+#include <portolan/start.h>
 #include <portolan/store.h>
 
 #include <errno.h>
@@ -92,6 +93,7 @@ main(int argc, char **argv)
 	const struct command *command;
 	const char *name;
 
+	start_program();
 	store_expect_short_file(mapping_take_bus_error);
 	if (argc < 2) {
 		help_overview(stderr);

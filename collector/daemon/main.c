@@ -10,6 +10,7 @@
 
 #include <portolan/clock.h>
 #include <portolan/error.h>
+#include <portolan/start.h>
 #include <portolan/store.h>
 #include <spool.h>
 #include <visible.h>
@@ -237,6 +238,7 @@ main(int argc, char **argv)
 	struct options options;
 	int status;
 
+	start_program();
 	store_expect_short_file(NULL);
 	if (options_parse(&options, argc, argv, &error) < 0)
 		return fail(EXIT_USAGE, &error);

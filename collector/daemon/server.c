@@ -67,7 +67,6 @@ open_signals(struct server *server, struct portolan_error *error)
 	sigaddset(&set, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN); /* stderr may be a pipe that no process reads any more */
-	signal(SIGXFSZ, SIG_IGN); /* a file at its size limit (ulimit -f) becomes an error of write() */
 	server->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return server->signals < 0 ? error_set(error, PORTOLAN_E_SYSTEM, "cannot watch signals: %s", strerror(errno))
 	                           : 0;

@@ -77,11 +77,49 @@ def full_disk_map(portolan):
         file.write("old")
     problems = []
     for kilobytes in (1, 20):  # too little for the data; for the picture
-        limited = f"ulimit -f {kilobytes}; trap '' XFSZ; exec \"$0\" map long -o full.png --script"
-        done = subprocess.run(["bash", "-c", limited, portolan], capture_output=True, text=True, env=environment())
+        done = limited(kilobytes, portolan, "map", "long", "-o", "full.png", "--script")
         left = [name for name in os.listdir(".") if name.startswith("full.") and name != "full.png"]
         if done.returncode != 1 or not done.stderr.startswith("portolan: ") or read("full.png") != b"old" or left:
             problems.append(f"full disk at {kilobytes} KB: {done} {left}")
+    return problems
+
+
+def limited(kilobytes, *words):
+    """With a limit on the size of files. The signal that comes with it would end the program without a word."""
+    return subprocess.run(["bash", "-c", f"ulimit -f {kilobytes}; exec \"$0\" \"$@\"", *words], capture_output=True, text=True, env=environment())
+
+
+def full_disk_files(portolan):
+    """Every command that writes files says which one it could not write, and leaves none behind."""
+    os.mkdir("limited")
+    problems = []
+    for line in ("metrics long -o limited/m.csv", "dynamics long -o limited/d.npy", "select long --by ambiguous --fraction 1 -o limited/ids",
+                 "map long -o limited/m.html"):
+        done = limited(1, portolan, *line.split())
+        if done.returncode != 1 or "File too large" not in done.stderr or os.listdir("limited"):
+            problems.append(f"file size limit: {line}: {done} {os.listdir('limited')}")
+    return problems
+
+
+def closed_streams(portolan):
+    """Descriptors that the caller has closed become no files of the program: nothing hangs, and a lost result is no success."""
+    problems = []
+    os.mkdir("closed")
+    for line, redirections, status in (
+            ("map small -o closed/x.png", "2>&-", 0), ("map small -o closed/x.svg", "<&- >&- 2>&-", 0), ("groups small --forgetting --plot closed/x.pdf -o closed/g.csv", "<&- 2>&-", 0),
+            ("metrics small -o closed/m.csv", "<&- >&- 2>&-", 0), ("metrics small", ">&-", 1), ("runs", ">&-", 1), ("check small", ">&- 2>&-", 1), ("help", ">&-", 1),
+            ("select small --by ambiguous --only -", "<&-", 1)):
+        try:
+            done = subprocess.run(["bash", "-c", f"exec timeout 20 \"$0\" {line} {redirections}", portolan], capture_output=True, text=True, env=environment())
+        except UnicodeDecodeError as error:
+            done = error
+        said = "2>&-" in redirections or status == 0 or "Bad file descriptor" in getattr(done, "stderr", "")
+        if getattr(done, "returncode", None) != status or not said:
+            problems.append(f"closed streams: {line} {redirections}: {done}")
+    whole = {"x.png": b"IEND", "x.svg": b"</svg>", "x.pdf": b"%%EOF", "m.csv": b"\n", "g.csv": b"\n"}
+    for name, end in whole.items():
+        if not os.path.exists("closed/" + name) or end not in read("closed/" + name)[-20:]:
+            problems.append(f"closed streams: closed/{name} is not whole")
     return problems
 
 
@@ -216,5 +254,5 @@ def latin_names(portolan):
     return problems
 
 
-ALL = (closed_pipe, interrupted_map, interrupted_output, full_disk_map, missing_gnuplot, linked_picture, foreign_files, planted_link,
+ALL = (closed_pipe, interrupted_map, interrupted_output, full_disk_map, full_disk_files, closed_streams, missing_gnuplot, linked_picture, foreign_files, planted_link,
        kept_modes, rare_characters, odd_path, latin_names, titles)

@@ -346,6 +346,22 @@ class Process(CollectorTest):
         self.assertEqual(process.wait(30), 0)
         self.assertIn("clients keep what they have", process.stderr.read())
 
+    def test_closed_streams(self):
+        """Its log does not go into the store, which would have got the number of a stream that its parent has closed."""
+        closed = "exec \"$0\" --store \"$1\" --listen tcp://127.0.0.1:* <&- >&- 2>&-"
+        with subprocess.Popen(["bash", "-c", closed, os.environ["PORTOLAND"], self.store]) as process:
+            self.addCleanup(process.kill)
+            wait_until(lambda: os.path.exists(os.path.join(self.store, "collector.sock")), "it listens")
+            streams = [os.readlink(f"/proc/{process.pid}/fd/{number}") for number in range(3)]
+            client = self.client("ipc://" + os.path.join(self.store, "collector.sock"))
+            client.open("run")
+            client.batch(1, 0, [1], [0.5], [True])
+            client.wait_for(1)
+            process.terminate()
+            self.assertEqual(process.wait(30), 0)
+        self.assertEqual(streams, ["/dev/null"] * 3)
+        self.assertEqual(dump(self.store, "run")[0], {("1", 0): (0.5, 1)})
+
     def test_leaving_when_idle(self):
         collector = self.collect("--exit-when-idle", "0.2")
         code, said = collector.process.wait(30), collector.process.stderr.read()
