@@ -4,15 +4,15 @@
  * A file is written without a name (O_TMPFILE) in the folder of its target, gets a temporary name when it is complete,
  * and is renamed when it is on the disk. So a file of the target's name is always complete, even after a power cut; a
  * failed command leaves the old file untouched, and an interrupted one leaves nothing behind. File systems that cannot
- * do that get the temporary name at once. A symbolic link is followed first: the link stays, the file behind it is
+ * do that get the temporary name at once, and a signal that ends the program removes it. A symbolic link is followed first: the link stays, the file behind it is
  * replaced. close() is checked too: some file systems report a full disk only there. A closed pipe ends the program as
  * it ends any filter: by SIGPIPE, without a message.
  */
 #include "output.h"
 
-#include "written.h"
-
 #include "claims.h"
+#include "unfinished.h"
+#include "written.h"
 
 #include <portolan/error.h>
 #include <visible.h>
@@ -35,6 +35,15 @@ output_name(const struct output *output)
 	return output->path ? output->path : "standard output";
 }
 
+/* The file has its own name by now, or has gone. */
+static void
+forget_temporary(struct output *output)
+{
+	unfinished_forget(output->temporary);
+	free(output->temporary);
+	output->temporary = NULL;
+}
+
 static void
 output_release(struct output *output)
 {
@@ -42,7 +51,7 @@ output_release(struct output *output)
 		close(output->fd);
 	if (output->temporary)
 		unlink(output->temporary);
-	free(output->temporary);
+	forget_temporary(output);
 	free(output->target);
 	free(output->buffer);
 	*output = (struct output){.fd = -1};
@@ -72,11 +81,12 @@ open_temporary(struct output *output)
 		return -1;
 	}
 	output->fd = mkostemp(output->temporary, O_CLOEXEC);
-	if (output->fd >= 0)
-		return 0;
-	free(output->temporary);
-	output->temporary = NULL;
-	return -1;
+	if (output->fd < 0) {
+		forget_temporary(output);
+		return -1;
+	}
+	unfinished_add(output->temporary);
+	return 0;
 }
 
 static int
@@ -384,10 +394,11 @@ name_temporary(struct output *output)
 			output->temporary = NULL;
 			return ENOMEM;
 		}
-		if (linkat(AT_FDCWD, path, AT_FDCWD, output->temporary, AT_SYMLINK_FOLLOW) == 0)
+		if (linkat(AT_FDCWD, path, AT_FDCWD, output->temporary, AT_SYMLINK_FOLLOW) == 0) {
+			unfinished_add(output->temporary);
 			return 0;
-		free(output->temporary);
-		output->temporary = NULL;
+		}
+		forget_temporary(output);
 		if (errno != EEXIST)
 			return errno;
 	}
@@ -437,8 +448,7 @@ output_finish(struct output *output, struct portolan_error *error)
 		if (rename(output->temporary, output->target) < 0) {
 			failure = errno;
 		} else {
-			free(output->temporary);
-			output->temporary = NULL;
+			forget_temporary(output);
 			sync_folder(output->target);
 			written_add(output->path);
 		}

@@ -1,5 +1,6 @@
 /*
- * gnuplot.c: starts gnuplot by posix_spawn, without a shell, and waits for it.
+ * gnuplot.c: starts gnuplot, without a shell, and waits for it. When the thread that started it ends, gnuplot ends too,
+ * whatever ended the program: posix_spawn() cannot ask the kernel for that, so this file forks.
  *
  * gnuplot is started before there is anything to draw. It then reads one line from a pipe, the gate, with the name of
  * the script to load. Its files are open already, and most have no name: gnuplot gets them as /dev/fd/N, and the
@@ -17,51 +18,14 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 #define FILES 3
-
-/* Starts a program with nothing on its standard input, and gives it standard output, error (−1: none) and other files
- * (−1: not there) under their own numbers. 0, or the errno. */
-static int
-spawn(char *const arguments[], int output, int messages, const int files[FILES], pid_t *child)
-{
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attributes;
-	sigset_t defaults, none;
-	int result;
-
-	sigemptyset(&none);
-	sigemptyset(&defaults);
-	sigaddset(&defaults, SIGPIPE);
-	posix_spawn_file_actions_init(&actions);
-	posix_spawnattr_init(&attributes);
-	posix_spawnattr_setsigdefault(&attributes, &defaults);
-	posix_spawnattr_setsigmask(&attributes, &none);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-	result = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	if (result == 0)
-		result = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-	if (result == 0 && messages >= 0)
-		result = posix_spawn_file_actions_adddup2(&actions, messages, STDERR_FILENO);
-	else if (result == 0)
-		result = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	for (int i = 0; i < FILES && result == 0; i++) /* onto itself: it is not closed then */
-		if (files[i] >= 0)
-			result = posix_spawn_file_actions_adddup2(&actions, files[i], files[i]);
-	if (result == 0)
-		result = posix_spawnp(child, arguments[0], &actions, &attributes, arguments, environ);
-	posix_spawnattr_destroy(&attributes);
-	posix_spawn_file_actions_destroy(&actions);
-	return result;
-}
 
 static int
 wait_for(pid_t child)
@@ -71,6 +35,52 @@ wait_for(pid_t child)
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
 	return status;
+}
+
+/* What the new process does: it becomes the program, or returns, with errno. A descriptor of −1 is not there. */
+static void
+become_program(char *const arguments[], pid_t parent, int output, int messages, const int files[FILES])
+{
+	sigset_t none;
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	/* In this order: a parent that ended before the kernel was told is no longer the parent. */
+	if (null < 0 || prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 || getppid() != parent)
+		return;
+	if (dup2(null, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
+	    dup2(messages >= 0 ? messages : null, STDERR_FILENO) < 0)
+		return;
+	for (int i = 0; i < FILES; i++)
+		if (files[i] >= 0 && fcntl(files[i], F_SETFD, 0) < 0)
+			return;
+	signal(SIGPIPE, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	execvp(arguments[0], arguments);
+}
+
+/* Starts a program with nothing on its standard input, and gives it standard output, error (−1: none) and other files
+ * (−1: not there) under their own numbers. 0, or the errno. vfork() holds this thread until the program has begun, and
+ * shares the memory until then: a copy of a large process would take longer than gnuplot. */
+static int
+spawn(char *const arguments[], int output, int messages, const int files[FILES], pid_t *child)
+{
+	const pid_t parent = getpid();
+	volatile int failure = 0;
+	const pid_t started = vfork();
+
+	if (started < 0)
+		return errno;
+	if (started == 0) {
+		become_program(arguments, parent, output, messages, files);
+		failure = errno;
+		_exit(127);
+	}
+	if (failure == 0)
+		*child = started;
+	else
+		wait_for(started);
+	return failure;
 }
 
 /* Reads all of it and keeps the beginning, as one line. */

@@ -41,22 +41,46 @@ def closed_pipe(portolan):
     return problems
 
 
+def wait_until(condition):
+    end = time.monotonic() + 30
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+    return condition()
+
+
+def is_running(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
+            return stat.read().rsplit(")", 1)[1].split()[0] != "Z"  # which waits for the first process here to take note
+    except FileNotFoundError:
+        return False
+
+
 def interrupted_map(portolan):
-    """Ctrl-C while gnuplot draws: no unfinished picture is left, and the program ends by its signal."""
+    """A signal while gnuplot draws, to the whole group (Ctrl-C) or to portolan alone: no unfinished picture is left, nor gnuplot, and
+    the program ends by its signal."""
     os.mkdir("slow")
     with open("slow/gnuplot", "w") as file:  # draws half a picture, and takes its time
-        file.write('#!/bin/sh\necho half; echo > slow/drawing; exec sleep 60\n')
+        file.write('#!/bin/sh\necho half; echo $$ > slow/pid; mv slow/pid slow/drawing; exec sleep 60\n')
     os.chmod("slow/gnuplot", 0o755)
     path = os.path.abspath("slow") + ":" + os.environ["PATH"]
-    child = subprocess.Popen([portolan, "map", "bell", "-o", "slow/half.png", "--script"], start_new_session=True,
-                             env=environment(PATH=path), stderr=subprocess.PIPE)
-    end = time.monotonic() + 30
-    while not os.path.exists("slow/drawing") and time.monotonic() < end:
-        time.sleep(0.01)
-    os.killpg(child.pid, signal.SIGINT)
-    child.communicate(timeout=30)
-    left = set(os.listdir("slow")) - {"gnuplot", "drawing"}
-    return [] if child.returncode == -signal.SIGINT and not left else [f"interrupted map: {child.returncode}, {left}"]
+    problems = []
+    for send, number, words in ((os.killpg, signal.SIGINT, ["map", "bell"]), (os.kill, signal.SIGINT, ["map", "bell"]), (os.kill, signal.SIGTERM, ["map", "bell"]),
+                                (os.kill, signal.SIGKILL, ["map", "bell"]), (os.kill, signal.SIGINT, ["groups", "bell", "--forgetting", "--plot"])):
+        output = ["slow/half.png"] if words[-1] == "--plot" else ["-o", "slow/half.png"]
+        child = subprocess.Popen([portolan, *words, *output, "--script"], start_new_session=True, env=environment(PATH=path),
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_until(lambda: os.path.exists("slow/drawing"))
+        drawing = int(read("slow/drawing"))
+        send(child.pid, number)
+        child.wait(timeout=30)
+        left = set(os.listdir("slow")) - {"gnuplot", "drawing"}
+        ended = wait_until(lambda: not is_running(drawing))
+        if child.returncode != -number or left or not ended:
+            problems.append(f"interrupted map: {words}, {number}: {child.returncode}, {left}, {'gnuplot goes on' * (not ended)}")
+            subprocess.run(["kill", "-9", str(drawing)], stderr=subprocess.DEVNULL)
+        os.unlink("slow/drawing")
+    return problems
 
 
 def interrupted_output(portolan):

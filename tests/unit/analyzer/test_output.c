@@ -9,7 +9,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/portolan-test-XXXXXX";
@@ -168,6 +170,60 @@ test_reaches_the_disk(void **state)
 	assert_int_equal(output_finish(&output, NULL), 0);
 	assert_string_equal(calls, "frd");
 	unlink("file");
+}
+
+static bool lacks_nameless_files;
+int __real_access(const char *path, int mode);
+int __wrap_access(const char *path, int mode);
+
+int
+__wrap_access(const char *path, int mode)
+{
+	return lacks_nameless_files ? -1 : __real_access(path, mode);
+}
+
+/* In the child that the signal ends: one file is finished, one discarded, two are being written. */
+static void
+write_until_signal(int number)
+{
+	struct output outputs[4];
+
+	for (int i = 0; i < 4; i++) {
+		char path[] = {(char)('a' + i), '\0'};
+
+		if (output_open(&outputs[i], strdup(path), NULL) < 0)
+			_exit(1);
+	}
+	if (output_finish(&outputs[0], NULL) < 0)
+		_exit(1);
+	output_discard(&outputs[1]);
+	if (files_in_folder() != 3)
+		_exit(2);
+	raise(number);
+	_exit(3);
+}
+
+/* On a file system whose files need a name from the start. */
+static void
+test_signal_leaves_nothing(void **state)
+{
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+
+	(void)state;
+	lacks_nameless_files = true;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		pid_t child = fork();
+		int status;
+
+		if (child == 0)
+			write_until_signal(numbers[i]);
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_true(WIFSIGNALED(status));
+		assert_int_equal(WTERMSIG(status), numbers[i]);
+		assert_int_equal(unlink("a"), 0);
+		assert_int_equal(files_in_folder(), 0);
+	}
+	lacks_nameless_files = false;
 }
 
 static void
@@ -385,6 +441,7 @@ main(void)
 	        cmocka_unit_test(test_keeps_links),
 	        cmocka_unit_test(test_keeps_modes),
 	        cmocka_unit_test(test_reaches_the_disk),
+	        cmocka_unit_test(test_signal_leaves_nothing),
 	        cmocka_unit_test(test_failures),
 	        cmocka_unit_test(test_texts),
 	        cmocka_unit_test(test_report),
