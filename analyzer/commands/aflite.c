@@ -114,9 +114,11 @@ check_endings(const struct aflite *aflite)
 	} outputs[] = {{"-o", request->common.output}, {"--removed", request->removed}, {"--baseline", request->baseline}};
 	int status = 0;
 
-	for (size_t i = 0; i < sizeof(outputs) / sizeof(outputs[0]) && status == 0 && aflite->input.has_join; i++)
-		status = format_of_lines(&request->common, outputs[i].option, outputs[i].path, request->input.data,
-		                         aflite->input.join.format);
+	for (size_t i = 0; i < sizeof(outputs) / sizeof(outputs[0]) && status == 0; i++)
+		status = aflite->input.has_join
+		                 ? format_of_lines(&request->common, outputs[i].option, outputs[i].path,
+		                                   request->input.data, aflite->input.join.format)
+		                 : format_of_one(&request->common, outputs[i].option, outputs[i].path, "rows");
 	return status;
 }
 

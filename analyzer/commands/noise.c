@@ -71,10 +71,12 @@ check(void *context, struct portolan_error *error)
 	if (request->plot &&
 	    picture_init(&request->picture, PICTURE_CHART, "--plot", request->plot, common->script, error) < 0)
 		return PORTOLAN_E_INVALID;
-	if (common->action == PLAN)
-		return manifest_claim(common->output, error);
 	if (common->action == FIT)
-		return 0;
+		return format_of_one(common, "-o", common->output, "json");
+	if (common->action == PLAN) {
+		status = format_of_one(common, "-o", common->output, "tsv");
+		return status ? status : manifest_claim(common->output, error);
+	}
 	status = format_choose(common, rows_format_names, &request->format);
 	if (status == 0 && format_is_for_people(common))
 		request->format = ROWS_ALIGNED;

@@ -336,9 +336,9 @@ check_features(const struct select_request *request)
 static int
 choose_format(struct select_request *request)
 {
-	static const char *const joined[] = {"lines", "csv", "tsv", "jsonl", "json", "npy", NULL};
 	static const char *const measured[] = {"csv", "tsv", "jsonl", "npy", NULL};
 	const struct common_options *common = &request->common;
+	const char *ending = format_of_ending(common->output);
 	int format = request->format, status;
 
 	if (request->with_measures && format == SELECT_IDS)
@@ -347,9 +347,10 @@ choose_format(struct select_request *request)
 		if (format >= 0 && format != SELECT_NPY)
 			return options_wrong(common,
 			                     "--data prints FILE's lines; --format can only be npy, for their numbers");
-		format = format < 0 ? -1 : 5;
-		status = format_choose(common, joined, &format);
-		request->format = format == 5 ? SELECT_NPY : SELECT_LINES;
+		if (format < 0 && ending && strcmp(ending, select_format_names[SELECT_NPY]) == 0)
+			format = SELECT_NPY;
+		request->format = format < 0 ? SELECT_LINES : SELECT_NPY;
+		status = format < 0 ? 0 : format_choose(common, select_format_names, &format);
 	} else if (request->with_measures) {
 		request->for_people = format_is_for_people(common);
 		format = format < 0 ? -1 : format - SELECT_CSV;

@@ -122,9 +122,11 @@ do_upsample(struct upsample *upsample, struct portolan_error *error)
 
 	if (code >= 0)
 		code = corpus_open(&upsample->corpus, &options->request, error);
-	if (code >= 0 && upsample->weights == UPSAMPLE_RECORDS)
-		code = format_of_lines(&options->common, "-o", options->common.output, options->request.path,
-		                       upsample->corpus.file.format);
+	if (code >= 0)
+		code = upsample->weights == UPSAMPLE_RECORDS
+		               ? format_of_lines(&options->common, "-o", options->common.output, options->request.path,
+		                                 upsample->corpus.file.format)
+		               : format_of_one(&options->common, "-o", options->common.output, "weights");
 	if (code == STATUS_USAGE)
 		return code;
 	if (code >= 0)

@@ -104,10 +104,10 @@ check_option(const struct common_options *request, const struct option_spec *opt
 static int
 claim_store(const struct common_options *request, struct portolan_error *error)
 {
-	static const char *const files[] = {"data.mdb", "lock.mdb"};
+	static const char *const files[] = {"data.mdb", "lock.mdb", "portoland.lock", "portoland.log"};
 	int code = 0;
 
-	for (size_t i = 0; i < 2 && code >= 0; i++) {
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]) && code >= 0; i++) {
 		char *path;
 
 		if (asprintf(&path, "%s/%s", request->store, files[i]) < 0)

@@ -1,30 +1,69 @@
-/* format.c: see format.h. The list has endings of other programs' formats too, so that no file gets one by mistake. */
+/*
+ * format.c: the format of an output, by the ending of its name.
+ *
+ * An ending is the letters and digits after the last dot of a file's name. A number is none (hard-0.1), and a device has
+ * none. The endings that an output knows are those of the formats that the command can write there, and txt for its
+ * default. Any other ending is refused, with the list of these; unless --format says which format it is, and the ending
+ * is not that of another one, be it a format that only other programs write.
+ */
 #include "format.h"
 
+#include "program/number.h"
+
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const endings[] = {
+#define NAMES_ROOM 256 /* for a list of endings */
+
+static const char *const formats[] = {
         "csv", "tsv", "jsonl", "ndjson", "json", "npy", "npz", "parquet", "arrow", "feather", "h5",  "hdf5", "xlsx",
         "pkl", "pt",  "html",  "xml",    "png",  "svg", "pdf", "gif",     "gz",    "zst",     "bz2", "xz",   "zip",
 };
 
+/* That of a format is spelled as in the list. */
 const char *
 format_of_ending(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL, *name = slash ? slash + 1 : path;
 	const char *dot = path ? strrchr(name, '.') : NULL;
 	struct stat status;
+	size_t length = 0;
+	double number;
 
-	if (!dot || (stat(path, &status) == 0 && !S_ISREG(status.st_mode)))
+	while (dot && isalnum((unsigned char)dot[1 + length]))
+		length++;
+	if (length == 0 || dot == name || dot[1 + length] || number_parse(dot + 1, &number) ||
+	    (stat(path, &status) == 0 && !S_ISREG(status.st_mode)))
 		return NULL;
-	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
-		if (strcasecmp(dot + 1, endings[i]) == 0)
-			return strcmp(endings[i], "ndjson") == 0 ? "jsonl" : endings[i];
-	return NULL;
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+		if (strcasecmp(dot + 1, formats[i]) == 0)
+			return strcmp(formats[i], "ndjson") == 0 ? "jsonl" : formats[i];
+	return strcasecmp(dot + 1, "txt") == 0 ? NULL : dot + 1;
+}
+
+static bool
+is_format(const char *ending)
+{
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+		if (strcmp(ending, formats[i]) == 0)
+			return true;
+	return false;
+}
+
+/* "csv, tsv, jsonl, npy"; txt in the place of a default that no ending stands for. */
+static void
+list_endings(char list[NAMES_ROOM], const char *const *names)
+{
+	size_t used = 0;
+
+	for (size_t f = 0; names[f] && used < NAMES_ROOM; f++)
+		if (f == 0 || is_format(names[f]))
+			used += (size_t)snprintf(list + used, NAMES_ROOM - used, "%s%s", f ? ", " : "",
+			                         is_format(names[f]) ? names[f] : "txt");
 }
 
 /* The kind of file for a format: other programs' tables are formats of their own here. */
@@ -34,16 +73,16 @@ kind_of(const char *format)
 	return strcmp(format, "cartography") == 0 ? "jsonl" : strcmp(format, "aum") == 0 ? "csv" : format;
 }
 
-/* Of `path`, which `option` ("-o") gave. */
+/* Of `path`, which `option` ("-o") gave; `otherwise`: without an ending, and for txt. */
 static int
 choose(const struct common_options *request, const char *option, const char *path, const char *const *names,
-       int *format)
+       int otherwise, int *format)
 {
 	const char *ending = format_of_ending(path);
-	char all[256] = "";
+	char list[NAMES_ROOM];
 
-	if (!ending) {
-		*format = *format < 0 ? 0 : *format;
+	if (!ending || (*format >= 0 && !is_format(ending))) {
+		*format = *format < 0 ? otherwise : *format;
 		return 0;
 	}
 	if (*format >= 0) {
@@ -55,21 +94,19 @@ choose(const struct common_options *request, const char *option, const char *pat
 		                     option, path, ending, names[*format], other, other);
 	}
 	for (int f = 0; names[f]; f++) {
-		size_t used = strlen(all);
-
 		if (strcmp(names[f], ending) == 0) {
 			*format = f;
 			return 0;
 		}
-		snprintf(all + used, sizeof(all) - used, "%s%s", f ? ", " : "", names[f]);
 	}
-	return options_wrong(request, "%s %s: cannot write %s; there are: %s", option, path, ending, all);
+	list_endings(list, names);
+	return options_wrong(request, "%s %s: cannot write %s; there are: %s", option, path, ending, list);
 }
 
 int
 format_choose(const struct common_options *request, const char *const *names, int *format)
 {
-	return choose(request, "-o", request->output, names, format);
+	return choose(request, "-o", request->output, names, 0, format);
 }
 
 int
@@ -107,8 +144,17 @@ int
 format_of_table(const struct common_options *request, const char *option, const char *path, enum rows_format otherwise,
                 int *format)
 {
-	*format = format_of_ending(path) ? -1 : (int)otherwise;
-	return path ? choose(request, option, path, rows_format_names, format) : 0;
+	*format = -1;
+	return choose(request, option, path, rows_format_names, (int)otherwise, format);
+}
+
+int
+format_of_one(const struct common_options *request, const char *option, const char *path, const char *name)
+{
+	const char *const names[] = {name, NULL};
+	int format = -1;
+
+	return choose(request, option, path, names, 0, &format);
 }
 
 int
@@ -120,6 +166,8 @@ format_of_lines(const struct common_options *request, const char *option, const 
 
 	if (!ending || strcmp(ending, names[format]) == 0 || (own && strcmp(ending, own) == 0))
 		return 0;
+	if (!is_format(ending))
+		return format_of_one(request, option, path, names[format]);
 	return options_wrong(request, "%s %s is %s by its name, and the lines of %s are %s: change the name", option,
 	                     path, ending, data, names[format]);
 }

@@ -8,9 +8,9 @@
 
 /*
  * Chooses among `names` (ends with NULL; the first is the default) for request->output: *format is −1, or what --format
- * said, and becomes the one to write. The ending decides. Without a known ending, for .txt, standard output and
- * devices, the default is taken. 0, or options_wrong(): the command cannot write the format of the ending, or another
- * format was asked for.
+ * said, and becomes the one to write. The ending decides. Without an ending, for .txt, standard output and devices, the
+ * default is taken. 0, or options_wrong(): the command cannot write the format of the ending, which is not one of
+ * `names`, or another format was asked for.
  */
 int format_choose(const struct common_options *request, const char *const *names, int *format);
 
@@ -25,16 +25,20 @@ int format_choose_rows(struct common_options *request, int *format);
 bool format_is_for_people(const struct common_options *request);
 
 /* The format of a table in the file `path`, which `option` ("--log") gave; NULL: no file. `otherwise`: for a file
- * without a known ending. */
+ * without an ending. */
 int format_of_table(const struct common_options *request, const char *option, const char *path,
                     enum rows_format otherwise, int *format);
 
+/* Of a file that has one format, whatever was asked for: "json"; any other word stands for plain text. `path` may be
+ * NULL. 0, or options_wrong(): the ending is that of another format, or of none. */
+int format_of_one(const struct common_options *request, const char *option, const char *path, const char *name);
+
 /* Of lines of the user's file `data`, whose format may be known from its first line only: 0, or options_wrong(): the
- * name of the output, which `option` gave, is that of another format. */
+ * name of the output, which `option` gave, has neither the ending of their format nor that of `data`. */
 int format_of_lines(const struct common_options *request, const char *option, const char *path, const char *data,
                     enum records_format format);
 
-/* The format of a file's ending: "csv". NULL: the ending is not known, or the file is a device. */
+/* A file's ending: "csv", "xyz". NULL: it has none, it is txt, or the file is a device. */
 const char *format_of_ending(const char *path);
 
 #endif

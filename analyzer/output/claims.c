@@ -3,7 +3,6 @@
 
 #include <portolan/error.h>
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +17,7 @@ struct claim {
 
 static struct claim *claims;
 static size_t count;
+static bool refused;
 
 struct identity {
 	dev_t device;
@@ -65,6 +65,7 @@ is_same(const struct claim *claim, const char *path, bool is_output)
 static int
 refuse(const struct claim *claim, const char *what, const char *path, struct portolan_error *error)
 {
+	refused = true;
 	return error_set(error, PORTOLAN_E_INVALID, "%s and %s %s are the same file%s", claim->name, what, path,
 	                 claim->is_output ? ": give each a name of its own"
 	                                  : ", which would be lost: name another for the output");
@@ -91,6 +92,13 @@ claims_clear(void)
 		free(claims[--count].name);
 	free(claims);
 	claims = NULL;
+	refused = false;
+}
+
+bool
+claims_were_refused(void)
+{
+	return refused;
 }
 
 int

@@ -14,6 +14,8 @@
 
 #include <portolan/portolan.h>
 
+#include <stdbool.h>
+
 /* Forgets all claims, before another command line is read. */
 void claims_clear(void);
 
@@ -26,5 +28,8 @@ int claims_add_output(const char *what, const char *path, struct portolan_error 
 
 /* PORTOLAN_E_INVALID: `path`, about to be written, is an input, or an output that was claimed under another path. */
 int claims_check(const char *path, struct portolan_error *error);
+
+/* Was one of these refused since claims_clear()? The command line is wrong then, whenever that came out. */
+bool claims_were_refused(void);
 
 #endif

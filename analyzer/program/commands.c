@@ -4,6 +4,7 @@
 #include "message.h"
 #include "options/options.h"
 #include "number.h"
+#include "output/claims.h"
 #include "output/written.h"
 #include "suggest.h"
 
@@ -76,6 +77,8 @@ run(const struct command *command, void *request)
 
 	if (status >= 0)
 		return status;
+	if (claims_were_refused())
+		return options_wrong(request, "%s", error.message);
 	message_error("%s", error.message);
 	return STATUS_FAILED;
 }

@@ -156,7 +156,7 @@ def nothing_to_learn():
 
 def all_files(X_words, name, *words, **options):
     return [f"{name}.{part}" for part in ("kept", "scores", "log", "base")], aflite(
-        *X_words, *words, "--log", f"{name}.log", "--scores", f"{name}.scores", "--baseline", f"{name}.base", "-o", f"{name}.kept",
+        *X_words, *words, "--log", f"{name}-log.csv", "--scores", f"{name}-scores.csv", "--baseline", f"{name}-base.txt", "-o", f"{name}-kept.txt",
         **options)
 
 
@@ -217,7 +217,7 @@ def killed():
     assert child.returncode == 0 and kills > 2 and taken_up > 1, (kills, taken_up)
     assert read(*again) == read(*whole)
     os.mkdir("state2")
-    child = subprocess.Popen([*command[:-6], "--checkpoint", "state2", "-o", "x.kept"], stderr=subprocess.DEVNULL)
+    child = subprocess.Popen([*command[:-6], "--checkpoint", "state2", "-o", "x-kept.txt"], stderr=subprocess.DEVNULL)
     while child.poll() is None and not os.path.exists("state2/aflite.checkpoint"):
         time.sleep(0.001)
     child.send_signal(signal.SIGKILL)
@@ -314,7 +314,7 @@ def left_out():
             assert [row for row in csv.reader(mine)][1:] == [[str(inside[int(row[0])]), *row[1:]] for row in list(csv.reader(theirs))[1:]]
         arrays, _ = all_files(data, "array", *size, *of_all, "--exclude", "out.npy")
         assert read(*arrays) == read(*done)
-        manifest = json.load(open("all.kept.manifest.json", encoding="utf-8"))
+        manifest = json.load(open("all-kept.txt.manifest.json", encoding="utf-8"))
         assert (manifest["examples"], manifest["excluded"], manifest["parameters"]["exclude"]) == (800, 100, "out.txt")
     for text, expected in (("".join(f"{row}\n" for row in range(900)), "all.txt leaves no example that could take part"),
                            ("3\nfour\n", "all.txt: line 2: 'four' is no whole number, as the ids of the rows are")):
@@ -334,8 +334,8 @@ def own_lines():
     X, y = reference.clouds(600, 12, 2, 4, seed=8)
     size = ("--partitions", 8, "--train-size", 60, "--slice", 20)
     data = save(X, y)
-    all_files(data, "rows", *size, "--removed", "rows.removed")
-    kept, base, removed = rows_of("rows.kept"), rows_of("rows.base"), rows_of("rows.removed")
+    all_files(data, "rows", *size, "--removed", "rows-removed.txt")
+    kept, base, removed = rows_of("rows-kept.txt"), rows_of("rows-base.txt"), rows_of("rows-removed.txt")
     assert sorted(kept + removed) == list(range(600)) and kept and removed
     names = [f"guid é{i * 7919 % 600:03}" for i in range(600)]
     records = [json.dumps({"guid": name, "text": f"a, \"b\" {i}"}, ensure_ascii=i % 2 == 0) + ("\r\n" if i % 5 == 0 else "\n")
@@ -345,16 +345,16 @@ def own_lines():
         file.writelines([*records[:-1], records[-1].rstrip("\n")])
     with open("own.csv", "w", encoding="utf-8", newline="") as file:
         file.writelines(["guid,text\n", *table])
-    of_data = ("--id-field", "guid", "--removed", "own.removed")
+    of_data = ("--id-field", "guid", "--removed", "own-removed.txt")
     done, _ = all_files(data, "own", *size, "--data", "own.jsonl", *of_data)
-    for path, rows in ((done[0], kept), (done[3], base), ("own.removed", removed)):
+    for path, rows in ((done[0], kept), (done[3], base), ("own-removed.txt", removed)):
         assert "".join(lines_of(path)) == "".join(records[row] for row in rows), path
     with open(done[1], encoding="utf-8", newline="") as file:
         assert [row["id"] for row in csv.DictReader(file)] == names
-    manifest = json.load(open("own.kept.manifest.json", encoding="utf-8"))["parameters"]
+    manifest = json.load(open("own-kept.txt.manifest.json", encoding="utf-8"))["parameters"]
     assert (manifest["data"], manifest["id_field"]) == ("own.jsonl", "guid")
-    aflite(*data, *size, "--data", "own.csv", *of_data, "-o", "own.kept")
-    for path, rows in (("own.kept", kept), ("own.removed", removed)):
+    aflite(*data, *size, "--data", "own.csv", *of_data, "-o", "own-kept.txt")
+    for path, rows in (("own-kept.txt", kept), ("own-removed.txt", removed)):
         assert open(path, encoding="utf-8", newline="").read() == "guid,text\n" + "".join(table[row] for row in rows), path
     order = rng.permutation(600)  # a file in another order than the rows, whose ids are in a list; some it does not have
     with open("names.txt", "w", encoding="utf-8") as file:
@@ -363,17 +363,17 @@ def own_lines():
         file.writelines(records[i] for i in order[:-10])
     lost = set(order[-10:].tolist())
     by_list = (*data, "--feature-ids", "names.txt", *size)
-    said = aflite(*by_list, "--data", "mixed.jsonl", *of_data, "-o", "own.kept", status=3).stderr
+    said = aflite(*by_list, "--data", "mixed.jsonl", *of_data, "-o", "own-kept.txt", status=3).stderr
     first = names[min(lost)]
     assert f"not in mixed.jsonl: 10 of the 600 ids, '{first}' the first" in said, said
-    for path, rows in (("own.kept", kept), ("own.removed", removed)):
+    for path, rows in (("own-kept.txt", kept), ("own-removed.txt", removed)):
         assert "".join(lines_of(path)) == "".join(records[row] for row in rows if row not in lost), path
     for path, rows in (("ordered.jsonl", range(600)), ("shuffled.jsonl", order.tolist())):  # their labels are taken row by row
         with open(path, "w", encoding="utf-8") as file:
             file.writelines(json.dumps({"guid": names[i], "label": str(y[i])}) + "\n" for i in rows)
     own_labels = (*data[:2], "--feature-ids", "names.txt", *size, *of_data[:2], "--label-field", "label")
-    aflite(*own_labels, "--labels", "ordered.jsonl", "--data", "ordered.jsonl", "-o", "ordered.kept")
-    assert lines_of("ordered.kept") == [lines_of("ordered.jsonl")[row] for row in kept]
+    aflite(*own_labels, "--labels", "ordered.jsonl", "--data", "ordered.jsonl", "-o", "ordered-kept.txt")
+    assert lines_of("ordered-kept.txt") == [lines_of("ordered.jsonl")[row] for row in kept]
     row = int(np.flatnonzero(order != np.arange(600))[0])
     for words in (("--labels", "shuffled.jsonl"), ("--labels", "ordered.jsonl", "--groups", "shuffled.jsonl", "--group-field", "label")):
         said = aflite(*own_labels, *words, "--data", "shuffled.jsonl", status=1).stderr
@@ -381,13 +381,13 @@ def own_lines():
                 f"'{names[order[row]]}': give labels and groups in the order of the rows") in said, said
     with open("out.txt", "w", encoding="utf-8") as file:
         file.writelines(names[i] + "\n" for i in order[:50])
-    aflite(*by_list, "--exclude", "out.txt", "--removed", "ids.removed", "-o", "ids.kept")
-    listed = {line for path in ("ids.kept", "ids.removed") for line in open(path, encoding="utf-8").read().splitlines()}
+    aflite(*by_list, "--exclude", "out.txt", "--removed", "ids-removed.txt", "-o", "ids-kept.txt")
+    listed = {line for path in ("ids-kept.txt", "ids-removed.txt") for line in open(path, encoding="utf-8").read().splitlines()}
     assert listed == {names[i] for i in order[50:]}
     stores.make_store(MAKER, "store", [stores.run("r", [stores.batch(0, names, np.full(600, 0.5), np.ones(600), gold=y)])])
     aflite(*by_list[:2], "--feature-ids", "names.txt", "--run", "r", "--store", "store", *size, "--data", "own.jsonl", *of_data,
-           "-o", "run.kept")
-    assert len(lines_of("run.kept")) + len(lines_of("own.removed")) == 600 and set(lines_of("run.kept")) <= set(records[:-1] + [records[-1].rstrip("\n") + "\n"])
+           "-o", "run-kept.txt")
+    assert len(lines_of("run-kept.txt")) + len(lines_of("own-removed.txt")) == 600 and set(lines_of("run-kept.txt")) <= set(records[:-1] + [records[-1].rstrip("\n") + "\n"])
     with open("short.jsonl", "w", encoding="utf-8") as file:
         file.writelines(records[:-1])
     with open("twice.jsonl", "w", encoding="utf-8") as file:
@@ -428,12 +428,12 @@ def own_lines_as_published():
     os.symlink("train.tsv", "link.tsv")
     np.save("groups.npy", np.arange(600) // 3)
     data, size = save(X, y), ("--partitions", 8, "--train-size", 60, "--slice", 20)
-    of_file = ("--data", "train.tsv", "--id-field", "pairID", "--glue", "--removed", "own.removed")
+    of_file = ("--data", "train.tsv", "--id-field", "pairID", "--glue", "--removed", "own-removed.txt")
     for labels in (data[2:], ("--labels", "train.tsv", "--label-field", "gold_label"), ("--labels", "link.tsv", "--label-field", "gold_label")):
         for groups, plain in (((), ()), (("--groups", "link.tsv", "--group-field", "source"), ("--groups", "groups.npy"))):
-            aflite(*data, *size, *plain, "--removed", "rows.removed", "-o", "rows.kept")
-            aflite(*data[:2], *labels, *size, *groups, *of_file, "-o", "own.kept")
-            for own, of in (("own.kept", "rows.kept"), ("own.removed", "rows.removed")):
+            aflite(*data, *size, *plain, "--removed", "rows-removed.txt", "-o", "rows-kept.txt")
+            aflite(*data[:2], *labels, *size, *groups, *of_file, "-o", "own-kept.txt")
+            for own, of in (("own-kept.txt", "rows-kept.txt"), ("own-removed.txt", "rows-removed.txt")):
                 assert rows_of(of) and lines_of(own)[1:] == [rows[row] for row in rows_of(of)], (labels, groups, own)
     extra = len(lines) - 600
     several = np.concatenate([X, X[:extra]])
@@ -444,10 +444,10 @@ def own_lines_as_published():
             (("--labels", "train.tsv", "--label-field", "gold_label"), f"train.tsv has 600 labels {said}"),
             (("--labels", "all_y.npy"), f"train.tsv has 600 records without the {extra} that --glue passes over, and all_X.npy has {len(lines)} rows: make "
                                         "features of those alone, or say whose rows they are with --feature-ids FILE")):
-        done = aflite("--features", "all_X.npy", *words, *size, *of_file, "-o", "own.kept", status=1)
+        done = aflite("--features", "all_X.npy", *words, *size, *of_file, "-o", "own-kept.txt", status=1)
         assert expected in done.stderr, done.stderr
     assert f"train.tsv has {len(lines)} labels, and data_X.npy has 600 rows" in aflite(
-        *data[:2], "--labels", "train.tsv", "--label-field", "gold_label", *size, *of_file[:4], "-o", "own.kept", status=1).stderr
+        *data[:2], "--labels", "train.tsv", "--label-field", "gold_label", *size, *of_file[:4], "-o", "own-kept.txt", status=1).stderr
 
 
 def of_a_run():

@@ -28,7 +28,7 @@ import stores  # noqa: E402
 PORTOLAN = os.path.abspath(sys.argv[1])
 
 # A command line; its inputs, each with what it needs beside it; its outputs, each with the ending it must have.
-STORE = ["store/data.mdb", "store/lock.mdb"]
+STORE = ["store/data.mdb", "store/lock.mdb", "store/portoland.lock"]
 CORPUS = "--text t --label-field l"
 ROWS = [
     ("runs", [], ["-o"]),
@@ -117,11 +117,11 @@ def check_rows():
     assert seen > 100, seen
 
 
-def refused(words, what, files, status=2):
+def refused(words, what, files):
     """Nothing is written; the message names both."""
     before = {name: read(name) for name in files}, sorted(os.listdir("."))
     done = run(*words)
-    assert done.returncode == status and what in done.stderr and "are the same file" in done.stderr, (words, done)
+    assert done.returncode == 2 and what in done.stderr and "are the same file" in done.stderr, (words, done)
     assert ({name: read(name) for name in files}, sorted(os.listdir("."))) == before, words
 
 
@@ -185,17 +185,15 @@ def check_derived():
     refused([*ids, "picked.manifest.json", "-o", "picked"], "--only picked.manifest.json and the manifest", ["picked.manifest.json"])
     refused([*ids, "picked-0.1", "--fractions", "0.1,0.2", "-o", "picked"], "--only picked-0.1 and the file", ["picked-0.1"])
     refused([*ids, "picked-0.1.manifest.json", "--fractions", "0.1", "-o", "picked"], "the manifest", ["picked-0.1.manifest.json"])
-    refused(["map", "--from", "shown.map-data", "--script", "-o", "shown.png"], "--from shown.map-data", ["shown.map-data"], 1)
-    refused(["map", "r", "--data", "shown.gp", "--colour", "c", "--script", "-o", "shown.png"], "--data shown.gp", ["shown.gp"], 1)
+    refused(["map", "--from", "shown.map-data", "--script", "-o", "shown.png"], "--from shown.map-data", ["shown.map-data"])
+    refused(["map", "r", "--data", "shown.gp", "--colour", "c", "--script", "-o", "shown.png"], "--data shown.gp", ["shown.gp"])
     refused(["noise", "fit", "r", "--flips", "drawn.gp", "-o", "model", "--plot", "drawn.svg", "--script"], "--flips drawn.gp",
-            ["drawn.gp"], 1)
-    refused(["groups", "r", "--forgetting", "--script", "-o", "drawn.gp", "--plot", "drawn.svg"], "-o drawn.gp and the script",
-            ["drawn.gp"], 1)
+            ["drawn.gp"])
+    refused([*"noise mixture two --format csv --script -o drawn.gp --plot drawn.svg".split()], "-o drawn.gp and the script", ["drawn.gp"])
     refused(["upsample", "balanced.manifest.json", *CORPUS.split(), "-o", "balanced"], "the manifest", ["balanced.manifest.json"])
     refused(["aflite", "--features", "X.npy", "--labels", "kept.manifest.json", "-o", "kept"], "the manifest", ["kept.manifest.json"])
     refused(["aflite", "--features", "X.npy", "--labels", "y", "-o", "kept", "--baseline", "kept.manifest.json"], "the manifest", [])
-    run("map", "r", "--colour-file", "frames/epoch-000.png", "--colour", "a", "--frames", "frames", status=1)
-    assert read("frames/epoch-000.png") == b"id,a\n1,1\n"
+    refused(["map", "r", "--colour-file", "frames/epoch-000.png", "--colour", "a", "--frames", "frames"], "--data frames/epoch-000.png and", ["frames/epoch-000.png"])
     write("words.txt", "x\n")
     with open("words.txt", encoding="utf-8") as standard_input:  # what is read from standard input is known, too
         done = run("select", "r", "--by", "ambiguous", "--exclude", "-", "-o", "words.txt", stdin=standard_input, status=2)
@@ -239,7 +237,7 @@ def check_same_table(plain, path, ending):
 
 
 def check_formats():
-    """The ending decides; what cannot be written is refused, with the list; an unknown ending takes the default."""
+    """The ending decides; what cannot be written, or is not known, is refused, with the list; without an ending the default is taken."""
     commands = {
         "metrics r": ("csv", "csv tsv jsonl npy"), "select r --by ambiguous": ("ids", "csv tsv jsonl npy"),
         "select r --by ambiguous --with-measures": ("csv", "csv tsv jsonl npy"), "compare r s --average": ("csv", "csv tsv jsonl npy"),
@@ -250,11 +248,11 @@ def check_formats():
         words = line.split()
         plain = run(*words).stdout
         assert plain, line
-        for ending in ("", ".txt", ".2026", ".out"):
+        for ending in ("", ".txt", ".2026", "-0.1", ".of-2026"):
             run(*words, "-o", "formatted" + ending)
             assert read("formatted" + ending).decode() == plain, (line, ending)
             os.unlink("formatted" + ending)
-        for ending in ("csv", "jsonl", "json", "npy", "tsv", "parquet", "arrow", "npz", "xlsx", "gz"):
+        for ending in ("csv", "jsonl", "json", "npy", "tsv", "parquet", "arrow", "npz", "xlsx", "gz", "xyz", "CSVX", "7z"):
             path = "formatted." + ending
             done = run(*words, "-o", path)
             if ending not in endings.split():
@@ -275,6 +273,10 @@ def check_formats():
             if ending == "json":
                 assert read(path).decode() == run(*words, "--json").stdout, (line, "JSON is the report, whoever asks for it")
             os.unlink(path)
+        if "csv" in endings.split() and line not in ("runs", "compare r s", "groups r --forgetting"):
+            run(*words, "--format", "csv", "-o", "formatted.xyz")  # whoever says which format gives it the name he likes
+            assert read("formatted.xyz").decode() == plain or default == "ids", line
+            os.unlink("formatted.xyz")
         if "json" not in endings.split():
             assert run(*words, "--json", status=2).stdout == "", line
     for words in ("metrics r --format csv -o x.npy", "select r --by ambiguous --format ids -o x.csv", "runs --json -o x.csv",
@@ -294,6 +296,36 @@ def check_formats():
         assert "by its name, and the lines of t.tsv are tsv" in done.stderr and "portolan help select" in done.stderr, done
     run(*"select r --by ambiguous --join t.tsv --id-field id -o joined.parquet".split(), status=2)
     assert not [name for name in os.listdir(".") if name.startswith("joined") and (".csv" in name or ".parquet" in name)]
+    os.rename("t.tsv", "t.data")
+    run(*"select r --by ambiguous --count 1 --join t.data --id-field id -o joined.data".split(), status=3)
+
+
+def check_unknown_endings():
+    """Every option of every command that names a file which is written refuses an ending that it does not know, and says which it
+    knows; nothing is written."""
+    write("own.tsv", "id\tt\tl\n0\ta b\tx\n1\tb\ty\n2\ta\tx\n3\tc a\ty\n")
+    np.save("f.npy", np.arange(120.0).reshape(60, 2) % 7)
+    write("f.txt", "0\n1\n" * 30)
+    words, own = "--text t --label-field l --min-count 1", "own.tsv --text t --label-field l --min-count 1"
+    model = "--features f.npy --labels f.txt --partitions 2 --train-size 20"
+    pictures, table, report = "png svg pdf", "csv tsv jsonl npy", "csv tsv jsonl npy json"
+    cases = [("runs -o", report), ("check -o", "txt json"), ("metrics r -o", table), ("metrics r --include-ci -o", table), ("dynamics r -o", table), ("dynamics r -o d.csv --sessions", table), ("epochs r -o", report),
+             ("show r 1 -o", "txt json"), ("map r -o", "png svg pdf gif html"), ("select r --by ambiguous -o", "txt csv tsv jsonl npy"),
+             ("select r --by ambiguous --with-measures -o", table), ("select r --by ambiguous --data own.tsv --id-field id -o", "tsv"), ("noise plan r --fraction 0.1 -o", "tsv"),
+             ("noise plan r --method aum -o", "tsv"), ("noise fit r --flips flips.tsv -o", "json"), ("noise fit r --flips flips.tsv -o model --plot", pictures), ("noise mixture r -o", table), ("noise mixture r --plot", pictures),
+             ("noise confident r -o", table), ("compare r s -o", report), ("compare r s --average -o", table), ("compare r --early-stopping --plot", pictures),
+             ("groups r --forgetting -o", report), ("groups r --forgetting --plot", pictures), (f"aflite {model} -o", "txt"), (f"aflite {model} -o kept --removed", "txt"),
+             (f"aflite {model} -o kept --baseline", "txt"), (f"aflite {model} -o kept --log", table), (f"aflite {model} -o kept --scores", table), (f"aflite {model} -o kept --plot", pictures),
+             (f"artifacts {own} -o", table), (f"artifacts {own} --plot", pictures), (f"artifacts {own} --run r --id-field id --by-epoch", table), (f"artifacts {own} --run r --id-field id --summary", table),
+             (f"artifacts {own} --run r --id-field id --plot-epochs", pictures), (f"upsample {own} -o", "tsv"), (f"upsample {own} --weights count -o", "txt"), (f"upsample {own} -o up --plot", pictures)]
+    tried = {(line.split()[0], line.split()[-1]) for line, _ in cases}
+    for line, _, outputs in ROWS:
+        assert {(line.split()[0], output.split()[0]) for output in outputs} <= tried, line
+    before = sorted(os.listdir("."))
+    for line, endings in cases:
+        done = run(*line.split(), "m.xyz", status=2)
+        assert "xyz" in done.stderr and not [e for e in endings.split() if e not in done.stderr.partition("xyz")[2]], (line, done)
+        assert sorted(os.listdir(".")) == before, line
 
 
 def check_small():
@@ -701,11 +733,13 @@ def main():
         stores.make_store(maker, "store", [stores.run("r", r, declared=9), stores.run("s", r), stores.run("two", two), stores.run("many", many)])
         np.save("X.npy", np.eye(4, dtype="f4"))
         write("y", "0\n1\n0\n1\n")
-        run("runs", status=0)  # which makes the lock file
+        run("runs", status=0)  # which makes one lock file; a collector makes the other
+        write("store/portoland.lock", "")
         check_rows()
         check_outputs()
         check_derived()
         check_formats()
+        check_unknown_endings()
         check_small()
         check_terminal()
         check_narrow_terminal(maker)
