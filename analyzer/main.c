@@ -50,8 +50,8 @@ help(const char *name, const char *action)
 {
 	const struct command *command;
 
-	if (!name)
-		return help_commands();
+	if (!name || strcmp(name, "help") == 0 || strcmp(name, "version") == 0)
+		return help_commands(); /* which tells of these two */
 	command = command_find(name);
 	if (!command)
 		return wrong_command(name);
@@ -106,7 +106,7 @@ main(int argc, char **argv)
 	name = argv[lead];
 	if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
 		return help_of(argc - lead - 1, argv + lead + 1);
-	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
+	if (strcmp(name, "version") == 0 || strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
 		puts("portolan " PORTOLAN_VERSION);
 		return finish_stdout();
 	}

@@ -17,6 +17,7 @@ confirm(const char *run, const char *store)
 {
 	char answer[16];
 
+	message_set_quiet(false); /* a question is no closing line */
 	message_note("remove run '%s', and all that was recorded of it, from %s? [y/N]", run, store);
 	return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }

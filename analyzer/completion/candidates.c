@@ -301,8 +301,8 @@ candidates_print(FILE *stream, char *const *words, int count)
 	at = take_command(&line, words, count);
 	if (!line.command && at == count - 1) {
 		offer_commands(&line);
-		if (!line.is_help)
-			offer(&line, "help", "show what a command does, and its options");
+		offer(&line, "help", "show what a command does, and its options");
+		offer(&line, "version", "show the version");
 	}
 	if (!line.command)
 		return;

@@ -363,7 +363,7 @@ help_overview(FILE *stream)
 		fprintf(stream, "  %-11s %s\n", command_table[i]->name, command_table[i]->summary);
 	fputs("\n"
 	      "portolan COMMAND --help shows a command's options, portolan help COMMAND all of\n"
-	      "what it does, portolan help metrics what the measures are; portolan --version\n"
+	      "what it does, portolan help metrics what the measures are; portolan version\n"
 	      "the version.\n"
 	      "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but incomplete.\n",
 	      stream);

@@ -61,7 +61,7 @@ static const struct {
         {COMMON_STORE,
          {"store", "DIR", OPTION_FOLDER, TO(store),
           .help = "The store's directory. Default: $PORTOLAN_STORE, or ./portolan-store."}},
-        {ANY, {"quiet", NULL, OPTION_FLAG, TO(quiet), 'q', .group = OPTION_GROUP_RESOURCES, .help = "Print neither warnings nor closing lines. Errors are still printed."}},
+        {ANY, {"quiet", NULL, OPTION_FLAG, TO(quiet), 'q', .group = OPTION_GROUP_RESOURCES, .help = "Print nothing but results, errors, and what was refused."}},
         {ANY, {"verbose", NULL, OPTION_FLAG, TO(verbose), 'v', .group = OPTION_GROUP_RESOURCES, .help = "Say how long it took, and how much memory."}},
         {ANY, {"styled", "WHEN", OPTION_CHOICE, TO(styled), .choices = style_when_names,
           .group = OPTION_GROUP_RESOURCES, .help = "Colour messages, and tables for people: auto (on a terminal, unless $NO_COLOR is set), always, or never. Default: auto."}},

@@ -10,6 +10,7 @@
 
 #include "style.h"
 
+#include <progress.h>
 #include <visible.h>
 
 #include <stdarg.h>
@@ -25,6 +26,7 @@ void
 message_set_quiet(bool quiet)
 {
 	is_quiet = quiet;
+	progress_set_quiet(quiet);
 }
 
 bool
@@ -68,6 +70,8 @@ message_note(const char *format, ...)
 {
 	va_list arguments;
 
+	if (is_quiet)
+		return;
 	va_start(arguments, format);
 	message_line("", STYLE_BOLD, format, arguments);
 	va_end(arguments);

@@ -12,6 +12,7 @@
 #include <portolan/error.h>
 #include <portolan/start.h>
 #include <portolan/store.h>
+#include <progress.h>
 #include <spool.h>
 #include <visible.h>
 
@@ -245,12 +246,13 @@ main(int argc, char **argv)
 	if (options.quiet && options.command != OPTIONS_HELP && options.command != OPTIONS_VERSION &&
 	    !freopen("/dev/null", "w", stdout)) /* it says what was done */
 		return EXIT_FAILED;
+	progress_set_quiet(options.quiet);
 	status = run(&options);
 	if (status != EXIT_FAILED && (fflush(stdout) != 0 || ferror(stdout))) {
 		error_set(&error, PORTOLAN_E_SYSTEM, "cannot write standard output: %s", strerror(errno));
 		status = fail(EXIT_FAILED, &error);
 	}
-	if (options.verbose)
+	if (options.verbose && !options.quiet)
 		say_resources(began);
 	return status;
 }

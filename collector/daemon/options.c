@@ -89,7 +89,7 @@ const char options_help[] =
         "                    server.key, server.pub, client.key, clients/client.pub.\n"
         "  --client NAME     Make the keys of one more client: give it DIR/NAME/;\n"
         "                    DIR/clients/NAME.pub lets it in.\n"
-        "  -q, --quiet       Print neither warnings nor closing lines.\n"
+        "  -q, --quiet       Print nothing but errors, and what was refused.\n"
         "  -v, --verbose     Say how long it took, and how much memory.\n"
         "\n"
         "Exit: 0 done, 1 failed, 2 wrong usage, 3 import: lines were refused.\n";

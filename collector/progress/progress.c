@@ -10,7 +10,6 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -20,6 +19,8 @@
 #define PATIENCE_MS 500
 #define TICK_MS 500
 #define BAR 40
+
+static bool is_quiet;
 
 struct progress_line {
 	const char *what;
@@ -32,6 +33,12 @@ struct progress_line {
 	int percent;
 	bool shown, end;
 };
+
+void
+progress_set_quiet(bool quiet)
+{
+	is_quiet = quiet;
+}
 
 static void
 draw(struct progress_line *line, int64_t now)
@@ -101,7 +108,7 @@ line_free(struct progress_line *line)
 void
 progress_begin(struct progress *progress, const char *what, uint64_t total)
 {
-	struct progress_line *line = isatty(STDERR_FILENO) ? malloc(sizeof(*line)) : NULL;
+	struct progress_line *line = !is_quiet && isatty(STDERR_FILENO) ? malloc(sizeof(*line)) : NULL;
 	pthread_condattr_t monotonic;
 
 	progress->line = NULL;

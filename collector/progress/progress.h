@@ -7,12 +7,16 @@
 #ifndef PROGRESS_H
 #define PROGRESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Zero: one that shows nothing. */
 struct progress {
 	struct progress_line *line;
 };
+
+/* After true, what is begun shows nothing, on a terminal neither. */
+void progress_set_quiet(bool quiet);
 
 /* `what`: "reading"; it lasts until progress_clear(). Total 0: it is not known. */
 void progress_begin(struct progress *progress, const char *what, uint64_t total);

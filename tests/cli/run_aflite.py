@@ -155,7 +155,7 @@ def nothing_to_learn():
 
 
 def all_files(X_words, name, *words, **options):
-    return [f"{name}.{part}" for part in ("kept", "scores", "log", "base")], aflite(
+    return [f"{name}-{part}" for part in ("kept.txt", "scores.csv", "log.csv", "base.txt")], aflite(
         *X_words, *words, "--log", f"{name}-log.csv", "--scores", f"{name}-scores.csv", "--baseline", f"{name}-base.txt", "-o", f"{name}-kept.txt",
         **options)
 
@@ -199,7 +199,7 @@ def killed():
     all_files(words, "timed", "--checkpoint", "state")
     length = time.monotonic() - started
     assert not os.path.exists("state")
-    again = [f"again.{part}" for part in ("kept", "scores", "log", "base")]
+    again = [f"again-{part}" for part in ("kept.txt", "scores.csv", "log.csv", "base.txt")]
     command = [PORTOLAN, "aflite", *words, "--checkpoint", "state", "--log", again[2], "--scores", again[1], "--baseline", again[3],
                "-o", again[0]]
     chance, kills, taken_up = random.Random(4), 0, 0

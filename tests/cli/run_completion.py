@@ -32,9 +32,9 @@ os.rename("words.new", "words")
 
 # What is typed before the key, and some of what is offered, and some of what is not: of each shell the same.
 OFFERED = [
-    ("", "metrics serve help completion", "--format nlp/one"),
+    ("", "metrics serve help version completion", "--format nlp/one"),
     ("met", "metrics", "map"),
-    ("help ", "aflite noise", "help nlp/one"),
+    ("help ", "aflite noise help", "nlp/one"),
     ("help noise ", "plan mixture confident", "aflite"),
     ("metrics --fo", "--format", "--by --epochs"),
     ("metrics nlp/one --format ", "cartography npy", "ids"),

@@ -1,6 +1,6 @@
 """What portolan writes is never what it reads, nor what it writes elsewhere; the ending of a name decides the format.
 
-    run_outputs.py PORTOLAN MAKE_STORE
+    run_outputs.py PORTOLAN MAKE_STORE PORTOLAND
 
 Every output option of every command is given each input of the command, by its own path, a hard link and a symbolic
 link. The rows below are compared with the options that `portolan COMMAND --help` shows: a new one without a row fails.
@@ -340,6 +340,63 @@ def check_small():
     assert "--max-memory 10K: say a size of at least 16M" in run("metrics", "r", "--max-memory", "10K", status=2).stderr
 
 
+def said_on_terminal(*words, directory="."):
+    """Its status, and what it says on a terminal that is its standard error alone."""
+    terminal, end = os.openpty()
+    with subprocess.Popen([PORTOLAN, *words], stdout=subprocess.PIPE, stderr=end, stdin=subprocess.DEVNULL, cwd=directory) as child:
+        os.close(end)
+        said = b""
+        while True:
+            try:
+                said += os.read(terminal, 4096)
+            except OSError:  # the program has closed its end
+                break
+        child.stdout.read()
+    os.close(terminal)
+    return child.returncode, said.decode()
+
+
+def check_quiet(collector, maker):
+    """With -q no command says anything but its errors, on a terminal neither: no warning, no count, no bar of progress."""
+    ids = list(range(60))
+    runs = [stores.run(name, [stores.batch(e, ids, [((i * 7 + e * e) % 10) / 10 for i in ids], [(i * 7 + e * e) % 10 > 4 for i in ids], [i % 2 for i in ids],
+                                           margin=[(i * 7 + e * e) % 10 - 5 for i in ids], max_prob=[0.9] * 60, predicted=[(i * 3 + e) % 2 for i in ids]) for e in range(4)], declared=70, labels=("a", "b"))
+            for name in ("one", "two", "gone")]
+    os.mkdir("quiet")
+    stores.make_store(maker, "quiet/store", runs)
+    write("quiet/own.tsv", "id\tt\tl\tg\n" + "".join(f"{i}\tw{i % 3} v{i % 2}\t{'ab'[i % 2]}\t{i % 5}\n" for i in ids[:-1]))
+    write("quiet/flips.tsv", "id\told\tnew\n" + "".join(f"{i}\t{1 - i % 2}\t{i % 2}\n" for i in ids[:20]))
+    write("quiet/f.txt", "0\n1\n" * 30)
+    np.save("quiet/f.npy", np.arange(120.0).reshape(60, 2) % 7)
+    os.mkdir("quiet/td")
+    for epoch in range(2):
+        write(f"quiet/td/dynamics_epoch_{epoch}.jsonl", "".join(json.dumps({"guid": i, f"logits_epoch_{epoch}": [0, i], "gold": (i + epoch) % 2}) + "\n" for i in range(9)))
+    corpus = "own.tsv --text t --label-field l --min-count 1"
+    lines = ["runs", "check one", "check", "metrics one -o m.csv", "metrics one --epochs auto", "metrics one --format aum", "dynamics one -o d.npy", "show one 1 2 99", "epochs one",
+             "map one -o m.png --script", "map one -o m.html --sample 20", "map one --frames frames", "map one -o g.gif", "select one --by ambiguous -o ids.txt", "select one --by random --count 3 --data own.tsv --id-field id",
+             "noise plan one --fraction 0.1 -o plan.tsv", "noise fit two --flips flips.tsv -o model --plot fit.svg", "noise apply one --model model", "noise mixture one", "noise plan one --method aum -o samples.tsv",
+             "noise confident one --suspects", "compare one two", "compare one two --average", "compare one --early-stopping --plot early.svg", "groups one --data own.tsv --id-field id", "groups one --forgetting",
+             "aflite --features f.npy --labels f.txt --partitions 2 --train-size 20 --plot phases.svg -o kept", f"artifacts {corpus} -o stats.tsv", f"artifacts {corpus} --run one --id-field id --by-epoch e.csv",
+             f"upsample {corpus} -o up.tsv", "watch one --once", "completion bash", "import td --run td", "backup copy", "keygen keys", "rm gone -y"]
+    listed = set(re.findall(r"^  ([a-z]+)  ", run("help", status=0).stdout, re.M))
+    assert {line.split()[0] for line in lines} == listed - {"serve"}, listed
+    os.environ.update(PORTOLAND=collector)
+    talkative = set()
+    shutil.copytree("quiet", "talkative")
+    for line in lines:
+        status, said = said_on_terminal(*line.split(), directory="talkative")
+        assert status in (0, 3), (line, status, said)
+        talkative |= {line.split()[0]} if said else set()
+    for line in lines:
+        status, said = said_on_terminal(*line.split(), "-q", directory="quiet")
+        assert status in (0, 3) and said == "", (line, status, said)
+    assert talkative >= {"metrics", "map", "select", "noise", "groups", "aflite", "upsample", "compare"}, talkative
+    with subprocess.Popen([PORTOLAN, "serve", "-q", "--no-open", "--store", "quiet/store"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as page:
+        assert page.stdout.readline().startswith("http://")
+        page.terminate()
+        assert page.communicate() == ("", "") and page.returncode == 0
+
+
 END = b"\0"
 
 
@@ -634,11 +691,12 @@ def check_leading_options():
     for words in ("import", "import a b", "backup", "keygen a b", "import a --nonsense"):
         assert "see: portolan help " in run(*words.split(), status=2, env={**os.environ, "PORTOLAND": "/bin/echo"}).stderr, words
     os.environ["PORTOLAN_STORE"] = "store"
-    assert run("-V", status=0).stdout == run("--version", status=0).stdout
+    assert run("-V", status=0).stdout == run("--version", status=0).stdout == run("version", status=0).stdout
+    assert run("help", "help", status=0).stdout == run("help", "version", status=0).stdout == run("help", status=0).stdout
     for words, said in (("--store", "no command is given"), ("--store store", "no command is given"), ("-q", "no command is given"),
                         ("--nonsense runs", "'--nonsense' is no option that may stand before a command"), ("-q --epochs 1: runs", "'--epochs' is no option")):
         assert said in run(*words.split(), status=2).stderr, words
-    for words, same in (("--store store help runs", "help runs"), ("-q help noise fit", "help noise fit"), ("--styled never help", "help"), ("-v --help", "help"),
+    for words, same in (("--store store help runs", "help runs"), ("-q help noise fit", "help noise fit"), ("--styled never help", "help"), ("-v --help", "help"), ("-q version", "-V"),
                         ("--store=x -V", "-V"), ("-q --version", "-V")):
         assert run(*words.split(), status=0).stdout == run(*same.split(), status=0).stdout, words
 
@@ -723,7 +781,7 @@ def check_old_names():
 
 
 def main():
-    maker = os.path.abspath(sys.argv[2])
+    maker, collector = map(os.path.abspath, sys.argv[2:4])
     r = [stores.batch(e, [0, 1, 2, 3], [0.25, 0.5, 0.75 - e / 4, 1], [0, 1, 1, 1], [0, 1, 0, 1]) for e in range(3)]
     two = [stores.batch(e, range(20), [0.1 + 0.01 * i + e / 50 for i in range(10)] + [0.8 + 0.01 * i for i in range(10)], [0, 1] * 10) for e in range(2)]
     many = [stores.batch(e, range(3000), [0.5] * 3000, [0] * 3000) for e in range(2)]
@@ -741,6 +799,7 @@ def main():
         check_formats()
         check_unknown_endings()
         check_small()
+        check_quiet(collector, maker)
         check_terminal()
         check_narrow_terminal(maker)
         check_cut_texts(maker)
