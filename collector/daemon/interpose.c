@@ -19,7 +19,9 @@
  * 3. Connections must not use up the descriptors that the store and its files need. When accept() fails with EMFILE,
  * libzmq's tcp listener asks again and again, as the connection still waits, and its listener on a socket file aborts
  * the process. So a connection beyond the limit is accepted and closed at once, and libzmq takes it for one that its
- * peer gave up. The system gives out the lowest free descriptor, so a high number means that as many are open. */
+ * peer gave up. The system gives out the lowest free descriptor, so a high number means that as many are open.
+ *
+ * Without one of these functions the collector must not be open to others: see proof.c. */
 #include "interpose.h"
 
 #include "shares.h"
@@ -27,6 +29,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -39,12 +42,37 @@
 static atomic_uint unfinished[INTERPOSE_DESCRIPTORS]; /* bytes + 1; 0: not a connection that was accepted */
 static atomic_ullong ended, surplus;
 static atomic_int limit = INT_MAX;
-static atomic_bool is_called;
+
+enum { EPOLL_CTL, EPOLL_WAIT, ACCEPT4, RECV, CALLS };
+static const char *const call_names[CALLS] = {"epoll_ctl", "epoll_wait", "accept4", "recv"};
+static atomic_bool came[CALLS];
+
+void
+interpose_forget_calls(void)
+{
+	for (int call = 0; call < CALLS; call++)
+		came[call] = false;
+}
+
+/* Threads share the line of the cache: it is written once. */
+static void
+note_call(int call)
+{
+	if (!came[call])
+		came[call] = true;
+}
 
 bool
-interpose_works(void)
+interpose_took_all(char *missing, size_t size)
 {
-	return is_called;
+	size_t used = 0;
+
+	missing[0] = '\0';
+	for (int call = 0; call < CALLS; call++)
+		if (!came[call] && used < size)
+			used += (size_t)snprintf(missing + used, size - used, "%s%s", used ? ", " : "",
+			                         call_names[call]);
+	return used == 0;
 }
 
 void
@@ -77,7 +105,7 @@ epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)
 {
 	long result;
 
-	is_called = true;
+	note_call(EPOLL_CTL);
 	if (operation == EPOLL_CTL_MOD && event->events == 0)
 		operation = EPOLL_CTL_DEL;
 	result = syscall(SYS_epoll_ctl, epoll, operation, fd, event);
@@ -91,6 +119,7 @@ epoll_wait(int epoll, struct epoll_event *events, int most, int timeout)
 {
 	const int count = (int)syscall(SYS_epoll_pwait, epoll, events, most, timeout, NULL, 0);
 
+	note_call(EPOLL_WAIT);
 	for (int i = 0; i < count; i++)
 		if (events[i].events & (EPOLLIN | EPOLLOUT))
 			events[i].events &= ~(uint32_t)(EPOLLERR | EPOLLHUP);
@@ -113,6 +142,7 @@ accept4(int listener, struct sockaddr *address, socklen_t *size, int flags)
 	if (fd < 0 || fd >= INTERPOSE_DESCRIPTORS)
 		return fd;
 	unfinished[fd] = 1;
+	note_call(ACCEPT4);
 	return fd;
 }
 
@@ -124,6 +154,7 @@ recv(int fd, void *data, size_t size, int flags)
 
 	if (received <= 0 || fd >= INTERPOSE_DESCRIPTORS || !unfinished[fd])
 		return received;
+	note_call(RECV);
 	if (atomic_fetch_add(&unfinished[fd], (unsigned)received) + (unsigned)received <= UNFINISHED_MOST)
 		return received;
 	ended++;

@@ -5,12 +5,15 @@
 #define COLLECTOR_INTERPOSE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define INTERPOSE_DESCRIPTORS 65536 /* connections with higher descriptors are not watched */
 
-/* Do libzmq's calls come here? Ask once it has a socket; they do not if the program was linked in another way. */
-bool interpose_works(void);
+/* Has each of the calls come here since interpose_forget_calls()? False: `missing` names those that have not. Reading
+ * counts for a connection that was accepted here. See proof.h. */
+void interpose_forget_calls(void);
+bool interpose_took_all(char *missing, size_t size);
 
 /* Notes that a whole message of this connection was taken out of libzmq. Any thread. */
 void interpose_message_taken(int fd);

@@ -15,6 +15,7 @@
 #include "ledger.h"
 #include "log.h"
 #include "parent.h"
+#include "proof.h"
 #include "shares.h"
 #include "sockets.h"
 #include "storer.h"
@@ -87,6 +88,24 @@ bind_one(struct server *server, const struct address *address, bool local, struc
 	return result;
 }
 
+/* Other users can reach those endpoints. */
+static bool
+may_bind_others(const struct server *server, const struct address *local)
+{
+	bool has_others = false;
+	char missing[64];
+
+	for (size_t i = 0; i < server->options->listen_count; i++)
+		has_others |=
+		        !server->options->listen[i].is_local && !address_is_same(&server->options->listen[i], local);
+	if (!has_others || proof_succeeds(missing, sizeof(missing)))
+		return has_others;
+	log_line("libzmq does not come to this program's %s, which protect it from its peers: serving only the socket "
+	         "in the store's directory; use Debian's libzmq, and link portoland as its build does",
+	         missing);
+	return false;
+}
+
 /* Binds the store's own socket first: the holder of the store's lock may replace the socket file. */
 static int
 bind_all(struct server *server, struct portolan_error *error)
@@ -98,6 +117,8 @@ bind_all(struct server *server, struct portolan_error *error)
 		result = address_parse(server->local.text, &local, error);
 	if (result == 0)
 		result = bind_one(server, &local, true, error);
+	if (result < 0 || !may_bind_others(server, &local))
+		return result;
 	for (size_t i = 0; i < server->options->listen_count && result == 0; i++)
 		if (!server->options->listen[i].is_local && !address_is_same(&server->options->listen[i], &local))
 			result = bind_one(server, &server->options->listen[i], false, error);

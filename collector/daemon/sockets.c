@@ -142,11 +142,6 @@ sockets_open(struct sockets **sockets, const char *keys, size_t max_memory, stru
 		result = error_set(error, PORTOLAN_E_SYSTEM, "cannot make sockets: %s", zmq_strerror(zmq_errno()));
 	else
 		result = open_routers(opened, keys, max_memory, error);
-	if (result == 0 && !interpose_works())
-		result =
-		        error_set(error, PORTOLAN_E_SYSTEM,
-		                  "libzmq does not find this program's epoll_ctl (interpose.c): link portoland so that "
-		                  "its functions come before the C library's");
 	if (result < 0)
 		sockets_close(opened);
 	else

@@ -346,6 +346,33 @@ class Process(CollectorTest):
         self.assertEqual(process.wait(30), 0)
         self.assertIn("clients keep what they have", process.stderr.read())
 
+    def test_every_call_that_is_taken_over_is_proved(self):
+        """Where libzmq does not come to one of them, only the socket in the store's directory is served, and this is said."""
+        for calls in ("epoll_ctl", "epoll_wait", "accept4, recv", "recv"):
+            with self.subTest(calls):
+                store = os.path.join(self.directory, "without-" + calls[:7])
+                program = os.environ["PORTOLAND_WITHOUT"] + calls.split(",")[0]
+                with socket.socket() as free:
+                    free.bind(("127.0.0.1", 0))
+                    port = free.getsockname()[1]
+                process = subprocess.Popen([program, "--store", store, "--listen", f"tcp://127.0.0.1:{port}", "--listen", "ipc://" + store + ".sock"],
+                                           stderr=subprocess.PIPE, text=True)
+                self.addCleanup(process.wait)
+                self.addCleanup(process.kill)
+                self.addCleanup(process.stderr.close)
+                self.assertRegex(process.stderr.readline(), f"libzmq does not come to this program's {calls}, .*: serving only the socket in the store's directory")
+                self.assertRegex(process.stderr.readline(), r"serving .* at ipc://[^ ,]*/collector\.sock$")
+                self.assertFalse(os.path.exists(store + ".sock"))
+                with socket.socket() as stranger:
+                    self.assertNotEqual(stranger.connect_ex(("127.0.0.1", port)), 0)
+                client = self.client("ipc://" + os.path.join(store, "collector.sock"))
+                client.open("run")
+                client.batch(1, 0, [1], [0.5], [True])
+                client.wait_for(1)
+                process.terminate()
+                self.assertEqual(process.wait(30), 0)
+                self.assertEqual(dump(store, "run")[0], {("1", 0): (0.5, 1)})
+
     def test_closed_streams(self):
         """Its log does not go into the store, which would have got the number of a stream that its parent has closed."""
         closed = "exec \"$0\" --store \"$1\" --listen tcp://127.0.0.1:* <&- >&- 2>&-"
