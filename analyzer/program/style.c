@@ -31,9 +31,10 @@ const char *
 style(int fd, enum style style)
 {
 	static const char *const sequences[STYLES] = {
-	        [STYLE_PLAIN] = "\033[0m",     [STYLE_BOLD] = "\033[1m",   [STYLE_ERROR] = "\033[1;31m",
-	        [STYLE_WARNING] = "\033[33m",  [STYLE_GOOD] = "\033[34m",  [STYLE_MIDDLE] = "\033[33m",
-	        [STYLE_BAD] = "\033[31m",
+	        [STYLE_PLAIN] = "\033[0m",
+	        [STYLE_BOLD] = "\033[1m",
+	        [STYLE_ERROR] = "\033[1;31m",
+	        [STYLE_WARNING] = "\033[33m",
 	};
 
 	return is_styled(fd) ? sequences[style] : "";

@@ -5,7 +5,7 @@
 enum style_when { STYLE_AUTO, STYLE_ALWAYS, STYLE_NEVER };
 extern const char *const style_when_names[]; /* as users say them; ends with NULL */
 
-enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_ERROR, STYLE_WARNING, STYLE_GOOD, STYLE_MIDDLE, STYLE_BAD, STYLES };
+enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_ERROR, STYLE_WARNING, STYLES };
 
 /* --styled. */
 void style_choose(enum style_when when);

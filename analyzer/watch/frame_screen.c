@@ -195,12 +195,13 @@ put_table(struct screen *screen, const struct live_view *view, unsigned lines)
 	}
 }
 
-/* A line of the map, which is no wider than the terminal; where it is styled, blue is mostly right, red mostly wrong. */
+/* A line of the map, which is no wider than the terminal. Where it is styled, the colours are those of the map's pictures
+ * (map_markers.c): red is mostly right, blue mostly wrong; between them the terminal's own stands for the dark one. */
 static void
 put_map_line(struct screen *screen, const struct small_map *map, unsigned line)
 {
 	static const char *const shades[] = {" ", "░", "▒", "▓", "█"}, *const plain[] = {" ", ".", ":", "+", "#"};
-	static const char *const colours[] = {"\033[31m", "\033[33m", "\033[34m"};
+	static const char *const colours[] = {"\033[34m", "\033[39m", "\033[31m"};
 	const char *const *marks = screen->size->unicode ? shades : plain, *colour = NULL;
 
 	fprintf(screen->stream, "%4s %s", line == 0 ? "1" : line == map->lines - 1 ? "0" : "",
@@ -226,7 +227,7 @@ put_map(struct screen *screen, const struct tally_sample *sample)
 	if (!small_map_make(sample, columns, lines, &map))
 		return;
 	if (screen->size->styled)
-		put_line(screen, "confidence; colours are correctness: blue high, yellow half, red low");
+		put_line(screen, "confidence; colours, as in the map, are correctness: red high, blue low");
 	else
 		put_line(screen, "confidence");
 	for (unsigned l = 0; l < map.lines; l++)

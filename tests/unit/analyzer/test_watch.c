@@ -234,9 +234,11 @@ test_screen_is_filled_and_styled(void **state)
 		marks += strncmp(line + 5, "░", strlen("░")) == 0;
 	}
 	assert_int_equal(marks, 3);
+	/* As in a picture of the map: the point above, mostly right, is red, the one below blue. */
+	assert_true(strstr(texts[1], "\033[31m░") < strstr(texts[1], "\033[39m░"));
+	assert_true(strstr(texts[1], "\033[39m░") < strstr(texts[1], "\033[34m░"));
 	assert_non_null(strstr(texts[1], "\033[31m░"));
-	assert_non_null(strstr(texts[1], "\033[34m░"));
-	assert_non_null(strstr(texts[1], "\033[33m░"));
+	assert_non_null(strstr(texts[1], "colours, as in the map, are correctness: red high, blue low\n"));
 	assert_non_null(strstr(texts[0], "0  variability"));
 	free(texts[0]);
 	free(texts[1]);
