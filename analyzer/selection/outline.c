@@ -6,6 +6,8 @@
  */
 #include "outline.h"
 
+#include "orientation.h"
+
 #include <portolan/error.h>
 
 #include <math.h>
@@ -114,10 +116,8 @@ outline_free(struct outline *outline)
 	free(outline->band_ends);
 }
 
-/*
- * Counts the edges that a ray from the point to the right crosses. `side` is above 0 where the point is to the left of
- * the edge from a to b, and 0 on the line through both.
- */
+/* Counts the edges that a ray from the point to the right crosses. Only of an edge that is neither all to the right nor
+ * all to the left of the point is it asked on which side the point lies; on none of them: it is on the edge. */
 bool
 outline_holds(const struct outline *outline, double x, double y)
 {
@@ -132,11 +132,18 @@ outline_holds(const struct outline *outline, double x, double y)
 		size_t i = outline->edges[e], before = i > 0 ? i - 1 : outline->count - 1;
 		double ax = vertices[2 * before], ay = vertices[2 * before + 1];
 		double bx = vertices[2 * i], by = vertices[2 * i + 1];
-		double side = (bx - ax) * (y - ay) - (x - ax) * (by - ay);
 
-		if (side == 0 && x >= fmin(ax, bx) && x <= fmax(ax, bx) && y >= fmin(ay, by) && y <= fmax(ay, by))
-			return true;
-		if ((ay > y) != (by > y) && (by > ay ? side > 0 : side < 0))
+		if ((ay < y && by < y) || (ay > y && by > y) || (ax < x && bx < x))
+			continue;
+		if (ax <= x || bx <= x) {
+			int side = orientation(ax, ay, bx, by, x, y);
+
+			if (side == 0)
+				return true;
+			if ((side > 0) != (by > ay))
+				continue;
+		}
+		if ((ay > y) != (by > y))
 			inside = !inside;
 	}
 	return inside;

@@ -23,7 +23,7 @@ struct outline {
 int outline_index(struct outline *outline, struct portolan_error *error);
 void outline_free(struct outline *outline);
 
-/* Is (x, y) inside, by the even-odd rule? Edges and vertices are inside; NaN never is. */
+/* Is (x, y) inside, by the even-odd rule, exactly? Edges and vertices are inside; NaN and infinities never are. */
 bool outline_holds(const struct outline *outline, double x, double y);
 
 #endif

@@ -7,8 +7,9 @@
  *      "digests": {"variability": "0123456789abcdef", …}}
  *
  * `polygon` in place of `parts` is one part that adds. Parts are applied in their order, to nothing at first. Without
- * either, all examples that pass the filters are selected. The even-odd rule decides what is inside, in float64, on the
- * measures themselves; edges and vertices are inside. An example that lacks one of the two measures is never inside.
+ * either, all examples that pass the filters are selected. The even-odd rule decides what is inside, exactly, on the
+ * measures themselves as float64; edges and vertices are inside. An example of which a measure is missing or infinite is
+ * never inside.
  * Bounds are inclusive; an example that lacks the filter's value does not pass. `gold` takes numbers of classes, names
  * of classes, and null for examples without a label; `id` takes numbers, or texts; measures and users' columns take
  * "min", "max", and "in" with numbers. `digests` show whether the data has changed since the selection was made: see

@@ -205,6 +205,38 @@ def test_large_numbers(portolan, make_store, folder):
         check(selected.stdout.split() == [str(i) for i in ids], f"large ids: {selected.stdout} {selected.stderr}")
 
 
+def vertices_on_values(random, points):
+    """Of polygons: some examples' own values, and a line through two of them, which others are near."""
+    chosen = [points[i] for i in random.integers(0, len(points), random.integers(3, 7))]
+    if random.random() < 0.5:
+        (ax, ay), (bx, by) = chosen[:2]
+        share = random.choice([-1.0, 1 / 3, 0.5, 2.0, 3.0])
+        chosen[2] = (ax + share * (bx - ax), ay + share * (by - ay))
+    return [list(map(float, one)) for one in chosen]
+
+
+def test_vertices_on_values(portolan, make_store, folder):
+    """Examples on edges, and one rounding beside them: as exact arithmetic has it. Sevenths are not exact, so rows of them are not straight."""
+    random = np.random.default_rng(7)
+    n, store = 60, os.path.join(folder, "sevenths")
+    p = random.random((7, n)).astype("f4")
+    stores.make_store(make_store, store, [stores.run("s", [stores.batch(e, np.arange(n), p[e], p[e] > 0.5, tiny=p[e] * np.float32(1e-37)) for e in range(7)])])
+    rows = serving.metrics(portolan, store, "s")
+    with serving.serving(portolan, "--store", store, "s") as server:
+        view = {row["id"]: row["measures"] for row in metrics_of(server, "s", "0:7")}
+        wrong = some = 0
+        for x, y, count in (("forgetting_events", "correctness", 1500), ("variability", "confidence", 300), ("tiny", "confidence", 300)):
+            points = [(view[row["id"]][x], view[row["id"]][y]) for row in rows]
+            distinct = sorted(set(points))
+            for _ in range(count):
+                polygon = vertices_on_values(random, distinct)
+                inside = {point for point in distinct if is_inside(polygon, *point)}
+                told = server.json("/api/runs/s/select", json.dumps({"x": x, "y": y, "polygon": polygon}))["ids"]
+                wrong += told != [row["id"] for row, point in zip(rows, points, strict=True) if point in inside]
+                some += len(told)
+        check(not wrong and some > 10000, f"{wrong} polygons differ from exact arithmetic; they hold {some} examples")
+
+
 def test_table_search(server, rows):
     """A table that is searched, and the page of it that has an example."""
     body = json.dumps({"filters": {"gold": {"in": [0, 2]}}})
@@ -385,6 +417,7 @@ def main():
         test_filters_without_data(portolan, store)
         test_large_numbers(portolan, make_store, folder)
         test_formulas(portolan, make_store, folder)
+        test_vertices_on_values(portolan, make_store, folder)
     finish()
 
 

@@ -1,6 +1,6 @@
 /*
- * file_within.js: decides which examples a selection holds, as selection/within.c does: in float64 on the measures
- * themselves, even-odd, edges inside, bounds inclusive. The formulas agree term by term, so that the ids agree.
+ * file_within.js: decides which examples a selection holds, as selection/within.c does: exactly, on the measures
+ * themselves as float64, even-odd, edges inside, bounds inclusive. So the ids agree.
  *
  * `examples` is {n, column(name), gold, labels, placeOf(id)}: see file_source.js.
  */
@@ -8,8 +8,27 @@ import { SourceError } from "./source.js";
 
 const wrong = (text) => new SourceError(400, text);
 
-/* `vertices` is x0 y0 x1 y1 …. `side` is above 0 where the point is to the left of the edge, and 0 on its line. An
- * edge that lies all above or all below the point does not count. */
+/* A number as a whole multiple of 2^-1074, which all of them are. */
+function wholeOf(value) {
+  const bits = new BigUint64Array(Float64Array.of(value).buffer)[0];
+  const exponent = (bits >> 52n) & 0x7ffn;
+  const digits = bits & 0xfffffffffffffn;
+  const size = exponent > 0n ? (digits | 0x10000000000000n) << (exponent - 1n) : digits;
+  return bits >> 63n ? -size : size;
+}
+
+/* As selection/orientation.c: above 0 where the point is to the left of the line from a to b, 0 on it, exactly. */
+function orientation(ax, ay, bx, by, x, y) {
+  const left = (bx - ax) * (y - ay);
+  const right = (x - ax) * (by - ay);
+  const error = 2 * Number.EPSILON * (Math.abs(left) + Math.abs(right)) + 2 ** -1022;
+  if (Math.abs(left - right) > error) return left - right;
+  const [aX, aY, bX, bY, pX, pY] = [ax, ay, bx, by, x, y].map(wholeOf);
+  const exact = (bX - aX) * (pY - aY) - (pX - aX) * (bY - aY);
+  return Number(exact > 0n) - Number(exact < 0n);
+}
+
+/* `vertices` is x0 y0 x1 y1 …. As selection/outline.c: counts the edges that a ray to the right crosses. */
 export function isInside(vertices, x, y) {
   let inside = false;
   const end = vertices.length;
@@ -19,9 +38,13 @@ export function isInside(vertices, x, y) {
     if ((ay < y && by < y) || (ay > y && by > y)) continue;
     const ax = vertices[before];
     const bx = vertices[i];
-    const side = (bx - ax) * (y - ay) - (x - ax) * (by - ay);
-    if (side === 0 && x >= Math.min(ax, bx) && x <= Math.max(ax, bx) && y >= Math.min(ay, by) && y <= Math.max(ay, by)) return true;
-    if (ay > y !== by > y && (by > ay ? side > 0 : side < 0)) inside = !inside;
+    if (ax < x && bx < x) continue;
+    if (ax <= x || bx <= x) {
+      const side = orientation(ax, ay, bx, by, x, y);
+      if (side === 0) return true;
+      if (side > 0 !== by > ay) continue;
+    }
+    if (ay > y !== by > y) inside = !inside;
   }
   return inside;
 }

@@ -2,9 +2,13 @@
 #include "unit.h"
 
 #include "dynamics/arrays.h"
+#include "selection/orientation.h"
 #include "selection/regions.h"
 #include "selection/selection_plan.h"
+#include "statistics/random.h"
 #include "statistics/top.h"
+
+#include <float.h>
 
 static void
 test_parse(void **state)
@@ -240,6 +244,45 @@ test_regions(void **state)
 	assert_int_equal(region_of(0, 0.1, &cuts), REGION_HARD);
 }
 
+/* Whole numbers times 2^`exponent`, near one line: as whole numbers have it. */
+static void
+assert_exact(struct random_state *random, int exponent)
+{
+	int64_t v[6];
+	double d[6];
+	__int128 side;
+
+	for (int i = 0; i < 4; i++)
+		v[i] = (int64_t)(random_next(random) >> 11) - (1LL << 52);
+	for (int i = 4; i < 6; i++) /* the middle, or one rounding beside it */
+		v[i] = (v[i - 4] + v[i - 2]) / 2 + (int64_t)(random_next(random) % 3) - 1;
+	for (int i = 0; i < 6; i++)
+		d[i] = ldexp((double)v[i], exponent);
+	side = (__int128)(v[2] - v[0]) * (v[5] - v[1]) - (__int128)(v[4] - v[0]) * (v[3] - v[1]);
+	assert_int_equal(orientation(d[0], d[1], d[2], d[3], d[4], d[5]), (side > 0) - (side < 0));
+}
+
+static void
+test_orientation(void **state)
+{
+	const double least = DBL_TRUE_MIN, most = DBL_MAX;
+	struct random_state random;
+
+	(void)state;
+	random_seed(&random, 3);
+	for (int i = 0; i < 30000; i++)
+		assert_exact(&random, i % 3 == 0 ? -1074 : i % 3 == 1 ? -53 : 971); /* from subnormal to largest */
+	assert_int_equal(orientation(0, 0, 3, 1, 1, 1.0 / 3), -1); /* a third is a little less in float64 */
+	assert_int_equal(orientation(0, 0, 3, 1, 3, 1), 0);
+	assert_int_equal(orientation(0, 0, 2 * least, least, least, least), 1);
+	assert_int_equal(orientation(0, 0, 2 * least, 4 * least, least, 2 * least), 0);
+	assert_int_equal(orientation(-most, -most, most, most, 1, 1 + DBL_EPSILON), 1);
+	assert_int_equal(orientation(-most, -most, most, most, -1, -1), 0);
+	assert_int_equal(orientation(-most, least, most, -least, 0, -least), -1);
+	assert_int_equal(orientation(-most, least, most, -least, 0, 0), 0);
+	assert_int_equal(orientation(least, most, least, -most, least, 1), 0);
+}
+
 int
 main(void)
 {
@@ -249,6 +292,7 @@ main(void)
 	        cmocka_unit_test(test_keep_within),  cmocka_unit_test(test_top),
 	        cmocka_unit_test(test_share_out),    cmocka_unit_test(test_plan),
 	        cmocka_unit_test(test_plan_classes), cmocka_unit_test(test_regions),
+	        cmocka_unit_test(test_orientation),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,9 @@
+/* orientation.h: on which side of a line a point lies, exactly. */
+#ifndef ORIENTATION_H
+#define ORIENTATION_H
+
+/* 1: the point (x, y) is to the left of the line from a to b; −1: to the right; 0: on it. For all finite numbers, as
+ * exact arithmetic on them says: no rounding, overflow or underflow counts. */
+int orientation(double ax, double ay, double bx, double by, double x, double y);
+
+#endif
