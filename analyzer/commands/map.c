@@ -414,7 +414,7 @@ const struct command map_command = {
                 "The labels stand near the middle of their regions: ambiguous is the third with the highest variability; of the rest, easy-to-learn has confidence 0.5 or more. "
                 "Lines divide them, and their counts stand below their names, where there are histograms, or --regions is given. "
                 "Where the axes are others there are none. "
-                "--density with --colour takes the colours from 2 to 98% of the cells, and leaves out cells of fewer than 5 examples, unless most examples lie in such cells.\n\n"
+                "--density with --colour shows the mean of each cell; its colours go from 2 to 98% of the cells, or, of whole numbers, from the least of them.\n\n"
                 "Of the file of --from the columns variability, confidence and correctness are read, or those that --x, --y and --colour name. "
                 "Correctness may be a count of epochs: the highest, or the column epochs, then says how many there were. "
                 "A file with the columns x_low, x_high, y_low, y_high and count, as portolan.spark's map_counts() writes it, is one of cells: it is drawn as with --density, coloured by the column colour, the mean in each cell, where it has one. "

@@ -50,8 +50,8 @@ add_colour(struct report *report, const struct map_drawing *drawing)
 	report_begin(report, "colour");
 	report_text(report, "measure", source->input.colour.name);
 	if (source->input.colouring == MAP_BY_VALUE) {
-		report_real(report, "from", map->axes.colour.low);
-		report_real(report, "to", map->axes.colour.high);
+		report_real(report, "from", map_axis_values(&map->axes.colour).least);
+		report_real(report, "to", map_axis_values(&map->axes.colour).most);
 		report_whole(report, "examples_without", map->without_colour);
 	}
 	if (source->input.colouring == MAP_BY_CATEGORY)

@@ -123,6 +123,14 @@ map_axis_make(struct map_axis *axis, const struct map_column *column, struct map
 	}
 }
 
+struct map_range
+map_axis_values(const struct map_axis *axis)
+{
+	double low = axis->low + axis->grid / 2, high = axis->high - axis->grid / 2;
+
+	return (struct map_range){low, high > low ? high : low + axis->grid};
+}
+
 double
 map_axis_step(double range)
 {

@@ -116,9 +116,7 @@ add_missing(char *text, const struct map_drawing *drawing, const struct map_sour
 		number_print_grouped(source->without_place, number);
 		add_if_room(text, room, " · %s without a value", number);
 	}
-	if (style == MAP_MEANS && data->without_mean > 0)
-		add_if_room(text, room, " · cells of fewer than %d left out", MAP_CELL_LEAST);
-	if (style == MAP_MEANS)
+	if (style == MAP_MEANS && data->clipped)
 		add_if_room(text, room, " · colours: 2 to 98%% of cells");
 	if (data->without_colour == 0 || style != MAP_SCATTER)
 		return;

@@ -40,7 +40,6 @@
 #define MAP_KEYS_MAX 16    /* levels of any kind */
 #define MAP_KEY_ROOM 150.0 /* extra width of a map whose key has names and counts */
 #define MAP_KEY_MARKER 22.0
-#define MAP_CELL_LEAST 5   /* examples: a mean of fewer says little */
 #define MAP_CELLS_X 120    /* at most */
 #define MAP_CELLS_Y 110
 
@@ -140,8 +139,8 @@ struct map_data {
 	size_t point_count;                          /* twice those drawn: each has its edge before it */
 	float *counts, *means;                       /* of a cell; rows from below; where there is nothing, NaN */
 	double most_per_cell;
-	double mean_low, mean_high;                  /* 2 and 98% of the means */
-	uint64_t without_mean;                       /* examples in cells of too few for a mean */
+	double mean_low, mean_high;                  /* the range of their colours */
+	bool clipped;                                /* some means lie outside it */
 	struct map_level levels[MAP_KEYS_MAX];
 	unsigned level_count;
 	uint64_t x_bins[MAP_BINS], y_bins[MAP_BINS], colour_bins[MAP_BINS];

@@ -105,19 +105,6 @@ count_cells(const struct map_input *input, struct map_cell *cells, const struct 
 	}
 }
 
-/* A mean of few examples says little; it is shown only if most examples lie in such cells. */
-static uint64_t
-fewest_for_mean(const struct map_cell *cells, size_t count)
-{
-	uint64_t valued = 0, in_full = 0;
-
-	for (size_t c = 0; c < count; c++) {
-		valued += cells[c].valued;
-		in_full += cells[c].valued >= MAP_CELL_LEAST ? cells[c].valued : 0;
-	}
-	return in_full * 2 >= valued && valued > 0 ? MAP_CELL_LEAST : 1;
-}
-
 static int
 compare_means(const void *a, const void *b)
 {
@@ -126,39 +113,49 @@ compare_means(const void *a, const void *b)
 	return (*first > *second) - (*first < *second);
 }
 
-/* The range of colours leaves out the extremes, which few cells have. */
+/* The range of colours goes from 2 to 98% of the means: it leaves out the extremes, which few cells have. If all but these
+ * are alike, it goes to the extremes. That of whole numbers begins at the least, and has a whole step unless it is short. */
 static void
 set_range(struct map_data *data, size_t count, float *sorted)
 {
+	const struct map_axis *axis = &data->axes.colour;
 	size_t n = 0;
+	double low, high, steps;
 
 	data->mean_low = INFINITY;
 	data->mean_high = -INFINITY;
 	for (size_t c = 0; c < count; c++)
 		if (!isnan(data->means[c]))
 			sorted[n++] = data->means[c];
-	if (n > 0) {
-		qsort(sorted, n, sizeof(*sorted), compare_means);
-		data->mean_low = (double)sorted[(size_t)floor(0.02 * (double)(n - 1))];
-		data->mean_high = (double)sorted[(size_t)ceil(0.98 * (double)(n - 1))];
+	if (n == 0)
+		return;
+	qsort(sorted, n, sizeof(*sorted), compare_means);
+	low = (double)sorted[(size_t)floor(0.02 * (double)(n - 1))];
+	high = (double)sorted[(size_t)ceil(0.98 * (double)(n - 1))];
+	if (low == high) {
+		low = (double)sorted[0];
+		high = (double)sorted[n - 1];
 	}
+	if (axis->grid >= 1) {
+		low = map_axis_values(axis).least;
+		steps = (high - low) / axis->grid;
+		if (steps == 0 || steps > 0.5)
+			high = low + fmax(1, ceil(steps)) * axis->grid;
+	}
+	data->mean_low = low;
+	data->mean_high = high;
+	data->clipped = (double)sorted[0] < low || (double)sorted[n - 1] > high;
 }
 
 static void
 finish_cells(const struct map_cell *cells, struct map_data *data, float *sorted)
 {
 	size_t count = (size_t)data->axes.cells_x * data->axes.cells_y;
-	uint64_t least = fewest_for_mean(cells, count);
 
-	for (size_t c = 0; c < count; c++)
-		data->means[c] = NAN;
 	for (size_t c = 0; c < count; c++) {
 		data->counts[c] = cells[c].examples ? (float)cells[c].examples : NAN;
 		data->most_per_cell = fmax(data->most_per_cell, (double)cells[c].examples);
-		if (cells[c].valued >= least)
-			data->means[c] = (float)(cells[c].sum / (double)cells[c].valued);
-		else
-			data->without_mean += cells[c].valued;
+		data->means[c] = cells[c].valued ? (float)(cells[c].sum / (double)cells[c].valued) : NAN;
 	}
 	set_range(data, count, sorted);
 }

@@ -65,7 +65,8 @@ set_colours(const struct sheet *sheet)
 	                                         [MAP_PLAIN] = "plain"};
 	const struct map_column column = {.name = ""};
 	struct map_range range = MAP_RANGE_EMPTY;
-	struct map_axis axis = sheet->maps[0].axes.colour;
+	const struct map_axis *values = &sheet->maps[0].axes.colour;
+	struct map_axis axis = *values;
 	double most = 10;
 	char note[MAP_CAPTION_ROOM];
 
@@ -76,6 +77,8 @@ set_colours(const struct sheet *sheet)
 	}
 	if (sheet->style == MAP_SHIFT)
 		range = (struct map_range){-sheet->drawing->shift, sheet->drawing->shift};
+	axis.low = map_axis_values(values).least;
+	axis.high = map_axis_values(values).most;
 	if (sheet->style == MAP_COUNTS)
 		axis = (struct map_axis){.low = 1, .high = most, .step = most};
 	else if (sheet->style != MAP_SCATTER)
@@ -84,6 +87,8 @@ set_colours(const struct sheet *sheet)
 		axis.low = range.least;
 		axis.high = range.most;
 		axis.step = map_axis_step(range.most - range.least);
+		if (values->grid >= 1 && range.most - range.least >= values->grid)
+			axis.step = fmax(axis.step, values->grid);
 	}
 	map_shown_name(note, sheet->maps[0].colouring == MAP_BY_CATEGORY ? sheet->drawing->sources[0].input.colour.name
 	                     : sheet->maps[0].colouring == MAP_PLAIN     ? "after epoch"

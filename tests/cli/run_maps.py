@@ -53,14 +53,12 @@ def cells(values, report, axis, count):
     return np.clip(np.floor((values - low) / (high - low) * count), 0, count - 1).astype(int)
 
 
-def cell_means(x, y, values, report, shape, least=None):
+def cell_means(x, y, values, report, shape):
     at = cells(y, report, "y", shape[0]) * shape[1] + cells(x, report, "x", shape[1])
     there = ~np.isnan(values)
     counts = np.bincount(at[there], minlength=shape[0] * shape[1])
-    least = least or (5 if 2 * counts[counts >= 5].sum() >= counts.sum() else 1)
     with np.errstate(invalid="ignore"):
-        means = np.bincount(at[there], values[there], shape[0] * shape[1]) / counts
-    return np.where(counts >= least, means, np.nan)
+        return np.bincount(at[there], values[there], shape[0] * shape[1]) / counts
 
 
 def read_cells(name, shape):
@@ -107,7 +105,7 @@ def check_cells(portolan, p, correct):
     shape = cells_of("means.gp")
     wanted = cell_means(spread, mean, values, report, shape)
     same_cells("means", read_cells("means.map-data", shape), wanted)
-    check_colour_range("means.gp", wanted, cell_means(spread, mean, values, report, shape, 1))
+    check_colour_range("means.gp", wanted)
     check(report["colour"]["examples_without"] == np.isnan(values).sum(), "means: examples without")
     dense = np.sin(np.arange(len(mean)))
     with open("dense.csv", "w") as file:
@@ -115,7 +113,7 @@ def check_cells(portolan, p, correct):
     report = draw(portolan, "a", "--density", "--colour-file", "dense.csv", "--colour", "value", "-o", "dense.svg")
     wanted = cell_means(spread, mean, dense, report, shape)
     same_cells("dense means", read_cells("dense.map-data", shape), wanted)
-    check_colour_range("dense.gp", wanted, cell_means(spread, mean, dense, report, shape, 1))
+    check_colour_range("dense.gp", wanted)
     learned = np.where(correct.any(0), correct.argmax(0), np.nan)
     report = draw(portolan, "a", "--density", "--x", "first_learned", "--y", "correctness", "-o", "counts.svg")
     there = ~np.isnan(learned)
@@ -136,17 +134,38 @@ def check_compact(portolan):
     check(caption == "10,000 of 20,000 examples shown, sampled · epochs 0 to 4", f"compact: {caption}")
 
 
-def check_colour_range(script, means, all_means):
-    """From 2 to 98% of the cells; what is left out is said."""
+def check_colour_range(script, means):
+    """From 2 to 98% of the cells, as is said."""
     with open(script) as file:
         text = file.read()
     low, high = (float(re.search(rf"^colour_{end} = (\S+)$", text, re.M).group(1)) for end in ("from", "to"))
     order = np.sort(means[~np.isnan(means)])
     wanted = order[int(np.floor(0.02 * (len(order) - 1)))], order[int(np.ceil(0.98 * (len(order) - 1)))]
     check(np.allclose((low, high), wanted, atol=0.02), f"{script}: colours from {low} to {high}, not {wanted}")
-    left_out = (np.isnan(means) & ~np.isnan(all_means)).any()
-    check(("cells of fewer than 5 left out" in text) == left_out, f"{script}: what is left out")
     check("colours: 2 to 98% of cells" in text, f"{script}: what the colours are of")
+
+
+def check_counts(portolan, p, correct):
+    """Every cell has the colour of its mean; the colours of counts begin at 0, with whole tics, also where nearly all cells have none."""
+    mean, spread, n = p.mean(0), p.std(0), p.shape[1]
+    rare = np.zeros(n)
+    rare[np.argsort(spread)[-3:]] = 7
+    with open("rare.csv", "w") as file:
+        file.write("id,rare,none,tenth\n" + "".join(f"{i},{v:g},0,{i % 10 == 0:d}\n" for i, v in enumerate(rare)))
+    for words, values, end in ((["forgetting_events"], (correct[:-1] & ~correct[1:]).sum(0), 2), (["rare", "--data", "rare.csv"], rare, 7),
+                               (["none", "--data", "rare.csv"], np.zeros(n), 1)):
+        name = words[0]
+        report = draw(portolan, "a", "--density", "--colour", *words, "-o", f"{name}.svg")
+        wanted = cell_means(spread, mean, values, report, cells_of(f"{name}.gp"))
+        same_cells(name, read_cells(f"{name}.map-data", cells_of(f"{name}.gp")), wanted)
+        colours = [variable(f"{name}.gp", f"colour_{part}") for part in ("from", "to", "step")]
+        check(colours == [0, end, 2 if end > 5 else 1], f"{name}: colours of means {colours}")
+        draw(portolan, "a", "--colour", *words, "-o", f"{name}-points.svg")
+        colours = [variable(f"{name}-points.gp", f"colour_{part}") for part in ("from", "to")]
+        check(colours == [0, max(1, values.max())], f"{name}: colours of points {colours}")
+    draw(portolan, "a", "--density", "--x", "epochs", "--y", "epochs", "--colour", "tenth", "--data", "rare.csv", "-o", "tenth.svg")
+    colours = [variable("tenth.gp", f"colour_{part}") for part in ("from", "to", "step")]
+    check(colours[0] == 0 and 0.1 <= colours[1] < 0.3 and colours[2] < 0.1, f"a mean of less than a half has its own tics: {colours}")
 
 
 def numbers_of(script, name):
@@ -434,6 +453,7 @@ def main():
         stores.make_store(maker, "store", [a[0], b[0], make_run(LONG, 900, 2)[0]])
         check_points(portolan, a[1], a[2])
         check_cells(portolan, a[1], a[2])
+        check_counts(portolan, a[1], a[2])
         check_compact(portolan)
         check_captions(portolan)
         check_regions(portolan, a[1])
