@@ -58,6 +58,53 @@ def test_lasso(page, served, folder):
         assert min(max(abs(a - at[0]) / width, abs(b - at[1]) / height) for a, b in polygon) < 0.012
 
 
+def test_lasso_from_a_line_between_regions(page, served, folder):
+    """A drag that begins on a line draws; the handle at the line's end moves the line."""
+    one = page(served.view(run="a/b"))
+    one.wait_for(points=N)
+
+    def line(axis):
+        return one.run("""const {x, y, width, height} = document.querySelector(`#map .cut.${arguments[0]} .line`).getBoundingClientRect();
+            const plot = document.querySelector('#map rect.capture').getBoundingClientRect();
+            return arguments[0] === 'x' ? (x + width / 2 - plot.x) / plot.width : (y + height / 2 - plot.y) / plot.height""", axis)
+
+    for x, y in ((line("x"), 0.4), (0.1, line("y"))):
+        one.drag([(x, y), (x + 0.2, y), (x + 0.2, y + 0.2), (x, y + 0.2), (x, y)])
+        check_selected(one, served, folder)
+        assert "cuts" not in one.fragment()
+        one.run("document.querySelector('#select button').click()")
+        one.wait_for(selected=0)
+    before = line("x"), line("y")
+    one.drag([(before[0], 1), (before[0] + 0.1, 0.8)])
+    one.drag([(0, before[1]), (0.2, before[1] - 0.1)])
+    one.next_picture()
+    assert abs(line("x") - before[0] - 0.1) < 0.01 and abs(line("y") - before[1] + 0.1) < 0.01
+    assert set(one.settled_fragment()["cuts"]) == {"variability", "confidence"} and one.data()["selected"] == "0"
+    assert "handle" in one.find("#regions").text
+
+
+def test_discrete_axes(page, served, folder):
+    """Examples on whole numbers, and on steps of correctness, are spread around them, each always in the same way; a selection is of their values."""
+    rows = metrics(served.store, "a/b")
+    one = page(served.view(run="a/b", x="forgetting_events", y="correctness", tool="box"))
+    one.wait_for(points=N)
+    places = {(row["forgetting_events"], row["correctness"]) for row in rows}
+    assert len(places) < 12
+    _, coloured, of = one.pixels("#map .points")
+    assert coloured > of / 50, f"{coloured} of {of} pixels are coloured, of {len(places)} places"
+    assert "spread" in one.find("#map-drawn").text
+    (left, width), (low, height) = one.axis("x"), one.axis("y")
+    assert left < -0.3 and low < -0.075 and low + height > 1.075, "room for all of a cloud"
+    one.drag([((0.6 - left) / width, 0.02), ((1.4 - left) / width, 0.98)])
+    expected = check_selected(one, served, folder)[1]
+    assert expected == [row["id"] for row in rows if row["forgetting_events"] == 1]
+    one.drag([((-0.05 - left) / width, 0.02), ((0.05 - left) / width, 0.98)])  # a cloud's middle: all of it
+    assert check_selected(one, served, folder)[1] == [row["id"] for row in rows if row["forgetting_events"] == 0]
+    both = page(served.view(run="a/b"))
+    both.wait_for(points=N)
+    assert "spread" not in both.find("#map-drawn").text
+
+
 def test_lasso_adds_and_removes(page, served, folder):
     one = page(served.view(run="a/b", tool="box"))
     one.wait_for(points=N)

@@ -14,7 +14,10 @@ const STEPS = 65534;
 function readerOf(points) {
   const { x, y } = coordinates(points);
   const rank = points.places ? new Map(Array.from(points.places, (place, i) => [place, i])) : null;
-  const value = ({ low, high }, steps) => low + (steps / STEPS) * (high - low);
+  const value = ({ low, high, spread }, steps) => {
+    const drawn = low + (steps / STEPS) * (high - low);
+    return spread ? Math.round(drawn / spread) * spread : drawn;
+  };
   return (place) => {
     const i = rank ? rank.get(place) : place;
     return i === undefined || x[i] === NONE || y[i] === NONE ? null : [value(points.x, x[i]), value(points.y, y[i])];

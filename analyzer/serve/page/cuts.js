@@ -1,6 +1,7 @@
 /*
- * cuts.js: the lines between the regions, where variability or confidence is on an axis. They can be dragged, and moved
- * by the arrow keys; the counts stand in the panel beside the map (regions.js) and, where both are axes, on the map.
+ * cuts.js: the lines between the regions, where variability or confidence is on an axis. Each has a handle at its end, on the
+ * axis, by which it is dragged: a drag that begins on the line itself draws, as anywhere on the map. Arrow keys move a line
+ * too. The counts stand in the panel beside the map (regions.js) and, where both are axes, on the map.
  */
 import { count, number } from "./dom.js";
 import { cutsOf, REGIONS } from "./selection.js";
@@ -35,16 +36,17 @@ export class Cuts {
       .attr("class", ({ axis }) => `cut ${axis}`)
       .attr("aria-valuenow", ({ value }) => value)
       .attr("aria-valuetext", ({ value }) => number(value));
-    const set = (line) =>
-      line
-        .attr("x1", ({ axis, at }) => (axis === "x" ? at : 0))
-        .attr("x2", ({ axis, at }) => (axis === "x" ? at : this.#end()))
-        .attr("y1", ({ axis, at }) => (axis === "x" ? 0 : at))
-        .attr("y2", ({ axis, at }) => (axis === "x" ? frame.height : at));
-    groups.selectAll("line").each(function follow() {
-      d3.select(this).datum(d3.select(this.parentNode).datum());
-    });
-    set(groups.selectAll("line"));
+    groups
+      .select(".line")
+      .attr("x1", ({ axis, at }) => (axis === "x" ? at : 0))
+      .attr("x2", ({ axis, at }) => (axis === "x" ? at : this.#end()))
+      .attr("y1", ({ axis, at }) => (axis === "x" ? 0 : at))
+      .attr("y2", ({ axis, at }) => (axis === "x" ? frame.height : at));
+    for (const part of [".handle", ".grip"])
+      groups
+        .select(part)
+        .attr("cx", ({ axis, at }) => (axis === "x" ? at : 0))
+        .attr("cy", ({ axis, at }) => (axis === "x" ? frame.height : at));
     this.#drawCounts();
   }
 
@@ -64,7 +66,8 @@ export class Cuts {
       .attr("aria-valuemin", 0)
       .attr("aria-valuemax", 1);
     group.append("line").attr("class", "line");
-    group.append("line").attr("class", "grip");
+    group.append("circle").attr("class", "handle").attr("r", 5);
+    group.append("circle").attr("class", "grip").attr("r", 12); /* for fingers */
     const map = this.map;
     group.call(
       d3.drag().container(map.plot).subject(() => ({ x: d3.event.x, y: d3.event.y })).on("drag", ({ measure, axis }) => {

@@ -86,14 +86,6 @@ export function countBins(examples, { x, y, box, columns, rows }) {
   return bins;
 }
 
-/* A number from 0 to 1 that looks random, and is always the same for a place. */
-function lotOf(place) {
-  let mixed = Math.imul(place + 1, 0x9e3779b1);
-  mixed = Math.imul(mixed ^ (mixed >>> 15), 0x85ebca6b);
-  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
-  return ((mixed ^ (mixed >>> 16)) >>> 0) / 2 ** 32;
-}
-
 /* {inside, n, places, bytes}: the points in the box, or about `most` of them: the same places each time. */
 export function pointsInside(examples, { x, y, colour, box, most }) {
   const inside = [];

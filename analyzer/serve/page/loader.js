@@ -7,14 +7,16 @@
  *     n            how many are here
  *     bytes        ArrayBuffer: n × uint16 x, n × uint16 y, n × uint8 colour (0 … 65534 from low to high; 65535: none)
  *     places       Uint32Array of n, or null: place i is point i
- *     x, y         {name, low, high, integer}: the columns
+ *     x, y         {name, low, high, integer}: the columns; spread: between the values around which its points stand (spread.js);
+ *                  low and high are then those of the room that they take
  *     legend       as api/legend answers, or null
  *     inside       how many the view's box holds; n < inside: the points are a sample
  *     density      {counts, columns, rows, box} where not all points are here, else null
  */
 import { countBits, markPoints } from "./marks.js";
 import { SourceError } from "./source.js";
-import { filteredNow, isElsewhen, selectionNow } from "./selection.js";
+import { spreadPoints } from "./spread.js";
+import { filteredNow, isElsewhen, isSelecting, NOTHING, selectionNow } from "./selection.js";
 import { same } from "./state.js";
 
 const ALL_MOST = 1000000; /* so many points are loaded whole; of more, the density and a sample of the part in view */
@@ -174,7 +176,7 @@ export class Loader {
     return this.#points.get([at, axes, box], async () => {
       const legend = axes.colour === "none" ? null : this.#source.legend(at, axes.colour);
       const loaded = await (box ? this.#loadPart(at, axes, box) : this.#source.points(at, axes));
-      return {
+      const points = {
         places: null,
         inside: loaded.n,
         density: null,
@@ -184,6 +186,7 @@ export class Loader {
         colour: axes.colour,
         legend: await legend,
       };
+      return spreadPoints(points, view);
     });
   }
 

@@ -29,6 +29,12 @@ function greyOf() {
   return { selectedBit: SELECTED, colour: [r / 255, g / 255, b / 255] };
 }
 
+/* A sentence about points that do not stand at their values. */
+function describeSpread({ points }) {
+  const spread = [points.x, points.y].filter(({ spread }) => spread).map(({ name }) => words(name));
+  return spread.length === 0 ? "" : ` Points are spread around their values of ${[...new Set(spread)].join(" and ")}; a lasso takes those whose values are inside it.`;
+}
+
 /* A sentence about how many of the examples are drawn. */
 function describeDrawn({ view, points, marks, shown }) {
   if (!view || !points || !marks) return "";
@@ -170,7 +176,7 @@ class MapView {
     this.cuts.draw();
     this.hover.draw();
     const how = this.renderer.works ? "" : " This browser has no WebGL2: the map shows how many examples lie where, without points.";
-    this.drawn.textContent = describeDrawn(this.state) + how;
+    this.drawn.textContent = describeDrawn(this.state) + describeSpread(this.state) + how;
     this.unzoom.hidden = !box;
   }
 

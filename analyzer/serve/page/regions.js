@@ -31,6 +31,7 @@ export function showRegions(section, { state, source, loader }) {
       element("label", {}, "easy from ", fields.confidence),
       reset,
     ),
+    element("p", { class: "hint" }, "Drag the handle at a line's end to move it, or focus it and press an arrow key."),
   );
 
   /* Asks one question at a time, and then the newest. */
