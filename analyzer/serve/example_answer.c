@@ -70,9 +70,10 @@ answer_example(struct server *server, const struct http_request *request, struct
 			place = place_of_id(view, id);
 		if (place < view->dynamics.count)
 			send_example(server, view, (uint32_t)place, answer);
+		else if (id) /* ids outlive a run that is overwritten */
+			http_lasting(answer, "application/json", "null\n", strlen("null\n"));
 		else
-			http_error(answer, 404, "no example %s was observed in these epochs",
-			           id ? id : "at that place");
+			http_error(answer, 404, "no example at that place was observed in these epochs");
 	}
 	views_return(server->views, view);
 }

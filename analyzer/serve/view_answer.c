@@ -105,10 +105,13 @@ view_report(struct report *report, const struct view *view, const struct texts *
 {
 	const struct dynamics *dynamics = &view->dynamics;
 	const struct store_run_info *info = dynamics->info;
+	char identity[48];
 
 	report_begin(report, NULL);
 	report_text(report, "run", info->name);
 	report_text(report, "version", view->version);
+	snprintf(identity, sizeof(identity), "%u-%lld", (unsigned)info->number, (long long)info->created);
+	report_text(report, "identity", identity);
 	report_text(report, "state", run_state_name(info));
 	report_text(report, "range", view->range);
 	report_epochs(report, "epochs", dynamics->epochs, dynamics->epoch_count);

@@ -1,10 +1,12 @@
 """Pages of a run that is being recorded meanwhile: they follow it, without being loaded again."""
 
+import subprocess
+
 import numpy as np
 import portolan
 import pytest
 
-from served import metrics, observations, selected_by, serving
+from served import PORTOLAN, metrics, observations, selected_by, serving
 
 N = 800
 
@@ -129,6 +131,81 @@ def test_a_slow_answer_is_not_asked_for_at_once(served, page):
     views = [at for what, at in told["log"] if what == "view"]
     answers = [at for what, at in told["log"] if what == "inside"]
     assert views[2] - answers[1] >= 4 * 700
+
+
+def record_anew(store, name):
+    """Overwrites a run: the same ids, other values."""
+    with portolan.Run(name, store=str(store), labels=["a", "b", "c"], overwrite=True, open_timeout=60) as run:
+        p = observations(N, 1, seed=9)[0][0]
+        run.log_gold(0, np.arange(N - 100), p[100:], p[100:] > 0.5, gold=np.zeros(N - 100, "i4"))
+        run.end_epoch(0)
+
+
+@pytest.fixture
+def stored(tmp_path):
+    """A store of one run that has ended."""
+    made = Recording(tmp_path / "store", "live")
+    with made.run:
+        made.record()
+    return tmp_path / "store"
+
+
+def test_run_that_is_overwritten(stored, page):
+    """What was selected on the old data is not selected on the new; the page says so, and a link to the old selection too. Pinned ids stay, if the run has them."""
+    with serving(stored, "live") as served:
+        one = page(served.view(run="live", pinned=["5", "750"]))
+        one.wait_for(run="live", points=N)
+        one.wait(lambda: one.run("return document.querySelectorAll('#pinned article').length") == 2, "pinned examples")
+        one.drag([(0.1, 0.1), (0.9, 0.1), (0.9, 0.9), (0.1, 0.9)])
+        one.wait_for(selected=len(selected_by(one.selection(), metrics(stored, "live"))))
+        link = one.run("return location.href")
+        record_anew(stored, "live")
+        one.wait_for(points=N - 100, selected=0)
+        assert "selection" not in one.settled_fragment()
+        assert "recorded anew" in one.find("#select").text
+        one.wait(lambda: one.run("return document.querySelectorAll('#pinned article').length") == 1, "the pinned example that is there")
+        two = page(link)
+        two.wait_for(points=N - 100, selected=0)
+        assert "recorded anew" in two.find("#select").text and "selection" not in two.settled_fragment()
+        two.drag([(0.1, 0.1), (0.9, 0.1), (0.9, 0.9), (0.1, 0.9)])
+        two.wait_for(selected=len(selected_by(two.selection(), metrics(stored, "live"))))
+        assert "recorded anew" not in two.find("#select").text
+        three = page(two.run("return location.href"))
+        three.wait_for(selected=two.data()["selected"])
+
+
+def seen(one):
+    return one.run("return [...document.querySelectorAll('main section')].filter((section) => section.checkVisibility()).map(({ id }) => id)")
+
+
+def test_run_that_is_removed(stored, page):
+    """Its map goes, with a line that says what happened, and comes back with the run."""
+    with serving(stored, "live") as served:
+        one = page(served.view(run="live"))
+        one.wait_for(run="live", points=N)
+        record_anew(stored, "other")
+        subprocess.run([PORTOLAN, "rm", "live", "--yes", "--store", str(stored)], check=True, capture_output=True)
+        one.wait(lambda: "no longer" in one.status() and "'live'" in one.status(), "words about the run")
+        one.wait_for(points=0, run="", selected=0)
+        assert not seen(one)
+        record_anew(stored, "live")
+        one.wait_for(run="live", points=N - 100)
+        assert seen(one) and not one.status()
+    one.errors()  # the browser itself may say that the progress of such a run is not found
+
+
+def test_store_that_is_moved(stored, page):
+    with serving(stored, "live") as served:
+        one = page(served.view(run="live"))
+        one.wait_for(run="live", points=N)
+        stored.rename(stored.parent / "moved")
+        one.wait(lambda: "no store" in one.status(), "words about the store")
+        one.wait_for(points=0, run="")
+        assert not seen(one)
+        (stored.parent / "moved").rename(stored)
+        one.wait_for(run="live", points=N)
+        assert seen(one) and not one.status()
+    one.errors()  # the browser itself says that the server could not answer
 
 
 def test_server_that_has_ended(recording, page, tmp_path):

@@ -31,7 +31,7 @@ def test_runs(server, portolan, store):
         for path in {run["name"], urllib.parse.quote(run["name"], safe=""), urllib.parse.quote(run["name"])}:
             check(server.json("/api/runs/" + path) == run, "api/runs/" + path)
     server.json("/api/runs/nobody", status=404)
-    for path in ("/api/view?run=nobody", "/api/runs/%00", "/api/runs/%zz", "/api/runs/a%ff", "/api/example?run=a/b&id=99999999"):
+    for path in ("/api/view?run=nobody", "/api/runs/%00", "/api/runs/%zz", "/api/runs/a%ff", "/api/example?run=a/b&place=99999999"):
         check(server.request(path)[0].status in (400, 404), path)
     for path in ("/api/view?run=a/b&epochs=5", "/api/view?run=a/b&epochs=3:2", "/api/points?run=a/b&x=nothing&y=confidence", "/api/view",
                  "/api/bins?run=a/b&x=confidence&y=confidence&box=1,0,0,1",

@@ -88,7 +88,8 @@ export class FileSource {
   }
 
   async exampleOf(_at, id) {
-    return this.examples.example(this.examples.placeOf(id));
+    const place = this.examples.placeOf(id);
+    return place < 0 ? null : this.examples.example(place);
   }
 
   async progress() {

@@ -5,13 +5,11 @@
  *
  * A page whose address has a selection begins with that one; a linked page without one begins with the one that the server keeps.
  */
-import { selectionNow } from "./selection.js";
+import { NOTHING, selectionNow } from "./selection.js";
 import { same } from "./state.js";
 
 const LOOK_MS = 1000;
 const REST_MS = 200; /* from a change until it is sent: more changes often follow, as while epochs are played */
-
-const NOTHING = { x: "", y: "", parts: [] };
 
 /* The selection for the server to keep. If all epochs are shown, it covers all, also those to come. null: nothing is selected. */
 function toKeep({ run, epochs, selection, filters }) {
@@ -64,7 +62,7 @@ class Kept {
 
   async #turn() {
     const state = this.#state;
-    if (this.#isAsking || !state.view || state.view.run !== state.run) {
+    if (this.#isAsking || state.gone || !state.view || state.view.run !== state.run) {
       this.#wait(REST_MS);
       return;
     }

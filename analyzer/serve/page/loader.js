@@ -96,6 +96,7 @@ export class Loader {
       if (!changed.has("run") && !changed.has("epochs")) this.#refresh(false);
     });
     state.subscribe(["box"], () => this.#followBox());
+    state.subscribe(["gone"], () => !state.gone && this.#refresh(true));
   }
 
   /* Which view is shown now, for questions to the source. */
@@ -117,7 +118,7 @@ export class Loader {
   async #refresh(newView) {
     const ticket = ++this.#ticket;
     const state = this.#state;
-    if (!state.run) return;
+    if (!state.run || state.gone) return;
     state.set({ busy: true });
     try {
       const view = newView || !this.#isOfState() ? await this.#source.view(state.run, state.epochs) : state.view;
@@ -132,23 +133,30 @@ export class Loader {
 
   /* Puts loaded data into the state, whose run and epochs it belongs to. */
   #take(found) {
-    const { run, epochs } = this.#state;
+    const { run, epochs, gone } = this.#state;
+    if (gone) return;
     this.#failed = false;
     this.#viewOf = [run, epochs];
     this.#state.set({ ...found, error: null });
   }
 
+  /* A selection that was made before the run was overwritten is of other data: it is dropped. */
   async #loadAll(view) {
     const state = this.#state;
     const at = { run: view.run, epochs: view.range, version: view.version };
-    const of = { run: view.run, filters: state.filters, selection: state.selection, view };
+    const own = `${view.identity} ${view.run}`;
+    const isLost = isSelecting(state) && state.of !== own && state.of.endsWith(` ${view.run}`);
+    const selection = isLost ? NOTHING : state.selection;
+    const of = { run: view.run, filters: state.filters, selection, view };
     const [points, shown, selected] = await Promise.all([
       this.#loadPoints(view, at),
       this.#loadMask(this.#shown, at, filteredNow(of)),
       this.#loadMask(this.#selected, at, selectionNow(of), isElsewhen(of)),
     ]);
     const isKnown = state.points === points && state.shown === shown && state.selected === selected;
-    return { view, points, shown, selected, marks: isKnown ? state.marks : markPoints(points, shown, selected) };
+    const marks = isKnown ? state.marks : markPoints(points, shown, selected);
+    const now = { of: isSelecting({ selection }) ? own : "", ...(isLost ? { selection, isLost } : {}) };
+    return { view, points, shown, selected, marks, ...now };
   }
 
   #loadMask(last, at, selection, isOfOthers) {
@@ -226,6 +234,7 @@ export class Loader {
   }
 
   async #look() {
+    if (this.#state.gone) return;
     if (this.#failed) {
       this.#refresh(true);
       return;

@@ -24,8 +24,10 @@ import { showTools } from "./tools.js";
 
 /* Attributes that say what is drawn now, for tests and for style sheets. */
 function describe(state) {
-  const { view, marks, selected } = state;
-  const { dataset } = document.querySelector("main");
+  const { view, marks, selected } = state.gone ? {} : state;
+  const main = document.querySelector("main");
+  const { dataset } = main;
+  main.hidden = Boolean(state.gone);
   dataset.run = view?.run ?? "";
   dataset.epochs = view ? epochsOf(view) : "";
   dataset.points = marks?.drawn ?? 0;
@@ -41,7 +43,7 @@ function start() {
   const loader = createLoader(state, source);
   const at = (id) => document.getElementById(id);
 
-  state.subscribe(["view", "marks", "selected"], () => describe(state));
+  state.subscribe(["view", "marks", "selected", "gone"], () => describe(state));
   /* A module: show…(its element, {state, source, loader}). */
   const parts = { state, source, loader };
   if (file) showFileNote(document.querySelector("header"), parts);

@@ -1,9 +1,7 @@
 /* parts.js: how the parts of a selection are added, removed and turned around. */
 
-import { isElsewhen } from "./selection.js";
+import { isElsewhen, NOTHING } from "./selection.js";
 import { same } from "./state.js";
-
-const NOTHING = { x: "", y: "", parts: [] };
 
 /* Shift adds, Alt removes; without a key, the choice in the tools decides. */
 export const operationOf = (event, state) => (event?.altKey ? "remove" : event?.shiftKey ? "add" : state.operation);

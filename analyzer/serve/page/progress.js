@@ -131,7 +131,7 @@ class Progress {
     const { state, source } = this;
     clearTimeout(this.#timer);
     try {
-      if (state.run && !(document.hidden && this.#of === state.run)) {
+      if (state.run && !state.gone && !(document.hidden && this.#of === state.run)) {
         const run = state.run;
         const seen = await source.progress(run);
         if (ticket !== this.#ticket) return;

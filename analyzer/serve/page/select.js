@@ -1,7 +1,7 @@
 /* select.js: says how many examples are selected, and takes a box as numbers, for people who use no pointer. */
 import { button, count, element, mark, words } from "./dom.js";
 import { addPart, canInvert, clearSelection, invertSelection } from "./parts.js";
-import { boxPolygon, isElsewhen, sayEpochs } from "./selection.js";
+import { boxPolygon, isElsewhen, isSelecting, sayEpochs } from "./selection.js";
 
 /* The number of selected examples, in words. */
 function describe({ selected, view }) {
@@ -28,6 +28,16 @@ function showEpochsOf(state) {
   });
   box.hidden = true;
   return box;
+}
+
+/* A line about a selection that was dropped, until there is another one. */
+function showLost(state) {
+  const text = element("p", { role: "status", hidden: true }, "The run was recorded anew. What was selected before was of its old data: the selection is gone.");
+  state.subscribe(["isLost", "selection"], () => {
+    if (state.isLost && isSelecting(state)) state.set({ isLost: false });
+    text.hidden = !state.isLost;
+  });
+  return text;
 }
 
 /* Four fields for the edges of a box, and buttons that select with it. */
@@ -73,6 +83,7 @@ export function showSelect(section, { state }) {
     total,
     element("div", { class: "tools" }, clear, invert),
     showEpochsOf(state),
+    showLost(state),
     element("p", { class: "hint" }, "Draw on the map, or brush its histograms. A click pins an example."),
     showNumbers(state),
   );

@@ -13,16 +13,20 @@ function selectionObject(run, epochs, { x, y, parts }, filters) {
   return object.parts || object.filters ? object : null;
 }
 
+export const NOTHING = { x: "", y: "", parts: [] };
+
+export const isSelecting = ({ selection }) => selection.parts.length > 0 || Boolean(selection.filters);
+
 /* Was the selection made at epochs that are not those shown? */
 export function isElsewhen({ selection, view }) {
-  const { epochs, parts, filters } = selection;
-  return Boolean(view) && (parts.length > 0 || Boolean(filters)) && epochs !== undefined && epochs !== view.range && epochs !== epochsOf(view);
+  const { epochs } = selection;
+  return Boolean(view) && isSelecting({ selection }) && epochs !== undefined && epochs !== view.range && epochs !== epochsOf(view);
 }
 
 /* The selection, for questions about the view that is shown; null: nothing is selected. */
 export function selectionNow(state) {
   const { selection, filters } = state;
-  if (selection.parts.length === 0 && !selection.filters) return null;
+  if (!isSelecting(state)) return null;
   const together = selection.filters ? both(filters, selection.filters) : filters;
   return selectionObject(state.run, selection.epochs ?? state.view?.range ?? state.epochs, selection, together);
 }

@@ -114,6 +114,7 @@ export class ServerSource {
   }
 
   exampleOf(at, id) {
+  /* null: the view has no such example. */
     return getJson("api/example", { ...at, id });
   }
 

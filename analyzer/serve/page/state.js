@@ -18,6 +18,8 @@
  *                     keeps the epochs at which it was made when others are shown. The address leaves them out if they are
  *                     those shown. A selection made by a program may have `filters` too, even without parts; the server
  *                     keeps it, the address does not
+ *     of              the identity (as api/view answers) and name of the run on which the selection was made; "": nothing is
+ *                     selected. A run that is overwritten gets another identity
  *     filters         as a selection file has them: {gold: {in: []}, correctness: {min, max}, id: {in: []}},
  *                     and filters that need the user's own file: {"data:COLUMN": {in: []} or {min, max}, text: {contains: []}}
  *     pinned          ids, as texts
@@ -33,6 +35,8 @@
  *     marks           {flags, drawn}: DRAWN and SELECTED (marks.js) for each loaded point; how many are drawn
  *     operation       the effect of a new part on the selection: "replace", "add", "remove"
  *     hovered         place of the example under the pointer, or null
+ *     isLost          was a selection dropped since the run was overwritten?
+ *     gone            a text that says why the run that was shown is not in the store any more; null: it is
  *     busy, error     is data being loaded; a text about what went wrong, or null
  */
 
@@ -45,6 +49,7 @@ const KEPT = {
   cuts: null,
   box: null,
   selection: { x: "", y: "", parts: [] },
+  of: "",
   filters: {},
   pinned: [],
   tool: "lasso",
@@ -59,6 +64,8 @@ const LOADED = {
   marks: null,
   operation: "replace",
   hovered: null,
+  isLost: false,
+  gone: null,
   busy: false,
   error: null,
 };
@@ -174,7 +181,7 @@ export class State {
   fragment() {
     const parts = new URLSearchParams();
     for (const [key, otherwise] of Object.entries(this.#kept)) {
-      if (same(this[key], otherwise) || (key === "selection" && this.selection.filters)) continue;
+      if (same(this[key], otherwise) || (["selection", "of"].includes(key) && this.selection.filters)) continue;
       const value = key === "selection" ? forAddress(this.selection, this.epochs) : this[key];
       parts.set(key, typeof otherwise === "string" ? value : JSON.stringify(value));
     }
