@@ -139,9 +139,13 @@ colours_make(struct colours *colours, const struct view *view, struct texts *tex
 		code = colour_by(colours, view, texts, name, error);
 	else
 		code = colour_measure(colours, view, name, error);
-	if (code < 0)
+	if (code < 0) {
 		colours_free(colours);
-	return code;
+		return code;
+	}
+	for (size_t i = 0; i < view->dynamics.count; i++)
+		colours->without += colours->bytes[i] == COLOUR_NONE;
+	return 0;
 }
 
 void
@@ -190,6 +194,7 @@ colours_report(struct report *report, const char *key, const struct colours *col
 	report_begin(report, key);
 	report_text(report, "name", name);
 	report_text(report, "kind", colours->are_categories ? "category" : "number");
+	report_whole(report, "none", colours->without);
 	if (colours->are_categories) {
 		report_values(report, colours);
 	} else {

@@ -13,6 +13,7 @@
 
 struct colours {
 	unsigned char *bytes; /* by place */
+	uint64_t without;     /* examples: COLOUR_NONE */
 	/* private */
 	bool are_categories, are_numbers; /* neither: there are no colours */
 	double low, high;
@@ -26,8 +27,8 @@ int colours_make(struct colours *colours, const struct view *view, struct texts 
                  struct portolan_error *error);
 void colours_free(struct colours *colours); /* may be called twice */
 
-/* The legend: {"name", "kind": "category", "values": [{"label", "value", "count"}, …]} by falling count, {"name",
- * "kind": "number", "low", "high"}, or null. */
+/* The legend: {"name", "kind": "category", "none", "values": [{"label", "value", "count"}, …]} by falling count,
+ * {"name", "kind": "number", "none", "low", "high"}, or null. `none`: the number of examples without a value. */
 void colours_report(struct report *report, const char *key, const struct colours *colours, const char *name);
 
 /* 0 … most for a value between low and high. */

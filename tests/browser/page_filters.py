@@ -166,6 +166,27 @@ def test_legend_by_keys(page, served, columns):
     gold.wait_for(points=sum(row["label"] == label for row in metrics(served.store, "a/b")))
 
 
+KEY = """return [...document.querySelectorAll('#legend li')].map((entry) => [entry.querySelector('.label').textContent, Number(entry.querySelector('.count').textContent.replace(',', '')),
+    JSON.stringify([getComputedStyle(entry.querySelector('.swatch')).backgroundColor, getComputedStyle(entry.querySelector('.swatch')).borderTopColor])])"""
+
+
+def test_key_of_no_value(page, served, columns):
+    """Examples without a value have a look and an entry of their own: the key adds up to all that are drawn."""
+    for colour, label, count in (("many", "other", sum(i % 40 >= 12 and i % 100 != 99 for i in range(N))), ("part", None, 0), ("size", None, 0)):
+        one = page(columns.view(run="a/b", colour=f"data:{colour}"))
+        one.wait_for(points=N)
+        key = {name: (number, look) for name, number, look in one.run(KEY)}
+        missing = sum(i % 100 == 99 or record(i)[colour] is None for i in range(N))
+        assert key["no value"][0] == missing, key
+        assert len({look for _, look in key.values()}) == len(key), f"two entries look the same: {key}"
+        assert colour == "size" or sum(number for number, _ in key.values()) == N
+        assert not label or key[label][0] == count
+    one = page(columns.view(run="a/b", colour="data:part"))
+    one.wait_for(points=N)
+    one.run("[...document.querySelectorAll('#legend button')].at(-1).click()")
+    one.wait_for(points=sum(i % 100 == 99 or i % 3 == 0 for i in range(N)))
+
+
 @pytest.fixture(scope="module")
 def many(folder):
     """A server over run "many": twenty labels, label k on 10 + k examples; and thirty examples without one."""

@@ -34,7 +34,7 @@ const whole = new Intl.NumberFormat("en");
 /* Replaces the children. The focus moves to the new child with the same data-key. */
 export function refill(parent, ...children) {
   const key = parent.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
-  parent.replaceChildren(...children);
+  parent.replaceChildren(...children.filter(Boolean));
   if (key !== undefined) parent.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
 }
 

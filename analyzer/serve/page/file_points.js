@@ -46,14 +46,15 @@ function colourAll(examples, colour) {
 export function legendOf(examples, colour) {
   if (colour === "none") return null;
   const extent = examples.extent(colour);
-  if (extent) return { name: colour, kind: "number", low: extent.low, high: extent.high };
+  const none = colourAll(examples, colour).reduce((count, byte) => count + (byte === COLOUR_NONE ? 1 : 0), 0);
+  if (extent) return { name: colour, kind: "number", none, low: extent.low, high: extent.high };
   const categories = examples.categories(colour);
   const ranks = ranksOf(categories);
   const counts = new Array(ranks.size + 1).fill(0);
   for (const number of categories.numbers) if (number >= 0) counts[ranks.get(number) ?? ranks.size]++;
   const values = [...ranks.keys()].map((number, rank) => ({ label: categories.label(number), value: categories.value(number), count: counts[rank] }));
   if (counts[ranks.size] > 0) values.push({ label: "other", value: null, count: counts[ranks.size] });
-  return { name: colour, kind: "category", values };
+  return { name: colour, kind: "category", none, values };
 }
 
 /* n × uint16 x, n × uint16 y, n × uint8 colour: of all, or of these places. */

@@ -18,12 +18,15 @@ uniform uint mask, wanted; /* of flags: points whose masked flags equal "wanted"
 uniform vec4 instead; /* a colour that replaces the point's own, unless its alpha is 0 */
 uniform sampler2D palette;
 flat out vec4 shade;
+flat out float ring; /* 1: a ring, which stands for no value */
 void main() {
   bool drawn = (flags & mask) == wanted;
   gl_Position = drawn ? vec4((vec2(x, y) - centre) * scale, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);
   gl_PointSize = size;
-  vec3 rgb = instead.a > 0.0 ? instead.rgb : texelFetch(palette, ivec2(int(colour), 0), 0).rgb;
+  vec4 look = texelFetch(palette, ivec2(int(colour), 0), 0);
+  vec3 rgb = instead.a > 0.0 ? instead.rgb : look.rgb;
   shade = vec4(rgb * alpha, alpha);
+  ring = 1.0 - look.a;
 }`;
 
 const SQUARE = `#version 300 es
@@ -35,12 +38,14 @@ void main() { pixel = shade; }`;
 const ROUND = `#version 300 es
 precision mediump float;
 flat in vec4 shade;
+flat in float ring;
 uniform float size;
 out vec4 pixel;
 void main() {
   float edge = (0.5 - length(gl_PointCoord - 0.5)) * size;
-  if (edge <= 0.0) discard;
-  pixel = shade * min(edge, 1.0);
+  float hole = ring * clamp(edge - max(1.0, 0.22 * size), 0.0, 1.0);
+  if (edge <= 0.0 || hole >= 1.0) discard;
+  pixel = shade * min(edge, 1.0) * (1.0 - hole);
 }`;
 
 const ROUND_FROM = 3; /* pixels: smaller points are square */

@@ -1,7 +1,7 @@
 /* legend.js: says what the colours mean. A click on a gold label, or on a value of the user's own column, shows its examples
  * alone; a second click shows all again. */
 import { count, element, number, refill, words } from "./dom.js";
-import { categoryColour, isOthers, numberColour, onTheme } from "./palette.js";
+import { categoryColour, isOthers, noneColour, numberColour, onTheme } from "./palette.js";
 
 function drawRamp(legend) {
   const canvas = element("canvas", { width: 128, height: 1, class: "ramp", "aria-hidden": "true" });
@@ -19,8 +19,8 @@ function drawRamp(legend) {
   );
 }
 
-/* A filter takes a label by its number, and a value of the user's file by its text. */
-const isFilter = ({ name }) => name === "gold" || name.startsWith("data:");
+/* A filter takes a label by its number, a value of the user's file by its text, and null for those without. */
+const isFilter = ({ kind }) => kind === "category";
 const valueOf = (legend, { label, value }) => (legend.name === "gold" ? value : label);
 
 export function showLegend(section, { state }) {
@@ -30,17 +30,18 @@ export function showLegend(section, { state }) {
     state.set({ filters: isOnly ? filters : { ...filters, [name]: { in: [value] } } });
   };
 
+  /* rank: null is that of no value. */
   const entry = (legend, category, rank) => {
     const { label, count: examples } = category;
-    const swatch = element("span", { class: "swatch" });
-    swatch.style.backgroundColor = categoryColour(rank);
+    const swatch = element("span", { class: rank === null ? "swatch ring" : "swatch" });
+    swatch.style[rank === null ? "borderColor" : "backgroundColor"] = rank === null ? noneColour() : categoryColour(rank);
     const texts = [swatch, element("bdi", { class: "label" }, label), element("span", { class: "count" }, count(examples))];
     if (!isFilter(legend) || isOthers(rank)) return element("li", {}, ...texts);
-    const value = valueOf(legend, category);
+    const value = rank === null ? null : valueOf(legend, category);
     const wanted = state.filters[legend.name]?.in;
     const isOn = !wanted || wanted.includes(value) || wanted.includes(label);
     const title = "Show this value alone, or all again";
-    return element("li", {}, element("button", { type: "button", "aria-pressed": String(isOn), "data-key": value, title, onclick: () => only(legend.name, value) }, ...texts));
+    return element("li", {}, element("button", { type: "button", "aria-pressed": String(isOn), "data-key": value ?? "", title, onclick: () => only(legend.name, value) }, ...texts));
   };
 
   const show = () => {
@@ -48,13 +49,9 @@ export function showLegend(section, { state }) {
     section.hidden = !legend;
     if (!legend) return;
     const title = legend.name === "gold" ? "gold label" : words(legend.name.replace(/^data:/, ""));
-    refill(
-      section,
-      element("h2", {}, title),
-      legend.kind === "number"
-        ? drawRamp(legend)
-        : element("ul", {}, ...legend.values.map((value, rank) => entry(legend, value, rank))),
-    );
+    const entries = (legend.values ?? []).map((value, rank) => entry(legend, value, rank));
+    if (legend.none > 0) entries.push(entry(legend, { label: "no value", count: legend.none }, null));
+    refill(section, element("h2", {}, title), legend.kind === "number" ? drawRamp(legend) : null, element("ul", {}, ...entries));
   };
 
   state.subscribe(["points", "filters"], show);

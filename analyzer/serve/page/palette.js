@@ -8,6 +8,7 @@ const CATEGORIES = {
   dark: ["#56b4e9", "#e69f00", "#1fbf92", "#d98bb8", "#c1fcf7", "#7457d1", "#f6f852", "#748862", "#f28e6c", "#21e79b", "#a592c9", "#50d9ef"],
 };
 const OTHER = { light: "#767676", dark: "#9a9a9a" };
+const NONE = { light: "#a08a6c", dark: "#8f8168" }; /* of a ring: no value */
 const UNSELECTED = { light: "#b9bdc3", dark: "#4b535c" };
 const ONE = { light: "#0072b2", dark: "#56b4e9" };
 /* The part of viridis that has this contrast. */
@@ -25,20 +26,22 @@ export const isOthers = (rank) => rank >= CATEGORIES.light.length;
 
 export const categoryColour = (rank) => CATEGORIES[theme()][rank] ?? OTHER[theme()];
 
+export const noneColour = () => NONE[theme()];
+
 /* share: from 0, the lowest, to 1. */
 export function numberColour(share) {
   const [from, to] = VIRIDIS[theme()];
   return d3.interpolateViridis(from + share * (to - from));
 }
 
-/* The colour of each byte that a point may have: 256 × [red, green, blue], 0 … 255. */
+/* The look of each byte that a point may have: 256 × [red, green, blue, 255 for a disc or 0 for a ring], 0 … 255. */
 export function byteColours(legend) {
   const bytes = new Uint8Array(256 * 4);
   for (let byte = 0; byte < 256; byte++) {
-    const none = legend ? OTHER[theme()] : plainColour();
-    const text = byte === 255 || !legend ? none : legend.kind === "category" ? categoryColour(byte) : numberColour(byte / 254);
+    const isRing = Boolean(legend) && byte === 255;
+    const text = !legend ? plainColour() : isRing ? noneColour() : legend.kind === "category" ? categoryColour(byte) : numberColour(byte / 254);
     const { r, g, b } = d3.color(text).rgb();
-    bytes.set([r, g, b, 255], 4 * byte);
+    bytes.set([r, g, b, isRing ? 0 : 255], 4 * byte);
   }
   return bytes;
 }

@@ -86,7 +86,8 @@ export class ServerSource {
     return { bytes, n: bytes.byteLength / 5 };
   }
 
-  /* {name, kind: "number", low, high}, {name, kind: "category", values: [{label, value, count}]}, or null. */
+  /* {name, kind: "number", none, low, high}, {name, kind: "category", none, values: [{label, value, count}]}, or null. `none`
+   * counts the examples without a value. */
   legend(at, colour) {
     return getJson("api/legend", { ...at, colour });
   }
@@ -113,8 +114,8 @@ export class ServerSource {
     return getJson("api/example", { ...at, place });
   }
 
-  exampleOf(at, id) {
   /* null: the view has no such example. */
+  exampleOf(at, id) {
     return getJson("api/example", { ...at, id });
   }
 
