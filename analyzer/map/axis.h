@@ -49,7 +49,7 @@ void map_range_add(struct map_range *range, const struct map_column *column, con
 /* `margin` is a share of the range. A range without values, or with a single one, gives an axis too. */
 void map_axis_make(struct map_axis *axis, const struct map_column *column, struct map_range range, double margin);
 
-/* The values themselves: on a grid, bins reach half a step further. Not empty: a single value has another step above it. */
+/* The values themselves: on a grid, bins reach half a step further. A single value has another step above it. */
 struct map_range map_axis_values(const struct map_axis *axis);
 
 /* The number of the value's bin, of `bins` bins between low and high. A value outside gets the bin at that end. Inline, since

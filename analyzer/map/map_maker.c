@@ -113,8 +113,9 @@ compare_means(const void *a, const void *b)
 	return (*first > *second) - (*first < *second);
 }
 
-/* The range of colours goes from 2 to 98% of the means: it leaves out the extremes, which few cells have. If all but these
- * are alike, it goes to the extremes. That of whole numbers begins at the least, and has a whole step unless it is short. */
+/* The range of colours goes from 2 to 98% of the means: it leaves out the extremes, which few cells have. If all but
+ * these are alike, it goes to the extremes. That of whole numbers begins at the least, and has a whole step unless it
+ * is short. */
 static void
 set_range(struct map_data *data, size_t count, float *sorted)
 {

@@ -8,12 +8,11 @@
  *
  * `polygon` in place of `parts` is one part that adds. Parts are applied in their order, to nothing at first. Without
  * either, all examples that pass the filters are selected. The even-odd rule decides what is inside, exactly, on the
- * measures themselves as float64; edges and vertices are inside. An example of which a measure is missing or infinite is
- * never inside.
- * Bounds are inclusive; an example that lacks the filter's value does not pass. `gold` takes numbers of classes, names
- * of classes, and null for examples without a label; `id` takes numbers, or texts; measures and users' columns take
- * "min", "max", and "in" with numbers. `digests` show whether the data has changed since the selection was made: see
- * within_is_changed().
+ * measures themselves as float64; edges and vertices are inside. An example of which a measure is missing or infinite
+ * is never inside. Bounds are inclusive; an example that lacks the filter's value does not pass. `gold` takes numbers
+ * of classes, names of classes, and null for examples without a label; `id` takes numbers, or texts; measures and
+ * users' columns take "min", "max", and "in" with numbers. `digests` show whether the data has changed since the
+ * selection was made: see within_is_changed().
  *
  * The live page has two more filters, which need the user's own file: "data:COLUMN", with "in" and texts, or like that
  * of a measure; and "text": {"contains": ["a", "b"]} for examples whose id or texts hold all of these. In an export,
