@@ -50,7 +50,7 @@ filter_bytes(const struct filter_options *options, size_t rows, size_t features,
 	fitting = fitting > scratch ? fitting : scratch;
 	scratch = parallel_slots(options->threads) * groups * (sizeof(uint32_t) + 1) + groups * sizeof(uint32_t);
 	fitting = fitting > scratch ? fitting : scratch;
-	scratch = rows * 12 + filter_least(options->slice, rows) * 36;
+	scratch = rows * 24 + filter_least(options->slice, rows) * 36;
 	return bytes + (fitting > scratch ? fitting : scratch);
 }
 
@@ -70,9 +70,11 @@ check(const struct filter_options *options, const struct filter_data *data, stru
 		return error_set(error, PORTOLAN_E_INVALID,
 		                 "--train-size %zu must be below --target-size %zu: towards the end so many are left",
 		                 options->train, options->target);
-	if (options->target >= rows)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "--target-size %zu: there are %zu examples, nothing to remove", options->target, rows);
+	if (options->target > rows)
+		return error_set(
+		        error, PORTOLAN_E_INVALID,
+		        "--target-size %zu: there are %zu examples; with %zu they are measured, and none is removed",
+		        options->target, rows, rows);
 	if (data->classes > UINT16_MAX)
 		return error_set(error, PORTOLAN_E_INVALID, "%zu labels are more than classes can be: are they ids?",
 		                 data->classes);
@@ -156,48 +158,37 @@ filter_free(struct filter *filter)
 	*filter = (struct filter){0};
 }
 
+/* By row; one piece of memory, whose start is `made`. */
 static int
-predict(struct filter *filter, struct portolan_error *error)
+predict(const struct filter *filter, struct predictions *found, struct portolan_error *error)
 {
 	struct problem problem = filter_problem(filter);
 	size_t rows = filter->matrix.rows;
-	struct predictions found = {.made = malloc(rows * sizeof(uint32_t)),
-	                            .correct = malloc(rows * sizeof(uint32_t)),
-	                            .margins = malloc(rows * sizeof(float))};
-	int code = found.made && found.correct && found.margins
-	                   ? predict_all(&problem, &filter->training, filter->weights, &found, error)
-	                   : filter_out_of_memory(filter, error);
 
-	for (size_t row = 0; code >= 0 && row < rows; row++) {
-		uint32_t example = filter->examples[row];
-
-		filter->scores.made[example] = found.made[row];
-		filter->scores.correct[example] = found.correct[row];
-		filter->scores.margins[example] = found.margins[row];
-	}
-	free(found.made);
-	free(found.correct);
-	free(found.margins);
-	return code;
+	found->made = malloc(3 * rows * sizeof(uint32_t));
+	if (!found->made)
+		return filter_out_of_memory(filter, error);
+	found->correct = found->made + rows;
+	found->margins = (float *)(found->correct + rows);
+	return predict_all(&problem, &filter->training, filter->weights, found, error);
 }
 
 /* Means over the examples, in their order. */
 static void
-summarise(const struct filter *filter, struct filter_log *log)
+summarise(const struct filter *filter, const struct predictions *found, struct filter_log *log)
 {
-	const struct filter_scores *scores = &filter->scores;
 	uint64_t made = 0, correct = 0, trained = 0;
 	double sum = 0;
 
 	log->left = filter->matrix.rows;
 	for (size_t rank = 0; rank < filter->matrix.rows; rank++) {
-		uint32_t example = filter->examples[filter->by_rank[rank]];
+		uint32_t row = filter->by_rank[rank];
 
-		made += scores->made[example];
-		correct += scores->correct[example];
-		log->unpredicted += scores->made[example] == 0;
-		if (scores->made[example])
-			sum += scores->correct[example] / (double)scores->made[example];
+		made += found->made[row];
+		correct += found->correct[row];
+		log->unpredicted += found->made[row] == 0;
+		if (found->made[row])
+			sum += found->correct[row] / (double)found->made[row];
 	}
 	for (size_t set = 0; set < filter->options.partitions; set++) {
 		trained += filter->training.sizes[set];
@@ -206,6 +197,18 @@ summarise(const struct filter *filter, struct filter_log *log)
 	log->trained = (trained + filter->options.partitions / 2) / filter->options.partitions;
 	log->mean_p = log->left > log->unpredicted ? sum / (double)(log->left - log->unpredicted) : NAN;
 	log->accuracy = made ? (double)correct / (double)made : NAN;
+}
+
+static void
+keep_scores(struct filter *filter, const struct predictions *found)
+{
+	for (size_t row = 0; row < filter->matrix.rows; row++) {
+		uint32_t example = filter->examples[row];
+
+		filter->scores.made[example] = found->made[row];
+		filter->scores.correct[example] = found->correct[row];
+		filter->scores.margins[example] = found->margins[row];
+	}
 }
 
 /* Fills the rows that become free from the end, lowest first, highest first. */
@@ -232,52 +235,64 @@ remove_rows(struct filter *filter, const struct slice *slice)
 	filter->matrix.rows = left;
 }
 
+/* Those that a phase would remove, `size` of them at most; slice->rows is the caller's to free(). */
 static int
-remove_slice(struct filter *filter, struct filter_log *log, struct portolan_error *error)
+choose_slice(const struct filter *filter, const struct predictions *found, size_t size, struct slice *slice,
+             struct filter_log *log, struct portolan_error *error)
 {
 	const struct filter_options *options = &filter->options;
-	size_t rows = filter->matrix.rows;
-	struct slice slice;
-	struct slice_request request = {.made = malloc(3 * rows * sizeof(uint32_t)),
-	                                .order = filter->by_rank,
-	                                .count = rows,
-	                                .size = filter_least(options->slice, rows - options->target),
-	                                .threshold = options->threshold,
-	                                .heuristic = options->heuristic,
-	                                .ties = options->ties,
-	                                .seed = options->seed,
-	                                .phase = filter->phases};
-	uint32_t *made = (uint32_t *)request.made, *correct = made + rows;
-	float *margins = (float *)(correct + rows);
-	int code;
+	const struct slice_request request = {.made = found->made,
+	                                      .correct = found->correct,
+	                                      .margins = found->margins,
+	                                      .order = filter->by_rank,
+	                                      .count = filter->matrix.rows,
+	                                      .size = size,
+	                                      .threshold = options->threshold,
+	                                      .heuristic = options->heuristic,
+	                                      .ties = options->ties,
+	                                      .seed = options->seed,
+	                                      .phase = filter->phases};
+	int code = slice_take(&request, slice, error);
 
-	if (!made)
-		return filter_out_of_memory(filter, error);
-	request.correct = correct;
-	request.margins = margins;
-	for (size_t row = 0; row < rows; row++) {
-		made[row] = filter->scores.made[filter->examples[row]];
-		correct[row] = filter->scores.correct[filter->examples[row]];
-		margins[row] = filter->scores.margins[filter->examples[row]];
-	}
-	code = slice_take(&request, &slice, error);
-	free(made);
 	if (code < 0)
 		return code;
-	log->removed = slice.count;
-	log->qualified = slice.qualified;
-	log->lowest = slice.lowest;
-	log->tied = slice.tied;
-	log->tied_removed = slice.tied_removed;
-	remove_rows(filter, &slice);
-	free(slice.rows);
-	filter->finished = slice.qualified < options->slice || filter->matrix.rows <= options->target;
+	log->removed = slice->count;
+	log->qualified = slice->qualified;
+	log->lowest = slice->lowest;
+	log->tied = slice->tied;
+	log->tied_removed = slice->tied_removed;
 	return 0;
+}
+
+/* Scores what is left, and removes a slice of this size at most. Of size 0, nothing of the filter's result changes. */
+static int
+score_and_remove(struct filter *filter, size_t size, bool keep, struct filter_log *log, struct portolan_error *error)
+{
+	struct predictions found = {0};
+	struct slice slice = {0};
+	int code = filter_draw(filter, error);
+
+	if (code >= 0)
+		code = filter_fit(filter, log, error);
+	if (code >= 0)
+		code = predict(filter, &found, error);
+	if (code >= 0) {
+		summarise(filter, &found, log);
+		code = choose_slice(filter, &found, size, &slice, log, error);
+	}
+	if (code >= 0 && keep)
+		keep_scores(filter, &found);
+	if (code >= 0)
+		remove_rows(filter, &slice);
+	free(slice.rows);
+	free(found.made);
+	return code;
 }
 
 int
 filter_phase(struct filter *filter, struct portolan_error *error)
 {
+	const struct filter_options *options = &filter->options;
 	struct filter_log *log, line = {0};
 	int code;
 
@@ -287,17 +302,21 @@ filter_phase(struct filter *filter, struct portolan_error *error)
 	if (!log)
 		return filter_out_of_memory(filter, error);
 	filter->log = log;
-	code = filter_draw(filter, error);
-	if (code >= 0)
-		code = filter_fit(filter, &line, error);
-	if (code >= 0)
-		code = predict(filter, error);
+	code = score_and_remove(filter, filter_least(options->slice, filter->matrix.rows - options->target), true,
+	                        &line, error);
 	if (code < 0)
 		return code;
-	summarise(filter, &line);
-	code = remove_slice(filter, &line, error);
-	if (code < 0)
-		return code;
+	filter->finished = line.qualified < options->slice || filter->matrix.rows <= options->target;
 	filter->log[filter->phases++] = line;
 	return !filter->finished;
+}
+
+int
+filter_measure(struct filter *filter, struct portolan_error *error)
+{
+	filter->kept = filter->log[filter->phases - 1];
+	if (filter->kept.removed == 0)
+		return 0;
+	filter->kept = (struct filter_log){0};
+	return score_and_remove(filter, 0, false, &filter->kept, error);
 }

@@ -6,6 +6,7 @@
  *     filter_init(&filter, &options, &data, error); filter_load(&filter, &source, error)
  *     while ((code = filter_phase(&filter, error)) > 0)
  *             … filter.log[filter.phases − 1] …
+ *     filter_measure(&filter, error); … filter.kept …
  *     … filter.scores, filter.rows left: filter.examples[0 … rows − 1] …
  *     filter_free(&filter)
  */
@@ -65,7 +66,8 @@ struct filter {
 	uint32_t *by_rank; /* rows by ascending example */
 	struct filter_scores scores;
 	struct filter_log *log;
-	size_t phases; /* done */
+	size_t phases;          /* done */
+	struct filter_log kept; /* filter_measure(): the set that is left in the end; nothing removed */
 	bool finished;
 	/* private */
 	struct training training;
@@ -85,9 +87,27 @@ void filter_free(struct filter *filter); /* may be called twice */
 /* 1: one phase done, and more to do; 0: that was the last. */
 int filter_phase(struct filter *filter, struct portolan_error *error);
 
+/* After the last phase: scores what is left as one phase more would, and removes nothing; where the last phase removed
+ * nothing, its line is the measurement. The scores by example stay those of the phases. No phase, or checkpoint, after
+ * it. */
+int filter_measure(struct filter *filter, struct portolan_error *error);
+
 /* Bytes it takes, all in all; groups: 0 where each example is its own. */
 uint64_t filter_bytes(const struct filter_options *options, size_t rows, size_t features, size_t classes,
                       size_t groups);
+
+/* The log's lines, the kept set's the last, which has removed = 0: phases, and one more unless the last is that one. */
+static inline size_t
+filter_lines(const struct filter *filter)
+{
+	return filter->phases + (filter->log[filter->phases - 1].removed > 0);
+}
+
+static inline const struct filter_log *
+filter_line(const struct filter *filter, size_t line)
+{
+	return line < filter->phases ? &filter->log[line] : &filter->kept;
+}
 
 static inline size_t
 filter_left(const struct filter *filter)

@@ -63,8 +63,8 @@ report_log(const char *path, enum rows_format format, const struct filter *filte
 
 	if (code < 0)
 		return code;
-	for (size_t phase = 0; phase < filter->phases; phase++) {
-		const struct filter_log *log = &filter->log[phase];
+	for (size_t phase = 0; phase < filter_lines(filter); phase++) {
+		const struct filter_log *log = filter_line(filter, phase);
 
 		rows_whole(&rows, phase + 1);
 		rows_whole(&rows, log->left);
@@ -202,7 +202,7 @@ add_predictability(struct chart_panel *panel, const struct predictability *predi
 int
 report_chart(const struct filter *filter, const struct picture *picture, struct portolan_error *error)
 {
-	size_t n = filter->phases;
+	size_t n = filter_lines(filter);
 	double *phase = malloc((4 * n + 1) * sizeof(*phase)), *left = phase + n, *p = left + n, *accuracy = p + n;
 	struct predictability predictability = {0};
 	char caption[160];
@@ -223,9 +223,9 @@ report_chart(const struct filter *filter, const struct picture *picture, struct 
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the chart");
 	for (size_t i = 0; i < n; i++) {
 		phase[i] = (double)i + 1;
-		left[i] = (double)filter->log[i].left;
-		p[i] = filter->log[i].mean_p;
-		accuracy[i] = filter->log[i].accuracy;
+		left[i] = (double)filter_line(filter, i)->left;
+		p[i] = filter_line(filter, i)->mean_p;
+		accuracy[i] = filter_line(filter, i)->accuracy;
 	}
 	count_predictability(&predictability, filter);
 	chart.panels[0].y_max = 1.05 * (double)filter->total;

@@ -22,7 +22,7 @@ struct report_names {
 int report_examples(const char *path, const struct report_names *names, const uint32_t *examples, size_t count,
                struct portolan_error *error);
 
-/* Of each phase. */
+/* Of each phase, and of the kept set. */
 int report_log(const char *path, enum rows_format format, const struct filter *filter, struct portolan_error *error);
 
 /* Of each example: as the last phase that scored it has it. */

@@ -1,6 +1,6 @@
 /*
  * status.c: time left is that of a phase for each example, as of the last one, times what the phases to come have to go
- * through if every slice is full.
+ * through if every slice is full; what is kept is gone through once more.
  */
 #include "status.h"
 
@@ -53,7 +53,8 @@ status_update(struct status *status, const struct filter *filter)
 
 	if (!status->enabled)
 		return;
-	to_go = phases * 0.5 * (left + (double)filter->options.target) * (time - status->last) / (double)log->left;
+	to_go = (phases * 0.5 * (left + (double)filter->options.target) + (double)filter->options.target) *
+	        (time - status->last) / (double)log->left;
 	status->last = time;
 	number_print_grouped(filter_left(filter), examples);
 	print_time(to_go, remaining, sizeof(remaining));

@@ -194,6 +194,8 @@ run_phases(struct aflite *aflite, struct portolan_error *error)
 		if (code >= 0)
 			status_update(&status, filter);
 	}
+	if (code >= 0)
+		code = filter_measure(filter, error);
 	status_end(&status);
 	return code < 0 ? code : 0;
 }
@@ -204,18 +206,21 @@ report_result(const struct aflite *aflite)
 {
 	const struct filter *filter = &aflite->filter;
 	const struct filter_log *first = &filter->log[0], *last = &filter->log[filter->phases - 1];
-	uint64_t unfinished = 0, lacking = 0, sets = filter->phases * filter->options.partitions;
+	uint64_t unfinished = 0, lacking = 0, sets = filter_lines(filter) * filter->options.partitions;
 
-	for (size_t phase = 0; phase < filter->phases; phase++) {
-		unfinished += filter->log[phase].unfinished;
-		lacking += filter->log[phase].lacking;
+	for (size_t line = 0; line < filter_lines(filter); line++) {
+		unfinished += filter_line(filter, line)->unfinished;
+		lacking += filter_line(filter, line)->lacking;
 	}
 	message_note("aflite: kept %s of %s examples after %zu %s: %s", NUMBER_GROUPED(filter_left(filter)),
 	             NUMBER_GROUPED(filter->total), filter->phases, filter->phases == 1 ? "phase" : "phases",
 	             filter_left(filter) <= filter->options.target ? "so many were asked for"
 	                                                           : "fewer than a slice were predictable enough");
-	message_note("aflite: held-out accuracy %.3f in the first phase, %.3f in the last", first->accuracy,
-	             last->accuracy);
+	if (filter_left(filter) == filter->total)
+		message_note("aflite: held-out accuracy %.3f of all examples; nothing was removed", first->accuracy);
+	else
+		message_note("aflite: held-out accuracy %.3f of all examples, %.3f before the last slice was removed, %.3f of the kept",
+		             first->accuracy, last->accuracy, filter->kept.accuracy);
 	if (last->tied > last->tied_removed)
 		message_note("aflite: %s examples shared the p at the last cut; --ties %s decided among them",
 		             NUMBER_GROUPED(last->tied), slice_ties_names[filter->options.ties]);
@@ -280,6 +285,8 @@ const struct command aflite_command = {
                 "portolan aflite --features X.npy --run snli/seed1 -o kept.txt\n"
                 "without the tenth of the data that the features' model was fine-tuned on\n"
                 "portolan aflite --features X.npy --run snli/seed1 --exclude warm-up.txt -o kept.txt\n"
+                "how biased is a data set as it is? Nothing is removed\n"
+                "portolan aflite --features X.npy --labels y.npy --threshold 1.01 --log bias.csv -o all.txt\n"
                 "and what the run measured of those that are kept\n"
                 "portolan select snli/seed1 --by confidence:asc --only kept.txt --with-measures --format csv\n",
         .help = "Adversarial Filters of Dataset Biases (Le Bras et al., ICML 2020). "
@@ -291,6 +298,7 @@ const struct command aflite_command = {
                 "Ties decide much: p is a fraction of at most M predictions, and often most examples have p = 1. margin orders them by how far the classifiers prefer the label, on average; kept sets of two seeds then agree far better than with chance (hash), which is the published way.\n\n"
                 "Prints the row numbers that are kept, from 0, ascending; with --run or --feature-ids their ids, with --data the lines of your own file. "
                 "The log has for each phase the examples it scored, their mean p, the held-out accuracy (the paper's estimate of the representation's bias, Eq. 5), how many were removed, and how many shared the p at the cut. "
+                "Its last line is the kept set, scored once more: nothing is removed there. "
                 "The result does not depend on the number of threads; a checkpoint that is taken up gives the same result, to the byte. "
                 "It depends in its last digits on the kind of processor (plain, avx2 or avx512), which the checkpoint names: another kind does not take it up.",
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_STRICT | COMMON_THREADS | COMMON_SCRIPT,

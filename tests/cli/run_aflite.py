@@ -254,13 +254,12 @@ def choices():
     assert (sampled["phase_removed"] == 1).sum() == 100 and sampled["p"][sampled["phase_removed"] == 1].min() < 1
     aflite(*data, "--partitions", 10, "--train-size", 200, "--target-size", 1497, "--heuristic", "greedy", "--log", "log.csv", "-o",
            "kept.txt")
-    assert len(rows_of("kept.txt")) == 1497 and len(open("log.csv", encoding="utf-8").readlines()) == 4
+    assert len(rows_of("kept.txt")) == 1497 and [row["removed"] for row in log_of("log.csv")] == ["1", "1", "1", "0"]
     done = aflite(*data, *SMALL, "--threshold", 1, "--log", "log.csv", "--baseline", "base.txt", "-o", "kept.txt")
     assert "fewer than a slice were predictable enough" in done.stderr
-    with open("log.csv", encoding="utf-8", newline="") as file:
-        log = list(csv.DictReader(file))
+    log = log_of("log.csv")
     aflite(*data, *SMALL, "--threshold", 1, "--log", "log.npy", "--scores", "scores.jsonl", "-o", "kept.txt")
-    assert [[float(cell or "nan") for cell in row.values()] for row in log] == [list(map(float, row)) for row in np.load("log.npy").tolist()]
+    assert np.array_equal([[float(cell or "nan") for cell in row.values()] for row in log], np.load("log.npy").tolist(), equal_nan=True)
     with open("scores.jsonl", encoding="utf-8") as file:
         assert [row["row"] for row in map(json.loads, file) if row["phase_removed"] is None] == rows_of("kept.txt")
     aflite(*data, *SMALL, "--threshold", 1, "--scores", "scores.npy", "-o", "kept.txt")
@@ -268,7 +267,7 @@ def choices():
     assert scores["row"][scores["phase_removed"] == -1].tolist() == rows_of("kept.txt") and scores["label"].dtype.kind == "U"
     kept, base = rows_of("kept.txt"), rows_of("base.txt")
     assert 1500 - sum(int(row["removed"]) for row in log) == len(kept) == len(base)
-    assert int(log[-1]["qualified"]) == int(log[-1]["removed"]) < 40 and all(int(row["removed"]) == 40 for row in log[:-1])
+    assert int(log[-2]["qualified"]) == int(log[-2]["removed"]) < 40 and all(int(row["removed"]) == 40 for row in log[:-2])
     assert sorted(set(base)) == base and base != kept and base[-1] < 1500
     manifest = json.load(open("kept.txt.manifest.json", encoding="utf-8"))
     assert manifest["kept"] == len(kept) and manifest["parameters"]["train_size"] == 150
@@ -283,6 +282,37 @@ def choices():
     aflite(*data, *SMALL, "--plot", "phases.svg", "-o", "kept.txt")
     assert b"</svg>" in read("phases.svg")[0]
     assert aflite(*data, *SMALL).stdout == "".join(f"{row}\n" for row in rows_of("kept.txt"))
+
+
+def log_of(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def measured():
+    """The bias of what is written is measured too, and by itself where nothing is to be removed."""
+    X, y = reference.clouds(900, 12, 3, 3, seed=7)
+    words = (*save(X, y), "--partitions", 12, "--train-size", 90, "--slice", 60)
+    done = aflite(*words, "--target-size", 600, "--log", "log.csv", "--scores", "scores.csv", "-o", "kept.txt")
+    log, kept = log_of("log.csv"), rows_of("kept.txt")
+    assert [int(row["removed"]) for row in log] == [60] * 5 + [0] and int(log[-1]["examples"]) == len(kept) == 600, log
+    made, correct, _ = reference.score(X[kept].astype("f8"), y[kept], 0, 5, 12, 90)
+    assert abs(correct.sum() / made.sum() - float(log[-1]["accuracy"])) < 2e-3, (correct.sum() / made.sum(), log[-1])
+    assert int(log[-1]["qualified"]) >= np.sum(correct / np.maximum(made, 1) >= 0.76) > 0, log[-1]
+    first, last, now = (float(log[at]["accuracy"]) for at in (0, -2, -1))
+    said = f"held-out accuracy {first:.3f} of all examples, {last:.3f} before the last slice was removed, {now:.3f} of the kept"
+    assert said in done.stderr and first > last > now, (said, done.stderr)
+    assert json.load(open("kept.txt.manifest.json", encoding="utf-8"))["held_out_accuracy"] == {"all": first, "before_last_slice": last, "kept": now}
+    assert scores_of("scores.csv")["predictions"].max() <= 12
+    for option in (("--target-size", 900), ("--threshold", 1.01)):
+        done = aflite(*words, *option, "--log", "alone.csv", "--scores", "scores.csv", "--plot", "alone.svg", "--checkpoint", "state", "-o", "kept.txt")
+        alone, = log_of("alone.csv")
+        assert rows_of("kept.txt") == list(range(900)) and alone["removed"] == "0" and alone["accuracy"] == log[0]["accuracy"], (option, alone)
+        assert f"held-out accuracy {first:.3f} of all examples; nothing was removed" in done.stderr, done.stderr
+        assert scores_of("scores.csv")["predictions"].min() > 0 and not os.path.exists("state")
+    y[X[:, 0] > np.sort(X[:, 0])[-400]] = 3  # a class that goes whole: all that is left has one label less
+    aflite(*save(X, y), "--partitions", 12, "--train-size", 90, "--slice", 400, "--target-size", 100, "--threshold", 0, "--log", "log.csv", "-o", "kept.txt")
+    assert 0 <= float(log_of("log.csv")[-1]["accuracy"]) <= 1
 
 
 def left_out():
@@ -548,7 +578,7 @@ def refused():
         ((*data, "--groups", "whole.txt"), "whole.txt: line 2 is a record, not a label: which of its fields is meant? --group-field FIELD"),
         (y_of("list.jsonl", "--label-field", "gold"), "list.jsonl: line 1: field 'gold' is neither text, number nor truth value"),
         ((*data, "--train-size", 200), "--train-size 200: there are 200 examples"),
-        ((*data, "--train-size", 150, "--target-size", 200), "there are 200 examples, nothing to remove"),
+        ((*data, "--train-size", 150, "--target-size", 201), "--target-size 201: there are 200 examples; with 200 they are measured, and none is removed"),
         ((*data, "--target-size", 15), "--train-size 20 must be below --target-size 15"),
         ((*data, "--groups", "short_y.npy"), "short_y.npy has 199 groups, and data_X.npy has 200 rows"),
         ((*data, "--groups", "same_y.npy"), "no group has 20 examples or fewer"),
@@ -564,7 +594,7 @@ def refused():
         ((), "which features?"), (data[:2], "which labels?"), ((*data, "--run", "r"), "--labels and --run do not go together"),
         ((*data, "--partitions", 0), "--partitions 0: a whole number from 1"),
         ((*data, "--partitions", 1.5), "--partitions 1.5"), ((*data, "--train-size", 0), "--train-size 0"),
-        ((*data, "--slice", 0), "--slice 0"), ((*data, "--ridge", 0), "--ridge 0"), ((*data, "--threshold", 1.01), "--threshold 1.01: a number from 0 to 1"),
+        ((*data, "--slice", 0), "--slice 0"), ((*data, "--ridge", 0), "--ridge 0"), ((*data, "--threshold", 75), "--threshold 75: a number from 0 to 2"),
         ((*data, "--threshold", -0.1), "--threshold -0.1"), ((*data, "--threshold", "nan"), "--threshold nan"),
         ((*data, "--train-size", 50, "--target-size", 50), "--train-size 50 must be below --target-size 50"),
         ((*data, "--heuristic", "slize"), "did you mean slice?"), ((*data, "--ties", "random"), "one of margin, hash, index"),
@@ -623,7 +653,7 @@ def circles():
 
 
 def main():
-    for part in (as_scikit_learn, many_classes, standardised, as_scikit_learn_for_phases, nothing_to_learn, threads, killed, choices, left_out, own_lines, own_lines_as_published, of_a_run, refused, circles):
+    for part in (as_scikit_learn, many_classes, standardised, as_scikit_learn_for_phases, nothing_to_learn, threads, killed, choices, measured, left_out, own_lines, own_lines_as_published, of_a_run, refused, circles):
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)
             began = time.monotonic()

@@ -132,6 +132,7 @@ assert_same(const struct filter *a, const struct filter *b)
 	assert_memory_equal(a->scores.correct, b->scores.correct, ROWS * sizeof(uint32_t));
 	assert_memory_equal(a->scores.margins, b->scores.margins, ROWS * sizeof(float));
 	assert_memory_equal(a->log, b->log, a->phases * sizeof(*a->log));
+	assert_memory_equal(&a->kept, &b->kept, sizeof(a->kept));
 }
 
 static void
@@ -176,10 +177,52 @@ test_sizes(void **state)
 		             data->values[example * FEATURES + 7] - data->values[filter.examples[0] * FEATURES + 7],
 		             1e-4);
 	}
+	assert_int_equal(filter_lines(&filter), filter.phases + 1);
 	filter_free(&filter);
 	filter_free(&filter);
 	matrix_source_free(&data->source);
 	free(data);
+}
+
+/* As many are asked for as there are: the only phase removes nothing, and its line is the measurement. */
+static void
+test_without_removal(void **state)
+{
+	struct data *data = malloc(sizeof(*data));
+	struct filter_options options = usual;
+	struct filter filter;
+
+	(void)state;
+	assert_non_null(data);
+	make(data);
+	options.target = ROWS;
+	begin(&filter, data, &options, false);
+	load(&filter, data);
+	go_on(&filter, SIZE_MAX);
+	assert_int_equal(filter_measure(&filter, NULL), 0);
+	assert_int_equal(filter.phases, 1);
+	assert_int_equal(filter_left(&filter), ROWS);
+	assert_int_equal(filter_lines(&filter), 1);
+	assert_memory_equal(&filter.kept, &filter.log[0], sizeof(filter.kept));
+	filter_free(&filter);
+	matrix_source_free(&data->source);
+	free(data);
+}
+
+/* Scores what is left, and leaves everything else as it was. */
+static void
+measure(struct filter *filter)
+{
+	uint32_t made[ROWS];
+	size_t left = filter_left(filter);
+
+	memcpy(made, filter->scores.made, sizeof(made));
+	assert_int_equal(filter_measure(filter, NULL), 0);
+	assert_int_equal(filter->kept.left, left);
+	assert_int_equal(filter->kept.removed, 0);
+	assert_int_equal(filter_left(filter), left);
+	assert_memory_equal(filter->scores.made, made, sizeof(made));
+	assert_ptr_equal(filter_line(filter, filter->phases), &filter->kept);
 }
 
 /* After every phase there is, from a checkpoint in a file: the same to the end. */
@@ -200,8 +243,9 @@ test_checkpoint(void **state)
 	begin(&whole, data, &usual, true);
 	load(&whole, data);
 	go_on(&whole, SIZE_MAX);
+	measure(&whole);
 	phases = whole.phases;
-	for (size_t done = 1; done <= phases; done += 2) {
+	for (size_t done = 1; done <= phases; done++) {
 		begin(&before, data, &usual, true);
 		load(&before, data);
 		go_on(&before, done);
@@ -211,6 +255,7 @@ test_checkpoint(void **state)
 		assert_same(&before, &after);
 		load(&after, data);
 		go_on(&after, SIZE_MAX);
+		measure(&after);
 		assert_same(&whole, &after);
 		filter_free(&before);
 		filter_free(&after);
@@ -346,6 +391,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_constant_doubles),
 	        cmocka_unit_test(test_sizes),
+	        cmocka_unit_test(test_without_removal),
 	        cmocka_unit_test(test_checkpoint),
 	        cmocka_unit_test(test_damage),
 	        cmocka_unit_test(test_processor),
