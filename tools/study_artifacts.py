@@ -31,7 +31,8 @@ RECORDS, TELLING = 100_000, 250  # of the planted corpus: records; words of each
 PER_SECTION = 2000     # packages of each section: equally many, so that the prior is 1 / sections
 SECTIONS = ("net", "python", "utils")  # of programs, which a classifier is to tell apart; libdevel or doc are named by rule
 PUBLISHED = "as published"
-VARIANTS = {PUBLISHED: ("--as-published",), "conflict-free": (), "20 times at most": ("--max-multiplicity", 20)}
+UNIFORM = ("--prior", "uniform")  # as the paper has it: labels are even, but for what was held out
+VARIANTS = {PUBLISHED: ("--as-published",), "conflict-free": UNIFORM, "20 times at most": (*UNIFORM, "--max-multiplicity", 20)}
 
 
 class Corpus:
@@ -155,7 +156,7 @@ def one_seed(corpus, out, seed):
              "--summary", summary, *plot, "-o", f"{base}-sides.tsv")
         return {row["part"]: row for row in read_table(out / summary)}
 
-    call(out, "artifacts", train_file, *corpus.words, *corpus.min_count, "-o", statistics, *figure(1))
+    call(out, "artifacts", train_file, *corpus.words, *corpus.min_count, *UNIFORM, "-o", statistics, *figure(1))
     before = train_on(train, "before")
     parts = {part: {"n": int(row["n"]), "before": float(row["accuracy"])} for part, row in accuracies(before, plot=figure(2)).items()}
     reports = {}

@@ -24,15 +24,15 @@ balance_free(struct balance *balance)
 	*balance = (struct balance){0};
 }
 
-uint64_t
-balance_lack(const uint64_t *counts, size_t label_count, size_t token, size_t label)
+size_t
+balance_leader(const uint64_t *counts, const uint64_t *shares, size_t label_count)
 {
-	const uint64_t *row = counts + token * label_count;
-	uint64_t most = 0;
+	size_t leader = 0;
 
-	for (size_t l = 0; l < label_count; l++)
-		most = row[l] > most ? row[l] : most;
-	return most - row[label];
+	for (size_t l = 1; l < label_count; l++)
+		if (counts[l] * shares[leader] > counts[leader] * shares[l])
+			leader = l;
+	return leader;
 }
 
 static uint64_t
@@ -69,14 +69,11 @@ cells_of(const struct balance_work *work)
 }
 
 static void
-find_most(struct balance_work *work)
+find_leaders(struct balance_work *work)
 {
-	for (size_t s = 0; s < work->request->token_count; s++) {
-		work->most[s] = 0;
-		for (size_t l = 0; l < work->request->label_count; l++)
-			if (*balance_count(work, s, l) > work->most[s])
-				work->most[s] = *balance_count(work, s, l);
-	}
+	for (size_t s = 0; s < work->request->token_count; s++)
+		work->leaders[s] =
+		        balance_leader(balance_count(work, s, 0), work->request->shares, work->request->label_count);
 }
 
 static void
@@ -104,7 +101,7 @@ return_to_lowest(struct balance_work *work)
 	balance->added = lowest->added;
 	memcpy(balance->after, lowest->counts, cells_of(work) * sizeof(uint64_t));
 	memcpy(balance->repeats, lowest->repeats, holders->count * sizeof(uint32_t));
-	find_most(work);
+	find_leaders(work);
 	memset(work->available, 0, holders->group_count * sizeof(*work->available));
 	for (size_t i = 0; i < holders->count; i++)
 		work->available[holders->list[i].group] += work->request->max_multiplicity == 0 ||
@@ -203,7 +200,7 @@ begin_counts(struct balance_work *work)
 			*balance_count(work, group->tokens[t], group->label) += group->count;
 	}
 	memcpy(work->balance->before, work->balance->after, cells_of(work) * sizeof(uint64_t));
-	find_most(work);
+	find_leaders(work);
 }
 
 static bool
@@ -218,7 +215,7 @@ allocate(struct balance_work *work)
 	balance->repeats = calloc(holders->count + 1, sizeof(*balance->repeats));
 	balance->imbalance = calloc((size_t)work->request->iterations + 1, sizeof(*balance->imbalance));
 	balance->reasons = calloc(cells + 1, sizeof(*balance->reasons));
-	work->most = calloc(work->request->token_count + 1, sizeof(*work->most));
+	work->leaders = calloc(work->request->token_count + 1, sizeof(*work->leaders));
 	work->available = calloc(groups, sizeof(*work->available));
 	work->members = malloc((holders->count + 1) * sizeof(*work->members));
 	work->tree = malloc((groups + 1) * sizeof(*work->tree));
@@ -228,7 +225,7 @@ allocate(struct balance_work *work)
 	if (work->members)
 		memcpy(work->members, holders->members, holders->count * sizeof(*work->members));
 	return balance->before && balance->after && balance->repeats && balance->imbalance && balance->reasons &&
-	       work->most && work->available && work->members && work->tree && work->choice && work->lowest.counts &&
+	       work->leaders && work->available && work->members && work->tree && work->choice && work->lowest.counts &&
 	       work->lowest.repeats && balance_make_pools(work);
 }
 
@@ -248,7 +245,7 @@ balance_make(const struct balance_request *request, struct balance *balance, str
 	}
 	free(work.pools.starts);
 	free(work.pools.groups);
-	free(work.most);
+	free(work.leaders);
 	free(work.available);
 	free(work.members);
 	free(work.tree);

@@ -1,10 +1,13 @@
 /*
  * balance.h: up-sampling until tokens say nothing about labels (Han Chen, Algorithm 1, made unambiguous).
  *
- * n[s][l]: records of label l that hold token s, as they count now; D(s,l) = max_l' n[s][l'] − n[s][l]. While ΣD > 0,
- * at most `iterations` times: for each token s, for each label l with D(s,l) > 0, draw ⌈step · D(s,l)⌉ records with
- * replacement from the original ones with s and l; each draw adds one to that record's multiplicity and to n[s'][l] of
- * every s' it holds. D is always that of the current counts.
+ * The target: n[s][l], records of label l that hold token s as they count now, in proportion to shares[l] for every
+ * token. With equal shares, which the paper has, that is as many of each label; with those of the labels in the data, a
+ * token stands with each label as often as any record has it. The label m that has most of its share, n[s][m] /
+ * shares[m], leads, and D(s,l) = ⌊shares[l] n[s][m] / shares[m]⌋ − n[s][l] lack; equal shares: max_l' n[s][l'] −
+ * n[s][l]. While ΣD > 0, at most `iterations` times: for each token s, for each label l with D(s,l) > 0, draw ⌈step ·
+ * D(s,l)⌉ records with replacement from the original ones with s and l; each draw adds one to that record's
+ * multiplicity and to n[s'][l] of every s' it holds. D is always that of the current counts.
  *
  * Drawing a record helps s, but sets back every other s' it holds for which l leads already (D(s',l) = 0): a conflict.
  * BALANCE_UNIFORM draws any record; BALANCE_CONFLICT_FREE those with the fewest conflicts at that moment, uniformly.
@@ -24,7 +27,8 @@ enum balance_pick { BALANCE_CONFLICT_FREE, BALANCE_UNIFORM };
 struct balance_request {
 	const struct holders *holders;
 	size_t token_count, label_count;
-	double step; /* above 0, up to 1 */
+	const uint64_t *shares; /* by label, above 0 */
+	double step;            /* above 0, up to 1 */
 	unsigned iterations;
 	unsigned patience; /* 0: go on to the end, whatever comes of it */
 	enum balance_pick pick;
@@ -54,7 +58,12 @@ struct balance {
 int balance_make(const struct balance_request *request, struct balance *balance, struct portolan_error *error);
 void balance_free(struct balance *balance); /* may be called twice */
 
-/* D(s,l) by `counts`, tokens × labels. */
-uint64_t balance_lack(const uint64_t *counts, size_t label_count, size_t token, size_t label);
+/* Of one token's counts by label: the label that leads, the first of equal ones; and what a label lacks, D, then. */
+size_t balance_leader(const uint64_t *counts, const uint64_t *shares, size_t label_count);
+static inline uint64_t
+balance_lack(const uint64_t *counts, const uint64_t *shares, size_t leader, size_t label)
+{
+	return shares[label] * counts[leader] / shares[leader] - counts[label];
+}
 
 #endif

@@ -124,16 +124,17 @@ use_up(struct balance_work *work, size_t place, uint64_t at)
 static bool
 count_draw(struct balance_work *work, const struct holder_group *group)
 {
+	const uint64_t *shares = work->request->shares;
 	bool came = false;
 
 	for (size_t t = 0; t < group->token_count; t++) {
-		size_t token = group->tokens[t];
+		size_t token = group->tokens[t], leader = work->leaders[token];
 		uint64_t *count = balance_count(work, token, group->label);
 
+		came = came || balance_lack_now(work, token, group->label) == 1;
 		++*count;
-		came = came || *count == work->most[token];
-		if (*count > work->most[token])
-			work->most[token] = *count;
+		if (*count * shares[leader] > *balance_count(work, token, leader) * shares[group->label])
+			work->leaders[token] = group->label;
 	}
 	return came;
 }

@@ -22,7 +22,7 @@ struct balance_work {
 	const struct balance_request *request;
 	struct balance *balance;
 	struct balance_pools pools;
-	uint64_t *most;      /* max_l n[s][l], by token */
+	size_t *leaders;     /* the leading label, by token */
 	uint32_t *available; /* by group: so many of its members are not at their limit, */
 	uint32_t *members;   /* and these stand first */
 	uint64_t *tree;      /* of the choice; from 1 */
@@ -43,7 +43,7 @@ balance_count(const struct balance_work *work, size_t token, size_t label)
 static inline uint64_t
 balance_lack_now(const struct balance_work *work, size_t token, size_t label)
 {
-	return work->most[token] - *balance_count(work, token, label);
+	return balance_lack(balance_count(work, token, 0), work->request->shares, work->leaders[token], label);
 }
 
 /* False: out of memory. */

@@ -10,19 +10,34 @@ ranking_free(struct ranking *ranking)
 {
 	free(ranking->list);
 	free(ranking->priors);
+	free(ranking->shares);
 	*ranking = (struct ranking){0};
 }
 
+const char *const ranking_prior_names[] = {"share", "uniform", NULL};
+
+struct order {
+	const struct names *names;
+	const struct ranking *significant_first; /* NULL: they stand where z* has them */
+};
+
 static int
-compare(const void *a, const void *b, void *names)
+compare(const void *a, const void *b, void *context)
 {
 	const struct ranked_token *x = a, *y = b;
+	const struct order *order = context;
 
+	if (order->significant_first) {
+		bool x_is = ranking_is_significant(order->significant_first, &x->statistic);
+
+		if (x_is != ranking_is_significant(order->significant_first, &y->statistic))
+			return x_is ? -1 : 1;
+	}
 	if (x->statistic.z_star != y->statistic.z_star)
 		return x->statistic.z_star > y->statistic.z_star ? -1 : 1;
 	if (x->statistic.n != y->statistic.n)
 		return x->statistic.n > y->statistic.n ? -1 : 1;
-	return names_compare(names, x->token, y->token);
+	return names_compare(order->names, x->token, y->token);
 }
 
 /* Whether the token is within the limits; its counts are then in `wide`. */
@@ -65,23 +80,39 @@ fill(const struct token_counts *counts, const struct ranking_request *request, s
 	return true;
 }
 
+/* The labels' shares, and the priors that they make. */
+static bool
+make_priors(const struct token_counts *counts, const struct ranking_request *request, struct ranking *ranking)
+{
+	const uint64_t *shares = request->shares ? request->shares : counts->label_records;
+	uint64_t all = 0;
+
+	ranking->priors = malloc((counts->label_count + 1) * sizeof(*ranking->priors));
+	ranking->shares = malloc((counts->label_count + 1) * sizeof(*ranking->shares));
+	if (!ranking->priors || !ranking->shares)
+		return false;
+	for (size_t l = 0; l < counts->label_count; l++)
+		all += ranking->shares[l] = request->uniform ? 1 : shares[l];
+	for (size_t l = 0; l < counts->label_count; l++)
+		ranking->priors[l] = (double)ranking->shares[l] / (double)all;
+	return true;
+}
+
 int
 ranking_make(const struct token_counts *counts, const struct ranking_request *request, struct ranking *ranking,
              struct portolan_error *error)
 {
-	uint64_t all = 0;
+	const struct order order = {&counts->tokens, request->significant_first ? ranking : NULL};
 
-	*ranking = (struct ranking){.priors = malloc((counts->label_count + 1) * sizeof(double))};
-	for (size_t l = 0; l < counts->label_count; l++)
-		all += counts->label_records[l];
-	for (size_t l = 0; ranking->priors && l < counts->label_count; l++)
-		ranking->priors[l] = request->share ? (double)counts->label_records[l] / (double)all
-		                                    : 1 / (double)counts->label_count;
-	if (!ranking->priors || !fill(counts, request, ranking)) {
+	*ranking = (struct ranking){.uniform = request->uniform};
+	if (!make_priors(counts, request, ranking) || !fill(counts, request, ranking)) {
 		ranking_free(ranking);
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory to rank %u tokens", counts->tokens.count);
 	}
+	ranking->tests = (double)ranking->count * (double)counts->label_count;
+	for (size_t i = 0; i < ranking->count; i++)
+		ranking->significant += ranking_is_significant(ranking, &ranking->list[i].statistic);
 	if (ranking->count)
-		qsort_r(ranking->list, ranking->count, sizeof(*ranking->list), compare, (void *)&counts->tokens);
+		qsort_r(ranking->list, ranking->count, sizeof(*ranking->list), compare, (void *)&order);
 	return 0;
 }

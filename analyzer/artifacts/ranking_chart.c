@@ -11,18 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEVEL 0.01
 #define FIRST 1000 /* always drawn */
 #define POINTS 20000
 #define LINE_POINTS 64
-#define BEYOND "above: more than chance (0.01, Bonferroni)"
 
 struct points {
 	uint32_t *chosen; /* places in the ranking */
 	size_t count;
 	double *n, *p, *z;
-	double line_n[LINE_POINTS], line_p[LINE_POINTS], line_z[LINE_POINTS], even_p[LINE_POINTS];
-	double n_min, n_max, z_min, z_max, significant;
+	size_t finds; /* the first of the points: those that are significant */
+	double line_n[LINE_POINTS], line_p[2][LINE_POINTS], line_z[2][LINE_POINTS]; /* of the rarest and commonest label, */
+	size_t lines;                                                               /* or of one, if they are as common */
+	struct hint_lines hints;
+	double n_min, n_max, z_min, z_max;
 	struct chart_note notes[2][CHART_NOTES_MAX];
 	char *texts[CHART_NOTES_MAX];
 	size_t named;
@@ -51,52 +52,68 @@ choose(struct points *points, const struct ranking *ranking)
 	return true;
 }
 
+/* The finds from the front, the others from the back. */
 static void
-fill(struct points *points, const struct token_counts *counts, const struct ranking *ranking)
+fill(struct points *points, const struct ranking *ranking)
 {
-	double tests = (double)ranking->count * (double)counts->label_count, prior = ranking->priors[0];
+	size_t back = points->count;
 
+	points->z_max = 1;
 	points->n_min = points->n_max = ranking->count ? (double)ranking->list[0].statistic.n : 1;
-	points->significant = bonferroni_z(LEVEL, tests);
-	points->z_max = points->significant;
 	for (size_t i = 0; i < points->count; i++) {
 		const struct token_statistic *statistic = &ranking->list[points->chosen[i]].statistic;
+		size_t at = ranking_is_significant(ranking, statistic) ? points->finds++ : --back;
 
-		points->n[i] = (double)statistic->n;
-		points->p[i] = statistic->p_star;
-		points->z[i] = statistic->z_star;
-		points->n_min = fmin(points->n_min, points->n[i]);
-		points->n_max = fmax(points->n_max, points->n[i]);
-		points->z_max = fmax(points->z_max, points->z[i]);
-		points->z_min = fmin(points->z_min, points->z[i]);
+		points->n[at] = (double)statistic->n;
+		points->p[at] = statistic->p_star;
+		points->z[at] = statistic->z_star;
+		points->n_min = fmin(points->n_min, points->n[at]);
+		points->n_max = fmax(points->n_max, points->n[at]);
+		points->z_max = fmax(points->z_max, points->z[at]);
+		points->z_min = fmin(points->z_min, points->z[at]);
 	}
 	points->n_min /= 1.1;
 	points->n_max *= 1.3;
-	for (size_t i = 0; i < LINE_POINTS; i++) {
-		double n = points->n_min * pow(points->n_max / points->n_min, (double)i / (LINE_POINTS - 1));
-		double p = prior + points->significant * sqrt(prior * (1 - prior) / n);
+}
 
-		points->line_n[i] = n;
-		points->line_p[i] = p <= 1 ? p : NAN;
-		points->line_z[i] = points->significant;
-		points->even_p[i] = 1 / (double)counts->label_count;
+/* The lines of significance of the labels with the lowest and the highest prior. */
+static void
+find_lines(struct points *points, const struct ranking *ranking, size_t label_count)
+{
+	double priors[2] = {1, 0};
+
+	for (size_t l = 0; l < label_count; l++) {
+		priors[0] = fmin(priors[0], ranking->priors[l]);
+		priors[1] = fmax(priors[1], ranking->priors[l]);
 	}
+	for (size_t i = 0; i < 2 * LINE_POINTS; i++) {
+		size_t at = i % LINE_POINTS, end = i / LINE_POINTS;
+		double n = points->n_min * pow(points->n_max / points->n_min, (double)at / (LINE_POINTS - 1));
+		double p = binomial_line(n, priors[end], SIGNIFICANCE / ranking->tests) / n;
+		double z = (p - priors[end]) / sqrt(priors[end] * (1 - priors[end]) / n);
+
+		points->line_n[at] = n;
+		points->line_p[end][at] = p;
+		points->line_z[end][at] = z;
+		points->z_max = fmax(points->z_max, z);
+	}
+	points->lines = priors[0] < priors[1] ? 2 : 1;
 }
 
 static bool
 name(struct points *points, const struct token_counts *counts, const struct ranking *ranking, size_t named)
 {
-	for (; points->named < named && points->named < ranking->count && points->named < CHART_NOTES_MAX;
-	     points->named++) {
-		const struct ranked_token *row = &ranking->list[points->named];
+	for (size_t at = 0; points->named < named && at < ranking->count && points->named < CHART_NOTES_MAX; at++) {
+		const struct ranked_token *row = &ranking->list[at];
 		size_t i = points->named, length;
 		const char *text = names_text(&counts->tokens, row->token, &length);
 
-		if (row->statistic.z_star < points->significant)
-			break;
+		if (ranking_chance(ranking, &row->statistic) > SIGNIFICANCE) /* what is not known is named too */
+			continue;
 		points->texts[i] = strndup(text, length);
 		if (!points->texts[i])
 			return false;
+		points->named++;
 		points->notes[0][i] =
 		        (struct chart_note){(double)row->statistic.n, row->statistic.p_star, points->texts[i]};
 		points->notes[1][i] =
@@ -105,47 +122,78 @@ name(struct points *points, const struct token_counts *counts, const struct rank
 	return true;
 }
 
-static void
-add_line(struct chart_panel *panel, const char *name, const struct points *points, const double *y, unsigned colour)
+void
+ranking_add_hints(const struct ranking *ranking, size_t label_count, struct chart_panel *panel,
+                  struct hint_lines *lines)
 {
+	bool even = true;
+	size_t count = 0;
+
+	for (size_t l = 1; l < label_count; l++)
+		even = even && ranking->shares[l] == ranking->shares[0];
+	for (; count < 2 * (even ? 1 : label_count); count++) {
+		lines->n[count] = count % 2 ? panel->x_max : panel->x_min;
+		lines->p[count] = ranking->priors[count / 2];
+	}
 	panel->series[panel->series_count++] =
-	        (struct chart_series){name, points->line_n, y, LINE_POINTS, CHART_LINE, colour};
+	        (struct chart_series){even ? "no hint: 1/labels" : "no hint: shares", lines->n, lines->p, count,
+	                              even ? CHART_LINE : CHART_PAIRS, 3};
+}
+
+static void
+add_series(struct chart_panel *panel, const char *name, const double *x, const double *y, size_t n,
+           enum chart_style style, unsigned colour)
+{
+	panel->series[panel->series_count++] = (struct chart_series){name, x, y, n, style, colour};
+}
+
+/* p* in the first panel, z* in the second. */
+static void
+fill_panel(struct chart_panel *panel, bool z, struct points *points, const struct ranking *ranking, size_t label_count)
+{
+	static const char *const names[] = {"0.01 after Bonferroni: rarest label",
+	                                    "0.01 after Bonferroni: commonest label"};
+	const double *y = z ? points->z : points->p;
+
+	*panel = (struct chart_panel){.x_label = "records that hold the token (n)",
+	                              .title = z ? "deviation from the expected share" : "share of the leading label",
+	                              .y_label = z ? "z* (standard deviations)" : "p*",
+	                              .x_min = points->n_min,
+	                              .x_max = points->n_max,
+	                              .y_min = z ? points->z_min : 0,
+	                              .y_max = z ? 1.05 * points->z_max : 1,
+	                              .x_log = true,
+	                              .notes = points->notes[z],
+	                              .note_count = points->named};
+	add_series(panel, "a token", points->n + points->finds, y + points->finds, points->count - points->finds,
+	           CHART_DOTS, 0);
+	add_series(panel, "more than chance", points->n, y, points->finds, CHART_DOTS, 1);
+	if (!z && points->lines)
+		ranking_add_hints(ranking, label_count, panel, &points->hints);
+	for (size_t i = 0; i < points->lines; i++)
+		add_series(panel, points->lines == 2 ? names[i] : "0.01 after Bonferroni", points->line_n,
+		           z ? points->line_z[i] : points->line_p[i], LINE_POINTS, CHART_LINE, i ? 4 : 2);
 }
 
 static int
-draw(const struct points *points, const char *title, const struct token_counts *counts, const struct ranking *ranking,
+draw(struct points *points, const char *title, const struct token_counts *counts, const struct ranking *ranking,
      const struct chart_panel *below, const struct picture *picture, struct portolan_error *error)
 {
-	char caption[200], tokens[NUMBER_ROOM], records[NUMBER_ROOM];
-	bool one_prior = true;
+	char caption[CHART_CAPTION_ROOM], tokens[NUMBER_ROOM], records[NUMBER_ROOM];
 	struct chart chart = {.title = title, .caption = caption, .panel_count = 2};
 
-	for (size_t l = 1; l < counts->label_count; l++)
-		one_prior = one_prior && ranking->priors[l] == ranking->priors[0];
 	for (int i = 0; i < 2; i++)
-		chart.panels[i] = (struct chart_panel){
-		        .x_label = "records that hold the token (n)",
-		        .title = i == 0 ? "share of the leading label" : "deviation from the expected share",
-		        .y_label = i == 0 ? "p*" : "z* (standard deviations)",
-		        .x_min = points->n_min,
-		        .x_max = points->n_max,
-		        .y_min = i == 0 ? 0 : points->z_min,
-		        .y_max = i == 0 ? 1 : 1.05 * points->z_max,
-		        .x_log = true,
-		        .notes = points->notes[i],
-		        .note_count = points->named,
-		        .series_count = 1,
-		        .series = {{"a token", points->n, i == 0 ? points->p : points->z, points->count, CHART_DOTS, 0}}};
-	if (one_prior)
-		add_line(&chart.panels[0], BEYOND, points, points->line_p, 1);
-	add_line(&chart.panels[0], "no hint: 1/labels", points, points->even_p, 3);
-	add_line(&chart.panels[1], BEYOND, points, points->line_z, 1);
+		fill_panel(&chart.panels[i], i, points, ranking, counts->label_count);
 	if (below && below->series_count > 0)
 		chart.panels[chart.panel_count++] = *below;
 	number_print_grouped(ranking->count, tokens);
 	number_print_grouped(counts->records - counts->ignored, records);
-	snprintf(caption, sizeof(caption), "%s %s of %s records, %zu labels%s", tokens, ranking->count == 1 ? "token" : "tokens", records,
-	         counts->label_count, points->count < ranking->count ? "; beyond the first 1,000 a sample" : "");
+	snprintf(caption, sizeof(caption), "%s %s of %s records, %zu labels%s%s", tokens,
+	         ranking->count == 1 ? "token" : "tokens", records, counts->label_count,
+	         !ranking->priors   ? ""
+	         : ranking->uniform ? "; prior: uniform, 1/labels"
+	                            : "; prior: each label's share",
+	         points->count < ranking->count ? "; beyond the first 1,000 a sample" : "");
 	return chart_draw(&chart, picture, error);
 }
 
@@ -157,7 +205,9 @@ ranking_chart(const char *title, const struct token_counts *counts, const struct
 	int code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for the chart");
 
 	if (points && choose(points, ranking)) {
-		fill(points, counts, ranking);
+		fill(points, ranking);
+		if (ranking->priors)
+			find_lines(points, ranking, counts->label_count);
 		if (name(points, counts, ranking, named))
 			code = draw(points, title, counts, ranking, below, picture, error);
 	}

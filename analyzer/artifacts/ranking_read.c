@@ -7,6 +7,7 @@
 
 #include <portolan/error.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +67,7 @@ take_row(const struct fields_reader *reader, const struct token_counts *counts, 
 	if (code < 0)
 		return code;
 	row->statistic.n = (uint64_t)n;
+	row->statistic.tail = NAN;
 	row->token = token->length ? names_find(&counts->tokens, token->at, token->length) : NAMES_NONE;
 	return 0;
 }
@@ -135,11 +137,6 @@ ranking_read(const char *path, const struct token_counts *counts, size_t most, s
 		code = error_set(error, PORTOLAN_E_INVALID,
 		                 "%s: DATA holds none of its tokens: were --ngrams, --per-field and --stop-words the same?", path);
 	user_file_close(&file);
-	ranking->priors = malloc(counts->label_count * sizeof(double));
-	for (size_t l = 0; ranking->priors && l < counts->label_count; l++)
-		ranking->priors[l] = 1 / (double)counts->label_count;
-	if (code >= 0 && !ranking->priors)
-		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for the labels");
 	if (code < 0)
 		ranking_free(ranking);
 	return code;

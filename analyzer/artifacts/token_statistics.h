@@ -4,7 +4,12 @@
  * Of a token in n records, n_l of them with label l of C, p̂_l = n_l / n:
  *     p* = p̂_l of the label l of z*                         (Gardner et al. 2021, as in Han Chen, Eq. 1)
  *     z* = max_l (p̂_l − p_l) / √(p_l (1 − p_l) / n)          (Eq. 2)
- * where p_l, the prior, is 1/C, or the label's share of all records. With 1/C, which the papers have, p* is max_l p̂_l.
+ * where p_l, the prior, is the label's share of all records, or 1/C. With 1/C, which the papers have, p* is max_l p̂_l.
+ *
+ * Whether chance explains it is not told by z*, which is far from normal where n p_l is small, but by the binomial
+ * tail: with probability P(X ≥ n_l), X of n draws with p_l, a token that says nothing stands so often with label l, or
+ * oftener. Of T tokens of C labels it is a find at SIGNIFICANCE where that tail times T C is at most so much
+ * (Bonferroni).
  */
 #ifndef TOKEN_STATISTICS_H
 #define TOKEN_STATISTICS_H
@@ -12,19 +17,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define SIGNIFICANCE 0.01
+
 struct token_statistic {
 	uint64_t n;
 	uint32_t label; /* of z* and p*; ties: the first */
 	double p_star, z_star;
+	double tail; /* P(X ≥ n_l) of this label; NaN: not known */
 };
 
-/* counts: by label; priors in (0, 1). n = 0 makes NaN of both. */
+/* counts: by label; priors in (0, 1). n = 0 makes NaN of all three. */
 struct token_statistic token_statistic(const uint64_t *counts, const double *priors, size_t labels);
 
-/* The z above which a standard normal deviate lies with probability p, 0 < p < 1. */
-double normal_upper_quantile(double p);
+/* P(X ≥ k), X binomial of n draws with probability p in (0, 1): exact but for rounding, 1e-9 of it for n up to a
+ * million. Any 0 ≤ k ≤ n, not whole ones alone: the incomplete beta function I_p(k, n − k + 1), which falls with k. */
+double binomial_tail(double k, double n, double p);
 
-/* The z* of significance at `level`, corrected after Bonferroni for `tests` looks at the data. */
-double bonferroni_z(double level, double tests);
+/* The k from which on that tail is at most `level`, whole or not; NaN: even n is too few. */
+double binomial_line(double n, double p, double level);
 
 #endif

@@ -38,8 +38,6 @@ take_ignored(void *context, char *text)
 	return 0;
 }
 
-static const char *const prior_names[] = {"uniform", "share", NULL};
-
 #define TO(member) .offset = offsetof(struct corpus_options, member)
 const struct option_spec corpus_option_table[] = {
         {"text", "FIELD[,FIELD]", OPTION_TEXT, .take = take_texts,
@@ -55,8 +53,8 @@ const struct option_spec corpus_option_table[] = {
          .group = OPTION_GROUP_HOW, .often = true, .help = "Leave out tokens that stand in fewer records. Default: 1000; with --tokens 1."},
         {"max-count", "N", OPTION_WHOLE, TO(ranking.max_count),
          .group = OPTION_GROUP_HOW, .help = "Leave out tokens that stand in more records. Default: 0, which is no limit."},
-        {"prior", "uniform|share", OPTION_CHOICE, TO(prior), .choices = prior_names,
-         .group = OPTION_GROUP_HOW, .help = "What a token that says nothing is expected to show of each label: 1 / labels (uniform, the default), or the label's share of all records."},
+        {"prior", "share|uniform", OPTION_CHOICE, TO(prior), .choices = ranking_prior_names,
+         .group = OPTION_GROUP_HOW, .help = "What a token that says nothing is expected to show of each label: the label's share of all records (share, the default), or 1 / labels (uniform), as in the papers, whose labels are even: then the two agree."},
         {"stop-words", "none|FILE", OPTION_INPUT, TO(request.stop_words),
          .help = "Words to leave out: none, or those of FILE. "
                  "Default: English articles, pronouns, prepositions and the like; not no, not and never, which often give a label away."},
@@ -81,7 +79,7 @@ corpus_options_check(struct corpus_options *options)
 	if (ranking->max_count && ranking->max_count < ranking->min_count)
 		return options_wrong(&options->common, "--max-count %llu is below --min-count %llu",
 		                     (unsigned long long)ranking->max_count, (unsigned long long)ranking->min_count);
-	options->ranking.share = options->prior == 1;
+	options->ranking.uniform = options->prior == 1;
 	options->request.path = options->common.operands[0];
 	options->request.threads = (unsigned)options->common.threads;
 	return 0;

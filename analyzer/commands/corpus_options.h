@@ -10,7 +10,7 @@ struct corpus_options {
 	struct common_options common;
 	struct corpus_request request;
 	struct ranking_request ranking;
-	int prior;    /* 0: uniform; 1: share */
+	int prior;    /* of ranking_prior_names */
 	uint64_t top; /* 0: not given */
 };
 #define CORPUS_OPTIONS_DEFAULT .request = {.min_length = 1, .ngrams = 1}, .ranking = {.min_count = 1000}

@@ -32,6 +32,7 @@ check(void *context, struct portolan_error *error)
 	if (upsample->as_published) {
 		upsample->pick = BALANCE_UNIFORM;
 		upsample->iterations = PUBLISHED_ITERATIONS;
+		upsample->corpus_options.prior = 1;
 	}
 	if (upsample->patience == NOT_GIVEN) /* uniform draws, and when they end, are the paper's */
 		upsample->patience = upsample->pick == BALANCE_UNIFORM ? 0 : PATIENCE;
@@ -48,23 +49,22 @@ check(void *context, struct portolan_error *error)
 	return corpus_options_check(&upsample->corpus_options);
 }
 
-/* The labels' shares as they are now; or 1/C, which stays. */
 static int
-make_priors(struct upsample *upsample, struct portolan_error *error)
+count_shares(struct upsample *upsample, struct portolan_error *error)
 {
 	const struct token_counts *counts = &upsample->counts;
 	double all = (double)(counts->records - counts->ignored + upsample->balance.added);
 
-	upsample->priors_after = calloc(counts->label_count + 1, sizeof(double));
-	if (!upsample->priors_after)
+	upsample->shares_after = calloc(counts->label_count + 1, sizeof(double));
+	if (!upsample->shares_after)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	for (size_t l = 0; l < counts->label_count; l++)
-		upsample->priors_after[l] = upsample->corpus_options.ranking.share
-		                                    ? (double)counts->label_records[l] / all
-		                                    : upsample->ranking.priors[l];
-	for (size_t i = 0; i < upsample->holders.count && upsample->corpus_options.ranking.share; i++)
-		upsample->priors_after[upsample->holders.groups[upsample->holders.list[i].group].label] +=
-		        upsample->balance.repeats[i] / all;
+		upsample->shares_after[l] = (double)counts->label_records[l];
+	for (size_t i = 0; i < upsample->holders.count; i++)
+		upsample->shares_after[upsample->holders.groups[upsample->holders.list[i].group].label] +=
+		        upsample->balance.repeats[i];
+	for (size_t l = 0; l < counts->label_count; l++)
+		upsample->shares_after[l] /= all;
 	return 0;
 }
 
@@ -78,6 +78,7 @@ balance_tokens(struct upsample *upsample, struct portolan_error *error)
 	struct balance_request request = {.holders = &upsample->holders,
 	                                  .token_count = upsample->token_count,
 	                                  .label_count = upsample->counts.label_count,
+	                                  .shares = upsample->ranking.shares,
 	                                  .step = upsample->step,
 	                                  .iterations = (unsigned)upsample->iterations,
 	                                  .patience = (unsigned)upsample->patience,
@@ -89,7 +90,7 @@ balance_tokens(struct upsample *upsample, struct portolan_error *error)
 	if (code >= 0)
 		code = balance_make(&request, &upsample->balance, error);
 	if (code >= 0)
-		code = make_priors(upsample, error);
+		code = count_shares(upsample, error);
 	return code;
 }
 
@@ -135,7 +136,9 @@ do_upsample(struct upsample *upsample, struct portolan_error *error)
 		code = ranking_make(&upsample->counts, &options->ranking, &upsample->ranking, error);
 	if (code < 0)
 		return code;
-	upsample->token_count = options->top < upsample->ranking.count ? (size_t)options->top : upsample->ranking.count;
+	upsample->token_count = options->ranking.significant_first ? upsample->ranking.significant : upsample->ranking.count;
+	if (options->top < upsample->token_count)
+		upsample->token_count = (size_t)options->top;
 	code = balance_tokens(upsample, error);
 	if (code >= 0 && upsample->plot)
 		code = upsample_draw(upsample, error);
@@ -186,7 +189,7 @@ finish(const struct upsample *upsample)
 static void
 release(struct upsample *upsample)
 {
-	free(upsample->priors_after);
+	free(upsample->shares_after);
 	balance_free(&upsample->balance);
 	holders_free(&upsample->holders);
 	ranking_free(&upsample->ranking);
@@ -210,6 +213,8 @@ run(void *context, struct portolan_error *error)
 static const struct option_spec options[] = {
         {"count", "K", OPTION_WHOLE, .old_names = "top", TO(corpus_options.top), .least = 1, .most = HOLDERS_TOKENS_MAX,
          .group = OPTION_GROUP_HOW, .often = true, .help = "Balance the K tokens of the highest z*: those that give the label away most. Default: 10."},
+        {"significant", NULL, OPTION_FLAG, TO(corpus_options.ranking.significant_first),
+         .group = OPTION_GROUP_HOW, .often = true, .help = "Take only tokens that chance does not explain: by exact binomial tails, at 0.01 after Bonferroni (see portolan help artifacts)."},
         {"step", "F", OPTION_REAL, TO(step), .range = RANGE_ABOVE_TO, .to = 1,
          .group = OPTION_GROUP_HOW, .help = "In each iteration, draw this share of the records that a token lacks of a label. Default: 0.2."},
         {"iterations", "N", OPTION_WHOLE, TO(iterations), .least = 1, .most = ITERATIONS_MAX,
@@ -219,8 +224,8 @@ static const struct option_spec options[] = {
                  "Default: 10; with --pick uniform 0, as in the paper."},
         {"pick", "conflict-free|uniform", OPTION_CHOICE, TO(pick), .choices = pick_names,
          .group = OPTION_GROUP_HOW, .help = "Which records to repeat: those that set back the fewest other tokens (the default), or any."},
-        {"as-published", NULL, OPTION_FLAG, TO(as_published), .excludes = "pick iterations patience max-multiplicity",
-         .group = OPTION_GROUP_HOW, .help = "Draw as the paper does: --pick uniform --iterations 10 --patience 0."},
+        {"as-published", NULL, OPTION_FLAG, TO(as_published), .excludes = "pick iterations patience max-multiplicity prior",
+         .group = OPTION_GROUP_HOW, .help = "Draw as the paper does: --prior uniform --pick uniform --iterations 10 --patience 0."},
         {"max-multiplicity", "M", OPTION_WHOLE, TO(max_multiplicity), .least = 1, .most = UINT32_MAX,
          .group = OPTION_GROUP_HOW, .often = true, .help = "Write no record more than M times (itself included). Default: no limit."},
         {"seed", "N", OPTION_WHOLE, TO(seed), .most = INT64_MAX, .group = OPTION_GROUP_HOW, .help = "Seed of random draws. Default: 0."},
@@ -252,12 +257,14 @@ const struct command upsample_command = {
                 "portolan upsample train.jsonl --text premise,hypothesis --label-field gold_label --as-published --plot balanced.svg -o balanced.jsonl\n"
                 "leave the file alone, and write how often to draw each of its records\n"
                 "portolan upsample train.jsonl --text premise,hypothesis --label-field gold_label --weights count -o weights.txt\n",
-        .help = "Takes the first K tokens of portolan artifacts, and repeats records until each of them stands in equally many records of every label (Chen, No More Distractions, Algorithm 1). "
-                "In each iteration, for each token and each label of which it has fewer records than of its most frequent one, a share (--step) of what it lacks is drawn, with replacement, from the records of DATA that hold the token and have the label. "
+        .help = "Takes the first K tokens of portolan artifacts, and repeats records until each of them says nothing of the label, as the prior has it (Chen, No More Distractions, Algorithm 1). "
+                "With --prior share, it then stands with each label in proportion to the label's share of DATA, less than a record short of it; with --prior uniform, as in the paper, in equally many records of every label. With even labels that is the same. "
+                "The label that has most of its share leads. In each iteration, for each token and each other label, a share (--step) of the records that it lacks is drawn, with replacement, from those of DATA that hold the token and have the label. "
                 "A record may hold several of the tokens, and repeating it for one can set back another; unless told otherwise, those that set back the fewest are drawn. "
                 "The same seed draws the same records.\n\n"
                 "FILE gets DATA as it is, then the repeats, byte for byte, in the order of DATA; FILE.manifest.json beside it says how it was made. "
                 "The report goes to standard output: growth, how often records stand, p* and z* before and after, and what could not be balanced, and why: no record has token and label, --max-multiplicity was reached, or the iterations were up. "
+                "z* is against the shares of DATA, before and after. Repeats move the labels' shares of the whole, which the report says as well, and which portolan artifacts takes for the prior of the result. "
                 "With -o - the data goes to standard output, and the report nowhere.\n\n"
                 "A record that contradicts one token may confirm another, and so repeats may do more harm than good, the more so the more labels there are. "
                 "When the imbalance, the sum of all that is lacking, has not fallen below its lowest for 10 iterations (--patience), or has grown tenfold, what came after the lowest is taken back, and said. "

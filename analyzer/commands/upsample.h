@@ -7,10 +7,14 @@
 #include "output/report.h"
 #include "plot/picture.h"
 
+#define UPSAMPLE_NONE "no token stands with a label more often than chance explains" /* of --significant */
+
 enum upsample_weights { UPSAMPLE_RECORDS = -1, UPSAMPLE_COUNTS, UPSAMPLE_SHARES }; /* as --weights numbers them */
 
 struct upsample {
 	struct corpus_options corpus_options;
+#define UPSAMPLE_NONE "no token stands with a label more often than chance explains" /* of --significant */
+
 	enum upsample_weights weights;
 	double step;
 	uint64_t iterations, patience, max_multiplicity, seed;
@@ -25,7 +29,7 @@ struct upsample {
 	size_t token_count; /* the first of the ranking: S */
 	struct holders holders;
 	struct balance balance;
-	double *priors_after; /* of the labels, as the ranking's */
+	double *shares_after; /* of the labels */
 };
 
 /* The up-sampled data, or the weights, as common.output says. */
@@ -34,7 +38,7 @@ int upsample_write(const struct upsample *upsample, struct portolan_error *error
 /* The report on standard output, as text or JSON. */
 int upsample_report(const struct upsample *upsample, struct portolan_error *error);
 
-/* Of token s of S, before or after. */
+/* Of token s of S, before or after; by the ranking's priors, which are those of DATA. */
 struct token_statistic upsample_statistic(const struct upsample *upsample, size_t s, bool after);
 
 /* The report, and for the manifest the member "request" with the options. */

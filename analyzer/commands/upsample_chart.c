@@ -24,7 +24,7 @@ struct curves {
 	struct dots others[2], chosen[2]; /* before, after */
 	struct dots moves;                /* of each chosen token: before, after */
 	double n_min, n_max, z_min, z_max;
-	double even_n[2], even_p[2]; /* the line at 1/labels */
+	struct hint_lines hints;
 	char names[2][48];           /* of the chosen tokens, before and after */
 };
 
@@ -85,12 +85,14 @@ fill(struct curves *curves, const struct upsample *upsample)
 static int
 add_after(struct curves *curves, const struct upsample *upsample, struct portolan_error *error)
 {
+	struct ranking_request request = upsample->corpus_options.ranking;
 	uint32_t *weights = malloc((upsample->counts.records + 1) * sizeof(*weights));
 	struct token_counts counts = {0};
 	struct ranking ranking = {0};
 	size_t kept = 0;
 	int code = weights ? 0 : error_set(error, PORTOLAN_E_MEMORY, "out of memory for the chart");
 
+	request.shares = upsample->ranking.shares; /* not those that repeats make */
 	for (uint64_t i = 0; weights && i < upsample->counts.records; i++)
 		weights[i] = 1;
 	for (size_t i = 0; weights && i < upsample->holders.count; i++)
@@ -98,7 +100,7 @@ add_after(struct curves *curves, const struct upsample *upsample, struct portola
 	if (code >= 0)
 		code = counts_make(&upsample->corpus, weights, upsample->counts.firsts, &counts, error);
 	if (code >= 0)
-		code = ranking_make(&counts, &upsample->corpus_options.ranking, &ranking, error);
+		code = ranking_make(&counts, &request, &ranking, error);
 	for (size_t i = 0; i < ranking.count; i++) {
 		size_t length, s = 0;
 		const char *text = names_text(&counts.tokens, ranking.list[i].token, &length);
@@ -133,17 +135,6 @@ add_tokens(struct chart_panel *panel, const struct curves *curves, bool z)
 	add_series(panel, "the same token", &curves->moves, z, CHART_PAIRS, 4);
 	add_series(panel, curves->names[0], &curves->chosen[0], z, CHART_DOTS, 1);
 	add_series(panel, curves->names[1], &curves->chosen[1], z, CHART_DOTS, 0);
-}
-
-static void
-add_even(struct chart_panel *panel, struct curves *curves, size_t labels)
-{
-	for (int end = 0; end < 2; end++) {
-		curves->even_n[end] = end ? panel->x_max : panel->x_min;
-		curves->even_p[end] = 1 / (double)labels;
-	}
-	panel->series[panel->series_count++] =
-	        (struct chart_series){"no hint: 1/labels", curves->even_n, curves->even_p, 2, CHART_LINE, 3};
 }
 
 /* Tokens of which no label lacks a record. */
@@ -210,12 +201,13 @@ draw(struct curves *curves, const struct upsample *upsample, struct portolan_err
 
 	add_imbalance(&chart.panels[0], balance, curves);
 	add_tokens(&chart.panels[1], curves, false);
-	add_even(&chart.panels[1], curves, upsample->counts.label_count);
+	ranking_add_hints(&upsample->ranking, upsample->counts.label_count, &chart.panels[1], &curves->hints);
 	add_tokens(&chart.panels[2], curves, true);
-	snprintf(caption, sizeof(caption), "%s records and %s repeats (%.1f%%); %zu of %zu %s balanced",
+	snprintf(caption, sizeof(caption), "%s records and %s repeats (%.1f%%); %zu of %zu %s balanced; prior %s",
 	         NUMBER_GROUPED(upsample->counts.records), NUMBER_GROUPED(balance->added),
 	         100 * (double)balance->added / (double)upsample->counts.records, count_balanced(upsample),
-	         upsample->token_count, upsample->token_count == 1 ? "token" : "tokens");
+	         upsample->token_count, upsample->token_count == 1 ? "token" : "tokens",
+	         ranking_prior_names[upsample->ranking.uniform]);
 	return chart_draw(&chart, &upsample->picture, error);
 }
 
@@ -227,8 +219,9 @@ upsample_draw(const struct upsample *upsample, struct portolan_error *error)
 	int code;
 
 	if (upsample->token_count == 0)
-		return error_set(error, PORTOLAN_E_INVALID, "%s: there are no tokens to draw: see --min-count",
-		                 upsample->corpus.file.path);
+		return error_set(error, PORTOLAN_E_INVALID, "%s: %s", upsample->corpus.file.path,
+		                 upsample->ranking.count > 0 ? UPSAMPLE_NONE ": there is nothing to draw"
+		                                             : "there are no tokens to draw: see --min-count");
 	curves = calloc(1, sizeof(*curves) + 2 * steps * sizeof(double));
 	if (!curves)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the chart");

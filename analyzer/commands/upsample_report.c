@@ -23,7 +23,7 @@ upsample_statistic(const struct upsample *upsample, size_t s, bool after)
 	size_t labels = upsample->counts.label_count;
 
 	return token_statistic((after ? upsample->balance.after : upsample->balance.before) + s * labels,
-	                       after ? upsample->priors_after : upsample->ranking.priors, labels);
+	                       upsample->ranking.priors, labels);
 }
 
 static const char *
@@ -75,6 +75,16 @@ add_statistic(struct report *report, const struct upsample *upsample, size_t s, 
 	report_end(report);
 }
 
+/* What a token lacks of a label now. */
+static uint64_t
+lack_of(const struct upsample *upsample, size_t s, size_t label)
+{
+	size_t labels = upsample->counts.label_count;
+	const uint64_t *counts = upsample->balance.after + s * labels, *shares = upsample->ranking.shares;
+
+	return balance_lack(counts, shares, balance_leader(counts, shares, labels), label);
+}
+
 static void
 add_token(struct report *report, const struct upsample *upsample, size_t s)
 {
@@ -88,6 +98,7 @@ add_token(struct report *report, const struct upsample *upsample, size_t s)
 	report_bytes(report, "token", text, length);
 	text = counts_label(counts, upsample->ranking.list[s].statistic.label, &length);
 	report_bytes(report, "label", text, length);
+	report_real(report, "p_bonferroni", ranking_chance(&upsample->ranking, &upsample->ranking.list[s].statistic));
 	add_statistic(report, upsample, s, false);
 	add_statistic(report, upsample, s, true);
 	rows_begin(&rows, report, "not_balanced", columns, ROWS_COUNT(columns));
@@ -98,11 +109,53 @@ add_token(struct report *report, const struct upsample *upsample, size_t s)
 			continue;
 		text = counts_label(counts, l, &length);
 		rows_bytes(&rows, text, length);
-		rows_whole(&rows, balance_lack(upsample->balance.after, counts->label_count, s, l));
+		rows_whole(&rows, lack_of(upsample, s, l));
 		rows_text(&rows, reasons[reason]);
 	}
 	rows_end(&rows);
 	report_end(report);
+}
+
+/* What a token is to show of each label, and what all records do: the first labels, for people. */
+static void
+add_shares(struct report *report, const struct upsample *upsample)
+{
+	static const struct rows_column columns[] = {
+	        {"label", ROWS_TEXT}, {"target", ROWS_REAL}, {"share", ROWS_REAL}, {"after", ROWS_REAL}};
+	const struct token_counts *counts = &upsample->counts;
+	double all = (double)(counts->records - counts->ignored);
+	size_t labels = counts->label_count, shown = report->as_text && labels > LABELS_SHOWN ? LABELS_SHOWN : labels;
+	struct rows rows;
+
+	rows_begin(&rows, report, "shares", columns, ROWS_COUNT(columns));
+	for (size_t l = 0; l < shown; l++) {
+		size_t length;
+		const char *text = counts_label(counts, l, &length);
+
+		rows_bytes(&rows, text, length);
+		rows_real(&rows, upsample->ranking.priors[l]);
+		rows_real(&rows, (double)counts->label_records[l] / all);
+		rows_real(&rows, upsample->shares_after[l]);
+	}
+	rows_end(&rows);
+	if (shown < labels)
+		report_line(report, "  and %zu more: --json has all\n", labels - shown);
+	report_line(report, "\n");
+}
+
+/* Tokens that chance explains are balanced for nothing. */
+static void
+add_chance(struct report *report, const struct upsample *upsample)
+{
+	size_t within = 0;
+
+	for (size_t s = 0; s < upsample->token_count; s++)
+		within += !ranking_is_significant(&upsample->ranking, &upsample->ranking.list[s].statistic);
+	if (upsample->token_count == 0 && upsample->ranking.count > 0)
+		report_line(report, "  " UPSAMPLE_NONE " (0.01, Bonferroni)\n");
+	if (within > 0)
+		report_line(report, "  chance explains %zu of these tokens (0.01, Bonferroni): see --significant\n",
+		            within);
 }
 
 /* For people: the tokens as a table, and the first of those that could not be balanced. */
@@ -151,7 +204,7 @@ add_rest(struct report *report, const struct upsample *upsample)
 			continue;
 		text = token_text(upsample, i / labels, &length);
 		rows_bytes(&rows, text, length);
-		rows_whole(&rows, balance_lack(upsample->balance.after, labels, i / labels, i % labels));
+		rows_whole(&rows, lack_of(upsample, i / labels, i % labels));
 		text = counts_label(&upsample->counts, i % labels, &length);
 		rows_bytes(&rows, text, length);
 		rows_text(&rows, reasons[reason]);
@@ -204,6 +257,7 @@ add_details(struct report *report, const struct upsample *upsample, const uint64
 		report_bytes(report, NULL, text, length);
 	}
 	report_end(report);
+	add_shares(report, upsample);
 	report_begin_list(report, "tokens");
 	for (size_t s = 0; s < upsample->token_count; s++)
 		add_token(report, upsample, s);
@@ -231,6 +285,7 @@ upsample_add_report(struct report *report, const char *key, const struct upsampl
 		report_whole(report, "ignored", upsample->counts.ignored);
 	report_real(report, "growth", (double)balance->added / (double)records);
 	REPORT_WHOLES(report, {"iterations", balance->iterations}, {"tried", balance->tried});
+	report_text(report, "prior", ranking_prior_names[upsample->ranking.uniform]);
 	if (report->as_text) {
 		REPORT_WHOLES(report, {"imbalance", balance->imbalance[0]},
 		              {"imbalance after", balance->imbalance[balance->iterations]});
@@ -238,7 +293,9 @@ upsample_add_report(struct report *report, const char *key, const struct upsampl
 			report_line(report, "  taken back, as the sum rose: %u more iterations\n",
 			            balance->tried - balance->iterations);
 		add_multiplicities(report, histogram, bins);
+		add_shares(report, upsample);
 		add_table(report, upsample);
+		add_chance(report, upsample);
 		add_rest(report, upsample);
 	} else {
 		add_details(report, upsample, histogram, bins);
@@ -266,7 +323,8 @@ upsample_add_request(struct report *report, const struct upsample *upsample)
 	report_end(report);
 	REPORT_WHOLES(report, {"top", upsample->token_count}, {"min_count", ranking->min_count},
 	              {"max_count", ranking->max_count});
-	report_text(report, "prior", ranking->share ? "share" : "uniform");
+	report_text(report, "prior", ranking_prior_names[ranking->uniform]);
+	report_flag(report, "significant", ranking->significant_first);
 	report_text(report, "stop_words", request->stop_words);
 	report_text(report, "tokens", request->tokens);
 	REPORT_WHOLES(report, {"min_length", request->min_length}, {"ngrams", request->ngrams});

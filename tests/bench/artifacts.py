@@ -137,7 +137,7 @@ def run(report, programs, repeats):
         return
     folder = tempfile.mkdtemp(prefix="portolan-bench-")
     data, stats, ours, theirs = (os.path.join(folder, name) for name in ("data.jsonl", "stats.tsv", "ours.jsonl", "theirs.jsonl"))
-    words = [data, "--text", ",".join(TEXTS), "--label", "label"]
+    words = [data, "--text", ",".join(TEXTS), "--label", "label", "--prior", "uniform"]  # as the scripts have it
     scripts = {"Counter": WithCounter, "pandas": WithPandas}
     seconds = {name: [] for name in ("artifacts", "upsample", *scripts)}
     try:

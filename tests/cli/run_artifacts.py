@@ -6,6 +6,7 @@
 import csv
 import io
 import json
+import math
 import os
 import re
 import subprocess
@@ -14,6 +15,7 @@ import tempfile
 from collections import Counter
 
 import numpy as np
+from scipy.special import betainc
 
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), *path) for path in ((), ("..", "bench"))]
 import stores  # noqa: E402
@@ -39,20 +41,27 @@ def write(path, content):
 
 
 def check_by_hand():
-    """The word no: 3 of 4 records are of con, 1 of pro: p* = 3/4, z* = (3/4 − 1/2) / √(1/4 / 4) = 1. cat: 1 of 2, z* = 0."""
+    """The word no: 3 of 4 records are of con, 1 of pro: p* = 3/4, z* = (3/4 − 1/2) / √(1/4 / 4) = 1. cat: 1 of 2, z* = 0.
+    By the labels' shares, 3/4 and 1/4, no says nothing, and cat points to pro: z* = (1/2 − 1/4) / √(3/16 / 2) = 0.816."""
     write("hand.csv", 'id,text,more,label\n1,No! The cat,,con\n2,"no, no, ""NO""",dog,con\n3,"say\nno",,con\n4,Cat?,no,pro\n')
-    rows = table(portolan("artifacts", "hand.csv", "--text", "text,more", "--label", "label", "--min-count", 1).stdout)
+    words = ["artifacts", "hand.csv", "--text", "text,more", "--label", "label", "--min-count", 1]
+    got = {row["token"]: row for row in table(portolan(*words).stdout)}
+    assert got["no"] == {"token": "no", "n": "4", "label": "con", "p_star": "0.75", "z_star": "0", "con": "3", "pro": "1", "prior_share": "0.75",
+                         "p_bonferroni": "1"} and (got["cat"]["label"], got["cat"]["z_star"][:6], got["cat"]["prior_share"]) == ("pro", "0.8164", "0.25"), got
+    rows = table(portolan(*words, "--prior", "uniform").stdout)
     got = {row["token"]: row for row in rows}
     assert [row["token"] for row in rows] == ["no", "dog", "say", "cat"], rows
-    assert got["no"] == {"token": "no", "n": "4", "label": "con", "p_star": "0.75", "z_star": "1", "con": "3", "pro": "1"}, got
-    assert got["dog"] == {"token": "dog", "n": "1", "label": "con", "p_star": "1", "z_star": "1", "con": "1", "pro": "0"}, got
+    assert got["no"] == {"token": "no", "n": "4", "label": "con", "p_star": "0.75", "z_star": "1", "con": "3", "pro": "1", "prior_uniform": "0.5",
+                         "p_bonferroni": "1"}, got
+    assert got["dog"] == {"token": "dog", "n": "1", "label": "con", "p_star": "1", "z_star": "1", "con": "1", "pro": "0", "prior_uniform": "0.5",
+                          "p_bonferroni": "1"}, got
     assert (got["cat"]["p_star"], got["cat"]["z_star"]) == ("0.5", "0"), got
     rows = table(portolan("artifacts", "hand.csv", "--text", "text", "--label", "label", "--min-count", 1, "--per-field", "--ngrams", 2,
                           "--stop-words", "none", "--min-length", 3).stdout)
     assert {row["token"] for row in rows} == {"text:the", "text:cat", "text:the cat", "text:say"}, rows
     write("some.txt", "Cat\nthe\n\nnot there\n")
     rows = table(portolan("artifacts", "hand.csv", "--text", "text", "--label", "label", "--min-count", 1, "--tokens", "some.txt").stdout)
-    assert [(row["token"], row["n"]) for row in rows] == [("the", "1"), ("cat", "2")], rows
+    assert [(row["token"], row["n"]) for row in rows] == [("cat", "2"), ("the", "1")], rows
     words = ["artifacts", "hand.csv", "--text", "text", "--label", "label", "--tokens", "some.txt"]
     assert table(portolan(*words).stdout) == rows, "tokens that are asked for need not be frequent"
     assert [row["token"] for row in table(portolan(*words, "--min-count", 2).stdout)] == ["cat"], "unless that is asked for as well"
@@ -114,7 +123,7 @@ def check_random(seed):
             assert texts[0] == texts[1]
             got = table(texts[0])
             want = [row for row in want if row[3] >= 2]
-            assert list(got[0])[5:] == labels == ["1", "2", "10"]
+            assert list(got[0])[5:8] == labels == ["1", "2", "10"]
             assert len(got) == len(want), (len(got), len(want), {r["token"] for r in got} ^ {r[2].decode() for r in want})
             assert {row["token"] for row in got} == {row[2].decode() for row in want}
             by_token = {row["token"]: row for row in got}
@@ -139,7 +148,7 @@ def repeats_of(path, out):
 
 def check_planted():
     write_planted("planted.jsonl", 20_000, seed=3, words=500, rate=0.1)
-    words = ["planted.jsonl", "--text", "premise,hypothesis", "--label", "label", "--min-count", 400]
+    words = ["planted.jsonl", "--text", "premise,hypothesis", "--label", "label", "--min-count", 400, "--prior", "uniform"]
     rows = table(portolan("artifacts", *words, "--top", 10).stdout)
     assert {row["token"] for row in rows} == {f"plant{i}" for i in range(10)}, rows
     reports = {}
@@ -246,7 +255,8 @@ def check_patience():
         for i, label in enumerate(labels):
             text = " ".join(f"w{j}" for j in range(12) if rng.random() < (0.4 if j % 5 == label else 0.1))
             file.write(json.dumps({"i": i, "t": text, "l": int(label)}) + "\n")
-    words = ["pull.jsonl", "--text", "t", "--label", "l", "--min-count", 5, "--top", 4, "-o", "pulled.jsonl", "--pick", "uniform", "--patience"]
+    words = ["pull.jsonl", "--text", "t", "--label", "l", "--min-count", 5, "--top", 4, "-o", "pulled.jsonl", "--prior", "uniform", "--pick", "uniform",
+             "--patience"]
     reports = [json.loads(portolan("upsample", *words, patience, "--json", "--step", step).stdout)
                for patience, step in ((0, 0.2), (10, 0.2), (10, 1))]
     assert reports[0]["tried"] == reports[0]["iterations"] == 50 and reports[0]["imbalance"][-1] > 10 * reports[0]["imbalance"][0]
@@ -264,7 +274,7 @@ def check_patience():
     with open("pulled.svg", encoding="utf-8") as file:
         assert ">taken back<" in file.read()
     assert json.loads(portolan("upsample", *words[:-1], "--json").stdout) == reports[0], "the paper's draws end as in the paper"
-    published = ["upsample", *words[:-3], "--as-published"]
+    published = ["upsample", *words[:-5], "--as-published"]
     plain = portolan("upsample", *words, 0, "--iterations", 10, "--json").stdout
     assert portolan(*published, "--json").stdout == plain and json.loads(plain)["tried"] == 10, plain
     for option in (["--pick", "uniform"], ["--iterations", 9], ["--patience", 1], ["--max-multiplicity", 2]):
@@ -275,10 +285,10 @@ def check_patience():
         with open("pulled.jsonl.manifest.json", encoding="utf-8") as file:
             assert json.load(file)["request"]["patience"] == patience
     write("rare.csv", "t,l\n" + 30 * "x,1\n" + "x,2\ny,2\n")
-    done = portolan("upsample", "rare.csv", "--text", "t", "--label", "l", "--min-count", 30, "-o", "much.csv")
+    done = portolan("upsample", "rare.csv", "--text", "t", "--label", "l", "--min-count", 30, "--prior", "uniform", "-o", "much.csv")
     assert not done.stderr, done
     write("rare.csv", "t,l\n" + 30 * "x,1\n" + "x,2\nx,3\n")
-    done = portolan("upsample", "rare.csv", "--text", "t", "--label", "l", "--min-count", 30, "-o", "much.csv")
+    done = portolan("upsample", "rare.csv", "--text", "t", "--label", "l", "--min-count", 30, "--prior", "uniform", "-o", "much.csv")
     assert b"rare.csv more than doubled, by 58 repeats; a record stands up to 30 times" in done.stderr, done
 
 
@@ -298,7 +308,7 @@ def check_outputs():
 
 def check_formats():
     """Repeats of records with line ends in quotes, of a last line without an end, of lines that end with \\r\\n."""
-    options = ["--text", "t", "--label", "l", "--min-count", 1, "--top", 1, "--stop-words", "none"]
+    options = ["--text", "t", "--label", "l", "--min-count", 1, "--top", 1, "--stop-words", "none", "--prior", "uniform"]
     write("a.csv", b'\xef\xbb\xbft,l\r\n"x\r\ny",1\r\nx,1\r\nx z,1\r\n"x, ""q""\r\nw",2')
     portolan("upsample", "a.csv", *options, "-o", "b.csv")
     added = repeats_of("a.csv", "b.csv")
@@ -310,11 +320,11 @@ def check_formats():
     portolan("upsample", "a.jsonl", *options, "-o", "b.jsonl")
     assert repeats_of("a.jsonl", "b.jsonl") == b'\n{"l": false, "t": "X"}\n'
     statistics = portolan("artifacts", "a.jsonl", *options[:6], "--stop-words", "none", "-o", "-").stdout.decode().split("\n")
-    assert statistics[0].split("\t")[-2:] == ["0", "1"], statistics  # true is 1 for every command
+    assert statistics[0].split("\t")[5:7] == ["0", "1"], statistics  # true is 1 for every command
     done = portolan("upsample", "-", *options, "-o", "-", input=b't,l\nx,1\nx,1\nx,2\n')
     assert done.stdout == b't,l\nx,1\nx,1\nx,2\nx,2\n' and not os.path.exists("-"), done
     write("a.tsv", b"l\tt\n1\tx\n2\tx\n2\ty\n")
-    report = portolan("upsample", "a.tsv", "--text", "t", "--label", "l", "--min-count", 1, "-o", "c.tsv").stdout.decode()
+    report = portolan("upsample", "a.tsv", "--text", "t", "--label", "l", "--min-count", 1, "--prior", "uniform", "-o", "c.tsv").stdout.decode()
     lines = [line.split(None, 3) for line in report.splitlines()]
     assert ["not", "balanced", "lacks", "of             why"] in lines or ["not", "balanced", "lacks", "of  why"] in lines, report
     assert ["y", "1", "1", "no record has both"] in lines, report
@@ -346,6 +356,107 @@ BAD = {  # content, what is said; the rest of the line is ours
     "unclosed.csv": (b't,l\na,1\n"b,2\n', "unclosed.csv: line 3 has a quote that is never closed"),
     "many.tsv": (b"t\tl\n" + b"".join(b"a\t%d\n" % i for i in range(1001)), "more than 1000 values"),
 }
+
+
+def write_noise(path, seed, records, words, shares, rate):
+    """Words that say nothing of labels, which have these shares."""
+    rng = np.random.default_rng(seed)
+    labels = rng.choice(len(shares), records, p=shares)
+    held = rng.random((records, words)) < rate
+    write(path, "t\tl\n" + "".join(" ".join(f"w{word}" for word in np.flatnonzero(row)) + f"\tl{label:02}\n" for row, label in zip(held, labels)))
+    return labels
+
+
+def exact_tail(k, n, part, whole):
+    """P(X ≥ k) of a binomial X of n draws with probability part / whole, in whole numbers to the last division."""
+    return sum(math.comb(n, j) * part**j * (whole - part) ** (n - j) for j in range(k, n + 1)) / whole**n
+
+
+def check_line():
+    """The picture's finds are those of the table, and its lines of significance are where the exact probability is 0.01."""
+    write_planted("planted.jsonl", 6_000, seed=3, words=300, rate=0.1)
+    with open("planted.jsonl", "rb") as file:
+        write("fewer.jsonl", b"".join(line for i, line in enumerate(file) if b'"neutral"' not in line or i % 5 == 0))
+    words = ["fewer.jsonl", "--text", "premise,hypothesis", "--label-field", "label", "--min-count", 20]
+    rows = table(portolan("artifacts", *words, "--plot", "line.svg", "--script").stdout)
+    finds = {(float(row["n"]), float(row["p_star"])) for row in rows if float(row["p_bonferroni"]) <= 0.01}
+    with open("line.gp", encoding="utf-8") as file:
+        script = file.read()
+    names = re.findall(r"Name\[\d+\] = '(.*?)'", script)
+    series = [[tuple(map(float, line.split())) for line in block.splitlines() if line]
+              for block in re.search(r"\$data << EOD\n(.*?)EOD\n", script, re.S)[1].split("\n\n\n")]
+    assert names[:5] == ["a token", "more than chance", "no hint: shares", "0.01 after Bonferroni: rarest label",
+                         "0.01 after Bonferroni: commonest label"] and "prior: each" in script, names
+    assert len(finds) == len(series[1]) > 5 and np.allclose(sorted(finds), sorted(series[1]), rtol=1e-6) and len(series[0]) + len(finds) == len(rows)
+    shares = sorted({float(row["prior_share"]) for row in rows})
+    for prior, line, z_line in ((shares[0], series[3], series[7]), (shares[-1], series[4], series[8])):
+        n, p = np.array(line).T
+        assert len(n) > 50 and np.allclose(betainc(p * n, n - p * n + 1, prior) * 3 * len(rows), 0.01, rtol=1e-3), prior
+        assert np.allclose(np.array(z_line)[:, 1], (p - prior) / np.sqrt(prior * (1 - prior) / n), rtol=1e-5), prior
+
+
+def check_significance():
+    """Uneven labels, and many: noise stays below the line, whose probabilities are exact; --significant repeats nothing for it."""
+    for seed in range(5):
+        labels = write_noise("uneven.tsv", seed, 4_000, 200, (0.9, 0.1), 0.1)
+        words = ["uneven.tsv", "--text", "t", "--label-field", "l", "--min-count", 100]
+        rows, sizes = table(portolan("artifacts", *words).stdout), np.bincount(labels)
+        assert len(rows) == 200 and list(rows[0]) == ["token", "n", "label", "p_star", "z_star", "l00", "l01", "prior_share", "p_bonferroni"]
+        assert min(float(row["p_bonferroni"]) for row in rows) > 0.01, "noise is no artifact"
+        for row in rows:
+            label = int(row["label"][1:])
+            assert float(row["prior_share"]) == sizes[label] / 4_000, row
+            want = min(1, 400 * exact_tail(int(row[row["label"]]), int(row["n"]), int(sizes[label]), 4_000))
+            assert abs(float(row["p_bonferroni"]) - want) <= 1e-9 * want, (row, want)
+        done = portolan("upsample", *words, "--significant", "--json", "-o", "out.tsv")
+        assert repeats_of("uneven.tsv", "out.tsv") == b"" and json.loads(done.stdout)["tokens"] == [] and not done.stderr, done
+    assert b"no token stands with a label more often than chance explains" in portolan("upsample", *words, "--significant", "-o", "out.tsv").stdout
+    done = portolan("upsample", *words, "--significant", "-o", "out.tsv", "--plot", "out.svg", status=1)
+    assert b"uneven.tsv: no token stands with a label more often than chance explains: there is nothing to draw" in done.stderr, done
+    check_line()
+    for seed in range(100, 104):  # the normal line, 5.2, is crossed in three of these
+        write_noise("many.tsv", seed, 12_000, 4_000, [1 / 22] * 22, 0.01)
+        rows = table(portolan("artifacts", "many.tsv", "--text", "t", "--label-field", "l", "--min-count", 1, "--prior", "uniform").stdout)
+        assert len(rows) == 4_000 and min(float(row["p_bonferroni"]) for row in rows) > 0.01 and float(rows[0]["prior_uniform"]) == 1 / 22
+
+
+def check_targets():
+    """What upsample makes of a token is what its prior expects of it: the labels' shares of DATA, within a record, or as many of each."""
+    write_planted("uneven.jsonl", 12_000, seed=9, words=300, rate=0.05)
+    with open("uneven.jsonl", "rb") as file:
+        lines = [line for i, line in enumerate(file) if b'"neutral"' not in line or i % 4 == 0]
+    write("uneven.jsonl", b"".join(lines))
+    write("some.txt", "".join(f"plant{i}\n" for i in range(6)))
+    words = ["uneven.jsonl", "--text", "premise,hypothesis", "--label-field", "label"]
+    sizes = Counter(json.loads(line)["label"] for line in lines)
+    labels = sorted(sizes)
+    reports = {}
+    for prior in ("share", "uniform"):
+        done = portolan("upsample", *words, "--tokens", "some.txt", "--prior", prior, "--json", "-o", "out.jsonl")
+        reports[prior] = report = json.loads(done.stdout)
+        rows = {row["token"]: row for row in table(portolan("artifacts", "out.jsonl", *words[1:], "--tokens", "some.txt").stdout)}
+        share = np.array([sizes[label] / len(lines) if prior == "share" else 1 / 3 for label in labels])
+        assert report["prior"] == prior and report["imbalance"][-1] == 0 and [row["target"] for row in report["shares"]] == share.tolist(), report
+        for token in report["tokens"]:
+            counts = np.array([int(rows[token["token"]][label]) for label in labels])
+            assert counts.tolist() == token["after"]["counts"] and abs(token["after"]["z_star"]) < 0.2 < token["before"]["z_star"], token
+            full = (counts / share).max()  # of the label that has most of what it is to have
+            assert (np.abs(counts - full * share) < 1).all(), (token, full * share)
+        after = Counter(json.loads(line)["label"] for line in [*lines, *repeats_of("uneven.jsonl", "out.jsonl").splitlines()])
+        assert report["shares"] == [{"label": label, "target": share[i], "share": sizes[label] / len(lines), "after": after[label] / after.total()}
+                                    for i, label in enumerate(labels)], (report["shares"], after)
+    words += ["--min-count", 200]
+    plain = portolan("upsample", *words, "--pick", "uniform", "--iterations", 10, "--patience", 0, "--prior", "uniform", "--json", "-o", "out.jsonl").stdout
+    assert portolan("upsample", *words, "--as-published", "--json", "-o", "out.jsonl").stdout == plain
+    assert b"--as-published and --prior" in portolan("upsample", *words, "--as-published", "--prior", "share", "-o", "out.jsonl", status=2).stderr
+    chosen = json.loads(portolan("upsample", *words, "--count", 100, "--significant", "--json", "-o", "out.jsonl").stdout)
+    want = [row["token"] for row in table(portolan("artifacts", *words).stdout) if float(row["p_bonferroni"]) <= 0.01]
+    assert [token["token"] for token in chosen["tokens"]] == want and set(want) <= {f"plant{i}" for i in range(10)} and len(want) >= 6, want
+    even = [line for label in labels for line in [line for line in lines if json.loads(line)["label"] == label][:900]]
+    write("even.jsonl", b"".join(even))
+    for command in (["artifacts"], ["upsample", "--json", "-o", "out.jsonl"]):  # with even labels the two agree
+        one, other = (portolan(*command, "even.jsonl", *words[1:], "--prior", prior).stdout for prior in ("share", "uniform"))
+        assert one.replace(b"prior_share", b"prior_uniform").replace(b'"prior": "share"', b'"prior": "uniform"') == other, command
 
 
 def check_bad_input():
@@ -548,7 +659,7 @@ def check_ignored():
     write("clean.jsonl", b"".join(clean))
     options = ["--text", "premise,hypothesis", "--label-field", "label", "--min-count", 200, "--ngrams", 4]
     ignore = ["--ignore-label", "-", "--ignore-label", "-1", "--ignore-label="]
-    for more in ((), ("--prior", "share", "--threads", 3)):
+    for more in ((), ("--prior", "uniform", "--threads", 3)):
         done = portolan("artifacts", "marked.jsonl", *options, *ignore, *more)
         assert done.stdout == portolan("artifacts", "clean.jsonl", *options, *more).stdout and not done.stderr, done
         report = json.loads(portolan("upsample", "marked.jsonl", *options, *ignore, *more, "-o", "up.jsonl", "--json").stdout)
@@ -618,7 +729,7 @@ def check_apart():
 
 
 def check_few():
-    """Of three records no share is beyond chance: that line is left out of the panel of shares, with its name; the others are drawn."""
+    """Of three records no share is beyond chance: that line is left out of both panels, with its name; the others are drawn."""
     write("few.tsv", "t\tl\nu v\ta\nu w\tb\nv w\ta\n")
     portolan("artifacts", "few.tsv", "--text", "t", "--label", "l", "--min-count", 1, "--stop-words", "none", "--plot", "few.svg", "--script")
     with open("few.gp", encoding="utf-8") as file:
@@ -626,8 +737,8 @@ def check_few():
     panels = [int(n) for n in re.findall(r"\bSeries\[\d+\] = (\d+)", script)]
     styles = re.findall(r"Style\[\d+\] = '([a-z ]+)'", script)
     blocks = re.search(r"\$data << EOD\n(.*?)EOD\n", script, re.S)[1].split("\n\n\n")[:-1]
-    assert panels == [2, 2] and styles == ["few dots", "line", "few dots", "line"], (panels, styles)
-    assert len(blocks) == 4 and [block.count("\n") + 1 for block in blocks] == [3, 64, 3, 64], blocks
+    assert panels == [2, 1] and styles == ["few dots", "pairs", "few dots"], (panels, styles)
+    assert len(blocks) == 3 and [len(block.split()) // 2 for block in blocks] == [3, 4, 3], blocks
 
 
 def check_long_line():
@@ -651,6 +762,8 @@ def main():
         check_patience()
         check_outputs()
         check_formats()
+        check_significance()
+        check_targets()
         check_bad_input()
         check_axis()
         check_sides(maker)

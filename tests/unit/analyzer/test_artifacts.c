@@ -171,10 +171,43 @@ test_statistics(void **state)
 	assert_int_equal(statistic.label, 0);
 	assert_close(statistic.z_star, 0, 1e-12);
 	assert_true(isnan(token_statistic(none, uniform, 3).p_star));
-	/* scipy.stats.norm.isf */
-	assert_close(normal_upper_quantile(0.5), 0, 1e-12);
-	assert_close(normal_upper_quantile(0.025), 1.959963984540054, 1e-12);
-	assert_close(bonferroni_z(0.01, 28000), 4.957438691126415, 1e-9);
+	assert_true(isnan(token_statistic(none, uniform, 3).tail));
+	assert_close(token_statistic(counts, uniform, 3).tail, 1161.0 / 59049,
+	             1e-12); /* Σ C(10,j) 2^(10−j) / 3^10, j ≥ 7 */
+}
+
+/* Sums of whole numbers, divided at the end, to 60 digits (tests/cli/run_artifacts.py has the sum); and, between whole
+ * numbers, scipy.special.betainc(k, n − k + 1, p). */
+static void
+test_binomial_tails(void **state)
+{
+	static const struct {
+		double k, n, p, tail;
+	} cases[] = {
+	        {9, 10, 1.0 / 10, 9.1000000000000004e-09},
+	        {1, 3, 1.0 / 2, 0.875},
+	        {0, 3, 1.0 / 2, 1},
+	        {23, 120, 1.0 / 22, 4.8525160107653355e-09},
+	        {120, 120, 1.0 / 22, 8.1148089838388767e-162},
+	        {500, 1000, 1.0 / 2, 0.51261250908918043},
+	        {600, 1000, 1.0 / 2, 1.3642320780330092e-10},
+	        {100, 1000, 1.0 / 2, 1},
+	        {2, 1000000, 1.0 / 1000000, 0.26424111765708469},
+	        {101500, 1000000, 1.0 / 10, 3.0544195746928475e-07},
+	        {99000, 1000000, 1.0 / 10, 0.99958038248443049},
+	        {1000700, 2000000, 1.0 / 2, 0.1612722824983843},
+	        {17.5, 120, 1.0 / 22, 1.68876702695346e-05},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_close(binomial_tail(cases[i].k, cases[i].n, cases[i].p), cases[i].tail,
+		             (cases[i].n > 1000 ? 1e-8 : 1e-11) * cases[i].tail);
+	assert_close(binomial_line(120, 1.0 / 22, 0.01 / 88000), 21.005473116521927, 1e-9);
+	assert_close(binomial_line(1000, 0.5, 0.01), 537.2692593159358, 1e-8);
+	assert_close(binomial_line(30, 0.1, 1e-4), 10.931646074071956, 1e-9);
+	assert_true(isnan(binomial_line(3, 0.5, 0.1))); /* three of three come by chance once in eight */
+	assert_true(binomial_line(3, 0.5, 0.125) <= 3);
 }
 
 static void
@@ -244,6 +277,7 @@ static struct holder_group groups[] = {
         {.label = 1, .count = 1, .tokens = first, .token_count = 1, .first = 5},
         {.label = 0, .count = 1, .tokens = second, .token_count = 1, .first = 6},
 };
+static const uint64_t even[] = {1, 1, 1};
 static const struct holders holders = {
         .list = list, .count = 7, .groups = groups, .group_count = 4, .members = members};
 
@@ -251,7 +285,7 @@ static void
 test_balance(void **state)
 {
 	struct balance_request request = {
-	        .holders = &holders, .token_count = 2, .label_count = 2, .step = 1, .iterations = 50};
+	        .holders = &holders, .token_count = 2, .label_count = 2, .shares = even, .step = 1, .iterations = 50};
 	struct balance balance;
 
 	/* Token 0 has 4 and 2, token 1 has 1 and 1: ΣD = 2. Drawing what holds both would set token 1 back, so record 5
@@ -282,6 +316,19 @@ test_balance(void **state)
 	assert_int_equal(balance.added, 0);
 	assert_int_equal(balance.reasons[1], BALANCE_CAPPED);
 	balance_free(&balance);
+	/* Shares of 3 to 1: token 0 with 4 and 2 is to have 6 and 2, token 1 with 1 and 1 is to have 3 and 1. */
+	request.shares = (const uint64_t[]){3, 1};
+	request.max_multiplicity = 0;
+	assert_int_equal(balance_make(&request, &balance, NULL), 0);
+	assert_int_equal(balance.imbalance[0], 4);
+	assert_int_equal(balance.imbalance[balance.iterations], 0);
+	assert_int_equal(balance.repeats[0] + balance.repeats[1] + balance.repeats[2] + balance.repeats[3], 2);
+	assert_int_equal(balance.repeats[6], 2);
+	assert_int_equal(balance.added, 4);
+	/* 4 and 1 of 3 to 2: two thirds of a third record is none that lacks, ⌊2 · 4 / 3⌋ = 2. */
+	assert_int_equal(balance_leader((const uint64_t[]){4, 1}, (const uint64_t[]){3, 2}, 2), 0);
+	assert_int_equal(balance_lack((const uint64_t[]){4, 1}, (const uint64_t[]){3, 2}, 0, 1), 1);
+	balance_free(&balance);
 }
 
 /* Token 1 is never seen with label 1. */
@@ -297,6 +344,7 @@ test_what_cannot_be_balanced(void **state)
 	struct balance_request request = {.holders = &few,
 	                                  .token_count = 2,
 	                                  .label_count = 2,
+	                                  .shares = even,
 	                                  .step = 0.2,
 	                                  .iterations = 50,
 	                                  .pick = BALANCE_UNIFORM};
@@ -335,6 +383,7 @@ test_patience(void **state)
 	struct balance_request request = {.holders = &against,
 	                                  .token_count = 2,
 	                                  .label_count = 3,
+	                                  .shares = even,
 	                                  .step = 1,
 	                                  .iterations = 5,
 	                                  .pick = BALANCE_CONFLICT_FREE};
@@ -383,6 +432,7 @@ main(void)
 	        cmocka_unit_test(test_tokens),
 	        cmocka_unit_test(test_rules),
 	        cmocka_unit_test(test_statistics),
+	        cmocka_unit_test(test_binomial_tails),
 	        cmocka_unit_test(test_ascii_is_as_the_library),
 	        cmocka_unit_test(test_fields),
 	        cmocka_unit_test(test_balance),
