@@ -2,8 +2,8 @@
  * log.c: writes a batch into the columns of a frame; rows that do not fit go into the next frames.
  *
  * Signals are computed straight into the frame, by the calling thread: the only other memory is the list of rows to
- * leave out. No system call is made unless all frames are full, a row is refused for the first time, or another thread
- * of the application is logging to the same run at that moment.
+ * leave out. No system call is made unless all frames are full, something is warned about for the first time, or
+ * another thread of the application is logging to the same run at that moment.
  */
 #include "run.h"
 
@@ -17,13 +17,16 @@
 #include <string.h>
 
 #define PROB_TOLERANCE 1e-6
-#define FRAMES_KEPT 1 /* batches leave them free, so that the end of an epoch need not wait for one */
+#define FRAMES_KEPT 1  /* batches leave them free, so that the end of an epoch need not wait for one */
+#define PROBS_ENOUGH 2 /* rows: a single one may look like probabilities by chance */
 
 /* What one call did. */
 struct outcome {
 	uint64_t logged, refused, dropped;
 	size_t first_refused; /* row; meaningful if refused > 0 */
 	uint8_t why_refused;  /* its mark in the list of rows to leave out */
+	bool are_probs;       /* the first logits of the run */
+	size_t other_classes; /* their number before, or the number of labels, if it does not agree; 0: it does */
 };
 
 static uint32_t
@@ -82,11 +85,44 @@ fill_gold_probs(const struct portolan_array *scores, size_t n, float *gold_prob,
 	return refused;
 }
 
+/* Looks whether log_probs() would take the first logits of the run; what it derives from them is overwritten. */
+static void
+judge_logits(struct portolan_run *run, const struct portolan_batch *batch, const struct portolan_array *scores,
+             uint32_t rows, const int32_t *gold, const struct signals_columns *columns, struct outcome *outcome)
+{
+	bool like;
+
+	if (run->like_probs == UINT64_MAX || batch->classes == 1)
+		return;
+	like = signals_from_probs(scores, rows, batch->classes, gold, columns, run->leave_out) == 0;
+	run->like_probs += rows;
+	outcome->are_probs = like && run->like_probs >= PROBS_ENOUGH;
+	if (!like || outcome->are_probs)
+		run->like_probs = UINT64_MAX;
+}
+
+/* Examples may differ in their number of choices, and a model may have more outputs than labels: so nothing is refused.
+ */
+static void
+judge_classes(struct portolan_run *run, const struct portolan_batch *batch, struct outcome *outcome)
+{
+	size_t classes = batch->classes == 1 ? 2 : batch->classes; /* a sigmoid decides between two */
+
+	if ((batch->kind != PORTOLAN_LOGITS && batch->kind != PORTOLAN_PROBS) || run->classes == SIZE_MAX)
+		return;
+	if (run->classes > 0 && run->classes != classes)
+		outcome->other_classes = run->classes;
+	else if (run->label_count > 0 && classes > run->label_count)
+		outcome->other_classes = run->label_count;
+	run->classes = outcome->other_classes > 0 ? SIZE_MAX : classes;
+}
+
 static size_t
-fill_signals(const struct portolan_batch *batch, size_t first, const struct frame_room *room, uint32_t rows,
-             uint8_t *leave_out)
+fill_signals(struct portolan_run *run, const struct portolan_batch *batch, size_t first, const struct frame_room *room,
+             uint32_t rows, struct outcome *outcome)
 {
 	struct portolan_array scores = batch->scores;
+	uint8_t *leave_out = run->leave_out;
 	struct frame *frame = room->frame;
 	const struct signals_columns columns = {
 	        .gold_prob = (float *)frame_column(frame, FRAME_GOLD_PROB) + room->first,
@@ -104,6 +140,7 @@ fill_signals(const struct portolan_batch *batch, size_t first, const struct fram
 		arrays_read_i32(&batch->gold, first, rows, gold);
 	switch (batch->kind) {
 	case PORTOLAN_LOGITS:
+		judge_logits(run, batch, &scores, rows, gold, &columns, outcome);
 		return signals_from_logits(&scores, rows, batch->classes, gold, &columns, leave_out);
 	case PORTOLAN_PROBS:
 		return signals_from_probs(&scores, rows, batch->classes, gold, &columns, leave_out);
@@ -149,7 +186,7 @@ log_piece(struct portolan_run *run, const struct portolan_batch *batch, uint32_t
 		}
 	}
 	rows = kept = fill_ids(batch, first, &room, &text);
-	refused = fill_signals(batch, first, &room, rows, run->leave_out);
+	refused = fill_signals(run, batch, first, &room, rows, outcome);
 	if (batch->column_count > 0)
 		refused += own_columns_fill(&run->frames, batch, first, &room, rows, run->leave_out);
 	if (refused > 0) {
@@ -179,6 +216,7 @@ log_pieces(struct portolan_run *run, const struct portolan_batch *batch, struct 
 		return error_set(error, PORTOLAN_E_INVALID, "ids: run %s has %s ids, and these are %s", run->name,
 		                 fixed == WIRE_ID_INT ? "integer" : "string",
 		                 kind == WIRE_ID_INT ? "integers" : "strings");
+	judge_classes(run, batch, outcome);
 	status = own_columns_add(&run->frames, batch, &columns, error);
 	for (size_t row = 0; status >= 0 && row < batch->n; row += (size_t)status)
 		status = log_piece(run, batch, columns, row, outcome, error);
@@ -193,7 +231,8 @@ report_refused(struct portolan_run *run, const struct portolan_batch *batch, con
 {
 	static const char *const reasons[] = {
 	        [PORTOLAN_LOGITS] = "NaN or +inf in its logits, or −inf at its gold label",
-	        [PORTOLAN_PROBS] = "scores that are NaN, outside [0, 1], or do not sum to 1: are they logits, for log_logits?",
+	        [PORTOLAN_PROBS] =
+	                "scores that are NaN, outside [0, 1], or do not sum to 1: are they logits, for log_logits?",
 	        [PORTOLAN_GOLD_PROBS] = "a gold probability that is not within 0 and 1",
 	        [PORTOLAN_SIGNALS] = "NaN or +inf in its logits, or −inf at its gold label",
 	};
@@ -209,6 +248,23 @@ report_refused(struct portolan_run *run, const struct portolan_batch *batch, con
 		fprintf(stderr, "portolan: run %s, epoch %u: %s (further ones are only counted)\n", run->name,
 		        batch->epoch, why.message);
 	return 0;
+}
+
+__attribute__((cold)) static void
+warn_of_scores(const struct portolan_run *run, const struct portolan_batch *batch, const struct outcome *outcome)
+{
+	if (outcome->are_probs)
+		fprintf(stderr,
+		        "portolan: run %s, epoch %u: the logits are probabilities, within 0 and 1, each row with the sum 1: log "
+		        "them with log_probs, or take the model's scores before its softmax (said once)\n",
+		        run->name, batch->epoch);
+	if (outcome->other_classes > 0)
+		fprintf(stderr,
+		        "portolan: run %s, epoch %u: the scores have %zu classes, and %s%zu%s. Another model, or another task, "
+		        "is a run of its own; choices may vary from example to example (said once)\n",
+		        run->name, batch->epoch, batch->classes,
+		        outcome->other_classes == run->label_count ? "the run has " : "had ", outcome->other_classes,
+		        outcome->other_classes == run->label_count ? " labels" : " before");
 }
 
 int
@@ -235,6 +291,8 @@ portolan_log(portolan_run *run, const struct portolan_batch *batch, struct porto
 		atomic_fetch_add(&run->dropped, outcome.dropped);
 	if (outcome.refused > 0)
 		atomic_fetch_add(&run->refused, outcome.refused);
+	if (outcome.are_probs || outcome.other_classes > 0)
+		warn_of_scores(run, batch, &outcome);
 	if (status == PORTOLAN_E_ENDED)
 		status = run_report_end(run, error);
 	if (status == 0 && outcome.refused > 0)

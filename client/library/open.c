@@ -186,6 +186,7 @@ new_run(const char *name, const struct portolan_options *options)
 	run->strict = options->strict != 0;
 	run->when_full = options->when_full;
 	run->examples = options->examples;
+	run->label_count = options->label_count;
 	run->cancelled = options->cancelled;
 	run->cancelled_context = options->cancelled_context;
 	if (run->name)

@@ -55,6 +55,7 @@ struct portolan_run {
 	bool strict;
 	enum portolan_when_full when_full;
 	uint64_t examples;        /* declared; 0: not */
+	size_t label_count;       /* the same */
 	struct embedded embedded; /* used if its store is set */
 	char *endpoint;           /* of the collector */
 	char *spool;              /* directory of spool files, absolute */
@@ -68,6 +69,9 @@ struct portolan_run {
 	uint8_t leave_out[FRAMES_MOST_ROWS]; /* under log_mutex */
 	int64_t waiting_since, asked; /* under log_mutex: since when this call waits (it is then counted); 0: it has not
 	                               * waited */
+	uint64_t like_probs; /* under log_mutex: rows of logits so far, if all could be probabilities; UINT64_MAX: it is
+	                      * decided whether they are */
+	size_t classes;      /* under log_mutex: of the first scores; 0: none yet; SIZE_MAX: others were warned of */
 	_Atomic bool closed;
 	_Atomic int id_kind; /* enum wire_id_kind; fixed by the collector's answer, or by the first rows logged */
 	_Atomic bool warned_refused, warned_full;

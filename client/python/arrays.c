@@ -37,22 +37,24 @@ advice(const char *name)
 	                                   "the class numbers, of one-hot labels gold.argmax(1)";
 }
 
-/* The advice for ids that are floats. */
+/* The advice for ids and labels that are floats. */
 static const char *
-ids_advice(const char *format)
+whole_advice(const char *name, const char *format)
 {
 	size_t length = strlen(format);
 
-	return length > 0 && strchr("efd", format[length - 1])
-	               ? ": if they are whole numbers, pass ids.astype(int), of a tensor ids.long()"
-	               : "";
+	if (length == 0 || !strchr("efd", format[length - 1]))
+		return "";
+	return !strcmp(name, "ids")    ? ": if they are whole numbers, pass ids.astype(int), of a tensor ids.long()"
+	       : !strcmp(name, "gold") ? ": if they are whole numbers, pass gold.astype(int), of a tensor gold.long()"
+	                               : "";
 }
 
 static int
 type_error(const char *name, const char *wanted, const char *format)
 {
-	PyErr_Format(PyExc_TypeError, "%s must be %s in native byte order; its buffer has the format '%s'%s", name,
-	             wanted, format, strcmp(name, "ids") ? advice(name) : ids_advice(format));
+	PyErr_Format(PyExc_TypeError, "%s must be %s in native byte order; its buffer has the format '%s'%s%s", name,
+	             wanted, format, whole_advice(name, format), advice(name));
 	return -1;
 }
 

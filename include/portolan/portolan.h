@@ -19,7 +19,7 @@
  *   Ownership the caller keeps everything it passes; it may be reused as soon as the call returns.
  *   Threads   one run may be used from several threads. A logging call computes in the calling thread, into bounded
  *             memory, and returns: it makes no system call and takes no lock that I/O holds, unless that memory is
- *             full, a row is refused for the first time, or another thread logs to the run at that moment. One thread per
+ *             full, a warning is printed (each once), or another thread logs to the run at that moment. One thread per
  *             run, started by portolan_open(), owns socket and spool; it takes no signals.
  *   Trouble   trouble with the collector or the run never makes a logging call or portolan_end_epoch() fail, unless
  *             options.strict is set. While the collector is away, observations wait in memory and in a spool file. Once it

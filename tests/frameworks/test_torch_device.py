@@ -87,6 +87,26 @@ def test_the_numbers_are_the_librarys(store, classes, dtype, monkeypatch, reques
 
 
 @pytest.mark.parametrize("classes", [3, 20])
+def test_probabilities_and_other_classes_are_said(store, device, classes, capfd):
+    """Of narrow rows by the library, of wide ones by the package; in the same words."""
+    ids, logits, gold = batches(classes)
+    probs = torch.softmax(logits, 1)
+    with portolan.Run("run", store=store) as run:
+        run.log_logits(0, ids, probs, gold)
+        run.log_logits(1, ids, probs, gold)
+        run.log_logits(2, ids, torch.cat((logits, logits), 1), gold)
+        run.log_logits(3, ids, logits, gold)
+    lines = capfd.readouterr().err.splitlines()
+    assert sum("epoch 0: the logits are probabilities, within 0 and 1" in line and "log_probs" in line for line in lines) == 1, lines
+    assert sum(f"epoch 2: the scores have {2 * classes} classes, and had {classes} before. " in line for line in lines) == 1, lines
+    assert len(lines) == 2
+    with portolan.Run("other", store=store) as run:
+        run.log_logits(0, ids, logits, gold)
+        run.log_logits(0, ids + 300, probs, gold)
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("classes", [3, 20])
 def test_columns_of_ones_own(store, device, classes):
     """On the device, beside the scores, or in this machine's memory; also of the names that the block has for its own parts."""
     ids, logits, gold = batches(classes)

@@ -189,6 +189,51 @@ def test_logits_where_probabilities_belong(store, capfd):
     assert run.stats()["logged"] == 0 and "are they logits, for log_logits?" in capfd.readouterr().err
 
 
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_probabilities_where_logits_belong(store, capfd, dtype):
+    probs = softmax(LOGITS).astype(dtype)
+    masked = probs.copy()
+    masked[0] = [1, 0, -np.inf]
+    with portolan.Run("run", store=store, strict=True) as run:
+        run.log_logits(0, IDS, probs, GOLD)
+        run.log_logits(1, IDS, probs, GOLD)
+    (line,) = capfd.readouterr().err.splitlines()
+    assert line.startswith("portolan: run run, epoch 0: the logits are probabilities, within 0 and 1, each row with the sum 1: ") and "log_probs" in line
+    check(0, store, p=softmax(probs.astype(float))[np.arange(4), GOLD], correct=CORRECT)
+    with portolan.Run("one by one", store=store) as run:
+        for row in range(4):
+            run.log_logits(0, IDS[row : row + 1], probs[row : row + 1], GOLD[row : row + 1])
+    assert capfd.readouterr().err.count("log_probs") == 1
+    said = {"logits": LOGITS, "one row of four": np.concatenate([probs[:3], LOGITS[3:].astype(dtype)]), "masked": masked, "a sigmoid": probs[:, :1],
+            "near": probs + np.array(0.02, dtype), "later": probs}
+    for name, logits in said.items():
+        with portolan.Run(name, store=store) as run:
+            if name == "later":
+                run.log_logits(0, IDS, LOGITS, GOLD)
+            run.log_logits(1, IDS, logits, GOLD % logits.shape[1])
+    assert capfd.readouterr().err == ""
+
+
+def test_a_number_of_classes_that_changes(store, capfd):
+    wider = np.concatenate([LOGITS, LOGITS[:, :1]], axis=1)
+    with portolan.Run("run", store=store, strict=True) as run:
+        run.log_logits(0, IDS, LOGITS, GOLD)
+        run.log_logits(1, IDS, wider, GOLD)
+        run.log_probs(2, IDS, softmax(LOGITS), GOLD)
+    (line,) = capfd.readouterr().err.splitlines()
+    assert line.startswith("portolan: run run, epoch 1: the scores have 4 classes, and had 3 before. ") and "(said once)" in line
+    assert run.stats()["logged"] == 12
+    with portolan.Run("named", store=store, labels=["a", "b"]) as run:
+        run.log_logits(0, IDS, LOGITS, GOLD)
+    assert "run named, epoch 0: the scores have 3 classes, and the run has 2 labels. " in capfd.readouterr().err
+    for name, labels, some in (("binary", ["no", "yes"], [LOGITS[:, :1], LOGITS[:, :2]]), ("same", list("abc"), [LOGITS, softmax(LOGITS)])):
+        with portolan.Run(name, store=store, labels=labels) as run:
+            for epoch, scores in enumerate(some):
+                (run.log_probs if epoch and name == "same" else run.log_logits)(epoch, IDS, scores, [0, 1, 1, 0])
+            run.log_gold(2, IDS, P_GOLD, CORRECT)
+    assert capfd.readouterr().err == ""
+
+
 def test_strict_raises_after_logging_the_good_rows(store):
     broken = LOGITS.copy()
     broken[1, 0] = np.nan
@@ -290,7 +335,9 @@ WRONG = [
     (ValueError, "gold.*2", 0, IDS, LOGITS, [0, 1, 3, 2]),
     (ValueError, "gold.*1", 0, IDS, LOGITS, [0, -1, 1, 2]),
     (ValueError, "gold.*3", 0, IDS, LOGITS[:, 0], [0, 1, 1, 2]),
-    (TypeError, "gold must be integers", 0, IDS, LOGITS, GOLD.astype(float)),
+    (TypeError, r"gold must be integers.*if they are whole numbers, pass gold.astype\(int\), of a tensor gold.long\(\)", 0, IDS, LOGITS,
+     GOLD.astype(float)),
+    (TypeError, r"gold\[0\] must be an integer, not 0.0: if they are whole numbers, pass .*gold.long\(\)", 0, IDS, LOGITS, GOLD.astype(float).tolist()),
     (TypeError, "gold must be integers.*soft labels.*no gold probability; pass the class numbers", 0, IDS, LOGITS, GOLD + 0.25),
     (ValueError, r"gold must have the shape \(n,\); it has the shape \(4, 3\): soft labels.*gold.argmax\(1\)", 0, IDS, LOGITS, LOGITS),
     (TypeError, r"gold\[0\] must be an integer, not 0.9: soft labels.*no gold probability", 0, IDS, LOGITS, [0.9, 0.1, 0.5, 0.5]),

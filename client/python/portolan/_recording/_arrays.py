@@ -225,6 +225,8 @@ def _integers(values: Sequence[Any], name: str) -> array[int]:
 
 
 def _hint(name: str, values: Sequence[Any]) -> str:
+    if name == "gold" and all(isinstance(value, float) and value.is_integer() for value in values):
+        return ": if they are whole numbers, pass ints, of an array gold.astype(int), of a tensor gold.long()"
     if name == "gold" and any(isinstance(value, (float, list, tuple)) for value in values):
         return ": soft labels, and several labels per example, have no gold probability; pass the class numbers"
     text = any(isinstance(value, (str, bytes)) for value in values)

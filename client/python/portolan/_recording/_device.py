@@ -24,6 +24,7 @@ _CHUNK = 1 << 24  # scores processed together: deriving takes a few times their 
 _MOST_WAITING = 4  # the most copies under way; beyond, a call waits for the oldest
 _WITH_STREAMS = ("cuda", "xpu")  # ROCm is torch.cuda too
 _LARGEST = 3.4028234663852886e38
+_SUM_TOLERANCE = 0.01  # as in client/signals/signals.c
 
 Deliver = Callable[..., None]  # epoch, kind, ids, scores, gold; and correct and columns, if the kind has them
 
@@ -72,10 +73,18 @@ class Copies:
 
 class Block:
     """One batch of logits: data on the device become columns of one table of 32-bit words, the rest stays unchanged. Rows with the
-    label `ignored` are left out, if the batch has no columns of the caller's own."""
+    label `ignored` are left out, if the batch has no columns of the caller's own. `is_first`: look whether the logits are probabilities, where
+    the library sees their signals only."""
 
     def __init__(
-        self, epoch: int, ids: Any, logits: Any, gold: Any, ignored: int | None, columns: Mapping[str, Any] | None = None
+        self,
+        epoch: int,
+        ids: Any,
+        logits: Any,
+        gold: Any,
+        ignored: int | None,
+        columns: Mapping[str, Any] | None = None,
+        is_first: bool = False,
     ) -> None:
         torch = sys.modules["torch"]
         self.epoch, self.ignored = epoch, ignored
@@ -96,10 +105,11 @@ class Block:
                 _check_rows(name, values, self.rows)
             self._batch = {"scores": scores, "gold": _unshared(gold), "ids": _unshared(ids)}
             self._own = {name: _unshared(values) for name, values in columns.items()}
+            self._seen = {"like_probs": _like_probs(logits)} if is_first and self.kind == SIGNALS and self.rows > 1 else {}
             self._layout, table = [], []
-            for holder in (self._batch, self._own):
+            for holder in (self._batch, self._own, self._seen):
                 for name, values in holder.items():
-                    if values is scores or is_remote(values):
+                    if values is scores or holder is self._seen or is_remote(values):
                         words = values.reshape(self.rows, -1).contiguous().resolve_neg().view(torch.int32)
                         self._layout.append((holder, name, values.dtype, words.shape[1]))
                         table.append(words)
@@ -122,7 +132,12 @@ class Block:
         gold = _arrays.integers(gold, "gold")
         if self.kind == SIGNALS:  # the library sees the number of classes in logits
             _check_labels(_arrays.listed(gold), self.classes)
-        deliver(self.epoch, self.kind, ids, scores, gold, None, self._own)
+        deliver(self.epoch, self.kind, ids, scores, gold, None, self._own, bool(self._seen) and bool(self._seen["like_probs"].all()))
+
+
+def _like_probs(logits: Any) -> Any:
+    """(n,) 1.0 for each row that log_probs() would take, else 0.0."""
+    return ((logits >= 0) & (logits <= 1)).all(1).logical_and((logits.sum(1) - 1).abs() <= _SUM_TOLERANCE).float()
 
 
 def signals(logits: Any, gold: Any) -> Any:

@@ -25,6 +25,12 @@ _LOGITS, _PROBS, _GOLD_PROBS = 1, 2, 3
 _PIECE = 0.2
 _CLOSE_AT_EXIT = 60.0
 
+# As client/library/log.c says it of scores that the library sees.
+_ARE_PROBS = (
+    "the logits are probabilities, within 0 and 1, each row with the sum 1: log them with log_probs, or take the model's scores before its softmax (said once)"
+)
+_OTHER_CLASSES = "Another model, or another task, is a run of its own; choices may vary from example to example (said once)"
+
 # The runs that a forked child must give up.
 _open_runs: weakref.WeakSet[Run] = weakref.WeakSet()
 
@@ -138,6 +144,7 @@ class Run:
         self._is_whole = False  # once it is closed: everything logged is on the collector's disk
         _open_runs.add(self)
         # The finalizer also runs at Python's exit, while modules still work.
+        self._wide: int | None = None  # classes of the first logits of which the library sees the signals only
         self._copies = _device.Copies(functools.partial(_deliver, self._handle, name))
         self._finalizer = weakref.finalize(self, _close_forgotten, self._handle, name, self._copies)
         _close_with_worker(self, self._finalizer)
@@ -252,7 +259,14 @@ class Run:
         self, epoch: SupportsIndex, ids: Any, logits: Any, gold: Any, ignored: int | None = None, columns: Mapping[str, Any] | None = None
     ) -> None:
         """Logits on an accelerator: see _device.py."""
-        self._log_later(_device.Block(_epoch(epoch), ids, logits, gold, ignored, columns))
+        block = _device.Block(_epoch(epoch), ids, logits, gold, ignored, columns, self._wide is None)
+        self._log_later(block)
+        if block.kind != _device.SIGNALS:
+            return
+        before, self._wide = self._wide or block.classes, self._wide or block.classes
+        if before not in (block.classes, -1):
+            self._wide = -1  # said
+            _warn(self._name, f"epoch {epoch}: the scores have {block.classes} classes, and had {before} before. {_OTHER_CLASSES}")
 
     def _log_later(self, block: _device.Waiting) -> None:
         """The blocks on their way from an accelerator."""
@@ -352,8 +366,21 @@ def _warn(name: str, error: BaseException | str) -> None:
     print(f"portolan: {text}" if text.startswith(f"run {name}") else f"portolan: run {name}: {text}", file=sys.stderr, flush=True)
 
 
-def _deliver(handle: Any, name: str, epoch: int, kind: int, ids: Any, scores: Any, gold: Any, correct: Any = None, columns: Any = None) -> None:
+def _deliver(
+    handle: Any,
+    name: str,
+    epoch: int,
+    kind: int,
+    ids: Any,
+    scores: Any,
+    gold: Any,
+    correct: Any = None,
+    columns: Any = None,
+    are_probs: bool = False,
+) -> None:
     """Logs the blocks that have arrived from an accelerator."""
+    if are_probs:
+        _warn(name, f"epoch {epoch}: {_ARE_PROBS}")
     ids = _arrays.identifiers(ids)
     own = {name: _arrays.column(values, name) for name, values in _arrays.named(columns).items()}
     found = handle.log(epoch, kind, "logits", ids, _arrays.scores(scores, "logits"), gold, correct, True, own)
