@@ -278,11 +278,60 @@ def test_folds_of_the_training_pass(store):
         assert m["id"].tolist() == train.tolist() and set(m["epochs"]) == {EPOCHS}
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_cross_validation_without_folds_is_scored_and_not_recorded(store, capfd, n_jobs):
+    """A part's row numbers are no ids, and a second fit of one name is refused: so none of them is recorded."""
+    x, gold = data()
+    callback = portolan.skorch.PortolanCallback("run", store=store)
+    crossed = cross_validate(net(callback, train_split=None), x, gold, cv=3, n_jobs=n_jobs)
+    plain = cross_validate(net(train_split=None), x, gold, cv=3)
+    assert np.isfinite(crossed["test_score"]).all()
+    assert n_jobs > 1 or crossed["test_score"].tolist() == plain["test_score"].tolist()  # other processes have random numbers of their own
+    lines = [line for line in capfd.readouterr().err.splitlines() if line.startswith("portolan: ")]
+    said = "portolan: portolan.skorch.PortolanCallback: the fits of a cross-validation or a search are recorded with folds=True"
+    assert 1 <= len(lines) <= n_jobs and all(line.startswith(said) for line in lines), lines
+    search = GridSearchCV(net(callback, train_split=None), {"lr": [0.1, 0.3]}, cv=2, error_score="raise").fit(x, gold)
+    assert portolan.runs(store=store)["name"].tolist() == ["run"], "the last fit of a search is of all rows"
+    assert_trajectories(store, EPOCHS, by_hand(search.best_estimator_, x, gold, softmax))
+
+
+def stopped_by(callback, store):
+    """A net with a callback that stands before Portolan's and ends the training."""
+    made = net(portolan.skorch.PortolanCallback("run", store=store))
+    made.callbacks = [made.callbacks[0], ("stop", callback), *made.callbacks[1:]]
+    return made
+
+
+def test_the_epoch_at_which_an_earlier_callback_stops_is_recorded(store):
+    x, gold = data()
+    trained = stopped_by(skorch.callbacks.EarlyStopping(patience=2, threshold=10, threshold_mode="abs"), store)
+    trained.set_params(max_epochs=9).fit(x, gold)
+    assert 1 < len(trained.history) < 9
+    assert_trajectories(store, len(trained.history), by_hand(trained, x, gold, softmax))
+
+
+@pytest.mark.parametrize("at", ["on_batch_end", "on_epoch_begin"])
+def test_an_epoch_that_was_broken_off_is_not_recorded(store, at):
+    class Interrupt(skorch.callbacks.Callback):
+        def on_batch_end(self, net, **kwargs):
+            if at == "on_batch_end" and len(net.history) == 2:
+                raise KeyboardInterrupt
+
+        def on_epoch_begin(self, net, **kwargs):
+            if at == "on_epoch_begin" and len(net.history) == 2:
+                raise KeyboardInterrupt
+
+    x, gold = data()
+    trained = stopped_by(Interrupt(), store).fit(x, gold)
+    assert_trajectories(store, 1, by_hand(trained, x, gold, softmax))
+
+
 def test_folds_that_cannot_be_told_apart_are_refused_with_what_to_do(store):
     x, gold = data()
     make = portolan.skorch.PortolanCallback
+    made = net(make("run", store=store)).fit(x, gold)
     with pytest.raises(portolan.Refused, match="run 'run' exists.* Several fits of one net, as in cross_validate or a search: .*folds=True"):
-        cross_validate(net(make("run", store=store)), x, gold, cv=2, error_score="raise")
+        clone(made).fit(x, gold)
     with pytest.raises(ValueError, match="a ndarray, does not say which rows of the whole it holds: .*SliceDict.*SliceDataset.*cross_val_track"):
         net(make("other", folds=True, store=store)).fit(x, gold)
     for options, said in (({"overwrite": True}, "overwrite"), ({"if_exists": "number"}, "if_exists")):

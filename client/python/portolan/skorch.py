@@ -10,6 +10,7 @@ client/python/docs/skorch.md has the details.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -30,6 +31,7 @@ __all__ = ["PortolanCallback"]
 _HOOK = "portolan.skorch.PortolanCallback"
 _OWN = ("run", "mode", "ids", "scores", "observations", "folds")
 _OF_A_NAME = ("if_exists", "resume", "overwrite")
+_said_off = False
 
 
 class PortolanCallback(Callback):
@@ -67,13 +69,18 @@ class PortolanCallback(Callback):
         self.folds = folds
         for name, value in options.items():
             setattr(self, name, value)
-        self.recorder_: _hooks.Recorder | None = None
+        self.recorder_: _hooks.Recorder | None = None  # None: not in training, or it is not recorded
+        self.begun_: tuple[Any, Any] | None = None  # the data sets of an epoch that has not ended
 
     def on_train_begin(self, net: Any, X: Any = None, y: Any = None, **kwargs: Any) -> None:
         if self.mode not in ("epoch-end", "train-forward"):
             raise ValueError(f"mode must be 'epoch-end' or 'train-forward', not {self.mode!r}")
         if self.scores not in (None, "logits", "probs"):
             raise ValueError(f"scores must be 'logits' or 'probs', not {self.scores!r}")
+        if not self.folds and self._told() is None and _is_of_a_validation():
+            self.recorder_ = None
+            _say_off()
+            return
         self._check_ids(X)
         self.logits_ = (self.scores or _scores_of(net)) == "logits"
         options = {name: value for name, value in self.get_params(deep=False).items() if name not in _OWN}
@@ -90,6 +97,11 @@ class PortolanCallback(Callback):
                 raise
             raise Refused(f"{error}. Several fits of one net, as in cross_validate or a search: {_HOOK}(..., folds=True)") from None
 
+    def _told(self) -> str | None:
+        """The argument that says what becomes of a second fit."""
+        told = [name for name in _OF_A_NAME if getattr(self, name, None)]
+        return told[0] if told else "the open run" if isinstance(self.run, Run) else None
+
     def _check_ids(self, X: Any) -> None:
         named = isinstance(self.ids, str) and isinstance(X, Mapping) and self.ids in X
         if self.ids is not None and not isinstance(self.ids, str):
@@ -102,9 +114,9 @@ class PortolanCallback(Callback):
             _ids.check_unique(_HOOK, X.indices_)
         if not self.folds:
             return
-        told = [name for name in _OF_A_NAME if getattr(self, name, None)]
-        if told or isinstance(self.run, Run):
-            raise ValueError(f"{_HOOK}: folds=True opens a run of a new name for each fit: leave {told[0] if told else 'the open run'} out")
+        told = self._told()
+        if told is not None:
+            raise ValueError(f"{_HOOK}: folds=True opens a run of a new name for each fit: leave {told} out")
         if not named and not isinstance(X, SliceDataset) and self.observations is None and self.mode == "epoch-end":
             raise ValueError(
                 f"{_HOOK}: folds=True, and X, a {type(X).__name__}, does not say which rows of the whole it holds: take skorch.helper.SliceDict("
@@ -112,19 +124,31 @@ class PortolanCallback(Callback):
             )
 
     def on_batch_end(self, net: Any, batch: Any = None, training: bool = False, y_pred: Any = None, **kwargs: Any) -> None:
-        if training and self.mode == "train-forward":
+        if training and self.mode == "train-forward" and self.recorder_ is not None:
             self._log(net, *(self.observations(batch, y_pred) if self.observations else self._of_batch(batch, y_pred)))
 
-    def on_epoch_end(self, net: Any, dataset_train: Any = None, dataset_valid: Any = None, **kwargs: Any) -> None:
+    def on_epoch_begin(self, net: Any, dataset_train: Any = None, dataset_valid: Any = None, **kwargs: Any) -> None:
+        self.begun_ = None if self.recorder_ is None else (dataset_train, dataset_valid)
+
+    def on_epoch_end(self, net: Any, **kwargs: Any) -> None:
+        if self.begun_ is not None:
+            self._end_epoch(net)
+
+    def on_train_end(self, net: Any, X: Any = None, y: Any = None, **kwargs: Any) -> None:
+        if self.begun_ is not None and _is_whole(net.history[-1], self.begun_[1]):  # a callback before this one has ended the training
+            self._end_epoch(net)
+        self.begun_ = None
+        if self.recorder_ is not None:
+            self.recorder_.close()
+
+    def _end_epoch(self, net: Any) -> None:
+        (dataset_train, _), self.begun_ = self.begun_, None
         if self.mode == "epoch-end":
             self._observe(net, dataset_train)
         self.recorder_.end_epoch(_epoch(net))
 
-    def on_train_end(self, net: Any, X: Any = None, y: Any = None, **kwargs: Any) -> None:
-        self.recorder_.close()
-
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "recorder_": None}  # a pickled net does not take its run along
+        return {**self.__dict__, "recorder_": None, "begun_": None}  # a pickled net does not take its run along
 
     def _of_batch(self, batch: Any, y_pred: Any) -> tuple[Any, Any, Any]:
         inputs, gold = unpack_data(batch)
@@ -173,6 +197,26 @@ def _whole_of(dataset: Any) -> Any:
         dataset = dataset.dataset
     X = getattr(dataset, "X", None)
     return [int(row) for row in X.indices_] if isinstance(X, SliceDataset) else None
+
+
+def _is_of_a_validation() -> bool:
+    """Is this fit one of those that scikit-learn makes of parts of the rows, for cross_validate, a search, ...? Nothing else says so."""
+    frame = sys._getframe()
+    while frame is not None and frame.f_globals.get("__name__") != "sklearn.model_selection._validation":
+        frame = frame.f_back  # type: ignore[assignment]
+    return frame is not None
+
+
+def _say_off() -> None:
+    global _said_off
+    if not _said_off:
+        _said_off = True
+        _hooks.warn(f"{_HOOK}: the fits of a cross-validation or a search are recorded with folds=True; without it, as here, they are not (said once)")
+
+
+def _is_whole(epoch: Mapping[str, Any], dataset_valid: Any) -> bool:
+    """Whether the epoch was trained, and validated, to its end. `epoch`: an entry of the history."""
+    return "train_batch_count" in epoch and (dataset_valid is None or "valid_batch_count" in epoch)
 
 
 def _epoch(net: Any) -> int:
