@@ -152,6 +152,57 @@ def test_what_cannot_be_recorded_is_said_before_training(store, tmp_path):
         Trainer(make_model(), arguments(tmp_path), train_dataset=train, data_collator=collate, callbacks=[callback]).train()
 
 
+def test_examples_that_are_not_trained_on_are_said(store, tmp_path, capfd):
+    train = datasets.Dataset.from_list(rows())
+    for number, dataset in enumerate((train, train.select(range(40)), train.shuffle(seed=1), rows()[:30])):
+        callback = PortolanCallback(train if number < 3 else rows()[:30], "guid", f"run{number}", store=store)
+        Trainer(make_model(), arguments(tmp_path, save_strategy="no", num_train_epochs=1), train_dataset=dataset, data_collator=collate, callbacks=[callback]).train()
+        lines = [line for line in capfd.readouterr().err.splitlines() if "trains on" in line]
+        said = "portolan: PortolanCallback was given 50 examples, and the trainer trains on 40: the others are recorded too, though no step trains on them."
+        assert len(lines) == (number == 1) and all(line.startswith(said) for line in lines), lines
+    assert len(counts(store, "run1")) == 50
+
+
+class Halved(RecordingTrainer):
+    def compute_loss(self, model, inputs, return_outputs=False, **kwargs):
+        """Goes on to the mixin's."""
+        return super().compute_loss(model, inputs, return_outputs, **kwargs)
+
+
+class Weighted(RecordingTrainer):
+    def compute_loss(self, model, inputs, return_outputs=False, **kwargs):
+        labels = inputs["labels"]
+        outputs = model(input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"])
+        loss = torch.nn.functional.cross_entropy(outputs.logits, labels, weight=torch.tensor([1.0, 2.0, 1.0]))
+        return (loss, outputs) if return_outputs else loss
+
+
+class Plain(RecordingTrainer):
+    def get_train_dataloader(self):
+        return Trainer.get_train_dataloader(self)
+
+
+@pytest.mark.parametrize("kind, said", [(Halved, None), (Weighted, "compute_loss"), (Plain, "get_train_dataloader")])
+def test_the_mixin_says_why_it_hears_nothing(store, tmp_path, capfd, kind, said):
+    """At once, not after an epoch."""
+    heard = []
+
+    class AfterAStep(TrainerCallback):
+        def on_step_end(self, args, state, control, **kwargs):
+            heard.append(capfd.readouterr().err)
+
+    trainer = kind(make_model(), arguments(tmp_path, save_strategy="no"), train_dataset=datasets.Dataset.from_list(rows()), data_collator=collate,
+                   portolan={"id_column": "guid", "run": "run", "store": store})
+    trainer.add_callback(AfterAStep())
+    trainer.train()
+    lines = [line for line in "".join([*heard, capfd.readouterr().err]).splitlines() if "nothing was recorded in epoch" in line]
+    if said is None:
+        assert lines == [] and set(counts(store).values()) == {EPOCHS}
+        return
+    assert len(lines) == 1 and lines[0] in heard[0], lines
+    assert f"{kind.__name__}.{said} stands before the mixin's, and does not call it: let it call super().{said}(...), or put it into a class behind" in lines[0]
+
+
 def test_positions_as_ids_and_an_open_run(store, tmp_path):
     train = datasets.Dataset.from_list(rows())
     with portolan.Run("run", store=store, examples=50) as run:

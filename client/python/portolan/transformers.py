@@ -87,12 +87,14 @@ class PortolanCallback(TrainerCallback):
     def on_train_begin(
         self, args: Any, state: Any, control: Any, model: Any = None, train_dataloader: Any = None, **kwargs: Any
     ) -> None:
-        if self.observations is None:
-            label = _label_name(args, model)
-            if train_dataloader is not None and len(self.dataset) > 0:  # a missing label is reported now, not after an epoch
-                loader = self._loader(args, model, train_dataloader)
+        label = _label_name(args, model) if self.observations is None else None
+        if train_dataloader is not None and len(self.dataset) > 0:
+            loader = self._loader(args, model, train_dataloader)
+            if label is not None:  # a missing label is reported now, not after an epoch
                 with evaluating(model):
                     _labels_of(loader.collate_fn([loader.dataset[0]])[1], label)
+            if args.process_index == 0:
+                _trainer.warn_of_others(loader.dataset.dataset, getattr(train_dataloader, "dataset", None))
         _open(self._recorder, args, state, model, self._how)
         self._epochs.begin(state)
 
@@ -141,7 +143,7 @@ class PortolanMixin:
         how = _tokens.How(correct_share=options.pop("correct_share", 1.0), tokens=options.pop("tokens", False))
         recorder = _hooks.Recorder("portolan.transformers.PortolanMixin", options.pop("run", None), "train-forward", options)
         super().__init__(*args, **kwargs)
-        self._portolan = _TrainForward(recorder, observations, how)
+        self._portolan = _TrainForward(recorder, observations, how, _why_unheard(type(self)))
         self.add_callback(self._portolan)  # type: ignore[attr-defined]
 
     def get_train_dataloader(self) -> Any:
@@ -179,6 +181,17 @@ class PortolanMixin:
         return answer
 
 
+def _why_unheard(kind: type) -> str | None:
+    """A method of the trainer's class that stands before the mixin's of the same name, and so may never call it."""
+    for name in ("compute_loss", "get_train_dataloader"):
+        if getattr(kind, name) is not getattr(PortolanMixin, name):
+            return (
+                f"{kind.__name__}.{name} stands before the mixin's, and does not call it: let it call super().{name}(...), or put it into a class behind "
+                "the mixin: class Recording(PortolanMixin, MyTrainer)"
+            )
+    return None
+
+
 def _watched(model: Any, call: Callable[[], Any]) -> tuple[Any, Any]:
     """(the result of `call`, the model's outputs during it). TRL's trainers make no table of scores in training. Asked for the outputs, they
     would pass the batch through the model once more, which costs time and random numbers."""
@@ -191,8 +204,9 @@ def _watched(model: Any, call: Callable[[], Any]) -> tuple[Any, Any]:
 class _TrainForward(TrainerCallback):
     """The work of PortolanMixin between batches: opens the run, ends epochs, closes the run."""
 
-    def __init__(self, recorder: _hooks.Recorder, observations: Observations | None, how: _tokens.How) -> None:
+    def __init__(self, recorder: _hooks.Recorder, observations: Observations | None, how: _tokens.How, why_unheard: str | None) -> None:
         self.recorder, self.epochs, self.observations, self.how = recorder, _Epochs(), observations, how
+        self.why_unheard = why_unheard
         self.seen: _Seen | None = None
 
     def log(self, args: Any, model: Any, ids: Any, inputs: Any, outputs: Any) -> None:
@@ -209,6 +223,8 @@ class _TrainForward(TrainerCallback):
         self.epochs.next()
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        if self.why_unheard is not None:
+            self.recorder.say_if_empty(self.epochs.current, self.why_unheard)
         if control.should_save:  # the observations behind a checkpoint are on disk before it
             self.recorder.flush()
 

@@ -122,11 +122,16 @@ class Recorder:
     def end_epoch(self, epoch: int) -> None:
         if self.run is None:
             return
-        if self._rows == 0 and not self.run.is_shared and not self._said_empty:  # a process may have no share of a shared run
-            self._said_empty = True
-            warn(f"{self.hook}: nothing was recorded in epoch {epoch}: no batch came by, or none with outputs")
+        if not self.run.is_shared:  # a process may have no share of a shared run
+            self.say_if_empty(epoch)
         self._rows = 0
         self._guarded(self.run.end_epoch, epoch)
+
+    def say_if_empty(self, epoch: int, why: str = "no batch came by, or none with outputs") -> None:
+        """One line, once, if nothing has been recorded in `epoch` so far."""
+        if self._rows == 0 and not self._said_empty:
+            self._said_empty = True
+            warn(f"{self.hook}: nothing was recorded in epoch {epoch}: {why}")
 
     def flush(self) -> None:
         """Call before a checkpoint is written: all observations until then are on disk afterwards."""

@@ -12,6 +12,8 @@ from typing import Any
 import torch
 from torch.utils.data import Dataset
 
+from portolan._recording import _hooks
+
 IDS = "portolan_ids"
 
 
@@ -33,6 +35,15 @@ def share(dataset: Any, id_column: str | None, args: Any, prepared: Any, signatu
         ids = [given[place] for place in places]
         dataset = prepared
     return Share(dataset, ids, keep, args.process_index, args.world_size)
+
+
+def warn_of_others(dataset: Any, trained: Any) -> None:
+    """Says if the pass observes more examples than the trainer trains on. `trained`: the data set of its data loader; None: not known."""
+    if hasattr(trained, "__len__") and len(trained) < len(dataset):
+        _hooks.warn(
+            f"PortolanCallback was given {len(dataset):,} examples, and the trainer trains on {len(trained):,}: the others are recorded too, though no "
+            "step trains on them. If that is not meant, give the callback the data set that the trainer has"
+        )
 
 
 def _columns_of(dataset: Any) -> set[str]:
