@@ -371,6 +371,41 @@ def test_killed(many, tmp_path):
     check_goes_on(tmp_path / "out", many)
 
 
+def test_killed_before_the_description(store, tmp_path):
+    """All epochs are whole, and the next export writes none of them: it still says the names of the classes."""
+    with portolan.Run("r", store=store, labels=["cat", "dog"]) as run:
+        run.log_gold(0, range(10), np.full(10, 0.5), np.ones(10, bool), gold=np.zeros(10, int))
+    kill = "lambda *_: os.kill(os.getpid(), signal.SIGKILL)"
+    done = command("r", "--store", store, "-o", tmp_path / "out", before=f"from portolan._exporting import _folder; _folder.Folder.describe = {kill}")
+    assert done.returncode == -signal.SIGKILL and len(list((tmp_path / "out").rglob("*.parquet"))) == 1
+    assert portolan.export("r", tmp_path / "out", store=store).kept == 1
+    (described,) = (tmp_path / "out" / "run=r").glob("_portolan-*.json")
+    about, before = json.loads(described.read_text()), described.stat()
+    assert (about["labels"], about["epochs"], about["state"]) == (["cat", "dog"], [0], "closed")
+    portolan.export("r", tmp_path / "out", store=store)
+    assert described.stat() == before, "it says so already"
+    done = command("r", "--store", store, "-o", tmp_path / "new", before=f"from portolan._exporting import _folder; _folder._write = {kill}")
+    assert done.returncode == -signal.SIGKILL and (tmp_path / "new").exists()
+    assert portolan.export("r", tmp_path / "new", store=store).epochs == (0,), "killed before the folder was marked"
+
+
+@pytest.mark.parametrize("place", ["mine.parquet", "run=r/mine.parquet", "run=r/epoch=1/mine.parquet", "run=r/epoch=99/part-{}.parquet"])
+def test_parquet_files_of_others_are_refused(many, tmp_path, place):
+    out = tmp_path / "out"
+    portolan.export("r", out, store=many[0])
+    (about,) = (out / "run=r").glob("_portolan-*.json")
+    before = about.read_bytes()
+    mine = out / place.format(json.loads(before)["store"])
+    mine.parent.mkdir(exist_ok=True)
+    pq.write_table(pa.table({"id": [1], "gold_prob": [0.5]}), mine)
+    with pytest.raises(portolan.Error) as said:
+        portolan.export("r", out, store=many[0])
+    assert str(said.value) == f"{mine} is no file of portolan.export(), and readers of {out} would take it for the run's: move it away"
+    assert about.read_bytes() == before and mine.exists()
+    mine.rename(mine.with_name("_mine.parquet"))  # readers skip such a name
+    assert portolan.export("r", out, store=many[0]).kept == EPOCHS
+
+
 def test_interrupted(many, tmp_path):
     done = command("r", "--store", many[0], "-o", tmp_path / "out", at_third="os.kill(os.getpid(), signal.SIGINT)")
     assert done.returncode == 130 and done.stderr == (
@@ -398,7 +433,7 @@ def test_a_disk_of_its_own_that_is_full(tmp_path):
     done = subprocess.run(
         ["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=1m none "$1/disk" && { "$2" -m portolan export r --store "$1/store" -o "$1/disk/out"; '
          'echo $?; find "$1/disk/out" -type f; }', "sh", str(tmp_path), sys.executable], capture_output=True, text=True, timeout=PATIENCE)  # fmt: skip
-    status, *files = done.stdout.split()
+    status, *files = sorted(done.stdout.split())
     assert status == "1" and "epoch=1/part-" in done.stderr and "No space left on device" in done.stderr, done
     assert len(files) == 2 and files[0].endswith("_portolan.json") and "epoch=0/part-" in files[1], files
 

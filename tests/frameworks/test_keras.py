@@ -140,6 +140,9 @@ def test_what_is_refused(store):
         callback(x)
     with pytest.raises(ValueError, match="mine is not known: say scores="):
         fit(x, gold, mine, [callback(x, gold, run="run", store=store)])
+    for loss in ("mse", "MAE", keras.losses.MeanSquaredError(), keras.losses.huber):
+        with pytest.raises(ValueError, match="is a loss of regression, whose examples have no gold label.* If y holds classes: .*scores='probs'"):
+            fit(x, gold, loss, [callback(x, gold, run="other", store=store)], units=1)
     labels, steps = np.ones((EXAMPLES, 3), dtype="f4"), Steps()
     with pytest.raises(ValueError, match=r"gold has the shape \(120, 3\).*multi-label"):
         fit(x, labels, "binary_crossentropy", [callback(x, labels, run="other", store=store), steps], activation="sigmoid")

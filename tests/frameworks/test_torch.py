@@ -462,6 +462,17 @@ def test_with_ids():
     assert portolan.torch.WithIds(["only"])[0] == (0, "only")
 
 
+def test_ids_twice_are_refused():
+    """Else each example would be (id, id, x, y), and the model would get the second as a feature."""
+    once = portolan.torch.WithIds(data(10))
+    for dataset in (once, Subset(Subset(once, range(9)), [4, 1])):
+        for ids in (None, [f"x{i}" for i in range(len(dataset))]):
+            with pytest.raises(TypeError, match="WithIds: the dataset has a WithIds inside, which gives the ids already: wrap once"):
+                portolan.torch.WithIds(dataset, ids)
+    dicts = portolan.torch.WithIds([{"x": 1}, {"x": 2}])
+    assert portolan.torch.WithIds(dicts, ids="id")[1] == {"x": 2, "id": 1}, "an entry is an entry"
+
+
 def test_a_subset_that_has_an_example_twice_is_refused():
     """Before training, whatever says that it does: a list, an array, a tensor, a subset of a subset."""
     dataset, indices = data(10), [4, 1, 7, 1, 4]

@@ -138,7 +138,7 @@ def test_keras_refuses(store):
         callback(X, Y, np.arange(N) % (N - 1))
     with pytest.raises(TypeError, match="iterable of batches"):
         callback(X)
-    with pytest.raises(ValueError, match="the loss mse is not known"):
+    with pytest.raises(ValueError, match="mse is a loss of regression"):
         KerasModel("mse").fit(callback(X, Y, run="run", store=store))
     with pytest.raises(ValueError, match="multi-label"):
         KerasModel(from_logits(True)).fit(callback(X, np.ones((N, CLASSES), int), run="run", store=store))

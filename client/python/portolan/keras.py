@@ -25,6 +25,10 @@ from portolan._recording._run import Run
 __all__ = ["PortolanCallback"]
 
 _HOOK = "portolan.keras.PortolanCallback"
+_OF_REGRESSION = (
+    *("mse", "mae", "mape", "msle", "mean_squared_error", "mean_absolute_error", "mean_absolute_percentage_error", "mean_squared_logarithmic_error"),
+    *("huber", "log_cosh", "logcosh", "poisson"),
+)
 _LOGITS_OR_PROBS = ("sparse_categorical_crossentropy", "categorical_crossentropy", "binary_crossentropy")
 
 
@@ -180,6 +184,11 @@ def _scores_of(model: Any, output: str | int | None) -> str:
         return "logits" if from_logits else "probs"
     if _name_of(loss) in _LOGITS_OR_PROBS:
         return "probs"  # given as a name or a function, these do not say whether they get logits
+    if _name_of(loss).lower() in _OF_REGRESSION:
+        raise ValueError(
+            f"{_HOOK}: {_name_of(loss)} is a loss of regression, whose examples have no gold label, so no gold probability. If y holds classes: compile "
+            "with a loss of classification, such as sparse_categorical_crossentropy; or say scores='probs' or 'logits', which records the model as it is"
+        )
     raise ValueError(f"{_HOOK}: what the model returns for the loss {_name_of(loss)} is not known: say scores='logits' or 'probs'")
 
 

@@ -130,19 +130,20 @@ class PortolanCallback(Callback):
     def on_epoch_begin(self, net: Any, dataset_train: Any = None, dataset_valid: Any = None, **kwargs: Any) -> None:
         self.begun_ = None if self.recorder_ is None else (dataset_train, dataset_valid)
 
-    def on_epoch_end(self, net: Any, **kwargs: Any) -> None:
-        if self.begun_ is not None:
-            self._end_epoch(net)
-
-    def on_train_end(self, net: Any, X: Any = None, y: Any = None, **kwargs: Any) -> None:
-        if self.begun_ is not None and _is_whole(net.history[-1], self.begun_[1]):  # a callback before this one has ended the training
-            self._end_epoch(net)
+    def on_epoch_end(self, net: Any, dataset_train: Any = None, **kwargs: Any) -> None:
         self.begun_ = None
         if self.recorder_ is not None:
-            self.recorder_.close()
+            self._end_epoch(net, dataset_train)
 
-    def _end_epoch(self, net: Any) -> None:
-        (dataset_train, _), self.begun_ = self.begun_, None
+    def on_train_end(self, net: Any, X: Any = None, y: Any = None, **kwargs: Any) -> None:
+        (dataset_train, dataset_valid), self.begun_ = self.begun_ or (None, None), None
+        if self.recorder_ is None:
+            return
+        if dataset_train is not None and _is_whole(net.history[-1], dataset_valid):  # a callback before this one has ended the training
+            self._end_epoch(net, dataset_train)
+        self.recorder_.close()
+
+    def _end_epoch(self, net: Any, dataset_train: Any) -> None:
         if self.mode == "epoch-end":
             self._observe(net, dataset_train)
         self.recorder_.end_epoch(_epoch(net))

@@ -60,6 +60,13 @@ class WithIds(Dataset):  # type: ignore[type-arg]
             raise TypeError("WithIds needs a dataset with a length: the examples of a stream have to carry ids of their own")
         if ids is not None and not isinstance(ids, str) and len(ids) != len(dataset):
             raise ValueError(f"there are {len(ids)} ids for {len(dataset)} examples")
+        inside = dataset
+        while isinstance(inside, Subset):
+            inside = inside.dataset
+        if isinstance(inside, WithIds) and type(self) is WithIds and not isinstance(ids, str):
+            raise TypeError(
+                "WithIds: the dataset has a WithIds inside, which gives the ids already: wrap once, the dataset or its Subset, and leave the other out"
+            )
         self.dataset = dataset
         self._ids = ids.tolist() if hasattr(ids, "tolist") else ids
         if isinstance(ids, str):

@@ -11,7 +11,6 @@ import contextlib
 import json
 import os
 import tempfile
-import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -146,8 +145,7 @@ def _export_observations(source: _Source, path: str | os.PathLike[str], epochs: 
     target.mark()
     written = _write(source, target, form, missing)
     removed = _remove_others(target, contents, {one.epoch for one in wanted})
-    if written or removed:
-        target.describe(_description(contents, form, target))
+    target.describe(_description(contents, form, target))
     return Exported(
         run=source.name,
         path=str(target.path),
@@ -189,7 +187,6 @@ def _description(contents: dict[str, Any], form: _parquet.Form, target: _folder.
     schema = form.schema()
     return {
         "what": "observations of a run, as portolan.export() wrote them",
-        "written": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         **{name: contents[name] for name in ("run", "store", "number", "created", "state", "mode", "labels")},
         "columns": {field.name: str(getattr(field.type, "value_type", field.type)) for field in schema},
         "epochs": sorted(epoch for epoch, _ in target.parts()),

@@ -13,11 +13,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import time
 import urllib.parse
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from portolan._exporting import _parquet
 from portolan._portolan import Error
 
 _MARK = "_portolan.json"
@@ -80,14 +82,22 @@ class Folder:
                 part.parent.rmdir()
 
     def mark(self) -> None:
-        """Makes the folder, and in it the file that says what the folder is."""
-        with _errors(self.path):
-            self.path.mkdir(parents=True, exist_ok=True)
+        """Makes the folder, in it the file that says what the folder is, and then the run's folder."""
+        with _errors(self._top):
+            self._top.mkdir(parents=True, exist_ok=True)
         if not (self._top / _MARK).exists():
             _write(self._top / _MARK, _ABOUT)
+        with _errors(self.path):
+            self.path.mkdir(exist_ok=True)
 
     def describe(self, what: dict[str, Any]) -> None:
-        _write(self.path / f"_portolan-{self._store}.json", what)
+        """Writes what was exported, and when, unless it is written there already."""
+        path = self.path / f"_portolan-{self._store}.json"
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            there = json.loads(path.read_bytes())
+            if what == {name: value for name, value in there.items() if name != "written"}:
+                return
+        _write(path, {**what, "written": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())})
 
     def _check(self) -> None:
         with _errors(self._top):
@@ -106,6 +116,16 @@ class Folder:
             raise Error(f"{self._top / _MARK} is no file of portolan.export(): name another folder")
         if version != _VERSION:
             raise Error(f"{self._top} was written by another version of portolan.export() ({version!r}): use that one, or name another folder")
+        with _errors(self.path):
+            found = [path for path in (*self._top.glob("*.parquet"), *self.path.rglob("*.parquet")) if path.is_file()]
+        for path in found:
+            if not path.name.startswith(("_", ".")) and not self._is_part(path):
+                raise Error(f"{path} is no file of portolan.export(), and readers of {self._top} would take it for the run's: move it away")
+
+    def _is_part(self, path: Path) -> bool:
+        """By its place, its name and what it says of itself, one of the files that exports write; damaged files are."""
+        of_epoch = path.parent.parent == self.path and path.parent.name.startswith("epoch=") and path.name.startswith("part-")
+        return of_epoch and not _parquet.is_of_another(path)
 
 
 def _write(path: Path, what: dict[str, Any]) -> None:

@@ -144,6 +144,15 @@ def what_is_in(path: Path) -> dict[str, Any] | None:
         return None
 
 
+def is_of_another(path: Path) -> bool:
+    """Is it a whole Parquet file that another program wrote?"""
+    _, parquet = needed()
+    try:
+        return _KEY.encode() not in (parquet.read_metadata(path).metadata or {})
+    except (OSError, ValueError):
+        return False
+
+
 class Part:
     """A file that is being written. It is a context manager. At the end of the context the file appears under its name; after an error it is
     removed.
