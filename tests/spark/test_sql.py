@@ -53,7 +53,7 @@ def test_duckdb(nodes):
     folder, data = nodes
     measures, ambiguous = blocks("DuckDB")
     run_apart(folder, f"import duckdb\nduckdb.sql('''SET memory_limit = '2GB' ''')\nduckdb.sql({measures!r})\nduckdb.sql({ambiguous!r})")
-    runs.check_same(pq.read_table(folder / "measures-duckdb.parquet"), data.expected)
+    runs.check_same(pq.read_table(folder / "measures-duckdb.parquet"), data.expected, windows=True)
     chosen = (folder / "ambiguous.csv").read_text(encoding="utf-8").split()
     assert chosen == chosen_by_portolan(data, "--by", "ambiguous", "--fraction", "0.33", run=RUN)
 
@@ -62,7 +62,18 @@ def test_clickhouse(nodes):
     folder, data = nodes
     (measures,) = blocks("ClickHouse")
     run_apart(folder, f"import chdb\nchdb.query({measures!r})")
-    runs.check_same(as_ids(pq.read_table(folder / "measures-clickhouse.parquet"), data.expected), data.expected)
+    runs.check_same(as_ids(pq.read_table(folder / "measures-clickhouse.parquet"), data.expected), data.expected, windows=True)
+
+
+@pytest.mark.parametrize("engine, module, call", [("DuckDB", "duckdb", "sql"), ("ClickHouse", "chdb", "query")])
+@pytest.mark.parametrize("nodes", ["texts"], indirect=True)
+def test_windows_of_another_length(nodes, engine, module, call):
+    """Several windows an example; of ten epochs, one of ten is all that there is."""
+    folder, data = nodes
+    measures = blocks(engine)[0].replace("9 PRECEDING", "4 PRECEDING").replace("recent = 10", "recent = 5").replace("measures-", "windows-")
+    run_apart(folder, f"import {module}\n{module}.{call}({measures!r})")
+    expected = runs.metrics(data.store, "--window", "5", run=RUN)
+    runs.check_same(as_ids(pq.read_table(folder / f"windows-{engine.lower()}.parquet"), expected), expected, windows=True)
 
 
 def test_every_block_is_run():
