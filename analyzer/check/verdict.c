@@ -7,7 +7,7 @@
  * are half of all observations, ids or epoch numbers do not tell observations apart. (A sampler that draws as many
  * examples as there are, with replacement, draws 37% of them again.)
  *
- * If less than half are, the ids that a session logged twice within an epoch are reported by themselves: folds count
+ * If less than half are, the ids that a session logged twice within an epoch are reported by themselves: the store counts
  * them, and ranks and resumed jobs do not cause them.
  *
  * One changed label is a finding, though it may be a correction between two sessions: the example's measures mix
