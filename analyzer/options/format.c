@@ -1,8 +1,8 @@
 /*
  * format.c: the format of an output, by the ending of its name.
  *
- * An ending is the letters and digits after the last dot of a file's name. A number is none (hard-0.1), and a device has
- * none. The endings that an output knows are those of the formats that the command can write there, and txt for its
+ * An ending is the letters and digits after the last dot of a file's name. A number is none (hard-0.1), and a device
+ * has none. The endings that an output knows are those of the formats that the command can write there, and txt for its
  * default. Any other ending is refused, with the list of these; unless --format says which format it is, and the ending
  * is not that of another one, be it a format that only other programs write.
  */
