@@ -44,6 +44,20 @@ def test_from_observations_to_a_selection_and_a_map(cluster, small, tmp_path):
     assert Path(counts).read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["measures", "run"], "{}/run=run is not there, or holds no Parquet file: has run 'run' been exported to it?"),
+        (["select", "--by", "ambiguous", "--count", "3", "--measures"], "{} is not there: portolan.spark measures writes it"),
+    ],
+)
+def test_a_folder_that_is_missing_is_one_line(cluster, tmp_path, words, said):
+    missing = str(tmp_path / "nowhere")
+    lines = run_command(cluster, *words, missing, "-o", str(tmp_path / "out"), status=1).stderr.splitlines()
+    assert [line for line in lines if "nowhere" in line] == [f"portolan.spark: {said.format(missing)}"]
+    assert not [line for line in lines if line.startswith("\tat ")], "no trace of Java"
+
+
 def test_spark_submit(cluster, small, tmp_path):
     submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
     words = ["measures", "run", *small.folders, "--epochs", "1:", "--format", "csv", "-o", str(tmp_path / "out")]

@@ -96,6 +96,17 @@ def test_ids_that_became_unsigned_within_one_run(spark, tmp_path):
     assert {int(row["id"]): row["epochs"] for row in rows} == {5: 2, 7: 2, 2**63 + 5: 1}
 
 
+def test_parquet_files_of_others_are_not_read(spark, tmp_path):
+    session = runs.Session(1)
+    runs.observe(np.random.default_rng(1), session, 0, np.arange(2))
+    runs.export(tmp_path, [session], lambda e: e, pa.int64())
+    folder = tmp_path / "run=run/epoch=0"
+    for place, ids in ((folder, [0, 9]), (tmp_path / "run=run", [8])):
+        pq.write_table(pq.read_table(folder / "part-0.parquet", partitioning=None).slice(0, len(ids)).set_column(0, "id", pa.array(ids)), place / "mine.parquet")
+    seen = portolan.spark.read(spark, "run", str(tmp_path))
+    assert sorted(row["id"] for row in seen.collect()) == [0, 1]
+
+
 def test_several_runs_at_once(spark, small, texts, tmp_path):
     """As spark.read.parquet() gives them, with a column run."""
     rng = np.random.default_rng(5)

@@ -212,7 +212,8 @@ def _say_off() -> None:
     global _said_off
     if not _said_off:
         _said_off = True
-        _hooks.warn(f"{_HOOK}: the fits of a cross-validation or a search are recorded with folds=True; without it, as here, they are not (said once)")
+        many = "the fits of a cross-validation or a search are recorded with folds=True"
+        _hooks.warn(f"{_HOOK}: {many}; without it, as here, they are not (said once)")
 
 
 def _is_whole(epoch: Mapping[str, Any], dataset_valid: Any) -> bool:

@@ -65,7 +65,8 @@ class WithIds(Dataset):  # type: ignore[type-arg]
             inside = inside.dataset
         if isinstance(inside, WithIds) and type(self) is WithIds and not isinstance(ids, str):
             raise TypeError(
-                "WithIds: the dataset has a WithIds inside, which gives the ids already: wrap once, the dataset or its Subset, and leave the other out"
+                "WithIds: the dataset has a WithIds inside, which gives the ids already: wrap once, the dataset or its Subset, and leave the other "
+                "out"
             )
         self.dataset = dataset
         self._ids = ids.tolist() if hasattr(ids, "tolist") else ids

@@ -186,8 +186,8 @@ def _why_unheard(kind: type) -> str | None:
     for name in ("compute_loss", "get_train_dataloader"):
         if getattr(kind, name) is not getattr(PortolanMixin, name):
             return (
-                f"{kind.__name__}.{name} stands before the mixin's, and does not call it: let it call super().{name}(...), or put it into a class behind "
-                "the mixin: class Recording(PortolanMixin, MyTrainer)"
+                f"{kind.__name__}.{name} stands before the mixin's, and does not call it: let it call super().{name}(...), or put it into a class "
+                "behind the mixin: class Recording(PortolanMixin, MyTrainer)"
             )
     return None
 

@@ -27,7 +27,8 @@ _CLOSE_AT_EXIT = 60.0
 
 # As client/library/log.c says it of scores that the library sees.
 _ARE_PROBS = (
-    "the logits are probabilities, within 0 and 1, each row with the sum 1: log them with log_probs, or take the model's scores before its softmax (said once)"
+    "the logits are probabilities, within 0 and 1, each row with the sum 1: log them with log_probs, or take the model's scores before its "
+    "softmax (said once)"
 )
 _OTHER_CLASSES = "Another model, or another task, is a run of its own; choices may vary from example to example (said once)"
 

@@ -107,6 +107,8 @@ def _session(master: str | None) -> SparkSession:
 def _table(spark: SparkSession, options: argparse.Namespace) -> DataFrame:
     """The measures that a command starts from."""
     if getattr(options, "measures", None) is not None:
+        if _read.is_missing(spark, options.measures):
+            raise ValueError(f"{options.measures} is not there: portolan.spark measures writes it")
         return spark.read.parquet(options.measures)
     seen = _read.read(spark, options.run, *options.folders)
     return _measures.measures(seen, epochs=getattr(options, "epochs", None), window=getattr(options, "window", None))

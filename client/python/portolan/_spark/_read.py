@@ -12,6 +12,7 @@ from pyspark.sql import types as T
 from portolan._exporting._folder import encoded
 
 _WHOLE = (T.ByteType, T.ShortType, T.IntegerType, T.LongType, T.DecimalType)
+_PARTS = "part-*.parquet"  # the names that exports give; Parquet files of others are not read
 _UNSIGNED = T.DecimalType(20, 0)  # Spark's type for an unsigned 64-bit integer
 
 
@@ -34,18 +35,33 @@ def read(spark: SparkSession, run: str, *folders: str | os.PathLike[str]) -> Dat
         raise ValueError("read() needs at least one folder that portolan.export wrote")
     paths = [f"{os.fspath(folder).rstrip('/')}/run={encoded(run)}" for folder in folders]
     schema = _common_schema(run, paths, [_schema_of(spark, run, path) for path in paths])
-    parts = [spark.read.schema(schema).option("basePath", path).parquet(path) for path in paths]
+    parts = [spark.read.schema(schema).options(basePath=path, pathGlobFilter=_PARTS).parquet(path) for path in paths]
     return functools.reduce(DataFrame.union, parts)
+
+
+def is_missing(spark: SparkSession, path: str) -> bool:
+    """Whether nothing matches `path`. Ask before Spark reads it, which would log a trace of Java. Through Spark Connect it cannot be asked."""
+    jvm, context = getattr(spark, "_jvm", None), getattr(spark, "_jsc", None)
+    if jvm is None or context is None:
+        return False
+    try:
+        place = jvm.org.apache.hadoop.fs.Path(path)
+        return not place.getFileSystem(context.hadoopConfiguration()).globStatus(place)
+    except Exception:  # an address that Spark cannot read either, and says why
+        return False
 
 
 def _schema_of(spark: SparkSession, run: str, path: str) -> T.StructType:
     """The common schema of all files under `path`."""
-    reader = spark.read.option("basePath", path)
+    reader = spark.read.options(basePath=path, pathGlobFilter=_PARTS)
+    missing = f"{path} is not there, or holds no Parquet file: has run '{run}' been exported to it?"
+    if is_missing(spark, path):
+        raise ValueError(missing)
     try:
         return reader.option("mergeSchema", "true").parquet(path).schema
     except Exception as error:  # Spark Connect raises Java's errors as other classes
         if "PATH_NOT_FOUND" in str(error) or "UNABLE_TO_INFER_SCHEMA" in str(error):
-            raise ValueError(f"{path} is not there, or holds no Parquet file: has run '{run}' been exported to it?") from None
+            raise ValueError(missing) from None
         if "CANNOT_MERGE" not in str(error):
             raise
         schema = reader.option("mergeSchema", "false").parquet(path).schema
