@@ -214,7 +214,7 @@ static const struct option_spec options[] = {
         {"count", "K", OPTION_WHOLE, .old_names = "top", TO(corpus_options.top), .least = 1, .most = HOLDERS_TOKENS_MAX,
          .group = OPTION_GROUP_HOW, .often = true, .help = "Balance the K tokens of the highest z*: those that give the label away most. Default: 10."},
         {"significant", NULL, OPTION_FLAG, TO(corpus_options.ranking.significant_first),
-         .group = OPTION_GROUP_HOW, .often = true, .help = "Take only tokens that chance does not explain: by exact binomial tails, at 0.01 after Bonferroni (see portolan help artifacts)."},
+         .group = OPTION_GROUP_HOW, .help = "Take only tokens that chance does not explain: by exact binomial tails, at 0.01 after Bonferroni (see portolan help artifacts)."},
         {"step", "F", OPTION_REAL, TO(step), .range = RANGE_ABOVE_TO, .to = 1,
          .group = OPTION_GROUP_HOW, .help = "In each iteration, draw this share of the records that a token lacks of a label. Default: 0.2."},
         {"iterations", "N", OPTION_WHOLE, TO(iterations), .least = 1, .most = ITERATIONS_MAX,
