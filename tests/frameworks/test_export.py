@@ -433,7 +433,8 @@ def test_a_disk_of_its_own_that_is_full(tmp_path):
     done = subprocess.run(
         ["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=1m none "$1/disk" && { "$2" -m portolan export r --store "$1/store" -o "$1/disk/out"; '
          'echo $?; find "$1/disk/out" -type f; }', "sh", str(tmp_path), sys.executable], capture_output=True, text=True, timeout=PATIENCE)  # fmt: skip
-    status, *files = sorted(done.stdout.split())
+    status, *files = done.stdout.split()
+    files.sort()
     assert status == "1" and "epoch=1/part-" in done.stderr and "No space left on device" in done.stderr, done
     assert len(files) == 2 and files[0].endswith("_portolan.json") and "epoch=0/part-" in files[1], files
 
