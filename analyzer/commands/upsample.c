@@ -227,7 +227,7 @@ static const struct option_spec options[] = {
         {"as-published", NULL, OPTION_FLAG, TO(as_published), .excludes = "pick iterations patience max-multiplicity prior",
          .group = OPTION_GROUP_HOW, .help = "Draw as the paper does: --prior uniform --pick uniform --iterations 10 --patience 0."},
         {"max-multiplicity", "M", OPTION_WHOLE, TO(max_multiplicity), .least = 1, .most = UINT32_MAX,
-         .group = OPTION_GROUP_HOW, .often = true, .help = "Write no record more than M times (itself included). Default: no limit."},
+         .group = OPTION_GROUP_HOW, .help = "Write no record more than M times (itself included). Default: no limit."},
         {"seed", "N", OPTION_WHOLE, TO(seed), .most = INT64_MAX, .group = OPTION_GROUP_HOW, .help = "Seed of random draws. Default: 0."},
         {"weights", "count|share", OPTION_CHOICE, TO(weights), .choices = weight_names,
          .group = OPTION_GROUP_OUTPUT, .often = true, .help = "Write no records, but a line for each record of DATA: how often it would stand in the result, or its share of the result, to sample with."},
