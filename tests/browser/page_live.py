@@ -172,6 +172,8 @@ def test_run_that_is_overwritten(stored, page):
         assert "recorded anew" not in two.find("#select").text
         three = page(two.run("return location.href"))
         three.wait_for(selected=two.data()["selected"])
+    # a question that was under way is answered with 409, after which the page loads the view again; ids that are gone are no error
+    assert not [said for said in one.errors() if "status of 409" not in said]
 
 
 def seen(one):
