@@ -206,10 +206,10 @@ def test_texts(cli):
 
 def test_limit(cli):
     """With p(gold) by epoch, the file has at most 100 MB: one byte more, and it is left out, which is said."""
-    texts = ["x" * 990_000] * 100
+    texts = ["x" * 985_000] * 100
     document, _ = cli.draw("a/b", *write_data(cli, ["x"] * 100), name="small.html")
-    room = MOST - os.path.getsize(cli.path("small.html")) - 100 * (990_000 - 1)
-    check(0 < room < 990_000 and "gold-prob" in document.blocks, f"there is room for {room} bytes")
+    room = MOST - os.path.getsize(cli.path("small.html")) - 100 * (985_000 - 1)
+    check(0 < room < 985_000 and "gold-prob" in document.blocks, f"there is room for {room} bytes")
     for more, fits in ((-5000, True), (1, False)):
         document, said = cli.draw("a/b", *write_data(cli, [texts[0] + "x" * (room + more)] + texts[1:]), name="large.html")
         size = os.path.getsize(cli.path("large.html"))
