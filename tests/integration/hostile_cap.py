@@ -80,7 +80,7 @@ def sessions(target, count):
         peer, session = target.speak(), os.urandom(16)
         assert shake_hands(peer), f"{len(opened)} connections, and the next one was refused"
         peer.sendall(long_frame(msgpack.packb({"v": 2, "t": "open", "s": session, "run": "flood", "started": 1, "mode": "epoch-end",
-                                               "resume": True})))
+                                               "resume": True, "group": "flood", "rank": len(opened)})))
         assert b"opened" in peer.recv(4096)
         opened.append((peer, session))
     return opened

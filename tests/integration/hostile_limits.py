@@ -99,7 +99,7 @@ def test_one_connection_does_not_lock_newcomers_out(collect):
     opens, answers = 3000, collections.Counter()
     for number in range(opens):
         hoarder.send(msgpack.packb({"v": 2, "t": "open", "s": struct.pack("<2Q", number, 1), "run": "junk", "started": 1 + number,
-                                    "mode": "epoch-end", "resume": True}))
+                                    "mode": "epoch-end", "resume": True, "group": "junk", "rank": number}))
         if number % 20 == 19:  # more answers than that at once may be dropped
             for _ in range(20):
                 assert hoarder.poll(DEADLINE * 1000)

@@ -70,7 +70,8 @@ class Dying:
         self.session = os.urandom(16)
         self.socket.sendall(GREETING + READY)
         self.wait_for(b"READY")
-        self.socket.sendall(long_frame(self.pack("open", run=run, started=1, mode="epoch-end", resume=True)))
+        self.socket.sendall(long_frame(self.pack("open", run=run, started=1, mode="epoch-end", group="dying",
+                                                 rank=int.from_bytes(self.session[:4], "big"))))
         self.wait_for(b"opened")
 
     def pack(self, kind, **fields):
@@ -168,8 +169,8 @@ def test_sessions_with_a_frame_each_leave_the_queue_to_others(tmp_path, sessions
     try:
         hoarder, good = Client(collector.tcp), Client(collector.tcp)
         several = [os.urandom(16) for _ in range(sessions)]
-        for hoarder.session in several:
-            assert hoarder.open("many", resume=True)["c"] > 0
+        for rank, hoarder.session in enumerate(several):
+            assert hoarder.open("many", resume=True, group="many", rank=rank)["c"] > 0
         credit = good.open("good", examples=rows)["c"]
         for _ in several:
             assert hoarder.receive()["t"] == "ack"  # there is less credit, as another connection came
