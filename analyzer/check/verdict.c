@@ -52,6 +52,8 @@ const struct verdict_text verdict_texts[VERDICT_KINDS] = {
         [VERDICT_REPLACED] = {"replaced-within-epoch",
                               "give each example an id of its own (only the latest observation of an id is kept), unless "
                               "a sampler drew examples more than once"},
+        [VERDICT_TWO_PROCESSES] = {"two-processes",
+                                   "give each a name of its own, or the ranks of one job one group, and record anew"},
         [VERDICT_CHANGED_LABELS] = {"changed-labels",
                                     "log an id that stays with its example, or, where labels were corrected, "
                                     "measure the epochs since then (--epochs)"},
@@ -101,8 +103,16 @@ verdict_make(const struct store_run_info *info, const struct store_counters *cou
 	verdict.replaced = info->replaced > explained ? info->replaced - explained : 0;
 	for (unsigned r = 0; r < STORE_REFUSALS; r++)
 		verdict.refused_by[r] = counters->refused[r];
-	for (size_t i = 0; i < session_count; i++)
+	for (size_t i = 0; i < session_count; i++) {
 		verdict.left_out += sessions[i].client.refused;
+		if (!sessions[i].beside || sessions[i].beside > session_count || verdict.has_two)
+			continue;
+		verdict.has_two = true;
+		for (unsigned p = 0; p < 2; p++) {
+			verdict.two[p] = p ? sessions[i].beside - 1 : (uint32_t)i;
+			verdict.processes[p] = sessions[verdict.two[p]].process;
+		}
+	}
 	return verdict;
 }
 
@@ -141,6 +151,26 @@ find_refused(const struct verdict *verdict, struct findings *findings)
 		    grouped(verdict->left_out, number));
 }
 
+static void
+find_two_processes(const struct verdict *verdict, struct findings *findings)
+{
+	char who[2][128];
+
+	for (unsigned p = 0; p < 2 && verdict->has_two; p++) {
+		const struct store_process *process = &verdict->processes[p];
+		char number[32] = "";
+
+		if (process->process)
+			snprintf(number, sizeof(number), ", process %llu", (unsigned long long)process->process);
+		snprintf(who[p], sizeof(who[p]), "session %u%s%s%s", verdict->two[p], number,
+		         process->host[0] ? " on " : "", process->host);
+	}
+	if (verdict->has_two)
+		add(findings, VERDICT_TWO_PROCESSES,
+		    "two processes recorded it side by side, and each replaced what the other had observed: %s; %s",
+		    who[0], who[1]);
+}
+
 void
 verdict_find(const struct verdict *verdict, struct findings *findings)
 {
@@ -162,6 +192,7 @@ verdict_find(const struct verdict *verdict, struct findings *findings)
 	if (verdict->changed_labels)
 		add(findings, VERDICT_CHANGED_LABELS, "gold labels that changed: %s, the latest are kept",
 		    grouped(verdict->changed_labels, some));
+	find_two_processes(verdict, findings);
 	if (verdict->more_classes)
 		add(findings, VERDICT_CLASSES,
 		    verdict->are_named ? "number of classes: the run names %s, and at least %s were logged"

@@ -28,6 +28,7 @@ enum verdict_kind {
 	VERDICT_ONE_EPOCH_NUMBER,
 	VERDICT_REPLACED,
 	VERDICT_CHANGED_LABELS,
+	VERDICT_TWO_PROCESSES,
 	VERDICT_CLASSES,
 	VERDICT_KINDS,
 };
@@ -46,6 +47,9 @@ struct verdict {
 	uint64_t changed_labels, epochs;
 	uint64_t classes, more_classes; /* of one session, and at least so many of another; 0: no such two are known */
 	bool are_named;                 /* `classes` is how many the run names */
+	bool has_two;                   /* two processes recorded beside each other: these sessions of the run, */
+	uint32_t two[2];                /* and who they are */
+	struct store_process processes[2];
 };
 
 struct finding {

@@ -202,8 +202,8 @@ const struct command check_command = {
                 "An epoch is ended, open (a live session has not ended it), or interrupted: it holds observations of a client that neither ended it nor closed. "
                 "Missing are examples not observed in an epoch: declared ones, or, where none were declared, those seen in other epochs. "
                 "Epochs that are open miss nothing yet.\n\n"
-                "What was recorded wrongly is found as well: ids or epoch numbers that do not tell observations apart (half of them or more were replaced, beyond what each session may log again), observations that their own session replaced within an epoch, gold labels that changed, and sessions with different numbers of classes, as far as predictions show it. "
-                "The commands that use the run warn of the first three. "
+                "What was recorded wrongly is found as well: ids or epoch numbers that do not tell observations apart (half of them or more were replaced, beyond what each session may log again), observations that their own session replaced within an epoch, gold labels that changed, sessions with different numbers of classes, as far as predictions show it, and two processes that continued the run side by side. "
+                "The commands that use the run warn of the first three, and of two processes. "
                 "With --json each finding has a kind, a problem and a remedy.\n\n"
                 "Exit status: 0 complete; 3 incomplete: still being recorded, anything missing, refused, dropped, not arrived, or recorded wrongly; 1 damaged: the records are named, restore them from a backup.",
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_JSON,

@@ -133,6 +133,6 @@ handshake_watch(struct portolan_run *run)
 		run->session.state = SESSION_FAILED;
 		run->session.failure = handshake->failure;
 	} else {
-		run->session.complaint = handshake->failure;
+		error_set(&run->session.complaint, PORTOLAN_E_NO_COLLECTOR, "%s", handshake->failure.message);
 	}
 }

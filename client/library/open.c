@@ -26,7 +26,7 @@
 #define DEFAULT_OPEN_TIMEOUT_MS 10000
 #define DEFAULT_SPOOL_BYTES (UINT64_C(16) << 30)
 #define LABEL_HEAD 3 /* most bytes before a label in the `open` frame */
-#define OTHERS 1024  /* bytes for the rest of the `open` frame, such as the names of run and group */
+#define OTHERS 992   /* bytes for the rest of the `open` frame, such as the names of run and group */
 
 static bool
 is_name(const char *text)
@@ -219,13 +219,17 @@ begin_session(struct portolan_run *run, const struct portolan_options *options, 
 	                 .rank = options->rank,
 	                 .mode = options->mode,
 	                 .resume = options->resume != 0,
-	                 .overwrite = options->overwrite != 0},
+	                 .overwrite = options->overwrite != 0,
+	                 .process = (uint64_t)getpid()},
 	};
+	char host[WIRE_MAX_HOST + 1] = "";
 	struct timespec now;
 	int status = 0;
 
 	for (size_t i = 0; labels && i < options->label_count; i++)
 		labels[i] = text(options->labels[i]);
+	if (gethostname(host, sizeof(host) - 1) == 0 && wire_name_is_valid(host, strlen(host), false))
+		open.open.host = text(host);
 	clock_gettime(CLOCK_REALTIME, &now);
 	open.open.started = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	run->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -338,6 +342,8 @@ await_answer(struct portolan_run *run, const struct portolan_options *options, i
 	pthread_mutex_lock(&run->mutex);
 	*error = run->complaint;
 	pthread_mutex_unlock(&run->mutex);
+	if (error->message[0] != '\0' && error->code == PORTOLAN_E_REFUSED) /* another process records into the run */
+		return error->code;
 	error->code = PORTOLAN_E_NO_COLLECTOR;
 	if (error->message[0] != '\0')
 		return error->code;

@@ -7,6 +7,8 @@
  */
 #include "session.h"
 
+#include "owner.h"
+
 #include <portolan/error.h>
 
 #include <assert.h>
@@ -27,6 +29,8 @@ offer_open(struct session *session, struct wire_bytes *bytes)
 	frame.open.after = session->backlog.acknowledged;
 	frame.open.overwrite &= !session->backlog.is_left_over;
 	frame.open.store = session->has_store ? session->store : NULL;
+	frame.open.owner = session->proves && frame.open.overwrite ? session->owner : NULL;
+	frame.open.turn = session->turn;
 	session->offered = WIRE_OPEN;
 	return wire_encode(session->encoder, &frame, bytes, NULL);
 }
@@ -43,7 +47,8 @@ session_init(struct session *session, struct wire_bytes open, int64_t now, struc
 	                            .open = malloc(open.size),
 	                            .open_size = open.size,
 	                            .last_heard = now,
-	                            .last_sent = now};
+	                            .last_sent = now,
+	                            .turn = 1};
 	if (!session->encoder || !session->decoder || !session->open) {
 		session_deinit(session);
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
@@ -151,13 +156,21 @@ has_ended(const struct session *session)
 	return session->state == SESSION_CLOSED || session->state == SESSION_FAILED || session->state == SESSION_ALONE;
 }
 
+/* Only an answer to an `open` of this turn counts. When the collector takes that, it has taken every frame sent before,
+ * so that on both sides none is under way. */
+static void
+begin_turn(struct session *session, int64_t due)
+{
+	session->turn += session->state == SESSION_OPEN;
+	session->state = SESSION_OPENING;
+	session->open_due = due;
+}
+
 void
 session_lost(struct session *session)
 {
-	if (has_ended(session))
-		return;
-	session->state = SESSION_OPENING;
-	session->open_due = 0;
+	if (!has_ended(session))
+		begin_turn(session, 0);
 }
 
 /* A number that was never sent must not count as stored. An earlier process may have sent more frames than its
@@ -207,8 +220,9 @@ receive_opened(struct session *session, const struct wire_opened *opened)
 	session_settle(session, opened->acknowledged);
 	session->credit = opened->credit;
 	session->id_kind = opened->id_kind;
-	/* A second answer, to a repeated `open`, must not make the session send everything once more. */
-	if (session->state != SESSION_OPENING)
+	/* A second answer, to a repeated `open`, must not make the session send everything once more; nor must a late
+	 * one, to an `open` before frames that may still be under way. */
+	if (session->state != SESSION_OPENING || (opened->turn && opened->turn != session->turn))
 		return;
 	session->state = SESSION_OPEN;
 	if (session->opened_count++ == 0)
@@ -228,6 +242,22 @@ receive_ack(struct session *session, const struct wire_ack *ack)
 	session_settle(session, ack->acknowledged);
 }
 
+/* False: there is none for this endpoint that this user can read, or the one that there is was told before. */
+static bool
+find_owners_secret(struct session *session, struct wire_bytes path)
+{
+	uint8_t secret[WIRE_OWNER_SIZE];
+	char name[WIRE_MAX_PATH + 1];
+
+	snprintf(name, sizeof(name), "%.*s", (int)path.size, (const char *)path.data);
+	if (!session->target || !owner_read(name, session->target, secret) ||
+	    (session->proves && memcmp(session->owner, secret, sizeof(secret)) == 0))
+		return false;
+	memcpy(session->owner, secret, sizeof(secret));
+	session->proves = true;
+	return true;
+}
+
 static void
 receive_error(struct session *session, const struct wire_error *reply, int64_t now)
 {
@@ -245,10 +275,16 @@ receive_error(struct session *session, const struct wire_error *reply, int64_t n
 		error_set(&session->complaint, PORTOLAN_E_ROWS, "%s", message);
 		break;
 	case WIRE_E_UNAVAILABLE:
-		error_set(&session->complaint, PORTOLAN_E_NO_COLLECTOR, "%s", message);
-		session->state = SESSION_OPENING;
-		session->open_due = now + SESSION_PAUSE_MS;
+		error_set(&session->complaint, reply->held ? PORTOLAN_E_REFUSED : PORTOLAN_E_NO_COLLECTOR, "%s",
+		          message);
+		begin_turn(session, now + SESSION_PAUSE_MS);
 		break;
+	case WIRE_E_OWNER:
+		if (session->state == SESSION_OPENING && find_owners_secret(session, reply->path)) {
+			session->open_due = now;
+			break;
+		}
+		/* fall through */
 	default:
 		session->refusal = reply->code;
 		fail(session, message[0] ? message : "the collector gave no reason");

@@ -15,7 +15,7 @@
 
 #include <portolan/wire.h>
 
-#define SESSION_OPEN_GROWS 64u       /* bytes that a later `open` may have more than the first one */
+#define SESSION_OPEN_GROWS 96u       /* bytes that a later `open` may have more than the first one */
 #define SESSION_OPEN_RETRY_MS 1000   /* after so long without an answer, `open` is sent again */
 #define SESSION_CONTACT_MS 5000      /* after so long without any reply, the session is opened again */
 #define SESSION_PAUSE_MS 1000        /* after `unavailable` */
@@ -75,6 +75,9 @@ struct session {
 	const char *target;             /* the endpoint or store it records to, for the spool file */
 	uint8_t store[WIRE_STORE_SIZE]; /* id of the session's store */
 	bool has_store;                 /* the id is known */
+	uint8_t owner[WIRE_OWNER_SIZE]; /* the store's secret, once the collector has asked for it */
+	bool proves;                    /* it was found */
+	uint64_t turn;                  /* how often it became SESSION_OPENING */
 	bool offline;                   /* began to record before any collector answered */
 
 	enum wire_kind offered; /* the frame that session_next() gave out last */

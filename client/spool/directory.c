@@ -1,4 +1,5 @@
-/* directory.c: another process may make the same directory at the same time; that is no error. */
+/* directory.c: another process may make the same directory at the same time; that is no error. The directory is for its
+ * owner alone; those above it, if they are new too, are as the umask says. */
 #include "directory.h"
 
 #include <portolan/error.h>
@@ -36,16 +37,17 @@ int
 directory_make(const char *path, const char *what, bool *made, struct portolan_error *error)
 {
 	char *copy = strdup(path);
-	bool is_new = false;
+	bool is_new = false, is_last;
 	int status = 0;
 
 	if (!copy)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	for (char *slash = copy + 1; slash && *copy; slash++) {
 		slash = strchr(slash, '/');
+		is_last = !slash || slash[strspn(slash, "/")] == '\0';
 		if (slash)
 			*slash = '\0';
-		is_new = mkdir(copy, 0777) == 0;
+		is_new = mkdir(copy, is_last ? 0700 : 0777) == 0;
 		if (!is_new && errno != EEXIST) {
 			status = error_set(error, PORTOLAN_E_SYSTEM, "%s: cannot make %s: %s", what, copy,
 			                   strerror(errno));

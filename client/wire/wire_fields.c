@@ -8,7 +8,7 @@
 #define FRAME(member) WIRE_MEMBER(struct wire_frame, member)
 #define COUNTS(member) WIRE_MEMBER(struct wire_counts, member)
 
-_Static_assert(WIRE_SESSION_SIZE == WIRE_STORE_SIZE, "a WIRE_ID has 16 bytes");
+_Static_assert(WIRE_SESSION_SIZE == WIRE_STORE_SIZE && WIRE_SESSION_SIZE == WIRE_OWNER_SIZE, "a WIRE_ID has 16 bytes");
 
 const char *const wire_kind_names[] = {
         [WIRE_OPEN] = "open",     [WIRE_BATCH] = "batch", [WIRE_END_EPOCH] = "end",
@@ -37,6 +37,7 @@ const char *const wire_code_names[] = {
         [WIRE_E_OVER_CREDIT] = "over-credit",
         [WIRE_E_TOO_MANY_IDS] = "too-many-ids",
         [WIRE_E_SESSION_DIFFERS] = "session-differs",
+        [WIRE_E_OWNER] = "owner",
         [WIRE_E_OTHER] = "other",
 };
 
@@ -63,6 +64,10 @@ const struct wire_field wire_fields[] = {
         {WIRE_OPEN, "after", WIRE_NUMBER, WIRE_OPTIONAL, FRAME(open.after), 0, UINT64_MAX},
         {WIRE_OPEN, "partial", WIRE_FLAG, WIRE_OPTIONAL, FRAME(open.partial)},
         {WIRE_OPEN, "store", WIRE_ID, WIRE_OPTIONAL, FRAME(open.store)},
+        {WIRE_OPEN, "owner", WIRE_ID, WIRE_OPTIONAL, FRAME(open.owner)},
+        {WIRE_OPEN, "turn", WIRE_NUMBER, WIRE_OPTIONAL, FRAME(open.turn), 0, UINT64_MAX},
+        {WIRE_OPEN, "host", WIRE_TEXT, WIRE_OPTIONAL, FRAME(open.host), 0, WIRE_MAX_HOST},
+        {WIRE_OPEN, "process", WIRE_NUMBER, WIRE_OPTIONAL, FRAME(open.process), 0, UINT64_MAX},
         {WIRE_OPEN, "config", WIRE_LINES, WIRE_OPTIONAL, FRAME(open.config), 0, WIRE_MAX_CONFIG},
         {WIRE_BATCH, "q", WIRE_NUMBER, WIRE_REQUIRED, FRAME(batch.sequence), 1, UINT64_MAX},
         {WIRE_BATCH, "e", WIRE_NUMBER, WIRE_REQUIRED, FRAME(batch.epoch), 0, WIRE_MAX_EPOCH},
@@ -73,10 +78,12 @@ const struct wire_field wire_fields[] = {
         {WIRE_CLOSE, "counts", WIRE_COUNTS, WIRE_OPTIONAL, FRAME(close.counts)},
         {WIRE_PING, "counts", WIRE_COUNTS, WIRE_OPTIONAL, FRAME(ping.counts)},
         {WIRE_REMOVE, "run", WIRE_TEXT, WIRE_REQUIRED, FRAME(remove.run), 1, WIRE_MAX_NAME},
+        {WIRE_REMOVE, "owner", WIRE_ID, WIRE_OPTIONAL, FRAME(remove.owner)},
         {WIRE_OPENED, "a", WIRE_NUMBER, WIRE_REQUIRED, FRAME(opened.acknowledged), 0, UINT64_MAX},
         {WIRE_OPENED, "c", WIRE_NUMBER, WIRE_REQUIRED, FRAME(opened.credit), 0, UINT64_MAX},
         {WIRE_OPENED, "ids", WIRE_WORD, WIRE_REQUIRED, FRAME(opened.id_kind), WIRE_ID_NONE, WIRE_ID_STR, id_kind_names},
         {WIRE_OPENED, "store", WIRE_ID, WIRE_OPTIONAL, FRAME(opened.store)},
+        {WIRE_OPENED, "turn", WIRE_NUMBER, WIRE_OPTIONAL, FRAME(opened.turn), 0, UINT64_MAX},
         {WIRE_ACK, "a", WIRE_NUMBER, WIRE_REQUIRED, FRAME(ack.acknowledged), 0, UINT64_MAX},
         {WIRE_ACK, "c", WIRE_NUMBER, WIRE_REQUIRED, FRAME(ack.credit), 0, UINT64_MAX},
         {WIRE_ACK, "replaced", WIRE_NUMBER, WIRE_WRITTEN, FRAME(ack.replaced), 0, UINT64_MAX},
@@ -86,6 +93,8 @@ const struct wire_field wire_fields[] = {
          wire_code_names},
         {WIRE_ERROR, "message", WIRE_REMARK, WIRE_WRITTEN, FRAME(error.message), 0, WIRE_MAX_MESSAGE},
         {WIRE_ERROR, "q", WIRE_NUMBER, WIRE_OPTIONAL, FRAME(error.sequence), 0, UINT64_MAX},
+        {WIRE_ERROR, "path", WIRE_REMARK, WIRE_OPTIONAL, FRAME(error.path), 0, WIRE_MAX_PATH},
+        {WIRE_ERROR, "held", WIRE_FLAG, WIRE_OPTIONAL, FRAME(error.held)},
         {WIRE_IN_COUNTS, "logged", WIRE_NUMBER, WIRE_WRITTEN, COUNTS(logged), 0, UINT64_MAX},
         {WIRE_IN_COUNTS, "refused", WIRE_NUMBER, WIRE_WRITTEN, COUNTS(refused), 0, UINT64_MAX},
         {WIRE_IN_COUNTS, "dropped", WIRE_NUMBER, WIRE_WRITTEN, COUNTS(dropped), 0, UINT64_MAX},

@@ -134,7 +134,7 @@ make_temporary(struct backup *backup, struct portolan_error *error)
 {
 	struct stat status;
 
-	if (mkdir(backup->temporary, 0777) < 0 && errno != EEXIST)
+	if (mkdir(backup->temporary, 0700) < 0 && errno != EEXIST)
 		return fail(backup, "cannot be made", error);
 	backup->directory = open(backup->temporary, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (backup->directory < 0 || fstat(backup->directory, &status) < 0)
@@ -143,7 +143,7 @@ make_temporary(struct backup *backup, struct portolan_error *error)
 		return error_set(error, STORE_E_EXISTS,
 		                 "backup '%s': %s is there, and not what an earlier backup left: move it away",
 		                 backup->target, backup->temporary);
-	backup->file = openat(backup->directory, "data.mdb", O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0666);
+	backup->file = openat(backup->directory, "data.mdb", O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (backup->file < 0)
 		return fail(backup, "cannot be made", error);
 	backup->locked = lock_file(backup);

@@ -19,10 +19,10 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 #define STARTED_AHEAD_S 60
-#define SILENT_MS 5000
 #define CONTEST_MS 60000
 #define NO_BEGINNING PORTOLAN_E_REFUSED /* among the store's codes */
 #define SESSION_DIFFERS PORTOLAN_E_CLOSED
+#define RUN_HELD PORTOLAN_E_TIMEOUT
 
 /* The session's start in ns since 1970: the client's own, but at most STARTED_AHEAD_S from now. Otherwise a session
  * whose clock is ahead would win over all others for that long. */
@@ -61,9 +61,8 @@ put_after_others(struct ingest *ingest, const struct wire_open *open, const char
 	return result;
 }
 
-/* The run of this name that a session records into; NULL: there is none. */
-static struct run *
-find_live_run(const struct ingest *ingest, const char *name)
+struct run *
+admit_live_run(const struct ingest *ingest, const char *name)
 {
 	struct run *run = NULL;
 
@@ -78,26 +77,26 @@ find_live_run(const struct ingest *ingest, const char *name)
  *
  * A job that crashed and is started again with `overwrite`, under the group of the old launch, comes before the
  * collector can know that the old launch is dead. A living client sends something every WIRE_PING_MS. So the new
- * session is told to try again until the old ones have been silent for SILENT_MS, or one of them was heard that long
- * after the new one asked first.
+ * session is told to try again until the old ones have been silent for BESIDE_SILENT_MS, or one of them was heard that
+ * long after the new one asked first.
  */
 static bool
 note_contest(struct ingest *ingest, const char *name, int64_t now)
 {
-	struct run *run = find_live_run(ingest, name);
+	struct run *run = admit_live_run(ingest, name);
 
-	if (!run || now - run->heard > SILENT_MS)
+	if (!run || now - run->heard > BESIDE_SILENT_MS)
 		return false;
 	if (!run->contested || now - run->contested > CONTEST_MS)
 		run->contested = now;
-	return run->heard - run->contested <= SILENT_MS;
+	return run->heard - run->contested <= BESIDE_SILENT_MS;
 }
 
 static int
 find_run(struct ingest *ingest, const struct wire_open *open, const char *name, uint64_t started, int64_t now,
          uint32_t *number, struct portolan_error *error)
 {
-	const struct run *run = find_live_run(ingest, name);
+	const struct run *run = admit_live_run(ingest, name);
 	struct store_run_request request = {
 	        .name = text_of(open->run),
 	        .group = text_of(open->group),
@@ -111,7 +110,7 @@ find_run(struct ingest *ingest, const struct wire_open *open, const char *name, 
 	        .late = open->late,
 	        .started = started,
 	        .rank = open->rank,
-	        .live = run && now - run->heard <= SILENT_MS,
+	        .live = run && now - run->heard <= BESIDE_SILENT_MS,
 	};
 	struct store_text *labels = NULL;
 	int result;
@@ -217,10 +216,30 @@ register_session(struct ingest *ingest, uint32_t run, const struct wire_frame *f
 	                                        .resume = open->resume,
 	                                        .overwrite = open->overwrite,
 	                                        .after = open->late ? open->after : 0,
-	                                        .content = content_of(open)};
+	                                        .content = content_of(open),
+	                                        .host = text_of(open->host),
+	                                        .process = open->process};
 
 	memcpy(request.id, frame->session, sizeof(request.id));
 	return store_writer_session(ingest->writer, run, &request, session, error);
+}
+
+/* A session that continues a run waits until no other process seems to record into it. */
+static int
+wait_for_holder(struct ingest *ingest, const struct wire_open *open, const char *name, int64_t now,
+                struct portolan_error *error)
+{
+	const struct session *holder = beside_find_holder(ingest, open, name, now);
+	char who[128];
+
+	if (!holder)
+		return 0;
+	beside_describe(ingest, holder, who);
+	return error_set(
+	        error, RUN_HELD,
+	        "run '%s' is being recorded by %s, which may be alive: end that, or wait until it has ended; or "
+	        "give another name; the ranks of one job give one group",
+	        name, who);
 }
 
 /* A session that the store does not know. */
@@ -244,6 +263,8 @@ begin(struct ingest *ingest, const struct wire_frame *frame, size_t size, int64_
 	result = find_run(ingest, open, name, started, now, &number, error);
 	if (result == 0)
 		result = check_sound(ingest, number, error);
+	if (result == 0)
+		result = wait_for_holder(ingest, open, name, now, error);
 	if (result < 0)
 		return result;
 	if (!open->whole)
@@ -329,16 +350,21 @@ refuse_for_now(struct ingest *ingest, const struct peer *peer, const struct wire
 	return true;
 }
 
+/* `trusted` false: `overwrite` was not considered. */
 static void
-refuse_open(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, int result,
+refuse_open(struct ingest *ingest, const struct peer *peer, bool trusted, const struct wire_frame *frame, int result,
             const struct portolan_error *error, int64_t now)
 {
 	const struct wire_open *open = &frame->open;
 	char name[256];
 
 	copy_name(name, open->run);
-	if (result == STORE_E_EXISTS && open->overwrite && !open->late && !open->whole &&
-	    note_contest(ingest, name, now))
+	if (result == RUN_HELD)
+		reply_held(ingest, peer, frame->session, error->message);
+	else if (!trusted && open->overwrite && (result == STORE_E_EXISTS || result == STORE_E_CORRUPT))
+		reply_not_owner(ingest, peer, frame->session, open->run);
+	else if (result == STORE_E_EXISTS && open->overwrite && !open->late && !open->whole &&
+	         note_contest(ingest, name, now))
 		reply_error(ingest, peer, frame->session, WIRE_E_UNAVAILABLE, 0,
 		            "run '%s' has a session of this group and rank, which may be alive; try again", name);
 	else
@@ -346,13 +372,17 @@ refuse_open(struct ingest *ingest, const struct peer *peer, const struct wire_fr
 }
 
 void
-admit_open(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, size_t size, int64_t now)
+admit_open(struct ingest *ingest, const struct peer *peer, bool trusted, const struct wire_frame *frame, size_t size,
+           int64_t now)
 {
 	struct session *session = sessions_find(&ingest->sessions, frame->session);
 	const size_t pending = store_writer_pending(ingest->writer);
+	struct wire_frame allowed = {.kind = WIRE_OPEN, .open = frame->open};
 	struct portolan_error error = {0};
 	int result = 0;
 
+	memcpy(allowed.session, frame->session, WIRE_SESSION_SIZE);
+	allowed.open.overwrite &= trusted;
 	if (frame->open.store && memcmp(frame->open.store, store_writer_id(ingest->writer), WIRE_STORE_SIZE) != 0) {
 		reply_error(ingest, peer, frame->session, WIRE_E_OTHER_STORE, 0,
 		            "the collector serves another store than the one of this session (which was removed, or is "
@@ -366,14 +396,14 @@ admit_open(struct ingest *ingest, const struct peer *peer, const struct wire_fra
 	if (refuse_for_now(ingest, peer, frame, session, now))
 		return;
 	if (!session)
-		result = admit(ingest, frame, size, now, &session, &error);
+		result = admit(ingest, &allowed, size, now, &session, &error);
 	else
 		result = check_known(session->content, session->stored.sequence, session->run->name, &frame->open,
 		                     &error);
 	if (result == 0 && session->now.state == SESSION_GONE)
 		result = make_live(ingest, session, &error);
 	if (result < 0) {
-		refuse_open(ingest, peer, frame, result, &error, now);
+		refuse_open(ingest, peer, trusted, frame, result, &error, now);
 		if (commit_is_lost(result))
 			commit_failed_for(ingest, session ? session->run : NULL,
 			                  store_writer_pending(ingest->writer) != pending, &error, now);
@@ -382,5 +412,9 @@ admit_open(struct ingest *ingest, const struct peer *peer, const struct wire_fra
 	sessions_set_peer(&ingest->sessions, session, peer);
 	session_hear(session, now);
 	session->gap = false;
+	session->launch = beside_launch(&frame->open);
+	session->rank = frame->open.rank;
+	session->late = frame->open.late;
+	session->turn = frame->open.turn;
 	sessions_change(&ingest->sessions, session, OWES_OPENED);
 }

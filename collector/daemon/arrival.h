@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* A socket of the receiver, and the routing id of one connection to it. */
-#define PEER_OWNERS_SOCKET 0 /* the store's own socket, which only its owner can use */
+#define PEER_STRANGERS_SOCKET 1 /* plain tcp: anybody on this machine; the others take its owner, or keys */
 
 struct peer {
 	uint32_t socket;

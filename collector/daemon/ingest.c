@@ -113,6 +113,9 @@ take_batch(struct ingest *ingest, struct session *session, const struct wire_bat
 	if (result < 0)
 		return result;
 	ingest->pending.observations += batch->rows - refused;
+	result = beside_note_batch(ingest, session, error);
+	if (result < 0)
+		return result;
 	if (batch->epoch < run->frontier)
 		run_touch(run, batch->epoch, (uint64_t)batch->epoch + 1);
 	if (batch->epoch <= session->now.frontier)
@@ -287,6 +290,20 @@ take_session_frame(struct ingest *ingest, const struct peer *peer, const struct 
 		take_numbered(ingest, session, frame, now);
 }
 
+/* Is this the secret of the store? Takes the same time for every wrong one. */
+static bool
+proves_owner(const struct ingest *ingest, const uint8_t *secret)
+{
+	const struct ingest_owner *owner = ingest->options.owner;
+	unsigned differs = 0;
+
+	if (!secret || !owner || !owner->has_secret)
+		return false;
+	for (int i = 0; i < WIRE_OWNER_SIZE; i++)
+		differs |= secret[i] ^ owner->secret[i];
+	return differs == 0;
+}
+
 void
 ingest_frame(struct ingest *ingest, const struct peer *peer, bool trusted, const struct wire_frame *frame, size_t size,
              int64_t now)
@@ -296,14 +313,13 @@ ingest_frame(struct ingest *ingest, const struct peer *peer, bool trusted, const
 	case WIRE_OPEN:
 		ingest->counters.frames++;
 		ingest->counters.bytes += size;
-		admit_open(ingest, peer, frame, size, now);
+		admit_open(ingest, peer, trusted || proves_owner(ingest, frame->open.owner), frame, size, now);
 		break;
 	case WIRE_REMOVE:
-		if (trusted)
+		if (trusted || proves_owner(ingest, frame->remove.owner))
 			retire_removed(ingest, peer, frame, now);
 		else
-			reply_error(ingest, peer, frame->session, WIRE_E_MALFORMED, 0,
-			            "runs are removed only through the socket in the store's directory");
+			reply_not_owner(ingest, peer, frame->session, frame->remove.run);
 		break;
 	case WIRE_BATCH:
 	case WIRE_END_EPOCH:

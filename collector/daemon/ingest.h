@@ -22,9 +22,17 @@
 #define INGEST_RETRY_MS 1000          /* pause after the store has failed */
 #define INGEST_WORK_RETRY_MS 10000    /* pause after a step of folding has failed */
 
+/* The secret by which a client at a plain tcp endpoint proves that it is the store's own user (owner.h). */
+struct ingest_owner {
+	char path[WIRE_MAX_PATH + 1]; /* of its file */
+	uint8_t secret[WIRE_OWNER_SIZE];
+	bool has_secret;
+};
+
 struct ingest_options {
 	struct store_writer *writer; /* belongs to the caller, and must outlive the ingest */
 	size_t max_memory;           /* shared out by shares.h */
+	const struct ingest_owner *owner; /* NULL: there is no plain tcp endpoint */
 	/* Sends one answer to `peer`; the frame is valid during the call. The answer may be lost: clients ask again. */
 	void (*reply)(void *context, const struct peer *peer, const struct wire_frame *frame);
 	void *context;
@@ -67,8 +75,8 @@ struct ingest {
 int ingest_init(struct ingest *ingest, const struct ingest_options *options, int64_t now, struct portolan_error *error);
 void ingest_deinit(struct ingest *ingest);
 
-/* `size` is the frame's, for the counters. `trusted`: it came through the store's own socket, which only its owner can
- * use. */
+/* `size` is the frame's, for the counters. `trusted`: only the store's owner, or who has a key, can send frames there.
+ */
 void ingest_frame(struct ingest *ingest, const struct peer *peer, bool trusted, const struct wire_frame *frame,
                   size_t size, int64_t now);
 

@@ -138,6 +138,9 @@ take_opened(struct ledger *ledger, const struct reply *reply, int64_t now)
 		remove_member(ledger, member);
 		return;
 	}
+	/* What is still queued of another connection is dropped by the storer, and counts for nobody. */
+	if (member->connection != connection)
+		member->queued = 0;
 	connections_leave(&ledger->connections, member->connection);
 	member->connection = connection;
 	member->over = false;
@@ -235,7 +238,7 @@ ledger_unqueue(struct ledger *ledger, const struct arrival *arrival)
 	if (kind == WIRE_OPEN || kind == WIRE_REMOVE) {
 		ledger->opens -= size;
 	} else { /* session and connection may have gone and come again meanwhile */
-		if (member)
+		if (member && member->connection == connection)
 			member->queued -= arrival->size < member->queued ? arrival->size : member->queued;
 		if (connection)
 			connection->queued -= size < connection->queued ? size : connection->queued;

@@ -56,6 +56,9 @@ const char options_help[] =
         "                    keys are in DIR/clients. A file added or removed there\n"
         "                    counts within a second for new connections, and does not end\n"
         "                    existing ones.\n"
+        "  --group-readable  Let the group of the store's directory read it, from now on.\n"
+        "                    Otherwise a new store is for its owner alone, and one that\n"
+        "                    is there keeps its modes.\n"
         "  --exit-when-idle SECONDS\n"
         "                    End when no client has recorded for so long.\n"
         "  --max-memory SIZE\n"
@@ -94,7 +97,24 @@ const char options_help[] =
         "\n"
         "Exit: 0 done, 1 failed, 2 wrong usage, 3 import: lines were refused.\n";
 
-enum { STORE, LISTEN, IDLE, MEMORY, DETACH, STARTER, KEYS, RUN, OVERWRITE, CLIENT, QUIET, VERBOSE, HELP, VERSION, KNOWN };
+enum {
+	STORE,
+	LISTEN,
+	IDLE,
+	MEMORY,
+	DETACH,
+	GROUP_READABLE,
+	STARTER,
+	KEYS,
+	RUN,
+	OVERWRITE,
+	CLIENT,
+	QUIET,
+	VERBOSE,
+	HELP,
+	VERSION,
+	KNOWN
+};
 
 #define FOR(command) (1u << OPTIONS_##command)
 
@@ -109,6 +129,7 @@ static const struct {
         [IDLE] = {"exit-when-idle", true, FOR(SERVE)},
         [MEMORY] = {"max-memory", true, FOR(SERVE)},
         [DETACH] = {"detach", false, FOR(SERVE)},
+        [GROUP_READABLE] = {"group-readable", false, FOR(SERVE)},
         [STARTER] = {"starter", true, FOR(SERVE)}, /* see serving.h; not for users */
         [KEYS] = {"keys", true, FOR(SERVE)},
         [RUN] = {"run", true, FOR(IMPORT)},
@@ -190,6 +211,9 @@ apply(struct options *options, int option, const char *argument, struct portolan
 		return parse_size(argument, &options->max_memory, error);
 	case DETACH:
 		options->detach = true;
+		return 0;
+	case GROUP_READABLE:
+		options->group_readable = true;
 		return 0;
 	case STARTER:
 		options->starter = (pid_t)strtol(argument, NULL, 10);

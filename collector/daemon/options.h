@@ -31,7 +31,7 @@ struct options {
 	const char *keys; /* directory; NULL: none */
 	size_t max_memory;
 	int64_t idle_ms; /* < 0: never end by itself */
-	bool detach;
+	bool detach, group_readable;
 	pid_t starter; /* --starter: the parent process; go on in the background, and end when it ends; 0: not given */
 	/* import (path, run, overwrite), rm (run), keygen (path, client), backup (path) */
 	const char *path, *run, *client;

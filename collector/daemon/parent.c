@@ -70,7 +70,7 @@ parent_log_to_file(const char *store)
 	char path[4096];
 
 	if (snprintf(path, sizeof(path), "%s/portoland.log", store) < (int)sizeof(path))
-		log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+		log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	if (null >= 0) {
 		dup2(null, STDIN_FILENO);
 		dup2(null, STDOUT_FILENO);

@@ -30,9 +30,28 @@ copy_name(char name[256], struct wire_bytes bytes)
 
 /* admit.c: letting sessions in. */
 
-/* Takes an `open`: continues the session, or begins it. The answer comes after the commit, or is an error at once. */
-void admit_open(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, size_t size,
-                int64_t now);
+/* Takes an `open`: continues the session, or begins it. The answer comes after the commit, or is an error at once. Only
+ * who is `trusted` overwrites a run. */
+void admit_open(struct ingest *ingest, const struct peer *peer, bool trusted, const struct wire_frame *frame,
+                size_t size, int64_t now);
+
+/* beside.c: processes that record into one run and do not know of each other. */
+
+/* The session that keeps one with `resume` waiting: it records into the run of this name, and may be alive; NULL: there
+ * is none. */
+const struct session *beside_find_holder(const struct ingest *ingest, const struct wire_open *open, const char *name,
+                                         int64_t now);
+/* Says who that is. */
+void beside_describe(struct ingest *ingest, const struct session *holder, char text[128]);
+/* Notes a batch of the session. If another session began to record after it, and both go on, the run is marked. */
+int beside_note_batch(struct ingest *ingest, struct session *session, struct portolan_error *error);
+/* The launch that an `open` names, for session.launch. */
+uint64_t beside_launch(const struct wire_open *open);
+
+#define BESIDE_SILENT_MS 5000 /* a session that was silent for so long does not keep another from its run */
+
+/* The run of this name that a session records into; NULL: there is none. */
+struct run *admit_live_run(const struct ingest *ingest, const char *name);
 
 /* retire.c: the end of runs. */
 
@@ -87,6 +106,12 @@ void reply_ack_all(struct ingest *ingest);
 void reply_less_credit(struct ingest *ingest);
 /* The error that says why the session is SESSION_REMOVED. */
 void reply_removed(struct ingest *ingest, const struct peer *peer, const struct session *session);
+/* `unavailable`: another session records into the run. */
+void reply_held(struct ingest *ingest, const struct peer *peer, const uint8_t session[WIRE_SESSION_SIZE],
+                const char *message);
+/* The run is overwritten or removed only by the store's own user: says how to prove that, and the other ways. */
+void reply_not_owner(struct ingest *ingest, const struct peer *peer, const uint8_t session[WIRE_SESSION_SIZE],
+                     struct wire_bytes run);
 __attribute__((format(printf, 6, 7))) void reply_error(struct ingest *ingest, const struct peer *peer,
                                                        const uint8_t session[WIRE_SESSION_SIZE],
                                                        enum wire_error_code code, uint64_t sequence, const char *format,

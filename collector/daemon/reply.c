@@ -7,6 +7,9 @@
 
 #include "shares.h"
 
+#include <owner.h>
+#include <wire_check.h>
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -67,7 +70,8 @@ reply_opened(struct ingest *ingest, struct session *session, enum store_id_kind 
 	                                    .id_kind = id_kind == STORE_ID_INT   ? WIRE_ID_INT
 	                                               : id_kind == STORE_ID_STR ? WIRE_ID_STR
 	                                                                         : WIRE_ID_NONE,
-	                                    .store = store_writer_id(ingest->writer)};
+	                                    .store = store_writer_id(ingest->writer),
+	                                    .turn = session->turn};
 	send_frame(ingest, &session->peer, session->id, &frame);
 }
 
@@ -96,22 +100,57 @@ reply_less_credit(struct ingest *ingest)
 		ack_all(ingest, true);
 }
 
+/* The message must be text; `path` may be none that can be told. */
+static void
+send_error(struct ingest *ingest, const struct peer *peer, const uint8_t *session, struct wire_frame *frame,
+           const char *message)
+{
+	frame->kind = WIRE_ERROR;
+	frame->error.message = (struct wire_bytes){(const uint8_t *)message, strlen(message)};
+	send_frame(ingest, peer, session, frame);
+}
+
+void
+reply_not_owner(struct ingest *ingest, const struct peer *peer, const uint8_t session[WIRE_SESSION_SIZE],
+                struct wire_bytes run)
+{
+	const struct ingest_owner *owner = ingest->options.owner;
+	const char *path = owner && owner->has_secret ? owner->path : "";
+	const size_t store = strlen(path) > sizeof(OWNER_FILE) ? strlen(path) - sizeof(OWNER_FILE) : 0;
+	struct wire_frame frame = {.error = {.code = WIRE_E_OWNER, .path = {(const uint8_t *)path, strlen(path)}}};
+	char message[sizeof(((struct portolan_error *)0)->message)];
+
+	if (!wire_text_is_valid(path, strlen(path), false))
+		frame.error.path.size = 0;
+	snprintf(message, sizeof(message),
+	         "over plain tcp only the user of the store overwrites or removes a run: with a client of this version that "
+	         "runs as this user on the collector's machine; at ipc://, or with store=; with a key (portoland "
+	         "--keys); or there: portolan rm %.*s --store %.*s",
+	         (int)run.size, (const char *)run.data, store ? (int)store : 3, store ? path : "DIR");
+	send_error(ingest, peer, session, &frame, message);
+}
+
+void
+reply_held(struct ingest *ingest, const struct peer *peer, const uint8_t session[WIRE_SESSION_SIZE],
+           const char *message)
+{
+	struct wire_frame frame = {.error = {.code = WIRE_E_UNAVAILABLE, .held = true}};
+
+	send_error(ingest, peer, session, &frame, message);
+}
+
 void
 reply_error(struct ingest *ingest, const struct peer *peer, const uint8_t session[WIRE_SESSION_SIZE],
             enum wire_error_code code, uint64_t sequence, const char *format, ...)
 {
 	char message[sizeof(((struct portolan_error *)0)->message)];
-	struct wire_frame frame = {.kind = WIRE_ERROR};
+	struct wire_frame frame = {.error = {.code = code, .sequence = sequence}};
 	va_list arguments;
 
 	va_start(arguments, format);
 	vsnprintf(message, sizeof(message), format, arguments);
 	va_end(arguments);
-	frame.error.code = code;
-	frame.error.sequence = sequence;
-	frame.error.message.data = (const uint8_t *)message;
-	frame.error.message.size = strlen(message);
-	send_frame(ingest, peer, session, &frame);
+	send_error(ingest, peer, session, &frame, message);
 }
 
 void

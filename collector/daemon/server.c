@@ -22,6 +22,7 @@
 #include "throttle.h"
 
 #include <endpoint.h>
+#include <owner.h>
 #include <portolan/clock.h>
 #include <portolan/error.h>
 
@@ -54,6 +55,8 @@ struct server {
 	bool leaving;
 	struct throttle malformed, dropped;
 	char endpoints[800]; /* for the log */
+	char plain[2000];    /* lines of owner.secret: the tcp endpoints without keys */
+	struct ingest_owner owner;
 	int64_t next_tick, last_live, busy_since;
 };
 
@@ -78,11 +81,13 @@ bind_one(struct server *server, const struct address *address, bool local, struc
 {
 	size_t used = strlen(server->endpoints);
 	char bound[256];
-	int result = sockets_bind(server->sockets, address, local, bound, sizeof(bound), error);
+	int result = sockets_bind(server->sockets, address, bound, sizeof(bound), error);
 
 	if (result == 0 && local && server->local.directory >= 0) /* other processes cannot use its name in this
 	                                                           * process */
 		snprintf(bound, sizeof(bound), "ipc://%s/collector.sock", server->options->store);
+	if (result == 0 && !address->is_ipc && !server->options->keys)
+		owner_line(server->plain, sizeof(server->plain), bound);
 	if (result == 0)
 		snprintf(server->endpoints + used, sizeof(server->endpoints) - used, "%s%s", used ? ", " : "", bound);
 	return result;
@@ -125,6 +130,21 @@ bind_all(struct server *server, struct portolan_error *error)
 	return result;
 }
 
+/* Makes the secret of the store. Without one (a full disk, say) nobody proves anything at a plain tcp endpoint. */
+static void
+make_secret(struct server *server)
+{
+	struct ingest_owner *owner = &server->owner;
+	char *store = realpath(server->options->store, NULL);
+
+	if (server->plain[0] && store &&
+	    snprintf(owner->path, sizeof(owner->path), "%s/" OWNER_FILE, store) < (int)sizeof(owner->path) &&
+	    !(owner->has_secret = owner_write(owner->path, server->plain, owner->secret)))
+		log_line("%s cannot be written: %s; at plain tcp endpoints no run is overwritten", owner->path,
+		         strerror(errno));
+	free(store);
+}
+
 static int
 start(struct server *server, struct portolan_error *error)
 {
@@ -137,7 +157,10 @@ start(struct server *server, struct portolan_error *error)
 	if (result == 0)
 		result = exchange_init(&server->exchange, error);
 	if (result == 0)
-		result = storer_open(&server->storer, server->options->store, max_memory, &server->exchange, error);
+		result = storer_open(&server->storer, server->options->store, max_memory, &server->owner,
+		                     &server->exchange, error);
+	if (result == 0 && server->options->group_readable)
+		result = store_open_to_group(server->options->store, error);
 	if (result < 0)
 		return result;
 	server->decoder = wire_decoder_new();
@@ -146,7 +169,10 @@ start(struct server *server, struct portolan_error *error)
 	    ledger_init(&server->ledger, shares_of(max_memory, SHARES_QUEUE), sessions_most(max_memory)) < 0)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	result = bind_all(server, error);
-	return result < 0 ? result : storer_start(&server->storer, error);
+	if (result < 0)
+		return result;
+	make_secret(server);
+	return storer_start(&server->storer, error);
 }
 
 static void
@@ -416,6 +442,8 @@ finish(struct server *server)
 {
 	exchange_stop(&server->exchange);
 	storer_finish(&server->storer);
+	if (server->owner.has_secret)
+		unlink(server->owner.path);
 	sockets_close(server->sockets);
 	endpoint_close(&server->local);
 	exchange_deinit(&server->exchange);
@@ -439,6 +467,10 @@ server_run(const struct options *options, int *parent, struct portolan_error *er
 		parent_answer(parent, options->store, "");
 		if (options->starter)
 			parent_log_to_file(options->store);
+		if (store_is_open_to_others(options->store))
+			log_line("store %s can be read by every user of this machine: chmod -R o-rwx %s keeps it to "
+			         "its user and group",
+			         options->store, options->store);
 		log_line("serving %s at %s", options->store, server.endpoints);
 		result = serve(&server, &stopped, error);
 		parent_notify("STOPPING=1");

@@ -263,6 +263,12 @@ session_hear(struct session *session, int64_t now)
 }
 
 bool
+session_goes_with(const struct session *session, uint64_t launch, uint32_t rank)
+{
+	return launch && session->launch == launch && session->rank != rank;
+}
+
+bool
 run_is_live(const struct run *run)
 {
 	return run->live_count > 0;

@@ -50,6 +50,11 @@ struct session {
 	struct session_mark now, stored;
 	uint64_t tried;             /* highest number ever taken, even if its commit failed */
 	uint64_t content;           /* a hash of what its `open` said; 0: not known */
+	uint64_t launch, turn;      /* of its last `open`: a hash of its group (0: none, or not known), and its turn */
+	uint32_t rank;
+	uint32_t superseded;        /* 1 + the number of a session that began to record later; 0: none */
+	bool late;                  /* a spool: what was recorded earlier */
+	bool began;                 /* a batch of it came since it is in the table */
 	uint64_t replaced, refused; /* as of the last commit */
 	uint64_t credit;            /* bytes, as its client was last told */
 	struct store_client client; /* the counts that its client sent */
@@ -131,6 +136,9 @@ void sessions_remove_run(struct sessions *sessions, struct run *run); /* it has 
 bool run_is_live(const struct run *run);
 /* A run that is to appear as a whole has one session, and gets its name when that closes. */
 bool run_is_unnamed(const struct run *run);
+
+/* Do both record for one launch of a job, as different ranks? */
+bool session_goes_with(const struct session *session, uint64_t launch, uint32_t rank);
 
 /* Notes that the session, and so its run, has sent something. */
 void session_hear(struct session *session, int64_t now);

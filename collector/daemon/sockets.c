@@ -51,6 +51,7 @@ struct sockets {
 	struct admission admission;
 };
 
+_Static_assert(SOCKETS_PLAIN == PEER_STRANGERS_SOCKET, "the one that anybody can use");
 _Static_assert(sizeof(zmq_msg_t) <= sizeof(((struct arrival *)0)->message), "an arrival has room for a message");
 
 static int
@@ -190,19 +191,13 @@ bind_failed(const struct address *address, struct portolan_error *error)
 	return error_set(error, PORTOLAN_E_SYSTEM, "cannot listen on %s: %s", address->text, zmq_strerror(code));
 }
 
-static bool
-is_keyed(const struct sockets *sockets, const struct address *address)
-{
-	return sockets->routers[SOCKETS_KEYED] && !address->is_ipc;
-}
-
 int
-sockets_bind(struct sockets *sockets, const struct address *address, bool local, char *bound, size_t size,
+sockets_bind(struct sockets *sockets, const struct address *address, char *bound, size_t size,
              struct portolan_error *error)
 {
-	void *router = sockets->routers[local                        ? SOCKETS_LOCAL
-	                                : is_keyed(sockets, address) ? SOCKETS_KEYED
-	                                                             : SOCKETS_PLAIN];
+	void *router = sockets->routers[address->is_ipc                   ? SOCKETS_LOCAL
+	                                : sockets->routers[SOCKETS_KEYED] ? SOCKETS_KEYED
+	                                                                  : SOCKETS_PLAIN];
 	struct bound *endpoint = &sockets->endpoints[sockets->endpoint_count];
 	size_t length = sizeof(endpoint->text);
 	mode_t mask;

@@ -1,6 +1,6 @@
 /*
- * sockets.h: the collector's sockets: one for the store's local endpoint, which only its owner can use; one for tcp
- * endpoints with keys; one for all other endpoints.
+ * sockets.h: the collector's sockets: one for socket files, the store's own among them, which only their owner can use;
+ * one for tcp endpoints with keys; one for plain tcp endpoints, which every user of the machine can use.
  *
  * Only sockets_wait() waits: a peer that does not read loses its replies, and asks again. Not thread-safe: it belongs
  * to the receiver. Fork before sockets_new(), not after.
@@ -24,7 +24,7 @@ int sockets_open(struct sockets **sockets, const char *keys, size_t max_memory, 
 void sockets_close(struct sockets *sockets);
 
 /* Binds; `bound` (of `size` bytes) gets the endpoint with its real port. Socket files are made for their owner only. */
-int sockets_bind(struct sockets *sockets, const struct address *address, bool local, char *bound, size_t size,
+int sockets_bind(struct sockets *sockets, const struct address *address, char *bound, size_t size,
                  struct portolan_error *error);
 
 /* Takes no new connections from now on; existing ones stay. */

@@ -47,10 +47,11 @@ keep_reply(void *context, const struct peer *peer, const struct wire_frame *fram
 }
 
 int
-storer_open(struct storer *storer, const char *store, size_t max_memory, struct exchange *exchange,
-            struct portolan_error *error)
+storer_open(struct storer *storer, const char *store, size_t max_memory, const struct ingest_owner *owner,
+            struct exchange *exchange, struct portolan_error *error)
 {
-	struct ingest_options options = {.max_memory = max_memory, .reply = keep_reply, .context = storer};
+	struct ingest_options options = {
+	        .max_memory = max_memory, .owner = owner, .reply = keep_reply, .context = storer};
 	int result = store_writer_open(store, &storer->writer, error);
 
 	if (result < 0)
@@ -93,7 +94,7 @@ take(struct storer *storer, const struct arrival *arrival, int64_t now)
 	if (!arrival->data || wire_decode(storer->decoder, arrival->data, arrival->size, &frame, &code, &error) < 0)
 		ingest_malformed(&storer->ingest, &arrival->peer, code, error.message);
 	else
-		ingest_frame(&storer->ingest, &arrival->peer, arrival->peer.socket == PEER_OWNERS_SOCKET, &frame,
+		ingest_frame(&storer->ingest, &arrival->peer, arrival->peer.socket != PEER_STRANGERS_SOCKET, &frame,
 		             arrival->size, now);
 }
 

@@ -8,9 +8,9 @@
 #include "read.h"
 
 struct store_key
-store_key_client(uint32_t run, uint32_t session)
+store_key_session(uint32_t run, uint8_t part, uint32_t session)
 {
-	struct store_key key = store_key_run(run, RUN_CLIENT);
+	struct store_key key = store_key_run(run, part);
 
 	store_key_add_u32(&key, session);
 	return key;
@@ -33,6 +33,18 @@ store_counters_read(const struct view *view, const struct store_key *key, enum r
 	memcpy(numbers, body, size);
 	*count = size / 8;
 	return 0;
+}
+
+int
+store_process_read(const struct view *view, uint32_t run, uint32_t session, struct process_record *record,
+                   struct portolan_error *error)
+{
+	struct store_key key = store_key_session(run, RUN_PROCESS, session);
+	int rc = store_view_read(view, DB_RUN, &key, RECORD_PROCESS, record, sizeof(*record), error);
+
+	if (rc == VIEW_ABSENT)
+		*record = (struct process_record){0};
+	return rc == VIEW_ABSENT ? 0 : rc;
 }
 
 int

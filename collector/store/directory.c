@@ -9,12 +9,14 @@
  * data.mdb is made under another name and renamed, so a full disk or a power failure leaves a whole store, or none.
  * lock.mdb is made after it: a lock.mdb without data.mdb shows that a store was here.
  *
- * A user who may read data.mdb as a member of its group must be able to write LMDB's lock file, where readers are
- * listed; so the file is made writable for the group, whatever the umask.
+ * Whatever the umask, all files are made for their owner alone; what is there keeps its mode. A user who may read
+ * data.mdb as a member of its group must be able to write LMDB's lock file, where readers are listed; so that file is
+ * made writable for the group then.
  */
 #include "directory.h"
 
 #include "environment.h"
+#include "write.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +34,7 @@
 static int
 make_directory(const char *directory, struct portolan_error *error)
 {
-	bool made = mkdir(directory, 0777) == 0;
+	bool made = mkdir(directory, 0700) == 0;
 	char name[64];
 
 	if (!made && errno != EEXIST)
@@ -152,7 +154,7 @@ make_lock_file(const char *directory, struct portolan_error *error)
 	int fd, rc = 0;
 
 	store_path(path, directory, "lock.mdb");
-	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0 || fstat(fd, &status) != 0)
 		rc = errno;
 	else if (status.st_size < LOCK_FILE_BYTES)
@@ -205,17 +207,57 @@ store_environment_create(const char *directory, struct portolan_error *error)
 	return rc;
 }
 
+/* Adds permissions that are not there yet. */
+static int
+add_permissions(const char *path, mode_t more)
+{
+	struct stat status;
+
+	if (stat(path, &status) != 0)
+		return -1;
+	return (status.st_mode & more) == more ? 0 : chmod(path, (status.st_mode & 07777) | more);
+}
+
 void
 store_lock_let_group_read(const char *directory)
 {
-	const mode_t more = S_IRGRP | S_IWGRP;
-	struct stat data, lock;
+	struct stat data;
 	char path[PATH_MAX];
 
 	store_path(path, directory, "data.mdb");
 	if (stat(path, &data) != 0 || !(data.st_mode & S_IRGRP))
 		return;
 	store_path(path, directory, "lock.mdb");
-	if (stat(path, &lock) == 0 && (lock.st_mode & more) != more)
-		chmod(path, (lock.st_mode & 07777) | more);
+	(void)add_permissions(path, S_IRGRP | S_IWGRP);
+}
+
+int
+store_open_to_group(const char *directory, struct portolan_error *error)
+{
+	char path[PATH_MAX];
+
+	store_path(path, directory, "data.mdb");
+	if (add_permissions(path, S_IRGRP) != 0 || add_permissions(directory, S_IRGRP | S_IXGRP) != 0)
+		return error_set(error, STORE_E_SYSTEM, "store '%s' cannot be made readable for its group: %s",
+		                 directory, strerror(errno));
+	store_lock_let_group_read(directory);
+	return 0;
+}
+
+bool
+store_is_open_to_others(const char *directory)
+{
+	char data[PATH_MAX], *path = realpath(directory, NULL), *slash;
+	struct stat status;
+	bool is_open;
+
+	store_path(data, directory, "data.mdb");
+	is_open = path && stat(data, &status) == 0 && status.st_mode & S_IROTH;
+	while (is_open && *path) {
+		is_open = stat(path, &status) == 0 && status.st_mode & S_IXOTH;
+		slash = strrchr(path, '/');
+		*slash = '\0';
+	}
+	free(path);
+	return is_open;
 }

@@ -120,7 +120,7 @@ open_with_map(struct environment *environment, const char *path, unsigned flags,
 	if (!rc)
 		rc = mdb_env_set_mapsize(environment->env, map_size);
 	if (!rc)
-		rc = mdb_env_open(environment->env, path, flags, 0666);
+		rc = mdb_env_open(environment->env, path, flags, 0600);
 	if (rc) {
 		mdb_env_close(environment->env);
 		environment->env = NULL;

@@ -34,6 +34,7 @@ enum record_kind {
 	RECORD_RUN_IDENTITY = 'I',
 	RECORD_COUNTERS = 'K',
 	RECORD_CLIENT = 'k',
+	RECORD_PROCESS = 'p',
 	RECORD_LABELS = 'T',
 	RECORD_USER_COLUMNS = 'U',
 	RECORD_SESSION = 's',
@@ -50,7 +51,15 @@ enum record_kind {
 #define RECORD_HEADER 16
 
 /* Parts of a run in DB_RUN. Under run 0, a number that no run has, stand the counters of the whole store. */
-enum { RUN_STATE = 0, RUN_IDENTITY = 1, RUN_LABELS = 2, RUN_USER_COLUMNS = 3, RUN_COUNTERS = 4, RUN_CLIENT = 5 };
+enum {
+	RUN_STATE = 0,
+	RUN_IDENTITY = 1,
+	RUN_LABELS = 2,
+	RUN_USER_COLUMNS = 3,
+	RUN_COUNTERS = 4,
+	RUN_CLIENT = 5,
+	RUN_PROCESS = 6,
+};
 
 /* Values that are kept per example, not per epoch (gold, and which examples were seen at all), have this epoch in their
  * keys. */
@@ -97,6 +106,14 @@ struct session_record {
 	uint64_t content;     /* a hash of what its `open` said; 0: not known */
 };
 enum { SESSION_RESUME = 1, SESSION_OVERWRITE = 2 };
+
+/* Which process a session's client is. */
+struct process_record {
+	char host[STORE_HOST]; /* zeros behind it; empty: not told */
+	uint64_t process;      /* 0: not told */
+	uint32_t beside;       /* 1 + the number of a session that recorded beside it, as another process; 0: none */
+	uint32_t reserved;
+};
 
 struct epoch_record {
 	uint64_t log_begin, log_end; /* positions: entries before log_begin are merged into every chunk */
@@ -148,9 +165,9 @@ struct removal_record {
 
 _Static_assert(sizeof(struct schema_record) == 24 && sizeof(struct run_state_record) == 96 &&
                        sizeof(struct run_identity_record) == 32 && sizeof(struct session_record) == 80 &&
-                       sizeof(struct epoch_record) == 56 && sizeof(struct batch_record) == 32 &&
-                       sizeof(struct column_record) == 16 && sizeof(struct presence_record) == 24 &&
-                       sizeof(struct removal_record) == 8,
+                       sizeof(struct process_record) == 80 && sizeof(struct epoch_record) == 56 &&
+                       sizeof(struct batch_record) == 32 && sizeof(struct column_record) == 16 &&
+                       sizeof(struct presence_record) == 24 && sizeof(struct removal_record) == 8,
                "records have no padding");
 
 /* A column's element type follows from its number. */

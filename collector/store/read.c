@@ -150,9 +150,10 @@ static int
 read_session(const struct view *view, uint32_t run, uint32_t number, struct store_session *session,
              struct portolan_error *error)
 {
-	struct store_key key = store_key_u32_u32(run, number), client = store_key_client(run, number);
+	struct store_key key = store_key_u32_u32(run, number), client = store_key_session(run, RUN_CLIENT, number);
 	uint64_t numbers[COUNTERS_MOST];
 	struct session_record record;
+	struct process_record process;
 	size_t count;
 	int rc = store_view_read(view, DB_SESSIONS, &key, RECORD_SESSION, &record, sizeof(record), error);
 
@@ -160,6 +161,8 @@ read_session(const struct view *view, uint32_t run, uint32_t number, struct stor
 		rc = store_view_corrupt(view, DB_SESSIONS, key.data, key.size, error);
 	if (!rc)
 		rc = store_counters_read(view, &client, RECORD_CLIENT, numbers, &count, error);
+	if (!rc)
+		rc = store_process_read(view, run, number, &process, error);
 	if (rc)
 		return rc;
 	*session = (struct store_session){.started = record.started,
@@ -169,7 +172,10 @@ read_session(const struct view *view, uint32_t run, uint32_t number, struct stor
 	                                  .frontier = record.frontier,
 	                                  .observations = record.observations,
 	                                  .replaced = record.replaced,
-	                                  .refused = record.refused};
+	                                  .refused = record.refused,
+	                                  .process.process = process.process,
+	                                  .beside = process.beside};
+	memcpy(session->process.host, process.host, STORE_HOST);
 	memcpy(session->id, record.id, sizeof(session->id));
 	memcpy(&session->client, numbers, sizeof(session->client));
 	return 0;

@@ -41,8 +41,8 @@ report(const struct verify *verify, const struct view *view, enum store_db db, c
 static bool
 is_sound(enum store_db db, const MDB_val *key, const MDB_val *value)
 {
-	static const uint8_t parts[] = {RECORD_RUN_STATE,    RECORD_RUN_IDENTITY, RECORD_LABELS,
-	                                RECORD_USER_COLUMNS, RECORD_COUNTERS,     RECORD_CLIENT};
+	static const uint8_t parts[] = {RECORD_RUN_STATE, RECORD_RUN_IDENTITY, RECORD_LABELS, RECORD_USER_COLUMNS,
+	                                RECORD_COUNTERS,  RECORD_CLIENT,       RECORD_PROCESS};
 	static const uint8_t kinds[DB_COUNT] = {
 	        [DB_RUNS] = RECORD_RUN_NUMBER, [DB_SESSIONS] = RECORD_SESSION, [DB_IDS] = RECORD_IDS,
 	        [DB_LOG] = RECORD_BATCH,       [DB_EPOCHS] = RECORD_EPOCH,     [DB_COLUMNS] = RECORD_COLUMN,

@@ -23,6 +23,11 @@ struct store_writer;
 int store_writer_open(const char *directory, struct store_writer **writer, struct portolan_error *error);
 void store_writer_close(struct store_writer *writer); /* drops the pending transaction; NULL accepted */
 
+/* A new store is for its owner alone. Lets the group read this one, whatever the umask. */
+int store_open_to_group(const char *directory, struct portolan_error *error);
+/* Can every user of this machine read the store? */
+bool store_is_open_to_others(const char *directory);
+
 /* 16 random bytes, made with the store; a copy of it keeps them. Valid until the writer is closed. */
 const uint8_t *store_writer_id(const struct store_writer *writer);
 
@@ -100,6 +105,8 @@ struct store_session_request {
 	bool resume, overwrite; /* options of its `open` */
 	uint64_t after;         /* the last number that was acknowledged before */
 	uint64_t content;       /* a hash of its `open`, to be compared with that of a later one */
+	struct store_text host; /* where the client runs, and as which process; empty and 0: not told */
+	uint64_t process;
 };
 
 /* Registers a session in `run`, or finds the one with this id there unchanged; *session is its number in the run. */
@@ -112,6 +119,14 @@ int store_writer_session_info(struct store_writer *writer, uint32_t run, uint32_
                               struct store_session_info *info, struct portolan_error *error);
 int store_writer_session_live(struct store_writer *writer, uint32_t run, uint32_t session, bool live,
                               struct portolan_error *error);
+
+/* Which process a session's client is, as it said. */
+int store_writer_process(struct store_writer *writer, uint32_t run, uint32_t session, struct store_process *process,
+                         struct portolan_error *error);
+/* Marks that `session` went on recording beside session `other`: two processes that do not know of each other. Only the
+ * first such session is kept. */
+int store_writer_beside(struct store_writer *writer, uint32_t run, uint32_t session, uint32_t other,
+                        struct portolan_error *error);
 
 int store_writer_run_info(struct store_writer *writer, uint32_t run, struct store_run_info *info,
                           struct portolan_error *error);

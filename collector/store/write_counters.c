@@ -53,7 +53,7 @@ int
 store_writer_client(struct store_writer *writer, uint32_t run, uint32_t session, const struct store_client *client,
                     struct portolan_error *error)
 {
-	struct store_key key = store_key_client(run, session);
+	struct store_key key = store_key_session(run, RUN_CLIENT, session);
 	uint64_t numbers[COUNTERS_MOST];
 	size_t count, known = sizeof(*client) / sizeof(*numbers);
 	struct store_client *stored = (struct store_client *)numbers;

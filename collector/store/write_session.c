@@ -3,6 +3,8 @@
  */
 #include "writer.h"
 
+#include "counters.h"
+
 int
 store_writer_put_session(struct store_writer *writer, uint32_t run, uint32_t session,
                          const struct session_record *record, struct portolan_error *error)
@@ -53,6 +55,15 @@ store_writer_started(struct store_writer *writer, uint32_t run, uint64_t *starte
 	return rc;
 }
 
+static int
+put_process(struct store_writer *writer, uint32_t run, uint32_t session, const struct process_record *record,
+            struct portolan_error *error)
+{
+	struct store_key key = store_key_session(run, RUN_PROCESS, session);
+
+	return store_writer_put(writer, DB_RUN, &key, RECORD_PROCESS, record, sizeof(*record), error);
+}
+
 int
 store_writer_session(struct store_writer *writer, uint32_t run, const struct store_session_request *request,
                      uint32_t *session, struct portolan_error *error)
@@ -62,6 +73,7 @@ store_writer_session(struct store_writer *writer, uint32_t run, const struct sto
 	                                .acknowledged = request->after,
 	                                .rank = request->rank,
 	                                .content = request->content};
+	struct process_record process = {.process = request->process};
 	struct run_state_record state;
 	uint32_t number;
 	int rc = store_writer_begin(writer, error);
@@ -83,10 +95,46 @@ store_writer_session(struct store_writer *writer, uint32_t run, const struct sto
 		if (!rc)
 			rc = store_writer_put(writer, DB_SESSION_IDS, &key, RECORD_SESSION_NUMBER, &number,
 			                      sizeof(number), error);
+		if (request->host.size)
+			memcpy(process.host, request->host.data,
+			       request->host.size < STORE_HOST ? request->host.size : STORE_HOST);
+		if (!rc && (request->host.size || request->process))
+			rc = put_process(writer, run, number, &process, error);
 	}
 	if (!rc)
 		*session = number;
 	return rc;
+}
+
+int
+store_writer_process(struct store_writer *writer, uint32_t run, uint32_t session, struct store_process *process,
+                     struct portolan_error *error)
+{
+	struct process_record record;
+	int rc = store_writer_begin(writer, error);
+
+	if (!rc)
+		rc = store_process_read(&writer->view, run, session, &record, error);
+	if (rc)
+		return rc;
+	*process = (struct store_process){.process = record.process};
+	memcpy(process->host, record.host, STORE_HOST);
+	return 0;
+}
+
+int
+store_writer_beside(struct store_writer *writer, uint32_t run, uint32_t session, uint32_t other,
+                    struct portolan_error *error)
+{
+	struct process_record record;
+	int rc = store_writer_begin(writer, error);
+
+	if (!rc)
+		rc = store_process_read(&writer->view, run, session, &record, error);
+	if (rc || record.beside)
+		return rc;
+	record.beside = other + 1;
+	return put_process(writer, run, session, &record, error);
 }
 
 /* A session that several runs know (its run was overwritten) belongs to the newest one. */

@@ -93,7 +93,8 @@ struct portolan_options {
 	const char *config;    /* a JSON object kept with the run (seed, model, hyper-parameters), or NULL */
 	const char *group;     /* the ranks of one job give the same group and share the run; see client/WIRE.md, Groups */
 	uint32_t rank;         /* this process's rank, different for each process of the group */
-	int resume;            /* the run may exist: continue it; an observation logged again replaces the old one */
+	int resume;            /* the run may exist: continue it; an observation logged again replaces the old one. Waits
+	                        * while another process seems to record it; PORTOLAN_E_REFUSED names that one */
 	int overwrite;         /* the run may exist: remove it first */
 	int strict;            /* these are errors, not warnings: refused rows (PORTOLAN_E_ROWS); a run that the
 	                        * collector has ended (PORTOLAN_E_ENDED from every later call) */

@@ -174,6 +174,13 @@ struct store_client {
 	uint64_t closed; /* seconds since 1970 when its `close` came; 0: none has come */
 };
 
+/* The process that a session's client says it is. */
+#define STORE_HOST 64 /* most bytes of a host's name */
+struct store_process {
+	char host[STORE_HOST + 1]; /* empty: not told */
+	uint64_t process;          /* its number there; 0: not told */
+};
+
 struct store_session {
 	uint8_t id[16];
 	uint64_t started; /* ns since 1970 */
@@ -183,6 +190,9 @@ struct store_session {
 	uint64_t frontier;     /* the session has ended the epochs below it */
 	uint64_t observations, replaced, refused;
 	struct store_client client;
+	struct store_process process;
+	uint32_t beside; /* 1 + the number of the session that went on recording beside it, from another process that
+	                  * does not belong to the same launch; 0: none */
 };
 
 /* The sessions of a run, in the order of their numbers; *sessions is the caller's to free(). */

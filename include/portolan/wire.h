@@ -26,6 +26,9 @@
 #define WIRE_MAX_DEPTH 4           /* nesting of msgpack containers */
 #define WIRE_SESSION_SIZE 16
 #define WIRE_STORE_SIZE 16
+#define WIRE_OWNER_SIZE 16
+#define WIRE_MAX_PATH 4095
+#define WIRE_MAX_HOST 64
 
 /* Timing rules both sides keep (see WIRE.md). */
 #define WIRE_PING_MS 2000             /* a client that has sent nothing for so long sends a ping */
@@ -84,6 +87,10 @@ struct wire_open {
 	uint64_t after; /* frames up to this number were acknowledged before, and do not come again */
 	bool partial;   /* late only: begins after `after` even if the store does not have the frames before */
 	const uint8_t *store; /* 16 bytes: the only store it is for; NULL: any */
+	const uint8_t *owner; /* 16 bytes: the secret in the store (owner.h); NULL: none */
+	uint64_t turn;        /* how often the client has begun to open the session: `opened` repeats it; 0: not told */
+	struct wire_bytes host; /* where the client runs, and as which process; empty and 0: not told */
+	uint64_t process;
 };
 
 struct wire_batch {
@@ -101,6 +108,7 @@ struct wire_opened {
 	uint64_t credit;       /* bytes of unacknowledged frames the client may have under way */
 	enum wire_id_kind id_kind; /* the kind of ids that the run has */
 	const uint8_t *store;      /* 16 bytes: its id; NULL: not told */
+	uint64_t turn;             /* of the `open` that it answers */
 };
 
 struct wire_ack {
@@ -135,6 +143,7 @@ enum wire_error_code {
 	                      */
 	WIRE_E_TOO_MANY_IDS, /* "too-many-ids": there is no memory for more ids that are not declared */
 	WIRE_E_SESSION_DIFFERS, /* "session-differs": the session was opened with other content before */
+	WIRE_E_OWNER,           /* "owner": only who proves to be the store's own user may do this */
 	WIRE_E_OTHER,           /* any code this version does not know */
 };
 
@@ -142,6 +151,8 @@ struct wire_error {
 	enum wire_error_code code;
 	struct wire_bytes message;
 	uint64_t sequence; /* of the frame it answers; 0: none */
+	struct wire_bytes path; /* WIRE_E_OWNER: the file of the secret; empty: not told */
+	bool held;              /* WIRE_E_UNAVAILABLE: another session records into the run */
 };
 
 /* The keys that say where a frame belongs. */
@@ -160,7 +171,10 @@ struct wire_frame {
 		struct { uint64_t sequence; uint32_t epoch; } end_epoch;
 		struct { uint64_t sequence; struct wire_counts counts; } close;
 		struct { struct wire_counts counts; } ping;
-		struct { struct wire_bytes run; } remove;
+		struct {
+			struct wire_bytes run;
+			const uint8_t *owner;
+		} remove;
 		struct wire_opened opened;
 		struct wire_ack ack;
 		struct wire_error error;

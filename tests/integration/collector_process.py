@@ -156,10 +156,10 @@ class Process(CollectorTest):
                 self.assertEqual(reader.wait(30), 0)
         self.assertNotIn("transactions old", collector.end()[1])
 
-    def start_with_umask(self, mask):
+    def start_with_umask(self, mask, *options):
         before = os.umask(mask)
         try:
-            return self.collect()
+            return self.collect(*options)
         finally:
             os.umask(before)
 
@@ -167,15 +167,16 @@ class Process(CollectorTest):
         return os.stat(os.path.join(self.store, name)).st_mode & 0o7777
 
     def test_a_group_may_read_whatever_the_umask(self):
-        collector = self.start_with_umask(0o027)
+        collector = self.start_with_umask(0o077, "--group-readable")
         self.assertEqual([self.mode(name) for name in ("data.mdb", "lock.mdb", "portoland.lock")],
                          [0o640, 0o660, 0o600])
         collector.end()
-        self.start_with_umask(0o027)
+        os.chmod(os.path.join(self.store, "lock.mdb"), 0o600)
+        self.start_with_umask(0o077)
         self.assertEqual(self.mode("lock.mdb"), 0o660)
 
     def test_a_store_that_nobody_else_may_read_stays_so(self):
-        self.start_with_umask(0o077)
+        self.start_with_umask(0o022)
         self.assertEqual([self.mode(name) for name in ("data.mdb", "lock.mdb")], [0o600, 0o600])
 
     @unittest.skipUnless(os.geteuid() == 0, "takes another user")
@@ -185,7 +186,7 @@ class Process(CollectorTest):
         os.mkdir(self.store)
         os.chown(self.store, -1, 54321)
         os.chmod(self.store, 0o2750)  # what is made in it is of the group
-        collector = self.start_with_umask(0o027)
+        collector = self.start_with_umask(0o027, "--group-readable")
         client = self.client(collector.tcp)
         client.open("run")
         client.batch(1, 0, [1], [0.5], [True])

@@ -123,7 +123,7 @@ class Wire(CollectorTest):
         other.send("ack", a=0, c=0, replaced=0, refused=0)
         other.expect_error("malformed")
         other.send("remove", run="run")  # not at this endpoint
-        other.expect_error("malformed")
+        other.expect_error("owner")
         other.send_raw(msgpack.packb({"v": 99, "t": "open"}))
         self.assertIn("99", other.expect_error("version")["message"])
         other.send_raw(b"\x93garbage")

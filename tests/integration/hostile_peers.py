@@ -275,7 +275,7 @@ def never_reading(target, force):
         peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         session = os.urandom(16)
         frames = [msgpack.packb({"v": 2, "t": "open", "s": session, "run": "hostile/deaf", "started": 1, "mode": "epoch-end",
-                                 "resume": True})]
+                                 "resume": True, "group": "deaf", "rank": int.from_bytes(session[:4], "big")})]
         frames += [msgpack.packb({"v": 2, "t": "ping", "s": session})] * 2000
         data = b"".join((b"\x00" + bytes([len(f)]) if len(f) < 256 else b"\x02" + struct.pack(">Q", len(f))) + f for f in frames)
         peer.settimeout(2)
@@ -328,9 +328,9 @@ def absurd_counts(target, force):
     opens = [{"started": 0}, {"examples": -1}, {"rank": 1 << 32}, {"mode": "never"}, {"labels": [["x"]]},
              {"labels": [""] * 65_537}, {"config": "x" * 65_537}, {"resume": 1}]
     counts = collections.Counter()
-    for fields in absurd:
+    for rank, fields in enumerate(absurd):
         with Peer(target) as peer:
-            assert peer.open("hostile/absurd", resume=True) == "opened"
+            assert peer.open("hostile/absurd", group="absurd", rank=rank) == "opened"
             counts[peer.ask(peer.frame("batch", **fields))] += 1
     for fields in opens:
         with Peer(target) as peer:
@@ -376,7 +376,7 @@ def other_peoples_sessions(target, force):
                          ("error", {"code": "run-removed", "message": "x"}), ("remove", {"run": "good"}), ("reboot", {})):
         with Peer(target) as peer:
             counts[peer.ask(peer.frame(kind, **fields))] += 1
-    assert set(counts) == {"no-session", "malformed"}, told(counts)
+    assert set(counts) == {"no-session", "malformed", "owner"}, told(counts)
     return told(counts)
 
 

@@ -262,7 +262,7 @@ class Watch(CollectorTest):
         watcher = self.watch()
         watcher.read_until("epoch 1, 1,000 of 1,000 .*forgetting events 1,000")
         self.sequence = 0
-        other = self.client(collector.tcp)
+        other = self.client(collector.local)
         other.open("run", examples=ROWS, overwrite=True)
         self.log(other, 0, range(100), correct=False)
         watcher.read_until(r"epoch 0, 100 of 1,000 \(10%\), accuracy 0.0000[^\n]*forgetting events 0")

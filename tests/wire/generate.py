@@ -15,6 +15,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 PAGE = HERE.parent.parent / "client" / "WIRE.md"
 SESSION = bytes(range(0x10, 0x20))
 STORE = bytes(range(0xa0, 0xb0))
+OWNER = bytes(range(0xc0, 0xd0))
 
 
 def f4(*values):
@@ -48,6 +49,8 @@ FRAMES = {
                         whole=True),
     "open-late": frame("open", run="snli/seed1", started=1700000000000000000, mode="epoch-end", late=True, after=12,
                       store=STORE),
+    "open-owner": frame("open", run="snli/seed1", started=1700000000000000000, mode="epoch-end", overwrite=True, owner=OWNER,
+                       turn=2, host="gpu7", process=4711),
     "batch": frame("batch", q=1, e=0, n=3, ids=["u4", struct.pack("<3I", 7, 8, 4294967295)], columns={
         "gold_prob": f4(0.5, 0.75, 0.125), "correct": bit(1, 1, 0), "margin": f4(0.5, 1.0, -2.0),
         "other_sq": f4(0.125, 0.0625, 0.25), "entropy": f4(1.0, 0.5, 0.75), "max_prob": f4(0.5, 0.75, 0.5),
@@ -62,9 +65,13 @@ FRAMES = {
     "ping": frame("ping"),
     "ping-counts": frame("ping", counts=COUNTS),
     "remove": frame("remove", run="snli/seed1"),
+    "remove-owner": frame("remove", run="snli/seed1", owner=OWNER),
     "opened": frame("opened", a=0, c=8388608, ids="none", store=STORE),
+    "opened-turn": frame("opened", a=3, c=8388608, ids="int", store=STORE, turn=2),
     "ack": frame("ack", a=3, c=8388608, replaced=2, refused=0),
     "error": frame("error", code="refused", message="batch 2: ids are strings, and the run has integers", q=2),
+    "error-owner": frame("error", code="owner", message="prove it", path="/home/a/store/owner.secret"),
+    "error-held": frame("error", code="unavailable", message="run 'a' is being recorded", held=True),
     "error-version": {"v": 2, "t": "error", "s": bytes(16), "code": "version",
                       "message": "frame is of wire version 1; this side speaks version 2: use the same release on both"},
 }

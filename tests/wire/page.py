@@ -110,7 +110,7 @@ class Page(unittest.TestCase):
         self.assertEqual([frame["q"] for frame in collector.frames], [1, 2, 3, 4, 5, 6, 7])
         self.assertEqual([frame["t"] for frame in collector.frames], ["batch", "end"] * 3 + ["close"])
         self.assertEqual(len(collector.opens), 2)
-        self.assertEqual([opened.pop("after") for opened in collector.opens], [0, 3])
+        self.assertEqual([(opened.pop("after"), opened.pop("turn")) for opened in collector.opens], [(0, 1), (3, 2)])
         self.assertEqual(collector.opens[0], collector.opens[1])
         self.assertEqual(collector.opens[0]["run"], "words/seed1")
         batch = collector.frames[0]

@@ -89,6 +89,41 @@ test_replay(void **state)
 	assert_int_equal(fixture->session.backlog.under_way_bytes, 0);
 }
 
+static void
+reply_to_turn(struct fixture *fixture, uint64_t turn, int64_t now)
+{
+	reply(fixture,
+	      (struct wire_frame){.kind = WIRE_OPENED, .opened = {.credit = 1000, .id_kind = WIRE_ID_INT, .turn = turn}},
+	      now);
+}
+
+/* The answer to an `open` that was sent before frames which the collector still has under way: to send them again now
+ * would be beyond the credit. */
+static void
+test_an_answer_that_comes_late(void **state)
+{
+	struct fixture *fixture = *state;
+	struct wire_bytes bytes;
+	struct wire_frame frame;
+
+	expect(fixture, WIRE_OPEN, 0, 0);
+	expect(fixture, WIRE_OPEN, 0, SESSION_OPEN_RETRY_MS); /* of the same turn: its answer would do */
+	reply_to_turn(fixture, 1, 1100);
+	add_batch(fixture, 1);
+	expect(fixture, WIRE_BATCH, 1, 1100);
+	assert_true(session_next(&fixture->session, 1100 + SESSION_CONTACT_MS, &bytes));
+	assert_int_equal(wire_decode(fixture->decoder, bytes.data, bytes.size, &frame, NULL, NULL), 0);
+	assert_int_equal(frame.kind, WIRE_OPEN);
+	session_sent(&fixture->session, 1100 + SESSION_CONTACT_MS);
+	reply_to_turn(fixture, 1, 6200); /* the second one's */
+	assert_int_equal(fixture->session.state, SESSION_OPENING);
+	expect_nothing(fixture, 6200);
+	assert_int_equal(frame.open.turn, 2);
+	reply_to_turn(fixture, 2, 6300);
+	expect(fixture, WIRE_BATCH, 1, 6300);
+	expect_nothing(fixture, 6300);
+}
+
 /* A gap, or a frame that was dropped because it was beyond the credit. */
 static void
 go_back(struct fixture *fixture, enum wire_error_code why)
@@ -260,6 +295,7 @@ main(void)
 	        cmocka_unit_test_setup_teardown(test_opens_sends_settles, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_pings_and_lost_contact, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_replay, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_an_answer_that_comes_late, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_gap_goes_back, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_over_credit_goes_back, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_credit, setup, teardown),

@@ -124,6 +124,12 @@ test_open(void **state)
 	assert_non_null(open.store);
 	assert_int_equal(open.store[0], 0xa0);
 	free(data);
+	open = round_trip(*state, "open-owner", WIRE_OPEN, &data).open;
+	assert_int_equal(open.owner[15], 0xcf);
+	assert_int_equal(open.turn, 2);
+	assert_int_equal(open.process, 4711);
+	assert_true(wire_bytes_equal(open.host, "gpu7"));
+	free(data);
 }
 
 static void
@@ -192,6 +198,19 @@ test_small_frames(void **state)
 	frame = round_trip(*state, "remove", WIRE_REMOVE, &data);
 	assert_true(wire_bytes_equal(frame.remove.run, "snli/seed1"));
 	free(data);
+	frame = round_trip(*state, "remove-owner", WIRE_REMOVE, &data);
+	assert_int_equal(frame.remove.owner[0], 0xc0);
+	free(data);
+	frame = round_trip(*state, "opened-turn", WIRE_OPENED, &data);
+	assert_int_equal(frame.opened.turn, 2);
+	free(data);
+	frame = round_trip(*state, "error-owner", WIRE_ERROR, &data);
+	assert_int_equal(frame.error.code, WIRE_E_OWNER);
+	assert_true(wire_bytes_equal(frame.error.path, "/home/a/store/owner.secret"));
+	free(data);
+	frame = round_trip(*state, "error-held", WIRE_ERROR, &data);
+	assert_true(frame.error.held);
+	free(data);
 	frame = round_trip(*state, "opened", WIRE_OPENED, &data);
 	assert_int_equal(frame.opened.acknowledged, 0);
 	assert_int_equal(frame.opened.credit, 8388608);
@@ -217,7 +236,8 @@ test_small_frames(void **state)
 static const char *const all_frames[] = {"open",         "open-full",   "open-overwrite", "open-whole", "open-late",
                                          "batch",        "batch-str",   "batch-u8",       "end",        "close",
                                          "close-counts", "ping-counts", "ping",           "remove",     "opened",
-                                         "ack",          "error",       "error-version"};
+                                         "ack",          "error",       "error-version",  "open-owner", "remove-owner",
+                                         "opened-turn",  "error-owner", "error-held"};
 #define FRAME_COUNT (sizeof(all_frames) / sizeof(all_frames[0]))
 
 static void

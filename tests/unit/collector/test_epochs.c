@@ -77,6 +77,7 @@ a_later_session_wins_over_an_earlier_one(void **state)
 	struct wire_open earlier = {.started = 5}, later = {.resume = true, .started = 9};
 
 	fixture_open(f, 1, "run", &earlier);
+	fixture_wait(f, 5001);
 	fixture_open(f, 2, "run", &later);
 	fixture_batch(f, 2, 1, 0, 0, 1, 0.75f, true);
 	fixture_batch(f, 1, 1, 0, 0, 1, 0.25f, true); /* arrives later, but is not */

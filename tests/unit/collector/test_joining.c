@@ -38,6 +38,9 @@ runs_are_joined_resumed_overwritten_or_refused(void **state)
 	fixture_open(f, 3, "run", &other_mode);
 	assert_int_equal(fixture_last(f, 3, WIRE_ERROR)->code, WIRE_E_RUN_DIFFERS);
 	fixture_open(f, 4, "run", &resume);
+	assert_int_equal(fixture_last(f, 4, WIRE_ERROR)->code, WIRE_E_UNAVAILABLE); /* while the other may be alive */
+	fixture_wait(f, 5001);
+	fixture_open(f, 4, "run", &resume);
 	fixture_commit(f);
 	fixture_last(f, 4, WIRE_OPENED);
 	assert_int_equal(fixture_run(f, "run").number, number);
@@ -105,6 +108,9 @@ a_job_started_again_under_its_old_group(void **state)
 	crashed = fixture_run(f, "run").number;
 	open_rank(f, 3, 1, 102, false);
 	assert_int_equal(fixture_last(f, 3, WIRE_ERROR)->code, WIRE_E_RUN_EXISTS);
+	fixture_open(f, 4, "run", &resume);
+	assert_int_equal(fixture_last(f, 4, WIRE_ERROR)->code, WIRE_E_UNAVAILABLE);
+	fixture_wait(f, 5001);
 	fixture_open(f, 4, "run", &resume);
 	fixture_commit(f);
 	fixture_last(f, 4, WIRE_OPENED);
@@ -380,7 +386,7 @@ runs_are_removed_by_the_owner_only(void **state)
 	fixture_batch(f, 1, 1, 0, 0, 2, 0.25f, true);
 	fixture_commit(f);
 	fixture_remove(f, "run", false);
-	assert_int_equal(fixture_last(f, 99, WIRE_ERROR)->code, WIRE_E_MALFORMED);
+	assert_int_equal(fixture_last(f, 99, WIRE_ERROR)->code, WIRE_E_OWNER);
 	fixture_remove(f, "nun", true);
 	assert_int_equal(fixture_last(f, 99, WIRE_ERROR)->code, WIRE_E_NO_RUN);
 	assert_int_equal(fixture_run(f, "run").observations, 2);

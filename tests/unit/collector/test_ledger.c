@@ -259,6 +259,24 @@ a_session_is_that_of_its_connection(void **state)
 	assert_null(tell(ledger, WIRE_ACK, 1, &second, 900, 0)); /* an ack makes no session */
 }
 
+/* The storer drops what is queued of the old connection, and the client begins afresh with the answer on the new one. */
+static void
+a_session_on_a_new_connection_begins_afresh(void **state)
+{
+	struct ledger *ledger = *state;
+	struct member *member = tell(ledger, WIRE_OPENED, 1, &first, 1000, 0);
+	struct arrival arrival = frame_of(1, WIRE_BATCH, 1000);
+
+	arrival.peer = second;
+	assert_int_equal(queue_batch(ledger, member, 1000, 0), 0);
+	member = tell(ledger, WIRE_OPENED, 1, &second, 1000, 0);
+	assert_true(ledger_queue(ledger, member, &arrival, 0));
+	done_with(ledger, 1, 1000, 0); /* the first one */
+	assert_int_equal(member->queued, 1000);
+	ledger_unqueue(ledger, &arrival);
+	assert_int_equal(member->queued, 0);
+}
+
 static void
 silent_sessions_are_forgotten(void **state)
 {
@@ -291,6 +309,7 @@ main(void)
 	        TEST(frames_beyond_the_credit_are_not_queued), TEST(a_client_may_not_know_yet_that_it_has_less),
 	        TEST(many_sessions_leave_room_for_others),     TEST(opens_leave_room_for_frames),
 	        TEST(a_session_is_that_of_its_connection),     TEST(silent_sessions_are_forgotten),
+	        TEST(a_session_on_a_new_connection_begins_afresh),
 	        TEST(a_ping_has_a_place_of_its_own),           TEST(sessions_beyond_the_most_push_out_the_most_silent),
 	};
 

@@ -21,12 +21,16 @@ peer_of(unsigned connection)
 	return peer;
 }
 
-/* The answer to an `open` of that session through that connection, to a run of its own or (NULL name) of all. */
+/* The answer to an `open` of that session, a rank of the one launch there is, through that connection. */
 static struct fixture_reply
 open_through(struct fixture *f, unsigned connection, uint32_t session)
 {
 	const struct peer peer = peer_of(connection);
-	struct wire_frame frame = {.kind = WIRE_OPEN, .open = {.run = {(const uint8_t *)"run", 3}, .resume = true}};
+	struct wire_frame frame = {.kind = WIRE_OPEN,
+	                           .open = {.run = {(const uint8_t *)"run", 3},
+	                                    .group = {(const uint8_t *)"job", 3},
+	                                    .rank = session,
+	                                    .resume = true}};
 
 	memcpy(frame.session, &session, sizeof(session));
 	frame.open.started = session;

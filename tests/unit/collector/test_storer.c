@@ -129,7 +129,7 @@ everything_that_arrives_is_stored_and_answered(void **state)
 	assert_non_null(mkdtemp(play.directory));
 	play.encoder = wire_encoder_new();
 	assert_int_equal(exchange_init(&play.exchange, &error), 0);
-	assert_int_equal(storer_open(&play.storer, play.directory, (size_t)64 << 20, &play.exchange, &error), 0);
+	assert_int_equal(storer_open(&play.storer, play.directory, (size_t)64 << 20, NULL, &play.exchange, &error), 0);
 	assert_int_equal(storer_start(&play.storer, &error), 0);
 	for (uint8_t session = 1; session <= SESSIONS; session++)
 		open_session(&play, session);

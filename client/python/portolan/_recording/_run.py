@@ -55,7 +55,8 @@ class Run:
             go on asks for ``resume`` as well.
         rank: this process's rank; default ``$RANK`` when a group is given, else 0.
         if_exists: what to do if a run of that name exists: ``"error"``, the default: raise Refused; ``"resume"``: continue it
-            (observations logged again replace the old ones); ``"overwrite"``: remove it first; ``"number"``: record this run as
+            (observations logged again replace the old ones; while another process seems to record it, this waits for
+            ``open_timeout``, and then raises Refused); ``"overwrite"``: remove it first; ``"number"``: record this run as
             NAME/2, NAME/3, ..., the first name that does not exist; scripts that start at the same time get different names.
             ``run.name`` is the name.
         resume: True: the same as ``if_exists="resume"``.
@@ -70,7 +71,7 @@ class Run:
         when_full: ``"wait"`` or ``"drop"``: what a log call does when the collector cannot keep up, and memory and spool are
             used up.
         ring_bytes: memory for observations not yet sent (default 32 MiB).
-        open_timeout: seconds to wait for the collector.
+        open_timeout: seconds to wait for the collector, and for another process to end that records the run.
 
     A run is closed by ``close()``, by the end of a ``with`` block, when it is garbage-collected, or when the interpreter
     exits; each waits until all observations are on disk. In a forked child the run is inert.

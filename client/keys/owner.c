@@ -1,0 +1,110 @@
+/*
+ * owner.c: writes and reads the file of the store's secret.
+ *
+ * A path that a collector names may be any path: whoever listens at the port may want to be told the secret of another
+ * store. So the file itself names the endpoints that its secret is for. At these its collector listens, and nobody
+ * else; or it has ended, and the secret with it.
+ */
+#include "owner.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MOST_BYTES 4096
+#define ENDPOINT "endpoint "
+#define SECRET "secret "
+#define LOCALHOST "tcp://localhost:"
+
+void
+owner_line(char *endpoints, size_t size, const char *endpoint)
+{
+	size_t used = strlen(endpoints);
+
+	snprintf(endpoints + used, size - used, ENDPOINT "%s\n", endpoint);
+}
+
+bool
+owner_write(const char *path, const char *endpoints, uint8_t secret[WIRE_OWNER_SIZE])
+{
+	char text[MOST_BYTES];
+	int file, length, size;
+
+	if (getrandom(secret, WIRE_OWNER_SIZE, 0) != WIRE_OWNER_SIZE)
+		return false;
+	length = snprintf(text, sizeof(text),
+	                  "# Whoever can read this may overwrite and remove runs there.\n%.3000s" SECRET, endpoints);
+	for (int i = 0; i < WIRE_OWNER_SIZE; i++)
+		length += snprintf(text + length, sizeof(text) - (size_t)length, "%02x", secret[i]);
+	unlink(path); /* what a killed collector has left */
+	file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (file < 0)
+		return false;
+	text[length++] = '\n';
+	size = (int)write(file, text, (size_t)length);
+	explicit_bzero(text, sizeof(text));
+	close(file);
+	if (size == length)
+		return true;
+	unlink(path);
+	errno = size < 0 ? errno : ENOSPC;
+	return false;
+}
+
+/* The text of a file that is this user's alone; "" of any other. */
+static void
+read_private_file(const char *path, char text[MOST_BYTES])
+{
+	/* Opening a fifo must not block. */
+	int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat status;
+	ssize_t size = -1;
+
+	if (file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+	    (status.st_mode & (S_IRWXG | S_IRWXO)) == 0)
+		size = read(file, text, MOST_BYTES - 1);
+	if (file >= 0)
+		close(file);
+	text[size > 0 ? size : 0] = '\0';
+}
+
+static bool
+is_same_endpoint(const char *one, const char *other)
+{
+	if (strncmp(other, LOCALHOST, strlen(LOCALHOST)) != 0)
+		return strcmp(one, other) == 0;
+	return strncmp(one, "tcp://127.0.0.1:", 16) == 0 && strcmp(one + 16, other + strlen(LOCALHOST)) == 0;
+}
+
+static bool
+parse_secret(const char *digits, uint8_t secret[WIRE_OWNER_SIZE])
+{
+	static const char all[] = "0123456789abcdef";
+
+	if (strspn(digits, all) != 2 * WIRE_OWNER_SIZE || digits[2 * WIRE_OWNER_SIZE] != '\0')
+		return false;
+	for (int i = 0; i < 2 * WIRE_OWNER_SIZE; i++)
+		secret[i / 2] = (uint8_t)(secret[i / 2] << 4 | (uint8_t)(strchr(all, digits[i]) - all));
+	return true;
+}
+
+bool
+owner_read(const char *path, const char *endpoint, uint8_t secret[WIRE_OWNER_SIZE])
+{
+	char text[MOST_BYTES], *rest = text, *line;
+	bool is_for_it = false, found = false;
+
+	read_private_file(path, text);
+	while ((line = strsep(&rest, "\n"))) {
+		if (strncmp(line, ENDPOINT, strlen(ENDPOINT)) == 0)
+			is_for_it |= is_same_endpoint(line + strlen(ENDPOINT), endpoint);
+		else if (strncmp(line, SECRET, strlen(SECRET)) == 0)
+			found = parse_secret(line + strlen(SECRET), secret);
+	}
+	explicit_bzero(text, sizeof(text));
+	return is_for_it && found;
+}
