@@ -159,8 +159,9 @@ await(pid_t child, const struct common_options *common)
 	if (WTERMSIG(ended) == SIGPIPE) /* the reader of the pipe needs no more */
 		raise(SIGPIPE);
 	if (WTERMSIG(ended) == SIGSEGV || WTERMSIG(ended) == SIGBUS || WTERMSIG(ended) == SIGABRT)
-		message_error("store '%s': damaged: data.mdb cannot be read to its end (%s); restore it from a backup",
-		              common->store, strsignal(WTERMSIG(ended)));
+		message_error("store '%s': damaged: data.mdb cannot be read to its end (%s); restore it from a backup, or "
+		              "copy what can be read: portolan salvage %s -o NEW",
+		              common->store, strsignal(WTERMSIG(ended)), common->store);
 	else
 		message_error("the check was ended: %s", strsignal(WTERMSIG(ended)));
 	return STATUS_FAILED;
@@ -205,7 +206,7 @@ const struct command check_command = {
                 "What was recorded wrongly is found as well: ids or epoch numbers that do not tell observations apart (half of them or more were replaced, beyond what each session may log again), observations that their own session replaced within an epoch, gold labels that changed, sessions with different numbers of classes, as far as predictions show it, and two processes that continued the run side by side. "
                 "The commands that use the run warn of the first three, and of two processes. "
                 "With --json each finding has a kind, a problem and a remedy.\n\n"
-                "Exit status: 0 complete; 3 incomplete: still being recorded, anything missing, refused, dropped, not arrived, or recorded wrongly; 1 damaged: the records are named, restore them from a backup.",
+                "Exit status: 0 complete; 3 incomplete: still being recorded, anything missing, refused, dropped, not arrived, or recorded wrongly; 1 damaged: the records are named; restore them from a backup, or copy what can be read with portolan salvage.",
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_JSON,
         .operand = "run",
         .most = 1,

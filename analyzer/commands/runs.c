@@ -78,7 +78,7 @@ count_damaged(const struct store_run_info *runs, size_t count)
 			continue;
 		damaged++;
 		message_error(
-		        "run '%s' is damaged: `portolan check` says where; restore it from a backup, or remove it",
+		        "run '%s' is damaged: `portolan check` says where; restore it from a backup, remove it, or portolan salvage what can be read",
 		        runs[i].name);
 	}
 	return damaged;

@@ -115,7 +115,7 @@ print_overview(void)
 	}
 	fputs("\n# ENVIRONMENT\n\n*PORTOLAN\\_STORE*\n\tThe store to read where --store is not given.\n"
 	      "\n*PAGER*\n\tThe program through which help goes that is longer than the terminal. Default: less.\n"
-	      "\n*PORTOLAND*\n\tThe collector program that import, rm, backup and keygen hand over to.\n"
+	      "\n*PORTOLAND*\n\tThe collector program that import, rm, backup, salvage and keygen hand over to.\n"
 	      "\n# EXIT STATUS\n\n0 done, 1 failed, 2 wrong usage, 3 done but incomplete.\n"
 	      "\n# SEE ALSO\n\n*portoland*(1)\n",
 	      stdout);

@@ -34,6 +34,7 @@ const struct command *const command_table[] = {
         &import_command,
         &rm_command,
         &backup_command,
+        &salvage_command,
         &keygen_command,
         &completion_command,
         NULL,

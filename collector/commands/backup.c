@@ -38,40 +38,47 @@ fail(const struct backup *backup, const char *doing, struct portolan_error *erro
 	                 strerror(errno), full ? "; make room, or name another disk" : "");
 }
 
-static int
-name_paths(struct backup *backup, const char *target, struct portolan_error *error)
+int
+backup_name_paths(const char *path, const char *ending, char target[PATH_MAX], char parent[PATH_MAX],
+                  char temporary[PATH_MAX])
 {
-	size_t length = strlen(target);
+	size_t length = strlen(path);
 	char *slash;
 
-	while (length > 1 && target[length - 1] == '/')
+	while (length > 1 && path[length - 1] == '/')
 		length--;
-	snprintf(backup->target, PATH_MAX, "%.*s", (int)length, target);
-	snprintf(backup->parent, PATH_MAX, "%s", backup->target);
-	slash = strrchr(backup->parent, '/');
+	snprintf(target, PATH_MAX, "%.*s", (int)length, path);
+	snprintf(parent, PATH_MAX, "%s", target);
+	slash = strrchr(parent, '/');
 	if (slash)
-		slash[slash == backup->parent] = '\0';
+		slash[slash == parent] = '\0';
 	else
-		snprintf(backup->parent, PATH_MAX, ".");
-	if (snprintf(backup->temporary, PATH_MAX, "%s.portolan-backup", backup->target) < PATH_MAX)
+		snprintf(parent, PATH_MAX, ".");
+	if (snprintf(temporary, PATH_MAX, "%s%s", target, ending) < PATH_MAX)
 		return 0;
 	errno = ENAMETOOLONG;
-	return fail(backup, "cannot be made", error);
+	return -1;
+}
+
+bool
+backup_is_inside(const char *directory, const char *store)
+{
+	char outer[PATH_MAX], inner[PATH_MAX];
+	size_t length;
+
+	if (!realpath(directory, inner) || !realpath(store, outer))
+		return false; /* opening the store reports the error */
+	length = strlen(outer);
+	return strncmp(inner, outer, length) == 0 && (inner[length] == '\0' || inner[length] == '/');
 }
 
 /* A copy inside the store would be lost together with the store. */
 static int
 check_outside(const struct backup *backup, const char *store, struct portolan_error *error)
 {
-	char outer[PATH_MAX], inner[PATH_MAX];
-	size_t length;
-
-	if (!realpath(backup->parent, inner))
+	if (access(backup->parent, F_OK) != 0)
 		return fail(backup, "cannot be made", error);
-	if (!realpath(store, outer))
-		return 0; /* opening the store reports the error */
-	length = strlen(outer);
-	if (strncmp(inner, outer, length) != 0 || (inner[length] != '\0' && inner[length] != '/'))
+	if (!backup_is_inside(backup->parent, store))
 		return 0;
 	return error_set(error, PORTOLAN_E_INVALID,
 	                 "backup '%s': is inside the store it is a copy of: name a directory elsewhere",
@@ -214,8 +221,9 @@ int
 backup_run(const char *store, const char *target, uint64_t *bytes, struct portolan_error *error)
 {
 	struct backup backup = {.directory = -1, .file = -1};
-	int result = name_paths(&backup, target, error);
+	int result = backup_name_paths(target, ".portolan-backup", backup.target, backup.parent, backup.temporary);
 
+	result = result < 0 ? fail(&backup, "cannot be made", error) : 0;
 	if (result == 0)
 		result = check_target(&backup, store, error);
 	if (result == 0)

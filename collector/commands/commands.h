@@ -4,15 +4,37 @@
 #ifndef COLLECTOR_COMMANDS_H
 #define COLLECTOR_COMMANDS_H
 
-#include <portolan/portolan.h>
+#include "salvage.h"
 
-#include <stdbool.h>
-#include <stdint.h>
+#include <limits.h>
 
 /* `portolan backup`: copies the store, as its last commit left it, to `target`, which must not exist, or be an empty
  * directory. The target becomes a whole, synced store, or nothing. A collector of the store is not involved and not
  * delayed; pages that it frees meanwhile are not used again before the copy ends. *bytes is the size of the copy. */
 int backup_run(const char *store, const char *target, uint64_t *bytes, struct portolan_error *error);
+
+/* The paths of a directory that is made under another name: without slashes at its end, of its parent, and with this
+ * ending. -1: one is too long (errno). */
+int backup_name_paths(const char *path, const char *ending, char target[PATH_MAX], char parent[PATH_MAX],
+                      char temporary[PATH_MAX]);
+bool backup_is_inside(const char *directory, const char *store); /* also false where either is not there */
+
+/* `portolan salvage`: copies what can be read of a damaged store, which no collector may serve, into a new one at `path`,
+ * which must not exist. A failure leaves nothing there. */
+enum { SALVAGED_NOTHING, SALVAGED_PART, SALVAGED_WHOLE, SALVAGED_OUTCOMES };
+struct salvaged_run {
+	struct store_salvage_run run;
+	int outcome;
+	bool full; /* the disk of the new store is */
+	struct store_salvage_report report;
+	char problem[512]; /* why nothing was copied; "": something was */
+};
+struct salvaged {
+	struct salvaged_run *runs; /* the caller's to free(), also after a failure */
+	size_t count, outcomes[SALVAGED_OUTCOMES];
+};
+int salvage_run(const char *store, const char *path, struct salvaged *salvaged, struct portolan_error *error);
+void salvage_print_json(const char *store, const char *path, const struct salvaged *salvaged);
 
 /* `portolan keygen` makes the keys of a collector and of its clients (keys.h says where they lie). Existing files are
  * not overwritten. Only their owner can read the secret keys. */

@@ -142,8 +142,10 @@ check_sound(const struct ingest *ingest, uint32_t number, struct portolan_error 
 
 	if (!run || !run->damaged || run->removed)
 		return 0;
-	return error_set(error, STORE_E_CORRUPT,
-	                 "run '%s' is damaged on disk: remove it, or restore the store from a backup", run->name);
+	return error_set(
+	        error, STORE_E_CORRUPT,
+	        "run '%s' is damaged on disk: remove it, restore the store from a backup, or portolan salvage what can be read",
+	        run->name);
 }
 
 /* A hash of what must be the same in every `open` of a session. */

@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -197,6 +198,47 @@ back_up(const struct options *options)
 	return EXIT_DONE;
 }
 
+static void
+say_left(const struct salvaged_run *run)
+{
+	const struct store_salvage_left *left = &run->report.left;
+	char line[1024];
+
+	if (run->outcome == SALVAGED_NOTHING)
+		snprintf(line, sizeof(line), "run '%s': nothing could be read: %s", run->run.name, run->problem);
+	else
+		snprintf(line, sizeof(line),
+		         "run '%s': %" PRIu64 " observations of %" PRIu64 " examples in %" PRIu64
+		         " epochs were read; left: %" PRIu64 " observations and %" PRIu64 " examples; incomplete: %" PRIu64
+		         " epochs and %" PRIu64 " chunks; damaged records: %" PRIu64,
+		         run->run.name, run->report.observations, run->report.examples, run->report.epochs,
+		         left->observations, left->examples, left->epochs, left->chunks, left->records);
+	visible_line(line, sizeof(line));
+	fprintf(stderr, "portoland: %s\n", line);
+}
+
+static int
+salvage(const struct options *options)
+{
+	struct portolan_error error = {0};
+	struct salvaged salvaged;
+	int result = salvage_run(options->path, options->output, &salvaged, &error);
+
+	if (result == 0 && options->json)
+		salvage_print_json(options->path, options->output, &salvaged);
+	for (size_t i = 0; i < salvaged.count && result == 0 && !options->json; i++)
+		if (salvaged.runs[i].outcome != SALVAGED_WHOLE)
+			say_left(&salvaged.runs[i]);
+	if (result == 0 && !options->json)
+		printf("salvaged %zu of %zu runs whole, and %zu in part, from %s to %s\n",
+		       salvaged.outcomes[SALVAGED_WHOLE], salvaged.count, salvaged.outcomes[SALVAGED_PART],
+		       options->path, options->output);
+	free(salvaged.runs);
+	if (result < 0)
+		return fail(EXIT_FAILED, &error);
+	return salvaged.outcomes[SALVAGED_WHOLE] == salvaged.count ? EXIT_DONE : EXIT_INCOMPLETE;
+}
+
 static int
 run(const struct options *options)
 {
@@ -211,6 +253,8 @@ run(const struct options *options)
 		return make_keys(options);
 	case OPTIONS_BACKUP:
 		return back_up(options);
+	case OPTIONS_SALVAGE:
+		return salvage(options);
 	case OPTIONS_HELP:
 		fputs(options_help, stdout);
 		return EXIT_DONE;
@@ -243,7 +287,7 @@ main(int argc, char **argv)
 	store_expect_short_file(NULL);
 	if (options_parse(&options, argc, argv, &error) < 0)
 		return fail(EXIT_USAGE, &error);
-	if (options.quiet && options.command != OPTIONS_HELP && options.command != OPTIONS_VERSION &&
+	if (options.quiet && !options.json && options.command != OPTIONS_HELP && options.command != OPTIONS_VERSION &&
 	    !freopen("/dev/null", "w", stdout)) /* it says what was done */
 		return EXIT_FAILED;
 	progress_set_quiet(options.quiet);

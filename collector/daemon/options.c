@@ -35,6 +35,8 @@ const char options_help[] =
         "  portoland import portolan-spool/5f0c7a41d2b96e83.spool\n"
         "  portoland rm snli/roberta\n"
         "  portoland backup /backup/portolan-store\n"
+        "  # what can be read of a damaged store\n"
+        "  portoland salvage ./portolan-store -o ./salvaged\n"
         "\n"
         "portoland collects training dynamics from clients and keeps them in a store.\n"
         "\n"
@@ -43,6 +45,7 @@ const char options_help[] =
         "       portoland import FILE.spool [--run NAME] [--overwrite] [OPTION]...\n"
         "       portoland rm RUN [OPTION]...\n"
         "       portoland backup NEW-DIR [OPTION]...\n"
+        "       portoland salvage STORE -o NEW [--json] [OPTION]...\n"
         "       portoland keygen DIR [--client NAME] [OPTION]...\n"
         "\n"
         "Collecting:\n"
@@ -88,6 +91,9 @@ const char options_help[] =
         "  rm                Remove a run.\n"
         "  backup            Copy the store, even while a collector serves it; NEW-DIR\n"
         "                    becomes a store.\n"
+        "  salvage           Copy what can be read of a damaged store.\n"
+        "  -o, --output NEW  The new store, which must not exist.\n"
+        "  --json            Print what was copied, and what was left, as JSON.\n"
         "  keygen            Make keys for a collector and a first client in DIR:\n"
         "                    server.key, server.pub, client.key, clients/client.pub.\n"
         "  --client NAME     Make the keys of one more client: give it DIR/NAME/;\n"
@@ -95,7 +101,8 @@ const char options_help[] =
         "  -q, --quiet       Print nothing but errors, and what was refused.\n"
         "  -v, --verbose     Say how long it took, and how much memory.\n"
         "\n"
-        "Exit: 0 done, 1 failed, 2 wrong usage, 3 import: lines were refused.\n";
+        "Exit: 0 done, 1 failed, 2 wrong usage, 3 import: lines were refused;\n"
+        "salvage: something was left.\n";
 
 enum {
 	STORE,
@@ -109,6 +116,8 @@ enum {
 	RUN,
 	OVERWRITE,
 	CLIENT,
+	OUTPUT,
+	JSON,
 	QUIET,
 	VERBOSE,
 	HELP,
@@ -124,7 +133,7 @@ static const struct {
 	unsigned commands; /* commands that take it */
 	char letter;       /* of the short option; 0: there is none */
 } known[KNOWN] = {
-        [STORE] = {"store", true, ~0u},
+        [STORE] = {"store", true, ~FOR(SALVAGE)},
         [LISTEN] = {"listen", true, FOR(SERVE)},
         [IDLE] = {"exit-when-idle", true, FOR(SERVE)},
         [MEMORY] = {"max-memory", true, FOR(SERVE)},
@@ -135,6 +144,8 @@ static const struct {
         [RUN] = {"run", true, FOR(IMPORT)},
         [OVERWRITE] = {"overwrite", false, FOR(IMPORT)},
         [CLIENT] = {"client", true, FOR(KEYGEN)},
+        [OUTPUT] = {"output", true, FOR(SALVAGE), 'o'},
+        [JSON] = {"json", false, FOR(SALVAGE)},
         [QUIET] = {"quiet", false, ~FOR(SERVE), 'q'},
         [VERBOSE] = {"verbose", false, ~FOR(SERVE), 'v'},
         [HELP] = {"help", false, ~0u, 'h'},
@@ -148,6 +159,7 @@ static const struct {
         [OPTIONS_REMOVE] = {"rm", "run"},
         [OPTIONS_KEYGEN] = {"keygen", "directory"},
         [OPTIONS_BACKUP] = {"backup", "directory"},
+        [OPTIONS_SALVAGE] = {"salvage", "store"},
         [OPTIONS_VERSION] = {0},
 };
 
@@ -234,6 +246,12 @@ apply(struct options *options, int option, const char *argument, struct portolan
 		return error_set(error, PORTOLAN_E_INVALID,
 		                 "--client: a name has 1 to 64 letters, digits, '-', '_' or '.', begins with a letter "
 		                 "or a digit, and is not 'clients'");
+	case OUTPUT:
+		options->output = argument;
+		return *argument ? 0 : error_set(error, PORTOLAN_E_INVALID, "-o: give a directory");
+	case JSON:
+		options->json = true;
+		return 0;
 	case QUIET:
 		options->quiet = true;
 		return 0;
@@ -261,7 +279,7 @@ static int
 parse_options(struct options *options, int argc, char **argv, int *rest, struct portolan_error *error)
 {
 	struct option taken[KNOWN + 1] = {{0}};
-	char letters[KNOWN + 2] = ":"; /* none of them takes a value */
+	char letters[2 * KNOWN + 2] = ":";
 	int option, count = 0, result = 0;
 
 	for (int i = 0; i < KNOWN; i++) {
@@ -269,7 +287,7 @@ parse_options(struct options *options, int argc, char **argv, int *rest, struct 
 			continue;
 		taken[count++] = (struct option){known[i].name, known[i].has_value, NULL, i};
 		if (known[i].letter)
-			strncat(letters, &known[i].letter, 1);
+			strcat(strncat(letters, &known[i].letter, 1), known[i].has_value ? ":" : "");
 	}
 
 	opterr = 0;
@@ -334,6 +352,10 @@ take_arguments(struct options *options, int count, char **arguments, struct port
 		options->path = arguments[0];
 	if (options->command == OPTIONS_BACKUP && *options->path == '\0')
 		return error_set(error, PORTOLAN_E_INVALID, "backup: give a directory");
+	if (options->command == OPTIONS_SALVAGE && !options->output)
+		return error_set(error, PORTOLAN_E_INVALID, "salvage: say which store to make with -o NEW");
+	if (options->command == OPTIONS_SALVAGE)
+		return 0;
 	if (options->command == OPTIONS_KEYGEN || options->command == OPTIONS_BACKUP)
 		return 0;
 	return check_run(options->run, error);

@@ -18,6 +18,7 @@ enum options_command {
 	OPTIONS_REMOVE,
 	OPTIONS_KEYGEN,
 	OPTIONS_BACKUP,
+	OPTIONS_SALVAGE,
 	OPTIONS_HELP,
 	OPTIONS_VERSION
 };
@@ -33,9 +34,9 @@ struct options {
 	int64_t idle_ms; /* < 0: never end by itself */
 	bool detach, group_readable;
 	pid_t starter; /* --starter: the parent process; go on in the background, and end when it ends; 0: not given */
-	/* import (path, run, overwrite), rm (run), keygen (path, client), backup (path) */
-	const char *path, *run, *client;
-	bool overwrite;
+	/* import (path, run, overwrite), rm (run), keygen (path, client), backup (path), salvage (path, output, json) */
+	const char *path, *run, *client, *output;
+	bool overwrite, json;
 	/* all but serve */
 	bool quiet, verbose;
 };

@@ -158,7 +158,7 @@ reply_removed(struct ingest *ingest, const struct peer *peer, const struct sessi
 {
 	if (session->run->damaged)
 		reply_error(ingest, peer, session->id, WIRE_E_RUN_DAMAGED, 0,
-		            "run '%s' is damaged on disk: remove it, or restore the store from a backup",
+		            "run '%s' is damaged on disk: remove it, restore the store from a backup, or portolan salvage what can be read",
 		            session->run->name);
 	else
 		reply_error(ingest, peer, session->id, WIRE_E_RUN_REMOVED, 0,

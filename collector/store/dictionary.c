@@ -429,7 +429,7 @@ put_segment(struct store_writer *writer, uint32_t run, struct strings *strings, 
 			memcpy(data + 4 * ((size_t)i + 1), &end, 4);
 		}
 	}
-	store_record_seal(record, RECORD_IDS, size);
+	store_record_seal(record, &key, RECORD_IDS, size);
 	return 0;
 }
 

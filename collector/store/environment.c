@@ -87,8 +87,8 @@ store_environment_error(const struct environment *environment, int rc, const cha
 	case MDB_INCOMPATIBLE:
 	case MDB_BAD_DBI:
 	case MDB_BAD_VALSIZE:
-		return error_set(error, STORE_E_CORRUPT, "store '%s': %s: %s; restore it from a backup", directory,
-		                 doing, mdb_strerror(rc));
+		return error_set(error, STORE_E_CORRUPT, "store '%s': %s: %s; " STORE_DAMAGE_REMEDY, directory, doing,
+		                 mdb_strerror(rc), directory);
 	case MDB_VERSION_MISMATCH:
 		return error_set(error, STORE_E_NEWER, "store '%s' was made with another version of LMDB's file format",
 		                 directory);
@@ -114,7 +114,9 @@ open_with_map(struct environment *environment, const char *path, unsigned flags,
 
 	if (rc)
 		return rc;
-	rc = mdb_env_set_maxdbs(environment->env, DB_COUNT);
+	rc = mdb_env_set_assert(environment->env, store_environment_end);
+	if (!rc)
+		rc = mdb_env_set_maxdbs(environment->env, DB_COUNT);
 	if (!rc)
 		rc = mdb_env_set_maxreaders(environment->env, STORE_MAX_READERS);
 	if (!rc)
@@ -195,7 +197,7 @@ check_schema(struct environment *environment, const struct view *view, bool writ
 		                 strerror(errno));
 	memcpy(environment->id, schema.id, sizeof(environment->id));
 	memcpy(record + RECORD_HEADER, &schema, sizeof(schema));
-	store_record_seal(record, RECORD_SCHEMA, sizeof(record));
+	store_record_seal(record, &key, RECORD_SCHEMA, sizeof(record));
 	rc = mdb_put(view->txn, environment->dbi[DB_META], &k, &v, 0);
 	return rc ? store_environment_error(environment, rc, "creating", error) : 0;
 }

@@ -43,9 +43,15 @@ int store_environment_begin_read(const struct environment *environment, MDB_txn 
  * by less if the system refuses. On failure the environment is closed. */
 int store_environment_grow(struct environment *environment, bool force, struct portolan_error *error);
 
+/* What to do about damage; takes the directory. */
+#define STORE_DAMAGE_REMEDY "restore it from a backup, or copy what can be read: portolan salvage %s -o NEW"
+
 /* The one place where LMDB's codes (negative ones and positive errno) are translated. Returns the store's code. */
 int store_environment_error(const struct environment *environment, int rc, const char *doing,
                             struct portolan_error *error);
+
+/* For mdb_env_set_assert(): LMDB met a damaged page. Ends the program with a message and exit status 1, without a core. */
+void store_environment_end(MDB_env *env, const char *assertion);
 
 extern const char *const store_database_names[DB_COUNT];
 
@@ -103,6 +109,7 @@ int store_walk_open(struct view_walk *walk, const struct view *view, enum store_
                     size_t prefix_size, struct portolan_error *error);
 /* 0: key and value are set; VIEW_ABSENT: there are no more. */
 int store_walk_next(struct view_walk *walk, struct portolan_error *error);
+bool store_walk_belongs(const struct view_walk *walk); /* see store_record_belongs() */
 /* As store_walk_next(), and checks the record. */
 int store_walk_record(struct view_walk *walk, enum record_kind kind, const uint8_t **body, size_t *size,
                       struct portolan_error *error);

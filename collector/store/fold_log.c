@@ -29,6 +29,7 @@ open_batch(const struct store_fold *fold, struct view_walk *walk, struct batch *
 		return store_view_corrupt(view, DB_LOG, at.data, at.size, error);
 	if (!rc &&
 	    (walk->key.mv_size != 16 || store_key_read_u64((const uint8_t *)walk->key.mv_data + 8) != fold->position ||
+	     !store_walk_belongs(walk) ||
 	     !store_batch_open(walk->value.mv_data, walk->value.mv_size, fold->rows_of_run, fold->sessions, batch) ||
 	     batch->columns & ~fold->columns))
 		return store_view_corrupt(view, DB_LOG, walk->key.mv_data, walk->key.mv_size, error);

@@ -57,7 +57,7 @@ write_presence(struct store_writer *writer, const struct chunk_place *place, uns
 			memcpy(at, &row, 2);
 		}
 	}
-	store_record_seal(record, RECORD_PRESENCE, length);
+	store_record_seal(record, &key, RECORD_PRESENCE, length);
 	return 0;
 }
 
@@ -150,7 +150,7 @@ write_column(struct store_writer *writer, const struct chunk_place *place, unsig
 		pack_words(at, values, packed);
 		pad_zero(at, (size_t)packed->present * 4);
 	}
-	store_record_seal(record, RECORD_COLUMN, length);
+	store_record_seal(record, &key, RECORD_COLUMN, length);
 	return 0;
 }
 

@@ -92,7 +92,7 @@ read_epoch(const struct view *view, const struct overlay_request *request, const
 	while (!rc && (rc = store_walk_next(&walk, error)) == 0) {
 		struct batch batch;
 
-		if (walk.key.mv_size != 16 ||
+		if (walk.key.mv_size != 16 || !store_walk_belongs(&walk) ||
 		    !store_batch_open(walk.value.mv_data, walk.value.mv_size, request->rows, request->sessions, &batch))
 			rc = store_walk_corrupt(&walk, error);
 		else if (keep_batch(overlay, &batch, store_key_read_u64((uint8_t *)walk.key.mv_data + 8)) < 0)

@@ -19,6 +19,10 @@ void store_read_finish(struct store *store, struct view *view);
 /* The number of a run by its name; STORE_E_NO_RUN names the nearest. */
 int store_read_find(const struct view *view, const char *name, uint32_t *run, struct portolan_error *error);
 
+/* Is the record whole, and of the kind that belongs under its key? Under keys that this version does not know, any kind
+ * is right. */
+bool store_verify_record(enum store_db db, const MDB_val *key, const MDB_val *value);
+
 struct store_snapshot {
 	struct store *store;
 	struct store_run_info info;

@@ -86,14 +86,25 @@ checksum_of(const uint8_t *bytes, size_t length, uint64_t seed)
 	return checksum;
 }
 
+/* Never 0. */
+static uint16_t
+hash_key(const void *key, size_t size)
+{
+	const uint16_t hash = (uint16_t)checksum_of(key, size, 0);
+
+	return hash ? hash : 1;
+}
+
 void
-store_record_seal(void *record, enum record_kind kind, size_t length)
+store_record_seal(void *record, const struct store_key *key, enum record_kind kind, size_t length)
 {
 	uint8_t *bytes = record;
 	uint8_t header[8] = {(uint8_t)kind, RECORD_VERSION};
+	uint16_t hash = key ? hash_key(key->data, key->size) : 0;
 	uint32_t length32 = (uint32_t)length;
 	uint64_t checksum;
 
+	memcpy(header + 2, &hash, sizeof(hash));
 	memcpy(header + 4, &length32, sizeof(length32));
 	memcpy(bytes, header, sizeof(header));
 	checksum = checksum_of(bytes + RECORD_HEADER, length - RECORD_HEADER, load_u64(header));
@@ -113,4 +124,14 @@ store_record_open(const void *record, size_t length, enum record_kind kind, cons
 	*body = bytes + RECORD_HEADER;
 	*size = length - RECORD_HEADER;
 	return true;
+}
+
+bool
+store_record_belongs(const void *record, size_t length, const void *key, size_t key_size)
+{
+	uint16_t hash = 0;
+
+	if (length >= RECORD_HEADER)
+		memcpy(&hash, (const uint8_t *)record + 2, sizeof(hash));
+	return hash == 0 || hash == hash_key(key, key_size);
 }

@@ -1,7 +1,7 @@
 /*
  * record.h: the frame around every record, and the keys; private to the store.
  *
- * A record is a header of RECORD_HEADER bytes (kind, version, two zero bytes, length of the whole, checksum) and a
+ * A record is a header of RECORD_HEADER bytes (kind, version, hash of the key, length of the whole, checksum) and a
  * body. The checksum is XXH3 (64 bits) of the body, seeded with the first eight bytes of the header.
  */
 #ifndef STORE_RECORD_H
@@ -27,10 +27,14 @@ void store_key_add_bytes(struct store_key *key, const void *data, size_t size);
 uint32_t store_key_read_u32(const void *key);
 uint64_t store_key_read_u64(const void *key);
 
-/* Writes the header before a complete body; `length` counts header and body. */
-void store_record_seal(void *record, enum record_kind kind, size_t length);
+/* Writes the header before a complete body; `length` counts header and body. NULL as the key: it is not known. */
+void store_record_seal(void *record, const struct store_key *key, enum record_kind kind, size_t length);
 
 /* Is the record whole? Then *body and *size are the part after the header. The record need not be aligned. */
 bool store_record_open(const void *record, size_t length, enum record_kind kind, const uint8_t **body, size_t *size);
+
+/* False: the record was stored under another key; a damaged page of LMDB's tree led to it. Records of earlier versions
+ * do not say under which. */
+bool store_record_belongs(const void *record, size_t length, const void *key, size_t key_size);
 
 #endif

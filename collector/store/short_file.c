@@ -2,8 +2,10 @@
  * short_file.c: LMDB reads through a map of the file. If the file is shorter than its data (a copy that was broken off,
  * a file system that lost its end), or the disk does not answer, reading is a SIGBUS. The file's size does not show
  * this beforehand: free pages at the end may never have been written.
+ *
+ * Where LMDB notices itself that a page is damaged, it calls abort(). The program ends with a message instead.
  */
-#include <portolan/store.h>
+#include "environment.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -44,7 +46,7 @@ on_bus_error(int number, siginfo_t *info, void *context)
 		say(" was cut short while it was read, or its disk cannot be read: run this again when it is whole\n");
 	} else {
 		say(": the store is damaged: data.mdb ends before its data does, or its disk cannot be read; restore it "
-		    "from a backup\n");
+		    "from a backup, or copy what can be read: portolan salvage STORE -o NEW\n");
 	}
 	_exit(1);
 }
@@ -57,4 +59,22 @@ store_expect_short_file(bool (*take)(void *address, const char **path))
 	take_other = take;
 	sigemptyset(&action.sa_mask);
 	sigaction(SIGBUS, &action, NULL);
+}
+
+/* Other threads may be at work, so nothing is closed. What was committed stays. */
+void
+store_environment_end(MDB_env *env, const char *assertion)
+{
+	const char *path = "";
+
+	mdb_env_get_path(env, &path);
+	say(program_invocation_short_name);
+	say(": store '");
+	say(path);
+	say("' is damaged: LMDB cannot read on (");
+	say(assertion);
+	say("); restore it from a backup, or copy what can be read: portolan salvage ");
+	say(path);
+	say(" -o NEW\n");
+	_exit(1);
 }

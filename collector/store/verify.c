@@ -36,10 +36,8 @@ report(const struct verify *verify, const struct view *view, enum store_db db, c
 	verify->options->damaged(verify->options->context, line);
 }
 
-/* Is the record whole, and of the kind that belongs under its key? Under keys that this version does not know, any kind
- * is right. */
-static bool
-is_sound(enum store_db db, const MDB_val *key, const MDB_val *value)
+bool
+store_verify_record(enum store_db db, const MDB_val *key, const MDB_val *value)
 {
 	static const uint8_t parts[] = {RECORD_RUN_STATE, RECORD_RUN_IDENTITY, RECORD_LABELS, RECORD_USER_COLUMNS,
 	                                RECORD_COUNTERS,  RECORD_CLIENT,       RECORD_PROCESS};
@@ -61,6 +59,7 @@ is_sound(enum store_db db, const MDB_val *key, const MDB_val *value)
 	if (kind == 0)
 		kind = *(const uint8_t *)value->mv_data;
 	return store_record_open(value->mv_data, value->mv_size, (enum record_kind)kind, &body, &size) &&
+	       store_record_belongs(value->mv_data, value->mv_size, key->mv_data, key->mv_size) &&
 	       (db != DB_IDS || store_ids_open(body, size, &segment));
 }
 
@@ -96,7 +95,7 @@ verify_piece(struct verify *verify, enum store_db db, size_t prefix, struct stor
 		if (after && walk.key.mv_size == at->size && memcmp(walk.key.mv_data, at->data, at->size) == 0)
 			continue;
 		verify->records++;
-		if (!is_sound(db, &walk.key, &walk.value))
+		if (!store_verify_record(db, &walk.key, &walk.value))
 			report(verify, &view, db, walk.key.mv_data, walk.key.mv_size, "");
 		bytes += walk.value.mv_size;
 		*more = ++count >= PIECE_RECORDS || bytes >= PIECE_BYTES;

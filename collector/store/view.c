@@ -163,8 +163,8 @@ store_view_corrupt(const struct view *view, enum store_db db, const void *key, s
 	if (!error) /* no caller needs a message; and print_run() looks up a record itself */
 		return STORE_E_CORRUPT;
 	store_view_describe(view, db, key, size, what, sizeof(what));
-	return error_set(error, STORE_E_CORRUPT, "store '%s': %s is damaged; restore it from a backup",
-	                 view->environment->directory, what);
+	return error_set(error, STORE_E_CORRUPT, "store '%s': %s is damaged; " STORE_DAMAGE_REMEDY,
+	                 view->environment->directory, what, view->environment->directory);
 }
 
 int
@@ -193,7 +193,8 @@ store_view_get(const struct view *view, enum store_db db, const struct store_key
 		return VIEW_ABSENT;
 	if (rc)
 		return store_environment_error(view->environment, rc, "reading", error);
-	if (!store_record_open(v.mv_data, v.mv_size, kind, body, size))
+	if (!store_record_open(v.mv_data, v.mv_size, kind, body, size) ||
+	    !store_record_belongs(v.mv_data, v.mv_size, key->data, key->size))
 		return store_view_corrupt(view, db, key->data, key->size, error);
 	return 0;
 }
@@ -248,6 +249,12 @@ store_walk_next(struct view_walk *walk, struct portolan_error *error)
 	               : 0;
 }
 
+bool
+store_walk_belongs(const struct view_walk *walk)
+{
+	return store_record_belongs(walk->value.mv_data, walk->value.mv_size, walk->key.mv_data, walk->key.mv_size);
+}
+
 int
 store_walk_record(struct view_walk *walk, enum record_kind kind, const uint8_t **body, size_t *size,
                   struct portolan_error *error)
@@ -256,7 +263,8 @@ store_walk_record(struct view_walk *walk, enum record_kind kind, const uint8_t *
 
 	if (rc)
 		return rc;
-	return store_record_open(walk->value.mv_data, walk->value.mv_size, kind, body, size)
+	return store_record_open(walk->value.mv_data, walk->value.mv_size, kind, body, size) &&
+	                       store_walk_belongs(walk)
 	               ? 0
 	               : store_walk_corrupt(walk, error);
 }

@@ -235,7 +235,7 @@ store_writer_put_parts(struct store_writer *writer, enum store_db db, const stru
 	at = record + RECORD_HEADER;
 	for (size_t i = 0; i < count; i++)
 		at = parts[i].size ? mempcpy(at, parts[i].data, parts[i].size) : at;
-	store_record_seal(record, kind, length);
+	store_record_seal(record, key, kind, length);
 	return 0;
 }
 

@@ -141,7 +141,7 @@ put_batch(struct store_writer *writer, uint32_t run, const struct store_append *
 		pad_zero(at, column_bytes(column, head->rows));
 		at += pad8(column_bytes(column, head->rows));
 	}
-	store_record_seal(record, RECORD_BATCH, length);
+	store_record_seal(record, &key, RECORD_BATCH, length);
 	return 0;
 }
 

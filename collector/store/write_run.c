@@ -94,7 +94,7 @@ put_labels(struct store_writer *writer, uint32_t run, const struct store_run_req
 		end += (uint32_t)request->labels[i].size;
 		memcpy(record + RECORD_HEADER + 8 + 4 * i, &end, sizeof(end));
 	}
-	store_record_seal(record, RECORD_LABELS, length);
+	store_record_seal(record, &key, RECORD_LABELS, length);
 	return 0;
 }
 

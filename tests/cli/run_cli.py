@@ -31,6 +31,7 @@ CASES = {
     "help-of-unknown": "help metrcs",
     "help-runs": "help runs",
     "help-backup": "help backup",
+    "help-salvage": "help salvage",
     "short-runs": "runs --help",
     "short-check": "check --help",
     "short-metrics": "metrics --help",
@@ -50,6 +51,8 @@ CASES = {
     "short-import": "import --help",
     "short-rm": "rm --help",
     "short-backup": "backup --help",
+    "short-salvage": "salvage --help",
+    "salvage-no-output": "salvage damaged",
     "short-keygen": "keygen --help",
     "short-completion": "completion --help",
     "short-noise-fit": "noise fit --help",
@@ -531,6 +534,7 @@ CASES = {
     "handover": "import ./dynamics --run new --store x",
     "handover-rm": "rm small",
     "handover-backup": "backup copy --store store",
+    "handover-salvage": "salvage damaged -o new --json",
 }
 
 

@@ -55,7 +55,7 @@ seal(enum record_kind kind, const void *body, size_t size)
 	require(record);
 	if (size)
 		memcpy(record + RECORD_HEADER, body, size);
-	store_record_seal(record, kind, RECORD_HEADER + size);
+	store_record_seal(record, NULL, kind, RECORD_HEADER + size);
 	return record;
 }
 

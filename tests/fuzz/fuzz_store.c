@@ -158,7 +158,7 @@ change(struct base_record *record, struct input *input)
 		if (body)
 			record->value[RECORD_HEADER + at] = input_u8(input);
 	}
-	store_record_seal(record->value, record->value[0], record->size);
+	store_record_seal(record->value, NULL, record->value[0], record->size);
 	return false;
 }
 

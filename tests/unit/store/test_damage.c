@@ -158,7 +158,7 @@ harm_record(struct fixture *fixture, enum store_db db, int number, enum harm har
 		uint32_t at = RECORD_HEADER + random_below(random, value.mv_size - RECORD_HEADER);
 
 		copy[at] = random_below(random, 2) ? 0xff : (uint8_t)random_below(random, 256);
-		store_record_seal(copy, copy[0], value.mv_size);
+		store_record_seal(copy, NULL, copy[0], value.mv_size);
 	}
 	assert_int_equal(mdb_put(writer->view.txn, writer->environment.dbi[db], &key, &value, 0), 0);
 	free(copy);
@@ -479,7 +479,7 @@ clean_registers(void **state)
 	(void)state;
 	if (!__get_cpuid_count(0xd, 1, &eax, &ebx, &ecx, &edx) || !(eax & 4) || !__builtin_cpu_supports("avx"))
 		return; /* the processor does not say */
-	store_record_seal(record, 1, sizeof(record));
+	store_record_seal(record, NULL, 1, sizeof(record));
 	__asm__ volatile("xgetbv" : "=a"(in_use), "=d"(upper) : "c"(1));
 	assert_int_equal(in_use & 4, 0);
 }

@@ -1,0 +1,35 @@
+/*
+ * pages.h: finds the records of a damaged data.mdb, page by page, without LMDB; private to the writing half.
+ *
+ * LMDB trusts its pages: a damaged one ends the process, or leads nowhere. Here every number in a page is checked
+ * before it is used, and the file is read by calls, not through a map. A page that does not fit is left out, and what
+ * it may have held is known by the keys around it. The records themselves are the caller's to check.
+ */
+#ifndef STORE_PAGES_H
+#define STORE_PAGES_H
+
+#include "layout.h"
+
+#include <portolan/error.h>
+
+struct pages;
+
+/* Opens the file for reading. STORE_E_CORRUPT: neither of its two beginnings leads to the databases. */
+int pages_open(const char *directory, struct pages **pages, struct portolan_error *error);
+void pages_close(struct pages *pages); /* NULL accepted */
+
+/* Gets a record; `value` NULL: its pages are damaged. A result other than 0 ends the walk. */
+typedef int pages_take(void *context, enum store_db db, const uint8_t *key, size_t key_size, const uint8_t *value,
+                       size_t size, struct portolan_error *error);
+
+/* Gives the records of a run that can be found in a database, or, in a database without runs in its keys, all. A key
+ * may come twice: the later one counts. */
+int pages_each(struct pages *pages, enum store_db db, uint32_t run, pages_take *take, void *context,
+               struct portolan_error *error);
+
+#define PAGES_EVERY_RUN UINT32_MAX
+
+/* May records of this run be missing from the database, without a trace? */
+bool pages_may_miss(const struct pages *pages, enum store_db db, uint32_t run);
+
+#endif

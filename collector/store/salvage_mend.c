@@ -1,0 +1,224 @@
+/*
+ * salvage_mend.c: makes the copy of a damaged run readable: what all of its records depend on is made anew where it is
+ * missing. A run whose number of examples is lost counts those that its records name.
+ */
+#include "salvage_parts.h"
+
+#include "batch.h"
+
+#include <stdlib.h>
+
+int
+salvage_put_session_id(const struct salvage_copy *copy, const uint8_t *key, const uint8_t *session,
+                       struct portolan_error *error)
+{
+	const uint32_t number = store_key_read_u32(key + 4);
+	struct store_key id = {.size = 0};
+
+	store_key_add_bytes(&id, session, 16);
+	store_key_add_u32(&id, copy->run);
+	return store_writer_put(copy->writer, DB_SESSION_IDS, &id, RECORD_SESSION_NUMBER, &number, sizeof(number),
+	                        error);
+}
+
+/* Every session below the number that the state says must exist. */
+static int
+mend_sessions(struct salvage_copy *copy, struct portolan_error *error)
+{
+	struct store_key from = store_key_u32(copy->run);
+	struct view_walk walk;
+	uint32_t expected = 0;
+	int rc = store_walk_open(&walk, &copy->writer->view, DB_SESSIONS, &from, 4, error);
+
+	for (; !rc && !copy->has_state && (rc = store_walk_next(&walk, error)) == 0;)
+		copy->state.sessions = store_key_read_u32((const uint8_t *)walk.key.mv_data + 4) + 1;
+	store_walk_close(&walk);
+	for (rc = rc < 0 ? rc : 0; expected < copy->state.sessions && !rc; expected++) {
+		struct store_key key = store_key_u32_u32(copy->run, expected);
+		struct session_record session = {.rank = expected};
+
+		rc = store_view_read(&copy->writer->view, DB_SESSIONS, &key, RECORD_SESSION, &session, sizeof(session),
+		                     error);
+		if (rc != VIEW_ABSENT)
+			continue;
+		copy->mended = true;
+		memcpy(session.id, &copy->run, 4);
+		memcpy(session.id + 4, &expected, 4);
+		rc = store_writer_put_session(copy->writer, copy->run, expected, &session, error);
+		if (!rc)
+			rc = salvage_put_session_id(copy, key.data, session.id, error);
+	}
+	return rc;
+}
+
+/* The number of examples, from the records that name them. */
+static int
+count_rows(struct salvage_copy *copy, struct portolan_error *error)
+{
+	static const enum store_db of_rows[] = {DB_IDS, DB_COLUMNS, DB_LOG};
+	struct store_key from = store_key_u32(copy->run);
+	uint64_t rows = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < 3 && rc >= 0 && !copy->state.id_kind; i++) {
+		struct view_walk walk;
+
+		rc = store_walk_open(&walk, &copy->writer->view, of_rows[i], &from, 4, error);
+		while (!rc && (rc = store_walk_next(&walk, error)) == 0) {
+			const uint8_t *key = walk.key.mv_data, *body = (uint8_t *)walk.value.mv_data + RECORD_HEADER;
+			struct ids_segment segment;
+			struct batch batch;
+			uint64_t end = 0;
+
+			if (of_rows[i] == DB_IDS &&
+			    store_ids_open(body, walk.value.mv_size - RECORD_HEADER, &segment)) {
+				copy->state.id_kind = (uint32_t)segment.kind;
+				end = (uint64_t)store_key_read_u32(key + 4) + segment.count;
+			} else if (of_rows[i] == DB_COLUMNS && walk.key.mv_size == 13) {
+				end = (uint64_t)store_key_read_u32(key + 8) * STORE_CHUNK + load_u32(body);
+			} else if (of_rows[i] == DB_LOG && store_batch_open(walk.value.mv_data, walk.value.mv_size,
+			                                                    STORE_MAX_EXAMPLES, UINT32_MAX, &batch)) {
+				for (uint32_t row = 0; row < batch.rows; row++)
+					end = store_batch_index(&batch, row) + 1ull > end
+					              ? store_batch_index(&batch, row) + 1ull
+					              : end;
+			}
+			rows = end > rows ? end : rows;
+		}
+		store_walk_close(&walk);
+	}
+	copy->state.rows = rows < STORE_MAX_EXAMPLES ? rows : STORE_MAX_EXAMPLES;
+	return rc < 0 ? rc : 0;
+}
+
+/* Is a part of the run there? */
+static bool
+has_part(const struct salvage_copy *copy, uint8_t part)
+{
+	struct store_key key = store_key_run(copy->run, part);
+	MDB_val k = {.mv_data = key.data, .mv_size = key.size}, v;
+
+	return mdb_get(copy->writer->view.txn, copy->writer->environment.dbi[DB_RUN], &k, &v) == 0;
+}
+
+int
+salvage_mend_run(struct salvage_copy *copy, struct portolan_error *error)
+{
+	struct run_identity_record identity;
+	const uint8_t *texts;
+	int rc = mend_sessions(copy, error);
+
+	if (!rc && !copy->has_state) {
+		rc = count_rows(copy, error);
+		copy->state.state = STORE_CLOSED;
+		copy->state.declared = copy->state.id_kind ? 0 : copy->state.rows;
+		copy->state.id_kind = copy->state.id_kind ? copy->state.id_kind : STORE_ID_INT;
+		copy->state.columns = UINT64_MAX;
+		copy->mended = true;
+	}
+	if (rc)
+		return rc;
+	if (store_catalog_identity(&copy->writer->view, copy->run, &identity, &texts, NULL) != 0 ||
+	    (identity.label_count && !has_part(copy, RUN_LABELS)) ||
+	    (copy->has_state && copy->state.columns >> STORE_COLUMN_USER && !has_part(copy, RUN_USER_COLUMNS)) ||
+	    (copy->may_miss && !has_part(copy, RUN_COUNTERS)))
+		copy->mended = true;
+	return 0;
+}
+
+/* The first epoch from `from` on of which there is a record. VIEW_ABSENT: none. */
+static int
+find_epoch(const struct salvage_copy *copy, uint32_t from, uint32_t *epoch, struct portolan_error *error)
+{
+	static const enum store_db of_epochs[] = {DB_EPOCHS, DB_LOG, DB_COLUMNS};
+	struct store_key start = store_key_u32_u32(copy->run, from);
+	int rc = 0;
+
+	*epoch = STORE_EPOCH_RUN;
+	for (size_t i = 0; i < 3 && rc >= 0; i++) {
+		struct view_walk walk;
+
+		rc = store_walk_open(&walk, &copy->writer->view, of_epochs[i], &start, 4, error);
+		rc = rc ? rc : store_walk_next(&walk, error);
+		if (!rc && walk.key.mv_size >= 8) {
+			const uint32_t found = store_key_read_u32((const uint8_t *)walk.key.mv_data + 4);
+
+			*epoch = found < *epoch ? found : *epoch;
+		}
+		store_walk_close(&walk);
+	}
+	return rc < 0 ? rc : *epoch == STORE_EPOCH_RUN ? VIEW_ABSENT : 0;
+}
+
+/* Reads the log of an epoch: removes entries that do not fit the run, and notes whether some are missing. */
+static int
+mend_log(struct salvage_copy *copy, struct salvage_epoch *epoch, struct portolan_error *error)
+{
+	struct store_key from = store_key_u32_u32(copy->run, epoch->stored.epoch);
+	struct epoch_record *record = &epoch->stored.record;
+	uint64_t next = record->log_begin;
+	struct view_walk walk;
+	int rc = store_walk_open(&walk, &copy->writer->view, DB_LOG, &from, 8, error);
+
+	while (!rc && (rc = store_walk_next(&walk, error)) == 0) {
+		struct batch batch;
+
+		if (walk.key.mv_size != 16 || !store_batch_open(walk.value.mv_data, walk.value.mv_size,
+		                                                copy->state.rows, copy->state.sessions, &batch)) {
+			copy->bad++;
+			rc = store_walk_delete(&walk, error);
+			continue;
+		}
+		epoch->gap |= store_key_read_u64((uint8_t *)walk.key.mv_data + 8) != next && epoch->known;
+		next = store_key_read_u64((uint8_t *)walk.key.mv_data + 8) + 1;
+		epoch->log_rows += batch.rows;
+	}
+	store_walk_close(&walk);
+	epoch->gap |= epoch->known && next != record->log_end;
+	if (!epoch->known) {
+		record->log_end = next;
+		record->log_rows = epoch->log_rows;
+		record->columns = UINT64_MAX;
+	}
+	return rc == VIEW_ABSENT ? 0 : rc;
+}
+
+int
+salvage_mend_epochs(struct salvage_copy *copy, struct salvage_epoch **epochs, size_t *count,
+                    struct portolan_error *error)
+{
+	struct salvage_epoch *list = NULL;
+	uint32_t epoch;
+	size_t n = 0;
+	int rc = 0;
+
+	for (uint64_t from = 0; !rc; from = (uint64_t)epoch + 1) {
+		struct salvage_epoch *larger;
+
+		rc = find_epoch(copy, (uint32_t)from, &epoch, error);
+		if (rc)
+			break;
+		larger = reallocarray(list, n + 1, sizeof(*larger));
+		if (!larger) {
+			rc = store_view_no_memory(&copy->writer->view, error);
+			break;
+		}
+		list = larger;
+		list[n] = (struct salvage_epoch){.stored.epoch = epoch};
+		list[n].known =
+		        store_catalog_epoch(&copy->writer->view, copy->run, epoch, &list[n].stored.record, NULL) == 0 &&
+		        (list[n].stored.record.log_end || list[n].stored.record.observations);
+		if (!list[n].known)
+			list[n].stored.record = (struct epoch_record){0};
+		copy->mended |= !list[n].known;
+		rc = mend_log(copy, &list[n], error);
+		n += !rc;
+	}
+	if (rc < 0) {
+		free(list);
+		return rc;
+	}
+	*epochs = list;
+	*count = n;
+	return 0;
+}

@@ -1,0 +1,75 @@
+/*
+ * salvage_parts.h: what the files of a salvage share; private to them.
+ */
+#ifndef STORE_SALVAGE_PARTS_H
+#define STORE_SALVAGE_PARTS_H
+
+#include "salvage.h"
+
+#include "ids.h"
+#include "merge.h"
+#include "writer.h"
+
+#define SALVAGE_COMMIT_BYTES ((size_t)32 << 20)
+
+/* A run whose records were copied, and have no name. */
+struct salvage_copy {
+	struct store_writer *writer;
+	uint32_t run;
+	const char *name;
+	struct run_state_record state; /* as it was stored, or made anew */
+	bool has_state;
+	bool mended;      /* a session, or a record that every run has, was missing */
+	bool may_miss;    /* records may be missing without a trace */
+	bool bad_columns; /* of the columns, records are missing, or may be */
+	uint64_t bad;     /* records that were found damaged */
+};
+
+/* salvage_mend.c: before the copy is read */
+
+int salvage_put_session_id(const struct salvage_copy *copy, const uint8_t *key, const uint8_t *session,
+                           struct portolan_error *error);
+
+/* Makes what is missing of the run's state and of its sessions from the other records. */
+int salvage_mend_run(struct salvage_copy *copy, struct portolan_error *error);
+
+struct salvage_epoch {
+	struct catalog_epoch stored; /* its record, or one made from the log */
+	bool known;                  /* its record was there */
+	bool gap;                    /* entries of its log are missing */
+	uint64_t log_rows;           /* in the entries that are there */
+};
+
+/* Removes entries of the log that do not fit the run, and lists the epochs of which anything is left; *epochs is the
+ * caller's to free(). */
+int salvage_mend_epochs(struct salvage_copy *copy, struct salvage_epoch **epochs, size_t *count,
+                        struct portolan_error *error);
+
+/* salvage_read.c */
+
+/* Reads the copy, and counts what it has and lacks; removes what is incomplete. With `again`: stores its observations
+ * in another run, which gets the name. */
+int salvage_read(struct salvage_copy *copy, bool again, struct store_salvage_report *report,
+                 struct portolan_error *error);
+
+/* The ids of a chunk, as far as they are known. */
+struct salvage_ids {
+	enum store_id_kind kind;
+	uint64_t known[STORE_CHUNK_WORDS];
+	uint64_t integers[STORE_CHUNK];
+	const uint8_t *strings[STORE_CHUNK]; /* in the store */
+	uint8_t sizes[STORE_CHUNK];
+};
+
+/* salvage_again.c: stores observations anew */
+
+struct salvage_again;
+
+int salvage_again_begin(const struct salvage_copy *copy, struct salvage_again **again, struct portolan_error *error);
+/* Stores the observations of a chunk whose ids are known; `examples` has their labels. */
+int salvage_again_put(struct salvage_again *again, uint32_t epoch, const struct merge_chunk *image,
+                      const struct merge_chunk *examples, const struct salvage_ids *ids, struct portolan_error *error);
+int salvage_again_finish(struct salvage_again *again, struct portolan_error *error);
+void salvage_again_free(struct salvage_again *again); /* NULL accepted */
+
+#endif

@@ -1,0 +1,403 @@
+/*
+ * salvage_read.c: reads the copy of a run as a snapshot does, but goes on where something is missing.
+ *
+ * The copy is read twice. The first reading counts what is missing, and removes chunks that cannot be read as a whole:
+ * an observation without its probability is none. If anything is missing, the second reading stores the observations
+ * anew.
+ *
+ * Reading has a transaction of its own, which sees the copy as the last commit left it. It ends before each commit, as
+ * the writer may then map the file anew.
+ */
+#include "salvage_parts.h"
+
+#include "read.h"
+
+#include <stdlib.h>
+
+struct reading {
+	struct salvage_copy *copy;
+	struct store_snapshot snapshot;
+	struct salvage_epoch *epochs;
+	struct catalog_epoch *with_log; /* those that have entries */
+	size_t epoch_count, with_log_count;
+	struct tally { /* of an epoch */
+		uint64_t stored, observations, chunks, unnamed;
+	} * tallies;
+	struct merge_chunk image, examples;
+	struct salvage_ids ids;
+	struct salvage_again *again; /* NULL: what is read is only counted */
+	struct store_salvage_report *report;
+};
+
+static const uint64_t of_every_observation =
+        STORE_COLUMN_BIT(STORE_GOLD_PROB) | STORE_COLUMN_BIT(STORE_CORRECT) | STORE_COLUMN_BIT(STORE_SESSION);
+
+static int
+open_transaction(struct reading *reading, struct portolan_error *error)
+{
+	const struct salvage_copy *copy = reading->copy;
+	struct store_snapshot *snapshot = &reading->snapshot;
+	struct overlay_request request = {.run = copy->run,
+	                                  .sessions = copy->state.sessions,
+	                                  .rows = copy->state.rows,
+	                                  .epochs = reading->with_log,
+	                                  .epoch_count = reading->with_log_count};
+	int rc = store_environment_begin_read(&copy->writer->environment, &snapshot->view.txn);
+
+	if (rc)
+		return store_environment_error(&copy->writer->environment, rc, "reading", error);
+	snapshot->view.environment = &copy->writer->environment;
+	rc = store_catalog_order(&snapshot->view, copy->run, copy->state.sessions, &snapshot->order, error);
+	return rc ? rc : store_overlay_build(&snapshot->view, &request, &snapshot->overlay, error);
+}
+
+static void
+close_transaction(struct reading *reading)
+{
+	struct store_snapshot *snapshot = &reading->snapshot;
+
+	store_overlay_free(&snapshot->overlay);
+	free(snapshot->order);
+	snapshot->order = NULL;
+	if (snapshot->view.txn)
+		mdb_txn_abort(snapshot->view.txn);
+	snapshot->view.txn = NULL;
+}
+
+/* Reads the ids of a chunk; declared ones are the indices. */
+static int
+read_ids(struct reading *reading, uint32_t chunk, uint32_t rows, struct portolan_error *error)
+{
+	const struct salvage_copy *copy = reading->copy;
+	struct store_key from = store_key_u32_u32(copy->run, chunk * STORE_CHUNK);
+	struct salvage_ids *ids = &reading->ids;
+	struct view_walk walk;
+	const uint8_t *body;
+	size_t size;
+	int rc;
+
+	memset(ids->known, 0, sizeof(ids->known));
+	ids->kind = (enum store_id_kind)copy->state.id_kind;
+	for (uint32_t row = 0; row < rows && copy->state.declared; row++) {
+		bit_set(ids->known, row);
+		ids->integers[row] = (uint64_t)chunk * STORE_CHUNK + row;
+	}
+	if (copy->state.declared)
+		return 0;
+	rc = store_walk_open(&walk, &reading->snapshot.view, DB_IDS, &from, 4, error);
+	while (!rc && (rc = store_walk_record(&walk, RECORD_IDS, &body, &size, error)) == 0) {
+		const uint32_t first = store_key_read_u32((const uint8_t *)walk.key.mv_data + 4);
+		struct ids_segment segment;
+
+		if (first / STORE_CHUNK != chunk)
+			break;
+		if (!store_ids_open(body, size, &segment) || segment.kind != ids->kind ||
+		    first % STORE_CHUNK + segment.count > rows)
+			continue;
+		for (uint32_t i = 0; i < segment.count; i++) {
+			const uint32_t row = first % STORE_CHUNK + i;
+			size_t length = 1;
+
+			if (ids->kind == STORE_ID_INT)
+				ids->integers[row] = store_ids_integer(&segment, i);
+			else
+				ids->strings[row] = store_ids_string(&segment, i, &length);
+			ids->sizes[row] = (uint8_t)length;
+			if (length && length <= UINT8_MAX)
+				bit_set(ids->known, row);
+		}
+	}
+	store_walk_close(&walk);
+	return rc == VIEW_ABSENT ? 0 : rc;
+}
+
+static bool
+has_column(const struct reading *reading, uint32_t epoch, uint32_t chunk, unsigned column)
+{
+	struct store_key key = store_key_column(reading->copy->run, epoch, chunk, (uint8_t)column);
+	MDB_val k = {.mv_data = key.data, .mv_size = key.size}, v;
+
+	return mdb_get(reading->snapshot.view.txn, reading->copy->writer->environment.dbi[DB_COLUMNS], &k, &v) == 0;
+}
+
+/* Removes the records of a chunk that belong to a column, or (STORE_COLUMN_MAX) all. */
+static int
+remove_column(const struct reading *reading, uint32_t epoch, uint32_t chunk, unsigned column,
+              struct portolan_error *error)
+{
+	struct store_writer *writer = reading->copy->writer;
+	int rc = store_writer_begin(writer, error);
+
+	for (unsigned c = 0; c < STORE_COLUMN_MAX && !rc; c++) {
+		struct store_key value = store_key_column(reading->copy->run, epoch, chunk, (uint8_t)c);
+		struct store_key presence =
+		        store_key_column(reading->copy->run, epoch, chunk, (uint8_t)(c | STORE_PRESENCE));
+
+		if (column != STORE_COLUMN_MAX && column != c)
+			continue;
+		rc = store_writer_delete(writer, DB_COLUMNS, &value, error);
+		if (!rc)
+			rc = store_writer_delete(writer, DB_COLUMNS, &presence, error);
+	}
+	return rc;
+}
+
+enum lack { LACKS_NOTHING, LACKS_COLUMNS, LACKS_ALL };
+
+/* Loads a chunk into the image. If something of it is missing, what cannot be read is removed, and the image is not to
+ * be used. */
+static int
+load_chunk(struct reading *reading, uint32_t epoch, uint32_t chunk, uint64_t columns, struct merge_chunk *image,
+           enum lack *lacks, struct portolan_error *error)
+{
+	const struct store_snapshot *snapshot = &reading->snapshot;
+	const uint64_t needed = epoch == STORE_EPOCH_RUN ? STORE_COLUMN_BIT(STORE_SESSION) : of_every_observation;
+	const bool observed = has_column(reading, epoch, chunk, STORE_GOLD_PROB | STORE_PRESENCE);
+	bool any = observed;
+	uint64_t bad = 0;
+	int rc = store_snapshot_load(snapshot, epoch, chunk, columns, image, NULL, NULL);
+
+	for (uint64_t mask = columns; mask && (rc == 0 || rc == STORE_E_CORRUPT); mask &= mask - 1) {
+		const unsigned column = mask_first(mask);
+		const bool there = has_column(reading, epoch, chunk, column);
+		const bool broken = rc == STORE_E_CORRUPT && there &&
+		                    store_snapshot_load(snapshot, epoch, chunk, mask & -mask, image, NULL, NULL) != 0;
+
+		any |= there;
+		if (broken || (!there && (needed & mask & -mask)))
+			bad |= mask & -mask;
+	}
+	if (rc && rc != STORE_E_CORRUPT)
+		return error_set(error, rc, "store '%s': run '%s', epoch %u cannot be read",
+		                 reading->copy->writer->directory, reading->copy->name, epoch);
+	*lacks = !any || (observed && !bad) ? LACKS_NOTHING : !observed || bad & needed ? LACKS_ALL : LACKS_COLUMNS;
+	if (*lacks == LACKS_NOTHING)
+		return 0;
+	if (*lacks == LACKS_ALL)
+		return remove_column(reading, epoch, chunk, STORE_COLUMN_MAX, error);
+	for (rc = 0; bad && !rc; bad &= bad - 1)
+		rc = remove_column(reading, epoch, chunk, mask_first(bad), error);
+	return rc;
+}
+
+/* The number of observations of a chunk that are stored in columns. */
+static uint64_t
+count_stored(const struct reading *reading, uint32_t epoch, uint32_t chunk)
+{
+	struct store_key key = store_key_column(reading->copy->run, epoch, chunk, STORE_GOLD_PROB | STORE_PRESENCE);
+	struct presence_record presence;
+
+	return store_view_read(&reading->snapshot.view, DB_COLUMNS, &key, RECORD_PRESENCE, &presence, sizeof(presence),
+	                       NULL) == 0
+	               ? presence.present
+	               : 0;
+}
+
+/* Does the chunk lack a column that its epoch has? Not every chunk need have it; so this counts in a run only of which
+ * columns are missing. */
+static bool
+lacks_column(const struct reading *reading, const struct salvage_epoch *epoch, uint32_t chunk)
+{
+	uint64_t mask = epoch->known ? epoch->stored.record.columns & ~STORE_COLUMN_BIT(STORE_GOLD) : 0;
+
+	for (; mask && reading->copy->bad_columns; mask &= mask - 1)
+		if (!has_column(reading, epoch->stored.epoch, chunk, mask_first(mask)))
+			return true;
+	return false;
+}
+
+static int
+read_epoch(struct reading *reading, size_t number, uint32_t chunk, uint64_t *seen, struct portolan_error *error)
+{
+	const struct salvage_epoch *epoch = &reading->epochs[number];
+	struct tally *tally = &reading->tallies[number];
+	const uint64_t columns = (epoch->known ? epoch->stored.record.columns : UINT64_MAX) | of_every_observation;
+	const uint64_t stored = count_stored(reading, epoch->stored.epoch, chunk), *present;
+	enum lack lacks;
+	int rc = load_chunk(reading, epoch->stored.epoch, chunk, columns & ~STORE_COLUMN_BIT(STORE_GOLD),
+	                    &reading->image, &lacks, error);
+	uint64_t unnamed = 0;
+
+	if (rc)
+		return rc;
+	if (lacks) {
+		tally->chunks++;
+		tally->stored += lacks == LACKS_COLUMNS ? stored : 0;
+		return 0;
+	}
+	present = reading->image.present[STORE_GOLD_PROB];
+	for (size_t i = 0; i < STORE_CHUNK_WORDS; i++) {
+		const uint64_t known = present[i] & reading->ids.known[i];
+
+		seen[i] |= known;
+		tally->observations += (uint64_t)__builtin_popcountll(known);
+		unnamed += (uint64_t)__builtin_popcountll(present[i] & ~known);
+	}
+	tally->stored += stored;
+	tally->unnamed += unnamed;
+	tally->chunks += unnamed || (stored && lacks_column(reading, epoch, chunk));
+	if (!reading->again)
+		return 0;
+	return salvage_again_put(reading->again, epoch->stored.epoch, &reading->image, &reading->examples,
+	                         &reading->ids, error);
+}
+
+/* Reads a chunk at all epochs. */
+static int
+read_chunk(struct reading *reading, uint32_t chunk, struct portolan_error *error)
+{
+	const struct salvage_copy *copy = reading->copy;
+	const uint32_t rows = store_snapshot_rows(&reading->snapshot, chunk);
+	const uint64_t of_examples = STORE_COLUMN_BIT(STORE_GOLD) | STORE_COLUMN_BIT(STORE_SESSION);
+	const bool keeps = copy->state.declared || copy->state.columns & STORE_COLUMN_BIT(STORE_GOLD);
+	uint64_t seen[STORE_CHUNK_WORDS] = {0}, examples = 0, stored = 0;
+	enum lack lacks = LACKS_NOTHING;
+	int rc = read_ids(reading, chunk, rows, error);
+
+	if (!rc)
+		rc = load_chunk(reading, STORE_EPOCH_RUN, chunk, of_examples, &reading->examples, &lacks, error);
+	for (size_t e = 0; e < reading->epoch_count && !rc; e++) {
+		stored += count_stored(reading, reading->epochs[e].stored.epoch, chunk);
+		rc = read_epoch(reading, e, chunk, seen, error);
+	}
+	for (size_t i = 0; i < STORE_CHUNK_WORDS; i++)
+		examples += (uint64_t)__builtin_popcountll(seen[i]);
+	reading->report->examples += examples;
+	if (reading->again || rc)
+		return rc;
+	if (lacks || (copy->bad_columns && keeps && stored &&
+	              !has_column(reading, STORE_EPOCH_RUN, chunk, STORE_GOLD_PROB | STORE_PRESENCE)))
+		reading->report->left.chunks++;
+	for (uint32_t row = 0; row < rows; row++)
+		reading->report->left.examples += !bit_get(reading->ids.known, row);
+	return 0;
+}
+
+/* Adds up the epochs. What the run says that it has, and does not, is left. */
+static void
+add_up(struct reading *reading)
+{
+	const struct salvage_copy *copy = reading->copy;
+	struct store_salvage_report *report = reading->report;
+	struct store_salvage_left *left = &report->left;
+	uint64_t stored = 0, missing = 0;
+
+	report->epochs = report->observations = 0;
+	for (size_t e = 0; e < reading->epoch_count; e++) {
+		const struct salvage_epoch *epoch = &reading->epochs[e];
+		const struct epoch_record *record = &epoch->stored.record;
+		const struct tally *tally = &reading->tallies[e];
+		uint64_t lacks = 0, chunks;
+
+		if (epoch->known && record->observations > tally->stored)
+			lacks = record->observations - tally->stored;
+		if (epoch->gap && record->log_rows > epoch->log_rows)
+			lacks += record->log_rows - epoch->log_rows;
+		chunks = (lacks + STORE_CHUNK - 1) / STORE_CHUNK;
+		stored += tally->stored;
+		report->epochs += tally->observations > 0;
+		report->observations += tally->observations;
+		if (reading->again)
+			continue;
+		missing += lacks;
+		left->observations += tally->unnamed;
+		left->chunks += chunks > tally->chunks ? chunks : tally->chunks;
+		left->epochs += lacks || tally->chunks || epoch->gap;
+	}
+	if (reading->again)
+		return;
+	if (copy->has_state && copy->state.observations > stored && copy->state.observations - stored > missing)
+		missing = copy->state.observations - stored;
+	left->observations += missing;
+	if (copy->has_state && copy->state.epochs > reading->epoch_count)
+		left->epochs += copy->state.epochs - reading->epoch_count;
+}
+
+/* Ends the reading's transaction, so that the writer can commit, and begins it anew. */
+static int
+commit_between(struct reading *reading, struct portolan_error *error)
+{
+	int rc;
+
+	close_transaction(reading);
+	rc = store_writer_commit(reading->copy->writer, error);
+	rc = rc ? rc : store_writer_begin(reading->copy->writer, error);
+	return rc ? rc : open_transaction(reading, error);
+}
+
+static int
+read_all(struct reading *reading, struct portolan_error *error)
+{
+	struct salvage_copy *copy = reading->copy;
+	int rc = store_writer_commit(copy->writer, error);
+
+	if (!rc)
+		rc = store_writer_begin(copy->writer, error);
+	if (!rc)
+		rc = open_transaction(reading, error);
+	for (uint32_t chunk = 0; chunk < store_chunks_of(copy->state.rows) && !rc; chunk++) {
+		rc = read_chunk(reading, chunk, error);
+		if (!rc && store_writer_pending(copy->writer) > SALVAGE_COMMIT_BYTES)
+			rc = commit_between(reading, error);
+	}
+	close_transaction(reading);
+	if (!rc)
+		add_up(reading);
+	return rc;
+}
+
+static int
+list_epochs(struct reading *reading, struct portolan_error *error)
+{
+	int rc = salvage_mend_epochs(reading->copy, &reading->epochs, &reading->epoch_count, error);
+
+	if (rc)
+		return rc;
+	reading->with_log = calloc(reading->epoch_count + 1, sizeof(*reading->with_log));
+	reading->tallies = calloc(reading->epoch_count + 1, sizeof(*reading->tallies));
+	if (!reading->with_log || !reading->tallies)
+		return store_view_no_memory(&reading->copy->writer->view, error);
+	for (size_t e = 0; e < reading->epoch_count; e++)
+		if (reading->epochs[e].log_rows) {
+			reading->with_log[reading->with_log_count] = reading->epochs[e].stored;
+			reading->with_log[reading->with_log_count++].record.log_rows =
+			        1; /* there is something to read */
+		}
+	return 0;
+}
+
+int
+salvage_read(struct salvage_copy *copy, bool again, struct store_salvage_report *report, struct portolan_error *error)
+{
+	struct reading *reading = calloc(1, sizeof(*reading));
+	int rc = reading ? store_writer_begin(copy->writer, error)
+	                 : error_set(error, STORE_E_MEMORY, "out of memory for run '%s'", copy->name);
+
+	if (!reading)
+		return rc;
+	reading->copy = copy;
+	reading->report = report;
+	reading->snapshot.info.number = copy->run;
+	reading->snapshot.rows = copy->state.rows;
+	reading->snapshot.sessions = copy->state.sessions;
+	reading->snapshot.wanted = reading->snapshot.held = UINT64_MAX;
+	report->examples = 0;
+	if (!rc)
+		rc = list_epochs(reading, error);
+	if (!rc && again)
+		rc = salvage_again_begin(copy, &reading->again, error);
+	if (!rc)
+		rc = read_all(reading, error);
+	if (!rc && again)
+		rc = salvage_again_finish(reading->again, error);
+	if (!rc)
+		rc = store_writer_commit(copy->writer, error);
+	salvage_again_free(reading->again);
+	store_merge_free(&reading->image);
+	store_merge_free(&reading->examples);
+	free(reading->epochs);
+	free(reading->with_log);
+	free(reading->tallies);
+	free(reading);
+	return rc;
+}

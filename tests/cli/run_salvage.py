@@ -1,0 +1,225 @@
+"""portolan salvage, after 200 random damages of a store's pages.
+
+    run_salvage.py PORTOLAN PORTOLAND MAKE_STORE [CASE]
+
+A reader of LMDB's format that is written here, apart from the program's own, says which pages belong to which run. A run
+none of whose pages was touched must come back exactly; whatever comes back of another run must equal what was recorded.
+"""
+
+import csv
+import io
+import json
+import os
+import random
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+import stores
+
+PORTOLAN, PORTOLAND, MAKE_STORE = sys.argv[1:4]
+CASES = 200
+PAGE = 4096
+IMPLIED = ("gold_prob", "correct")  # every observation has them
+
+
+def portolan(*words, ok=(0,)):
+    done = subprocess.run([PORTOLAN, *words], capture_output=True, text=True, timeout=120, env={**os.environ, "PORTOLAND": PORTOLAND})
+    assert done.returncode in ok, (words, done.returncode, done.stdout[-500:], done.stderr[-1000:])
+    return done
+
+
+def u(data, at, size):
+    return int.from_bytes(data[at:at + size], "little")
+
+
+class Pages:
+    """Which pages hold records of which run; `paths`: the branches that lead to them."""
+
+    def __init__(self, data):
+        self.data, self.own, self.paths, self.names = data, {}, {}, {}
+        metas = [n for n in (0, 1) if u(data, n * PAGE + 16, 4) == 0xBEEFC0DE]
+        self.meta = max(metas, key=lambda n: u(data, n * PAGE + 144, 8))
+        at = self.meta * PAGE
+        self.roots = {self.meta}
+        for page, nodes in self.leaves(u(data, at + 88 + 40, 8)):
+            self.roots.add(page[-1])
+            databases = {key: u(data, value + 40, 8) for key, value, _ in nodes}
+        self.free = {p for path, nodes in self.leaves(u(data, at + 40 + 40, 8)) for p in [*path, *(q for _, _, o in nodes for q in o)]}
+        for name, root in databases.items():
+            for path, nodes in self.leaves(root):
+                for key, value, overflow in nodes:
+                    if name in (b"meta", b"removals"):
+                        continue
+                    run = u(data, value + 16, 4) if name == b"runs" else int.from_bytes(key[16:20] if name == b"session-ids" else key[:4], "big")
+                    if name == b"runs":
+                        self.names[key.decode()] = run
+                    self.own.setdefault(run, set()).update([path[-1], *overflow])
+                    self.paths.setdefault(run, set()).update(path[:-1])
+
+    def leaves(self, root, path=()):
+        if root == 2**64 - 1:
+            return
+        at, nodes = root * PAGE, []
+        for i in range((u(self.data, at + 12, 2) - 16) // 2):
+            node = at + u(self.data, at + 16 + 2 * i, 2)
+            size, flags, key_size = u(self.data, node, 4), u(self.data, node + 4, 2), u(self.data, node + 6, 2)
+            key, value, overflow = self.data[node + 8:node + 8 + key_size], node + 8 + key_size, []
+            if u(self.data, at + 10, 2) == 1:
+                yield from self.leaves(size | flags << 32, (*path, root))
+            elif flags & 1:
+                first = u(self.data, value, 8)
+                overflow = list(range(first, first + (15 + size) // PAGE + 1))
+                value = first * PAGE + 16
+            nodes.append((key, value, overflow))
+        if u(self.data, at + 10, 2) == 2:
+            yield (*path, root), nodes
+
+
+def make(folder):
+    """Runs with declared, integer and string ids; in columns, in the log, and in both; more than a chunk; one removed."""
+    draw = np.random.RandomState(5)
+
+    def log(ids, epochs, columns=(), gold=True, rows=512):
+        batches = []
+        for epoch in epochs:
+            for at in range(0, len(ids), rows):
+                part = ids[at:at + rows]
+                p = draw.rand(len(part)).astype("f4")
+                classes = np.arange(at, at + len(part)) % 3 if gold else None
+                batches.append(stores.batch(epoch, part, p, p > 0.5, classes, **{c: draw.rand(len(part)).astype("f4") for c in columns}))
+        return batches
+
+    shuffled = list(draw.permutation(1500) * 3)
+    runs = [stores.run("declared", log(range(17000), range(2), ["margin", "mine"]), declared=17000, labels=["a", "b", "c"]),
+            stores.run("strings", log([f"id-{i}" for i in range(900)], range(4), ["margin"])),
+            stores.run("gone", log(range(3000), range(3), ["entropy"]), declared=3000),
+            stores.run("ints", log(shuffled, range(5), gold=False)),
+            stores.run("open", log(np.arange(1200) * 3, range(3), ["margin", "entropy"]), ended=False),
+            stores.run("patched", [*log(range(2000), range(2)), stores.session(10**18), *log(range(500), range(2), gold=False, rows=64)]),
+            stores.run("sparse", log(range(5, 90000, 90), range(6), ["margin"], rows=100), declared=90000)]
+    runs += [stores.run(f"small{i}", log([f"{i}:{j}" for j in range(60)], range(3))) for i in range(3)]
+    stores.make_store(MAKE_STORE, folder, runs)
+    subprocess.run([PORTOLAND, "rm", "gone", "--store", folder], check=True, capture_output=True)
+
+
+def damage(data, case):
+    """Returns the damaged file, and which of its pages were touched."""
+    draw = random.Random(case)
+    pages, manner = len(data) // PAGE, ("zeros", "random", "swap", "bytes", "cut")[case % 5 if case % 25 != 4 else 4]
+    chosen = draw.sample(range(pages), draw.choice((1, 3, 3, 6)))
+    data = bytearray(data)
+    if manner == "cut" and case % 25 == 4:
+        at = draw.randrange(PAGE * 2, len(data))
+        return bytes(data[:at]), set(range(at // PAGE, pages)), manner
+    if manner == "swap" and len(chosen) > 1:
+        contents = [bytes(data[p * PAGE:(p + 1) * PAGE]) for p in chosen]
+        for p, content in zip(chosen, contents[1:] + contents[:1]):
+            data[p * PAGE:(p + 1) * PAGE] = content
+        return bytes(data), set(chosen), manner
+    for p in chosen:
+        if manner in ("random", "swap"):
+            data[p * PAGE:(p + 1) * PAGE] = draw.randbytes(PAGE)
+        elif manner in ("zeros", "cut"):
+            data[p * PAGE:(p + 1) * PAGE] = bytes(PAGE)
+        else:
+            for _ in range(draw.choice((1, 3, 20))):
+                data[p * PAGE + draw.randrange(PAGE)] = draw.randrange(256)
+    return bytes(data), set(chosen), manner
+
+
+def rows_of(text):
+    return {(row["id"], row.get("epoch")): row for row in csv.DictReader(io.StringIO(text))}
+
+
+def compare(name, original, salvaged):
+    """Every row that came back is one that was recorded; a column beyond those that each has may be empty."""
+    before, after = rows_of(original), rows_of(salvaged)
+    for key, row in after.items():
+        assert key in before, (name, key)
+        for column, value in row.items():
+            assert value == before[key][column] or (value == "" and column not in IMPLIED), (name, key, column, value, before[key])
+    return len(before) - len(after)
+
+
+def find(name, pages):
+    """A run whose name is lost is called by its number."""
+    return next((known for known, run in pages.names.items() if name in (known, f"run-{run}")), None)
+
+
+def read(store, run, command="dynamics"):
+    done = portolan("-q", command, run, "--store", store, ok=(0, 1))
+    assert done.returncode == 0 or "no observations" in done.stderr, done
+    return done.stdout
+
+
+def check_case(case, pages, data, originals, folder, counts):
+    store, new = os.path.join(folder, "damaged"), os.path.join(folder, "new")
+    for path in (store, new):
+        shutil.rmtree(path, ignore_errors=True)
+    os.mkdir(store)
+    damaged, touched, manner = damage(data, case)
+    with open(os.path.join(store, "data.mdb"), "wb") as file:
+        file.write(damaged)
+    done = portolan("salvage", store, "-o", new, "--json", ok=(0, 1, 3))
+    with open(os.path.join(store, "data.mdb"), "rb") as file:
+        assert file.read() == damaged and os.listdir(store) == ["data.mdb"], "the damaged store was written to"
+    if done.returncode == 1:
+        assert touched & (pages.roots | {0, 1}) and not os.path.exists(new), (case, manner, done.stderr)
+        counts["nothing"] += 1
+        return
+    report = {run["run"]: run for run in json.loads(done.stdout)["runs"]}
+    assert done.returncode == (0 if all(run["salvaged"] == "whole" for run in report.values()) else 3), done
+    there = {row["name"] for row in csv.DictReader(io.StringIO(portolan("-q", "runs", "--store", new).stdout))}
+    assert {find(name, pages) for name in there} <= set(originals), (case, manner, there)  # nothing that was removed
+    assert there == {name for name, run in report.items() if run["salvaged"] != "nothing"}, (case, manner, there, report)
+    portolan("check", "--store", new, ok=(0, 3))
+    for name, run in pages.names.items():
+        if name not in originals:
+            continue
+        lost = touched & (pages.own[run] | pages.roots) or (touched & pages.paths[run] and touched & pages.free)
+        name_there = name if name in there else f"run-{run}"
+        if name_there not in there:
+            assert lost, (case, manner, name, report.get(name))
+            counts["lost"] += 1
+            continue
+        salvaged = read(new, name_there)
+        if salvaged == originals[name][0] and (not lost or read(new, name_there, "metrics") == originals[name][1]):
+            counts["exact"] += 1
+            counts["touched"] += bool(lost)
+            counts["beyond"] += report[name_there]["salvaged"] != "whole"
+            continue
+        assert lost, (case, manner, name, report[name_there])
+        assert report[name_there]["salvaged"] == "part", (case, manner, name, report[name_there])
+        missing = compare(name, originals[name][0], salvaged)
+        before, after = rows_of(originals[name][1]), rows_of(read(new, name_there, "metrics"))
+        for key, row in after.items():
+            assert row["gold"] in ("", before[key]["gold"]), (case, manner, name, row)
+        left = report[name_there]["left"]
+        assert not missing or left["observations"] or left["epochs"] or left["examples"], (case, manner, name, missing, left)
+        counts["part"] += 1
+
+
+def main():
+    counts = dict.fromkeys(("exact", "touched", "beyond", "part", "lost", "nothing"), 0)
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # syncs take no time there
+    with tempfile.TemporaryDirectory(prefix="portolan-salvage-", dir=memory) as folder:
+        os.environ["TMPDIR"] = folder
+        store = os.path.join(folder, "store")
+        make(store)
+        with open(os.path.join(store, "data.mdb"), "rb") as file:
+            data = file.read()
+        pages = Pages(data)
+        originals = {name: (read(store, name), read(store, name, "metrics")) for name in pages.names}
+        for case in [int(sys.argv[4])] if len(sys.argv) > 4 else range(CASES):
+            check_case(case, pages, data, originals, folder, counts)
+    print(counts)
+    if len(sys.argv) <= 4:
+        assert counts["exact"] > 100 * len(originals) and counts["part"] > 100, counts
+
+
+main()
