@@ -58,6 +58,7 @@ const struct verdict_text verdict_texts[VERDICT_KINDS] = {
                                     "log an id that stays with its example, or, where labels were corrected, "
                                     "measure the epochs since then (--epochs)"},
         [VERDICT_CLASSES] = {"classes", "record each model as a run of its own"},
+        [VERDICT_SALVAGED] = {"salvaged", NULL},
 };
 
 void
@@ -96,6 +97,7 @@ verdict_make(const struct store_run_info *info, const struct store_counters *cou
 	        .received = info->observations + info->replaced,
 	        .returned = session_count == 1 ? info->replaced : info->returned,
 	        .changed_labels = info->changed_labels,
+	        .left = counters->left,
 	        .epochs = info->epochs,
 	};
 	uint64_t explained = session_count > 1 ? (session_count - 1) * info->observations : 0;
@@ -171,12 +173,26 @@ find_two_processes(const struct verdict *verdict, struct findings *findings)
 		    who[0], who[1]);
 }
 
+static void
+find_salvaged(const struct store_left *left, struct findings *findings)
+{
+	char observations[NUMBER_ROOM], examples[NUMBER_ROOM], epochs[NUMBER_ROOM], chunks[NUMBER_ROOM];
+
+	if (left->epochs || left->chunks || left->examples || left->observations || left->records)
+		add(findings, VERDICT_SALVAGED,
+		    "salvaged from a damaged store, which left %s observations and %s examples; incomplete: %s epochs and %s "
+		    "chunks",
+		    grouped(left->observations, observations), grouped(left->examples, examples),
+		    grouped(left->epochs, epochs), grouped(left->chunks, chunks));
+}
+
 void
 verdict_find(const struct verdict *verdict, struct findings *findings)
 {
 	char some[NUMBER_ROOM], all[NUMBER_ROOM];
 
 	find_refused(verdict, findings);
+	find_salvaged(&verdict->left, findings);
 	if (verdict->replaced > 0 && verdict->replaced >= verdict->received - verdict->replaced) {
 		bool one_epoch = verdict->epochs == 1 && verdict->changed_labels == 0;
 

@@ -30,6 +30,7 @@ enum verdict_kind {
 	VERDICT_CHANGED_LABELS,
 	VERDICT_TWO_PROCESSES,
 	VERDICT_CLASSES,
+	VERDICT_SALVAGED,
 	VERDICT_KINDS,
 };
 struct verdict_text {
@@ -44,6 +45,7 @@ struct verdict {
 	uint64_t left_out;                            /* rows: by clients */
 	uint64_t received, replaced; /* observations; replaced: beyond what each session may log again */
 	uint64_t returned;           /* observations replaced by their own session, each of them counted */
+	struct store_left left;      /* in a damaged store */
 	uint64_t changed_labels, epochs;
 	uint64_t classes, more_classes; /* of one session, and at least so many of another; 0: no such two are known */
 	bool are_named;                 /* `classes` is how many the run names */

@@ -201,7 +201,7 @@ back_up(const struct options *options)
 static void
 say_left(const struct salvaged_run *run)
 {
-	const struct store_salvage_left *left = &run->report.left;
+	const struct store_left *left = &run->report.left;
 	char line[1024];
 
 	if (run->outcome == SALVAGED_NOTHING)

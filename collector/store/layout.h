@@ -141,7 +141,7 @@ struct batch_record {
 /* Counters (RECORD_COUNTERS: struct store_counters, RECORD_CLIENT: struct store_client) are uint64 one after another.
  * Such a record may be shorter than this version's (the rest is 0), or longer (the rest is kept). */
 #define COUNTERS_MOST 256
-_Static_assert(sizeof(struct store_counters) % 8 == 0 && sizeof(struct store_counters) / 8 == 54 &&
+_Static_assert(sizeof(struct store_counters) % 8 == 0 && sizeof(struct store_counters) / 8 == 59 &&
                        sizeof(struct store_client) == 56,
                "counters are in the order in which they were added");
 

@@ -312,7 +312,7 @@ remove_copy(const struct salvage_copy *copy, struct portolan_error *error)
 }
 
 static bool
-is_nothing(const struct store_salvage_left *left)
+is_nothing(const struct store_left *left)
 {
 	return !left->epochs && !left->chunks && !left->examples && !left->observations && !left->records;
 }

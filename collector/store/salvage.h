@@ -22,13 +22,7 @@ struct store_salvage_run {
 struct store_salvage_report {
 	uint64_t examples, epochs, observations;
 	bool whole;
-	struct store_salvage_left {
-		uint64_t epochs;       /* that lack something */
-		uint64_t chunks;       /* that lack something: each is an epoch of at most STORE_CHUNK examples */
-		uint64_t examples;     /* whose ids are lost, with all that was observed of them */
-		uint64_t observations; /* as far as they can be counted */
-		uint64_t records;      /* that were found, but are damaged */
-	} left;
+	struct store_left left;
 };
 
 /* Reads where the records of a store are, without writing to it. Runs are in order of their names. STORE_E_LOCKED: a

@@ -300,8 +300,9 @@ fold_all(struct salvage_again *again, struct portolan_error *error)
 }
 
 int
-salvage_again_finish(struct salvage_again *again, struct portolan_error *error)
+salvage_again_finish(struct salvage_again *again, const struct store_left *left, struct portolan_error *error)
 {
+	const struct store_counters more = {.left = *left};
 	const struct salvage_copy *copy = again->copy;
 	struct run_state_record state;
 	int rc = fold_all(again, error);
@@ -312,6 +313,8 @@ salvage_again_finish(struct salvage_again *again, struct portolan_error *error)
 		rc = keep_part(again, store_key_run(copy->run, RUN_IDENTITY), RECORD_RUN_IDENTITY, error);
 	if (!rc)
 		rc = keep_part(again, store_key_run(copy->run, RUN_COUNTERS), RECORD_COUNTERS, error);
+	if (!rc)
+		rc = store_writer_count(copy->writer, again->run, &more, error);
 	if (!rc)
 		rc = keep_sessions(again, error);
 	if (!rc)

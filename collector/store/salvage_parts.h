@@ -69,7 +69,8 @@ int salvage_again_begin(const struct salvage_copy *copy, struct salvage_again **
 /* Stores the observations of a chunk whose ids are known; `examples` has their labels. */
 int salvage_again_put(struct salvage_again *again, uint32_t epoch, const struct merge_chunk *image,
                       const struct merge_chunk *examples, const struct salvage_ids *ids, struct portolan_error *error);
-int salvage_again_finish(struct salvage_again *again, struct portolan_error *error);
+/* `left`: what the run lacks, which its counters say from now on. */
+int salvage_again_finish(struct salvage_again *again, const struct store_left *left, struct portolan_error *error);
 void salvage_again_free(struct salvage_again *again); /* NULL accepted */
 
 #endif

@@ -279,7 +279,7 @@ add_up(struct reading *reading)
 {
 	const struct salvage_copy *copy = reading->copy;
 	struct store_salvage_report *report = reading->report;
-	struct store_salvage_left *left = &report->left;
+	struct store_left *left = &report->left;
 	uint64_t stored = 0, missing = 0;
 
 	report->epochs = report->observations = 0;
@@ -389,7 +389,7 @@ salvage_read(struct salvage_copy *copy, bool again, struct store_salvage_report 
 	if (!rc)
 		rc = read_all(reading, error);
 	if (!rc && again)
-		rc = salvage_again_finish(reading->again, error);
+		rc = salvage_again_finish(reading->again, &report->left, error);
 	if (!rc)
 		rc = store_writer_commit(copy->writer, error);
 	salvage_again_free(reading->again);

@@ -142,6 +142,15 @@ struct store_latency {
 	uint64_t bins[STORE_LATENCY_BINS]; /* bin b: 2^b up to 2^(b+1) − 1, the first also 0, the last everything longer */
 };
 
+/* What `portolan salvage` left of a run in a damaged store. */
+struct store_left {
+	uint64_t epochs;       /* that lack something */
+	uint64_t chunks;       /* that lack something: each is an epoch of at most STORE_CHUNK examples */
+	uint64_t examples;     /* whose ids are lost, with all that was observed of them */
+	uint64_t observations; /* as far as they can be counted */
+	uint64_t records;      /* that were found, but are damaged */
+};
+
 struct store_counters {
 	uint64_t frames, bytes;                /* frames of a session; `open` frames count only in the store's
 					        * counters */
@@ -160,6 +169,7 @@ struct store_counters {
 	uint64_t last;                         /* seconds since 1970 when observations last came; 0: never */
 	uint64_t returned;                     /* see struct store_run_info; as far as epochs are folded. In a run's
 	                                          counters only */
+	struct store_left left;                /* in a run's counters only */
 };
 
 /* The counters of run `run` (its number), or, for 0, of the whole store, removed runs included. */

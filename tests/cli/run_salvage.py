@@ -200,6 +200,8 @@ def check_case(case, pages, data, originals, folder, counts):
         for key, row in after.items():
             assert row["gold"] in ("", before[key]["gold"]), (case, manner, name, row)
         left = report[name_there]["left"]
+        findings = [one["kind"] for one in json.loads(portolan("check", name_there, "--store", new, "--json", ok=(0, 3)).stdout)["findings"]]
+        assert ("salvaged" in findings) == any(left.values()), (findings, left)
         assert not missing or left["observations"] or left["epochs"] or left["examples"], (case, manner, name, missing, left)
         counts["part"] += 1
 
