@@ -377,7 +377,7 @@ def check_quiet(collector, maker):
              "noise plan one --fraction 0.1 -o plan.tsv", "noise fit two --flips flips.tsv -o model --plot fit.svg", "noise apply one --model model", "noise mixture one", "noise plan one --method aum -o samples.tsv",
              "noise confident one --suspects", "compare one two", "compare one two --average", "compare one --early-stopping --plot early.svg", "groups one --data own.tsv --id-field id", "groups one --forgetting",
              "aflite --features f.npy --labels f.txt --partitions 2 --train-size 20 --plot phases.svg -o kept", f"artifacts {corpus} -o stats.tsv", f"artifacts {corpus} --run one --id-field id --by-epoch e.csv",
-             f"upsample {corpus} -o up.tsv", "watch one --once", "completion bash", "import td --run td", "backup copy", "keygen keys", "rm gone -y"]
+             f"upsample {corpus} -o up.tsv", "watch one --once", "completion bash", "import td --run td", "backup copy", "salvage copy -o salvaged", "keygen keys", "rm gone -y"]
     listed = set(re.findall(r"^  ([a-z]+)  ", run("help", status=0).stdout, re.M))
     assert {line.split()[0] for line in lines} == listed - {"serve"}, listed
     os.environ.update(PORTOLAND=collector)
