@@ -212,6 +212,14 @@ mdb_env_set_mapsize(MDB_env *env, size_t size)
 }
 
 int
+mdb_env_set_assert(MDB_env *env, MDB_assert_func *func)
+{
+	(void)env;
+	(void)func;
+	return 0;
+}
+
+int
 mdb_env_set_maxdbs(MDB_env *env, MDB_dbi dbs)
 {
 	(void)env;

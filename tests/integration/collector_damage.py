@@ -1,6 +1,7 @@
 """Damage on disk in one run: the others are served, and the damaged one is named wherever somebody meets it."""
 
 import os
+import re
 import struct
 import subprocess
 import unittest
@@ -29,12 +30,10 @@ class Damage(CollectorTest):
         path = os.path.join(self.store, "data.mdb")
         with open(path, "rb") as file:
             data = bytearray(file.read())
-        begin, found = key + kind + bytes([1, 0, 0]), 0
-        at = data.find(begin)
-        while at >= 0:
-            data[at + len(key) + 16] ^= 4
+        begin, found = re.escape(key + kind) + b"\\x01..", 0  # version 1, and a hash of the key (STORE.md)
+        for match in re.finditer(begin, bytes(data), flags=re.DOTALL):
+            data[match.start() + len(key) + 16] ^= 4
             found += 1
-            at = data.find(begin, at + 1)
         self.assertGreater(found, 0)
         with open(path, "wb") as file:
             file.write(data)
