@@ -55,14 +55,15 @@ store_count_log(struct store_snapshot *snapshot, struct portolan_error *error)
 	return rc;
 }
 
-/* What counting the log of an epoch takes: its bytes, its batches, and a bitmap for each chunk that it may touch. */
+/* What counting the log of an epoch takes: its bytes, the overlay's batches, rows and table of chunks, and a bitmap for
+ * each chunk that it may touch. */
 static size_t
 cost_of(const struct epoch_record *record, uint64_t rows)
 {
 	const uint64_t chunks = store_chunks_of(rows), touched = record->log_rows < chunks ? record->log_rows : chunks;
 
 	return record->log_bytes + (record->log_end - record->log_begin) * sizeof(struct batch) +
-	       touched * (STORE_CHUNK / 8);
+	       record->log_rows * sizeof(struct overlay_row) + chunks * sizeof(size_t) + touched * (STORE_CHUNK / 8);
 }
 
 int

@@ -132,6 +132,27 @@ repeats_in_the_list(void **state)
 	}
 }
 
+/* Where few observations lie far apart, counting them exactly would take tables over all declared examples, epoch after
+ * epoch: the list of runs does not. */
+static void
+rough_in_the_list(void **state)
+{
+	const float gold_prob[] = {.1f, .2f, .3f};
+	const uint64_t declared = UINT64_C(4000000000), ids[] = {0, declared - 1, 0};
+	struct fixture *fixture = fixture_new();
+	uint32_t run = fixture_run(fixture, "run", declared, NULL, 0);
+
+	(void)state;
+	for (uint32_t epoch = 0; epoch < 40; epoch++) {
+		fixture_log(fixture, run,
+		            &(struct fixture_batch){.epoch = epoch, .n = 3, .ids = ids, .gold_prob = gold_prob});
+		if (epoch == 0)
+			check_listed(fixture, 2, 1, 2);
+	}
+	check_listed(fixture, 3, 40, 120);
+	fixture_free(fixture);
+}
+
 /* Duplicates within one batch: the last stays; each meeting counts for the session that brought the second. */
 static void
 duplicates_in_a_batch(void **state)
@@ -384,13 +405,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(winners),
-	        cmocka_unit_test(repeats_in_the_list),
-	        cmocka_unit_test(duplicates_in_a_batch),
-	        cmocka_unit_test(labels_change),
-	        cmocka_unit_test(refused_rows),
-	        cmocka_unit_test(several_chunks),
-	        cmocka_unit_test(every_session_counts_what_met),
+	        cmocka_unit_test(winners),           cmocka_unit_test(repeats_in_the_list),
+	        cmocka_unit_test(rough_in_the_list), cmocka_unit_test(duplicates_in_a_batch),
+	        cmocka_unit_test(labels_change),     cmocka_unit_test(refused_rows),
+	        cmocka_unit_test(several_chunks),    cmocka_unit_test(every_session_counts_what_met),
 	        cmocka_unit_test(wrong_batches),
 	};
 
