@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #define NAMES_ROOM 256 /* for a list of endings */
+#define MKTEMP_LENGTH 10
 
 static const char *const formats[] = {
         "csv", "tsv", "jsonl", "ndjson", "json", "npy", "npz", "parquet", "arrow", "feather", "h5",  "hdf5", "xlsx",
@@ -37,6 +38,7 @@ format_of_ending(const char *path)
 	while (dot && isalnum((unsigned char)dot[1 + length]))
 		length++;
 	if (length == 0 || dot == name || dot[1 + length] || number_parse(dot + 1, &number) ||
+	    (length == MKTEMP_LENGTH && dot == name + 3 && strncmp(name, "tmp", 3) == 0) ||
 	    (stat(path, &status) == 0 && !S_ISREG(status.st_mode)))
 		return NULL;
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)

@@ -326,6 +326,12 @@ def check_unknown_endings():
         done = run(*line.split(), "m.xyz", status=2)
         assert "xyz" in done.stderr and not [e for e in endings.split() if e not in done.stderr.partition("xyz")[2]], (line, done)
         assert sorted(os.listdir(".")) == before, line
+    temporary = subprocess.run(["mktemp", "-p", "."], capture_output=True, text=True, check=True).stdout.strip()
+    run("metrics", "r", "-o", temporary, status=0)
+    assert read(temporary) == run("metrics", "r").stdout.encode()
+    os.unlink(temporary)
+    for name in ("tmp.xyz", "tmp.abcde.json"):
+        assert "cannot write" in run("metrics", "r", "-o", name, status=2).stderr
 
 
 def check_small():
