@@ -8,7 +8,8 @@
 
 /*
  * A standard stream that the caller has closed is opened, so that no file gets its number: messages would go into that
- * file. It is opened the wrong way round, so that reading standard input, or writing results, fails as on a closed one.
+ * file. It becomes one that can neither be read nor written, by its number or as /dev/stdout, so that reading standard
+ * input, or writing results, fails as on a closed one.
  *
  * A file that reaches its size limit (ulimit -f) becomes an error of write(), with a message, and not a signal that
  * ends the program.
@@ -18,7 +19,7 @@ start_program(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0)
-			(void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY); /* the lowest that is free */
+			(void)!open("/", O_PATH); /* the lowest number that is free */
 	signal(SIGXFSZ, SIG_IGN);
 }
 

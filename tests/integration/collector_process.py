@@ -387,7 +387,7 @@ class Process(CollectorTest):
             client.wait_for(1)
             process.terminate()
             self.assertEqual(process.wait(30), 0)
-        self.assertEqual(streams, ["/dev/null"] * 3)
+        self.assertEqual(streams, ["/"] * 3)
         self.assertEqual(dump(self.store, "run")[0], {("1", 0): (0.5, 1)})
 
     def test_leaving_when_idle(self):
