@@ -374,6 +374,24 @@ class Process(CollectorTest):
                 self.assertEqual(process.wait(30), 0)
                 self.assertEqual(dump(store, "run")[0], {("1", 0): (0.5, 1)})
 
+    def test_without_a_network(self):
+        """Where loopback is down, what is taken over is proved all the same, and a socket file is served."""
+        alone = ["unshare", "--net", "--map-root-user"]
+        if subprocess.run([*alone, "true"], capture_output=True).returncode:
+            self.skipTest("no network namespace can be made here")
+        address = "ipc://" + os.path.join(self.directory, "own.sock")
+        process = subprocess.Popen([*alone, os.environ["PORTOLAND"], "--store", self.store, "--listen", address], stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.addCleanup(process.stderr.close)
+        self.assertIn(address, process.stderr.readline())
+        client = self.client(address)
+        client.open("run")
+        client.batch(1, 0, [1], [0.5], [True])
+        client.wait_for(1)
+        process.terminate()
+        self.assertEqual(process.wait(30), 0)
+
     def test_closed_streams(self):
         """Its log does not go into the store, which would have got the number of a stream that its parent has closed."""
         closed = "exec \"$0\" --store \"$1\" --listen tcp://127.0.0.1:* <&- >&- 2>&-"
