@@ -84,7 +84,7 @@ def asked_for(folder):
     problems = []
     rest = [entry for entry in lists_of(folder) if "|" not in entry]
     for more, missing in (["libmsgpack-dev"], ""), (["libmsgpack-c-dev"], ""), ([], "libmsgpack-c-dev|libmsgpack-dev\n"):
-        done = run(folder, ". tools/lib/packages.sh; packages_missing build", INSTALLED=" ".join(rest + more))
+        done = run(folder, ". tools/lib/packages.sh; packages_missing build demo test", INSTALLED=" ".join(rest + more))
         problems += [] if (done.stdout, done.returncode) == (missing, 0) else [f"packages_missing with {more}: {done}"]
     done = run(folder, ". tools/lib/packages.sh; install_packages build", INSTALLED=" ".join(rest), POLICY="meson:\n  Candidate: 1.0.1-5")
     problems += [] if "satisfy -q -y --no-install-recommends libmsgpack-c-dev | libmsgpack-dev\n" in done.stderr else [f"install_packages: {done}"]
