@@ -23,6 +23,7 @@ struct run_numbers {
 	struct store_run_info info;
 	struct store_counters counters;
 	struct completeness sessions; /* sums alone */
+	uint64_t replaced;            /* as far as epochs are folded; the info's can fall, when the log becomes large */
 	uint64_t told;                /* seconds since 1970: when a client last sent its counts; 0: never */
 };
 
@@ -39,9 +40,11 @@ read_run(struct store *store, const struct store_run_info *info, struct run_numb
 	if (code < 0)
 		return code;
 	completeness_sum_sessions(sessions);
-	for (size_t s = 0; s < sessions->session_count; s++)
+	for (size_t s = 0; s < sessions->session_count; s++) {
+		numbers->replaced += sessions->sessions[s].replaced;
 		if (sessions->sessions[s].client.told > numbers->told)
 			numbers->told = sessions->sessions[s].client.told;
+	}
 	free(sessions->sessions);
 	sessions->sessions = NULL;
 	return 0;
@@ -126,7 +129,8 @@ static const struct {
         {"portolan_run_repeated_observations_total", "counter", "Observations that came again and changed nothing.",
          OF(counters.repeated)},
         {"portolan_run_replaced_observations_total", "counter",
-         "Observations replaced by a later one of the same example and epoch.", OF(info.replaced)},
+         "Observations replaced by a later one of the same example and epoch, in epochs that are stored as columns.",
+         OF(replaced)},
         {"portolan_run_received_bytes_total", "counter", "Bytes of the frames that came.", OF(counters.bytes)},
         {"portolan_run_client_logged_observations_total", "counter", "Observations that clients say they logged.",
          OF(sessions.clients.logged)},

@@ -154,6 +154,24 @@ def test_metrics(server, told):
     check(samples[("portolan_store_size_bytes",)] > 0, "the store's size")
 
 
+def test_counters_grow(portolan, make_store, folder):
+    """A log grows too large for a list of runs to count it; what was counted stays counted."""
+    twice = stores.batch(0, [*range(100), *range(100)], [0.5] * 200, [True] * 200)
+    rows = 100_000
+    more = [stores.batch(1, range(begin, begin + rows), np.full(rows, 0.5), np.ones(rows), margin=np.ones(rows), entropy=np.ones(rows), max_prob=np.ones(rows))
+            for begin in range(0, 40 * rows, rows)]
+    seen = []
+    for batches in ([twice], [twice, *more]):
+        store = os.path.join(folder, f"log{len(seen)}")
+        stores.make_store(make_store, store, [stores.run("r", batches, declared=40 * rows, ended=False)])
+        with serving.serving(portolan, "--store", store) as server:
+            text = server.request("/metrics")[1].decode()
+            seen.append([sample.value for family in text_string_to_metric_families(text) if family.type == "counter"
+                         for sample in family.samples if "replaced" in sample.name])
+        shutil.rmtree(store)
+    check(len(seen[0]) == 1 and seen[0] <= seen[1], f"a counter falls: {seen}")
+
+
 def test_live(portolan, make_store, folder):
     """A run that grows gets another version; places of the old one are refused."""
     store = os.path.join(folder, "growing")
@@ -186,6 +204,7 @@ def main():
             test_match(server, portolan, store)
             test_examples(server, portolan, store, data)
             test_metrics(server, json.loads(subprocess.run([portolan, "runs", "--store", store, "--json"], capture_output=True, check=True).stdout))
+        test_counters_grow(portolan, make_store, folder)
         test_live(portolan, make_store, folder)
     finish()
 
