@@ -1,9 +1,9 @@
 /* main.c: the program portolan: finds the command and runs it. */
-#include "program/command.h"
+#include "options/command.h"
 #include "files/mapping.h"
 #include "options/help.h"
 #include "options/options.h"
-#include "program/message.h"
+#include "base/message.h"
 
 #include <portolan/portolan.h>
 #include <portolan/start.h>

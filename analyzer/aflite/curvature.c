@@ -10,7 +10,7 @@
 
 #include "factor.h"
 #include "gram.h"
-#include "program/parallel.h"
+#include "base/parallel.h"
 
 #include <portolan/error.h>
 

@@ -4,7 +4,7 @@
  */
 #include "matrix_parts.h"
 
-#include "program/parallel.h"
+#include "base/parallel.h"
 
 #include <portolan/error.h>
 

@@ -8,7 +8,7 @@
 
 #include "lockstep.h"
 #include "predict.h"
-#include "program/parallel.h"
+#include "base/parallel.h"
 #include "sweep.h"
 
 #include <portolan/error.h>

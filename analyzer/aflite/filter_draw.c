@@ -1,7 +1,7 @@
 /* filter_draw.c: a phase's training sets, each drawn by itself, from the examples in their order. */
 #include "filter_parts.h"
 
-#include "program/parallel.h"
+#include "base/parallel.h"
 
 #include <portolan/error.h>
 

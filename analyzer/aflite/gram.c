@@ -4,7 +4,7 @@
  */
 #include "gram.h"
 
-#include "program/parallel.h"
+#include "base/parallel.h"
 #include "sweep.h"
 
 #include <portolan/error.h>

@@ -7,7 +7,7 @@
  */
 #include "lockstep.h"
 
-#include "program/parallel.h"
+#include "base/parallel.h"
 #include "sweep.h"
 
 #include <portolan/error.h>

@@ -9,7 +9,7 @@
  */
 #include "predict.h"
 
-#include "program/parallel.h"
+#include "base/parallel.h"
 #include "sweep.h"
 
 #include <portolan/error.h>

@@ -2,10 +2,10 @@
  * compared. */
 #include "report.h"
 
-#include "output/lines.h"
-#include "output/table.h"
+#include "files/lines.h"
+#include "tables/table.h"
 #include "plot/chart.h"
-#include "program/number.h"
+#include "base/number.h"
 #include "statistics/random.h"
 
 #include <portolan/error.h>

@@ -2,7 +2,7 @@
 #ifndef AFLITE_REPORT_H
 #define AFLITE_REPORT_H
 
-#include "dynamics/ids.h"
+#include "base/ids.h"
 #include "files/join.h"
 #include "filter.h"
 #include "labels.h"

@@ -2,7 +2,7 @@
 #ifndef AFLITE_ROW_IDS_H
 #define AFLITE_ROW_IDS_H
 
-#include "dynamics/ids.h"
+#include "base/ids.h"
 
 struct row_ids_request {
 	size_t rows;

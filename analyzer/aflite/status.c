@@ -4,8 +4,8 @@
  */
 #include "status.h"
 
-#include "program/message.h"
-#include "program/number.h"
+#include "base/message.h"
+#include "base/number.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  */
 #include "sweep.h"
 
-#include "program/parallel.h"
+#include "base/parallel.h"
 
 #include <portolan/error.h>
 

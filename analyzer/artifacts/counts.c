@@ -6,8 +6,8 @@
  */
 #include "counts.h"
 
-#include "program/number.h"
-#include "program/parallel.h"
+#include "base/number.h"
+#include "base/parallel.h"
 
 #include <portolan/error.h>
 

@@ -4,7 +4,7 @@
  */
 #include "holders.h"
 
-#include "program/parallel.h"
+#include "base/parallel.h"
 
 #include <portolan/error.h>
 

@@ -6,7 +6,7 @@
 #ifndef HOLDERS_H
 #define HOLDERS_H
 
-#include "dynamics/ids.h"
+#include "base/ids.h"
 #include "ranking.h"
 
 #define HOLDERS_TOKENS_MAX 1000

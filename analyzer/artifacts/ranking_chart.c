@@ -2,7 +2,7 @@
  * points show nothing more. */
 #include "ranking.h"
 
-#include "program/number.h"
+#include "base/number.h"
 #include "statistics/random.h"
 
 #include <portolan/error.h>

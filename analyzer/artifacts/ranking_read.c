@@ -3,7 +3,7 @@
 #include "ranking.h"
 
 #include "files/fields.h"
-#include "program/number.h"
+#include "base/number.h"
 
 #include <portolan/error.h>
 

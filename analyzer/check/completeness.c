@@ -6,7 +6,7 @@
  */
 #include "completeness.h"
 
-#include "dynamics/ids.h"
+#include "base/ids.h"
 
 #include <portolan/error.h>
 #include <progress.h>

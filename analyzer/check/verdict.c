@@ -21,8 +21,8 @@
 
 #include "completeness.h"
 #include "dynamics/dynamics.h"
-#include "program/message.h"
-#include "program/number.h"
+#include "base/message.h"
+#include "base/number.h"
 
 #include <stdarg.h>
 #include <stdio.h>

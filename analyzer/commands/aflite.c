@@ -8,8 +8,8 @@
 #include "aflite/checkpoint.h"
 #include "aflite/status.h"
 #include "options/format.h"
-#include "program/message.h"
-#include "program/number.h"
+#include "base/message.h"
+#include "base/number.h"
 
 #include <portolan/error.h>
 

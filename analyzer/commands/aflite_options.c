@@ -4,7 +4,7 @@
 #include "glue_option.h"
 #include "options/format.h"
 #include "plot/chart.h"
-#include "program/parallel.h"
+#include "base/parallel.h"
 #include "selection/manifest.h"
 
 #include <string.h>

@@ -4,8 +4,8 @@
 #include "artifacts/sides_chart.h"
 #include "glue_option.h"
 #include "options/format.h"
-#include "program/message.h"
-#include "program/number.h"
+#include "base/message.h"
+#include "base/number.h"
 
 #include <portolan/error.h>
 

@@ -2,8 +2,8 @@
 #include "artifacts.h"
 
 #include "plot/chart.h"
-#include "program/message.h"
-#include "program/number.h"
+#include "base/message.h"
+#include "base/number.h"
 
 #include <portolan/error.h>
 

@@ -1,6 +1,6 @@
 /* backup.c: portolan backup: a copy of the store; portoland makes it. */
 #include "options/options.h"
-#include "program/handover.h"
+#include "handover.h"
 
 const struct command backup_command = {
         .name = "backup",

@@ -5,7 +5,7 @@
  * signal, which is an answer too.
  */
 #include "check/counters.h"
-#include "program/message.h"
+#include "base/message.h"
 #include "options/format.h"
 #include "check_report.h"
 

@@ -3,7 +3,7 @@
 
 #include "check/counters.h"
 #include "output/rows.h"
-#include "program/number.h"
+#include "base/number.h"
 
 static const char *
 verdict_of(const struct completeness *result)

@@ -5,7 +5,7 @@
  * The runs are held side by side, as numbers per example: every pair is compared from memory. Put together
  * (--average), only two are held at a time.
  */
-#include "dynamics/arrays.h"
+#include "base/arrays.h"
 #include "compare_report.h"
 
 #include "compare/early_stopping.h"
@@ -13,10 +13,10 @@
 #include "dynamics/aggregate.h"
 #include "plot/chart.h"
 #include "plot/picture.h"
-#include "program/message.h"
-#include "program/number.h"
+#include "base/message.h"
+#include "base/number.h"
 #include "options/format.h"
-#include "output/table.h"
+#include "tables/table.h"
 #include "rule_options.h"
 #include "selection/region_list.h"
 

@@ -2,7 +2,7 @@
 #include "completion/candidates.h"
 #include "options/options.h"
 #include "output/output.h"
-#include "program/message.h"
+#include "base/message.h"
 
 #include <errno.h>
 #include <string.h>

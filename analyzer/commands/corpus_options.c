@@ -1,8 +1,8 @@
 /* corpus_options.c: see corpus_options.h. */
 #include "corpus_options.h"
 
-#include "program/message.h"
-#include "program/number.h"
+#include "base/message.h"
+#include "base/number.h"
 
 #include <string.h>
 

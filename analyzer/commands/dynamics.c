@@ -1,13 +1,13 @@
 /* dynamics.c: portolan dynamics: every observation of a run, as it was recorded. */
 #include "dynamics/dynamics.h"
 
-#include "dynamics/arrays.h"
+#include "base/arrays.h"
 #include "observations/contents.h"
 #include "observations/write.h"
 #include "options/format.h"
 #include "output/output.h"
-#include "program/message.h"
-#include "program/number.h"
+#include "base/message.h"
+#include "base/number.h"
 
 #include <portolan/error.h>
 

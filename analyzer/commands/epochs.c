@@ -5,7 +5,7 @@
  */
 #include "options/format.h"
 #include "output/rows.h"
-#include "program/message.h"
+#include "base/message.h"
 #include "watch/live.h"
 
 #include <portolan/error.h>

@@ -1,5 +1,5 @@
 /* groups.c: portolan groups: how a selection differs from the whole; or how often examples were forgotten. */
-#include "dynamics/arrays.h"
+#include "base/arrays.h"
 #include "glue_option.h"
 #include "groups.h"
 #include "options/format.h"

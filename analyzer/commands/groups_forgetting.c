@@ -1,8 +1,8 @@
 /* groups_forgetting.c: portolan groups --forgetting: how many examples were forgotten how often. */
 #include "groups.h"
 
-#include "program/message.h"
-#include "program/number.h"
+#include "base/message.h"
+#include "base/number.h"
 
 static void
 say_forgettable(const struct forgetting *forgetting)

@@ -1,9 +1,9 @@
 /* groups_summary.c: portolan groups --data: the selection beside the whole. */
 #include "groups.h"
 
-#include "dynamics/arrays.h"
-#include "program/message.h"
-#include "program/number.h"
+#include "base/arrays.h"
+#include "base/message.h"
+#include "base/number.h"
 
 #include <portolan/error.h>
 

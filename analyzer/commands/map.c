@@ -8,8 +8,8 @@
 #include "map/drawing.h"
 #include "map_html.h"
 #include "map_report.h"
-#include "program/message.h"
-#include "program/number.h"
+#include "base/message.h"
+#include "base/number.h"
 #include "options/options.h"
 #include "rule_options.h"
 

@@ -2,8 +2,8 @@
 #include "map_html.h"
 
 #include "output/report.h"
-#include "program/message.h"
-#include "program/number.h"
+#include "base/message.h"
+#include "base/number.h"
 #include "serve/html_file.h"
 
 #include <string.h>

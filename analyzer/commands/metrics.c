@@ -1,7 +1,7 @@
 /* metrics.c: portolan metrics: every example's measures, in five formats. */
 #include "dynamics/dynamics.h"
 #include "options/format.h"
-#include "output/export.h"
+#include "tables/export.h"
 #include "output/output.h"
 
 #include <portolan/error.h>

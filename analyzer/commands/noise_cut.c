@@ -3,8 +3,8 @@
 
 #include "noise/confident.h"
 #include "noise/threshold_samples.h"
-#include "program/message.h"
-#include "program/number.h"
+#include "base/message.h"
+#include "base/number.h"
 
 #include <portolan/error.h>
 

@@ -1,12 +1,12 @@
 /* noise_learn.c: noise fit: fits a classifier to labels that were flipped on purpose. */
 #include "noise.h"
 
-#include "dynamics/arrays.h"
+#include "base/arrays.h"
 #include "noise/densities.h"
 #include "noise/flips.h"
 #include "noise/model.h"
-#include "program/message.h"
-#include "program/number.h"
+#include "base/message.h"
+#include "base/number.h"
 #include "output/rows.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* noise_plan.c: noise plan: which labels to change on purpose before training again: flips, or threshold samples. */
 #include "noise.h"
 
-#include "dynamics/arrays.h"
+#include "base/arrays.h"
 #include "noise/flips.h"
 #include "noise/threshold_samples.h"
 #include "selection/manifest.h"

@@ -1,11 +1,11 @@
 /* noise_rank.c: noise apply and noise mixture: every example with a score between 0 and 1, the most suspect first. */
 #include "noise_scored.h"
 
-#include "dynamics/arrays.h"
+#include "base/arrays.h"
 #include "noise/densities.h"
 #include "noise/model.h"
-#include "program/message.h"
-#include "program/number.h"
+#include "base/message.h"
+#include "base/number.h"
 #include "statistics/mixture.h"
 
 #include <portolan/error.h>

@@ -1,9 +1,9 @@
 /* noise_scored.c: see noise_scored.h. */
 #include "noise_scored.h"
 
-#include "dynamics/arrays.h"
-#include "program/message.h"
-#include "program/number.h"
+#include "base/arrays.h"
+#include "base/message.h"
+#include "base/number.h"
 
 #include <portolan/error.h>
 

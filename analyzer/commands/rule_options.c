@@ -1,7 +1,7 @@
 /* rule_options.c: see rule_options.h. */
 #include "rule_options.h"
 
-#include "program/suggest.h"
+#include "base/suggest.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* runs.c: portolan runs: the runs in the store, one line each. */
 #include "check/run_report.h"
-#include "program/message.h"
+#include "base/message.h"
 #include "options/format.h"
 #include "output/rows.h"
 

@@ -5,8 +5,8 @@
  * mapped, so that takes no memory for its text.
  */
 #include "files/join.h"
-#include "program/message.h"
-#include "program/parallel.h"
+#include "base/message.h"
+#include "base/parallel.h"
 #include "select_files.h"
 #include "select_options.h"
 #include "selection/trajectories.h"

@@ -1,8 +1,8 @@
 /* select_files.c: one ranking, one file for each size, and beside each file its manifest. */
 #include "select_files.h"
 
-#include "dynamics/arrays.h"
-#include "program/message.h"
+#include "base/arrays.h"
+#include "base/message.h"
 #include "output/claims.h"
 #include "output/rows.h"
 

@@ -7,7 +7,7 @@
 #include "select_options.h"
 
 #include "options/format.h"
-#include "program/message.h"
+#include "base/message.h"
 #include "rule_options.h"
 #include "glue_option.h"
 #include "select_files.h"

@@ -3,7 +3,7 @@
 #define SELECT_OPTIONS_H
 
 #include "dynamics/aggregate.h"
-#include "program/number.h"
+#include "base/number.h"
 #include "options/options.h"
 #include "select_output.h"
 #include "selection/pool.h"

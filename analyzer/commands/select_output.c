@@ -3,11 +3,11 @@
 
 #include "files/join.h"
 #include "options/format.h"
-#include "program/message.h"
-#include "output/lines.h"
+#include "base/message.h"
+#include "files/lines.h"
 #include "output/npy.h"
-#include "program/number.h"
-#include "output/table.h"
+#include "base/number.h"
+#include "tables/table.h"
 
 #include <json_line.h>
 #include <portolan/error.h>

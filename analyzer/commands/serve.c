@@ -8,7 +8,7 @@
 #include "files/content.h"
 #include "glue_option.h"
 #include "options/options.h"
-#include "program/message.h"
+#include "base/message.h"
 #include "serve/browser.h"
 #include "serve/listen.h"
 #include "serve/certificate.h"

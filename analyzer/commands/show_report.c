@@ -5,9 +5,9 @@
 #include "show_report.h"
 
 #include "output/rows.h"
-#include "program/number.h"
+#include "base/number.h"
 #include "serve/examples.h"
-#include "watch/terminal.h"
+#include "base/terminal.h"
 
 #include <math.h>
 #include <stdlib.h>

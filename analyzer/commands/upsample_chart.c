@@ -3,7 +3,7 @@
 #include "upsample.h"
 
 #include "plot/chart.h"
-#include "program/number.h"
+#include "base/number.h"
 
 #include <portolan/error.h>
 

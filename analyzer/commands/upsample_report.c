@@ -2,7 +2,7 @@
 #include "upsample.h"
 
 #include "output/rows.h"
-#include "program/number.h"
+#include "base/number.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,10 +5,10 @@
  * long look is followed by a longer wait, so that looking takes at most a tenth of the time.
  */
 #include "output/report.h"
-#include "program/message.h"
-#include "program/style.h"
+#include "base/message.h"
+#include "base/style.h"
 #include "options/options.h"
-#include "watch/terminal.h"
+#include "base/terminal.h"
 
 #include <portolan/clock.h>
 

@@ -8,8 +8,8 @@
  */
 #include "early_stopping.h"
 
-#include "dynamics/arrays.h"
-#include "program/parallel.h"
+#include "base/arrays.h"
+#include "base/parallel.h"
 #include "statistics/correlation.h"
 
 #include <portolan/error.h>

@@ -7,7 +7,7 @@
 #include "pairs.h"
 
 #include "dynamics/aggregate.h"
-#include "dynamics/arrays.h"
+#include "base/arrays.h"
 #include "statistics/correlation.h"
 
 #include <portolan/error.h>

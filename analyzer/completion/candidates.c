@@ -10,7 +10,7 @@
 #include "dynamics/dynamics.h"
 #include "options/help.h"
 #include "options/options.h"
-#include "program/command.h"
+#include "options/command.h"
 #include "selection/selection.h"
 
 #include <portolan/store.h>

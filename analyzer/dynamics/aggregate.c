@@ -6,10 +6,10 @@
  */
 #include "aggregate.h"
 
-#include "arrays.h"
+#include "base/arrays.h"
 
-#include "program/message.h"
-#include "program/number.h"
+#include "base/message.h"
+#include "base/number.h"
 
 #include <portolan/error.h>
 

@@ -4,7 +4,7 @@
  */
 #include "scan.h"
 
-#include "program/message.h"
+#include "base/message.h"
 
 int
 dynamics_choose_epochs(const struct dynamics *dynamics, struct common_options *common, const char *run,

@@ -6,11 +6,11 @@
  */
 #include "dynamics.h"
 
-#include "arrays.h"
+#include "base/arrays.h"
 #include "scan.h"
 
-#include "program/message.h"
-#include "program/parallel.h"
+#include "base/message.h"
+#include "base/parallel.h"
 
 #include <portolan/error.h>
 

@@ -11,7 +11,7 @@
 #define DYNAMICS_H
 
 #include "check/verdict.h"
-#include "ids.h"
+#include "base/ids.h"
 #include "measures.h"
 #include "never_learned.h"
 #include "options/options.h"

@@ -13,7 +13,7 @@
 #include "measures_complete.h"
 
 #include "log_product.h"
-#include "program/widths.h"
+#include "base/widths.h"
 
 #include <math.h>
 #include <string.h>

@@ -9,7 +9,7 @@
  */
 #include "measures_windows.h"
 
-#include "program/widths.h"
+#include "base/widths.h"
 
 #include <math.h>
 

@@ -11,7 +11,7 @@
  */
 #include "scan.h"
 
-#include "program/parallel.h"
+#include "base/parallel.h"
 #include "scan_part.h"
 
 #include <portolan/error.h>

@@ -1,7 +1,7 @@
 /* trace.c: see trace.h. */
 #include "trace.h"
 
-#include "arrays.h"
+#include "base/arrays.h"
 #include "measures_tdds.h"
 
 #include <portolan/error.h>

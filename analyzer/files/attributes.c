@@ -6,8 +6,8 @@
  */
 #include "attributes.h"
 
-#include "dynamics/arrays.h"
-#include "program/number.h"
+#include "base/arrays.h"
+#include "base/number.h"
 
 #include <portolan/error.h>
 

@@ -1,10 +1,10 @@
 /* join.c: one pass over the file, then the matches sorted by rank. Lines are printed from where they lie. */
 #include "join.h"
 
-#include "dynamics/arrays.h"
-#include "program/message.h"
-#include "program/number.h"
-#include "statistics/sort.h"
+#include "base/arrays.h"
+#include "base/message.h"
+#include "base/number.h"
+#include "base/sort.h"
 
 #include <portolan/error.h>
 

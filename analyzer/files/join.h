@@ -2,7 +2,7 @@
 #ifndef JOIN_H
 #define JOIN_H
 
-#include "dynamics/ids.h"
+#include "base/ids.h"
 #include "fields.h"
 
 /* Records that may not be as their owner thinks. Lines are those of the file, from 1. */

@@ -2,7 +2,7 @@
 #include "list.h"
 
 #include "npy_read.h"
-#include "program/number.h"
+#include "base/number.h"
 #include "records.h"
 
 #include <portolan/error.h>

@@ -8,7 +8,7 @@
 
 #include "glue.h"
 
-#include "program/suggest.h"
+#include "base/suggest.h"
 
 #include <portolan/error.h>
 

@@ -4,7 +4,7 @@
  */
 #include "columns.h"
 
-#include "dynamics/arrays.h"
+#include "base/arrays.h"
 #include "words.h"
 
 #include <json_line.h>

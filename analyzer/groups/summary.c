@@ -1,8 +1,8 @@
 /* summary.c: see summary.h. The values of a group are gathered first, those of the selection before the rest. */
 #include "summary.h"
 
-#include "dynamics/arrays.h"
-#include "program/parallel.h"
+#include "base/arrays.h"
+#include "base/parallel.h"
 #include "statistics/bootstrap.h"
 
 #include <portolan/error.h>

@@ -9,7 +9,7 @@
 #include "drawing.h"
 
 #include "dynamics/trace.h"
-#include "program/parallel.h"
+#include "base/parallel.h"
 
 #include <portolan/error.h>
 #include <progress.h>

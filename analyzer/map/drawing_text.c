@@ -2,7 +2,7 @@
 #include "drawing.h"
 
 #include "dynamics/measures.h"
-#include "program/number.h"
+#include "base/number.h"
 
 #include <math.h>
 #include <stdarg.h>

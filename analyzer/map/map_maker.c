@@ -7,7 +7,7 @@
  */
 #include "map_maker.h"
 
-#include "dynamics/arrays.h"
+#include "base/arrays.h"
 #include "statistics/random.h"
 #include "statistics/top.h"
 

@@ -1,7 +1,7 @@
 /* map_sample.c: see map_sample.h. */
 #include "map_sample.h"
 
-#include "dynamics/arrays.h"
+#include "base/arrays.h"
 #include "statistics/random.h"
 
 static int

@@ -6,7 +6,7 @@
 #ifndef MAP_SAMPLE_H
 #define MAP_SAMPLE_H
 
-#include "statistics/sort.h"
+#include "base/sort.h"
 
 #include <portolan/portolan.h>
 

@@ -7,7 +7,7 @@
  */
 #include "map_sheet.h"
 
-#include "program/number.h"
+#include "base/number.h"
 
 #include <math.h>
 #include <string.h>

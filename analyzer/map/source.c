@@ -1,8 +1,8 @@
 /* source.c: see source.h. */
 #include "source_parts.h"
 
-#include "dynamics/arrays.h"
-#include "program/suggest.h"
+#include "base/arrays.h"
+#include "base/suggest.h"
 
 #include <portolan/error.h>
 

@@ -6,7 +6,7 @@
  */
 #include "source_parts.h"
 
-#include "dynamics/arrays.h"
+#include "base/arrays.h"
 
 #include <portolan/error.h>
 

@@ -8,8 +8,8 @@
  */
 #include "source_parts.h"
 
-#include "dynamics/arrays.h"
-#include "program/number.h"
+#include "base/arrays.h"
+#include "base/number.h"
 
 #include <portolan/error.h>
 

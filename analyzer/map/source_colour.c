@@ -1,7 +1,7 @@
 /* source_colour.c: the colours of a map's examples from a user's file; see source.h. */
 #include "source_parts.h"
 
-#include "dynamics/arrays.h"
+#include "base/arrays.h"
 
 #include <portolan/error.h>
 

@@ -1,7 +1,7 @@
 /* source_file.c: a map of a file of coordinates; see source.h. */
 #include "source_parts.h"
 
-#include "dynamics/arrays.h"
+#include "base/arrays.h"
 
 #include <portolan/error.h>
 

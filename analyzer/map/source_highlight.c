@@ -7,9 +7,9 @@
  */
 #include "source_parts.h"
 
-#include "dynamics/arrays.h"
+#include "base/arrays.h"
 #include "files/list.h"
-#include "program/number.h"
+#include "base/number.h"
 
 #include <portolan/error.h>
 

@@ -2,7 +2,7 @@
  * as there may be many others. */
 #include "confident.h"
 
-#include "dynamics/arrays.h"
+#include "base/arrays.h"
 #include "selection/classes.h"
 
 #include <portolan/error.h>

@@ -4,9 +4,9 @@
  */
 #include "densities.h"
 
-#include "dynamics/arrays.h"
+#include "base/arrays.h"
 #include "plot/chart.h"
-#include "program/number.h"
+#include "base/number.h"
 
 #include <portolan/error.h>
 

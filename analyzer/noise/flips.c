@@ -6,10 +6,10 @@
  */
 #include "flips.h"
 
-#include "dynamics/arrays.h"
+#include "base/arrays.h"
 #include "files/join.h"
-#include "output/table.h"
-#include "program/number.h"
+#include "tables/table.h"
+#include "base/number.h"
 
 #include <portolan/error.h>
 

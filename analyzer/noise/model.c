@@ -6,7 +6,7 @@
  */
 #include "model.h"
 
-#include "dynamics/arrays.h"
+#include "base/arrays.h"
 #include "selection/selection.h"
 #include "statistics/random.h"
 

@@ -1,8 +1,8 @@
 /* plan.c: drawing flips; see flips.h. The draw depends on the ids, not on the order in which examples were recorded. */
 #include "flips.h"
 
-#include "dynamics/arrays.h"
-#include "program/number.h"
+#include "base/arrays.h"
+#include "base/number.h"
 #include "selection/region_list.h"
 #include "selection/selection.h"
 #include "statistics/random.h"

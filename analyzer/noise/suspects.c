@@ -1,8 +1,8 @@
 /* suspects.c: see suspects.h. */
 #include "suspects.h"
 
-#include "dynamics/arrays.h"
-#include "output/table.h"
+#include "base/arrays.h"
+#include "tables/table.h"
 #include "selection/selection.h"
 
 #include <portolan/error.h>

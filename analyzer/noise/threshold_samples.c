@@ -1,8 +1,8 @@
 /* threshold_samples.c: see threshold_samples.h. What is drawn depends on the ids, not on the order of recording. */
 #include "threshold_samples.h"
 
-#include "dynamics/arrays.h"
-#include "program/number.h"
+#include "base/arrays.h"
+#include "base/number.h"
 #include "selection/classes.h"
 #include "selection/selection.h"
 #include "statistics/random.h"

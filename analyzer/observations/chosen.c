@@ -1,7 +1,7 @@
 /* chosen.c: see chosen.h. Each block with a chosen example is read, and measured by trace.h. */
 #include "chosen.h"
 
-#include "dynamics/arrays.h"
+#include "base/arrays.h"
 #include "dynamics/trace.h"
 
 #include <portolan/error.h>

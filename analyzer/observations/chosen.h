@@ -6,7 +6,7 @@
 #ifndef OBSERVATIONS_CHOSEN_H
 #define OBSERVATIONS_CHOSEN_H
 
-#include "dynamics/places.h"
+#include "files/places.h"
 #include "serve/stories.h"
 
 struct chosen {

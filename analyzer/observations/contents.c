@@ -9,7 +9,7 @@
 
 #include "check/run_report.h"
 #include "layout.h"
-#include "program/parallel.h"
+#include "base/parallel.h"
 #include "records.h"
 
 #include <portolan/error.h>

@@ -1,7 +1,7 @@
 /* layout.c: see layout.h. A user's column with the name of a built-in one is called user_NAME. */
 #include "layout.h"
 
-#include "program/suggest.h"
+#include "base/suggest.h"
 
 #include <portolan/error.h>
 

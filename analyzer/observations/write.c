@@ -10,9 +10,9 @@
  */
 #include "write.h"
 
-#include "dynamics/arrays.h"
-#include "output/table_npy.h"
-#include "program/parallel.h"
+#include "base/arrays.h"
+#include "tables/table_npy.h"
+#include "base/parallel.h"
 #include "records.h"
 #include "survey.h"
 

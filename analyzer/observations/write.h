@@ -7,7 +7,7 @@
 #ifndef OBSERVATIONS_WRITE_H
 #define OBSERVATIONS_WRITE_H
 
-#include "dynamics/places.h"
+#include "files/places.h"
 #include "layout.h"
 
 struct observations_request {

@@ -8,7 +8,7 @@
  */
 #include "format.h"
 
-#include "program/number.h"
+#include "base/number.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -14,7 +14,7 @@
 #include "completion/candidates.h"
 #include "options.h"
 #include "pager.h"
-#include "program/message.h"
+#include "base/message.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -11,9 +11,9 @@
 #include "dynamics/measures.h"
 #include "help.h"
 #include "output/claims.h"
-#include "program/message.h"
-#include "program/style.h"
-#include "program/suggest.h"
+#include "base/message.h"
+#include "base/style.h"
+#include "base/suggest.h"
 #include "values.h"
 
 #include <stdarg.h>

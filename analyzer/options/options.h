@@ -16,7 +16,7 @@
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
-#include "program/command.h"
+#include "command.h"
 
 #include <stdbool.h>
 #include <stdint.h>

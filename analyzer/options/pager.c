@@ -1,7 +1,7 @@
 /* pager.c: see pager.h. A user who leaves the pager before the end closes the pipe, which is no failure. */
 #include "pager.h"
 
-#include "watch/terminal.h"
+#include "base/terminal.h"
 
 #include <signal.h>
 #include <stdio.h>

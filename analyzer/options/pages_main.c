@@ -2,7 +2,7 @@
  * of a command. */
 #include "help.h"
 #include "options.h"
-#include "program/message.h"
+#include "base/message.h"
 
 #include <portolan/portolan.h>
 

@@ -1,8 +1,8 @@
 /* values.c: converts the argument of an option to the value of its kind, and reports what is wrong with it. */
 #include "values.h"
 
-#include "program/number.h"
-#include "program/suggest.h"
+#include "base/number.h"
+#include "base/suggest.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  */
 #include "npy.h"
 
-#include "dynamics/ids.h"
+#include "base/ids.h"
 
 #include <stdio.h>
 #include <stdlib.h>

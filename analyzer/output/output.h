@@ -7,7 +7,7 @@
 #ifndef OUTPUT_H
 #define OUTPUT_H
 
-#include "program/style.h"
+#include "base/style.h"
 
 #include <portolan/portolan.h>
 

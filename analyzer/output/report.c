@@ -1,7 +1,7 @@
 /* report.c: reports as JSON and as text; see report.h. */
 #include "report.h"
 
-#include "program/number.h"
+#include "base/number.h"
 #include "text.h"
 
 #include <math.h>

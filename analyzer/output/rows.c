@@ -2,8 +2,8 @@
  * (rows_kept.h). */
 #include "rows.h"
 
-#include "program/message.h"
-#include "program/number.h"
+#include "base/message.h"
+#include "base/number.h"
 #include "rows_kept.h"
 #include "text.h"
 

@@ -2,12 +2,12 @@
  * rows_kept.c: see rows_kept.h.
  *
  * A cell is 8 bytes: a number, or the place of its text, which follows its length. Both arrays count against
- * --max-memory, and lie in temporary files beyond it (dynamics/arrays.h).
+ * --max-memory, and lie in temporary files beyond it (base/arrays.h).
  */
 #include "rows_kept.h"
 
-#include "dynamics/arrays.h"
-#include "dynamics/ids.h"
+#include "base/arrays.h"
+#include "base/ids.h"
 #include "npy.h"
 
 #include <portolan/error.h>

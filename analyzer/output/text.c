@@ -1,7 +1,7 @@
 /* text.c: quoting and numbers for CSV and JSON, written straight into the output's buffer. */
 #include "text.h"
 
-#include "program/number.h"
+#include "base/number.h"
 
 #include <math.h>
 #include <stdio.h>

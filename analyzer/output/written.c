@@ -1,7 +1,7 @@
 /* written.c: see written.h. The first few files are named; all others are counted. */
 #include "written.h"
 
-#include "program/message.h"
+#include "base/message.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -13,7 +13,7 @@
 #include "frame.h"
 #include "picture.h"
 
-#include "program/number.h"
+#include "base/number.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* frame.c: see frame.h. Panels stand one below the other, as they mostly share their horizontal axis. */
 #include "frame.h"
 
-#include "program/number.h"
+#include "base/number.h"
 #include "script.h"
 
 #include <math.h>

@@ -10,7 +10,7 @@
 #include "describe.h"
 #include "output/claims.h"
 #include "output/output.h"
-#include "program/message.h"
+#include "base/message.h"
 
 #include <portolan/error.h>
 #include <progress.h>

@@ -1,7 +1,7 @@
 /* balanced.c: see balanced.h. Groups are laid out one after the other, each shuffled; rounds then take from all. */
 #include "balanced.h"
 
-#include "dynamics/arrays.h"
+#include "base/arrays.h"
 
 #include <portolan/error.h>
 

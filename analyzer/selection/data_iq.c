@@ -1,7 +1,7 @@
 /* data_iq.c: see data_iq.h. */
 #include "data_iq.h"
 
-#include "dynamics/arrays.h"
+#include "base/arrays.h"
 #include "statistics/top.h"
 
 #include <portolan/portolan.h>

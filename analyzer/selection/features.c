@@ -1,7 +1,7 @@
 /* features.c: rows are found by id once, and looked up by dense index from then on. */
 #include "features.h"
 
-#include "dynamics/arrays.h"
+#include "base/arrays.h"
 #include "files/list.h"
 
 #include <portolan/error.h>

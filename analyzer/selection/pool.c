@@ -1,9 +1,9 @@
 /* pool.c: each list marks the examples it names; the examples that all marks leave are copied in order. */
 #include "pool.h"
 
-#include "dynamics/arrays.h"
+#include "base/arrays.h"
 #include "files/list.h"
-#include "program/number.h"
+#include "base/number.h"
 
 #include <portolan/error.h>
 

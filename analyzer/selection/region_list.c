@@ -1,7 +1,7 @@
 /* region_list.c: see region_list.h. */
 #include "region_list.h"
 
-#include "dynamics/arrays.h"
+#include "base/arrays.h"
 #include "statistics/top.h"
 
 #include <portolan/portolan.h>

@@ -1,7 +1,7 @@
 /* regions.c: where the cuts lie; see regions.h. */
 #include "regions.h"
 
-#include "program/number.h"
+#include "base/number.h"
 
 #include <math.h>
 #include <string.h>

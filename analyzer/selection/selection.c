@@ -9,7 +9,7 @@
 
 #include "beta.h"
 #include "data_iq.h"
-#include "dynamics/arrays.h"
+#include "base/arrays.h"
 #include "region_list.h"
 #include "strata.h"
 #include "trajectories.h"

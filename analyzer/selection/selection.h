@@ -10,7 +10,7 @@
 #include "dynamics/dynamics.h"
 #include "features.h"
 #include "regions.h"
-#include "statistics/sort.h"
+#include "base/sort.h"
 
 enum selection_kind {
 	SELECT_MEASURE,

@@ -9,7 +9,7 @@
 #include "selection_plan.h"
 
 #include "classes.h"
-#include "dynamics/arrays.h"
+#include "base/arrays.h"
 
 #include <portolan/error.h>
 

@@ -2,7 +2,7 @@
 #include "strata.h"
 
 #include "balanced.h"
-#include "dynamics/arrays.h"
+#include "base/arrays.h"
 #include "selection.h"
 #include "statistics/top.h"
 

@@ -2,7 +2,7 @@
 #include "trajectories.h"
 
 #include "balanced.h"
-#include "dynamics/arrays.h"
+#include "base/arrays.h"
 #include "statistics/k_means.h"
 
 #include <portolan/error.h>

@@ -1,7 +1,7 @@
 /* within.c: evaluates a selection, which within_read.c has read, on a run. */
 #include "within_parts.h"
 
-#include "program/number.h"
+#include "base/number.h"
 
 #include <portolan/error.h>
 

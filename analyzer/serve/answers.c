@@ -1,7 +1,7 @@
 /* answers.c: shared by the functions that answer requests. */
 #include "answers.h"
 
-#include "program/number.h"
+#include "base/number.h"
 
 #include <portolan/error.h>
 

@@ -1,7 +1,7 @@
 /* examples.c: an example with all of its data. */
 #include "examples.h"
 
-#include "program/number.h"
+#include "base/number.h"
 
 #include <portolan/clock.h>
 

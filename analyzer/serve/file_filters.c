@@ -4,7 +4,7 @@
 #include "categories.h"
 #include "examples.h"
 
-#include "program/number.h"
+#include "base/number.h"
 
 #include <portolan/error.h>
 

@@ -12,7 +12,7 @@
 #include "map/map_sample.h"
 #include "map/source.h"
 #include "output/report.h"
-#include "program/number.h"
+#include "base/number.h"
 #include "selection/manifest.h"
 
 #include <portolan/error.h>

@@ -2,7 +2,7 @@
 #include "answers.h"
 #include "colours.h"
 
-#include "program/number.h"
+#include "base/number.h"
 
 #include <portolan/error.h>
 

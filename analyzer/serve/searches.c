@@ -1,7 +1,7 @@
 /* searches.c: a search runs under the lock, so a request for the same text waits for its answer. */
 #include "searches.h"
 
-#include "program/parallel.h"
+#include "base/parallel.h"
 
 #include <portolan/error.h>
 

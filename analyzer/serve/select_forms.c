@@ -7,8 +7,8 @@
 
 #include "output/output.h"
 #include "output/report.h"
-#include "output/table.h"
-#include "program/number.h"
+#include "tables/table.h"
+#include "base/number.h"
 #include "selection/manifest.h"
 
 #include <portolan/error.h>

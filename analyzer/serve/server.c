@@ -2,7 +2,7 @@
 #include "answers.h"
 #include "page.h"
 
-#include "program/message.h"
+#include "base/message.h"
 
 #include <portolan/error.h>
 

@@ -3,7 +3,7 @@
 #include "texts.h"
 
 #include <json_line.h>
-#include "program/number.h"
+#include "base/number.h"
 
 #include <portolan/error.h>
 

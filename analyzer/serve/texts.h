@@ -6,7 +6,7 @@
 #ifndef TEXTS_H
 #define TEXTS_H
 
-#include "dynamics/ids.h"
+#include "base/ids.h"
 #include "files/attributes.h"
 
 #include "output/report.h"

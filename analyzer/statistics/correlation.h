@@ -10,7 +10,7 @@
 #ifndef CORRELATION_H
 #define CORRELATION_H
 
-#include "sort.h"
+#include "base/sort.h"
 
 double correlation_pearson(const double *x, const double *y, size_t n);
 

@@ -4,7 +4,7 @@
  */
 #include "k_means.h"
 
-#include "program/widths.h"
+#include "base/widths.h"
 
 #include <float.h>
 #include <string.h>

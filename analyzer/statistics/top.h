@@ -2,7 +2,7 @@
 #ifndef TOP_H
 #define TOP_H
 
-#include "sort.h"
+#include "base/sort.h"
 
 #include <stdbool.h>
 

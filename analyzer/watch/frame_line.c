@@ -1,7 +1,7 @@
 /* frame_line.c: a look as one line, for logs. */
 #include "frame.h"
 
-#include "program/number.h"
+#include "base/number.h"
 
 #include <math.h>
 

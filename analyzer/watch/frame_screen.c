@@ -6,7 +6,7 @@
  */
 #include "frame.h"
 
-#include "program/number.h"
+#include "base/number.h"
 #include "small_map.h"
 
 #include <math.h>

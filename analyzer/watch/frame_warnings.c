@@ -1,7 +1,7 @@
 /* frame_warnings.c: warnings about the run's recording. */
 #include "frame.h"
 
-#include "program/number.h"
+#include "base/number.h"
 
 #include <stdarg.h>
 

@@ -8,7 +8,7 @@
 
 #include <dynamics/measures.h>
 #include <options/options.h>
-#include <program/number.h>
+#include <base/number.h>
 #include <selection/selection.h>
 
 #include <math.h>

@@ -3,7 +3,7 @@
 
 #include "fuzz.h"
 
-#include <dynamics/arrays.h>
+#include <base/arrays.h>
 #include <map/map_maker.h>
 #include <selection/selection_plan.h>
 

@@ -1,7 +1,7 @@
 /* test_attributes.c: columns of users' files: their kinds, what is missing, and what is refused. */
 #include "unit.h"
 
-#include "dynamics/arrays.h"
+#include "base/arrays.h"
 #include "files/attributes.h"
 
 #include <math.h>

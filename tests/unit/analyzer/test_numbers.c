@@ -1,10 +1,10 @@
 /* test_numbers.c: printing, parsing, sorting, chance, and names that are near. */
 #include "unit.h"
 
-#include "program/number.h"
+#include "base/number.h"
 #include "statistics/random.h"
-#include "statistics/sort.h"
-#include "program/suggest.h"
+#include "base/sort.h"
+#include "base/suggest.h"
 
 static void
 assert_prints(double value, const char *expected)

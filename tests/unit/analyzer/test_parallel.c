@@ -1,7 +1,7 @@
 /* test_parallel.c: parts in order, never more than there are slots, one error whatever the threads do. */
 #include "unit.h"
 
-#include "program/parallel.h"
+#include "base/parallel.h"
 
 #include <portolan/error.h>
 

@@ -1,7 +1,7 @@
 /* test_records.c: splitting users' files, taking fields out, joining them with ids. */
 #include "unit.h"
 
-#include "dynamics/ids.h"
+#include "base/ids.h"
 #include "files/join.h"
 #include "files/records.h"
 

@@ -1,9 +1,9 @@
 /* test_scan.c: scans in any number of threads; runs that are held, in memory or in temporary files. */
 #include "unit.h"
 
-#include "dynamics/arrays.h"
+#include "base/arrays.h"
 #include "dynamics/scan.h"
-#include "program/parallel.h"
+#include "base/parallel.h"
 
 #include "store_fixture.h"
 

@@ -1,7 +1,7 @@
 /* test_selection.c: rules, ranks, sizes and regions. */
 #include "unit.h"
 
-#include "dynamics/arrays.h"
+#include "base/arrays.h"
 #include "selection/orientation.h"
 #include "selection/regions.h"
 #include "selection/selection_plan.h"

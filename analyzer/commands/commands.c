@@ -1,12 +1,12 @@
 /* commands.c: the table of subcommands, in the order of the help, and the function that runs one. */
-#include "command.h"
+#include "options/command.h"
 
-#include "message.h"
+#include "base/message.h"
 #include "options/options.h"
-#include "number.h"
+#include "base/number.h"
 #include "output/claims.h"
 #include "output/written.h"
-#include "suggest.h"
+#include "base/suggest.h"
 
 #include <portolan/clock.h>
 

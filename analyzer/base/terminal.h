@@ -5,7 +5,7 @@
 #ifndef TERMINAL_H
 #define TERMINAL_H
 
-#include "frame.h"
+#include "watch/frame.h"
 
 struct terminal {
 	unsigned drawn; /* lines of the last screen */

@@ -2,10 +2,10 @@
  * themselves take memory for each example of the run. */
 #include "places.h"
 
-#include "arrays.h"
-#include "files/list.h"
-#include "program/message.h"
-#include "program/number.h"
+#include "base/arrays.h"
+#include "list.h"
+#include "base/message.h"
+#include "base/number.h"
 
 #include <portolan/error.h>
 

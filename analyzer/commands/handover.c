@@ -6,7 +6,7 @@
  */
 #include "handover.h"
 
-#include "message.h"
+#include "base/message.h"
 #include "options/checks.h"
 #include "options/options.h"
 

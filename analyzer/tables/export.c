@@ -11,10 +11,10 @@
  */
 #include "export.h"
 
-#include "dynamics/arrays.h"
-#include "dynamics/places.h"
+#include "base/arrays.h"
+#include "files/places.h"
 #include "dynamics/scan.h"
-#include "program/parallel.h"
+#include "base/parallel.h"
 #include "table_npy.h"
 
 #include <portolan/error.h>

@@ -2,7 +2,7 @@
 #ifndef HANDOVER_H
 #define HANDOVER_H
 
-#include "command.h"
+#include "options/command.h"
 
 /* A command.run: replaces this process by portoland, with the command's options that were given and its one operand.
  * Returns STATUS_FAILED when there is no such program. */

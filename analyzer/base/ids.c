@@ -8,8 +8,8 @@
 
 #include "arrays.h"
 
-#include "program/number.h"
-#include "statistics/sort.h"
+#include "number.h"
+#include "sort.h"
 
 #include <stdlib.h>
 #include <string.h>

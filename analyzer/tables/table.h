@@ -8,7 +8,7 @@
 #define TABLE_H
 
 #include "dynamics/dynamics.h"
-#include "rows.h"
+#include "output/rows.h"
 
 /*
  * A table in parts: begun for a run, which may only have names (dynamics_open()); its parts have the same columns.

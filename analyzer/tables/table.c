@@ -1,10 +1,10 @@
 /* table.c: the columns of a table, and the row of an example; see table.h. */
 #include "table.h"
 
-#include "program/number.h"
+#include "base/number.h"
 
 #include "table_npy.h"
-#include "text.h"
+#include "output/text.h"
 
 #include <portolan/error.h>
 

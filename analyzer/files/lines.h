@@ -2,8 +2,8 @@
 #ifndef LINES_H
 #define LINES_H
 
-#include "files/join.h"
-#include "rows.h"
+#include "join.h"
+#include "output/rows.h"
 
 /* What stands before the records: the byte order mark, and of CSV and TSV the header, with the columns of `more` after
  * it (NULL: none). */
