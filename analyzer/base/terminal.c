@@ -7,6 +7,7 @@
 
 #include <langinfo.h>
 #include <locale.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -31,10 +32,10 @@ terminal_is_unicode(void)
 	return unicode;
 }
 
-struct frame_size
+struct terminal_size
 terminal_size(void)
 {
-	struct frame_size size = {.columns = 80, .lines = 24, .unicode = terminal_is_unicode()};
+	struct terminal_size size = {.columns = 80, .lines = 24, .unicode = terminal_is_unicode()};
 	struct winsize window;
 
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0 && window.ws_row > 0) {

@@ -5,7 +5,13 @@
 #ifndef TERMINAL_H
 #define TERMINAL_H
 
-#include "watch/frame.h"
+#include <stdbool.h>
+
+struct terminal_size {
+	unsigned columns, lines; /* a line of it stays free */
+	bool unicode;
+	bool styled; /* in colours: the caller sets it */
+};
 
 struct terminal {
 	unsigned drawn; /* lines of the last screen */
@@ -15,7 +21,7 @@ struct terminal {
 bool terminal_is_there(void);
 bool terminal_is_unicode(void); /* the user's locale is one of UTF-8 */
 /* The size now (80 × 24 where it is not known), and whether the user's locale is one of UTF-8. */
-struct frame_size terminal_size(void);
+struct terminal_size terminal_size(void);
 
 /* Draws `text`, lines of it, over what was drawn last. False: standard output cannot be written. */
 bool terminal_draw(struct terminal *terminal, const char *text, unsigned lines);

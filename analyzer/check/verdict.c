@@ -20,7 +20,6 @@
 #include "verdict.h"
 
 #include "completeness.h"
-#include "dynamics/dynamics.h"
 #include "base/message.h"
 #include "base/number.h"
 
@@ -320,62 +319,4 @@ verdict_warn(const struct verdict *verdict, const char *run)
 		message_warning("run '%s': %s", run, line);
 	}
 	return findings.count > 0;
-}
-
-static bool
-warn_of_run(const struct dynamics *dynamics)
-{
-	const struct store_run_info *info = dynamics->info;
-	bool is_recording = info->state == STORE_RECORDING, says = verdict_warn(&dynamics->verdict, info->name);
-
-	if (is_recording)
-		message_warning("run '%s' is still being recorded; this is what is stored so far", info->name);
-	return is_recording || says;
-}
-
-int
-verdict_report_run(const struct dynamics *dynamics, bool strict)
-{
-	return warn_of_run(dynamics) && strict ? STATUS_INCOMPLETE : STATUS_DONE;
-}
-
-int
-verdict_report(const struct dynamics *dynamics, bool strict)
-{
-	const struct store_run_info *info = dynamics->info;
-	char some[NUMBER_ROOM], all[NUMBER_ROOM];
-	bool incomplete = warn_of_run(dynamics);
-
-	dynamics_note_renamed(dynamics);
-	if (info->declared > dynamics->count) {
-		message_warning("not observed in these epochs: %s of the %s declared examples",
-		                grouped(info->declared - dynamics->count, some), grouped(info->declared, all));
-		incomplete = true;
-	}
-	if (dynamics->gaps > 0) {
-		message_warning("not observed in all %zu epochs: %s of %s examples; their measures use what was seen",
-		                dynamics->epoch_count, grouped(dynamics->gaps, some), grouped(dynamics->count, all));
-		incomplete = true;
-	}
-	return incomplete && strict ? STATUS_INCOMPLETE : STATUS_DONE;
-}
-
-void
-verdict_report_variability(const struct dynamics *dynamics, uint32_t measures)
-{
-	const struct measures_first_epoch *sums = &dynamics->first_epoch;
-
-	if (!(measures & MEASURE_BIT(MEASURE_VARIABILITY)))
-		return;
-	if (dynamics->epoch_count == 1)
-		message_warning(
-		        "run '%s': with one epoch, %u, every variability is 0: take more epochs, or go by confidence "
-		        "(select --by confidence:asc)",
-		        dynamics->info->name, dynamics->epochs[0]);
-	if (dynamics->range_given || !measures_first_epoch_dominates(sums, dynamics->epoch_count))
-		return;
-	message_warning(
-	        "run '%s': %.0f%% of the variance is the difference between epoch %u and the later ones, as when training "
-	        "from scratch: variability then shows late learning, not ambiguity; try --epochs %u:",
-	        dynamics->info->name, 100 * sums->first / sums->total, dynamics->epochs[0], dynamics->epochs[0] + 1);
 }

@@ -11,7 +11,6 @@
 #include <portolan/store.h>
 
 struct completeness;
-struct dynamics;
 
 enum verdict_kind {
 	VERDICT_RECORDING,
@@ -84,17 +83,5 @@ void verdict_print(const struct finding *finding, char line[FINDING_ROOM]);
 
 /* Warns of the verdict's findings; returns whether there are any. */
 bool verdict_warn(const struct verdict *verdict, const char *run);
-
-/* Warns of the findings of the run's verdict, and if the run is still being recorded; returns as verdict_report(). For
- * commands that read only chosen examples. */
-int verdict_report_run(const struct dynamics *dynamics, bool strict);
-
-/* Warns if the data read from a run are incomplete (still recording, examples or epochs missing), and of the findings
- * of its verdict; returns STATUS_INCOMPLETE under `strict` if anything was missing, else STATUS_DONE. */
-int verdict_report(const struct dynamics *dynamics, bool strict);
-
-/* If variability is one of the measures to rank or draw by: warns when it is 0 for all examples, or mostly shows the
- * first epoch, unless the user chose the epochs. */
-void verdict_report_variability(const struct dynamics *dynamics, uint32_t measures);
 
 #endif

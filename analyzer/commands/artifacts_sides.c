@@ -240,7 +240,7 @@ static int
 report_run(const struct artifacts *artifacts, const struct dynamics *dynamics, const struct sides *sides)
 {
 	bool strict = artifacts->corpus_options.common.strict;
-	int gaps = verdict_report(dynamics, strict);
+	int gaps = dynamics_report(dynamics, strict);
 
 	if (sides->unmatched == 0)
 		return gaps;

@@ -204,7 +204,7 @@ report_gaps(const struct compare *compare, const struct compare_result *result)
 	if (compare->show == COMPARE_SELECTIONS)
 		selection_rule_request(&compare->rule, &ranked);
 	for (size_t r = 0; r < compare->loaded; r++) {
-		verdict_report_variability(&compare->runs[r], ranked.measures);
+		dynamics_report_variability(&compare->runs[r], ranked.measures);
 		aggregate_note_run(&report, &compare->runs[r]);
 	}
 	status = aggregate_report_gaps(&report, compare->common.strict);

@@ -112,7 +112,7 @@ write_observations(struct dynamics *run, const struct observations_request *requ
 	return output_finish(&output, error);
 }
 
-/* Warns of gaps, without the warnings about measures of verdict_report(). `listed`: examples that are not in the list
+/* Warns of gaps, without the warnings about measures of dynamics_report(). `listed`: examples that are not in the list
  * are not missing. */
 static int
 report(struct dynamics *run, bool listed, bool strict)
@@ -124,7 +124,7 @@ report(struct dynamics *run, bool listed, bool strict)
 		message_warning("not observed in all %zu epochs: %s of %s examples; they have no row where they were not",
 		                run->epoch_count, NUMBER_GROUPED(gaps), NUMBER_GROUPED(run->count));
 	run->gaps = 0;
-	status = listed ? verdict_report_run(run, strict) : verdict_report(run, strict);
+	status = listed ? dynamics_report_run(run, strict) : dynamics_report(run, strict);
 	return gaps > 0 && strict ? STATUS_INCOMPLETE : status;
 }
 

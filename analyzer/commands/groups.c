@@ -84,8 +84,8 @@ run(void *context, struct portolan_error *error)
 		never_learned_count(&groups->dynamics, (enum never_learned)groups->never_learned);
 	code = groups->forgetting ? groups_count_forgetting(groups, error) : groups_summarise(groups, error);
 	if (code >= 0) {
-		verdict_report_variability(&groups->dynamics, request.measures);
-		gaps = verdict_report(&groups->dynamics, groups->common.strict);
+		dynamics_report_variability(&groups->dynamics, request.measures);
+		gaps = dynamics_report(&groups->dynamics, groups->common.strict);
 		code = code ? code : gaps;
 	}
 	array_free(groups->selected);

@@ -236,8 +236,8 @@ warn(const struct map_drawing *drawing)
 		int its = STATUS_DONE;
 
 		if (source->is_run) {
-			verdict_report_variability(&source->dynamics, drawn_measures(&request->source));
-			its = verdict_report(&source->dynamics, request->common->strict);
+			dynamics_report_variability(&source->dynamics, drawn_measures(&request->source));
+			its = dynamics_report(&source->dynamics, request->common->strict);
 		}
 		if (source->colour_unknown > 0)
 			message_warning("%s: records of no example of %s: %s", request->source.colour_file,

@@ -65,8 +65,8 @@ warn(const struct html_file *file, const struct common_options *common)
 		             NUMBER_GROUPED(file->examples), NUMBER_GROUPED(dynamics->count));
 	if (*file->left_out)
 		message_warning("%s was written without %s", common->output, file->left_out);
-	verdict_report_variability(dynamics, MEASURE_BIT(MEASURE_VARIABILITY));
-	return verdict_report(dynamics, common->strict);
+	dynamics_report_variability(dynamics, MEASURE_BIT(MEASURE_VARIABILITY));
+	return dynamics_report(dynamics, common->strict);
 }
 
 int

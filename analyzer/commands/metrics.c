@@ -96,7 +96,7 @@ run(void *context, struct portolan_error *error)
 	else
 		code = write_metrics(&dynamics, &export, common->output, error);
 	if (code >= 0)
-		code = verdict_report(&dynamics, common->strict);
+		code = dynamics_report(&dynamics, common->strict);
 	dynamics_free(&dynamics);
 	return code;
 }

@@ -119,7 +119,7 @@ fit_run(const struct noise_request *request, const struct dynamics *dynamics, co
 		return code;
 	if (fit.model.logistic.weight >= 0)
 		message_warning("flipped examples are not less confident than clean ones: the model is of no use");
-	code = verdict_report(dynamics, common->strict);
+	code = dynamics_report(dynamics, common->strict);
 	return flips->unknown > 0 && common->strict ? STATUS_INCOMPLETE : code;
 }
 

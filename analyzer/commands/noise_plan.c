@@ -101,8 +101,8 @@ noise_action_plan(const struct noise_request *request, struct portolan_error *er
 		flips_free(&flips);
 	}
 	if (code >= 0) {
-		verdict_report_variability(&dynamics, wanted.measures);
-		code = verdict_report(&dynamics, common->strict);
+		dynamics_report_variability(&dynamics, wanted.measures);
+		code = dynamics_report(&dynamics, common->strict);
 	}
 	dynamics_free(&dynamics);
 	return code;

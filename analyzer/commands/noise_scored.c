@@ -75,6 +75,6 @@ noise_scored_end(const struct noise_request *request, const struct noise_scored 
 
 	if (counts->left_out > 0)
 		message_warning("left out, as %s: %s examples", why, NUMBER_GROUPED(counts->left_out));
-	code = verdict_report(&scored->dynamics, strict);
+	code = dynamics_report(&scored->dynamics, strict);
 	return code == STATUS_DONE && counts->left_out > 0 && strict ? STATUS_INCOMPLETE : code;
 }

@@ -141,9 +141,9 @@ run(void *context, struct portolan_error *error)
 	if (status >= 0)
 		status = select_from(request, &dynamics, error);
 	if (status == STATUS_DONE || status == STATUS_INCOMPLETE) {
-		verdict_report_variability(&dynamics, ranked.measures);
+		dynamics_report_variability(&dynamics, ranked.measures);
 		gaps = request->run_count > 1 ? aggregate_report_gaps(&report, common->strict)
-		                              : verdict_report(&dynamics, common->strict);
+		                              : dynamics_report(&dynamics, common->strict);
 		status = status ? status : gaps;
 	}
 	dynamics_free(&dynamics);

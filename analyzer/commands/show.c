@@ -76,7 +76,7 @@ show(const struct show_options *request, const struct dynamics *run, const struc
 	if (found > 0)
 		code = write_report(request, &chosen, list, error);
 	if (code >= 0) {
-		status = verdict_report_run(run, request->common.strict);
+		status = dynamics_report_run(run, request->common.strict);
 		unknown = places_warn(list, run, chosen.found);
 	}
 	if (code >= 0 && found == 0)

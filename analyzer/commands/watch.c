@@ -9,6 +9,7 @@
 #include "base/style.h"
 #include "options/options.h"
 #include "base/terminal.h"
+#include "watch/frame.h"
 
 #include <portolan/clock.h>
 
@@ -146,7 +147,7 @@ show_json(struct watch *watch)
 static bool
 show_screen(struct watch *watch)
 {
-	struct frame_size size = terminal_size();
+	struct terminal_size size = terminal_size();
 	bool is_last = watch->once || watch->ended || watch->view.state == LIVE_CLOSED;
 	char *text = NULL;
 	size_t length;

@@ -36,15 +36,6 @@ struct line {
 	bool only_operands;               /* after "--" */
 };
 
-size_t
-candidates_sentence(const char *help)
-{
-	const char *end = strstr(help, ". ");
-	size_t length = end ? (size_t)(end - help) : strlen(help);
-
-	return length > 0 && help[length - 1] == '.' && !end ? length - 1 : length;
-}
-
 static void
 offer(const struct line *line, const char *word, const char *help)
 {
@@ -52,7 +43,7 @@ offer(const struct line *line, const char *word, const char *help)
 		return;
 	fprintf(line->stream, "%s%s", line->before, word);
 	if (help)
-		fprintf(line->stream, "\t%.*s", (int)candidates_sentence(help), help);
+		fprintf(line->stream, "\t%.*s", (int)help_sentence(help), help);
 	fputc('\n', line->stream);
 }
 

@@ -11,7 +11,4 @@
  * $PORTOLAN_STORE, or of ./portolan-store; a store that cannot be read has none. */
 void candidates_print(FILE *stream, char *const *words, int count);
 
-/* Bytes of a help text's first sentence, without its full stop. */
-size_t candidates_sentence(const char *help);
-
 #endif

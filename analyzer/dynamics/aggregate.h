@@ -50,7 +50,7 @@ int dynamics_load_aggregate(struct dynamics *dynamics, const struct common_optio
  * reported). */
 void aggregate_note_run(struct aggregate_report *report, const struct dynamics *run);
 
-/* Replaces verdict_report(): warns of what is incomplete in each run; STATUS_INCOMPLETE under `strict` if anything
+/* Replaces dynamics_report(): warns of what is incomplete in each run; STATUS_INCOMPLETE under `strict` if anything
  * is. */
 int aggregate_report_gaps(const struct aggregate_report *report, bool strict);
 

@@ -1,6 +1,6 @@
 /*
  * choose_epochs.c: --epochs auto: leaves out leading epochs as long as the first remaining one dominates the variance,
- * by the same statistic and threshold as the warning of verdict_report_variability().
+ * by the same statistic and threshold as the warning of dynamics_report_variability().
  */
 #include "scan.h"
 

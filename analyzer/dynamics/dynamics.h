@@ -93,6 +93,18 @@ int dynamics_no_measure(const struct dynamics *dynamics, const char *option, con
 /* The error for a run without observations in the range; it names the epochs that have some. */
 int dynamics_no_observations(const struct dynamics *dynamics, struct portolan_error *error);
 
+/* Warns of the findings of the run's verdict, and if the run is still being recorded; returns as dynamics_report(). For
+ * commands that read only chosen examples. */
+int dynamics_report_run(const struct dynamics *dynamics, bool strict);
+
+/* Warns if the data read from a run are incomplete (still recording, examples or epochs missing), and of the findings
+ * of its verdict; returns STATUS_INCOMPLETE under `strict` if anything was missing, else STATUS_DONE. */
+int dynamics_report(const struct dynamics *dynamics, bool strict);
+
+/* If variability is one of the measures to rank or draw by: warns when it is 0 for all examples, or mostly shows the
+ * first epoch, unless the user chose the epochs. */
+void dynamics_report_variability(const struct dynamics *dynamics, uint32_t measures);
+
 /* As dynamics_load() and dynamics_open(), from the store that `first` has open (a process opens a store once), which
  * must be freed later than this. */
 int dynamics_load_beside(struct dynamics *dynamics, const struct dynamics *first, const struct common_options *common,

@@ -1,5 +1,9 @@
-/* dynamics_report.c: errors for runs that lack the data a command needs. */
+/* dynamics_report.c: errors for runs that lack the data a command needs, and warnings of runs that are incomplete. */
 #include "dynamics.h"
+
+#include "base/message.h"
+#include "base/number.h"
+#include "base/status.h"
 
 #include <portolan/error.h>
 
@@ -65,4 +69,61 @@ dynamics_no_measure(const struct dynamics *dynamics, const char *option, const c
 			                 before, colon, measure, dynamics->window, run, dynamics->epoch_count);
 	return error_set(error, PORTOLAN_E_INVALID, "%s%srun '%s' was recorded without the signal that %s needs: log %s",
 	                 before, colon, run, measure, strcmp(measure, "aum") == 0 ? "logits" : "logits or probabilities");
+}
+
+static bool
+warn_of_recording(const struct dynamics *dynamics)
+{
+	const struct store_run_info *info = dynamics->info;
+	bool is_recording = info->state == STORE_RECORDING, says = verdict_warn(&dynamics->verdict, info->name);
+
+	if (is_recording)
+		message_warning("run '%s' is still being recorded; this is what is stored so far", info->name);
+	return is_recording || says;
+}
+
+int
+dynamics_report_run(const struct dynamics *dynamics, bool strict)
+{
+	return warn_of_recording(dynamics) && strict ? STATUS_INCOMPLETE : STATUS_DONE;
+}
+
+int
+dynamics_report(const struct dynamics *dynamics, bool strict)
+{
+	const struct store_run_info *info = dynamics->info;
+	bool incomplete = warn_of_recording(dynamics);
+
+	dynamics_note_renamed(dynamics);
+	if (info->declared > dynamics->count) {
+		message_warning("not observed in these epochs: %s of the %s declared examples",
+		                NUMBER_GROUPED(info->declared - dynamics->count), NUMBER_GROUPED(info->declared));
+		incomplete = true;
+	}
+	if (dynamics->gaps > 0) {
+		message_warning("not observed in all %zu epochs: %s of %s examples; their measures use what was seen",
+		                dynamics->epoch_count, NUMBER_GROUPED(dynamics->gaps), NUMBER_GROUPED(dynamics->count));
+		incomplete = true;
+	}
+	return incomplete && strict ? STATUS_INCOMPLETE : STATUS_DONE;
+}
+
+void
+dynamics_report_variability(const struct dynamics *dynamics, uint32_t measures)
+{
+	const struct measures_first_epoch *sums = &dynamics->first_epoch;
+
+	if (!(measures & MEASURE_BIT(MEASURE_VARIABILITY)))
+		return;
+	if (dynamics->epoch_count == 1)
+		message_warning(
+		        "run '%s': with one epoch, %u, every variability is 0: take more epochs, or go by confidence "
+		        "(select --by confidence:asc)",
+		        dynamics->info->name, dynamics->epochs[0]);
+	if (dynamics->range_given || !measures_first_epoch_dominates(sums, dynamics->epoch_count))
+		return;
+	message_warning(
+	        "run '%s': %.0f%% of the variance is the difference between epoch %u and the later ones, as when training "
+	        "from scratch: variability then shows late learning, not ambiguity; try --epochs %u:",
+	        dynamics->info->name, 100 * sums->first / sums->total, dynamics->epochs[0], dynamics->epochs[0] + 1);
 }

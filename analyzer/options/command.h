@@ -5,17 +5,11 @@
 #ifndef COMMAND_H
 #define COMMAND_H
 
+#include "base/status.h"
+
 #include <portolan/portolan.h>
 
 #include <stddef.h>
-
-/* Exit statuses, of the program and of command.run. */
-enum {
-	STATUS_DONE = 0,
-	STATUS_FAILED = 1,
-	STATUS_USAGE = 2,      /* the command line is wrong */
-	STATUS_INCOMPLETE = 3, /* done, but something is missing: see --strict */
-};
 
 /* Options that several commands share; a command names those it takes. All commands take --quiet and --help. */
 enum {

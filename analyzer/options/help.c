@@ -11,7 +11,6 @@
 #include "help.h"
 
 #include "checks.h"
-#include "completion/candidates.h"
 #include "options.h"
 #include "pager.h"
 #include "base/message.h"
@@ -117,12 +116,21 @@ help_print_actions(FILE *stream, const char *words)
 	fputs(") ", stream);
 }
 
+size_t
+help_sentence(const char *help)
+{
+	const char *end = strstr(help, ". ");
+	size_t length = end ? (size_t)(end - help) : strlen(help);
+
+	return length > 0 && help[length - 1] == '.' && !end ? length - 1 : length;
+}
+
 /* Bytes of the first part of a help text: up to a full stop, a colon, a semicolon, or a bracket. */
 static size_t
 clause(const char *help)
 {
 	static const char *const ends[] = {". ", ": ", "; ", " ("};
-	size_t length = candidates_sentence(help);
+	size_t length = help_sentence(help);
 
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
 		const char *end = strstr(help, ends[i]);

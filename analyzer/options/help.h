@@ -20,4 +20,7 @@ bool help_has_option(const struct command *command, const char *action, const st
 /* "(plan, fit) " of "plan fit". */
 void help_print_actions(FILE *stream, const char *words);
 
+/* Bytes of a help text's first sentence, without its full stop. */
+size_t help_sentence(const char *help);
+
 #endif

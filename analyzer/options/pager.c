@@ -58,7 +58,7 @@ int
 pager_show(const char *text, size_t length)
 {
 	const char *pager = getenv("PAGER");
-	struct frame_size size = terminal_size();
+	struct terminal_size size = terminal_size();
 
 	if (!terminal_is_there() || pager_lines(text, length, size.columns) < size.lines)
 		return write_plainly(text, length);

@@ -6,6 +6,7 @@
 #define FRAME_H
 
 #include "live.h"
+#include "base/terminal.h"
 #include "output/rows.h"
 
 #include <stdio.h>
@@ -19,15 +20,9 @@ struct frame_moment {
 	const char *trouble; /* the last look failed, and why; NULL: it did not */
 };
 
-struct frame_size {
-	unsigned columns, lines; /* of the terminal; a line of it stays free */
-	bool unicode;
-	bool styled;         /* the map in colours, by correctness */
-};
-
 /* Prints lines that each end with a newline, none longer than `columns` characters; returns how many. */
 unsigned frame_screen(FILE *stream, const struct live_view *view, const struct frame_moment *moment,
-                      const struct frame_size *size);
+                      const struct terminal_size *size);
 
 /* One line. */
 void frame_line(FILE *stream, const struct live_view *view, const struct frame_moment *moment);

@@ -22,7 +22,7 @@
 
 struct screen {
 	FILE *stream;
-	const struct frame_size *size;
+	const struct terminal_size *size;
 	unsigned used;
 };
 
@@ -59,7 +59,7 @@ count_columns(const char *text)
 /* Prints at most so many columns, and a mark where the text is cut, as the beginning of a number would be another
  * number. Leaves out characters that could move the cursor. */
 static void
-put_cut(FILE *stream, const char *text, const struct frame_size *size)
+put_cut(FILE *stream, const char *text, const struct terminal_size *size)
 {
 	unsigned used = 0, most = size->columns;
 	bool cut = count_columns(text) > most;
@@ -237,7 +237,7 @@ put_map(struct screen *screen, const struct tally_sample *sample)
 
 unsigned
 frame_screen(FILE *stream, const struct live_view *view, const struct frame_moment *moment,
-             const struct frame_size *size)
+             const struct terminal_size *size)
 {
 	static const char *const words[] = {[LIVE_NO_STORE] = "waiting",
 	                                    [LIVE_NO_RUN] = "waiting",

@@ -150,7 +150,7 @@ test_screen_fits(void **state)
 		epochs[e] = (struct tally_epoch){.epoch = e, .observed = 500, .correct = 250, .gold_prob = 400};
 	for (unsigned lines = 1; lines < 60; lines++) {
 		for (unsigned columns = 1; columns < 130; columns += 7) {
-			struct frame_size size = {.columns = columns, .lines = lines, .unicode = lines % 2};
+			struct terminal_size size = {.columns = columns, .lines = lines, .unicode = lines % 2};
 			char *text;
 			size_t length;
 			FILE *stream = open_memstream(&text, &length);
@@ -189,7 +189,7 @@ test_screen_marks_what_is_cut(void **state)
 	(void)state;
 	view.events = 706;
 	for (unsigned unicode = 0; unicode < 2; unicode++) {
-		struct frame_size size = {.columns = 20, .lines = 5, .unicode = unicode};
+		struct terminal_size size = {.columns = 20, .lines = 5, .unicode = unicode};
 		char *text;
 		size_t length;
 		FILE *stream = open_memstream(&text, &length);
@@ -209,7 +209,7 @@ test_screen_is_filled_and_styled(void **state)
 	struct tally_epoch epochs[30] = {{.observed = 3, .correct = 2, .gold_prob = 2}};
 	struct live_view view = view_of(epochs, 30);
 	struct frame_moment moment = {.run = "run", .directory = "s", .clock = "12:00:00", .rate = NAN};
-	struct frame_size size = {.columns = 200, .lines = 60, .unicode = true};
+	struct terminal_size size = {.columns = 200, .lines = 60, .unicode = true};
 	unsigned marks = 0;
 	char *texts[2];
 	size_t length;
@@ -250,7 +250,7 @@ test_screen_counts_columns(void **state)
 {
 	struct live_view view = {.state = LIVE_NO_RUN, .why = ""};
 	struct frame_moment moment = {.run = "日本語日本語", .directory = "s", .clock = "1"};
-	struct frame_size size = {.lines = 5, .unicode = true};
+	struct terminal_size size = {.lines = 5, .unicode = true};
 	const char *const expected[] = {"1  waiting  日本語日本語\n", "1  waiting  日本語日本…\n", "1  waiting  日本語日…\n",
 	                                "1  waiting  日本語日…\n"};
 
