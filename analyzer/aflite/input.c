@@ -201,7 +201,7 @@ read_run(struct input *input, const struct input_request *request, struct portol
 {
 	struct dynamics_request wanted = {.gold = true};
 	struct dynamics *dynamics = &input->dynamics;
-	int code = dynamics_load(dynamics, request->common, request->run, &wanted, error);
+	int code = dynamics_load(dynamics, request->query, request->run, &wanted, error);
 	uint8_t *in = NULL;
 
 	if (code < 0)

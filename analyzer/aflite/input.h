@@ -9,7 +9,7 @@
 #include "selection/pool.h"
 
 struct input_request {
-	const struct common_options *common;
+	const struct run_query *query;
 	const char *features, *labels, *label_field, *groups, *group_field;
 	const char *run, *feature_ids; /* run NULL: labels from the file */
 	const char *exclude;           /* NULL: nobody is left out */

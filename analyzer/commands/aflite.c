@@ -137,7 +137,7 @@ open_all(struct aflite *aflite, struct portolan_error *error)
 	if (code < 0)
 		return code;
 	options = aflite_filter_options(request, 0);
-	wanted.common = &request->common;
+	wanted.query = &request->common.query;
 	wanted.kernels = options.kernels;
 	wanted.threads = options.threads;
 	code = input_open(&aflite->input, &wanted, error);

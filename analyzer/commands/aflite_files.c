@@ -84,7 +84,7 @@ write_manifest(const struct aflite *aflite, const char *output, struct portolan_
 	struct manifest manifest;
 	struct report *report = &manifest.report;
 	int code = manifest_open(&manifest, "aflite", output, aflite->input.has_run ? &aflite->input.dynamics : NULL,
-	                         aflite->request->common.store, error);
+	                         aflite->request->common.query.store, error);
 
 	if (code < 0)
 		return code;

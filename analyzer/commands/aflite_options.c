@@ -124,7 +124,7 @@ aflite_filter_options(const struct aflite_request *request, size_t examples)
 	        .ties = (enum slice_ties)request->ties,
 	        .seed = request->seed,
 	        .lambda = request->ridge,
-	        .threads = parallel_threads(request->common.threads),
+	        .threads = parallel_threads(request->common.query.threads),
 	        .kernels = kernels_best(),
 	};
 

@@ -224,13 +224,13 @@ artifacts_sides_make(struct artifacts *artifacts, struct portolan_error *error)
 	        .gold = true};
 	const struct dynamics_request after_request = {.measures = MEASURE_BIT(MEASURE_CORRECTNESS)};
 	const struct common_options *common = &artifacts->corpus_options.common;
-	int code = dynamics_load(&artifacts->dynamics, common, artifacts->run, &request, error);
+	int code = dynamics_load(&artifacts->dynamics, &common->query, artifacts->run, &request, error);
 
 	if (code >= 0)
 		code = find_records(artifacts, &artifacts->dynamics, &artifacts->sides, error);
 	if (code < 0 || !artifacts->after)
 		return code;
-	code = dynamics_load_beside(&artifacts->after_dynamics, &artifacts->dynamics, common, artifacts->after,
+	code = dynamics_load_beside(&artifacts->after_dynamics, &artifacts->dynamics, &common->query, artifacts->after,
 	                            &after_request, error);
 	return code < 0 ? code : find_records(artifacts, &artifacts->after_dynamics, &artifacts->after_sides, error);
 }

@@ -109,7 +109,7 @@ check_runs(struct check *check, const char *name, struct portolan_error *error)
 static int
 check_store(struct check *check, const char *name, struct portolan_error *error)
 {
-	int code = store_open(check->common->store, &check->store, error);
+	int code = store_open(check->common->query.store, &check->store, error);
 
 	if (code < 0)
 		return code;
@@ -161,7 +161,7 @@ await(pid_t child, const struct common_options *common)
 	if (WTERMSIG(ended) == SIGSEGV || WTERMSIG(ended) == SIGBUS || WTERMSIG(ended) == SIGABRT)
 		message_error("store '%s': damaged: data.mdb cannot be read to its end (%s); restore it from a backup, or "
 		              "copy what can be read: portolan salvage %s -o NEW",
-		              common->store, strsignal(WTERMSIG(ended)), common->store);
+		              common->query.store, strsignal(WTERMSIG(ended)), common->query.store);
 	else
 		message_error("the check was ended: %s", strsignal(WTERMSIG(ended)));
 	return STATUS_FAILED;

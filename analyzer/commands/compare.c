@@ -123,8 +123,8 @@ load_runs(struct compare *compare, struct portolan_error *error)
 	if (!compare->runs)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu runs", count);
 	for (size_t r = 0; r < count; r++) {
-		int code = r == 0 ? dynamics_load(&compare->runs[0], common, names[0], &request, error)
-		                  : dynamics_load_beside(&compare->runs[r], &compare->runs[r - 1], common, names[r],
+		int code = r == 0 ? dynamics_load(&compare->runs[0], &common->query, names[0], &request, error)
+		                  : dynamics_load_beside(&compare->runs[r], &compare->runs[r - 1], &common->query, names[r],
 		                                         &request, error);
 		if (code < 0)
 			return code;
@@ -259,7 +259,7 @@ average_runs(const struct compare *compare, struct portolan_error *error)
 	const struct common_options *common = &compare->common;
 	struct aggregate_report report;
 	struct dynamics dynamics;
-	int status = dynamics_load_aggregate(&dynamics, common, common->operands, (size_t)common->operand_count,
+	int status = dynamics_load_aggregate(&dynamics, &common->query, common->operands, (size_t)common->operand_count,
 	                                     &request, (enum never_learned)compare->never_learned, &report, error);
 
 	if (status < 0)

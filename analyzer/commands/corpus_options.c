@@ -81,7 +81,7 @@ corpus_options_check(struct corpus_options *options)
 		                     (unsigned long long)ranking->max_count, (unsigned long long)ranking->min_count);
 	options->ranking.uniform = options->prior == 1;
 	options->request.path = options->common.operands[0];
-	options->request.threads = (unsigned)options->common.threads;
+	options->request.threads = (unsigned)options->common.query.threads;
 	return 0;
 }
 

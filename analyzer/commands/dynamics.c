@@ -171,7 +171,7 @@ run(void *context, struct portolan_error *error)
 	const struct dynamics_options *request = context;
 	const struct dynamics_request wanted = {.signals = LAYOUT_COLUMNS};
 	struct dynamics dynamics;
-	int code = dynamics_open(&dynamics, &request->common, request->common.operands[0], &wanted, error);
+	int code = dynamics_open(&dynamics, &request->common.query, request->common.operands[0], &wanted, error);
 
 	if (code < 0)
 		return code;

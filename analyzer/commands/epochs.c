@@ -102,7 +102,7 @@ static int
 run(void *context, struct portolan_error *error)
 {
 	const struct epochs_request *request = context;
-	struct live live = {.directory = request->common.store, .run = request->common.operands[0]};
+	struct live live = {.directory = request->common.query.store, .run = request->common.operands[0]};
 	struct live_view view;
 	int code = live_look(&live, &view, error);
 

@@ -77,7 +77,7 @@ run(void *context, struct portolan_error *error)
 		selection_rule_request(&groups->rule, &request);
 	request.gold = true;
 	if (code >= 0)
-		code = dynamics_load(&groups->dynamics, &groups->common, groups->common.operands[0], &request, error);
+		code = dynamics_load(&groups->dynamics, &groups->common.query, groups->common.operands[0], &request, error);
 	if (code < 0)
 		return code;
 	if (!groups->forgetting)

@@ -3,6 +3,7 @@
 #define COMMANDS_GROUPS_H
 
 #include "groups/columns.h"
+#include "options/options.h"
 #include "groups/forgetting.h"
 #include "plot/picture.h"
 #include "selection/selection.h"

@@ -226,7 +226,7 @@ drawn_measures(const struct map_source_request *source)
 
 /* Warns of what is incomplete in every run; returns the gravest status. */
 static int
-warn(const struct map_drawing *drawing)
+warn(const struct map_drawing *drawing, bool strict)
 {
 	const struct map_request *request = drawing->request;
 	int status = STATUS_DONE;
@@ -237,7 +237,7 @@ warn(const struct map_drawing *drawing)
 
 		if (source->is_run) {
 			dynamics_report_variability(&source->dynamics, drawn_measures(&request->source));
-			its = dynamics_report(&source->dynamics, request->common->strict);
+			its = dynamics_report(&source->dynamics, strict);
 		}
 		if (source->colour_unknown > 0)
 			message_warning("%s: records of no example of %s: %s", request->source.colour_file,
@@ -250,7 +250,7 @@ warn(const struct map_drawing *drawing)
 			message_warning("%s: %s id%s of no example of %s; the first is '%s'", request->source.highlight,
 			                NUMBER_GROUPED(source->highlight_unknown),
 			                source->highlight_unknown == 1 ? "" : "s", source->name, source->first_unknown);
-			its = request->common->strict ? STATUS_INCOMPLETE : its;
+			its = strict ? STATUS_INCOMPLETE : its;
 		}
 		status = its > status ? its : status;
 	}
@@ -259,8 +259,9 @@ warn(const struct map_drawing *drawing)
 
 /* An exit status, or a negative code. gnuplot gets ready while the run is read. */
 static int
-draw(struct map_request *request, struct portolan_error *error)
+draw(struct map_line *line, struct portolan_error *error)
 {
+	struct map_request *request = &line->request;
 	struct picture_draft draft = PICTURE_CLOSED;
 	struct map_drawing drawing;
 	int code = request->has_picture ? picture_check(&request->picture, error) : 0;
@@ -276,10 +277,10 @@ draw(struct map_request *request, struct portolan_error *error)
 	}
 	code = map_drawing_draw(&drawing, error);
 	picture_discard(&draft);
-	if (code >= 0 && request->common->json)
+	if (code >= 0 && line->common.json)
 		code = map_report(&drawing, error);
 	if (code >= 0)
-		code = warn(&drawing);
+		code = warn(&drawing, line->common.strict);
 	map_drawing_free(&drawing);
 	return code;
 }
@@ -291,7 +292,8 @@ complete(struct map_line *line)
 	struct map_request *request = &line->request;
 	struct map_source_request *source = &request->source;
 
-	request->common = &line->common;
+	request->query = &line->common.query;
+	request->script = line->common.script;
 	request->run = request->from ? NULL : line->common.operands[0];
 	request->other = line->beside ? line->beside : line->shift;
 	request->shift = line->shift != NULL;
@@ -310,8 +312,9 @@ run(void *context, struct portolan_error *error)
 	struct map_line *line = context;
 
 	complete(line);
-	return map_html_is_meant(line->common.output) ? map_html_write(&line->html, &line->request, error)
-	                                              : draw(&line->request, error);
+	return map_html_is_meant(line->common.output)
+	               ? map_html_write(&line->html, &line->request, &line->common, error)
+	               : draw(line, error);
 }
 
 #define TO(member) .offset = offsetof(struct map_line, member)

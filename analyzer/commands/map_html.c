@@ -70,11 +70,12 @@ warn(const struct html_file *file, const struct common_options *common)
 }
 
 int
-map_html_write(const struct map_html *html, const struct map_request *request, struct portolan_error *error)
+map_html_write(const struct map_html *html, const struct map_request *request, const struct common_options *common,
+               struct portolan_error *error)
 {
-	const struct common_options *common = request->common;
 	const struct html_file_request wanted = {
-	        .common = common,
+	        .query = &common->query,
+	        .output = common->output,
 	        .run = request->run,
 	        .data = html->data,
 	        .id_field = request->source.id_field,

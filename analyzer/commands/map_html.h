@@ -3,6 +3,7 @@
 #define MAP_HTML_H
 
 #include "map/drawing.h"
+#include "options/options.h"
 
 #define MAP_HTML_TEXTS 16
 #define MAP_HTML_SAMPLE 200000 /* examples in the file, unless --sample says otherwise */
@@ -20,6 +21,7 @@ bool map_html_is_meant(const char *output);
 int map_html_check(const struct common_options *common);
 
 /* An exit status, or a negative code. */
-int map_html_write(const struct map_html *html, const struct map_request *request, struct portolan_error *error);
+int map_html_write(const struct map_html *html, const struct map_request *request, const struct common_options *common,
+                   struct portolan_error *error);
 
 #endif

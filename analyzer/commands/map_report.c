@@ -130,7 +130,7 @@ add_files(struct report *report, const struct map_drawing *drawing)
 	report_begin_list(report, "files");
 	if (request->has_picture)
 		report_text(report, NULL, request->picture.path);
-	if (request->has_picture && request->common->script) {
+	if (request->has_picture && request->script) {
 		report_text(report, NULL, request->picture.script_path);
 		report_text(report, NULL, request->picture.data_path);
 	}

@@ -85,7 +85,7 @@ run(void *context, struct portolan_error *error)
 	};
 	const char *name = common->operands[0];
 	struct dynamics dynamics;
-	int code = dynamics_open(&dynamics, common, name, &wanted, error);
+	int code = dynamics_open(&dynamics, &common->query, name, &wanted, error);
 
 	if (code < 0)
 		return code;

@@ -83,7 +83,7 @@ draw(const struct noise_request *request, const struct dynamics *dynamics, const
 
 	if (!request->before)
 		return densities_draw_flips(NULL, &after, &request->picture, error);
-	code = dynamics_load_beside(&original, dynamics, &request->common, request->before, &wanted, error);
+	code = dynamics_load_beside(&original, dynamics, &request->common.query, request->before, &wanted, error);
 	if (code < 0)
 		return code;
 	code = flips_read("--flips", request->flips, &original, FLIPS_OLD, &original_flips, error);
@@ -132,7 +132,7 @@ noise_action_fit(const struct noise_request *request, struct portolan_error *err
 	int code = request->plot ? picture_check(&request->picture, error) : 0;
 
 	if (code >= 0)
-		code = dynamics_load(&dynamics, &request->common, request->run, &wanted, error);
+		code = dynamics_load(&dynamics, &request->common.query, request->run, &wanted, error);
 	if (code < 0)
 		return code;
 	code = flips_read("--flips", request->flips, &dynamics, FLIPS_NEW, &flips, error);

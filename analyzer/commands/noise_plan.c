@@ -35,7 +35,7 @@ write_manifest(const struct noise_request *request, const struct dynamics *dynam
 	uint32_t *rows = array_new(flips->count, sizeof(*rows), "flips", error);
 	struct manifest manifest;
 	struct report *report = &manifest.report;
-	int code = rows ? manifest_open(&manifest, "noise plan", common->output, dynamics, common->store, error)
+	int code = rows ? manifest_open(&manifest, "noise plan", common->output, dynamics, common->query.store, error)
 	                : PORTOLAN_E_MEMORY;
 
 	for (size_t i = 0; code >= 0 && i < flips->count; i++)
@@ -91,7 +91,7 @@ noise_action_plan(const struct noise_request *request, struct portolan_error *er
 	const struct common_options *common = &request->common;
 	struct dynamics dynamics;
 	struct flips flips;
-	int code = dynamics_load(&dynamics, common, request->run, &wanted, error);
+	int code = dynamics_load(&dynamics, &common->query, request->run, &wanted, error);
 
 	if (code < 0)
 		return code;

@@ -21,7 +21,7 @@ int
 noise_scored_load(const struct noise_request *request, const struct dynamics_request *wanted,
                   struct noise_scored *scored, struct portolan_error *error)
 {
-	int code = dynamics_load(&scored->dynamics, &request->common, request->run, wanted, error);
+	int code = dynamics_load(&scored->dynamics, &request->common.query, request->run, wanted, error);
 
 	if (code < 0)
 		return code;

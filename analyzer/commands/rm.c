@@ -29,7 +29,7 @@ run(void *context, struct portolan_error *error)
 	const struct common_options *common = &request->common;
 	const char *run = common->operands[0];
 
-	if (request->yes || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO) || confirm(run, common->store))
+	if (request->yes || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO) || confirm(run, common->query.store))
 		return handover(context, error);
 	message_error("run '%s' was not removed", run);
 	return STATUS_FAILED;

@@ -92,7 +92,7 @@ list_runs(const struct runs_request *request, struct portolan_error *error)
 	struct store_run_info *runs;
 	struct store *store;
 	size_t count;
-	int code = store_open(common->store, &store, error);
+	int code = store_open(common->query.store, &store, error);
 
 	if (code < 0)
 		return code;

@@ -57,7 +57,7 @@ write_selection(struct select_request *request, struct dynamics *dynamics, struc
 		        .cuts = request->has_cuts ? &request->cuts : NULL,
 		        .threshold = request->has_threshold ? &request->threshold : NULL,
 		        .features = request->features ? &features : NULL,
-		        .threads = parallel_threads(request->common.threads),
+		        .threads = parallel_threads(request->common.query.threads),
 		        .beta_c = request->beta_c,
 		        .clusters = (size_t)request->clusters,
 		        .seed = request->seed,
@@ -85,13 +85,13 @@ read_within(struct select_request *request, struct dynamics_request *wanted, str
 	if (run && strcmp(run, request->runs[0]) != 0)
 		message_warning("%s was made on run '%s', and is applied to '%s'", request->within_file, run,
 		                request->runs[0]);
-	if (epochs && common->epochs_given)
+	if (epochs && common->query.epochs_given)
 		message_warning("%s was made on epochs %s, and is applied to others", request->within_file, epochs);
-	else if (epochs && (!options_parse_epochs(epochs, &common->epoch_from, &common->epoch_to) ||
-	                    common->epoch_from >= common->epoch_to))
+	else if (epochs && (!run_query_parse_epochs(epochs, &common->query.epoch_from, &common->query.epoch_to) ||
+	                    common->query.epoch_from >= common->query.epoch_to))
 		return error_set(error, PORTOLAN_E_INVALID, "%s: 'epochs' is A:B, with A below B, not '%s'",
 		                 request->within_file, epochs);
-	common->epochs_given = common->epochs_given || epochs;
+	common->query.epochs_given = common->query.epochs_given || epochs;
 	within_request(request->within, wanted);
 	return 0;
 }
@@ -134,9 +134,9 @@ run(void *context, struct portolan_error *error)
 	selection_plan_request(&request->plan, &wanted);
 	selection_plan_request(&request->plan, &ranked);
 	if (status >= 0 && request->run_count == 1)
-		status = dynamics_load(&dynamics, common, request->runs[0], &wanted, error);
+		status = dynamics_load(&dynamics, &common->query, request->runs[0], &wanted, error);
 	else if (status >= 0)
-		status = dynamics_load_aggregate(&dynamics, common, request->runs, request->run_count, &wanted,
+		status = dynamics_load_aggregate(&dynamics, &common->query, request->runs, request->run_count, &wanted,
 		                                 (enum never_learned)request->never_learned, &report, error);
 	if (status >= 0)
 		status = select_from(request, &dynamics, error);

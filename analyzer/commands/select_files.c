@@ -143,8 +143,8 @@ add_parameters(struct report *report, const struct select_request *request, cons
 	manifest_add_range(report, dynamics);
 	if (request->never_learned != NEVER_LEARNED_FLAG)
 		report_text(report, "never_learned", never_learned_names[request->never_learned]);
-	if (request->common.window)
-		report_whole(report, "window", request->common.window);
+	if (request->common.query.window)
+		report_whole(report, "window", request->common.query.window);
 	report_whole(report, "seed", request->seed);
 	report_text(report, "format", request->format == SELECT_LINES ? "lines" : select_format_names[request->format]);
 	if (request->join) {
@@ -164,7 +164,7 @@ write_manifest(const struct select_request *request, const struct selection_plan
 {
 	struct manifest manifest;
 	struct report *report = &manifest.report;
-	int code = manifest_open(&manifest, "select", output, source->dynamics, request->common.store, error);
+	int code = manifest_open(&manifest, "select", output, source->dynamics, request->common.query.store, error);
 
 	if (code < 0)
 		return code;

@@ -266,7 +266,7 @@ static int
 open_all(struct serve_request *request, struct server **server, struct portolan_error *error)
 {
 	const struct server_settings settings = {
-	        .common = &request->common,
+	        .query = &request->common.query,
 	        .runs = (const char *const *)request->common.operands,
 	        .run_count = (size_t)request->common.operand_count,
 	        .data = request->data,
@@ -303,7 +303,7 @@ run(void *context, struct portolan_error *error)
 	int signals, code;
 
 	if (!option_given(&request->common, "max-memory"))
-		request->common.max_memory = MEMORY;
+		request->common.query.max_memory = MEMORY;
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);

@@ -94,7 +94,7 @@ run(void *context, struct portolan_error *error)
 	const struct dynamics_request wanted = {.measures = MEASURE_ALL, .gold = true, .user = true};
 	struct places_list list;
 	struct dynamics dynamics;
-	int code = dynamics_open(&dynamics, common, common->operands[0], &wanted, error);
+	int code = dynamics_open(&dynamics, &common->query, common->operands[0], &wanted, error);
 
 	if (code < 0)
 		return code;

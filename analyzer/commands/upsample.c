@@ -36,7 +36,7 @@ check(void *context, struct portolan_error *error)
 	}
 	if (upsample->patience == NOT_GIVEN) /* uniform draws, and when they end, are the paper's */
 		upsample->patience = upsample->pick == BALANCE_UNIFORM ? 0 : PATIENCE;
-	upsample->corpus_options.request.keep = common->max_memory / KEEP_SHARE;
+	upsample->corpus_options.request.keep = common->query.max_memory / KEEP_SHARE;
 	if (!common->output)
 		return options_wrong(common, "where to? -o FILE (the report goes to standard output)");
 	if (common->json && strcmp(common->output, "-") == 0)

@@ -260,8 +260,8 @@ run(void *context, struct portolan_error *error)
 	struct watch *watch = context;
 	const struct common_options *common = &watch->common;
 
-	watch->live = (struct live){.directory = common->store, .run = common->operands[0], .stopped = is_stopped};
-	watch->moment.directory = common->store;
+	watch->live = (struct live){.directory = common->query.store, .run = common->operands[0], .stopped = is_stopped};
+	watch->moment.directory = common->query.store;
 	watch->moment.run = common->operands[0];
 	if (common->json)
 		watch->manner = MANNER_JSON;

@@ -122,14 +122,14 @@ has_measures_of(const struct dynamics *dynamics, const char *name)
 static void
 offer_measures(const struct line *line)
 {
-	const struct common_options common = {.store = line->store, .epoch_to = UINT32_MAX};
+	const struct run_query query = {.store = line->store, .epoch_to = UINT32_MAX};
 	const struct dynamics_request request = {.measures = MEASURE_ALL, .user = true};
 	bool of_rules = line->option->kind == OPTION_RULE, known;
 	const char *const *words = of_rules ? selection_names : line->option->choices;
 	struct portolan_error error;
 	struct dynamics dynamics = {0};
 
-	known = line->run && dynamics_open(&dynamics, &common, line->run, &request, &error) >= 0;
+	known = line->run && dynamics_open(&dynamics, &query, line->run, &request, &error) >= 0;
 	for (; words && *words; words++)
 		if (!known || !of_rules || has_measures_of(&dynamics, *words))
 			offer(line, *words, NULL);

@@ -10,6 +10,7 @@
 
 #include "base/message.h"
 #include "base/number.h"
+#include "base/status.h"
 
 #include <portolan/error.h>
 
@@ -170,7 +171,7 @@ check_runs(char *const *runs, size_t count, struct portolan_error *error)
 }
 
 int
-dynamics_load_aggregate(struct dynamics *dynamics, const struct common_options *common, char *const *runs, size_t count,
+dynamics_load_aggregate(struct dynamics *dynamics, const struct run_query *query, char *const *runs, size_t count,
                         const struct dynamics_request *request, enum never_learned never_learned,
                         struct aggregate_report *report, struct portolan_error *error)
 {
@@ -181,7 +182,7 @@ dynamics_load_aggregate(struct dynamics *dynamics, const struct common_options *
 		wanted.measures |= MEASURE_BIT(MEASURE_NEVER_LEARNED);
 	*report = (struct aggregate_report){0};
 	if (code >= 0)
-		code = dynamics_load(dynamics, common, runs[0], &wanted, error);
+		code = dynamics_load(dynamics, query, runs[0], &wanted, error);
 	if (code < 0)
 		return code;
 	never_learned_count(dynamics, never_learned);
@@ -189,7 +190,7 @@ dynamics_load_aggregate(struct dynamics *dynamics, const struct common_options *
 	for (size_t r = 1; r < count && code >= 0; r++) {
 		struct dynamics other;
 
-		code = dynamics_load_beside(&other, dynamics, common, runs[r], &wanted, error);
+		code = dynamics_load_beside(&other, dynamics, query, runs[r], &wanted, error);
 		if (code < 0)
 			break;
 		never_learned_count(&other, never_learned);

@@ -7,7 +7,7 @@
 #include "base/message.h"
 
 int
-dynamics_choose_epochs(const struct dynamics *dynamics, struct common_options *common, const char *run,
+dynamics_choose_epochs(const struct dynamics *dynamics, struct run_query *query, const char *run,
                        struct portolan_error *error)
 {
 	const struct dynamics_request request = {.measures = MEASURE_BIT(MEASURE_VARIABILITY)};
@@ -15,10 +15,10 @@ dynamics_choose_epochs(const struct dynamics *dynamics, struct common_options *c
 	bool is_first = true, again = true;
 	uint32_t first = 0;
 
-	common->epochs_auto = false;
+	query->epochs_auto = false;
 	while (again) {
 		struct dynamics rest;
-		int code = dynamics_open_beside(&rest, dynamics, common, run, &request, error);
+		int code = dynamics_open_beside(&rest, dynamics, query, run, &request, error);
 
 		if (code < 0)
 			return code;
@@ -27,7 +27,7 @@ dynamics_choose_epochs(const struct dynamics *dynamics, struct common_options *c
 		is_first = false;
 		again = code >= 0 && measures_first_epoch_dominates(&rest.first_epoch, rest.epoch_count);
 		if (again)
-			common->epoch_from = rest.epochs[1];
+			query->epoch_from = rest.epochs[1];
 		else if (code >= 0)
 			message_note("run '%s': --epochs auto takes epochs %u to %u of %u to %u", run, rest.epochs[0],
 			             rest.epochs[rest.epoch_count - 1], first, rest.epochs[rest.epoch_count - 1]);

@@ -251,28 +251,28 @@ make_order(struct dynamics *dynamics, struct portolan_error *error)
 
 /* The requested number of threads, or fewer if memory is short for their buffers; arrays get the rest of it. */
 static void
-share_memory(struct dynamics *dynamics, const struct common_options *common)
+share_memory(struct dynamics *dynamics, const struct run_query *query)
 {
-	uint64_t memory = common->max_memory ? common->max_memory : UINT64_MAX, most = memory / THREAD_BYTES;
+	uint64_t memory = query->max_memory ? query->max_memory : UINT64_MAX, most = memory / THREAD_BYTES;
 
-	dynamics->threads = parallel_threads(common->threads);
+	dynamics->threads = parallel_threads(query->threads);
 	if (dynamics->threads > most)
 		dynamics->threads = most > 0 ? (unsigned)most : 1;
 	arrays_set_limit(most > 0 ? memory - dynamics->threads * THREAD_BYTES : 0);
 }
 
 static void
-describe(struct dynamics *dynamics, const struct common_options *common, const struct dynamics_request *request)
+describe(struct dynamics *dynamics, const struct run_query *query, const struct dynamics_request *request)
 {
 	dynamics->info = store_snapshot_info(dynamics->snapshot);
 	dynamics->verdict = verdict_read(dynamics->store, dynamics->info);
 	dynamics->epoch_count = store_snapshot_epochs(dynamics->snapshot, &dynamics->epochs);
-	dynamics->range_given = common->epochs_given;
-	dynamics->epoch_from = common->epoch_from;
-	dynamics->epoch_to = common->epoch_to;
+	dynamics->range_given = query->epochs_given;
+	dynamics->epoch_from = query->epoch_from;
+	dynamics->epoch_to = query->epoch_to;
 	dynamics->with_gold = request->gold;
-	dynamics->window = common->window ? (size_t)common->window : MEASURES_WINDOW;
-	share_memory(dynamics, common);
+	dynamics->window = query->window ? (size_t)query->window : MEASURES_WINDOW;
+	share_memory(dynamics, query);
 	find_classes(dynamics);
 	add_measures(dynamics, with_dependencies(request->measures));
 	if (request->user)
@@ -281,23 +281,23 @@ describe(struct dynamics *dynamics, const struct common_options *common, const s
 
 /* dynamics->store is open. */
 static int
-open_run(struct dynamics *dynamics, const struct common_options *common, const char *run,
+open_run(struct dynamics *dynamics, const struct run_query *query, const char *run,
          const struct dynamics_request *request, struct portolan_error *error)
 {
-	struct common_options chosen = *common;
+	struct run_query chosen = *query;
 	struct store_snapshot_options options = {
 	        .occupied = true,
-	        .epoch_to = common->epoch_to,
+	        .epoch_to = query->epoch_to,
 	        .columns = columns_needed(request, with_dependencies(request->measures)),
 	};
-	int code = common->epochs_auto ? dynamics_choose_epochs(dynamics, &chosen, run, error) : 0;
+	int code = query->epochs_auto ? dynamics_choose_epochs(dynamics, &chosen, run, error) : 0;
 
 	options.epoch_from = chosen.epoch_from;
 	if (code >= 0)
 		code = store_snapshot_open(dynamics->store, run, &options, &dynamics->snapshot, error);
 	if (code >= 0) {
 		describe(dynamics, &chosen, request);
-		dynamics->range_chosen = common->epochs_auto;
+		dynamics->range_chosen = query->epochs_auto;
 		if (dynamics->epoch_count == 0 || store_snapshot_blocks(dynamics->snapshot) == 0)
 			code = dynamics_no_observations(dynamics, error);
 	}
@@ -408,43 +408,43 @@ dynamics_look_at_ids(const struct dynamics *dynamics, bool *ascending, struct te
 }
 
 static int
-open_store(struct dynamics *dynamics, const struct common_options *common, struct portolan_error *error)
+open_store(struct dynamics *dynamics, const struct run_query *query, struct portolan_error *error)
 {
 	*dynamics = (struct dynamics){0};
-	return store_open(common->store, &dynamics->store, error);
+	return store_open(query->store, &dynamics->store, error);
 }
 
 int
-dynamics_open(struct dynamics *dynamics, const struct common_options *common, const char *run,
+dynamics_open(struct dynamics *dynamics, const struct run_query *query, const char *run,
               const struct dynamics_request *request, struct portolan_error *error)
 {
-	int code = open_store(dynamics, common, error);
+	int code = open_store(dynamics, query, error);
 
-	return code < 0 ? code : open_run(dynamics, common, run, request, error);
+	return code < 0 ? code : open_run(dynamics, query, run, request, error);
 }
 
 int
-dynamics_load(struct dynamics *dynamics, const struct common_options *common, const char *run,
+dynamics_load(struct dynamics *dynamics, const struct run_query *query, const char *run,
               const struct dynamics_request *request, struct portolan_error *error)
 {
-	int code = dynamics_open(dynamics, common, run, request, error);
+	int code = dynamics_open(dynamics, query, run, request, error);
 
 	return code < 0 ? code : dynamics_hold(dynamics, error);
 }
 
 int
-dynamics_open_beside(struct dynamics *dynamics, const struct dynamics *first, const struct common_options *common,
+dynamics_open_beside(struct dynamics *dynamics, const struct dynamics *first, const struct run_query *query,
                      const char *run, const struct dynamics_request *request, struct portolan_error *error)
 {
 	*dynamics = (struct dynamics){.store = first->store, .store_borrowed = true};
-	return open_run(dynamics, common, run, request, error);
+	return open_run(dynamics, query, run, request, error);
 }
 
 int
-dynamics_load_beside(struct dynamics *dynamics, const struct dynamics *first, const struct common_options *common,
+dynamics_load_beside(struct dynamics *dynamics, const struct dynamics *first, const struct run_query *query,
                      const char *run, const struct dynamics_request *request, struct portolan_error *error)
 {
-	int code = dynamics_open_beside(dynamics, first, common, run, request, error);
+	int code = dynamics_open_beside(dynamics, first, query, run, request, error);
 
 	return code < 0 ? code : dynamics_hold(dynamics, error);
 }

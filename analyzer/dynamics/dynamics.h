@@ -14,7 +14,7 @@
 #include "base/ids.h"
 #include "measures.h"
 #include "never_learned.h"
-#include "options/options.h"
+#include "run_query.h"
 
 struct dynamics_column {
 	char name[272];  /* of a measure, or of a user's column, with mean_ before it if a measure has the same name */
@@ -64,7 +64,7 @@ struct dynamics {
 
 /* The dynamics own everything until dynamics_free(). A run without observations in the range is an error, which names
  * the epochs that have some. */
-int dynamics_load(struct dynamics *dynamics, const struct common_options *common, const char *run,
+int dynamics_load(struct dynamics *dynamics, const struct run_query *query, const char *run,
                   const struct dynamics_request *request, struct portolan_error *error);
 void dynamics_free(struct dynamics *dynamics);
 
@@ -72,7 +72,7 @@ void dynamics_free(struct dynamics *dynamics);
 void dynamics_detach(struct dynamics *dynamics);
 
 /* Only opens the run: columns have names and no values; ids, gold, order, count, gaps and first_epoch are empty. */
-int dynamics_open(struct dynamics *dynamics, const struct common_options *common, const char *run,
+int dynamics_open(struct dynamics *dynamics, const struct run_query *query, const char *run,
                   const struct dynamics_request *request, struct portolan_error *error);
 
 /* Loads a run that dynamics_open() opened; on failure frees it. */
@@ -107,20 +107,20 @@ void dynamics_report_variability(const struct dynamics *dynamics, uint32_t measu
 
 /* As dynamics_load() and dynamics_open(), from the store that `first` has open (a process opens a store once), which
  * must be freed later than this. */
-int dynamics_load_beside(struct dynamics *dynamics, const struct dynamics *first, const struct common_options *common,
+int dynamics_load_beside(struct dynamics *dynamics, const struct dynamics *first, const struct run_query *query,
                          const char *run, const struct dynamics_request *request, struct portolan_error *error);
 
-int dynamics_open_beside(struct dynamics *dynamics, const struct dynamics *first, const struct common_options *common,
+int dynamics_open_beside(struct dynamics *dynamics, const struct dynamics *first, const struct run_query *query,
                          const char *run, const struct dynamics_request *request, struct portolan_error *error);
 
 /* Warns which columns of the user's have mean_ before their names, where these, or the measures that have the names, are
  * among the columns. */
 void dynamics_note_renamed(const struct dynamics *dynamics);
 
-/* For --epochs auto: sets common->epoch_from behind the leading epochs of the run, of the store that `dynamics` has
+/* For --epochs auto: sets query->epoch_from behind the leading epochs of the run, of the store that `dynamics` has
  * open, which dominate its variance, and says so on stderr. Reads the run once, and once more for each epoch that is
  * left out. */
-int dynamics_choose_epochs(const struct dynamics *dynamics, struct common_options *common, const char *run,
+int dynamics_choose_epochs(const struct dynamics *dynamics, struct run_query *query, const char *run,
                            struct portolan_error *error);
 
 /* NULL: not asked for, or the run has no signals for it, or too few epochs. */

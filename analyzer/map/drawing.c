@@ -118,7 +118,7 @@ load_sources(struct map_drawing *drawing, struct portolan_error *error)
 	if (request->from)
 		code = map_source_file(&drawing->sources[0], request->from, &request->source, error);
 	else
-		code = map_source_run(&drawing->sources[0], request->common, request->run, NULL, &request->source,
+		code = map_source_run(&drawing->sources[0], request->query, request->run, NULL, &request->source,
 		                      error);
 	if (code < 0)
 		return code;
@@ -141,7 +141,7 @@ load_sources(struct map_drawing *drawing, struct portolan_error *error)
 	}
 	if (!request->other)
 		return map_source_rank(drawing->sources, 1, error);
-	code = map_source_run(&drawing->sources[1], request->common, request->other, &drawing->sources[0],
+	code = map_source_run(&drawing->sources[1], request->query, request->other, &drawing->sources[0],
 	                      &request->source, error);
 	drawing->source_count += code >= 0;
 	if (code >= 0 && request->source.colour_file &&

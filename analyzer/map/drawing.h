@@ -16,7 +16,8 @@
 enum map_lines { MAP_LINES_IN_WHOLE_MAPS, MAP_LINES_ALWAYS, MAP_LINES_NEVER };
 
 struct map_request {
-	const struct common_options *common;
+	const struct run_query *query;
+	bool script;              /* what gnuplot draws from is left beside the picture */
 	const char *run, *from;   /* one of them: a run, or a file */
 	const char *other;        /* another run of the store; NULL: none */
 	bool shift;               /* from the one to the other; else they stand side by side */

@@ -111,7 +111,7 @@ draw_frames(const struct map_drawing *drawing, struct portolan_error *error)
 			code = error_set(error, PORTOLAN_E_INVALID, "--frames: the name is too long");
 			break;
 		}
-		code = picture_init(&picture, PICTURE_MAP, "--frames", path, drawing->request->common->script, error);
+		code = picture_init(&picture, PICTURE_MAP, "--frames", path, drawing->request->script, error);
 		if (code >= 0)
 			code = picture_check(&picture, error);
 		picture.is_part = true;

@@ -201,7 +201,7 @@ load(struct map_source *source, const struct map_source_request *request, struct
 }
 
 int
-map_source_run(struct map_source *source, const struct common_options *common, const char *run,
+map_source_run(struct map_source *source, const struct run_query *query, const char *run,
                const struct map_source *first, const struct map_source_request *request, struct portolan_error *error)
 {
 	struct dynamics_request wanted = {0};
@@ -218,9 +218,9 @@ map_source_run(struct map_source *source, const struct common_options *common, c
 	else if (request->colour && !request->colour_file)
 		want(&wanted, request->colour);
 	if (first && first->is_run)
-		code = dynamics_open_beside(&source->dynamics, &first->dynamics, common, run, &wanted, error);
+		code = dynamics_open_beside(&source->dynamics, &first->dynamics, query, run, &wanted, error);
 	else
-		code = dynamics_open(&source->dynamics, common, run, &wanted, error);
+		code = dynamics_open(&source->dynamics, query, run, &wanted, error);
 	if (code < 0)
 		return code;
 	code = describe(source, request, error);

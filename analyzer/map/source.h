@@ -55,7 +55,7 @@ struct map_source {
 
 /* `first`: a source of the same store, to be freed later than this; or NULL. An unknown measure is an error that names
  * the nearest. */
-int map_source_run(struct map_source *source, const struct common_options *common, const char *run,
+int map_source_run(struct map_source *source, const struct run_query *query, const char *run,
                    const struct map_source *first, const struct map_source_request *request,
                    struct portolan_error *error);
 

@@ -110,7 +110,7 @@ claim_store(const struct common_options *request, struct portolan_error *error)
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]) && code >= 0; i++) {
 		char *path;
 
-		if (asprintf(&path, "%s/%s", request->store, files[i]) < 0)
+		if (asprintf(&path, "%s/%s", request->query.store, files[i]) < 0)
 			return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the name of the store");
 		code = claims_add_input("the store's", path, error);
 		free(path);

@@ -36,7 +36,7 @@ static const struct {
           .help = "Use epochs A to B−1, counted from 0; either side may be empty. auto: without the first ones, as long as "
                   "most of the variance is the difference between the first and the later ones. Default: all."}},
         {COMMON_WINDOW,
-         {"window", "J", OPTION_WHOLE, TO(window), .least = 2, .most = MEASURES_WINDOW_MAX,
+         {"window", "J", OPTION_WHOLE, TO(query.window), .least = 2, .most = MEASURES_WINDOW_MAX,
           .help = "Take dyn_unc, dual and tdds over windows of J epochs. Default: 10, as in their papers; runs that are shorter have none of them."}},
         {COMMON_OUTPUT,
          {"output", "FILE", OPTION_OUTPUT, TO(output), 'o',
@@ -48,10 +48,10 @@ static const struct {
          {"strict", NULL, OPTION_FLAG, TO(strict),
           .group = OPTION_GROUP_RESOURCES, .help = "Exit with status 3 where the result is incomplete, instead of only warning."}},
         {COMMON_THREADS,
-         {"threads", "N", OPTION_WHOLE, TO(threads), .least = 1, .most = THREADS_MOST,
+         {"threads", "N", OPTION_WHOLE, TO(query.threads), .least = 1, .most = THREADS_MOST,
           .group = OPTION_GROUP_RESOURCES, .help = "Work in N threads. Default: one for each core. The result does not depend on it."}},
         {COMMON_MEMORY,
-         {"max-memory", "SIZE", OPTION_SIZE, TO(max_memory), .least = MEMORY_LEAST,
+         {"max-memory", "SIZE", OPTION_SIZE, TO(query.max_memory), .least = MEMORY_LEAST,
           .group = OPTION_GROUP_RESOURCES, .help = "Take about so much memory of its own (anonymous) at most: 512M, 2G (default: 1G). "
                   "What is held beyond that goes to temporary files in $TMPDIR, or else /var/tmp, which takes longer. "
                   "The store's mapped pages are the system's cache, and do not count."}},
@@ -59,7 +59,7 @@ static const struct {
          {"script", NULL, OPTION_FLAG, TO(script), .needs = "plot plot-epochs",
           .group = OPTION_GROUP_OUTPUT, .help = "Leave what gnuplot draws the picture from beside it: FILE.gp (FILE without its ending)."}},
         {COMMON_STORE,
-         {"store", "DIR", OPTION_FOLDER, TO(store),
+         {"store", "DIR", OPTION_FOLDER, TO(query.store),
           .help = "The store's directory. Default: $PORTOLAN_STORE, or ./portolan-store."}},
         {ANY, {"quiet", NULL, OPTION_FLAG, TO(quiet), 'q', .group = OPTION_GROUP_RESOURCES, .help = "Print nothing but results, errors, and what was refused."}},
         {ANY, {"verbose", NULL, OPTION_FLAG, TO(verbose), 'v', .group = OPTION_GROUP_RESOURCES, .help = "Say how long it took, and how much memory."}},
@@ -335,9 +335,9 @@ set_defaults(struct common_options *request, const struct command *command)
 		memcpy(request, command->defaults, command->request_size);
 	*request = (struct common_options){
 	        .command = command,
-	        .store = store && *store ? store : "./portolan-store",
-	        .epoch_to = UINT32_MAX,
-	        .max_memory = MAX_MEMORY,
+	        .query.store = store && *store ? store : "./portolan-store",
+	        .query.epoch_to = UINT32_MAX,
+	        .query.max_memory = MAX_MEMORY,
 	};
 }
 

@@ -18,6 +18,8 @@
 
 #include "command.h"
 
+#include "dynamics/run_query.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -34,7 +36,7 @@ enum option_kind {
 	OPTION_REAL,   /* double, within range */
 	OPTION_SIZE,   /* uint64_t: bytes, at least `least`; given as 512M, 2G */
 	OPTION_CHOICE, /* int: which of the choices */
-	OPTION_EPOCHS, /* common_options.epoch_from, epoch_to, epochs_given and epochs_auto */
+	OPTION_EPOCHS, /* the epochs of common_options.query */
 	OPTION_HELP,   /* shows the help, and ends */
 };
 
@@ -89,17 +91,12 @@ struct option_spec {
 /* What every request begins with. */
 struct common_options {
 	const struct command *command;
-	const char *store;             /* --store, $PORTOLAN_STORE, or ./portolan-store */
-	const char *output;            /* NULL: standard output */
-	uint32_t epoch_from, epoch_to; /* half-open; UINT32_MAX: to the end */
-	bool epochs_given, json, strict, quiet, verbose, script;
-	int styled; /* enum style_when */
-	bool epochs_auto;    /* from the epoch that dynamics_open() finds; epochs_given is set as well */
-	uint64_t window;     /* epochs of one; 0: MEASURES_WINDOW */
-	uint64_t threads;    /* 0: all cores */
-	uint64_t max_memory; /* bytes */
-	int action;          /* which of the command's, if it has any */
-	char **operands;     /* without the action */
+	struct run_query query; /* its store is --store, $PORTOLAN_STORE, or ./portolan-store */
+	const char *output;     /* NULL: standard output */
+	bool json, strict, quiet, verbose, script;
+	int styled;      /* enum style_when */
+	int action;      /* which of the command's, if it has any */
+	char **operands; /* without the action */
 	int operand_count;
 	uint64_t given; /* bit i: option_at(command, i) was given */
 };
@@ -141,9 +138,6 @@ __attribute__((format(printf, 2, 3))) int options_wrong(const struct common_opti
 /* The number of `text` among `names`, which end with NULL; else options_wrong() with the nearest, and -1. `what`:
  * "--by". */
 int options_choice(const struct common_options *request, const char *what, const char *text, const char *const *names);
-
-/* Reads "A:B", half-open; an empty side is 0, or UINT32_MAX. False: the text is no range. The range may be empty. */
-bool options_parse_epochs(const char *text, uint32_t *from, uint32_t *to);
 
 /* Cuts `text` at its commas into parts; returns how many. 0: there are more than `most`, or one is empty; the text is
  * unchanged. */

@@ -52,43 +52,19 @@ options_split(char *text, size_t most, const char **parts)
 	return count;
 }
 
-static bool
-parse_epoch(const char *text, size_t length, uint32_t empty, uint32_t *epoch)
-{
-	uint64_t value;
-
-	if (length == 0) {
-		*epoch = empty;
-		return true;
-	}
-	if (!number_parse_u64(text, length, &value) || value >= UINT32_MAX)
-		return false;
-	*epoch = (uint32_t)value;
-	return true;
-}
-
-bool
-options_parse_epochs(const char *text, uint32_t *from, uint32_t *to)
-{
-	const char *colon = strchr(text, ':');
-
-	return colon && parse_epoch(text, (size_t)(colon - text), 0, from) &&
-	       parse_epoch(colon + 1, strlen(colon + 1), UINT32_MAX, to);
-}
-
 static int
 take_epochs(struct common_options *request, const char *text)
 {
-	request->epochs_given = true;
-	request->epochs_auto = strcmp(text, "auto") == 0;
-	if (request->epochs_auto) {
-		request->epoch_from = 0;
-		request->epoch_to = UINT32_MAX;
+	request->query.epochs_given = true;
+	request->query.epochs_auto = strcmp(text, "auto") == 0;
+	if (request->query.epochs_auto) {
+		request->query.epoch_from = 0;
+		request->query.epoch_to = UINT32_MAX;
 		return 0;
 	}
-	if (!options_parse_epochs(text, &request->epoch_from, &request->epoch_to))
+	if (!run_query_parse_epochs(text, &request->query.epoch_from, &request->query.epoch_to))
 		return options_wrong(request, "--epochs %s: say A:B, for epochs A to B-1; one epoch is A:A+1", text);
-	if (request->epoch_from >= request->epoch_to)
+	if (request->query.epoch_from >= request->query.epoch_to)
 		return options_wrong(request, "--epochs %s is empty: the end is not included", text);
 	return 0;
 }

@@ -83,7 +83,7 @@ load(struct work *work, struct portolan_error *error)
 		code = texts_open(&work->texts, request->data, request->id_field, request->glue,
 		                  request->text_fields, request->text_count, error);
 	if (code >= 0)
-		code = dynamics_load(&view->dynamics, request->common, request->run, &wanted, error);
+		code = dynamics_load(&view->dynamics, request->query, request->run, &wanted, error);
 	if (code < 0)
 		return code;
 	code = view_complete(view, view->dynamics.store, error);
@@ -242,7 +242,7 @@ static int
 write_file(struct work *work, struct portolan_error *error)
 {
 	struct output output;
-	int code = output_open(&output, work->request->common->output, error);
+	int code = output_open(&output, work->request->output, error);
 
 	if (code < 0)
 		return code;

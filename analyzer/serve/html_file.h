@@ -15,7 +15,8 @@
 #define HTML_FILE_MOST 100000000u
 
 struct html_file_request {
-	const struct common_options *common; /* `output` is the file */
+	const struct run_query *query;
+	const char *output;          /* the file */
 	const char *run;
 	const char *data, *id_field; /* the user's own file, and its ids; NULL: none */
 	bool glue; /* `data` is read as files/glue.h says */

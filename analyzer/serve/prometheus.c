@@ -283,7 +283,7 @@ answer_metrics(struct server *server, const struct http_request *request, struct
 		return;
 	}
 	if (output_open_memory(&output, 1u << 14, &error) >= 0) {
-		write_store(&output, server->settings.common->store, &counters);
+		write_store(&output, server->settings.query->store, &counters);
 		write_families(&output, runs, count);
 		write_sessions(&output, runs, count);
 		write_refused(&output, runs, count);

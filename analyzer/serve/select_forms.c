@@ -336,7 +336,7 @@ send_manifest(const struct server *server, struct picked *picked, struct http_an
 
 	if (!answer_begin(&report, answer))
 		return;
-	manifest_begin(&report, "serve", dynamics, server->settings.common->store);
+	manifest_begin(&report, "serve", dynamics, server->settings.query->store);
 	report_whole(&report, "chosen", picked->count);
 	manifest_classes(&report, dynamics, picked->order, picked->count);
 	code = report_selection(&report, "selection", picked, &error);

@@ -18,12 +18,12 @@ int
 server_new(struct server **server, const struct server_settings *settings, struct portolan_error *error)
 {
 	struct server *made = calloc(1, sizeof(*made));
-	int code = made ? views_new(&made->views, settings->common, error) : PORTOLAN_E_MEMORY;
+	int code = made ? views_new(&made->views, settings->query, error) : PORTOLAN_E_MEMORY;
 
 	if (code >= 0) {
 		made->settings = *settings;
 		made->selections = selections_new();
-		made->progress = progress_new(settings->common->store);
+		made->progress = progress_new(settings->query->store);
 	}
 	if (code < 0 || !made->selections || !made->progress)
 		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
@@ -31,7 +31,7 @@ server_new(struct server **server, const struct server_settings *settings, struc
 		code = texts_open(&made->texts, settings->data, settings->id_field, settings->glue,
 		                  settings->text_fields, settings->text_count, error);
 	if (code >= 0 && made->texts) {
-		made->searches = searches_new(made->texts, settings->common->threads);
+		made->searches = searches_new(made->texts, settings->query->threads);
 		code = made->searches ? code : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	}
 	if (code < 0)

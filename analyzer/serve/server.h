@@ -4,10 +4,10 @@
 
 #include "http.h"
 
-#include "options/options.h"
+#include "dynamics/run_query.h"
 
 struct server_settings {
-	const struct common_options *common; /* where the store is; threads; memory */
+	const struct run_query *query; /* where the store is; threads; memory */
 	const char *const *runs;             /* shown first, as the user named them */
 	size_t run_count;
 	const char *data, *id_field; /* the user's file, and its field with the ids; NULL: none */

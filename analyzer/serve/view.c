@@ -44,16 +44,16 @@ view_read_version(struct store *store, ino_t inode, const char *run, char versio
 	return code;
 }
 
-/* Fills the epochs of `common`; false: it is no range. */
+/* Fills the epochs of `query`; false: it is no range. */
 static bool
-parse_range(const char *range, struct common_options *common)
+parse_range(const char *range, struct run_query *query)
 {
-	common->epoch_from = 0;
-	common->epoch_to = UINT32_MAX;
-	common->epochs_given = *range != '\0';
-	common->epochs_auto = false;
-	return *range == '\0' || (options_parse_epochs(range, &common->epoch_from, &common->epoch_to) &&
-	                          common->epoch_from < common->epoch_to);
+	query->epoch_from = 0;
+	query->epoch_to = UINT32_MAX;
+	query->epochs_given = *range != '\0';
+	query->epochs_auto = false;
+	return *range == '\0' || (run_query_parse_epochs(range, &query->epoch_from, &query->epoch_to) &&
+	                          query->epoch_from < query->epoch_to);
 }
 
 static int
@@ -148,20 +148,20 @@ view_place(const struct view *view, uint32_t index)
 }
 
 int
-view_load(struct view *view, struct store *store, ino_t inode, const struct common_options *all, const char *run,
+view_load(struct view *view, struct store *store, ino_t inode, const struct run_query *all, const char *run,
           struct portolan_error *error)
 {
 	const struct dynamics_request request = {.measures = MEASURE_ALL, .gold = true, .user = true};
 	const struct dynamics beside = {.store = store};
-	struct common_options common = *all;
+	struct run_query query = *all;
 	int code;
 
-	if (!parse_range(view->range, &common))
+	if (!parse_range(view->range, &query))
 		return error_set(error, VIEW_E_RANGE, "epochs are A:B, with A below B, not '%s'", view->range);
 	view->inode = inode;
 	code = view_read_version(store, inode, run, view->version, error);
 	if (code >= 0)
-		code = dynamics_load_beside(&view->dynamics, &beside, &common, run, &request, error);
+		code = dynamics_load_beside(&view->dynamics, &beside, &query, run, &request, error);
 	if (code >= 0)
 		code = view_complete(view, store, error);
 	if (view->dynamics.snapshot)

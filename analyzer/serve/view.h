@@ -49,9 +49,9 @@ const uint32_t *view_records(const struct view *view, const struct texts *texts)
 size_t view_place(const struct view *view, uint32_t index);
 
 /* Loads a view that is zeroed except for its range; afterwards it does not need the store. Its version is read first,
- * so a view may be newer than its version, never older. `inode` is the store's; the epochs in `common` are ignored.
+ * so a view may be newer than its version, never older. `inode` is the store's; the epochs in `query` are ignored.
  * VIEW_E_RANGE, or a code of store.h; call view_finish() then too. */
-int view_load(struct view *view, struct store *store, ino_t inode, const struct common_options *common, const char *run,
+int view_load(struct view *view, struct store *store, ino_t inode, const struct run_query *query, const char *run,
               struct portolan_error *error);
 void view_finish(struct view *view);
 

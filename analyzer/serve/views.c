@@ -31,7 +31,7 @@ struct kept_view {
 };
 
 struct views {
-	const struct common_options *common;
+	const struct run_query *query;
 	struct open_stores *stores;
 	pthread_mutex_t lock; /* of the list */
 	pthread_cond_t loaded;
@@ -40,17 +40,17 @@ struct views {
 };
 
 int
-views_new(struct views **views, const struct common_options *common, struct portolan_error *error)
+views_new(struct views **views, const struct run_query *query, struct portolan_error *error)
 {
 	struct views *made = calloc(1, sizeof(*made));
-	int code = made ? open_stores_new(&made->stores, common->store, error)
+	int code = made ? open_stores_new(&made->stores, query->store, error)
 	                : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 
 	if (code < 0) {
 		free(made);
 		return code;
 	}
-	made->common = common;
+	made->query = query;
 	pthread_mutex_init(&made->lock, NULL);
 	pthread_cond_init(&made->loaded, NULL);
 	*views = made;
@@ -102,7 +102,7 @@ load(struct views *views, struct kept_view *kept, struct portolan_error *error)
 
 	if (code < 0)
 		return code;
-	code = view_load(&kept->view, store, inode, views->common, kept->run, error);
+	code = view_load(&kept->view, store, inode, views->query, kept->run, error);
 	open_stores_return(views->stores, store);
 	kept->loaded = kept->looked = clock_s();
 	kept->took = kept->loaded - began;

@@ -17,8 +17,8 @@
 
 struct views;
 
-/* `common` says where the store is, and stays the caller's. PORTOLAN_E_MEMORY. */
-int views_new(struct views **views, const struct common_options *common, struct portolan_error *error);
+/* `query` says where the store is, and stays the caller's. PORTOLAN_E_MEMORY. */
+int views_new(struct views **views, const struct run_query *query, struct portolan_error *error);
 void views_free(struct views *views); /* everything must be returned; NULL: nothing */
 
 /* `range` as --epochs takes it, but not auto; NULL or "": all. `version`: the view of exactly that version; NULL: the

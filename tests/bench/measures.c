@@ -284,7 +284,7 @@ read_store(const struct dynamics *run, unsigned threads)
 static int
 time_store(const char *store, const char *name, unsigned threads, unsigned repeats)
 {
-	struct common_options common = {.store = store, .epoch_to = UINT32_MAX, .threads = threads};
+	struct run_query query = {.store = store, .epoch_to = UINT32_MAX, .threads = threads};
 	struct dynamics_request request = {
 	        .measures = MEASURE_BIT(MEASURE_CONFIDENCE) | MEASURE_BIT(MEASURE_VARIABILITY) |
 	                    MEASURE_BIT(MEASURE_CORRECTNESS) | MEASURE_BIT(MEASURE_FORGETTING_EVENTS) |
@@ -295,7 +295,7 @@ time_store(const char *store, const char *name, unsigned threads, unsigned repea
 		struct dynamics run;
 		double times[3], used[3];
 
-		if (dynamics_open(&run, &common, name, &request, &error) < 0)
+		if (dynamics_open(&run, &query, name, &request, &error) < 0)
 			errx(1, "%s", error.message);
 		times[0] = now();
 		used[0] = processor();

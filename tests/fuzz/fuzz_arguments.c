@@ -62,7 +62,7 @@ read_command(const struct command *command, int argc, char **argv)
 	if (status == OPTIONS_READ) {
 		require(request->operand_count >= command->least && request->operand_count <= command->most);
 		require(request->operand_count < argc);
-		require(request->epoch_from < request->epoch_to);
+		require(request->query.epoch_from < request->query.epoch_to);
 		status = command->check ? command->check(request, &error) : 0;
 		require(status <= 0 || status == STATUS_USAGE);
 	}

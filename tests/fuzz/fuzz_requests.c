@@ -257,13 +257,13 @@ static void
 begin(void)
 {
 	static const char *const hosts[] = {"localhost", "127.0.0.1", "[::1]", NULL}, *const fields[] = {"text"};
-	static struct common_options common = {.epoch_to = UINT32_MAX, .threads = 1, .max_memory = 64u << 20};
+	static struct run_query query = {.epoch_to = UINT32_MAX, .threads = 1, .max_memory = 64u << 20};
 	struct server_settings settings = {
-	        .common = &common, .data = data_path, .id_field = "id", .text_fields = fields, .text_count = 1};
+	        .query = &query, .data = data_path, .id_field = "id", .text_fields = fields, .text_count = 1};
 	struct http_settings http_settings = {
 	        .socket = -1, .token = TOKEN, .hosts = hosts, .answer = answer};
 
-	common.store = small_runs();
+	query.store = small_runs();
 	write_data();
 	require(server_new(&server, &settings, NULL) == 0);
 	http_settings.context = server;

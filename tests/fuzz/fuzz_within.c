@@ -22,10 +22,10 @@ static void
 begin(void)
 {
 	static const struct dynamics_request request = {.measures = MEASURE_ALL, .gold = true, .user = true};
-	const struct common_options common = {.store = small_runs(), .epoch_to = UINT32_MAX, .threads = 1};
+	const struct run_query query = {.store = small_runs(), .epoch_to = UINT32_MAX, .threads = 1};
 
-	require(dynamics_load(&runs[0], &common, "a/b", &request, NULL) == 0);
-	require(dynamics_load_beside(&runs[1], &runs[0], &common, "names", &request, NULL) == 0);
+	require(dynamics_load(&runs[0], &query, "a/b", &request, NULL) == 0);
+	require(dynamics_load_beside(&runs[1], &runs[0], &query, "names", &request, NULL) == 0);
 	atexit(end);
 }
 

@@ -197,7 +197,7 @@ check_map(const struct dynamics *dynamics)
 static int
 analyze(const char *directory, const char *name, struct portolan_error *error)
 {
-	const struct common_options common = {.store = directory, .epoch_to = UINT32_MAX};
+	const struct run_query query = {.store = directory, .epoch_to = UINT32_MAX};
 	const struct dynamics_request request = {.measures = MEASURE_ALL, .gold = true, .user = true};
 	const struct selection_plan by_class = {
 	        .rule = {.kind = SELECT_MEASURE, .measure = "variability", .descending = true},
@@ -213,7 +213,7 @@ analyze(const char *directory, const char *name, struct portolan_error *error)
 	                                     .mixes = {{{.kind = SELECT_MEASURE, .measure = "loss"}, 0.3}},
 	                                     .mix_count = 1};
 	struct dynamics dynamics;
-	int code = dynamics_load(&dynamics, &common, name, &request, error);
+	int code = dynamics_load(&dynamics, &query, name, &request, error);
 
 	if (code)
 		return code;

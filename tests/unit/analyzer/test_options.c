@@ -87,7 +87,7 @@ values_go_where_the_table_says(void **state)
 	assert_int_equal(read_line(&command, "", &request), OPTIONS_READ);
 	assert_int_equal(request.whole, 5);
 	assert_int_equal(request.choice, -1);
-	assert_int_equal(request.common.epoch_to, UINT32_MAX);
+	assert_int_equal(request.common.query.epoch_to, UINT32_MAX);
 	assert_false(option_given(&request.common, "whole"));
 
 	assert_int_equal(read_line(&command, "one --text=a=b --whole 9 --epochs 2: --size 2M two --choice second --js",
@@ -97,8 +97,8 @@ values_go_where_the_table_says(void **state)
 	assert_int_equal(request.whole, 9);
 	assert_int_equal(request.size, 2 << 20);
 	assert_int_equal(request.choice, 1);
-	assert_int_equal(request.common.epoch_from, 2);
-	assert_true(request.common.epochs_given);
+	assert_int_equal(request.common.query.epoch_from, 2);
+	assert_true(request.common.query.epochs_given);
 	assert_true(request.common.json); /* an abbreviation */
 	assert_true(option_given(&request.common, "whole"));
 	assert_false(option_given(&request.common, "flag"));

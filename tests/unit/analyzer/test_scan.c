@@ -83,11 +83,11 @@ teardown(void **state)
 static void
 open_run(struct dynamics *run, const char *name, unsigned threads, uint32_t from)
 {
-	struct common_options common = {
+	struct run_query query = {
 	        .store = fixture_directory(fixture), .epoch_from = from, .epoch_to = UINT32_MAX, .threads = threads};
 	struct dynamics_request request = {.measures = MEASURE_BIT(MEASURE_VARIABILITY), .gold = true};
 
-	assert_int_equal(dynamics_open(run, &common, name, &request, NULL), 0);
+	assert_int_equal(dynamics_open(run, &query, name, &request, NULL), 0);
 	assert_int_equal(run->threads, threads);
 }
 
