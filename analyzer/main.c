@@ -1,5 +1,5 @@
 /* main.c: the program portolan: finds the command and runs it. */
-#include "options/command.h"
+#include "commands/commands.h"
 #include "files/mapping.h"
 #include "options/help.h"
 #include "options/options.h"
@@ -16,7 +16,7 @@
 static int
 wrong_command(const char *name)
 {
-	const char *nearest = command_nearest(name);
+	const char *nearest = command_nearest(command_table, name);
 
 	if (name[0] == '-')
 		message_error("'%s' is no option that may stand before a command (see: portolan help)", name);
@@ -51,8 +51,8 @@ help(const char *name, const char *action)
 	const struct command *command;
 
 	if (!name || strcmp(name, "help") == 0 || strcmp(name, "version") == 0)
-		return help_commands(); /* which tells of these two */
-	command = command_find(name);
+		return help_commands(command_table); /* which tells of these two */
+	command = command_find(command_table, name);
 	if (!command)
 		return wrong_command(name);
 	if (!action)
@@ -96,7 +96,7 @@ main(int argc, char **argv)
 	start_program();
 	store_expect_short_file(mapping_take_bus_error);
 	if (argc < 2) {
-		help_overview(stderr);
+		help_overview(stderr, command_table);
 		return STATUS_USAGE;
 	}
 	if (lead == 0) {
@@ -111,6 +111,6 @@ main(int argc, char **argv)
 		return finish_stdout();
 	}
 	put_first(argv, lead);
-	command = command_find(name);
+	command = command_find(command_table, name);
 	return command ? command_run(command, argc, argv) : wrong_command(name);
 }

@@ -1,12 +1,11 @@
-/* commands.c: the table of subcommands, in the order of the help, and the function that runs one. */
-#include "options/command.h"
+/* commands.c: lists the subcommands, and runs one: reads its options, checks them, and says how it ended. */
+#include "commands.h"
 
 #include "base/message.h"
 #include "options/options.h"
 #include "base/number.h"
 #include "output/claims.h"
 #include "output/written.h"
-#include "base/suggest.h"
 
 #include <portolan/clock.h>
 
@@ -39,27 +38,6 @@ const struct command *const command_table[] = {
         &completion_command,
         NULL,
 };
-
-#define COMMANDS (sizeof(command_table) / sizeof(command_table[0]) - 1)
-
-const struct command *
-command_find(const char *name)
-{
-	for (size_t i = 0; i < COMMANDS; i++)
-		if (strcmp(command_table[i]->name, name) == 0)
-			return command_table[i];
-	return NULL;
-}
-
-const char *
-command_nearest(const char *name)
-{
-	const char *names[COMMANDS];
-
-	for (size_t i = 0; i < COMMANDS; i++)
-		names[i] = command_table[i]->name;
-	return suggest_nearest(name, names, COMMANDS);
-}
 
 static int
 check(const struct command *command, void *request)

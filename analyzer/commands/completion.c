@@ -1,4 +1,5 @@
 /* completion.c: portolan completion: prints the completion scripts of three shells, and answers their questions. */
+#include "commands.h"
 #include "completion/candidates.h"
 #include "options/options.h"
 #include "output/output.h"
@@ -34,7 +35,7 @@ run(void *context, struct portolan_error *error)
 	int code;
 
 	if (request->action == ACTION_CANDIDATES) {
-		candidates_print(stdout, request->operands, request->operand_count);
+		candidates_print(stdout, command_table, request->operands, request->operand_count);
 		if (fflush(stdout) == 0)
 			return STATUS_DONE;
 		message_error("cannot write standard output: %s", strerror(errno));

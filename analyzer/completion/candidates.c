@@ -24,6 +24,7 @@ static const struct command leading = {.common = COMMON_STORE};
 /* The command line as far as it is read. */
 struct line {
 	FILE *stream;
+	const struct command *const *commands; /* all there are */
 	const char *typed;  /* the beginning that a candidate must have */
 	const char *before; /* printed before each: "--by=" */
 	const char *store;
@@ -63,8 +64,8 @@ offer_files(const struct line *line)
 static void
 offer_commands(const struct line *line)
 {
-	for (size_t i = 0; command_table[i]; i++)
-		offer(line, command_table[i]->name, command_table[i]->summary);
+	for (size_t i = 0; line->commands[i]; i++)
+		offer(line, line->commands[i]->name, line->commands[i]->summary);
 }
 
 static void
@@ -252,7 +253,7 @@ take_command(struct line *line, char *const *words, int count)
 		line->is_help = true;
 		at++;
 	}
-	if (at < count - 1 && (line->command = command_find(words[at++])) == NULL)
+	if (at < count - 1 && (line->command = command_find(line->commands, words[at++])) == NULL)
 		return count; /* nothing can follow */
 	return at;
 }
@@ -280,10 +281,11 @@ offer_last(struct line *line, const char *word)
 }
 
 void
-candidates_print(FILE *stream, char *const *words, int count)
+candidates_print(FILE *stream, const struct command *const *commands, char *const *words, int count)
 {
 	const char *store = getenv("PORTOLAN_STORE");
-	struct line line = {.stream = stream, .before = "", .store = store && *store ? store : "./portolan-store"};
+	struct line line = {
+	        .stream = stream, .commands = commands, .before = "", .store = store && *store ? store : "./portolan-store"};
 	int at;
 
 	if (count == 0)

@@ -12,6 +12,8 @@
 #include <math.h>
 #include <string.h>
 
+extern const char script_marks[], script_map[], script_facets[]; /* marks.gp, map.gp, facets.gp */
+
 #define TITLE_POINTS 16.0
 #define TITLE_POINTS_LEAST 11.0 /* of one that is long */
 #define BAR_HEIGHT 300.0 /* of colours */

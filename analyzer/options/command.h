@@ -1,5 +1,5 @@
 /*
- * command.h: the description of a subcommand. Each file in commands/ defines one; the table in commands.c lists them.
+ * command.h: the description of a subcommand. Each file in commands/ defines one; commands/commands.c lists them.
  * Dispatch, help, suggestions, man pages and shell completion all come from that table.
  */
 #ifndef COMMAND_H
@@ -51,17 +51,9 @@ struct command {
 	int (*run)(void *request, struct portolan_error *error);
 };
 
-/* Each is defined in its file. */
-extern const struct command runs_command, check_command, metrics_command, dynamics_command, show_command, epochs_command,
-        map_command, select_command, noise_command, compare_command, groups_command, aflite_command, artifacts_command,
-        upsample_command, watch_command, serve_command, import_command, rm_command, backup_command, salvage_command,
-        keygen_command, completion_command;
-
-extern const struct command *const command_table[];   /* ends with NULL */
-const struct command *command_find(const char *name); /* NULL: none */
-const char *command_nearest(const char *name);        /* NULL: none is near */
-
-/* Reads the program's arguments, of which argv[1] is the command's name, and runs the command; returns the exit status. */
-int command_run(const struct command *command, int argc, char **argv);
+/* Of a list of commands that ends with NULL: the one of this name, and the name that is nearest to a mistyped one. NULL:
+ * there is none. */
+const struct command *command_find(const struct command *const *commands, const char *name);
+const char *command_nearest(const struct command *const *commands, const char *name);
 
 #endif

@@ -351,7 +351,7 @@ print_command(FILE *stream, const struct topic *topic)
 }
 
 void
-help_overview(FILE *stream)
+help_overview(FILE *stream, const struct command *const *commands)
 {
 	fputs("Examples:\n"
 	      "  # the runs in the store\n"
@@ -367,8 +367,8 @@ help_overview(FILE *stream)
 	      "\n"
 	      "Commands:\n",
 	      stream);
-	for (size_t i = 0; command_table[i]; i++)
-		fprintf(stream, "  %-11s %s\n", command_table[i]->name, command_table[i]->summary);
+	for (size_t i = 0; commands[i]; i++)
+		fprintf(stream, "  %-11s %s\n", commands[i]->name, commands[i]->summary);
 	fputs("\n"
 	      "portolan COMMAND --help shows a command's options, portolan help COMMAND all of\n"
 	      "what it does, portolan help metrics what the measures are; portolan version\n"
@@ -377,19 +377,20 @@ help_overview(FILE *stream)
 	      stream);
 }
 
-/* The help as text, the caller's to free(); NULL: out of memory. The overview if topic->command is NULL. */
+/* The help of a topic, or where that is NULL the overview of `commands`, as text, the caller's to free(); NULL: out of
+ * memory. */
 static char *
-compose(const struct topic *topic, size_t *length)
+compose(const struct topic *topic, const struct command *const *commands, size_t *length)
 {
 	char *text = NULL;
 	FILE *stream = open_memstream(&text, length);
 
 	if (!stream)
 		return NULL;
-	if (topic->command)
+	if (topic)
 		print_command(stream, topic);
 	else
-		help_overview(stream);
+		help_overview(stream, commands);
 	fclose(stream);
 	return text;
 }
@@ -415,7 +416,7 @@ int
 help_command(const struct command *command, const char *action)
 {
 	size_t length = 0;
-	char *text = compose(&(struct topic){command, action}, &length);
+	char *text = compose(&(struct topic){command, action}, NULL, &length);
 
 	return show(text, length);
 }
@@ -433,17 +434,18 @@ help_short(const struct command *command, const char *action)
 
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]) && lines > LINES; i++) {
 		free(text);
-		text = compose(&(struct topic){command, action, true, forms[i].examples, forms[i].is_often}, &length);
+		text = compose(&(struct topic){command, action, true, forms[i].examples, forms[i].is_often}, NULL,
+		               &length);
 		lines = text ? pager_lines(text, length, WIDTH) : 0;
 	}
 	return show(text, length);
 }
 
 int
-help_commands(void)
+help_commands(const struct command *const *commands)
 {
 	size_t length = 0;
-	char *text = compose(&(struct topic){0}, &length);
+	char *text = compose(NULL, commands, &length);
 
 	return show(text, length);
 }

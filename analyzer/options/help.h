@@ -7,8 +7,9 @@
 
 #include <stdio.h>
 
-void help_overview(FILE *stream);
-int help_commands(void); /* the overview */
+/* Of `commands`, all there are; the list ends with NULL. */
+void help_overview(FILE *stream, const struct command *const *commands);
+int help_commands(const struct command *const *commands); /* the overview */
 
 /* `action`: of this action of the command alone; NULL: of all. */
 int help_command(const struct command *command, const char *action); /* the full text */

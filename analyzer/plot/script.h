@@ -13,9 +13,8 @@
 
 enum picture_format { PICTURE_PNG, PICTURE_SVG, PICTURE_PDF, PICTURE_GIF /* animated */ };
 
-/* The templates: for the beginning of every script, for charts, for a map's markers, for maps and for a map's
- * facets. */
-extern const char script_begin[], script_chart[], script_marks[], script_map[], script_facets[];
+/* The templates for the beginning of every script, and for charts. */
+extern const char script_begin[], script_chart[];
 
 /* Text as gnuplot's single-quoted string: quotes become typographic, line ends spaces; control characters and what is
  * not UTF-8 are left out; cut with … where it would be wider than `room`, in ems. Errors are the stream's. */

@@ -12,7 +12,7 @@
  */
 #include "module.h"
 
-#include "../library/batch.h"
+#include "batch.h"
 
 #include <string.h>
 

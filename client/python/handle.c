@@ -10,7 +10,7 @@
  */
 #include "module.h"
 
-#include "../library/run.h"
+#include "run.h"
 
 #include <portolan/error.h>
 

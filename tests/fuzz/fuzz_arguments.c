@@ -7,6 +7,7 @@
 #include "fuzz.h"
 
 #include <dynamics/measures.h>
+#include <commands/commands.h>
 #include <options/options.h>
 #include <base/number.h>
 #include <selection/selection.h>
@@ -91,7 +92,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (word = strtok_r(text, "\n", &rest); word && count < MOST_ARGUMENTS + 2; word = strtok_r(NULL, "\n", &rest)) {
 		check_numbers(word);
 		check_rule(word);
-		command_nearest(word);
+		command_nearest(command_table, word);
 		argv[count++] = word;
 	}
 	argv[count] = NULL;

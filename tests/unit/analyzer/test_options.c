@@ -1,6 +1,7 @@
 /* test_options: the tables of all commands, reading a command line by one, formats by endings, and claimed files. */
 #include "unit.h"
 
+#include "commands/commands.h"
 #include "options/format.h"
 #include "output/claims.h"
 #include "output/output.h"

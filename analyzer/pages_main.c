@@ -1,7 +1,8 @@
 /* pages_main.c: a build-time program that prints man pages for scdoc: `pages` prints portolan(1), `pages NAME` the page
  * of a command. */
-#include "help.h"
-#include "options.h"
+#include "commands/commands.h"
+#include "options/help.h"
+#include "options/options.h"
 #include "base/message.h"
 
 #include <portolan/portolan.h>
@@ -128,7 +129,7 @@ main(int argc, char **argv)
 
 	if (argc < 2) {
 		print_overview();
-	} else if ((command = command_find(argv[1])) != NULL) {
+	} else if ((command = command_find(command_table, argv[1])) != NULL) {
 		print_command(command);
 	} else {
 		message_error("no command '%s'", argv[1]);

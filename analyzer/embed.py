@@ -3,7 +3,6 @@
 import os
 import sys
 
-print('#include "plot/script.h"\n')
 for path in sys.argv[1:]:
     with open(path, "rb") as file:
         content = file.read()

@@ -1,0 +1,28 @@
+/* command.c: finds a command by its name, or by one that is nearly its name. */
+#include "command.h"
+
+#include "base/suggest.h"
+
+#include <string.h>
+
+#define COMMANDS_MOST 64
+
+const struct command *
+command_find(const struct command *const *commands, const char *name)
+{
+	for (; *commands; commands++)
+		if (strcmp((*commands)->name, name) == 0)
+			return *commands;
+	return NULL;
+}
+
+const char *
+command_nearest(const struct command *const *commands, const char *name)
+{
+	const char *names[COMMANDS_MOST];
+	size_t count = 0;
+
+	for (; commands[count] && count < COMMANDS_MOST; count++)
+		names[count] = commands[count]->name;
+	return suggest_nearest(name, names, count);
+}
