@@ -86,6 +86,7 @@ command_run(const struct command *command, int argc, char **argv)
 	}
 	status = options_read(command, argc, argv, request);
 	if (status == OPTIONS_READ) {
+		((struct common_options *)request)->commands = command_table;
 		status = check(command, request);
 		if (status == 0) {
 			status = run(command, request);

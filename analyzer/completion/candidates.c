@@ -7,7 +7,7 @@
  */
 #include "candidates.h"
 
-#include "dynamics/dynamics.h"
+#include "measures/dynamics.h"
 #include "options/help.h"
 #include "options/options.h"
 #include "options/command.h"

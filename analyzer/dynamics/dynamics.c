@@ -1,484 +1,237 @@
-/*
- * dynamics.c: opens a run, and loads the requested columns.
- *
- * Measures are held as columns of doubles by dense index, one array each: 8 bytes per example and measure, whatever the
- * number of epochs. The scan's workers write straight into them.
- */
-#include "dynamics.h"
+/* dynamics.c: portolan dynamics: every observation of a run, as it was recorded. */
+#include "measures/dynamics.h"
 
 #include "base/arrays.h"
-#include "scan.h"
-
+#include "contents.h"
+#include "write.h"
+#include "options/format.h"
+#include "output/output.h"
 #include "base/message.h"
-#include "base/parallel.h"
+#include "base/number.h"
 
 #include <portolan/error.h>
 
 #include <stdlib.h>
-#include <string.h>
 
-#define THREAD_BYTES (UINT64_C(16) << 20) /* a thread's buffers, about, and its share of the program */
-#define USER_COLUMNS (~UINT64_C(0) << STORE_COLUMN_USER)
-
-void
-dynamics_free(struct dynamics *dynamics)
-{
-	for (size_t i = 0; i < dynamics->column_count; i++)
-		array_free(dynamics->columns[i].values);
-	array_free(dynamics->gold);
-	array_free(dynamics->order);
-	ids_free(&dynamics->ids);
-	store_snapshot_close(dynamics->snapshot);
-	if (!dynamics->store_borrowed)
-		store_close(dynamics->store);
-	*dynamics = (struct dynamics){0};
-}
-
-void
-dynamics_detach(struct dynamics *dynamics)
-{
-	store_snapshot_detach(dynamics->snapshot);
-	if (!dynamics->store_borrowed)
-		store_close(dynamics->store);
-	dynamics->store = NULL;
-	dynamics->store_borrowed = true;
-}
-
-/* Adds the measures from which the requested measures are computed. */
-static uint32_t
-with_dependencies(uint32_t measures)
-{
-	measures |= MEASURE_BIT(MEASURE_EPOCHS);
-	if (measures & MEASURE_BIT(MEASURE_VARIABILITY_CI))
-		measures |= MEASURE_BIT(MEASURE_VARIABILITY);
-	if (measures & (MEASURE_BIT(MEASURE_VARIABILITY) | MEASURE_BIT(MEASURE_THRESHOLD_CLOSENESS)))
-		measures |= MEASURE_BIT(MEASURE_CONFIDENCE);
-	return measures;
-}
-
-static uint64_t
-columns_needed(const struct dynamics_request *request, uint32_t measures)
-{
-	uint64_t columns = STORE_COLUMN_BIT(STORE_GOLD_PROB) | STORE_COLUMN_BIT(STORE_CORRECT) | request->signals;
-
-	for (unsigned m = 0; m < MEASURE_COUNT; m++)
-		if (measures & MEASURE_BIT(m))
-			columns |= measure_infos[m].needs;
-	if (request->gold)
-		columns |= STORE_COLUMN_BIT(STORE_GOLD);
-	if (request->user || measures & MEASURE_BIT(MEASURE_TDDS))
-		columns |= USER_COLUMNS;
-	return columns;
-}
-
-static struct dynamics_column *
-add_column(struct dynamics *dynamics, const char *prefix, const char *name)
-{
-	struct dynamics_column *column = &dynamics->columns[dynamics->column_count++];
-
-	*column = (struct dynamics_column){.measure = -1};
-	snprintf(column->name, sizeof(column->name), "%s%s", prefix, name);
-	return column;
-}
-
-/* Names that every table has already. */
-static bool
-is_reserved(const char *name)
-{
-	for (unsigned m = 0; m < MEASURE_COUNT; m++)
-		if (strcmp(name, measure_infos[m].name) == 0)
-			return true;
-	return strcmp(name, "id") == 0 || strcmp(name, "gold") == 0 || strcmp(name, "label") == 0;
-}
-
-/* The columns that hold whole distributions, of two classes or more: prob_0, prob_1, … without a gap. */
-static void
-find_classes(struct dynamics *dynamics)
-{
-	uint64_t available = store_snapshot_columns(dynamics->snapshot);
-
-	for (bool found = true; found;) {
-		char wanted[32];
-
-		snprintf(wanted, sizeof(wanted), "prob_%zu", dynamics->class_count);
-		found = false;
-		for (unsigned c = STORE_COLUMN_USER; c < STORE_COLUMN_MAX && !found; c++) {
-			const char *name = store_snapshot_column_name(dynamics->snapshot, c);
-
-			if (!(available & STORE_COLUMN_BIT(c)) || !name || strcmp(name, wanted) != 0)
-				continue;
-			dynamics->classes[dynamics->class_count++] = c;
-			found = true;
-		}
-	}
-	dynamics->class_count = dynamics->class_count < 2 ? 0 : dynamics->class_count;
-}
-
-/* The columns of the measures that the run has signals for, and epochs. */
-static void
-add_measures(struct dynamics *dynamics, uint32_t measures)
-{
-	uint64_t available = store_snapshot_columns(dynamics->snapshot);
-
-	for (unsigned m = 0; m < MEASURE_COUNT; m++) {
-		const struct measure_info *info = &measure_infos[m];
-		struct dynamics_column *column;
-
-		if (!(measures & MEASURE_BIT(m)) || (info->needs & ~available) != 0 ||
-		    (info->windows && dynamics->epoch_count < dynamics->window) ||
-		    (m == MEASURE_TDDS && dynamics->class_count == 0))
-			continue;
-		column = add_column(dynamics, "", info->name);
-		column->measure = (int)m;
-		column->integer = info->integer;
-		column->sometimes = info->sometimes;
-	}
-}
-
-static void
-add_user_columns(struct dynamics *dynamics)
-{
-	uint64_t available = store_snapshot_columns(dynamics->snapshot);
-
-	for (unsigned c = STORE_COLUMN_USER; c < STORE_COLUMN_MAX; c++) {
-		const char *name = store_snapshot_column_name(dynamics->snapshot, c);
-		struct dynamics_column *column;
-
-		if (!(available & STORE_COLUMN_BIT(c)) || !name)
-			continue;
-		column = add_column(dynamics, is_reserved(name) ? "mean_" : "", name);
-		column->sometimes = true;
-		column->stored = c;
-	}
-}
-
-void
-dynamics_note_renamed(const struct dynamics *dynamics)
-{
-	for (unsigned c = STORE_COLUMN_USER; c < STORE_COLUMN_MAX; c++) {
-		const char *name = store_snapshot_column_name(dynamics->snapshot, c);
-		char renamed[sizeof(dynamics->columns[0].name)];
-
-		if (!name || !is_reserved(name))
-			continue;
-		snprintf(renamed, sizeof(renamed), "mean_%s", name);
-		if (dynamics_column(dynamics, name) || dynamics_column(dynamics, renamed))
-			message_warning("run '%s' has a column '%s' of its own, which is called %s here: %s is portolan's",
-			             dynamics->info->name, name, renamed, name);
-	}
-}
-
-static int
-allocate(struct dynamics *dynamics, size_t rows, struct portolan_error *error)
-{
-	if (dynamics->with_gold) {
-		dynamics->gold = array_new(rows, sizeof(*dynamics->gold), "gold labels", error);
-		if (!dynamics->gold)
-			return PORTOLAN_E_MEMORY;
-	}
-	for (size_t c = 0; c < dynamics->column_count; c++) {
-		struct dynamics_column *column = &dynamics->columns[c];
-
-		column->values = array_new(rows, sizeof(*column->values), column->name, error);
-		if (!column->values)
-			return PORTOLAN_E_MEMORY;
-	}
-	return ids_reserve(&dynamics->ids, dynamics->info->id_kind, rows, error);
-}
-
-/* Collects the ids of parts, which arrive one after another. Integers go straight to their places. */
-struct loading {
-	struct ids *ids;
-	struct ids *slots;
+struct dynamics_options {
+	struct common_options common;
+	int format; /* −1: not given */
+	const char *ids;
+	const char *names[LAYOUT_NAMES_MAX];
+	size_t name_count;
+	bool id_bytes, contents;
+	const char *sessions;
+	int sessions_format;
 };
 
 static int
-keep_ids(void *context, struct dynamics *part, unsigned slot, struct portolan_error *error)
+take_columns(void *context, char *text)
 {
-	const struct loading *loading = context;
-	struct ids *kept = &loading->slots[slot];
+	struct dynamics_options *request = context;
 
-	kept->rows = part->ids.rows;
-	if (part->ids.kind == STORE_ID_INT) {
-		memcpy(loading->ids->integers + part->first, part->ids.integers, kept->rows * sizeof(uint64_t));
+	request->name_count = options_split(text, LAYOUT_NAMES_MAX, request->names);
+	if (request->name_count > 0)
 		return 0;
-	}
-	kept->rows = 0;
-	return ids_append_all(kept, &part->ids, error);
+	return options_wrong(&request->common, "--columns needs names with commas between them: margin,entropy");
 }
 
 static int
-append_ids(void *context, unsigned slot, struct portolan_error *error)
+check(void *context, struct portolan_error *error)
 {
-	const struct loading *loading = context;
+	struct dynamics_options *request = context;
+	const struct common_options *common = &request->common;
 
-	if (loading->ids->kind == STORE_ID_STR)
-		return ids_append_all(loading->ids, &loading->slots[slot], error);
-	loading->ids->rows += loading->slots[slot].rows;
-	return 0;
+	(void)error;
+	if (format_choose(common, rows_format_names, &request->format) != 0)
+		return STATUS_USAGE;
+	if (format_is_for_people(common))
+		request->format = ROWS_ALIGNED;
+	if (request->id_bytes && request->format != ROWS_NPY)
+		return options_wrong(common, "--id-bytes goes with --format npy; the others have ids as text");
+	return format_of_table(common, "--sessions", request->sessions, ROWS_CSV, &request->sessions_format);
 }
 
 static int
-read_all(struct dynamics *dynamics, struct portolan_error *error)
+write_contents(const struct dynamics_options *request, struct dynamics *run, struct portolan_error *error)
 {
-	unsigned slots = parallel_slots(dynamics->threads);
-	struct loading loading = {&dynamics->ids, calloc(slots, sizeof(*loading.slots))};
-	struct scan_steps steps = {.context = &loading, .work = keep_ids, .deliver = append_ids};
-	int code = loading.slots ? scan_run(dynamics, &steps, error)
-	                         : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	struct report report;
+	int code = report_open(&report, request->common.output, 2, error);
 
-	for (unsigned s = 0; loading.slots && s < slots; s++)
-		ids_free(&loading.slots[s]);
-	free(loading.slots);
+	if (code < 0)
+		return code;
+	report_begin(&report, NULL);
+	code = contents_report(&report, run, error);
+	report_end(&report);
+	if (code >= 0)
+		return report_close(&report, error);
+	report_discard(&report);
 	return code;
 }
 
-/* Lists the observed examples by ascending id. */
+/* Written before the observations, so that a program that reads these from a pipe knows the sessions by then. */
 static int
-make_order(struct dynamics *dynamics, struct portolan_error *error)
+write_sessions(const struct dynamics_options *request, const struct dynamics *run, struct portolan_error *error)
 {
-	const double *epochs = dynamics_measure(dynamics, MEASURE_EPOCHS);
-	size_t count = 0;
+	static const struct rows_column columns[] = {
+	        {"session_number", ROWS_WHOLE}, {"session", ROWS_TEXT}, {"session_started", ROWS_WHOLE}, {"rank", ROWS_WHOLE}};
+	static const char *const session[] = {"session"};
+	const struct text_extent extent = {0};
+	struct layout layout;
+	struct rows rows;
+	int code = layout_init(&layout, run, session, 1, LAYOUT_INTEGERS, &extent, error);
 
-	dynamics->order = array_new(dynamics->ids.rows, sizeof(*dynamics->order), "examples in order", error);
-	if (!dynamics->order)
-		return PORTOLAN_E_MEMORY;
-	for (size_t i = 0; i < dynamics->ids.rows; i++)
-		if (epochs[i] > 0)
-			dynamics->order[count++] = (uint32_t)i;
-	return ids_sort(&dynamics->ids, dynamics->order, count, error);
-}
-
-/* The requested number of threads, or fewer if memory is short for their buffers; arrays get the rest of it. */
-static void
-share_memory(struct dynamics *dynamics, const struct run_query *query)
-{
-	uint64_t memory = query->max_memory ? query->max_memory : UINT64_MAX, most = memory / THREAD_BYTES;
-
-	dynamics->threads = parallel_threads(query->threads);
-	if (dynamics->threads > most)
-		dynamics->threads = most > 0 ? (unsigned)most : 1;
-	arrays_set_limit(most > 0 ? memory - dynamics->threads * THREAD_BYTES : 0);
-}
-
-static void
-describe(struct dynamics *dynamics, const struct run_query *query, const struct dynamics_request *request)
-{
-	dynamics->info = store_snapshot_info(dynamics->snapshot);
-	dynamics->verdict = verdict_read(dynamics->store, dynamics->info);
-	dynamics->epoch_count = store_snapshot_epochs(dynamics->snapshot, &dynamics->epochs);
-	dynamics->range_given = query->epochs_given;
-	dynamics->epoch_from = query->epoch_from;
-	dynamics->epoch_to = query->epoch_to;
-	dynamics->with_gold = request->gold;
-	dynamics->window = query->window ? (size_t)query->window : MEASURES_WINDOW;
-	share_memory(dynamics, query);
-	find_classes(dynamics);
-	add_measures(dynamics, with_dependencies(request->measures));
-	if (request->user)
-		add_user_columns(dynamics);
-}
-
-/* dynamics->store is open. */
-static int
-open_run(struct dynamics *dynamics, const struct run_query *query, const char *run,
-         const struct dynamics_request *request, struct portolan_error *error)
-{
-	struct run_query chosen = *query;
-	struct store_snapshot_options options = {
-	        .occupied = true,
-	        .epoch_to = query->epoch_to,
-	        .columns = columns_needed(request, with_dependencies(request->measures)),
-	};
-	int code = query->epochs_auto ? dynamics_choose_epochs(dynamics, &chosen, run, error) : 0;
-
-	options.epoch_from = chosen.epoch_from;
 	if (code >= 0)
-		code = store_snapshot_open(dynamics->store, run, &options, &dynamics->snapshot, error);
+		code = rows_open(&rows, request->sessions, (enum rows_format)request->sessions_format, columns,
+		                 ROWS_COUNT(columns), error);
+	for (size_t s = 0; code >= 0 && s < layout.session_count; s++) {
+		rows_whole(&rows, s);
+		rows_bytes(&rows, layout.sessions[s].digits, LAYOUT_SESSION_DIGITS);
+		rows_whole(&rows, layout.sessions[s].started);
+		rows_whole(&rows, layout.sessions[s].rank);
+	}
+	layout_free(&layout);
+	return code < 0 ? code : rows_close(&rows, error);
+}
+
+static int
+write_observations(struct dynamics *run, const struct observations_request *request, const char *path,
+                   struct portolan_error *error)
+{
+	struct output output;
+	int code = output_open(&output, path, error);
+
+	if (code < 0)
+		return code;
+	code = request->format == ROWS_NPY ? rows_check_npy(&output, error) : 0;
+	if (code >= 0)
+		code = observations_write(run, request, &output, error);
+	if (code < 0) {
+		output_discard(&output);
+		return code;
+	}
+	return output_finish(&output, error);
+}
+
+/* Warns of gaps, without the warnings about measures of dynamics_report(). `listed`: examples that are not in the list
+ * are not missing. */
+static int
+report(struct dynamics *run, bool listed, bool strict)
+{
+	uint64_t gaps = run->gaps;
+	int status;
+
+	if (gaps > 0)
+		message_warning("not observed in all %zu epochs: %s of %s examples; they have no row where they were not",
+		                run->epoch_count, NUMBER_GROUPED(gaps), NUMBER_GROUPED(run->count));
+	run->gaps = 0;
+	status = listed ? dynamics_report_run(run, strict) : dynamics_report(run, strict);
+	return gaps > 0 && strict ? STATUS_INCOMPLETE : status;
+}
+
+/* Returns STATUS_INCOMPLETE if some listed examples were not observed. */
+static int
+write_listed(const struct dynamics_options *request, struct dynamics *run, struct observations_request *wanted,
+             struct portolan_error *error)
+{
+	struct places_list list;
+	int code = places_read(&list, request->ids, run->info->id_kind, error), status;
+
+	if (code < 0)
+		return code;
+	wanted->list = &list;
+	wanted->found = array_new(list.count, 1, "marks", error);
+	code = wanted->found ? write_observations(run, wanted, request->common.output, error) : PORTOLAN_E_MEMORY;
 	if (code >= 0) {
-		describe(dynamics, &chosen, request);
-		dynamics->range_chosen = query->epochs_auto;
-		if (dynamics->epoch_count == 0 || store_snapshot_blocks(dynamics->snapshot) == 0)
-			code = dynamics_no_observations(dynamics, error);
+		status = report(run, true, request->common.strict);
+		code = places_warn(&list, run, wanted->found) > 0 ? STATUS_INCOMPLETE : status;
 	}
-	if (code < 0)
-		dynamics_free(dynamics);
+	array_free(wanted->found);
+	places_free(&list);
 	return code;
 }
 
-int
-dynamics_hold(struct dynamics *dynamics, struct portolan_error *error)
+static int
+write_wanted(const struct dynamics_options *request, struct dynamics *run, struct portolan_error *error)
 {
-	int code = allocate(dynamics, store_snapshot_blocks(dynamics->snapshot) * STORE_CHUNK, error);
-
-	if (code >= 0)
-		code = read_all(dynamics, error);
-	if (code >= 0)
-		code = dynamics->count ? make_order(dynamics, error) : dynamics_no_observations(dynamics, error);
-	if (code < 0)
-		dynamics_free(dynamics);
-	return code;
-}
-
-int
-dynamics_read_ids(const struct dynamics *dynamics, struct ids *ids, struct portolan_error *error)
-{
-	struct store_cursor *cursor = NULL;
-	int code = store_cursor_open(dynamics->snapshot, &cursor, error);
-
-	if (code >= 0)
-		code = ids_reserve(ids, dynamics->info->id_kind, (size_t)dynamics->info->rows, error);
-	for (size_t b = 0; b < store_snapshot_blocks(dynamics->snapshot) && code >= 0; b++) {
-		struct store_ids block;
-
-		code = store_cursor_ids(cursor, b, &block, error);
-		if (code >= 0)
-			code = ids_append(ids, dynamics->info->id_kind, &block, error);
-	}
-	store_cursor_close(cursor);
-	return code;
-}
-
-/* Continues from the last id before the block (none: `any` is false), and sets it to the block's last id. */
-static bool
-integers_ascend(const struct store_ids *block, uint64_t *last, bool any)
-{
-	bool ascend = block->rows == 0 || !any || *last < block->integers[0];
-
-	for (uint32_t r = 1; r < block->rows; r++)
-		ascend &= block->integers[r - 1] < block->integers[r];
-	*last = block->rows > 0 ? block->integers[block->rows - 1] : *last;
-	return ascend;
-}
-
-static bool
-strings_ascend(const struct store_ids *block, char last[256], size_t *last_length, struct text_extent *extent)
-{
-	const char *before = last;
-	size_t length_before = *last_length;
-	bool ascend = true;
-
-	for (uint32_t r = 0; r < block->rows; r++) {
-		const char *text = block->text + block->offsets[r];
-		size_t length = block->offsets[r + 1] - block->offsets[r];
-		int difference = memcmp(before, text, length_before < length ? length_before : length);
-
-		ascend &= difference < 0 || (difference == 0 && length_before < length);
-		text_extent_add(extent, text, length);
-		before = text;
-		length_before = length;
-	}
-	*last_length = length_before < 256 ? length_before : 255;
-	memmove(last, before, *last_length);
-	return ascend;
-}
-
-int
-dynamics_look_at_ids(const struct dynamics *dynamics, bool *ascending, struct text_extent *extent,
-                     struct portolan_error *error)
-{
-	bool strings = dynamics->info->id_kind == STORE_ID_STR;
-	struct text_extent seen = {0};
-	struct store_cursor *cursor = NULL;
-	char text[256]; /* an id has at most 255 bytes, and at least one */
-	size_t length = 0;
-	uint64_t integer = 0;
+	struct observations_request wanted = {.format = (enum rows_format)request->format,
+	                                      .names = request->names,
+	                                      .name_count = request->name_count,
+	                                      .id_bytes = request->id_bytes};
 	int code;
 
-	*ascending = true;
-	if (extent)
-		*extent = seen;
-	if (dynamics->info->declared > 0)
-		return 0;
-	code = store_cursor_open(dynamics->snapshot, &cursor, error);
-	for (size_t b = 0; b < store_snapshot_blocks(dynamics->snapshot) && code >= 0; b++) {
-		struct store_ids block;
-
-		if (!*ascending && !(strings && extent))
-			break;
-		code = store_cursor_ids(cursor, b, &block, error);
-		if (code >= 0)
-			*ascending &= strings ? strings_ascend(&block, text, &length, &seen)
-			                      : integers_ascend(&block, &integer, b > 0);
-	}
-	store_cursor_close(cursor);
-	if (extent)
-		*extent = seen;
-	return code;
+	if (request->ids)
+		return write_listed(request, run, &wanted, error);
+	code = write_observations(run, &wanted, request->common.output, error);
+	return code < 0 ? code : report(run, false, request->common.strict);
 }
 
 static int
-open_store(struct dynamics *dynamics, const struct run_query *query, struct portolan_error *error)
+run(void *context, struct portolan_error *error)
 {
-	*dynamics = (struct dynamics){0};
-	return store_open(query->store, &dynamics->store, error);
+	const struct dynamics_options *request = context;
+	const struct dynamics_request wanted = {.signals = LAYOUT_COLUMNS};
+	struct dynamics dynamics;
+	int code = dynamics_open(&dynamics, &request->common.query, request->common.operands[0], &wanted, error);
+
+	if (code < 0)
+		return code;
+	if (request->contents)
+		code = write_contents(request, &dynamics, error);
+	else if (request->sessions)
+		code = write_sessions(request, &dynamics, error);
+	if (code >= 0 && !request->contents)
+		code = write_wanted(request, &dynamics, error);
+	dynamics_free(&dynamics);
+	return code;
 }
 
-int
-dynamics_open(struct dynamics *dynamics, const struct run_query *query, const char *run,
-              const struct dynamics_request *request, struct portolan_error *error)
-{
-	int code = open_store(dynamics, query, error);
+#define TO(member) .offset = offsetof(struct dynamics_options, member)
+static const struct option_spec options[] = {
+        {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = rows_format_names,
+         .group = OPTION_GROUP_OUTPUT, .help = "The format: csv, tsv, jsonl or npy. Default: what FILE ends with, else csv; on a terminal aligned columns, of a long table its ends."},
+        {"ids", "FILE", OPTION_INPUT, TO(ids),
+         .help = "Only the examples whose ids are in FILE: one a line, or a NumPy array (.npy); - is standard input. "
+                 "Ids that were not observed are warned of, and the exit status is then 3."},
+        {"columns", "NAME[,NAME]", OPTION_TEXT, .take = take_columns,
+         .help = "Which columns follow id and epoch, in this order. Default: every signal that was recorded. On request also gold (the label, as it was known last), "
+                 "and where the observation came from: session_started (ns since 1970), rank, session (32 hexadecimal digits), or, shorter, session_number (see --sessions). "
+                 "A column of yours that is named as one of these is called user_NAME."},
+        {"id-bytes", NULL, OPTION_FLAG, TO(id_bytes),
+         .group = OPTION_GROUP_OUTPUT, .help = "Write ids that are text to npy as UTF-8 bytes (NumPy's S), a quarter of the size, instead of characters (U)."},
+        {"sessions", "FILE", OPTION_OUTPUT, TO(sessions),
+         .help = "Also write the run's sessions to FILE (.csv, .tsv, .jsonl, .npy), before the observations: session_number, session, session_started, rank."},
+        {"contents", NULL, OPTION_FLAG, TO(contents), .excludes = "format ids columns id-bytes sessions",
+         .group = OPTION_GROUP_OUTPUT, .help = "Instead of the observations print what there is of them, as JSON: the ids of store and run, the columns, and for each epoch how many observations it has, "
+                 "and a state: a text that changes when observations of the epoch come, or its examples' labels change."},
+        {0},
+};
+#undef TO
 
-	return code < 0 ? code : open_run(dynamics, query, run, request, error);
-}
+static const struct dynamics_options defaults = {.format = -1, .sessions_format = -1};
 
-int
-dynamics_load(struct dynamics *dynamics, const struct run_query *query, const char *run,
-              const struct dynamics_request *request, struct portolan_error *error)
-{
-	int code = dynamics_open(dynamics, query, run, request, error);
-
-	return code < 0 ? code : dynamics_hold(dynamics, error);
-}
-
-int
-dynamics_open_beside(struct dynamics *dynamics, const struct dynamics *first, const struct run_query *query,
-                     const char *run, const struct dynamics_request *request, struct portolan_error *error)
-{
-	*dynamics = (struct dynamics){.store = first->store, .store_borrowed = true};
-	return open_run(dynamics, query, run, request, error);
-}
-
-int
-dynamics_load_beside(struct dynamics *dynamics, const struct dynamics *first, const struct run_query *query,
-                     const char *run, const struct dynamics_request *request, struct portolan_error *error)
-{
-	int code = dynamics_open_beside(dynamics, first, query, run, request, error);
-
-	return code < 0 ? code : dynamics_hold(dynamics, error);
-}
-
-const struct dynamics_column *
-dynamics_column(const struct dynamics *dynamics, const char *name)
-{
-	for (size_t i = 0; i < dynamics->column_count; i++)
-		if (strcmp(dynamics->columns[i].name, name) == 0)
-			return &dynamics->columns[i];
-	return NULL;
-}
-
-struct dynamics_column *
-dynamics_measure_column(struct dynamics *dynamics, enum measure measure)
-{
-	for (size_t i = 0; i < dynamics->column_count; i++)
-		if (dynamics->columns[i].measure == (int)measure)
-			return &dynamics->columns[i];
-	return NULL;
-}
-
-const double *
-dynamics_measure(const struct dynamics *dynamics, enum measure measure)
-{
-	const struct dynamics_column *column = dynamics_column(dynamics, measure_infos[measure].name);
-
-	return column ? column->values : NULL;
-}
-
-const char *
-dynamics_label(const struct dynamics *dynamics, uint32_t index)
-{
-	int32_t gold = dynamics->gold ? dynamics->gold[index] : -1;
-
-	return gold < 0 ? NULL : store_snapshot_label(dynamics->snapshot, (uint64_t)gold);
-}
+const struct command dynamics_command = {
+        .name = "dynamics",
+        .operands = "RUN",
+        .summary = "print every observation as it was recorded",
+        .examples = "all observations, for pandas\n"
+                    "portolan dynamics snli/seed1 -o dynamics.csv\n"
+                    "for numpy.load(), without the first epoch\n"
+                    "portolan dynamics snli/seed1 --epochs 1: -o dynamics.npy\n"
+                    "the gold probabilities of a selection\n"
+                    "portolan dynamics snli/seed1 --ids subset.txt --columns gold_prob -o subset.csv\n",
+        .help = "Prints one line per observation, by epoch, then by ascending id: id, epoch, gold_prob, correct (0 or 1), then, as far as they were recorded, margin, other_sq, entropy, max_prob, predicted, and your own columns. "
+                "An example has no line for an epoch in which it was not observed. Of two observations of an example in an epoch, only the later is printed.\n\n"
+                "Numbers are as short as can be while reading back exactly. A signal that is absent is nothing in csv and tsv, null in jsonl, and in npy NaN, or -1 for predicted and gold.\n\n"
+                "npy is one structured array: id u8, or text as wide as the longest id; epoch u4; correct bool; predicted and gold i4; session_number and rank u4; session_started u8; session S32; all others f4. It may go to a pipe.\n\n"
+                "Where the ids were declared, or first logged in their order, rows are written as they are read, and nothing is held. "
+                "Otherwise --max-memory holds the order of the ids, and of an epoch as much as there is room for; the epoch is read as often as that takes.",
+        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_STRICT | COMMON_THREADS | COMMON_MEMORY,
+        .options = options,
+        .operand = "run",
+        .least = 1,
+        .most = 1,
+        .request_size = sizeof(struct dynamics_options),
+        .defaults = &defaults,
+        .check = check,
+        .run = run,
+};

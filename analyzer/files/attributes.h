@@ -10,7 +10,7 @@
 #define ATTRIBUTES_H
 
 #include "join.h"
-#include "names.h"
+#include "base/names.h"
 
 enum attribute_kind { ATTRIBUTE_NUMBER, ATTRIBUTE_CATEGORY };
 

@@ -7,7 +7,7 @@
 #ifndef PLACES_H
 #define PLACES_H
 
-#include "dynamics/dynamics.h"
+#include "measures/dynamics.h"
 
 #define PLACES_NONE UINT32_MAX /* of an example that is not listed */
 

@@ -5,7 +5,7 @@
  */
 #include "drawing.h"
 
-#include "dynamics/trace.h"
+#include "measures/trace.h"
 
 #include <portolan/error.h>
 

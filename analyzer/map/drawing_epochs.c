@@ -8,7 +8,7 @@
  */
 #include "drawing.h"
 
-#include "dynamics/trace.h"
+#include "measures/trace.h"
 #include "base/parallel.h"
 
 #include <portolan/error.h>

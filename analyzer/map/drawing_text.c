@@ -1,7 +1,7 @@
 /* drawing_text.c: the texts on a map: its title, and how many of the examples it shows. */
 #include "drawing.h"
 
-#include "dynamics/measures.h"
+#include "measures/measures.h"
 #include "base/number.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 #ifndef MAP_SOURCE_H
 #define MAP_SOURCE_H
 
-#include "dynamics/dynamics.h"
+#include "measures/dynamics.h"
 #include "files/attributes.h"
 #include "map.h"
 #include "map_maker.h"

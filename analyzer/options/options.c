@@ -8,7 +8,7 @@
 #include "options.h"
 
 #include "checks.h"
-#include "dynamics/measures.h"
+#include "measures/measures.h"
 #include "help.h"
 #include "output/claims.h"
 #include "base/message.h"

@@ -18,7 +18,7 @@
 
 #include "command.h"
 
-#include "dynamics/run_query.h"
+#include "measures/run_query.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -91,6 +91,7 @@ struct option_spec {
 /* What every request begins with. */
 struct common_options {
 	const struct command *command;
+	const struct command *const *commands; /* all that there are; ends with NULL */
 	struct run_query query; /* its store is --store, $PORTOLAN_STORE, or ./portolan-store */
 	const char *output;     /* NULL: standard output */
 	bool json, strict, quiet, verbose, script;

@@ -8,7 +8,7 @@
 #ifndef DATA_IQ_H
 #define DATA_IQ_H
 
-#include "dynamics/dynamics.h"
+#include "measures/dynamics.h"
 #include "regions.h"
 
 extern const char *const data_iq_names[REGION_COUNT];

@@ -2,7 +2,7 @@
 #ifndef FEATURES_H
 #define FEATURES_H
 
-#include "dynamics/dynamics.h"
+#include "measures/dynamics.h"
 #include "files/npy_read.h"
 
 #define FEATURES_NO_ROW UINT32_MAX

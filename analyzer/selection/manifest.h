@@ -13,7 +13,7 @@
 #define MANIFEST_H
 
 #include "classes.h"
-#include "dynamics/dynamics.h"
+#include "measures/dynamics.h"
 #include "output/report.h"
 #include "regions.h"
 

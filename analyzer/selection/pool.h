@@ -2,7 +2,7 @@
 #ifndef POOL_H
 #define POOL_H
 
-#include "dynamics/dynamics.h"
+#include "measures/dynamics.h"
 #include "within.h"
 
 #define POOL_LISTS_MAX 16

@@ -2,7 +2,7 @@
 #ifndef REGION_LIST_H
 #define REGION_LIST_H
 
-#include "dynamics/dynamics.h"
+#include "measures/dynamics.h"
 #include "regions.h"
 
 /* Lists the enum region of every observed example, by dense index; the caller's to free(). Without `cuts`, with the

@@ -7,7 +7,7 @@
 #ifndef SELECTION_H
 #define SELECTION_H
 
-#include "dynamics/dynamics.h"
+#include "measures/dynamics.h"
 #include "features.h"
 #include "regions.h"
 #include "base/sort.h"

@@ -21,7 +21,7 @@
 #ifndef WITHIN_H
 #define WITHIN_H
 
-#include "dynamics/dynamics.h"
+#include "measures/dynamics.h"
 
 #include <jansson.h>
 

@@ -1,7 +1,7 @@
 /* match_answer.c: GET api/match: the places of a view's examples in another view, by id. */
 #include "answers.h"
 
-#include "dynamics/aggregate.h"
+#include "measures/aggregate.h"
 
 #include <portolan/error.h>
 

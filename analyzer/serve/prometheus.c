@@ -6,8 +6,8 @@
  */
 #include "answers.h"
 
-#include "check/completeness.h"
-#include "check/verdict.h"
+#include "verdict/completeness.h"
+#include "verdict/verdict.h"
 #include "watch/collector_lock.h"
 
 #include <portolan/error.h>

@@ -4,7 +4,7 @@
 
 #include "http.h"
 
-#include "dynamics/run_query.h"
+#include "measures/run_query.h"
 
 struct server_settings {
 	const struct run_query *query; /* where the store is; threads; memory */

@@ -7,7 +7,7 @@
 
 #include "texts.h"
 
-#include "dynamics/dynamics.h"
+#include "measures/dynamics.h"
 #include "selection/regions.h"
 #include "selection/within.h"
 

@@ -2,7 +2,7 @@
 #include "answers.h"
 #include "colours.h"
 
-#include "check/run_report.h"
+#include "verdict/run_report.h"
 #include "selection/regions.h"
 #include "watch/frame.h"
 

@@ -7,7 +7,7 @@
 #ifndef TABLE_H
 #define TABLE_H
 
-#include "dynamics/dynamics.h"
+#include "measures/dynamics.h"
 #include "output/rows.h"
 
 /*

@@ -1,7 +1,7 @@
 /* frame_json.c: a look as a JSON object. */
 #include "frame.h"
 
-#include "check/counters.h"
+#include "verdict/counters.h"
 
 
 static const char *const state_words[] = {

@@ -8,7 +8,7 @@
  */
 #include "live.h"
 
-#include "check/completeness.h"
+#include "verdict/completeness.h"
 #include "collector_lock.h"
 
 #include <portolan/error.h>

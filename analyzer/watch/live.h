@@ -8,7 +8,7 @@
 #ifndef LIVE_H
 #define LIVE_H
 
-#include "check/verdict.h"
+#include "verdict/verdict.h"
 #include "tally.h"
 
 #include <sys/types.h>

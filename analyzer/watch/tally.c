@@ -1,7 +1,7 @@
 /* tally.c: see tally.h. Correctness is counted for 64 examples at a time, in the words of the store's bitmaps. */
 #include "tally.h"
 
-#include "dynamics/log_product.h"
+#include "measures/log_product.h"
 
 #include <math.h>
 #include <string.h>

@@ -21,7 +21,7 @@ struct tally_epoch {
 	uint32_t epoch;
 	uint64_t observed, correct;
 	double gold_prob;   /* sum */
-	double loss;        /* sum of −ln p; of 0 as dynamics/log_product.h has it */
+	double loss;        /* sum of −ln p; of 0 as measures/log_product.h has it */
 	uint64_t forgotten; /* correct when last observed before, incorrect now: Toneva et al. 2019, §3 */
 	uint64_t learned;   /* correct for the first time */
 };

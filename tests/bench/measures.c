@@ -10,7 +10,7 @@
  *     measures files IN BYTES OUT BYTES
  *         reads so many bytes of IN and writes so many to OUT, to the disk too; the seconds
  */
-#include "dynamics/dynamics.h"
+#include "measures/dynamics.h"
 
 #include <err.h>
 #include <fcntl.h>

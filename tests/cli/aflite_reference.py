@@ -1,6 +1,6 @@
 """AFLite as its paper has it, with scikit-learn's classifiers, on the training sets that portolan aflite draws; and data to filter.
 
-The generator of the training sets is written down in analyzer/aflite/training.h; this is it once more.
+The generator of the training sets is written down in analyzer/analyses/aflite/training.h; this is it once more.
 """
 
 import os

@@ -6,7 +6,7 @@
  */
 #include "fuzz.h"
 
-#include <dynamics/measures.h>
+#include <measures/measures.h>
 #include <commands/commands.h>
 #include <options/options.h>
 #include <base/number.h>

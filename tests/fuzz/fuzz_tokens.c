@@ -7,8 +7,8 @@
  */
 #include "fuzz.h"
 
-#include <artifacts/tokenizer.h>
-#include <artifacts/tokenizer_unicode.h>
+#include <tokens/tokenizer.h>
+#include <tokens/tokenizer_unicode.h>
 
 #include <unistr.h>
 

@@ -6,7 +6,7 @@
 
 #include "small_runs.h"
 
-#include <dynamics/dynamics.h>
+#include <measures/dynamics.h>
 #include <selection/within.h>
 
 static struct dynamics runs[2];

@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 WORDS = ROOT / "analyzer/WORDS.md"
-PAGES = ("analyzer/map", "analyzer/selection", "analyzer/noise", "analyzer/compare", "analyzer/groups", "analyzer/artifacts", "analyzer/aflite", "collector/imports", "collector")
+PAGES = ("analyzer/map", "analyzer/selection", "analyzer/analyses/noise", "analyzer/analyses/compare", "analyzer/analyses/groups", "analyzer/analyses/artifacts", "analyzer/analyses/aflite", "collector/imports", "collector")
 
 
 def blocks(text):

@@ -15,9 +15,9 @@ import unittest
 ROOT, BUILD = sys.argv.pop(1), sys.argv.pop(1)
 PARTS = ("include", "client", "collector", "analyzer")
 # Where an include that points up is tried: the file, a header of a floor above its own, and one of a floor below.
-UPWARDS = [("analyzer/base/number.c", "dynamics/dynamics.h", None),
-           ("analyzer/dynamics/scan.c", "options/options.h", "base/parallel.h"),
-           ("analyzer/selection/regions.c", "serve/http.h", "dynamics/dynamics.h")]
+UPWARDS = [("analyzer/base/number.c", "measures/dynamics.h", None),
+           ("analyzer/measures/scan.c", "options/options.h", "base/parallel.h"),
+           ("analyzer/selection/regions.c", "serve/http.h", "measures/dynamics.h")]
 # Names of static functions in five files or more, and heads that say nothing but where to look: there are to be fewer, never more.
 SHARED_NAMES_MOST, BARE_HEADS_MOST = 25, 36
 
@@ -80,7 +80,7 @@ class Walls(unittest.TestCase):
     def test_an_include_that_points_up_finds_no_file(self):
         for path, above, lower in UPWARDS:
             with self.subTest(path=path, above=above):
-                self.assertIn(f"analyzer/{above}", SOURCES)
+                self.assertTrue(any(name.endswith(f"/{above}") for name in SOURCES))
                 self.assertEqual(compiles(path), (True, ""))
                 if lower:
                     self.assertEqual(compiles(path, lower), (True, ""))

@@ -2,8 +2,8 @@
 #include "unit.h"
 
 #include "artifacts/balance.h"
-#include "artifacts/tokenizer.h"
-#include "artifacts/tokenizer_unicode.h"
+#include "tokens/tokenizer.h"
+#include "tokens/tokenizer_unicode.h"
 #include "files/fields.h"
 
 #include <unistr.h>

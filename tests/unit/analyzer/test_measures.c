@@ -1,8 +1,8 @@
 /* test_measures.c: the formulas against tables worked out by hand. */
 #include "unit.h"
 
-#include "dynamics/measures.h"
-#include "dynamics/measures_tdds.h"
+#include "measures/measures.h"
+#include "measures/measures_tdds.h"
 
 #define EPOCHS_MAX 20
 #define ROWS_MAX 200

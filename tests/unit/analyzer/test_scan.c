@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include "base/arrays.h"
-#include "dynamics/scan.h"
+#include "measures/scan.h"
 #include "base/parallel.h"
 
 #include "store_fixture.h"

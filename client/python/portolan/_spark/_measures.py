@@ -1,4 +1,4 @@
-"""The measures as DataFrame operations; definitions in analyzer/dynamics/measures.h.
+"""The measures as DataFrame operations; definitions in analyzer/measures/measures.h.
 
 The data are shuffled once, by example, and sorted within each example. All further steps (which observation of an epoch stays, the one before
 it, sums) go through the sorted rows and hold one example at a time. Sums are added up in the order of the epochs, and the variance in a second
@@ -140,7 +140,7 @@ def _observed() -> Column:
 
 
 def _with_windows(sums: DataFrame, window: int) -> DataFrame:
-    """dyn_unc and dual from the probabilities in the order of the epochs, added up as analyzer/dynamics/measures_windows.c does."""
+    """dyn_unc and dual from the probabilities in the order of the epochs, added up as analyzer/measures/measures_windows.c does."""
     nothing = F.lit(0.0)
     starts = F.sequence(F.lit(1), F.size("portolan_observed") - window + 1)
 

@@ -1,0 +1,310 @@
+/*
+ * aflite.c: portolan aflite: adversarial filtering of a dataset's features (Le Bras et al., ICML 2020).
+ *
+ * Files that can be refused (a picture's ending, a folder that is not there) are looked at before the work; the
+ * examples that are kept are written last, after which the checkpoint is no longer needed.
+ */
+#include "aflite.h"
+#include "checkpoint.h"
+#include "status.h"
+#include "options/format.h"
+#include "base/message.h"
+#include "base/number.h"
+
+#include <portolan/error.h>
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Bytes that programs can get without driving others out; 0: the system does not say. */
+static uint64_t
+available_memory(void)
+{
+	FILE *file = fopen("/proc/meminfo", "re");
+	char line[128];
+	uint64_t kilobytes = 0;
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "MemAvailable: %" SCNu64, &kilobytes) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return kilobytes * 1024;
+}
+
+/* "10 KiB", "512 MiB". */
+#define MEMORY_ROOM 32
+static const char *
+print_memory(double bytes, char text[MEMORY_ROOM])
+{
+	if (bytes < 0x1p20)
+		snprintf(text, MEMORY_ROOM, "%.0f KiB", ceil(bytes / 0x1p10));
+	else
+		snprintf(text, MEMORY_ROOM, "%.0f MiB", ceil(bytes / 0x1p20));
+	return text;
+}
+
+static int
+check_memory(const struct aflite *aflite, const struct filter_options *options, struct portolan_error *error)
+{
+	const struct input *input = &aflite->input;
+	uint64_t needed = filter_bytes(options, input->count, input->source.array->header.shape[1],
+	                               input->labels.class_count, input->has_groups ? input->groups.class_count : 0);
+	uint64_t most = aflite->request->max_memory ? aflite->request->max_memory : available_memory();
+	char takes[MEMORY_ROOM], there[MEMORY_ROOM];
+
+	print_memory((double)needed, takes);
+	if (most > 0 && needed > most)
+		return error_set(
+		        error, PORTOLAN_E_INVALID,
+		        "it would take %s of memory, and %s %s: give it so much, or say fewer --partitions, or fewer features",
+		        takes, aflite->request->max_memory ? "--max-memory is" : "there are",
+		        print_memory((double)most, there));
+	message_note("aflite: %s examples, %llu features, %zu classes; takes about %s of memory",
+	             NUMBER_GROUPED(input->count), (unsigned long long)input->source.array->header.shape[1],
+	             input->labels.class_count, takes);
+	return 0;
+}
+
+/* What is odd about the data, but can be worked with. */
+static void
+report_input(const struct aflite *aflite)
+{
+	const struct input *input = &aflite->input;
+	int64_t gap = labels_gap(&input->labels);
+
+	if (input->has_join)
+		join_report(&input->join, aflite->request->input.id_field, input->ids, input->examples, input->count, "");
+	if (input->exclude.unknown > 0)
+		message_warning("%s: %s of its %s ids are of no example, '%s' in %s %llu the first", input->exclude.path,
+		                NUMBER_GROUPED(input->exclude.unknown), NUMBER_GROUPED(input->exclude.ids),
+		                input->exclude.first, input->exclude.unit,
+		                (unsigned long long)input->exclude.first_place);
+	if (input->exclude.path)
+		message_note("aflite: %s examples are left out, as %s says", NUMBER_GROUPED(input->excluded),
+		             input->exclude.path);
+	if (input->without_row > 0)
+		message_warning("%zu examples of run '%s' have no row in %s and take no part", input->without_row,
+		                aflite->request->input.run, aflite->request->input.features);
+	if (input->without_label > 0)
+		message_warning("%zu examples of run '%s' have no gold label and take no part", input->without_label,
+		                aflite->request->input.run);
+	if (input->source.constant_columns > 0)
+		message_warning(
+		        "%s: %zu of %llu columns are constant, the first of them %zu (from 0): they say nothing",
+		        aflite->request->input.features, input->source.constant_columns,
+		        (unsigned long long)input->source.array->header.shape[1], input->source.first_constant);
+	if (input->labels.class_count > input->count / 2)
+		message_warning("%zu labels for %zu examples: are they ids? So many classes take long",
+		                input->labels.class_count, input->count);
+	if (gap >= 0)
+		message_warning("the labels skip numbers, the first of them %lld: taken as %zu classes", (long long)gap,
+		                input->labels.class_count);
+}
+
+/* The names of what is written say what the lines are. 0, or STATUS_USAGE. */
+static int
+check_endings(const struct aflite *aflite)
+{
+	const struct aflite_request *request = aflite->request;
+	const struct {
+		const char *option, *path;
+	} outputs[] = {{"-o", request->common.output}, {"--removed", request->removed}, {"--baseline", request->baseline}};
+	int status = 0;
+
+	for (size_t i = 0; i < sizeof(outputs) / sizeof(outputs[0]) && status == 0; i++)
+		status = aflite->input.has_join
+		                 ? format_of_lines(&request->common, outputs[i].option, outputs[i].path,
+		                                   request->input.data, aflite->input.join.format)
+		                 : format_of_one(&request->common, outputs[i].option, outputs[i].path, "rows");
+	return status;
+}
+
+/* 0, STATUS_USAGE, or a negative code. */
+static int
+open_all(struct aflite *aflite, struct portolan_error *error)
+{
+	const struct aflite_request *request = aflite->request;
+	struct input_request wanted = request->input;
+	struct filter_options options;
+	struct filter_data data;
+	int code = request->plot ? picture_check(&request->picture, error) : 0;
+
+	if (code >= 0 && request->checkpoint)
+		code = checkpoint_prepare(request->checkpoint, error);
+	if (code < 0)
+		return code;
+	options = aflite_filter_options(request, 0);
+	wanted.query = &request->common.query;
+	wanted.kernels = options.kernels;
+	wanted.threads = options.threads;
+	code = input_open(&aflite->input, &wanted, error);
+	if (code < 0)
+		return code;
+	code = check_endings(aflite);
+	if (code != 0)
+		return code;
+	report_input(aflite);
+	options = aflite_filter_options(request, aflite->input.count);
+	data = (struct filter_data){.rows = aflite->input.count,
+	                            .features = aflite->input.source.array->header.shape[1],
+	                            .labels = aflite->input.labels.values,
+	                            .classes = aflite->input.labels.class_count,
+	                            .groups = aflite->input.has_groups ? aflite->input.groups.values : NULL,
+	                            .group_count = (uint32_t)aflite->input.groups.class_count};
+	code = data.classes > 1 ? check_memory(aflite, &options, error) : 0;
+	if (code >= 0)
+		code = filter_init(&aflite->filter, &options, &data, error);
+	aflite->names = (struct report_names){aflite->input.ids, aflite->input.examples,
+	                                      aflite->input.ids->kind == STORE_ID_STR || aflite->input.has_run ? "id" : "row",
+	                                      aflite->input.has_join ? &aflite->input.join : NULL};
+	aflite->parameters = checkpoint_parameters(&options, &aflite->input.source, aflite->input.labels.digest,
+	                                           aflite->input.groups.digest);
+	if (code >= 0 && !aflite->parameters)
+		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	return code;
+}
+
+/* The phases, from the checkpoint on if there is one. */
+static int
+run_phases(struct aflite *aflite, struct portolan_error *error)
+{
+	const char *checkpoint = aflite->request->checkpoint;
+	struct filter *filter = &aflite->filter;
+	struct status status;
+	int code = checkpoint ? checkpoint_read(filter, checkpoint, aflite->parameters, error) : 0;
+
+	if (code > 0)
+		message_note("aflite: going on after phase %zu", filter->phases);
+	if (code >= 0)
+		code = filter_load(filter, &aflite->input.source, error);
+	if (code < 0)
+		return code;
+	code = 0;
+	status_begin(&status, filter);
+	while (code >= 0 && !filter->finished) {
+		code = filter_phase(filter, error);
+		if (code >= 0 && checkpoint) {
+			int written = checkpoint_write(filter, checkpoint, aflite->parameters, error);
+
+			code = written < 0 ? written : code;
+		}
+		if (code >= 0)
+			status_update(&status, filter);
+	}
+	if (code >= 0)
+		code = filter_measure(filter, error);
+	status_end(&status);
+	return code < 0 ? code : 0;
+}
+
+/* What happened; STATUS_INCOMPLETE with --strict where not everything went as it should. */
+static int
+report_result(const struct aflite *aflite)
+{
+	const struct filter *filter = &aflite->filter;
+	const struct filter_log *first = &filter->log[0], *last = &filter->log[filter->phases - 1];
+	uint64_t unfinished = 0, lacking = 0, sets = filter_lines(filter) * filter->options.partitions;
+
+	for (size_t line = 0; line < filter_lines(filter); line++) {
+		unfinished += filter_line(filter, line)->unfinished;
+		lacking += filter_line(filter, line)->lacking;
+	}
+	message_note("aflite: kept %s of %s examples after %zu %s: %s", NUMBER_GROUPED(filter_left(filter)),
+	             NUMBER_GROUPED(filter->total), filter->phases, filter->phases == 1 ? "phase" : "phases",
+	             filter_left(filter) <= filter->options.target ? "so many were asked for"
+	                                                           : "fewer than a slice were predictable enough");
+	if (filter_left(filter) == filter->total)
+		message_note("aflite: held-out accuracy %.3f of all examples; nothing was removed", first->accuracy);
+	else
+		message_note("aflite: held-out accuracy %.3f of all examples, %.3f before the last slice was removed, %.3f of the kept",
+		             first->accuracy, last->accuracy, filter->kept.accuracy);
+	if (last->tied > last->tied_removed)
+		message_note("aflite: %s examples shared the p at the last cut; --ties %s decided among them",
+		             NUMBER_GROUPED(last->tied), slice_ties_names[filter->options.ties]);
+	if (last->unpredicted > 0)
+		message_warning(
+		        "%llu examples were never predicted in the last phase and are kept: say more --partitions",
+		        (unsigned long long)last->unpredicted);
+	if (lacking > 0)
+		message_warning("%llu of %llu training sets lacked a class, which they could not predict",
+		                (unsigned long long)lacking, (unsigned long long)sets);
+	if (filter->groups && last->trained + 1 < filter->options.train)
+		message_warning("groups fill training sets to %llu of %zu examples: the next group was too large",
+		                (unsigned long long)last->trained, filter->options.train);
+	if (unfinished > 0)
+		message_warning("%llu of %llu classifiers did not converge: scale the features",
+		                (unsigned long long)unfinished, (unsigned long long)sets);
+	return (unfinished > 0 && aflite->request->common.strict) || aflite->input.join.missing > 0 ? STATUS_INCOMPLETE
+	                                                                                           : STATUS_DONE;
+}
+
+static int
+run(void *context, struct portolan_error *error)
+{
+	struct aflite aflite = {.request = context};
+	int code = open_all(&aflite, error);
+
+	if (code == 0)
+		code = run_phases(&aflite, error);
+	if (code == 0)
+		code = aflite_write(&aflite, error);
+	if (code == 0)
+		code = report_result(&aflite);
+	free(aflite.parameters);
+	filter_free(&aflite.filter);
+	input_close(&aflite.input);
+	return code;
+}
+
+static const struct aflite_request defaults = {
+        .threshold = 0.75,
+        .ridge = 1,
+        .heuristic = SLICE_BEST,
+        .ties = SLICE_TIES_MARGIN,
+};
+
+const struct command aflite_command = {
+        .name = "aflite",
+        .operands = "--features X.npy --labels FILE",
+        .summary = "remove the examples that any linear classifier predicts",
+        .examples =
+                "the rows that are left of a dataset, by another model's features\n"
+                "portolan aflite --features X.npy --labels y.npy -o kept.txt\n"
+                "with the paper's sizes for SNLI, a log, a chart and a random subset as large\n"
+                "portolan aflite --features X.npy --labels y.npy --target-size 182000 --train-size 50000 --slice 10000 --log log.csv --plot phases.svg --baseline random.txt -o kept.txt\n"
+                "one model, the paper's baseline: what it gets right goes, the surest first\n"
+                "portolan aflite --features X.npy --labels y.npy --partitions 1 --target-size 182000 --train-size 50000 --slice 368000 -o kept.txt\n"
+                "what can be killed and goes on where it was\n"
+                "portolan aflite --features X.npy --labels y.npy --checkpoint state -o kept.txt\n"
+                "lines of one's own file: what is left, and what can be guessed\n"
+                "portolan aflite --features X.npy --labels train.jsonl --label-field gold --data train.jsonl --id-field guid --removed removed.jsonl -o kept.jsonl\n"
+                "with the gold labels and the ids of a run\n"
+                "portolan aflite --features X.npy --run snli/seed1 -o kept.txt\n"
+                "without the tenth of the data that the features' model was fine-tuned on\n"
+                "portolan aflite --features X.npy --run snli/seed1 --exclude warm-up.txt -o kept.txt\n"
+                "how biased is a data set as it is? Nothing is removed\n"
+                "portolan aflite --features X.npy --labels y.npy --threshold 1.01 --log bias.csv -o all.txt\n"
+                "and what the run measured of those that are kept\n"
+                "portolan select snli/seed1 --by confidence:asc --only kept.txt --with-measures --format csv\n",
+        .help = "Adversarial Filters of Dataset Biases (Le Bras et al., ICML 2020). "
+                "In each phase M linear classifiers are trained on random sets of T examples and predict the others; an example's p is the share of these predictions that is right. "
+                "The K with the highest p, if it reaches the threshold, are removed, until N are left or fewer than K qualify. "
+                "What is kept is what a linear classifier on these features cannot get by patterns that other examples share.\n\n"
+                "Classifiers are multinomial logistic regression with an L2 penalty (scikit-learn's LogisticRegression, converged; with its defaults unless --ridge says another), fitted all together. "
+                "Features should come from a model that was fine-tuned on another part of the data (the paper: a tenth, which --exclude then leaves out).\n\n"
+                "Ties decide much: p is a fraction of at most M predictions, and often most examples have p = 1. margin orders them by how far the classifiers prefer the label, on average; kept sets of two seeds then agree far better than with chance (hash), which is the published way.\n\n"
+                "Prints the row numbers that are kept, from 0, ascending; with --run or --feature-ids their ids, with --data the lines of your own file. "
+                "The log has for each phase the examples it scored, their mean p, the held-out accuracy (the paper's estimate of the representation's bias, Eq. 5), how many were removed, and how many shared the p at the cut. "
+                "Its last line is the kept set, scored once more: nothing is removed there. "
+                "The result does not depend on the number of threads; a checkpoint that is taken up gives the same result, to the byte. "
+                "It depends in its last digits on the kind of processor (plain, avx2 or avx512), which the checkpoint names: another kind does not take it up.",
+        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_STRICT | COMMON_THREADS | COMMON_SCRIPT,
+        .options = aflite_option_table,
+        .request_size = sizeof(struct aflite_request),
+        .defaults = &defaults,
+        .check = aflite_check,
+        .run = run,
+};

@@ -1,0 +1,44 @@
+/* artifacts.h: portolan artifacts: what it was asked for, and what came of it. */
+#ifndef ARTIFACTS_H
+#define ARTIFACTS_H
+
+#include "sides.h"
+#include "corpus_options.h"
+#include "files/join.h"
+#include "output/rows.h"
+#include "plot/picture.h"
+
+struct artifacts {
+	struct corpus_options corpus_options;
+	const char *plot, *run, *by_epoch, *plot_epochs, *statistics, *summary, *after;
+	struct picture picture, epochs_picture;
+	/* and then */
+	struct corpus corpus;
+	struct token_counts counts;
+	struct ranking ranking;
+	size_t rows;                               /* of the ranking, that the table has */
+	int format, by_epoch_format, summary_format; /* enum rows_format */
+	uint64_t missing;                            /* tokens of --statistics that stand in no record */
+	char side_names[MEASURE_COUNT][SIDES][40]; /* of the table's columns */
+	struct dynamics dynamics;                  /* of the run, as the sides below */
+	struct sides sides;
+	struct join_oddities oddities;  /* of DATA, read with --glue */
+	struct dynamics after_dynamics; /* of --after */
+	struct sides after_sides;
+};
+
+/* The columns that --run adds to the table: how many; and a token's values. */
+#define ARTIFACTS_SIDES_COLUMNS (4 + SIDES * MEASURE_COUNT)
+size_t artifacts_sides_columns(struct rows_column columns[ARTIFACTS_SIDES_COLUMNS], struct artifacts *artifacts);
+void artifacts_sides_add(struct rows *rows, const struct artifacts *artifacts, size_t token);
+
+/* Loads the run, looks for the records of the tokens in it, and writes what --by-epoch and --plot-epochs ask for. A
+ * status, or an error; artifacts_sides_free() then. */
+int artifacts_sides_make(struct artifacts *artifacts, struct portolan_error *error);
+int artifacts_sides_finish(const struct artifacts *artifacts, struct portolan_error *error);
+void artifacts_sides_free(struct artifacts *artifacts);
+
+/* The table that --summary asked for. */
+int artifacts_summary_write(const struct artifacts *artifacts, struct portolan_error *error);
+
+#endif

@@ -1,0 +1,216 @@
+/* sides.c: an epoch's accuracy from the correctness up to it and up to the one before: hits are whole numbers. */
+#include "sides.h"
+
+#include "measures/trace.h"
+
+#include <portolan/error.h>
+#include <progress.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+void
+sides_free(struct sides *sides)
+{
+	free(sides->tokens);
+	free(sides->numbers);
+	free(sides->values);
+	*sides = (struct sides){0};
+}
+
+static bool
+allocate(struct sides *sides, size_t columns)
+{
+	size_t all = sides->token_count * SIDES, epochs = sides->epoch_count;
+
+	sides->tokens = calloc(sides->token_count + 1, sizeof(*sides->tokens));
+	sides->numbers = calloc(2 * (all + 2) * epochs + 1, sizeof(*sides->numbers));
+	sides->values = calloc(all * columns + 1, sizeof(*sides->values));
+	if (!sides->tokens || !sides->numbers || !sides->values)
+		return false;
+	for (size_t i = 0; i < all; i++) {
+		struct side *side = &sides->tokens[i / SIDES][i % SIDES];
+
+		side->seen = sides->numbers + 2 * i * epochs;
+		side->correct = side->seen + epochs;
+		side->means = sides->values + i * columns;
+	}
+	sides->overall.seen = sides->numbers + 2 * all * epochs;
+	sides->overall.correct = sides->overall.seen + epochs;
+	sides->touched.seen = sides->overall.correct + epochs;
+	sides->touched.correct = sides->touched.seen + epochs;
+	return true;
+}
+
+struct visit {
+	struct sides *sides;
+	const struct holders *holders;
+	const struct ranked_token *tokens;
+	const struct dynamics *dynamics;
+};
+
+/* The side on which a record of the group stands with its token number t. */
+static struct side *
+side_of(const struct visit *visit, const struct holder_group *group, size_t t)
+{
+	bool leads = visit->tokens[group->tokens[t]].statistic.label == group->label;
+
+	return &visit->sides->tokens[group->tokens[t]][leads ? SIDE_MAJORITY : SIDE_MINORITY];
+}
+
+/* Means of one column; `counts` has room for a number for each side. */
+static void
+average(const struct visit *visit, size_t column, uint64_t *counts)
+{
+	const double *values = visit->dynamics->columns[column].values;
+	size_t all = visit->sides->token_count * SIDES;
+
+	for (size_t i = 0; i < all; i++)
+		counts[i] = 0;
+	for (size_t i = 0; i < visit->holders->count; i++) {
+		const struct holder *holder = &visit->holders->list[i];
+		const struct holder_group *group = &visit->holders->groups[holder->group];
+		double value = holder->example == UINT32_MAX ? NAN : values[visit->dynamics->order[holder->example]];
+
+		for (size_t t = 0; t < group->token_count && !isnan(value); t++) {
+			struct side *side = side_of(visit, group, t);
+
+			side->means[column] += value;
+			counts[(size_t)((struct side *)side - &visit->sides->tokens[0][0])]++;
+		}
+	}
+	for (size_t i = 0; i < all; i++) {
+		double *mean = &visit->sides->tokens[i / SIDES][i % SIDES].means[column];
+
+		*mean = counts[i] ? *mean / (double)counts[i] : NAN;
+	}
+}
+
+static void
+count_sides(const struct visit *visit)
+{
+	for (size_t i = 0; i < visit->holders->count; i++) {
+		const struct holder *holder = &visit->holders->list[i];
+		const struct holder_group *group = &visit->holders->groups[holder->group];
+
+		visit->sides->unmatched += holder->example == UINT32_MAX;
+		for (size_t t = 0; t < group->token_count && holder->example != UINT32_MAX; t++)
+			side_of(visit, group, t)->n++;
+	}
+}
+
+/* How often an example was seen, and classified correctly, up to some epoch; and whether it was in that epoch. */
+struct outcome {
+	uint32_t seen, hits;
+	bool now_seen, now_correct, touched;
+};
+
+/* Takes the outcomes, which are those of the epoch before, to this one, and adds them up. */
+static void
+add_examples(const struct visit *visit, const struct trace *trace, size_t epoch, struct outcome *outcomes)
+{
+	const double *epochs = trace_values(trace, measure_infos[MEASURE_EPOCHS].name);
+	const double *correctness = trace_values(trace, measure_infos[MEASURE_CORRECTNESS].name);
+	struct side *overall = &visit->sides->overall, *touched = &visit->sides->touched;
+
+	for (size_t i = 0; i < visit->dynamics->count; i++) {
+		struct outcome *outcome = &outcomes[i];
+		uint32_t row = visit->dynamics->order[i];
+		uint32_t seen = epochs[row] > 0 ? (uint32_t)epochs[row] : 0; /* NaN: not yet */
+		uint32_t hits = seen ? (uint32_t)lround(correctness[row] * epochs[row]) : 0;
+
+		outcome->now_seen = seen > outcome->seen;
+		outcome->now_correct = outcome->now_seen && hits > outcome->hits;
+		outcome->seen = seen;
+		outcome->hits = hits;
+		overall->seen[epoch] += outcome->now_seen;
+		overall->correct[epoch] += outcome->now_correct;
+		touched->seen[epoch] += outcome->now_seen && outcome->touched;
+		touched->correct[epoch] += outcome->now_correct && outcome->touched;
+	}
+}
+
+static void
+add_epoch(const struct visit *visit, size_t epoch, const struct outcome *outcomes)
+{
+	for (size_t i = 0; i < visit->holders->count; i++) {
+		const struct holder *holder = &visit->holders->list[i];
+		const struct holder_group *group = &visit->holders->groups[holder->group];
+		const struct outcome *outcome;
+
+		if (holder->example == UINT32_MAX || !outcomes[holder->example].now_seen)
+			continue;
+		outcome = &outcomes[holder->example];
+		for (size_t t = 0; t < group->token_count; t++) {
+			struct side *side = side_of(visit, group, t);
+
+			side->seen[epoch]++;
+			side->correct[epoch] += outcome->now_correct;
+		}
+	}
+}
+
+static void
+mark_touched(const struct visit *visit, struct outcome *outcomes)
+{
+	visit->sides->overall.n = visit->dynamics->count;
+	for (size_t i = 0; i < visit->holders->count; i++) {
+		uint32_t example = visit->holders->list[i].example;
+
+		if (example == UINT32_MAX)
+			continue;
+		visit->sides->touched.n += !outcomes[example].touched;
+		outcomes[example].touched = true;
+	}
+}
+
+static int
+add_epochs(const struct visit *visit, struct portolan_error *error)
+{
+	const struct dynamics *dynamics = visit->dynamics;
+	struct outcome *outcomes = calloc(dynamics->count + 1, sizeof(*outcomes));
+	struct progress progress;
+	struct trace trace;
+	int code;
+
+	if (!outcomes)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the epochs");
+	mark_touched(visit, outcomes);
+	code = trace_init(&trace, dynamics, store_snapshot_blocks(dynamics->snapshot) * STORE_CHUNK, error);
+	progress_begin(&progress, "epochs", dynamics->epoch_count);
+	for (size_t e = 0; e < dynamics->epoch_count && code >= 0; e++) {
+		code = trace_all(&trace, e + 1, error);
+		if (code >= 0) {
+			add_examples(visit, &trace, e, outcomes);
+			add_epoch(visit, e, outcomes);
+		}
+		progress_show(&progress, e + 1);
+	}
+	progress_clear(&progress);
+	trace_free(&trace);
+	free(outcomes);
+	return code;
+}
+
+int
+sides_make(struct sides *sides, const struct holders *holders, const struct ranked_token *tokens, size_t token_count,
+           const struct dynamics *dynamics, struct portolan_error *error)
+{
+	const struct visit visit = {sides, holders, tokens, dynamics};
+	uint64_t *counts = malloc((token_count * SIDES + 1) * sizeof(*counts));
+	int code = 0;
+
+	*sides = (struct sides){.token_count = token_count, .epoch_count = dynamics->epoch_count};
+	if (!counts || !allocate(sides, dynamics->column_count))
+		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu tokens", token_count);
+	if (code >= 0) {
+		count_sides(&visit);
+		for (size_t c = 0; c < dynamics->column_count; c++)
+			average(&visit, c, counts);
+		code = add_epochs(&visit, error);
+	}
+	free(counts);
+	if (code < 0)
+		sides_free(sides);
+	return code;
+}

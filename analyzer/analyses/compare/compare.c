@@ -1,0 +1,347 @@
+/*
+ * compare.c: portolan compare: how alike the measures of several runs are, how soon those of one run settle, and
+ * several runs put together into one table.
+ *
+ * The runs are held side by side, as numbers per example: every pair is compared from memory. Put together
+ * (--average), only two are held at a time.
+ */
+#include "base/arrays.h"
+#include "compare_report.h"
+
+#include "early_stopping.h"
+#include "pairs.h"
+#include "measures/aggregate.h"
+#include "plot/chart.h"
+#include "plot/picture.h"
+#include "base/message.h"
+#include "base/number.h"
+#include "options/format.h"
+#include "tables/table.h"
+#include "selection/rule_options.h"
+#include "selection/region_list.h"
+
+#include <portolan/error.h>
+#include <progress.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const show_names[] = {"correlations", "regions", "selection", "early-stopping",
+                                         NULL}; /* enum compare_table */
+
+static const char *const average_formats[] = {"csv", "tsv", "jsonl", "npy", NULL}; /* enum table_format */
+
+struct compare {
+	struct common_options common;
+	int show, format; /* −1: not given */
+	int never_learned; /* enum never_learned */
+	struct selection_rule rule;
+	const char *rule_text;
+	double fraction;
+	uint64_t seed;
+	struct region_cuts cuts;
+	bool has_cuts, early, average;
+	bool for_people; /* with --average, on a terminal, where no format was asked for */
+	const char *plot;
+	struct picture picture;
+	struct dynamics *runs;
+	size_t loaded;
+};
+
+static int
+take_cuts(void *context, char *text)
+{
+	struct compare *compare = context;
+
+	compare->has_cuts = true;
+	return rule_parse_cuts(&compare->common, text, &compare->cuts);
+}
+
+static int
+take_rule(void *context, char *text)
+{
+	struct compare *compare = context;
+
+	compare->rule_text = text;
+	return rule_parse_plain(&compare->common, text, &compare->rule);
+}
+
+static int
+check(void *context, struct portolan_error *error)
+{
+	struct compare *compare = context;
+	struct common_options *common = &compare->common;
+
+	compare->early = compare->early || compare->show == COMPARE_EPOCHS;
+	if (compare->plot && !compare->early)
+		return options_wrong(common, "--plot draws what --early-stopping finds: ask for that too");
+	if (compare->plot && common->operand_count > 1)
+		return options_wrong(common, "--plot draws one run, and '%s' is another: draw it by itself",
+		                     common->operands[1]);
+	if (common->operand_count == 1 && !compare->early)
+		return options_wrong(common, "'%s' with which other run? Or, of one run alone: --early-stopping",
+		                     common->operands[0]);
+	for (int r = 0; r < common->operand_count; r++)
+		for (int s = 0; s < r; s++)
+			if (strcmp(common->operands[r], common->operands[s]) == 0)
+				return options_wrong(common, "run '%s' is named twice", common->operands[r]);
+	if (compare->plot &&
+	    picture_init(&compare->picture, PICTURE_CHART, "--plot", compare->plot, common->script, error) < 0)
+		return PORTOLAN_E_INVALID;
+	if (compare->show < 0)
+		compare->show = compare->early ? COMPARE_EPOCHS : COMPARE_CORRELATIONS;
+	if (!option_given(common, "by"))
+		selection_rule_parse(compare->rule_text, &compare->rule);
+	if (!option_given(common, "fraction")) /* the top third */
+		compare->fraction = selection_rule_is_set(&compare->rule) ? 1 : 1.0 / 3;
+	if (!compare->average)
+		return format_choose_rows(common, &compare->format);
+	compare->for_people = format_is_for_people(common);
+	return format_choose(common, average_formats, &compare->format);
+}
+
+/* Are pairs compared? Not for early stopping alone. */
+static bool
+wants_pairs(const struct compare *compare)
+{
+	return compare->common.operand_count > 1 && (compare->common.json || compare->show != COMPARE_EPOCHS);
+}
+
+static int
+load_runs(struct compare *compare, struct portolan_error *error)
+{
+	size_t count = wants_pairs(compare) ? (size_t)compare->common.operand_count : 1;
+	struct dynamics_request request = {
+	        .measures = wants_pairs(compare) ? MEASURE_ALL
+	                                         : MEASURE_BIT(MEASURE_CONFIDENCE) | MEASURE_BIT(MEASURE_VARIABILITY),
+	        .user = wants_pairs(compare),
+	};
+	const struct common_options *common = &compare->common;
+	char **names = compare->common.operands;
+
+	compare->runs = calloc(count, sizeof(*compare->runs));
+	if (!compare->runs)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu runs", count);
+	for (size_t r = 0; r < count; r++) {
+		int code = r == 0 ? dynamics_load(&compare->runs[0], &common->query, names[0], &request, error)
+		                  : dynamics_load_beside(&compare->runs[r], &compare->runs[r - 1], &common->query, names[r],
+		                                         &request, error);
+		if (code < 0)
+			return code;
+		compare->loaded++;
+	}
+	return 0;
+}
+
+static void
+free_runs(struct compare *compare)
+{
+	while (compare->loaded > 0) /* the store is the first one's */
+		dynamics_free(&compare->runs[--compare->loaded]);
+	free(compare->runs);
+}
+
+static int
+compare_pair(const struct compare *compare, size_t a, size_t b, uint8_t *const *regions, struct compare_pair *result,
+             struct portolan_error *error)
+{
+	struct pair pair;
+	int code = pair_init(&pair, &compare->runs[a], &compare->runs[b], error);
+
+	if (code < 0)
+		return code;
+	result->run_a = pair.a->info->name;
+	result->run_b = pair.b->info->name;
+	result->examples = pair.shared;
+	result->only_a = pair.a->count - pair.shared;
+	result->only_b = pair.b->count - pair.shared;
+	pair_moves(&pair, regions[a], regions[b], result->moves);
+	code = pair_correlate(&pair, result->correlations, &result->correlation_count, error);
+	if (code >= 0)
+		code = pair_select(&pair, &compare->rule, compare->has_cuts ? &compare->cuts : NULL, compare->fraction,
+		                   compare->seed, &result->overlap, error);
+	pair_free(&pair);
+	return code;
+}
+
+static int
+compare_pairs(const struct compare *compare, struct compare_result *result, struct portolan_error *error)
+{
+	size_t count = compare->loaded;
+	uint8_t **regions = calloc(count, sizeof(*regions));
+	struct progress progress;
+	int code = 0;
+
+	result->pairs = calloc(count * (count - 1) / 2, sizeof(*result->pairs));
+	if (!regions || !result->pairs)
+		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu runs", count);
+	for (size_t r = 0; r < count && code >= 0; r++)
+		code = region_list(&compare->runs[r], compare->has_cuts ? &compare->cuts : NULL, &regions[r], error);
+	progress_begin(&progress, "comparing", count * (count - 1) / 2);
+	for (size_t a = 0; a < count && code >= 0; a++)
+		for (size_t b = a + 1; b < count && code >= 0; b++) {
+			code = compare_pair(compare, a, b, regions, &result->pairs[result->pair_count++], error);
+			progress_show(&progress, result->pair_count);
+		}
+	progress_clear(&progress);
+	for (size_t r = 0; regions && r < count; r++)
+		array_free(regions[r]);
+	free(regions);
+	return code;
+}
+
+/* An exit status. */
+static int
+report_gaps(const struct compare *compare, const struct compare_result *result)
+{
+	struct aggregate_report report = {.shared = UINT64_MAX};
+	struct dynamics_request ranked = {0};
+	bool apart = false;
+	int status;
+
+	if (compare->show == COMPARE_REGIONS)
+		ranked.measures = MEASURE_BIT(MEASURE_VARIABILITY);
+	if (compare->show == COMPARE_SELECTIONS)
+		selection_rule_request(&compare->rule, &ranked);
+	for (size_t r = 0; r < compare->loaded; r++) {
+		dynamics_report_variability(&compare->runs[r], ranked.measures);
+		aggregate_note_run(&report, &compare->runs[r]);
+	}
+	status = aggregate_report_gaps(&report, compare->common.strict);
+	for (size_t p = 0; p < result->pair_count; p++) {
+		const struct compare_pair *pair = &result->pairs[p];
+
+		if (pair->only_a + pair->only_b == 0)
+			continue;
+		message_warning("not compared: %s examples that only run '%s' has, %s that only run '%s' has",
+		                NUMBER_GROUPED(pair->only_a), pair->run_a, NUMBER_GROUPED(pair->only_b), pair->run_b);
+		apart = true;
+	}
+	return apart && compare->common.strict ? STATUS_INCOMPLETE : status;
+}
+
+/* An exit status, or a negative code. */
+static int
+compare_runs(struct compare *compare, struct portolan_error *error)
+{
+	struct compare_result result = {.rule = compare->rule_text};
+	int status = compare->plot ? picture_check(&compare->picture, error) : 0;
+
+	if (status >= 0)
+		status = load_runs(compare, error);
+	for (size_t r = 0; r < compare->loaded && status == 0 && wants_pairs(compare); r++)
+		status = rule_check(&compare->common, &compare->rule, &compare->runs[r]);
+	if (status == 0 && wants_pairs(compare))
+		status = compare_pairs(compare, &result, error);
+	if (status == 0 && compare->early) {
+		result.epoch_count = compare->runs[0].epoch_count;
+		result.epochs_of = compare->runs[0].info->name;
+		status = early_stopping(&compare->runs[0], &result.epochs, error);
+	}
+	if (status == 0)
+		status = compare_write(&compare->common, (enum rows_format)compare->format,
+		                       (enum compare_table)compare->show, &result, error);
+	if (status == 0 && compare->plot)
+		status = early_chart(result.epochs_of, result.epochs, result.epoch_count, &compare->picture, error);
+	if (status == 0)
+		status = report_gaps(compare, &result);
+	free(result.pairs);
+	free(result.epochs);
+	free_runs(compare);
+	return status;
+}
+
+/* Several runs put together, as one table of measures: an exit status, or a negative code. */
+static int
+average_runs(const struct compare *compare, struct portolan_error *error)
+{
+	const struct dynamics_request request = {.measures = MEASURE_ALL, .gold = true, .user = true};
+	const struct common_options *common = &compare->common;
+	struct aggregate_report report;
+	struct dynamics dynamics;
+	int status = dynamics_load_aggregate(&dynamics, &common->query, common->operands, (size_t)common->operand_count,
+	                                     &request, (enum never_learned)compare->never_learned, &report, error);
+
+	if (status < 0)
+		return status;
+	if (compare->for_people)
+		status = table_show(&dynamics, error);
+	else
+		status = table_print(common->output, (enum table_format)compare->format, &dynamics, error);
+	if (status >= 0)
+		status = aggregate_report_gaps(&report, common->strict);
+	dynamics_free(&dynamics);
+	return status;
+}
+
+static int
+run(void *context, struct portolan_error *error)
+{
+	struct compare *compare = context;
+
+	return compare->average ? average_runs(compare, error) : compare_runs(compare, error);
+}
+
+#define TO(member) .offset = offsetof(struct compare, member)
+static const struct option_spec compare_options[] = {
+        {"show", "TABLE", OPTION_CHOICE, TO(show), .choices = show_names,
+         .group = OPTION_GROUP_OUTPUT, .often = true, .help = "Which table: correlations, regions (how examples move between them), selection (how far the same examples are selected), or early-stopping. "
+                 "Default: correlations."},
+        {"by", "RULE", OPTION_RULE, .take = take_rule,
+         .often = true, .help = "The selection, as in portolan select. Default: ambiguous."},
+        {"fraction", "F", OPTION_REAL, TO(fraction), .range = RANGE_ABOVE_TO, .to = 1,
+         .help = "How much it selects. Default: a third; of forgettable, region: and group: rules all."},
+        {"seed", "N", OPTION_WHOLE, TO(seed), .group = OPTION_GROUP_HOW, .help = "Seed of the rule random. Default: 0."},
+        {"regions", "V,C", OPTION_TEXT, .take = take_cuts,
+         .group = OPTION_GROUP_HOW, .help = "Where regions are cut: ambiguous is variability V or more; of the rest, easy-to-learn is confidence C or more. "
+                 "Default: each run's own top third, and 0.5."},
+        {"early-stopping", NULL, OPTION_FLAG, TO(early),
+         .often = true, .help = "Print after each epoch of the first run how alike confidence and variability are to those of all epochs."},
+        {"plot", "FILE", OPTION_OUTPUT, TO(plot), .often = true, .help = "Draw the curve of --early-stopping: FILE.png, FILE.svg or FILE.pdf."},
+        {"average", NULL, OPTION_FLAG, TO(average), .excludes = "early-stopping show json plot",
+         .group = OPTION_GROUP_OUTPUT, .often = true, .help = "Print the runs as one table of measures, one line per example that all have."},
+        {"never-learned", "CONVENTION", OPTION_CHOICE, TO(never_learned), .choices = never_learned_names, .needs = "average", .group = OPTION_GROUP_HOW,
+         .help = "What an example counts as forgetting events in each run that never learned it, as for portolan select. Default: epochs."},
+        {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = average_formats, .needs = "average",
+         .group = OPTION_GROUP_OUTPUT, .help = "The format of --average: csv, tsv, jsonl or npy. Default: what FILE ends with, else csv; on a terminal aligned columns, of a long table its ends."},
+        {0},
+};
+
+static const struct compare defaults = {
+        .show = -1, .format = -1, .never_learned = NEVER_LEARNED_EPOCHS, .rule_text = "ambiguous"};
+
+const struct command compare_command = {
+        .name = "compare",
+        .operands = "RUN RUN...",
+        .summary = "compare the measures of several runs",
+        .examples = "do seeds agree? The correlation of every measure, for each pair\n"
+                    "portolan compare snli/seed1 snli/seed2 snli/seed3\n"
+                    "everything, as JSON\n"
+                    "portolan compare snli/seed1 snli/seed2 --json\n"
+                    "is the most variable third the same?\n"
+                    "portolan compare snli/bert snli/roberta --show selection --by ambiguous\n"
+                    "after how many epochs could training have stopped?\n"
+                    "portolan compare snli/seed1 --early-stopping --plot early.svg\n"
+                    "one table of all seeds\n"
+                    "portolan compare snli/seed1 snli/seed2 snli/seed3 --average -o seeds.csv\n",
+        .help = "Matches the examples of the runs by id and prints, as CSV or what FILE ends with (tsv, jsonl, npy; json is the report of --json), on a terminal in aligned columns, measure,run_a,run_b,examples,pearson,spearman for every pair of runs and every measure that both have. "
+                "Of three runs or more, lines without runs follow: the means over the pairs for which the correlation is defined. examples counts those that have the measure in both runs; a correlation with something constant is not defined, and empty. "
+                "Equal values share the mean of their ranks.\n\n"
+                "With --show regions: run_a,run_b,from,to,examples. "
+                "--show selection: run_a,run_b,rule,examples,selected_a,selected_b,both,overlap,jaccard,by_chance; overlap is the share of run_a's selection that is run_b's too, by_chance the share for two independent selections. "
+                "The selection is made among the examples that both runs have.\n\n"
+                "With --early-stopping (Swayamdipta et al. 2020, Fig. 6): epoch,examples,confidence_pearson,confidence_spearman,variability_pearson,variability_spearman; one run is enough. "
+                "--json has all of it, early stopping where asked for.\n\n"
+                "With --average: the columns of portolan metrics, as means over the runs, empty where empty in any; epochs and forgetting_events are sums (the latter with the epochs of each run that never learned the example: Toneva et al. 2019; see --never-learned), never_learned is 1 where no run learned the example. "
+                "The gold label is the first run's.",
+        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_WINDOW | COMMON_JSON | COMMON_STRICT | COMMON_THREADS |
+                  COMMON_MEMORY | COMMON_SCRIPT,
+        .options = compare_options,
+        .operand = "run",
+        .least = 1,
+        .most = AGGREGATE_RUNS_MAX,
+        .request_size = sizeof(struct compare),
+        .defaults = &defaults,
+        .check = check,
+        .run = run,
+};

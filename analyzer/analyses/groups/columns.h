@@ -1,0 +1,40 @@
+/* columns.h: the attributes to summarise: columns of the user's file, and numbers derived from its texts. */
+#ifndef COLUMNS_H
+#define COLUMNS_H
+
+#include "measures/dynamics.h"
+#include "files/attributes.h"
+#include "summary.h"
+
+#define COLUMNS_MAX 64
+#define COLUMNS_CATEGORIES_MAX 50 /* a column with more is text, and is left out unless it was asked for by name */
+
+struct columns_request {
+	const char *path, *id_field;
+	bool glue;                      /* the file is read as files/glue.h says */
+	const char *names[COLUMNS_MAX]; /* none: all of the file but the ids */
+	size_t name_count;
+	const char *texts[2]; /* the fields of a pair of texts; NULL: none */
+	const char *words;    /* "no,not,never": are any of these in each text? NULL: not asked */
+};
+
+struct columns {
+	struct summary_column list[COLUMNS_MAX + 3];
+	size_t count;
+	struct attributes attributes;
+	char passed_over[256]; /* names of columns with too many categories */
+	/* private */
+	struct user_file file;
+	char *listed[COLUMNS_MAX];
+	size_t listed_count;
+	double *made[3];
+	char made_names[3][300];
+};
+
+/* Reads them for the examples in dynamics->order, which are the positions. On success the caller's to columns_free().
+ */
+int columns_read(struct columns *columns, const struct columns_request *request, const struct dynamics *dynamics,
+                 struct portolan_error *error);
+void columns_free(struct columns *columns); /* may be called twice */
+
+#endif

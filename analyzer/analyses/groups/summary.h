@@ -1,0 +1,57 @@
+/*
+ * summary.h: compares a selection with the whole, attribute by attribute, overall and per gold label.
+ *
+ * Numbers are summarised by their mean, categories by the share of each; examples without a value are left out. The
+ * difference is selection minus whole. As the whole consists of the selection S and the rest R,
+ *     mean(S) − mean(all) = |R| / |all| · (mean(S) − mean(R)).
+ * For its interval, S and R are resampled, each by itself (statistics/bootstrap.h). Source of the tables: Yaghoobzadeh
+ * et al. 2021, Tables 2 and 3.
+ */
+#ifndef SUMMARY_H
+#define SUMMARY_H
+
+#include "base/names.h"
+
+#include <portolan/portolan.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct summary_column {
+	const char *name;
+	const double *numbers;     /* by position, NaN: missing; NULL: categories */
+	const int32_t *categories; /* −1: missing */
+	const struct names *names; /* of the categories */
+};
+
+#define SUMMARY_ALL (-2) /* the gold label of rows on all examples */
+
+struct summary_row {
+	const struct summary_column *column;
+	int32_t gold;         /* −1: examples without label */
+	size_t category;      /* of categories */
+	size_t n, selected_n; /* examples with a value */
+	double all, selected; /* mean, or share; NaN: of nothing */
+	double difference;    /* selected − all */
+	double low, high;     /* NaN: no replicates, or nothing selected */
+};
+
+struct summary_request {
+	const struct summary_column *columns;
+	size_t column_count;
+	const bool *selected; /* by position */
+	const int32_t *gold;  /* by position; −1: not known */
+	size_t n;
+	size_t replicates; /* 0: no intervals */
+	double level;
+	unsigned threads; /* 0: one */
+	uint64_t seed;    /* each row draws with a seed made of this, so no row depends on another */
+};
+
+/* Rows by column, then gold label (all first, those without label last), then category. *rows is the caller's to
+ * free(). Fails for lack of memory only. */
+int summary_make(const struct summary_request *request, struct summary_row **rows, size_t *count,
+                 struct portolan_error *error);
+
+#endif

@@ -1,0 +1,24 @@
+/* densities.h: pictures of the distribution of confidence (or AUM): of flipped examples beside the others, before and
+ * after their labels were flipped; or of all examples, with the two groups of a mixture. */
+#ifndef DENSITIES_H
+#define DENSITIES_H
+
+#include "measures/dynamics.h"
+#include "flips.h"
+#include "plot/picture.h"
+#include "statistics/mixture.h"
+
+struct densities_run {
+	const struct dynamics *dynamics;
+	const struct flips *flips; /* rows of this run */
+};
+
+/* `before` may be NULL: then one panel. `picture` was picture_check()ed. */
+int densities_draw_flips(const struct densities_run *before, const struct densities_run *after,
+                         const struct picture *picture, struct portolan_error *error);
+
+/* values: n of them, finite; `measure` is their name. */
+int densities_draw_mixture(const char *run, const char *measure, const double *values, size_t n,
+                           const struct mixture *mixture, const struct picture *picture, struct portolan_error *error);
+
+#endif

@@ -1,0 +1,55 @@
+/*
+ * model.h: the one-feature classifier of mislabelled examples (Swayamdipta et al. 2020, §5): confidence alone, flipped
+ * against clean.
+ *
+ * Fitting takes all flipped examples and as many clean ones, drawn at random; half of either is for training, the other
+ * half is held out. Examples are called mislabelled where the score is above 0.5.
+ */
+#ifndef NOISE_MODEL_H
+#define NOISE_MODEL_H
+
+#include "measures/dynamics.h"
+#include "flips.h"
+#include "statistics/logistic.h"
+
+/* The score on held-out examples: how many were called mislabelled, and how many of these were. */
+struct noise_score {
+	uint64_t examples, flipped, called, right;
+	double precision, recall, f1; /* NaN: not defined */
+};
+
+/* The first `examples` of a ranking of the whole run, and how many of them are flipped. */
+struct noise_top {
+	double fraction;
+	uint64_t examples, flipped;
+};
+#define NOISE_TOPS 2 /* 1% and 2% */
+
+struct noise_model {
+	struct logistic logistic;
+	size_t epochs; /* that confidence was measured over */
+};
+
+struct noise_fit {
+	struct noise_model model;
+	uint64_t flips, examples; /* of the run */
+	uint64_t trained_on;
+	struct noise_score held_out;
+	struct noise_top by_score[NOISE_TOPS], by_confidence[NOISE_TOPS];
+};
+
+/* Fits and evaluates the model on the run that was trained with the flipped labels. Needs confidence.
+ * PORTOLAN_E_INVALID: fewer than two flips, or fewer clean examples than flipped ones. */
+int noise_fit(const struct dynamics *retrained, const struct flips *flips, uint64_t seed, struct noise_fit *fit,
+              struct portolan_error *error);
+
+/* The classifier's output for every observed example, by dense index: a score, as it was trained on as many flipped as
+ * clean ones. */
+void noise_scores(const struct noise_model *model, const struct dynamics *dynamics, double *scores);
+
+/* The file is a small JSON object. Errors in reading it name the file and the field. */
+int noise_model_write(const struct noise_fit *fit, const char *path, const char *run, const char *flips_path,
+                      uint64_t seed, struct portolan_error *error);
+int noise_model_read(const char *path, struct noise_model *model, struct portolan_error *error);
+
+#endif

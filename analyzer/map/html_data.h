@@ -1,0 +1,32 @@
+/* html_data.h: the data of a run in a map that is one file: each function writes its blocks (html_blocks.h). */
+#ifndef HTML_DATA_H
+#define HTML_DATA_H
+
+#include "html_blocks.h"
+#include "serve/stories.h"
+#include "serve/texts.h"
+#include "serve/views.h"
+
+struct html_data {
+	struct html_blocks blocks;
+	const struct view *view;
+	struct texts *texts;    /* NULL: there are none */
+	const uint32_t *places; /* of the view, ascending: the examples that are in the file */
+	size_t n;
+};
+
+/* "ids" (uint64, or JSON's texts), "gold" (int32; −1: none), and "measure-0", … (float64; NaN: no value), as the view's
+ * columns are numbered. */
+int html_data_examples(struct html_data *data, struct portolan_error *error);
+
+/* "texts": by example the texts of its record, or null. */
+int html_data_texts(struct html_data *data, struct portolan_error *error);
+
+/* "data-0": a column of the user's file by example: int32, the number of a category (−1: none), or float64. */
+int html_data_column(struct html_data *data, const struct attribute *column, struct portolan_error *error);
+
+/* "gold-prob" (float32 [example][epoch]; NaN: not observed) and "correct" (a bit each, the lowest of a byte first). */
+int html_data_stories(struct html_data *data, struct store *store, struct portolan_error *error);
+uint64_t html_data_stories_size(const struct html_data *data); /* bytes that they add to the document */
+
+#endif

@@ -1,0 +1,435 @@
+/*
+ * map.c: portolan map: draws the map of a run, or of a file of coordinates.
+ *
+ * Beside FILE.png stand FILE.gp and FILE.map-data, from which gnuplot draws the same picture again. gnuplot draws under
+ * a temporary name; only a whole picture gets the name asked for.
+ */
+#include "options/glue_option.h"
+#include "drawing.h"
+#include "map_html.h"
+#include "map_report.h"
+#include "base/message.h"
+#include "base/number.h"
+#include "options/options.h"
+#include "selection/rule_options.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_SAMPLE 25000
+
+struct map_line {
+	struct common_options common;
+	struct map_request request;
+	const char *beside, *shift;
+	const char *paths[MAP_PATHS_MAX];
+	struct map_html html;
+};
+
+/* "12,a7": a backslash before a comma makes it part of an id. Cuts the text up where it stands. */
+static int
+take_paths(void *context, char *text)
+{
+	struct map_line *line = context;
+	char *to = text;
+
+	line->request.path_count = 0;
+	for (const char *at = text;; at++) {
+		char *begin = to;
+		bool is_last;
+
+		for (; *at && *at != ','; at++)
+			*to++ = at[0] == '\\' && (at[1] == ',' || at[1] == '\\') ? *++at : *at;
+		is_last = !*at;
+		if (to == begin)
+			return options_wrong(&line->common,
+			                     "--path: ids, with commas between them; one of these is empty");
+		*to++ = '\0';
+		if (line->request.path_count == MAP_PATHS_MAX)
+			return options_wrong(&line->common, "--path: at most %d ids", MAP_PATHS_MAX);
+		line->paths[line->request.path_count++] = begin;
+		if (is_last)
+			return 0;
+	}
+}
+
+static int
+take_texts(void *context, char *text)
+{
+	struct map_line *line = context;
+	struct map_html *html = &line->html;
+	size_t count = options_split(text, MAP_HTML_TEXTS - html->text_count, html->texts + html->text_count);
+
+	if (count == 0)
+		return options_wrong(&line->common,
+		                     "--text takes names of fields, with commas between them, %d at most",
+		                     MAP_HTML_TEXTS);
+	html->text_count += count;
+	return 0;
+}
+
+/* "V,C", or a word. */
+static int
+take_regions(void *context, char *text)
+{
+	struct map_line *line = context;
+	struct map_request *request = &line->request;
+
+	request->source.cuts = NULL;
+	request->lines = strcmp(text, "none") == 0 ? MAP_LINES_NEVER : MAP_LINES_ALWAYS;
+	if (strcmp(text, "none") == 0 || strcmp(text, "auto") == 0)
+		return 0;
+	request->source.cuts = &request->cuts;
+	return rule_parse_cuts(&line->common, text, &request->cuts);
+}
+
+/* "3.3in" in units. */
+static int
+take_width(void *context, char *text)
+{
+	static const struct {
+		const char *name;
+		double per_inch;
+	} lengths[] = {{"in", 1}, {"cm", 2.54}, {"mm", 25.4}, {"pt", 72}};
+	struct map_line *line = context;
+	char *end;
+	double length = strtod(text, &end);
+
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		double units = length / lengths[i].per_inch * MAP_UNITS_PER_INCH;
+
+		if (end == text || strcmp(end, lengths[i].name) != 0)
+			continue;
+		if (!(units >= MAP_WIDTH_LEAST && units <= MAP_WIDTH_MOST))
+			return options_wrong(&line->common, "--width %s: from %g to %g%s", text,
+			                     MAP_WIDTH_LEAST / MAP_UNITS_PER_INCH * lengths[i].per_inch,
+			                     MAP_WIDTH_MOST / MAP_UNITS_PER_INCH * lengths[i].per_inch, end);
+		line->request.width = units;
+		return 0;
+	}
+	return options_wrong(&line->common, "--width %s: say a length with its unit: 3.3in, 84mm, 8.4cm or 240pt", text);
+}
+
+/* "Times New Roman,9": the name goes into a script and into an SVG, so it has nothing but what names of fonts have. */
+static int
+take_font(void *context, char *text)
+{
+	struct map_line *line = context;
+	char *comma = strrchr(text, ',');
+
+	line->request.points = 0;
+	if (comma) {
+		*comma = '\0';
+		if (!number_parse(comma + 1, &line->request.points) || line->request.points < MAP_POINTS_LEAST ||
+		    line->request.points > MAP_POINTS_MOST)
+			return options_wrong(&line->common, "--font: the size is from %g to %g points, as in '%s,9'",
+			                     MAP_POINTS_LEAST, MAP_POINTS_MOST, text);
+	}
+	for (const unsigned char *at = (const unsigned char *)text; *at; at++)
+		if (*at < 0x80 && !isalnum(*at) && !strchr(" -._+", *at))
+			return options_wrong(&line->common, "--font: a name has letters, digits, spaces and -._+, not %c", *at);
+	line->request.font = *text ? text : NULL;
+	return 0;
+}
+
+static int
+check_picture(struct map_line *line, struct portolan_error *error)
+{
+	struct map_request *request = &line->request;
+	const char *output = line->common.output;
+	int code;
+
+	request->has_picture = output != NULL;
+	if (!output)
+		return 0;
+	code = picture_init(&request->picture, PICTURE_MAP, "-o", output, line->common.script, error);
+	if (code < 0)
+		return options_wrong(
+		        &line->common, "%s%s", error->message,
+		        code == PORTOLAN_E_INVALID ? "; or with .gif, for an animation; or .html, for a page" : "");
+	if (request->frames && request->picture.format != PICTURE_GIF)
+		return options_wrong(&line->common, "-o %s: with --frames, an animation: FILE.gif", output);
+	return 0;
+}
+
+/* For a picture, --data gives only the colour. */
+static int
+check_data(struct map_line *line)
+{
+	const struct map_source_request *source = &line->request.source;
+
+	if (line->html.text_count > 0)
+		return options_wrong(&line->common, "--text is of a page: -o FILE.html");
+	if (line->html.data && !source->colour)
+		return options_wrong(&line->common, "--data of a picture gives its colour: --colour COLUMN");
+	return 0;
+}
+
+static int
+check(void *context, struct portolan_error *error)
+{
+	struct map_line *line = context;
+	const struct map_request *request = &line->request;
+	const struct common_options *common = &line->common;
+	int status;
+	bool animated;
+	const char *other = line->beside              ? "--beside"
+	                    : line->shift             ? "--shift"
+	                    : request->path_count > 0 ? "--path"
+	                    : request->facet          ? "--facet"
+	                                              : NULL;
+
+	if (request->from && common->operand_count > 0)
+		return options_wrong(common, "--from FILE is drawn in place of a run: name one of them");
+	if (!request->from && common->operand_count == 0)
+		return options_wrong(common, "which run? portolan map %s", common->command->operands);
+	if (!common->output && !request->frames)
+		return options_wrong(common, "where to? -o FILE.png, FILE.svg or FILE.pdf; FILE.gif for an animation; "
+		                             "FILE.html for a page");
+	if (option_given(common, "regions") &&
+	    (strcmp(request->source.x, "variability") != 0 || strcmp(request->source.y, "confidence") != 0))
+		return options_wrong(common, "--regions are of variability and confidence: leave --x and --y out");
+	if (map_html_is_meant(common->output) && request->lines == MAP_LINES_NEVER)
+		return options_wrong(common, "--regions none is of pictures: the page has its lines, which can be moved");
+	if (map_html_is_meant(common->output))
+		return map_html_check(common);
+	if (request->source.highlight && line->beside && strcmp(request->source.highlight, "-") == 0)
+		return options_wrong(common, "--highlight -: standard input can be read only once, and --beside reads it twice");
+	status = check_data(line);
+	if (status == 0)
+		status = check_picture(line, error);
+	animated = request->frames || (request->has_picture && request->picture.format == PICTURE_GIF);
+	if (status != 0)
+		return status;
+	if (animated && other)
+		return options_wrong(common, "%s and an animation are two pictures: ask for one of them", other);
+	if (animated && option_given(common, "regions"))
+		return options_wrong(common, "--regions: those of an animation have other cuts after each epoch");
+	if (animated && request->from)
+		return options_wrong(common, "--from gives no epochs, which an animation needs");
+	return 0;
+}
+
+/* Variability, if it is drawn. */
+static uint32_t
+drawn_measures(const struct map_source_request *source)
+{
+	const char *names[] = {source->x, source->y, source->colour_file || !source->colour ? "" : source->colour};
+	uint32_t measures = 0;
+
+	for (size_t i = 0; i < 3; i++)
+		if (strcmp(names[i], measure_infos[MEASURE_VARIABILITY].name) == 0)
+			measures = MEASURE_BIT(MEASURE_VARIABILITY);
+	return measures;
+}
+
+/* Warns of what is incomplete in every run; returns the gravest status. */
+static int
+warn(const struct map_drawing *drawing, bool strict)
+{
+	const struct map_request *request = drawing->request;
+	int status = STATUS_DONE;
+
+	for (size_t s = 0; s < drawing->source_count; s++) {
+		const struct map_source *source = &drawing->sources[s];
+		int its = STATUS_DONE;
+
+		if (source->is_run) {
+			dynamics_report_variability(&source->dynamics, drawn_measures(&request->source));
+			its = dynamics_report(&source->dynamics, strict);
+		}
+		if (source->colour_unknown > 0)
+			message_warning("%s: records of no example of %s: %s", request->source.colour_file,
+			                source->name, NUMBER_GROUPED(source->colour_unknown));
+		if (source->colour_unmatched > 0)
+			message_warning("%s has no record for %s example%s of %s", request->source.colour_file,
+			                NUMBER_GROUPED(source->colour_unmatched),
+			                source->colour_unmatched == 1 ? "" : "s", source->name);
+		if (source->highlight_unknown > 0) {
+			message_warning("%s: %s id%s of no example of %s; the first is '%s'", request->source.highlight,
+			                NUMBER_GROUPED(source->highlight_unknown),
+			                source->highlight_unknown == 1 ? "" : "s", source->name, source->first_unknown);
+			its = strict ? STATUS_INCOMPLETE : its;
+		}
+		status = its > status ? its : status;
+	}
+	return status;
+}
+
+/* An exit status, or a negative code. gnuplot gets ready while the run is read. */
+static int
+draw(struct map_line *line, struct portolan_error *error)
+{
+	struct map_request *request = &line->request;
+	struct picture_draft draft = PICTURE_CLOSED;
+	struct map_drawing drawing;
+	int code = request->has_picture ? picture_check(&request->picture, error) : 0;
+
+	request->draft = &draft;
+	if (code >= 0 && request->has_picture)
+		code = picture_open(&draft, &request->picture, error);
+	if (code >= 0)
+		code = map_drawing_load(&drawing, request, error);
+	if (code < 0) {
+		picture_discard(&draft);
+		return code;
+	}
+	code = map_drawing_draw(&drawing, error);
+	picture_discard(&draft);
+	if (code >= 0 && line->common.json)
+		code = map_report(&drawing, error);
+	if (code >= 0)
+		code = warn(&drawing, line->common.strict);
+	map_drawing_free(&drawing);
+	return code;
+}
+
+/* Correctness on points has its own colours and shapes. */
+static void
+complete(struct map_line *line)
+{
+	struct map_request *request = &line->request;
+	struct map_source_request *source = &request->source;
+
+	request->query = &line->common.query;
+	request->script = line->common.script;
+	request->run = request->from ? NULL : line->common.operands[0];
+	request->other = line->beside ? line->beside : line->shift;
+	request->shift = line->shift != NULL;
+	request->paths = line->paths;
+	source->plain = request->path_count > 0;
+	if (line->html.data && !map_html_is_meant(line->common.output) && strcmp(source->colour, "gold") != 0)
+		source->colour_file = line->html.data;
+	source->colour_name = source->colour;
+	if (source->colour && !source->colour_file && !request->density && strcmp(source->colour, "correctness") == 0)
+		source->colour = NULL;
+}
+
+static int
+run(void *context, struct portolan_error *error)
+{
+	struct map_line *line = context;
+
+	complete(line);
+	return map_html_is_meant(line->common.output)
+	               ? map_html_write(&line->html, &line->request, &line->common, error)
+	               : draw(line, error);
+}
+
+#define TO(member) .offset = offsetof(struct map_line, member)
+static const char *const colour_words[] = {"gold", NULL};
+static const struct option_spec options[] = {
+        {"x", "MEASURE", OPTION_MEASURE, TO(request.source.x),
+         .help = "What goes to the right: a measure, or a column of the user's own. Default: variability."},
+        {"y", "MEASURE", OPTION_MEASURE, TO(request.source.y), .help = "What goes up. Default: confidence."},
+        {"colour", "MEASURE", OPTION_MEASURE, TO(request.source.colour), .choices = colour_words, .excludes = "shift path", .old_names = "color",
+         .often = true, .help = "Colour the points by this measure, or by label (gold), instead of by correctness; with --density, each cell by its mean."},
+        {"facet", NULL, OPTION_FLAG, TO(request.facet), .needs = "colour", .excludes = "density beside path frames",
+         .help = "Draw a map for each category that --colour names, over all others in grey, with the same axes."},
+        {"highlight", "FILE", OPTION_INPUT, TO(request.source.highlight), .excludes = "colour shift path density",
+         .often = true, .help = "Grey all examples but those whose ids FILE has: text with one id a line, a NumPy array, or the field --id-field of JSONL, CSV or TSV."},
+        {"data", "FILE", OPTION_INPUT, TO(html.data), .old_names = "colour-file",
+         .often = true, .help = "Your own file, a column of which --colour names (JSON lines, CSV or TSV; numbers or text). Of FILE.html it is the file that the model was trained on, and --text may name fields of it."},
+        {"id-field", "FIELD", OPTION_TEXT, TO(request.source.id_field), .needs = "data from highlight",
+         .often = true, .help = "The field of your files that holds the ids (--data, --highlight, --from). Default: guid, else id; for FILE.html there is none."},
+        {"glue", NULL, OPTION_FLAG, TO(request.source.glue), .needs = "data", .group = OPTION_GROUP_HOW, .help = GLUE_HELP},
+        {"text", "FIELD[,FIELD]", OPTION_TEXT, .take = take_texts, .needs = "data",
+         .help = "Put these fields of --data into FILE.html, to be shown as text beside the points."},
+        {"density", NULL, OPTION_FLAG, TO(request.density),
+         .group = OPTION_GROUP_HOW, .often = true, .help = "Draw a heat map of all examples instead of points: how many lie where."},
+        {"beside", "RUN", OPTION_RUN, TO(beside), .excludes = "shift path frames",
+         .group = OPTION_GROUP_HOW, .often = true, .help = "Draw another run's map beside it, with the same axes."},
+        {"shift", "RUN", OPTION_RUN, TO(shift), .excludes = "path frames",
+         .group = OPTION_GROUP_HOW, .help = "Draw the difference of two densities: another run's less this one's."},
+        {"path", "ID[,ID...]", OPTION_TEXT, .take = take_paths, .excludes = "frames from density",
+         .group = OPTION_GROUP_HOW, .help = "Draw where these examples stood after each epoch, over a grey map. A comma within an id is written \\,."},
+        {"frames", "DIR", OPTION_FOLDER, TO(request.frames), .excludes = "from",
+         .group = OPTION_GROUP_OUTPUT, .help = "Write the map after each epoch to DIR, as epoch-000.png and so on."},
+        {"from", "FILE", OPTION_INPUT, TO(request.from), .excludes = "epochs",
+         .help = "Draw a file of coordinates, or of cells (JSONL, CSV, TSV), instead of a run; - is standard input."},
+        {"regions", "V,C", OPTION_TEXT, .take = take_regions, .excludes = "shift path facet frames",
+         .group = OPTION_GROUP_HOW, .help = "Divide the regions by lines: ambiguous from variability V on; of the rest, easy-to-learn from confidence C on. "
+                 "auto: at the run's top third and 0.5, as a map with histograms has them; none: no lines."},
+        {"width", "LENGTH", OPTION_TEXT, .take = take_width, .group = OPTION_GROUP_OUTPUT,
+         .help = "How wide the picture is on paper: 3.3in, 84mm, 8.4cm, 240pt. Below 6 inches it has no histograms, and the key stands above the map."},
+        {"font", "NAME[,SIZE]", OPTION_TEXT, .take = take_font, .group = OPTION_GROUP_OUTPUT,
+         .help = "The font of all text, and the size of the axes' in points. Default: DejaVu Sans,11; 8 to 11 with --width."},
+        {"compact", NULL, OPTION_FLAG, TO(request.compact), .group = OPTION_GROUP_OUTPUT, .often = true, .help = "The map alone, without the density panels."},
+        {"sample", "N", OPTION_WHOLE, TO(request.options.sample), .least = 1,
+         .group = OPTION_GROUP_HOW, .help = "Show at most N points, drawn at random. Default: 25000; of FILE.html, which has no other examples, 200000."},
+        {"seed", "N", OPTION_WHOLE, TO(request.options.seed), .group = OPTION_GROUP_HOW, .help = "Seed of that sample. Default: 0."},
+        {"title", "T", OPTION_TEXT, TO(request.title), .group = OPTION_GROUP_OUTPUT, .help = "The title. Default: the run's name."},
+        {0},
+};
+
+static const struct map_line defaults = {
+        .request = {.options.sample = DEFAULT_SAMPLE, .source = {.x = "variability", .y = "confidence"}},
+};
+
+const struct command map_command = {
+        .name = "map",
+        .operands = "RUN -o FILE",
+        .summary = "draw the data map of a run",
+        .examples =
+                "the data map\n"
+                "portolan map snli/seed1 -o data-map.png\n"
+                "without the first epoch, for a model trained from scratch\n"
+                "portolan map words/seed1 --epochs 1: -o data-map.svg\n"
+                "for a paper's column\n"
+                "portolan map snli/seed1 --width 3.3in --font 'Times New Roman' --title 'SNLI, RoBERTa' -o data-map.pdf\n"
+                "other measures: which are forgotten, and when were they learned?\n"
+                "portolan map snli/seed1 --x first_learned --y forgetting_events -o forgetting.png\n"
+                "where annotators agree: the mean of a column of your own, by place\n"
+                "portolan map snli/seed1 --density --data snli.jsonl --id-field pairID --colour agreement -o agreement.png\n"
+                "which class is hard? a map for each label\n"
+                "portolan map snli/seed1 --colour gold --facet -o classes.png\n"
+                "coloured by a column of text of your own\n"
+                "portolan map snli/seed1 --data snli.jsonl --id-field pairID --colour genre -o genres.png\n"
+                "where the examples lie that a list or a file names\n"
+                "portolan map snli/seed1 --highlight suspects.txt -o suspects.png\n"
+                "two runs side by side\n"
+                "portolan map snli/seed1 --beside snli/seed2 -o seeds.png\n"
+                "where the examples of one have gone in the other\n"
+                "portolan map snli/seed1 --shift snli/flipped -o shift.png\n"
+                "the way of three examples through training\n"
+                "portolan map snli/seed1 --path 17,4711,90210 -o paths.svg\n"
+                "the map after each epoch, moving, and as single pictures\n"
+                "portolan map snli/seed1 -o training.gif --frames frames\n"
+                "a page to look into: lasso, table, export; it opens without a server\n"
+                "portolan map snli/seed1 -o map.html --data d.jsonl --id-field id --text premise\n"
+                "coordinates that other tools wrote\n"
+                "portolan map --from td_metrics.jsonl -o published.png\n"
+                "cells that Spark counted, where there are too many examples for one machine\n"
+                "portolan map --from counts.csv --colour correctness -o counted.png\n"
+                "with the script, to be changed and drawn again: gnuplot data-map.gp\n"
+                "portolan map snli/seed1 -o data-map.png --script\n",
+        .help = "Draws variability (how much the probability of the gold label changed between epochs) against confidence (its mean), coloured by correctness (the share of epochs at which the model was right), after Swayamdipta et al. 2020, with histograms of the three beside it. "
+                "FILE's ending says how: png, svg or pdf; gif for an animation, the map after each epoch; html for the page of portolan serve with its data inside, one file, which needs neither a server nor gnuplot (p(gold) by epoch is left out, and that is said, where it would have more than 100 MB). "
+                "With --script the data are left too, as FILE.map-data; characters other than letters, digits and ._- become _ in the names of both. "
+                "--json prints what was drawn: examples, axes, regions, files.\n\n"
+                "The points are a sample, the histograms, cells and regions count every example. "
+                "Points that lie on whole numbers, or on steps of correctness, are spread around them, so that they do not hide one another. "
+                "Examples without a value on an axis are not drawn, and counted.\n\n"
+                "Of labels, and of a column with text, the 12 with most examples get a colour and a shape each; the rest share one. "
+                "The key has their names and counts; the bars below are their means of y. "
+                "Examples that --highlight names are all drawn, up to --sample, whatever the sample of the others is.\n\n"
+                "The labels stand near the middle of their regions: ambiguous is the third with the highest variability; of the rest, easy-to-learn has confidence 0.5 or more. "
+                "Lines divide them, and their counts stand below their names, where there are histograms, or --regions is given. "
+                "Where the axes are others there are none. "
+                "--density with --colour shows the mean of each cell; its colours go from 2 to 98% of the cells, or, of whole numbers, from the least of them.\n\n"
+                "Of the file of --from the columns variability, confidence and correctness are read, or those that --x, --y and --colour name. "
+                "Correctness may be a count of epochs: the highest, or the column epochs, then says how many there were. "
+                "A file with the columns x_low, x_high, y_low, y_high and count, as portolan.spark's map_counts() writes it, is one of cells: it is drawn as with --density, coloured by the column colour, the mean in each cell, where it has one. "
+                "The cells are of one size; those without examples may be missing. --x, --y and --colour are then names for what was counted.\n\n"
+                "The colours can be told apart by readers who are colour-blind. Needs gnuplot (Debian: gnuplot-nox).",
+        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_WINDOW | COMMON_JSON | COMMON_STRICT | COMMON_THREADS |
+                  COMMON_MEMORY | COMMON_SCRIPT,
+        .options = options,
+        .operand = "run",
+        .most = 1,
+        .request_size = sizeof(struct map_line),
+        .defaults = &defaults,
+        .check = check,
+        .run = run,
+};

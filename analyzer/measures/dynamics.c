@@ -1,0 +1,484 @@
+/*
+ * dynamics.c: opens a run, and loads the requested columns.
+ *
+ * Measures are held as columns of doubles by dense index, one array each: 8 bytes per example and measure, whatever the
+ * number of epochs. The scan's workers write straight into them.
+ */
+#include "dynamics.h"
+
+#include "base/arrays.h"
+#include "scan.h"
+
+#include "base/message.h"
+#include "base/parallel.h"
+
+#include <portolan/error.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#define THREAD_BYTES (UINT64_C(16) << 20) /* a thread's buffers, about, and its share of the program */
+#define USER_COLUMNS (~UINT64_C(0) << STORE_COLUMN_USER)
+
+void
+dynamics_free(struct dynamics *dynamics)
+{
+	for (size_t i = 0; i < dynamics->column_count; i++)
+		array_free(dynamics->columns[i].values);
+	array_free(dynamics->gold);
+	array_free(dynamics->order);
+	ids_free(&dynamics->ids);
+	store_snapshot_close(dynamics->snapshot);
+	if (!dynamics->store_borrowed)
+		store_close(dynamics->store);
+	*dynamics = (struct dynamics){0};
+}
+
+void
+dynamics_detach(struct dynamics *dynamics)
+{
+	store_snapshot_detach(dynamics->snapshot);
+	if (!dynamics->store_borrowed)
+		store_close(dynamics->store);
+	dynamics->store = NULL;
+	dynamics->store_borrowed = true;
+}
+
+/* Adds the measures from which the requested measures are computed. */
+static uint32_t
+with_dependencies(uint32_t measures)
+{
+	measures |= MEASURE_BIT(MEASURE_EPOCHS);
+	if (measures & MEASURE_BIT(MEASURE_VARIABILITY_CI))
+		measures |= MEASURE_BIT(MEASURE_VARIABILITY);
+	if (measures & (MEASURE_BIT(MEASURE_VARIABILITY) | MEASURE_BIT(MEASURE_THRESHOLD_CLOSENESS)))
+		measures |= MEASURE_BIT(MEASURE_CONFIDENCE);
+	return measures;
+}
+
+static uint64_t
+columns_needed(const struct dynamics_request *request, uint32_t measures)
+{
+	uint64_t columns = STORE_COLUMN_BIT(STORE_GOLD_PROB) | STORE_COLUMN_BIT(STORE_CORRECT) | request->signals;
+
+	for (unsigned m = 0; m < MEASURE_COUNT; m++)
+		if (measures & MEASURE_BIT(m))
+			columns |= measure_infos[m].needs;
+	if (request->gold)
+		columns |= STORE_COLUMN_BIT(STORE_GOLD);
+	if (request->user || measures & MEASURE_BIT(MEASURE_TDDS))
+		columns |= USER_COLUMNS;
+	return columns;
+}
+
+static struct dynamics_column *
+add_column(struct dynamics *dynamics, const char *prefix, const char *name)
+{
+	struct dynamics_column *column = &dynamics->columns[dynamics->column_count++];
+
+	*column = (struct dynamics_column){.measure = -1};
+	snprintf(column->name, sizeof(column->name), "%s%s", prefix, name);
+	return column;
+}
+
+/* Names that every table has already. */
+static bool
+is_reserved(const char *name)
+{
+	for (unsigned m = 0; m < MEASURE_COUNT; m++)
+		if (strcmp(name, measure_infos[m].name) == 0)
+			return true;
+	return strcmp(name, "id") == 0 || strcmp(name, "gold") == 0 || strcmp(name, "label") == 0;
+}
+
+/* The columns that hold whole distributions, of two classes or more: prob_0, prob_1, … without a gap. */
+static void
+find_classes(struct dynamics *dynamics)
+{
+	uint64_t available = store_snapshot_columns(dynamics->snapshot);
+
+	for (bool found = true; found;) {
+		char wanted[32];
+
+		snprintf(wanted, sizeof(wanted), "prob_%zu", dynamics->class_count);
+		found = false;
+		for (unsigned c = STORE_COLUMN_USER; c < STORE_COLUMN_MAX && !found; c++) {
+			const char *name = store_snapshot_column_name(dynamics->snapshot, c);
+
+			if (!(available & STORE_COLUMN_BIT(c)) || !name || strcmp(name, wanted) != 0)
+				continue;
+			dynamics->classes[dynamics->class_count++] = c;
+			found = true;
+		}
+	}
+	dynamics->class_count = dynamics->class_count < 2 ? 0 : dynamics->class_count;
+}
+
+/* The columns of the measures that the run has signals for, and epochs. */
+static void
+add_measures(struct dynamics *dynamics, uint32_t measures)
+{
+	uint64_t available = store_snapshot_columns(dynamics->snapshot);
+
+	for (unsigned m = 0; m < MEASURE_COUNT; m++) {
+		const struct measure_info *info = &measure_infos[m];
+		struct dynamics_column *column;
+
+		if (!(measures & MEASURE_BIT(m)) || (info->needs & ~available) != 0 ||
+		    (info->windows && dynamics->epoch_count < dynamics->window) ||
+		    (m == MEASURE_TDDS && dynamics->class_count == 0))
+			continue;
+		column = add_column(dynamics, "", info->name);
+		column->measure = (int)m;
+		column->integer = info->integer;
+		column->sometimes = info->sometimes;
+	}
+}
+
+static void
+add_user_columns(struct dynamics *dynamics)
+{
+	uint64_t available = store_snapshot_columns(dynamics->snapshot);
+
+	for (unsigned c = STORE_COLUMN_USER; c < STORE_COLUMN_MAX; c++) {
+		const char *name = store_snapshot_column_name(dynamics->snapshot, c);
+		struct dynamics_column *column;
+
+		if (!(available & STORE_COLUMN_BIT(c)) || !name)
+			continue;
+		column = add_column(dynamics, is_reserved(name) ? "mean_" : "", name);
+		column->sometimes = true;
+		column->stored = c;
+	}
+}
+
+void
+dynamics_note_renamed(const struct dynamics *dynamics)
+{
+	for (unsigned c = STORE_COLUMN_USER; c < STORE_COLUMN_MAX; c++) {
+		const char *name = store_snapshot_column_name(dynamics->snapshot, c);
+		char renamed[sizeof(dynamics->columns[0].name)];
+
+		if (!name || !is_reserved(name))
+			continue;
+		snprintf(renamed, sizeof(renamed), "mean_%s", name);
+		if (dynamics_column(dynamics, name) || dynamics_column(dynamics, renamed))
+			message_warning("run '%s' has a column '%s' of its own, which is called %s here: %s is portolan's",
+			             dynamics->info->name, name, renamed, name);
+	}
+}
+
+static int
+allocate(struct dynamics *dynamics, size_t rows, struct portolan_error *error)
+{
+	if (dynamics->with_gold) {
+		dynamics->gold = array_new(rows, sizeof(*dynamics->gold), "gold labels", error);
+		if (!dynamics->gold)
+			return PORTOLAN_E_MEMORY;
+	}
+	for (size_t c = 0; c < dynamics->column_count; c++) {
+		struct dynamics_column *column = &dynamics->columns[c];
+
+		column->values = array_new(rows, sizeof(*column->values), column->name, error);
+		if (!column->values)
+			return PORTOLAN_E_MEMORY;
+	}
+	return ids_reserve(&dynamics->ids, dynamics->info->id_kind, rows, error);
+}
+
+/* Collects the ids of parts, which arrive one after another. Integers go straight to their places. */
+struct loading {
+	struct ids *ids;
+	struct ids *slots;
+};
+
+static int
+keep_ids(void *context, struct dynamics *part, unsigned slot, struct portolan_error *error)
+{
+	const struct loading *loading = context;
+	struct ids *kept = &loading->slots[slot];
+
+	kept->rows = part->ids.rows;
+	if (part->ids.kind == STORE_ID_INT) {
+		memcpy(loading->ids->integers + part->first, part->ids.integers, kept->rows * sizeof(uint64_t));
+		return 0;
+	}
+	kept->rows = 0;
+	return ids_append_all(kept, &part->ids, error);
+}
+
+static int
+append_ids(void *context, unsigned slot, struct portolan_error *error)
+{
+	const struct loading *loading = context;
+
+	if (loading->ids->kind == STORE_ID_STR)
+		return ids_append_all(loading->ids, &loading->slots[slot], error);
+	loading->ids->rows += loading->slots[slot].rows;
+	return 0;
+}
+
+static int
+read_all(struct dynamics *dynamics, struct portolan_error *error)
+{
+	unsigned slots = parallel_slots(dynamics->threads);
+	struct loading loading = {&dynamics->ids, calloc(slots, sizeof(*loading.slots))};
+	struct scan_steps steps = {.context = &loading, .work = keep_ids, .deliver = append_ids};
+	int code = loading.slots ? scan_run(dynamics, &steps, error)
+	                         : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+
+	for (unsigned s = 0; loading.slots && s < slots; s++)
+		ids_free(&loading.slots[s]);
+	free(loading.slots);
+	return code;
+}
+
+/* Lists the observed examples by ascending id. */
+static int
+make_order(struct dynamics *dynamics, struct portolan_error *error)
+{
+	const double *epochs = dynamics_measure(dynamics, MEASURE_EPOCHS);
+	size_t count = 0;
+
+	dynamics->order = array_new(dynamics->ids.rows, sizeof(*dynamics->order), "examples in order", error);
+	if (!dynamics->order)
+		return PORTOLAN_E_MEMORY;
+	for (size_t i = 0; i < dynamics->ids.rows; i++)
+		if (epochs[i] > 0)
+			dynamics->order[count++] = (uint32_t)i;
+	return ids_sort(&dynamics->ids, dynamics->order, count, error);
+}
+
+/* The requested number of threads, or fewer if memory is short for their buffers; arrays get the rest of it. */
+static void
+share_memory(struct dynamics *dynamics, const struct run_query *query)
+{
+	uint64_t memory = query->max_memory ? query->max_memory : UINT64_MAX, most = memory / THREAD_BYTES;
+
+	dynamics->threads = parallel_threads(query->threads);
+	if (dynamics->threads > most)
+		dynamics->threads = most > 0 ? (unsigned)most : 1;
+	arrays_set_limit(most > 0 ? memory - dynamics->threads * THREAD_BYTES : 0);
+}
+
+static void
+describe(struct dynamics *dynamics, const struct run_query *query, const struct dynamics_request *request)
+{
+	dynamics->info = store_snapshot_info(dynamics->snapshot);
+	dynamics->verdict = verdict_read(dynamics->store, dynamics->info);
+	dynamics->epoch_count = store_snapshot_epochs(dynamics->snapshot, &dynamics->epochs);
+	dynamics->range_given = query->epochs_given;
+	dynamics->epoch_from = query->epoch_from;
+	dynamics->epoch_to = query->epoch_to;
+	dynamics->with_gold = request->gold;
+	dynamics->window = query->window ? (size_t)query->window : MEASURES_WINDOW;
+	share_memory(dynamics, query);
+	find_classes(dynamics);
+	add_measures(dynamics, with_dependencies(request->measures));
+	if (request->user)
+		add_user_columns(dynamics);
+}
+
+/* dynamics->store is open. */
+static int
+open_run(struct dynamics *dynamics, const struct run_query *query, const char *run,
+         const struct dynamics_request *request, struct portolan_error *error)
+{
+	struct run_query chosen = *query;
+	struct store_snapshot_options options = {
+	        .occupied = true,
+	        .epoch_to = query->epoch_to,
+	        .columns = columns_needed(request, with_dependencies(request->measures)),
+	};
+	int code = query->epochs_auto ? dynamics_choose_epochs(dynamics, &chosen, run, error) : 0;
+
+	options.epoch_from = chosen.epoch_from;
+	if (code >= 0)
+		code = store_snapshot_open(dynamics->store, run, &options, &dynamics->snapshot, error);
+	if (code >= 0) {
+		describe(dynamics, &chosen, request);
+		dynamics->range_chosen = query->epochs_auto;
+		if (dynamics->epoch_count == 0 || store_snapshot_blocks(dynamics->snapshot) == 0)
+			code = dynamics_no_observations(dynamics, error);
+	}
+	if (code < 0)
+		dynamics_free(dynamics);
+	return code;
+}
+
+int
+dynamics_hold(struct dynamics *dynamics, struct portolan_error *error)
+{
+	int code = allocate(dynamics, store_snapshot_blocks(dynamics->snapshot) * STORE_CHUNK, error);
+
+	if (code >= 0)
+		code = read_all(dynamics, error);
+	if (code >= 0)
+		code = dynamics->count ? make_order(dynamics, error) : dynamics_no_observations(dynamics, error);
+	if (code < 0)
+		dynamics_free(dynamics);
+	return code;
+}
+
+int
+dynamics_read_ids(const struct dynamics *dynamics, struct ids *ids, struct portolan_error *error)
+{
+	struct store_cursor *cursor = NULL;
+	int code = store_cursor_open(dynamics->snapshot, &cursor, error);
+
+	if (code >= 0)
+		code = ids_reserve(ids, dynamics->info->id_kind, (size_t)dynamics->info->rows, error);
+	for (size_t b = 0; b < store_snapshot_blocks(dynamics->snapshot) && code >= 0; b++) {
+		struct store_ids block;
+
+		code = store_cursor_ids(cursor, b, &block, error);
+		if (code >= 0)
+			code = ids_append(ids, dynamics->info->id_kind, &block, error);
+	}
+	store_cursor_close(cursor);
+	return code;
+}
+
+/* Continues from the last id before the block (none: `any` is false), and sets it to the block's last id. */
+static bool
+integers_ascend(const struct store_ids *block, uint64_t *last, bool any)
+{
+	bool ascend = block->rows == 0 || !any || *last < block->integers[0];
+
+	for (uint32_t r = 1; r < block->rows; r++)
+		ascend &= block->integers[r - 1] < block->integers[r];
+	*last = block->rows > 0 ? block->integers[block->rows - 1] : *last;
+	return ascend;
+}
+
+static bool
+strings_ascend(const struct store_ids *block, char last[256], size_t *last_length, struct text_extent *extent)
+{
+	const char *before = last;
+	size_t length_before = *last_length;
+	bool ascend = true;
+
+	for (uint32_t r = 0; r < block->rows; r++) {
+		const char *text = block->text + block->offsets[r];
+		size_t length = block->offsets[r + 1] - block->offsets[r];
+		int difference = memcmp(before, text, length_before < length ? length_before : length);
+
+		ascend &= difference < 0 || (difference == 0 && length_before < length);
+		text_extent_add(extent, text, length);
+		before = text;
+		length_before = length;
+	}
+	*last_length = length_before < 256 ? length_before : 255;
+	memmove(last, before, *last_length);
+	return ascend;
+}
+
+int
+dynamics_look_at_ids(const struct dynamics *dynamics, bool *ascending, struct text_extent *extent,
+                     struct portolan_error *error)
+{
+	bool strings = dynamics->info->id_kind == STORE_ID_STR;
+	struct text_extent seen = {0};
+	struct store_cursor *cursor = NULL;
+	char text[256]; /* an id has at most 255 bytes, and at least one */
+	size_t length = 0;
+	uint64_t integer = 0;
+	int code;
+
+	*ascending = true;
+	if (extent)
+		*extent = seen;
+	if (dynamics->info->declared > 0)
+		return 0;
+	code = store_cursor_open(dynamics->snapshot, &cursor, error);
+	for (size_t b = 0; b < store_snapshot_blocks(dynamics->snapshot) && code >= 0; b++) {
+		struct store_ids block;
+
+		if (!*ascending && !(strings && extent))
+			break;
+		code = store_cursor_ids(cursor, b, &block, error);
+		if (code >= 0)
+			*ascending &= strings ? strings_ascend(&block, text, &length, &seen)
+			                      : integers_ascend(&block, &integer, b > 0);
+	}
+	store_cursor_close(cursor);
+	if (extent)
+		*extent = seen;
+	return code;
+}
+
+static int
+open_store(struct dynamics *dynamics, const struct run_query *query, struct portolan_error *error)
+{
+	*dynamics = (struct dynamics){0};
+	return store_open(query->store, &dynamics->store, error);
+}
+
+int
+dynamics_open(struct dynamics *dynamics, const struct run_query *query, const char *run,
+              const struct dynamics_request *request, struct portolan_error *error)
+{
+	int code = open_store(dynamics, query, error);
+
+	return code < 0 ? code : open_run(dynamics, query, run, request, error);
+}
+
+int
+dynamics_load(struct dynamics *dynamics, const struct run_query *query, const char *run,
+              const struct dynamics_request *request, struct portolan_error *error)
+{
+	int code = dynamics_open(dynamics, query, run, request, error);
+
+	return code < 0 ? code : dynamics_hold(dynamics, error);
+}
+
+int
+dynamics_open_beside(struct dynamics *dynamics, const struct dynamics *first, const struct run_query *query,
+                     const char *run, const struct dynamics_request *request, struct portolan_error *error)
+{
+	*dynamics = (struct dynamics){.store = first->store, .store_borrowed = true};
+	return open_run(dynamics, query, run, request, error);
+}
+
+int
+dynamics_load_beside(struct dynamics *dynamics, const struct dynamics *first, const struct run_query *query,
+                     const char *run, const struct dynamics_request *request, struct portolan_error *error)
+{
+	int code = dynamics_open_beside(dynamics, first, query, run, request, error);
+
+	return code < 0 ? code : dynamics_hold(dynamics, error);
+}
+
+const struct dynamics_column *
+dynamics_column(const struct dynamics *dynamics, const char *name)
+{
+	for (size_t i = 0; i < dynamics->column_count; i++)
+		if (strcmp(dynamics->columns[i].name, name) == 0)
+			return &dynamics->columns[i];
+	return NULL;
+}
+
+struct dynamics_column *
+dynamics_measure_column(struct dynamics *dynamics, enum measure measure)
+{
+	for (size_t i = 0; i < dynamics->column_count; i++)
+		if (dynamics->columns[i].measure == (int)measure)
+			return &dynamics->columns[i];
+	return NULL;
+}
+
+const double *
+dynamics_measure(const struct dynamics *dynamics, enum measure measure)
+{
+	const struct dynamics_column *column = dynamics_column(dynamics, measure_infos[measure].name);
+
+	return column ? column->values : NULL;
+}
+
+const char *
+dynamics_label(const struct dynamics *dynamics, uint32_t index)
+{
+	int32_t gold = dynamics->gold ? dynamics->gold[index] : -1;
+
+	return gold < 0 ? NULL : store_snapshot_label(dynamics->snapshot, (uint64_t)gold);
+}

@@ -1,0 +1,21 @@
+/* export.h: a whole run as a table, by ascending id, in bounded memory. */
+#ifndef EXPORT_H
+#define EXPORT_H
+
+#include "tables/table.h"
+
+struct export_request {
+	enum table_format format;
+	enum never_learned convention;
+	bool with_ci; /* of cartography */
+};
+
+/*
+ * `run` was opened with table_measures(), and, except for cartography, with gold and the users' columns. Keeps within
+ * run->max_memory, apart from the memory that the store needs for an epoch in progress. Sums up the run as scan_run()
+ * does. Write errors that are not returned here come from output_finish().
+ */
+int export_run(struct dynamics *run, const struct export_request *request, struct output *output,
+               struct portolan_error *error);
+
+#endif

@@ -1,0 +1,143 @@
+/* runs.c: portolan runs: the runs in the store, one line each. */
+#include "verdict/run_report.h"
+#include "base/message.h"
+#include "options/format.h"
+#include "output/rows.h"
+
+#include <portolan/store.h>
+
+#include <stdlib.h>
+
+struct runs_request {
+	struct common_options common;
+	int format; /* of the table; see common.json */
+};
+
+/* For a damaged run only the name is known. */
+static int
+write_table(const struct runs_request *request, const struct store_run_info *runs, size_t count,
+            struct portolan_error *error)
+{
+	static const struct rows_column columns[] = {
+	        {"name", ROWS_TEXT},  {"examples", ROWS_WHOLE}, {"epochs", ROWS_WHOLE}, {"observations", ROWS_WHOLE},
+	        {"state", ROWS_TEXT}, {"mode", ROWS_TEXT},      {"created", ROWS_TEXT}};
+	struct rows rows;
+	int code = rows_open(&rows, request->common.output, (enum rows_format)request->format, columns,
+	                     ROWS_COUNT(columns), error);
+
+	if (code < 0)
+		return code;
+	for (size_t i = 0; i < count; i++) {
+		const struct store_run_info *run = &runs[i];
+		bool damaged = run->state == STORE_DAMAGED;
+		const uint64_t numbers[] = {run->examples, run->epochs, run->observations};
+		char created[32];
+
+		rows_text(&rows, run->name);
+		for (size_t n = 0; n < 3; n++) {
+			if (damaged)
+				rows_empty(&rows);
+			else
+				rows_whole(&rows, numbers[n]);
+		}
+		run_time(run->created, created);
+		rows_text(&rows, run_state_name(run));
+		rows_text(&rows, damaged ? NULL : run_mode_name(run));
+		rows_text(&rows, damaged ? NULL : created);
+	}
+	return rows_close(&rows, error);
+}
+
+static int
+write_report(struct store *store, const char *path, struct store_run_info *runs, size_t count,
+             struct portolan_error *error)
+{
+	struct report report;
+	int code = report_open(&report, path, 2, error);
+
+	if (code < 0)
+		return code;
+	report_begin_list(&report, NULL);
+	for (size_t i = 0; i < count && code >= 0; i++)
+		code = run_report(&report, store, &runs[i], error);
+	report_end(&report);
+	if (code >= 0)
+		return report_close(&report, error);
+	report_discard(&report);
+	return code;
+}
+
+/* Reports the damaged runs; returns their number. */
+static int
+count_damaged(const struct store_run_info *runs, size_t count)
+{
+	int damaged = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (runs[i].state != STORE_DAMAGED)
+			continue;
+		damaged++;
+		message_error(
+		        "run '%s' is damaged: `portolan check` says where; restore it from a backup, remove it, or portolan salvage what can be read",
+		        runs[i].name);
+	}
+	return damaged;
+}
+
+/* Returns the number of damaged runs. */
+static int
+list_runs(const struct runs_request *request, struct portolan_error *error)
+{
+	const struct common_options *common = &request->common;
+	struct store_run_info *runs;
+	struct store *store;
+	size_t count;
+	int code = store_open(common->query.store, &store, error);
+
+	if (code < 0)
+		return code;
+	code = store_runs(store, &runs, &count, error);
+	if (code >= 0) {
+		code = common->json ? write_report(store, common->output, runs, count, error)
+		                    : write_table(request, runs, count, error);
+		if (code >= 0)
+			code = count_damaged(runs, count);
+		free(runs);
+	}
+	store_close(store);
+	return code;
+}
+
+static int
+check(void *context, struct portolan_error *error)
+{
+	struct runs_request *request = context;
+
+	(void)error;
+	return format_choose_rows(&request->common, &request->format);
+}
+
+static int
+run(void *context, struct portolan_error *error)
+{
+	int damaged = list_runs(context, error);
+
+	return damaged > 0 ? STATUS_FAILED : damaged;
+}
+
+const struct command runs_command = {
+        .name = "runs",
+        .operands = "",
+        .summary = "list the runs in the store",
+        .examples = "the runs, as a table\n"
+                    "portolan runs\n"
+                    "as JSON, of another store\n"
+                    "portolan runs --json --store /data/portolan-store\n",
+        .help = "Prints one line per run, as CSV or what FILE ends with (tsv, jsonl, npy; json is the report of --json), on a terminal in aligned columns: name,examples,epochs,observations,state,mode,created. state is recording (a session is live), closed, or damaged: its records cannot be read, the other columns are empty, and the exit status is 1; mode is epoch-end or train-forward; created is UTC.\n\n"
+                "With --json also what was counted while it was recorded: observations received, repeated, replaced, refused and why; sessions, and what their clients say they dropped or spooled; commits, how long they took, and how many took from 2^b to 2^(b+1) − 1 µs (by_log2_us).\n\n"
+                "While much of a run is not yet stored as columns (its log, with what counting it takes, is larger than 64 MiB), observations are the most that they can be, and replaced and changed_labels leave the log out. portolan check counts it all.",
+        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_JSON | COMMON_STRICT,
+        .request_size = sizeof(struct runs_request),
+        .check = check,
+        .run = run,
+};

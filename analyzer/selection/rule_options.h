@@ -1,0 +1,19 @@
+/* rule_options.h: arguments that several commands take: selection rules, and the cuts of the regions. */
+#ifndef RULE_OPTIONS_H
+#define RULE_OPTIONS_H
+
+#include "options/options.h"
+#include "regions.h"
+#include "selection.h"
+
+/* Each: 0, or options_wrong(). */
+int rule_parse(const struct common_options *request, const char *text, struct selection_rule *rule);
+int rule_parse_cuts(const struct common_options *request, const char *text, struct region_cuts *cuts);
+
+/* The same for --by of a command that takes no features, which k-center needs, and only rules that do not depend on the size. */
+int rule_parse_plain(const struct common_options *request, const char *text, struct selection_rule *rule);
+
+/* A rule by a user's own column can be checked only when the run is known: does the run have this measure? As above. */
+int rule_check(const struct common_options *request, const struct selection_rule *rule, const struct dynamics *run);
+
+#endif

@@ -1,0 +1,440 @@
+/*
+ * select_options.c: the words of portolan select.
+ *
+ * The table checks each option by itself. This file checks rules, sizes and files against one another, once all are
+ * read.
+ */
+#include "select_options.h"
+
+#include "options/format.h"
+#include "base/message.h"
+#include "rule_options.h"
+#include "options/glue_option.h"
+#include "select_files.h"
+
+#include <string.h>
+
+static int
+take_rule(void *context, char *text)
+{
+	struct select_request *request = context;
+
+	request->rule = text;
+	return rule_parse(&request->common, text, &request->plan.rule);
+}
+
+/* N, or the word smallest. */
+static int
+take_count(void *context, char *text)
+{
+	struct select_request *request = context;
+	struct selection_plan *plan = &request->plan;
+
+	plan->smallest = strcmp(text, "smallest") == 0;
+	if (plan->smallest ||
+	    (number_parse_u64(text, strlen(text), &plan->count) && plan->count > 0 && plan->count <= INT64_MAX))
+		return 0;
+	return options_wrong(&request->common, "--count %s: a whole number from 1 to %lld, or smallest, with --per-class",
+	                     text, (long long)INT64_MAX);
+}
+
+/* A share, below 1, or a number of examples. */
+static int
+take_offset(void *context, char *text)
+{
+	struct select_request *request = context;
+	struct selection_plan *plan = &request->plan;
+
+	plan->offset = 0;
+	if (number_parse_u64(text, strlen(text), &plan->offset_count) && plan->offset_count <= INT64_MAX)
+		return 0;
+	plan->offset_count = 0;
+	if (number_parse(text, &plan->offset) && plan->offset >= 0 && plan->offset < 1)
+		return 0;
+	return options_wrong(&request->common,
+	                     "--offset %s: a share of the examples, below 1, or a whole number of them", text);
+}
+
+/* RULE=FRACTION. */
+static int
+take_mix(void *context, char *text)
+{
+	struct select_request *request = context;
+	struct selection_mix *part = &request->plan.mixes[request->plan.mix_count];
+	const char *equals = strrchr(text, '=');
+	char rule[300];
+
+	if (!equals || (size_t)(equals - text) >= sizeof(rule))
+		return options_wrong(&request->common, "--mix %s: say RULE=FRACTION, as in easy-to-learn=0.1", text);
+	if (request->plan.mix_count == SELECTION_MIXES_MAX)
+		return options_wrong(&request->common, "--mix at most %d times", SELECTION_MIXES_MAX);
+	if (!number_parse(equals + 1, &part->fraction) || part->fraction < 0 || part->fraction > 1)
+		return options_wrong(&request->common, "--mix %s: the fraction is a number from 0 to 1", text);
+	memcpy(rule, text, (size_t)(equals - text));
+	rule[equals - text] = '\0';
+	request->mix_rules[request->plan.mix_count++] = text;
+	return rule_parse(&request->common, rule, &part->rule);
+}
+
+/* The fractions of the published selections (allenai/cartography names their folders by two decimals). */
+static const struct {
+	double fraction;
+	const char *name;
+} paper_fractions[] = {{0.01, "0.01"}, {0.05, "0.05"},   {0.1, "0.1"}, {0.1667, "0.17"},
+                       {0.25, "0.25"}, {0.3319, "0.33"}, {0.5, "0.5"}, {0.75, "0.75"}};
+#define PAPER_FRACTIONS (sizeof(paper_fractions) / sizeof(paper_fractions[0]))
+
+static int
+add_fraction(struct select_request *request, double fraction, const char *name)
+{
+	size_t at = request->fraction_count;
+
+	for (size_t i = 0; i < at; i++)
+		if (strcmp(request->fraction_names[i], name) == 0)
+			return options_wrong(&request->common, "--fractions: %s is there twice", name);
+	request->fractions[at] = fraction;
+	strncpy(request->fraction_names[at], name, NUMBER_ROOM - 1);
+	request->fraction_count++;
+	return 0;
+}
+
+static int
+take_fractions(void *context, char *text)
+{
+	struct select_request *request = context;
+	const char *parts[SELECT_FRACTIONS_MAX];
+	size_t count;
+	int status = 0;
+
+	request->fraction_count = 0;
+	if (strcmp(text, "paper") == 0) {
+		for (size_t i = 0; i < PAPER_FRACTIONS; i++)
+			add_fraction(request, paper_fractions[i].fraction, paper_fractions[i].name);
+		return 0;
+	}
+	count = options_split(text, SELECT_FRACTIONS_MAX, parts);
+	if (count == 0)
+		return options_wrong(&request->common, "--fractions %s: say up to %d numbers, as in 0.1,0.25, or paper",
+		                     text, SELECT_FRACTIONS_MAX);
+	for (size_t i = 0; i < count && status == 0; i++) {
+		char name[NUMBER_ROOM];
+		double fraction;
+
+		if (!number_parse(parts[i], &fraction) || !(fraction > 0 && fraction <= 1))
+			return options_wrong(&request->common, "--fractions %s: a number above 0, up to 1", parts[i]);
+		number_print(fraction, name);
+		status = add_fraction(request, fraction, name);
+	}
+	return status;
+}
+
+static int
+take_cuts(void *context, char *text)
+{
+	struct select_request *request = context;
+
+	request->has_cuts = true;
+	return rule_parse_cuts(&request->common, text, &request->cuts);
+}
+
+static int
+take_list(struct select_request *request, const char *path, bool is_exclusion)
+{
+	if (request->list_count == POOL_LISTS_MAX)
+		return options_wrong(&request->common, "--only and --exclude at most %d times together",
+		                     POOL_LISTS_MAX);
+	request->lists[request->list_count++] = (struct pool_list){.path = path, .is_exclusion = is_exclusion};
+	return 0;
+}
+
+static int
+take_only(void *context, char *text)
+{
+	return take_list(context, text, false);
+}
+
+static int
+take_exclude(void *context, char *text)
+{
+	return take_list(context, text, true);
+}
+
+static int
+take_run(void *context, char *text)
+{
+	struct select_request *request = context;
+
+	if (request->run_count == AGGREGATE_RUNS_MAX)
+		return options_wrong(&request->common, "--with at most %d times", AGGREGATE_RUNS_MAX - 1);
+	request->runs[request->run_count++] = text;
+	return 0;
+}
+
+static const char *const sizes_names[] = {"rounded", "published", NULL};
+
+#define TO(member) .offset = offsetof(struct select_request, member)
+#define SIZES "fraction count fractions"
+const struct option_spec select_option_table[] = {
+        {"by", "RULE", OPTION_RULE, .take = take_rule,
+         .often = true, .help = "ambiguous, hard-to-learn, easy-to-learn, forgettable, random, MEASURE:asc, MEASURE:desc. Also region:ambiguous, region:easy-to-learn, region:hard-to-learn, group:easy, group:ambiguous, group:hard, or a baseline (portolan help select lists them). ambiguous is variability:desc, hard-to-learn confidence:asc, easy-to-learn confidence:desc."},
+        {"fraction", "F", OPTION_REAL, TO(plan.fraction), .range = RANGE_ABOVE_TO, .to = 1,
+         .excludes = "threshold " SIZES,
+         .often = true, .help = "Take this fraction of the examples to choose from (rounded half up)."},
+        {"count", "N", OPTION_TEXT, .take = take_count, .excludes = "threshold " SIZES,
+         .often = true, .help = "Take this many. With --per-class also smallest: of each class as many as the smallest has. Without any size: all that the rule ranks."},
+        {"threshold", "X", OPTION_REAL, TO(threshold), .excludes = "threshold " SIZES,
+         .help = "Take all whose value is X or more; with MEASURE:asc, X or less."},
+        {"fractions", "LIST", OPTION_TEXT, .take = take_fractions, .excludes = "threshold " SIZES,
+         .group = OPTION_GROUP_OUTPUT, .help = "Take several sizes, as 0.01,0.1: one file for each, named after -o with the fraction in it. paper: those of Swayamdipta et al. 2020."},
+        {"sizes", "WHICH", OPTION_CHOICE, TO(sizes), .choices = sizes_names, .needs = "fraction fractions", .excludes = "per-class stratified",
+         .group = OPTION_GROUP_HOW, .help = "How a fraction F of N examples is cut: rounded (half up; the default), or published: int(F N) + 1, and int(F N) of random and --both-ends, as the code published with Swayamdipta et al. 2020 does."},
+        {"offset", "K", OPTION_TEXT, .take = take_offset, .excludes = "both-ends offset",
+         .help = "Pass over the first of the ranking: this share of the candidates (0.1), or this number of examples (100). The size is taken from there on: a window of the ranking (Paul et al. 2021). With --per-class of each class, with --stratified as the classes are. Before --strata, see --cut."},
+        {"both-ends", "SHARE", OPTION_REAL, TO(plan.top_share), .range = RANGE_FROM_BELOW, .to = 1, .needs = SIZES,
+         .help = "Take this share of the selection from the rule's top and the rest from its other end, as 0.7 of hard-to-learn."},
+        {"per-class", NULL, OPTION_FLAG, TO(per_class), .needs = SIZES, .excludes = "stratified",
+         .help = "Take the fraction, or the count, of each gold class; examples without label are a class."},
+        {"stratified", NULL, OPTION_FLAG, TO(stratified), .needs = SIZES,
+         .help = "Keep the shares that the gold classes have of those to choose from."},
+        {"strata", "N", OPTION_WHOLE, TO(strata), .least = 1, .most = 1000000, .needs = SIZES, .excludes = "threshold offset both-ends per-class stratified",
+         .help = "Cover the range of MEASURE: divide it into N strata of equal width, and take from each as evenly as it can give, at random (CCS; Zheng et al. 2023, algorithm 1, who take 50)."},
+        {"cut", "SHARE", OPTION_REAL, TO(cut), .range = RANGE_FROM_BELOW, .to = 1, .needs = "strata",
+         .help = "Leave this share of the examples out that MEASURE:asc or MEASURE:desc ranks first, before the strata are made (CCS: the hardest, as aum:asc ranks them)."},
+        {"mix", "RULE=FRACTION", OPTION_TEXT, .take = take_mix, .needs = SIZES,
+         .help = "Replace this fraction of the selection by the first of another rule. May be repeated."},
+        {"within", "FILE.json", OPTION_INPUT, TO(within_file),
+         .help = "Choose among the examples in a selection of the live page (portolan serve): polygons over two measures, and filters. Without --by: all of them, by ascending id."},
+        {"only", "FILE", OPTION_INPUT, .take = take_only,
+         .help = "Choose among the ids in FILE: one a line, or a NumPy array. May be repeated: the examples in all of them."},
+        {"exclude", "FILE", OPTION_INPUT, .take = take_exclude, .help = "Leave the ids in FILE out. May be repeated."},
+        {"with", "RUN", OPTION_RUN, .take = take_run,
+         .help = "Select from this run and RUN as one (other seeds of the same data): the examples that all have, means of their measures, forgetting events summed (see --never-learned). "
+                 "May be repeated."},
+        {"never-learned", "CONVENTION", OPTION_CHOICE, TO(never_learned), .choices = never_learned_names, .group = OPTION_GROUP_HOW,
+         .help = "What an example counts as forgetting events in each run that never learned it: flag (none), 1000, epochs (that run's number of epochs), infinity, or 0. Default: epochs with --with and for the rule forgetting, as the code of Toneva et al. 2019 orders examples; else flag."},
+        {"regions", "V,C", OPTION_TEXT, .take = take_cuts,
+         .group = OPTION_GROUP_HOW, .help = "Where the rules of regions cut: ambiguous from variability V on; of the rest, easy-to-learn from confidence C on. "
+                 "Default: the run's top third; 0.5."},
+        {"c-d", "C", OPTION_REAL, TO(beta_c), .range = RANGE_ABOVE_TO, .to = 1000, .group = OPTION_GROUP_HOW,
+         .help = "c_D of dual-beta: the larger it is, the more must be pruned before easier examples are preferred (Cho et al. 2025: larger for larger data; their code takes 4 for CIFAR-100, 11 for ImageNet). Default: 4."},
+        {"clusters", "K", OPTION_WHOLE, TO(clusters), .least = 1, .most = 1000000, .group = OPTION_GROUP_HOW,
+         .help = "Of s2l: so many clusters of loss trajectories. Default: 100, as published."},
+        {"features", "X.npy", OPTION_INPUT, TO(features),
+         .help = "The features for k-center: a matrix of float32 or float64, one row for each example."},
+        {"feature-ids", "FILE", OPTION_INPUT, TO(feature_ids), .needs = "features",
+         .help = "The ids of its rows, one a line or a NumPy array. Without it row 0 is that of id 0."},
+        {"seed", "N", OPTION_WHOLE, TO(seed), .most = INT64_MAX, .group = OPTION_GROUP_HOW, .help = "Seed of random draws. Default: 0."},
+        {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = select_format_names,
+         .group = OPTION_GROUP_OUTPUT, .help = "The format: ids (one per line), csv, tsv, jsonl, or npy. Default: what FILE ends with, else ids."},
+        {"with-measures", NULL, OPTION_FLAG, TO(with_measures),
+         .group = OPTION_GROUP_OUTPUT, .often = true, .help = "Add every measure: to csv, tsv, jsonl and npy, or to the lines of --data. On a terminal the table has aligned columns and, without --count, only the ends of a long list."},
+        {"data", "FILE", OPTION_INPUT, TO(join), .needs = "id-field", .old_names = "join",
+         .often = true, .help = "Print the lines of your own FILE that have the ids (JSON lines, CSV or TSV); - is standard input."},
+        {"id-field", "FIELD", OPTION_TEXT, TO(id_field), .needs = "data",
+         .often = true, .help = "The field of FILE that holds the ids."},
+        {"glue", NULL, OPTION_FLAG, TO(glue), .needs = "data", .group = OPTION_GROUP_HOW,
+         .help = GLUE_HELP " Lines are printed with as many fields as the header has."},
+        {"no-manifest", NULL, OPTION_FLAG, TO(without_manifest),
+         .group = OPTION_GROUP_OUTPUT, .help = "Do not write FILE.manifest.json beside the output."},
+        {0},
+};
+
+/* Has any part of the plan a rule of this kind? */
+static bool
+has_kind(const struct select_request *request, enum selection_kind kind)
+{
+	bool has = request->plan.rule.kind == kind;
+
+	for (size_t i = 0; i < request->plan.mix_count; i++)
+		has = has || request->plan.mixes[i].rule.kind == kind;
+	return has;
+}
+
+/* Checks sizes, ends, classes and mixes against one another. */
+static int
+check_plan(struct select_request *request)
+{
+	const struct common_options *common = &request->common;
+	struct selection_plan *plan = &request->plan;
+	struct selection_rule other = plan->rule;
+	bool has_ends = selection_rule_reverse(&other);
+	double mixed = 0;
+
+	plan->has_size =
+	        option_given(common, "fraction") || option_given(common, "count") || request->fraction_count > 0;
+	plan->classes = request->per_class    ? SELECTION_CLASSES_EACH
+	                : request->stratified ? SELECTION_CLASSES_STRATIFIED
+	                                      : SELECTION_CLASSES_ANY;
+	plan->published = request->sizes == SIZES_PUBLISHED;
+	if (request->never_learned < 0)
+		request->never_learned = request->run_count > 1 || has_kind(request, SELECT_FORGETTING)
+		                                 ? NEVER_LEARNED_EPOCHS
+		                                 : NEVER_LEARNED_FLAG;
+	request->has_threshold = option_given(common, "threshold");
+	if (request->strata > 0 && plan->rule.kind != SELECT_MEASURE)
+		return options_wrong(common, "--strata: %s ranks by no measure; say MEASURE:asc or MEASURE:desc",
+		                     request->rule);
+	plan->rule.strata = (size_t)request->strata;
+	plan->rule.cut = request->cut;
+	for (size_t i = 0; i < plan->mix_count; i++)
+		mixed += plan->mixes[i].fraction;
+	if (mixed > 1 + 1e-9)
+		return options_wrong(common, "the fractions of --mix are more than 1 together");
+	if (plan->top_share < 1 && !has_ends)
+		return options_wrong(common, "--both-ends: %s has no other end", request->rule);
+	if (plan->smallest && !request->per_class)
+		return options_wrong(common, "--count smallest is for --per-class");
+	if (request->has_threshold && !has_ends)
+		return options_wrong(common, "--threshold: %s has no values", request->rule);
+	return 0;
+}
+
+static int
+check_drawn(const struct select_request *request)
+{
+	const struct common_options *common = &request->common;
+	bool by_beta = has_kind(request, SELECT_DUAL_BETA), by_clusters = has_kind(request, SELECT_S2L);
+
+	if (!by_beta && option_given(common, "c-d"))
+		return options_wrong(common, "--c-d is for --by dual-beta");
+	if (!by_clusters && option_given(common, "clusters"))
+		return options_wrong(common, "--clusters is for --by s2l");
+	if (by_clusters && request->run_count > 1)
+		return options_wrong(common, "s2l clusters the losses of one run: leave out --with");
+	if (by_clusters && request->plan.classes != SELECTION_CLASSES_ANY)
+		return options_wrong(common, "s2l clusters all classes at once: leave out --per-class and --stratified");
+	if (!by_beta)
+		return 0;
+	if (!request->plan.has_size || request->fraction_count > 1)
+		return options_wrong(common, "dual-beta draws otherwise for each size: say one --fraction or --count");
+	if (request->plan.classes != SELECTION_CLASSES_ANY)
+		return options_wrong(common, "dual-beta draws from all classes at once: leave out --per-class and --stratified");
+	return 0;
+}
+
+static int
+check_features(const struct select_request *request)
+{
+	const struct common_options *common = &request->common;
+	bool by_cover = has_kind(request, SELECT_K_CENTER);
+
+	if (by_cover && !request->features)
+		return options_wrong(common, "k-center needs --features X.npy, one row for each example");
+	if (by_cover && !request->plan.has_size)
+		return options_wrong(common, "k-center needs --fraction or --count");
+	if (by_cover && request->plan.classes != SELECTION_CLASSES_ANY)
+		return options_wrong(common,
+		                     "k-center covers all classes at once: leave out --per-class and --stratified");
+	if (!by_cover && request->features)
+		return options_wrong(common, "--features is for --by k-center");
+	if (request->has_cuts && !has_kind(request, SELECT_REGION))
+		return options_wrong(common, "--regions is for rules like region:ambiguous");
+	return 0;
+}
+
+/* With --data the lines are as FILE has them, in whichever format that is; select_output() compares the two. */
+static int
+choose_format(struct select_request *request)
+{
+	static const char *const measured[] = {"csv", "tsv", "jsonl", "npy", NULL};
+	const struct common_options *common = &request->common;
+	const char *ending = format_of_ending(common->output);
+	int format = request->format, status;
+
+	if (request->with_measures && format == SELECT_IDS)
+		return options_wrong(common, "--with-measures needs --format csv, tsv, jsonl or npy, or --data");
+	if (request->join) {
+		if (format >= 0 && format != SELECT_NPY)
+			return options_wrong(common,
+			                     "--data prints FILE's lines; --format can only be npy, for their numbers");
+		if (format < 0 && ending && strcmp(ending, select_format_names[SELECT_NPY]) == 0)
+			format = SELECT_NPY;
+		request->format = format < 0 ? SELECT_LINES : SELECT_NPY;
+		status = format < 0 ? 0 : format_choose(common, select_format_names, &format);
+	} else if (request->with_measures) {
+		request->for_people = format_is_for_people(common);
+		format = format < 0 ? -1 : format - SELECT_CSV;
+		status = format_choose(common, measured, &format);
+		request->format = SELECT_CSV + format;
+	} else {
+		status = format_choose(common, select_format_names, &request->format);
+	}
+	if (status == 0 && request->join && request->with_measures && request->format == SELECT_NPY)
+		return options_wrong(common,
+		                     "--with-measures has no place in an array of line numbers: change the name of -o");
+	return status;
+}
+
+/* Standard input can be read once, and several files need names. */
+static int
+check_files(struct select_request *request, struct portolan_error *error)
+{
+	const struct common_options *common = &request->common;
+
+	if (request->fraction_count > 1 && request->join && strcmp(request->join, "-") == 0)
+		return options_wrong(common, "standard input can be read only once");
+	if (request->fraction_count > 0 && (!common->output || strcmp(common->output, "-") == 0))
+		return options_wrong(common, "--fractions writes one file each: name them with -o, as -o subset.txt");
+	return select_claim_files(request, error);
+}
+
+/* Without a rule, all examples within the polygons are selected. */
+static int
+check_rule(struct select_request *request)
+{
+	const struct common_options *common = &request->common;
+	static const char *const needing[] = {"fraction", "count", "fractions", "threshold", "offset", "regions", "features", "strata"};
+
+	if (request->rule)
+		return 0;
+	if (!request->within_file)
+		return options_wrong(common, "by which rule? as in --by ambiguous");
+	for (size_t i = 0; i < sizeof(needing) / sizeof(*needing); i++)
+		if (option_given(common, needing[i]))
+			return options_wrong(common, "--%s needs --by: by which rule?", needing[i]);
+	request->rule = "within";
+	request->plan.rule = (struct selection_rule){.kind = SELECT_BY_ID};
+	return 0;
+}
+
+int
+select_check(void *context, struct portolan_error *error)
+{
+	struct select_request *request = context;
+	int status = check_rule(request);
+
+	if (status == 0)
+		status = check_plan(request);
+	request->runs[0] = request->common.operands[0];
+	if (status == 0)
+		status = check_drawn(request);
+	if (status == 0)
+		status = check_features(request);
+	if (status == 0)
+		status = choose_format(request);
+	return status == 0 ? check_files(request, error) : status;
+}
+
+int
+select_check_rules(const struct select_request *request, const struct dynamics *dynamics)
+{
+	for (size_t i = 0; i <= request->plan.mix_count; i++) {
+		const struct selection_rule *rule = i > 0 ? &request->plan.mixes[i - 1].rule : &request->plan.rule;
+
+		if (rule_check(&request->common, rule, dynamics) != 0)
+			return STATUS_USAGE;
+		if (request->run_count > 1 && rule->kind == SELECT_MEASURE &&
+		    !dynamics_column(dynamics, rule->measure)) {
+			message_error("%s cannot be had: not all of these runs were recorded with the signal it needs",
+			              rule->measure);
+			return STATUS_FAILED;
+		}
+	}
+	if (request->format == SELECT_NPY && !request->join && !request->with_measures &&
+	    dynamics->info->id_kind == STORE_ID_STR)
+		return options_wrong(
+		        &request->common,
+		        "npy holds numbers, and the ids of run '%s' are strings: use --data, --with-measures, or another format",
+		        dynamics->info->name);
+	return 0;
+}

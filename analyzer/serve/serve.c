@@ -1,0 +1,378 @@
+/*
+ * serve.c: portolan serve: the live page.
+ *
+ * Signals are blocked before the server's threads begin, and waited for: Ctrl-C is the ordinary way to end. With
+ * --end-with-stdin, the program that started this one holds the other end of standard input; however that program ends,
+ * the pipe is closed.
+ */
+#include "files/content.h"
+#include "options/glue_option.h"
+#include "options/options.h"
+#include "base/message.h"
+#include "browser.h"
+#include "listen.h"
+#include "certificate.h"
+#include "server.h"
+#include "token.h"
+
+#include <portolan/error.h>
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#define TEXTS_MAX 16
+#define MEMORY (UINT64_C(224) << 20) /* it runs beside the training; other commands take more */
+
+struct serve_request {
+	struct common_options common;
+	const char *data, *id_field;
+	bool glue;
+	const char *texts[TEXTS_MAX];
+	size_t text_count;
+	uint64_t port;
+	const char *listen, *token_file, *certificate_file, *key_file;
+	bool no_open, end_with_stdin;
+	/* and then */
+	struct listen_address address;
+	struct listening listening;
+	char token[TOKEN_ROOM];
+	char *pem, *key; /* their text */
+	struct certificate *certificate;
+};
+
+static int
+take_texts(void *context, char *text)
+{
+	struct serve_request *request = context;
+	size_t count = options_split(text, TEXTS_MAX - request->text_count, request->texts + request->text_count);
+
+	if (count == 0)
+		return options_wrong(&request->common,
+		                     "--text takes names of fields, with commas between them, %d at most", TEXTS_MAX);
+	request->text_count += count;
+	return 0;
+}
+
+static int
+check(void *context, struct portolan_error *error)
+{
+	struct serve_request *request = context;
+	struct listen_address *address = &request->address;
+
+	(void)error;
+	*address = (struct listen_address){.host = "127.0.0.1", .port = (unsigned)request->port, .loopback = true};
+	if (request->listen && !listen_parse(request->listen, address))
+		return options_wrong(&request->common, "--listen takes unix:PATH or HOST:PORT, not '%s'",
+		                     request->listen);
+	if (!address->unix_path && !address->loopback && !request->certificate_file)
+		return options_wrong(&request->common,
+		                     "other machines can reach %s, and read the connection on its way: this needs --tls-cert "
+		                     "and --tls-key (or listen on 127.0.0.1, and reach it by `ssh -L`)",
+		                     address->host);
+	return 0;
+}
+
+static const char *
+scheme(const struct serve_request *request)
+{
+	return request->certificate_file ? "https" : "http";
+}
+
+static void
+write_encoded(FILE *stream, const char *name)
+{
+	for (; *name; name++) {
+		bool plain = (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') ||
+		             (*name >= '0' && *name <= '9') || strchr("-._~/", *name);
+
+		fprintf(stream, plain ? "%c" : "%%%02X", (unsigned char)*name);
+	}
+}
+
+/* The first run and, beside it, the second one, in the form in which the page reads them (state.js, compare.js). */
+static void
+write_fragment(FILE *stream, const char *const *runs, int count)
+{
+	if (count > 0) {
+		fputs("#run=", stream);
+		write_encoded(stream, runs[0]);
+	}
+	if (count > 1 && strcmp(runs[0], runs[1]) != 0) {
+		char *other = NULL;
+		size_t size;
+		FILE *inner = open_memstream(&other, &size);
+
+		if (!inner)
+			return; /* the page opens with the first one */
+		fputs("run=", inner);
+		write_encoded(inner, runs[1]);
+		if (fclose(inner) == 0) { /* a fragment in the fragment */
+			fputs("&other=", stream);
+			write_encoded(stream, other);
+		}
+		free(other);
+	}
+}
+
+/* The address to open, the caller's to free(). NULL: out of memory. */
+static char *
+make_address(const struct serve_request *request)
+{
+	const struct listening *listening = &request->listening;
+	char *address = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&address, &size);
+
+	if (!stream)
+		return NULL;
+	if (listening->unix_path)
+		fprintf(stream, "%s://localhost:PORT/?token=%s", scheme(request), request->token);
+	else
+		fprintf(stream, "%s://%s:%u/?token=%s", scheme(request), listening->host, listening->port,
+		        request->token);
+	write_fragment(stream, (const char *const *)request->common.operands, (int)request->common.operand_count);
+	if (fclose(stream) == 0)
+		return address;
+	free(address);
+	return NULL;
+}
+
+/* Is there a screen to open a browser on, and may it be opened? */
+static bool
+is_to_be_opened(const struct serve_request *request)
+{
+	return !request->no_open && !request->listening.unix_path && isatty(STDOUT_FILENO) &&
+	       (getenv("DISPLAY") || getenv("WAYLAND_DISPLAY"));
+}
+
+/* To stdout, at once: a program that started this one reads it. */
+static int
+say_where(const struct serve_request *request, const char *address, struct portolan_error *error)
+{
+	const struct listening *listening = &request->listening;
+
+	puts(address);
+	if (fflush(stdout) != 0)
+		return error_set(error, PORTOLAN_E_SYSTEM, "cannot write standard output: %s", strerror(errno));
+	if (listening->unix_path)
+		message_note("PORT is what you forward: ssh -L PORT:%s THIS_MACHINE", listening->unix_path);
+	if (!request->common.quiet && !request->end_with_stdin)
+		message_note("Ctrl-C ends it");
+	return 0;
+}
+
+/* Reads and drops what there is. False: standard input has ended. */
+static bool
+stdin_goes_on(void)
+{
+	char bytes[512];
+	ssize_t size = read(STDIN_FILENO, bytes, sizeof(bytes));
+
+	return size > 0 || (size < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+/* Until a signal comes or, if asked for, standard input ends. `signals` is a signalfd. */
+static void
+wait_for_end(const struct serve_request *request, int signals)
+{
+	struct pollfd waits[] = {
+	        {.fd = signals, .events = POLLIN},
+	        {.fd = request->end_with_stdin ? STDIN_FILENO : -1, .events = POLLIN},
+	};
+	struct signalfd_siginfo signal;
+
+	for (;;) {
+		if (poll(waits, 2, -1) < 0)
+			continue;
+		if (waits[0].revents) {
+			(void)!read(signals, &signal, sizeof(signal)); /* a pending one would end the process later */
+			return;
+		}
+		if (waits[1].revents && !stdin_goes_on())
+			return;
+	}
+}
+
+/* http_stop() waits for answers under way; another Ctrl-C does not. */
+static void
+unblock_all_signals(void)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static int
+serve(struct serve_request *request, struct server *server, int signals, struct portolan_error *error)
+{
+	char opened[BROWSER_PATH_ROOM] = "";
+	struct http_settings settings = {
+	        .socket = request->listening.socket,
+	        .token = request->token,
+	        .hosts = request->listening.hosts,
+	        .pem = request->pem,
+	        .key = request->key,
+	        .certificate = request->certificate,
+	        .answer = server_answer,
+	        .context = server,
+	};
+	char *address = make_address(request);
+	struct http *http;
+	int code;
+
+	if (!address)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	code = http_start(&http, &settings, error);
+	if (code >= 0) {
+		server_warn_absent(server);
+		code = say_where(request, address, error);
+		if (code >= 0) {
+			if (is_to_be_opened(request))
+				browser_open(address, opened);
+			wait_for_end(request, signals);
+			browser_forget(opened);
+		}
+		unblock_all_signals();
+		http_stop(http);
+	}
+	free(address);
+	return code;
+}
+
+/* The text of a PEM file; the caller's to free(). */
+static int
+read_pem(const char *path, char **text, struct portolan_error *error)
+{
+	struct content content;
+	int code;
+
+	if (!path)
+		return 0;
+	code = content_open(&content, path, error);
+	if (code < 0)
+		return code;
+	*text = strndup(content.bytes, content.size);
+	content_close(&content);
+	return *text ? 0 : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+}
+
+static int
+open_all(struct serve_request *request, struct server **server, struct portolan_error *error)
+{
+	const struct server_settings settings = {
+	        .query = &request->common.query,
+	        .runs = (const char *const *)request->common.operands,
+	        .run_count = (size_t)request->common.operand_count,
+	        .data = request->data,
+	        .id_field = request->id_field,
+	        .glue = request->glue,
+	        .text_fields = request->texts,
+	        .text_count = request->text_count,
+	};
+	int code = request->token_file ? token_from_file(request->token_file, request->token, error)
+	                               : token_make(request->token, error);
+
+	if (code >= 0)
+		code = read_pem(request->certificate_file, &request->pem, error);
+	if (code >= 0)
+		code = read_pem(request->key_file, &request->key, error);
+	if (code >= 0 && request->pem)
+		code = certificate_read(&request->certificate, request->pem, error);
+	if (code >= 0)
+		code = server_new(server, &settings, error);
+	if (code >= 0)
+		code = listen_open(&request->address, &request->listening, error);
+	if (code >= 0 && request->listening.everywhere && request->certificate)
+		snprintf(request->listening.host, sizeof(request->listening.host), "%s",
+		         certificate_and_machine(request->certificate));
+	return code;
+}
+
+static int
+run(void *context, struct portolan_error *error)
+{
+	struct serve_request *request = context;
+	struct server *server = NULL;
+	sigset_t ends, before;
+	int signals, code;
+
+	if (!option_given(&request->common, "max-memory"))
+		request->common.query.max_memory = MEMORY;
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGHUP);
+	sigprocmask(SIG_BLOCK, &ends, &before);
+	signals = signalfd(-1, &ends, SFD_CLOEXEC);
+	code = signals < 0 ? error_set(error, PORTOLAN_E_SYSTEM, "cannot wait for signals: %s", strerror(errno))
+	                   : open_all(request, &server, error);
+	if (code >= 0) {
+		code = serve(request, server, signals, error);
+		listen_remove(&request->listening);
+	}
+	server_free(server);
+	certificate_free(request->certificate);
+	free(request->pem);
+	free(request->key);
+	if (signals >= 0)
+		close(signals);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return code < 0 ? code : STATUS_DONE;
+}
+
+#define TO(member) .offset = offsetof(struct serve_request, member)
+static const struct option_spec options[] = {
+        {"data", "FILE", OPTION_INPUT, TO(data), .needs = "id-field",
+         .often = true, .help = "The file that the model was trained on (JSON lines, CSV or TSV): its texts stand beside the points, and its columns can colour them."},
+        {"id-field", "FIELD", OPTION_TEXT, TO(id_field), .needs = "data",
+         .often = true, .help = "The field of FILE that holds the ids."},
+        {"glue", NULL, OPTION_FLAG, TO(glue), .needs = "data", .group = OPTION_GROUP_HOW, .help = GLUE_HELP},
+        {"text", "FIELD[,FIELD]", OPTION_TEXT, .take = take_texts, .needs = "data",
+         .often = true, .help = "The fields of FILE to be shown as text."},
+        {"port", "N", OPTION_WHOLE, TO(port), .least = 1, .most = 65535, .excludes = "listen",
+         .group = OPTION_GROUP_ACCESS, .often = true, .help = "Serve on this port of loopback. Default: 5780, or the next one that is free."},
+        {"listen", "ADDRESS", OPTION_TEXT, TO(listen),
+         .group = OPTION_GROUP_ACCESS, .often = true, .help = "Where to listen: unix:PATH, a socket that you alone can open, to be reached by ssh -L; or HOST:PORT, which needs --tls-cert and --tls-key unless it is loopback."},
+        {"token-file", "FILE", OPTION_TEXT, TO(token_file),
+         .group = OPTION_GROUP_ACCESS, .help = "Keep the token in FILE, which only you may read; it is made if it is not there. Without it every start has a token of its own."},
+        {"tls-cert", "FILE", OPTION_INPUT, TO(certificate_file), .needs = "tls-key",
+         .group = OPTION_GROUP_ACCESS, .help = "Serve HTTPS with this certificate (PEM)."},
+        {"tls-key", "FILE", OPTION_INPUT, TO(key_file), .needs = "tls-cert", .group = OPTION_GROUP_ACCESS, .help = "The certificate's key (PEM)."},
+        {"no-open", NULL, OPTION_FLAG, TO(no_open), .group = OPTION_GROUP_HOW, .often = true, .help = "Do not open a browser."},
+        {"end-with-stdin", NULL, OPTION_FLAG, TO(end_with_stdin),
+         .group = OPTION_GROUP_HOW, .help = "End when standard input ends, too: a program that starts this one through a pipe leaves no server behind, however it ends."},
+        {0},
+};
+
+const struct command serve_command = {
+        .name = "serve",
+        .operands = "[RUN...]",
+        .summary = "show runs in the browser, live",
+        .examples = "the runs of ./portolan-store; Ctrl-C ends it\n"
+                    "portolan serve\n"
+                    "one run, with the texts it was trained on\n"
+                    "portolan serve snli/seed1 --data train.jsonl --id-field pairID --text premise,hypothesis\n"
+                    "two runs side by side\n"
+                    "portolan serve snli/seed1 snli/seed2\n"
+                    "on another machine, reached by ssh -L 5780:localhost:5780 MACHINE\n"
+                    "portolan serve snli/seed1 --no-open\n",
+        .help = "Prints one address, which holds a token, and serves a page there: the data map of a run, every point of it, with any measure on x, y and colour; box and lasso, the table of what they hold, its texts, its export; the map at each epoch; two runs side by side: the page opens with the first two that are named, and has a choice of all. "
+                "A run that is being recorded is followed: the page shows what is new, and keeps zoom and selection.\n\n"
+                "Whoever has the address sees the run, so it is served to this machine alone, or by HTTPS. "
+                "The page needs nothing from the network. The server reads snapshots of the store and writes nothing there. It takes 224M of memory, unless --max-memory says otherwise.\n\n"
+                "GET /metrics answers in Prometheus' text format, with the token as a bearer token.",
+        .common = COMMON_STORE | COMMON_THREADS | COMMON_MEMORY,
+        .options = options,
+        .operand = "run",
+        .least = 0,
+        .most = 64,
+        .request_size = sizeof(struct serve_request),
+        .check = check,
+        .run = run,
+};

@@ -1,0 +1,148 @@
+/* show.c: portolan show: the story of some examples. */
+#include "options/glue_option.h"
+#include "options/format.h"
+#include "show_report.h"
+
+#include <portolan/error.h>
+
+#define TEXTS_MAX 16
+
+struct show_options {
+	struct common_options common;
+	const char *ids, *data, *id_field;
+	bool glue;
+	const char *texts[TEXTS_MAX];
+	size_t text_count;
+};
+
+static int
+take_texts(void *context, char *text)
+{
+	struct show_options *request = context;
+
+	request->text_count = options_split(text, TEXTS_MAX, request->texts);
+	if (request->text_count > 0)
+		return 0;
+	return options_wrong(&request->common, "--text takes names of fields, with commas between them, %d at most",
+	                     TEXTS_MAX);
+}
+
+static int
+check(void *context, struct portolan_error *error)
+{
+	struct show_options *request = context;
+
+	(void)error;
+	if (request->common.operand_count < 2 && !request->ids)
+		return options_wrong(&request->common, "which examples? Name ids after the run, or a file of them: --ids FILE");
+	return format_choose_json(&request->common, "text");
+}
+
+static int
+write_report(const struct show_options *request, const struct chosen *chosen, const struct places_list *list,
+             struct portolan_error *error)
+{
+	struct texts *texts = NULL;
+	struct report report;
+	int code = 0;
+
+	if (request->data)
+		code = texts_open(&texts, request->data, request->id_field, request->glue, request->texts, request->text_count, error);
+	if (code >= 0)
+		code = request->common.json ? report_open(&report, request->common.output, 2, error)
+		                            : report_open_text(&report, request->common.output, error);
+	if (code >= 0) {
+		show_report(&report, chosen, list, texts);
+		code = report_close(&report, error);
+	}
+	texts_free(texts);
+	return code;
+}
+
+/* STATUS_INCOMPLETE: some were not observed. */
+static int
+show(const struct show_options *request, const struct dynamics *run, const struct places_list *list,
+     struct portolan_error *error)
+{
+	struct chosen chosen;
+	uint64_t unknown = 0;
+	size_t found = 0;
+	int code = chosen_read(&chosen, run, list, error), status = STATUS_DONE;
+
+	if (code < 0)
+		return code;
+	for (size_t place = 0; place < list->count; place++)
+		found += chosen.found[place];
+	if (found > 0)
+		code = write_report(request, &chosen, list, error);
+	if (code >= 0) {
+		status = dynamics_report_run(run, request->common.strict);
+		unknown = places_warn(list, run, chosen.found);
+	}
+	if (code >= 0 && found == 0)
+		code = error_set(error, PORTOLAN_E_INVALID, "run '%s': none of these examples was observed%s",
+		                 run->info->name, run->range_given ? " in these epochs" : "");
+	chosen_free(&chosen);
+	return code < 0 ? code : unknown > 0 ? STATUS_INCOMPLETE : status;
+}
+
+static int
+run(void *context, struct portolan_error *error)
+{
+	const struct show_options *request = context;
+	const struct common_options *common = &request->common;
+	const struct dynamics_request wanted = {.measures = MEASURE_ALL, .gold = true, .user = true};
+	struct places_list list;
+	struct dynamics dynamics;
+	int code = dynamics_open(&dynamics, &common->query, common->operands[0], &wanted, error);
+
+	if (code < 0)
+		return code;
+	code = places_read_texts(&list, common->operands + 1, (size_t)common->operand_count - 1, request->ids,
+	                         dynamics.info->id_kind, error);
+	if (code >= 0) {
+		code = show(request, &dynamics, &list, error);
+		places_free(&list);
+	}
+	dynamics_free(&dynamics);
+	return code;
+}
+
+#define TO(member) .offset = offsetof(struct show_options, member)
+static const struct option_spec options[] = {
+        {"ids", "FILE", OPTION_INPUT, TO(ids),
+         .often = true, .help = "Also the examples whose ids are in FILE: one a line, or a NumPy array (.npy); - is standard input."},
+        {"data", "FILE", OPTION_INPUT, TO(data), .needs = "id-field",
+         .often = true, .help = "The file that the model was trained on (JSON lines, CSV or TSV): texts of the examples are shown from it."},
+        {"id-field", "FIELD", OPTION_TEXT, TO(id_field), .needs = "data", .often = true, .help = "The field of FILE that holds the ids."},
+        {"glue", NULL, OPTION_FLAG, TO(glue), .needs = "data", .group = OPTION_GROUP_HOW, .help = GLUE_HELP},
+        {"text", "FIELD[,FIELD]", OPTION_TEXT, .take = take_texts, .needs = "data",
+         .often = true, .help = "The fields of FILE to be shown."},
+        {0},
+};
+#undef TO
+
+const struct command show_command = {
+        .name = "show",
+        .operands = "RUN [ID]...",
+        .summary = "show the story of some examples, epoch by epoch",
+        .examples = "two examples\n"
+                    "portolan show snli/seed1 4019 17\n"
+                    "the ten most suspicious, with their texts\n"
+                    "portolan select snli/seed1 --by confidence:asc --count 10 | portolan show snli/seed1 --ids - --data train.jsonl --id-field id --text premise,hypothesis\n"
+                    "for a program\n"
+                    "portolan show snli/seed1 4019 --json\n",
+        .help = "Prints a row for each example: id, gold (its class), confidence, variability, correctness, forgotten (how often), and two marks for each epoch: how high p(gold) was, and whether the example was classified correctly. "
+                "Then a row for each observation, with the epochs at which it was first learned, and at which it was forgotten.\n\n"
+                "Where the locale is not one of UTF-8, the marks are digits (p(gold) times ten), +, x and a point.\n\n"
+                "With --json come all measures, and for each example the lists gold_prob and correct, by epoch (null: not observed), and the epochs at which it was forgotten.\n\n"
+                "Ids that were not observed are named on stderr, and the exit status is then 3.",
+        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT,
+        .options = options,
+        .operand = "run",
+        .least = 1,
+        .most = 10000,
+        .request_size = sizeof(struct show_options),
+        .check = check,
+        .run = run,
+};

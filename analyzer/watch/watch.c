@@ -1,0 +1,308 @@
+/*
+ * watch.c: portolan watch: a run while it is being recorded.
+ *
+ * Signals are blocked, and waited for between two looks, so no handler runs, and Ctrl-C is an ordinary way to end. A
+ * long look is followed by a longer wait, so that looking takes at most a tenth of the time.
+ */
+#include "output/report.h"
+#include "base/message.h"
+#include "base/style.h"
+#include "options/options.h"
+#include "base/terminal.h"
+#include "frame.h"
+
+#include <portolan/clock.h>
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define INTERVAL_S 2.0
+#define INTERVAL_MIN_S 0.05
+#define INTERVAL_MAX_S 86400.0
+#define SHARE 9.0    /* of a look's own time, waited after it */
+#define TROUBLES 3   /* failed looks, one after another, that end the program */
+#define LEFT_FREE 3  /* lines below the last screen, beside the one that is always free */
+#define IDLE_STEP 60 /* seconds after which waiting is news again */
+
+enum manner { MANNER_LINES, MANNER_JSON, MANNER_SCREEN };
+
+struct watch {
+	struct common_options common;
+	double interval;
+	bool once;
+	/* and then */
+	struct live live;
+	struct live_view view;
+	struct frame_moment moment;
+	struct terminal terminal;
+	enum manner manner;
+	double looked, changed; /* seconds, monotonic: the last look, and the last that saw something new */
+	uint64_t accepted;      /* at the last look */
+	uint32_t number;        /* of the run; 0: none */
+	char *line;             /* the last one, as far as a change in it is news */
+	unsigned troubles;
+	bool ended; /* by Ctrl-C: the screen is the last one */
+	int status;
+};
+
+static void
+ends(sigset_t *signals)
+{
+	sigemptyset(signals);
+	sigaddset(signals, SIGINT);
+	sigaddset(signals, SIGTERM);
+	sigaddset(signals, SIGHUP);
+}
+
+static bool
+is_stopped(void)
+{
+	sigset_t pending;
+
+	sigpending(&pending);
+	return sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM) || sigismember(&pending, SIGHUP);
+}
+
+/* Waits; returns the signal that came, or 0. */
+static int
+wait_for(double seconds)
+{
+	struct timespec time = {.tv_sec = (time_t)seconds, .tv_nsec = (long)(fmod(seconds, 1) * 1e9)};
+	sigset_t signals;
+	int number;
+
+	ends(&signals);
+	sigaddset(&signals, SIGWINCH);
+	number = sigtimedwait(&signals, NULL, &time);
+	return number > 0 ? number : 0;
+}
+
+/* Sets the time, the rate since the last look, and whether anything is new. */
+static void
+take_moment(struct watch *watch)
+{
+	const struct live_view *view = &watch->view;
+	double now = clock_s();
+	time_t time_now = time(NULL);
+	bool same = view->info.number == watch->number && view->accepted >= watch->accepted;
+	struct tm local;
+
+	watch->moment.time = time_now;
+	if (!localtime_r(&time_now, &local) ||
+	    strftime(watch->moment.clock, sizeof(watch->moment.clock), "%H:%M:%S", &local) == 0)
+		watch->moment.clock[0] = '\0';
+	watch->moment.rate = NAN;
+	if (same && watch->number && watch->looked > 0 && now > watch->looked)
+		watch->moment.rate = (double)(view->accepted - watch->accepted) / (now - watch->looked);
+	if (!same || view->accepted != watch->accepted || watch->looked == 0)
+		watch->changed = now;
+	watch->moment.idle = now - watch->changed;
+	watch->looked = now;
+	watch->accepted = view->accepted;
+	watch->number = view->info.number;
+}
+
+/* A line is printed only if it has news. The time, the rate, and another second without data are no news. */
+static bool
+show_line(struct watch *watch)
+{
+	struct frame_moment news = watch->moment;
+	char *text = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&text, &size);
+	bool shown = true;
+
+	if (!stream)
+		return false;
+	news.clock[0] = '\0';
+	news.rate = NAN;
+	news.idle = floor(news.idle / IDLE_STEP) * IDLE_STEP;
+	frame_line(stream, &watch->view, &news);
+	fclose(stream);
+	if (!watch->line || strcmp(watch->line, text) != 0) {
+		frame_line(stdout, &watch->view, &watch->moment);
+		shown = fflush(stdout) == 0;
+	}
+	free(watch->line);
+	watch->line = text;
+	return shown;
+}
+
+static bool
+show_json(struct watch *watch)
+{
+	struct report report;
+
+	if (report_open(&report, NULL, 0, NULL) < 0)
+		return false;
+	frame_json(&report, &watch->view, &watch->moment);
+	return report_close(&report, NULL) >= 0;
+}
+
+static bool
+show_screen(struct watch *watch)
+{
+	struct terminal_size size = terminal_size();
+	bool is_last = watch->once || watch->ended || watch->view.state == LIVE_CLOSED;
+	char *text = NULL;
+	size_t length;
+	FILE *stream = open_memstream(&text, &length);
+	unsigned lines;
+	bool shown;
+
+	if (!stream)
+		return false;
+	size.styled = *style(STDOUT_FILENO, STYLE_PLAIN) != '\0';
+	if (is_last && size.lines > LEFT_FREE) /* so that the first line stays visible above the shell's next prompt */
+		size.lines -= LEFT_FREE;
+	lines = frame_screen(stream, &watch->view, &watch->moment, &size);
+	fclose(stream);
+	shown = terminal_draw(&watch->terminal, text, lines);
+	free(text);
+	return shown;
+}
+
+static bool
+show(struct watch *watch)
+{
+	bool shown = watch->manner == MANNER_JSON    ? show_json(watch)
+	             : watch->manner == MANNER_LINES ? show_line(watch)
+	                                             : show_screen(watch);
+
+	if (!shown) {
+		message_error("cannot write standard output: %s", strerror(errno ? errno : ENOMEM));
+		watch->status = STATUS_FAILED;
+	}
+	return shown;
+}
+
+/* Reads the run once, and shows it. False: watching is over. */
+static bool
+update_view(struct watch *watch, struct portolan_error *error)
+{
+	struct live_view view;
+	int code = live_look(&watch->live, &view, error);
+	bool absent;
+
+	if (code == PORTOLAN_E_CANCELLED)
+		return true; /* the signal is waited for next */
+	watch->troubles = code < 0 ? watch->troubles + 1 : 0;
+	absent = code >= 0 && (view.state == LIVE_NO_STORE || view.state == LIVE_NO_RUN);
+	if (watch->troubles == TROUBLES || (watch->once && (code < 0 || absent))) {
+		message_error("%s", code < 0 ? error->message : view.why);
+		watch->status = STATUS_FAILED;
+		return false;
+	}
+	if (code < 0) { /* the epochs of the last look are gone with it */
+		watch->view = (struct live_view){.state = LIVE_NO_RUN};
+		watch->moment.trouble = error->message;
+	} else {
+		watch->view = view;
+		watch->moment.trouble = NULL;
+	}
+	take_moment(watch);
+	return show(watch) && !watch->once && watch->view.state != LIVE_CLOSED;
+}
+
+/* Ctrl-C is the normal end. Any other signal ends the program like any program. */
+static bool
+take_signal(struct watch *watch, int number)
+{
+	sigset_t signals;
+
+	if (number == SIGWINCH)
+		return watch->manner != MANNER_SCREEN || (terminal_clear(&watch->terminal) && show_screen(watch));
+	watch->ended = true;
+	if (number == SIGINT && watch->manner == MANNER_SCREEN)
+		show_screen(watch);
+	if (number != SIGINT) {
+		sigemptyset(&signals);
+		sigaddset(&signals, number);
+		raise(number);
+		sigprocmask(SIG_UNBLOCK, &signals, NULL);
+	}
+	return false;
+}
+
+static int
+watch_run(struct watch *watch, struct portolan_error *error)
+{
+	sigset_t signals, before;
+	bool going = true;
+
+	ends(&signals);
+	sigaddset(&signals, SIGWINCH);
+	sigprocmask(SIG_BLOCK, &signals, &before);
+	while (going) {
+		double began = clock_s(), until;
+
+		going = update_view(watch, error);
+		until = clock_s() + fmax(watch->interval, SHARE * (clock_s() - began));
+		for (int number = 0; going && clock_s() < until;) {
+			number = wait_for(fmax(until - clock_s(), 0));
+			going = number == 0 || take_signal(watch, number);
+		}
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	live_free(&watch->live);
+	free(watch->line);
+	return watch->status;
+}
+
+static int
+run(void *context, struct portolan_error *error)
+{
+	struct watch *watch = context;
+	const struct common_options *common = &watch->common;
+
+	watch->live = (struct live){.directory = common->query.store, .run = common->operands[0], .stopped = is_stopped};
+	watch->moment.directory = common->query.store;
+	watch->moment.run = common->operands[0];
+	if (common->json)
+		watch->manner = MANNER_JSON;
+	else if (terminal_is_there())
+		watch->manner = MANNER_SCREEN;
+	return watch_run(watch, error);
+}
+
+#define TO(member) .offset = offsetof(struct watch, member)
+static const struct option_spec options[] = {
+        {"interval", "SECONDS", OPTION_REAL, TO(interval), 'n', .range = RANGE_FROM_TO, .from = INTERVAL_MIN_S,
+         .to = INTERVAL_MAX_S, .group = OPTION_GROUP_HOW, .help = "Look every so many seconds. Default: 2. What takes long is done less often."},
+        {"once", NULL, OPTION_FLAG, TO(once), .group = OPTION_GROUP_HOW, .help = "Look once, and end; there must be such a run."},
+        {0},
+};
+
+static const struct watch defaults = {.interval = INTERVAL_S};
+
+const struct command watch_command = {
+        .name = "watch",
+        .operands = "RUN",
+        .summary = "follow a run while it is being recorded",
+        .examples = "in a terminal, until the run is closed\n"
+                    "portolan watch snli/seed1\n"
+                    "one JSON object every ten seconds, for a program\n"
+                    "portolan watch snli/seed1 --json --interval 10 >> progress.jsonl\n"
+                    "how far it is now\n"
+                    "portolan watch snli/seed1 --once\n",
+        .help = "Shows how far the epoch is (examples observed, of those declared or seen in the fullest epoch before), observations per second, accuracy and mean confidence per epoch, examples forgotten and learned, a small data map (a sample, where there are many; coloured by correctness), and warnings: observations dropped, refused or replaced, sessions lost, no collector, nothing new. "
+                "A store or run that does not exist yet is waited for. "
+                "It ends when the run is closed, or with Ctrl-C; both with exit status 0.\n\n"
+                "An example is forgotten where it was correct when last observed and is not now, learned where it is correct for the first time. "
+                "Where output is not a terminal, a line is printed whenever there is news. "
+                "With --json, one object per look, on a line of its own.\n\n"
+                "It reads snapshots of the store and cannot slow or stop collection; epochs that are complete are read once.",
+        .common = COMMON_STORE | COMMON_JSON,
+        .options = options,
+        .operand = "run",
+        .least = 1,
+        .most = 1,
+        .request_size = sizeof(struct watch),
+        .defaults = &defaults,
+        .run = run,
+};
