@@ -29,7 +29,7 @@
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INCOMPLETE = 3 };
 
 static int
-fail(int code, const struct portolan_error *error)
+report_error(int code, const struct portolan_error *error)
 {
 	char line[sizeof(error->message) + 256];
 
@@ -70,7 +70,7 @@ serve(const struct options *options)
 	if (result < 0 && parent >= 0)
 		parent_answer(&parent, options->store, error.message);
 	else if (result < 0)
-		fail(EXIT_FAILED, &error);
+		report_error(EXIT_FAILED, &error);
 	return result < 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
@@ -81,7 +81,7 @@ import_file(const struct import_options *import)
 	struct portolan_error error = {0};
 
 	if (import_spool(import, &report, &error) < 0)
-		return fail(report.interrupted ? 128 + report.interrupted : EXIT_FAILED, &error);
+		return report_error(report.interrupted ? 128 + report.interrupted : EXIT_FAILED, &error);
 	visible_line(report.run, sizeof(report.run)); /* the key was read from a file */
 	printf("imported %" PRIu64 " observations into run '%s'", report.sent, report.run);
 	if (report.known)
@@ -104,7 +104,7 @@ import_files(const struct options *options, const struct import_options *import)
 	struct portolan_error error = {0};
 
 	if (import_dynamics(import, &report, &error) < 0)
-		return fail(report.interrupted ? 128 + report.interrupted : EXIT_FAILED, &error);
+		return report_error(report.interrupted ? 128 + report.interrupted : EXIT_FAILED, &error);
 	if (report.examples * report.epochs == report.observations)
 		printf("imported %" PRIu64 " examples × %" PRIu64 " epochs = %" PRIu64 " observations into run '%s'\n",
 		       report.examples, report.epochs, report.observations, import->run);
@@ -138,7 +138,7 @@ import(const struct options *options)
 	if (import.run)
 		return import_files(options, &import);
 	error_set(&error, PORTOLAN_E_INVALID, "import: say which run to make with --run NAME");
-	return fail(EXIT_USAGE, &error);
+	return report_error(EXIT_USAGE, &error);
 }
 
 static int
@@ -154,7 +154,7 @@ remove_run(const struct options *options)
 	if (result < 0 && interrupted)
 		error_set(&error, result, "interrupted; `portolan runs` tells whether the run is still there");
 	if (result < 0)
-		return fail(interrupted ? 128 + interrupted : EXIT_FAILED, &error);
+		return report_error(interrupted ? 128 + interrupted : EXIT_FAILED, &error);
 	if (isatty(STDOUT_FILENO))
 		printf("removed run '%s' from the store %s\n", options->run, options->store);
 	return EXIT_DONE;
@@ -168,7 +168,7 @@ make_keys(const struct options *options)
 	int result = client ? keygen_client(directory, client, &error) : keygen_collector(directory, &error);
 
 	if (result < 0)
-		return fail(EXIT_FAILED, &error);
+		return report_error(EXIT_FAILED, &error);
 	if (client)
 		printf("made the keys of the client %s in %s/%s\n"
 		       "Move that directory to where the client runs, and give it as keys=.\n"
@@ -193,7 +193,7 @@ back_up(const struct options *options)
 	uint64_t bytes = 0;
 
 	if (backup_run(options->store, options->path, &bytes, &error) < 0)
-		return fail(EXIT_FAILED, &error);
+		return report_error(EXIT_FAILED, &error);
 	printf("copied the store %s to %s: %.1f MB\n", options->store, options->path, (double)bytes / 1e6);
 	return EXIT_DONE;
 }
@@ -235,7 +235,7 @@ salvage(const struct options *options)
 		       options->path, options->output);
 	free(salvaged.runs);
 	if (result < 0)
-		return fail(EXIT_FAILED, &error);
+		return report_error(EXIT_FAILED, &error);
 	return salvaged.outcomes[SALVAGED_WHOLE] == salvaged.count ? EXIT_DONE : EXIT_INCOMPLETE;
 }
 
@@ -286,7 +286,7 @@ main(int argc, char **argv)
 	start_program();
 	store_expect_short_file(NULL);
 	if (options_parse(&options, argc, argv, &error) < 0)
-		return fail(EXIT_USAGE, &error);
+		return report_error(EXIT_USAGE, &error);
 	if (options.quiet && !options.json && options.command != OPTIONS_HELP && options.command != OPTIONS_VERSION &&
 	    !freopen("/dev/null", "w", stdout)) /* it says what was done */
 		return EXIT_FAILED;
@@ -294,7 +294,7 @@ main(int argc, char **argv)
 	status = run(&options);
 	if (status != EXIT_FAILED && (fflush(stdout) != 0 || ferror(stdout))) {
 		error_set(&error, PORTOLAN_E_SYSTEM, "cannot write standard output: %s", strerror(errno));
-		status = fail(EXIT_FAILED, &error);
+		status = report_error(EXIT_FAILED, &error);
 	}
 	if (options.verbose && !options.quiet)
 		say_resources(began);
