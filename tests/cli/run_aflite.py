@@ -310,6 +310,12 @@ def measured():
         assert rows_of("kept.txt") == list(range(900)) and alone["removed"] == "0" and alone["accuracy"] == log[0]["accuracy"], (option, alone)
         assert f"held-out accuracy {first:.3f} of all examples; nothing was removed" in done.stderr, done.stderr
         assert scores_of("scores.csv")["predictions"].min() > 0 and not os.path.exists("state")
+    done = aflite(*save(X[:200], y[:200]), "--partitions", 12, "--train-size", 20, "--slice", 1, "--threshold", 1, "--target-size", 21, "--log", "log.csv", "-o", "kept.txt")
+    log = log_of("log.csv")  # the last phase finds none, and its line is that of the kept set
+    assert [int(row["removed"]) for row in log] == [1] * (len(log) - 1) + [0] and len(rows_of("kept.txt")) > 21, log[-3:]
+    last, now = (float(row["accuracy"]) for row in log[-2:])
+    assert last != now and f" of all examples, {last:.3f} before the last slice was removed, {now:.3f} of the kept" in done.stderr, (log[-2:], done.stderr)
+    assert json.load(open("kept.txt.manifest.json", encoding="utf-8"))["held_out_accuracy"]["before_last_slice"] == last
     y[X[:, 0] > np.sort(X[:, 0])[-400]] = 3  # a class that goes whole: all that is left has one label less
     aflite(*save(X, y), "--partitions", 12, "--train-size", 90, "--slice", 400, "--target-size", 100, "--threshold", 0, "--log", "log.csv", "-o", "kept.txt")
     assert 0 <= float(log_of("log.csv")[-1]["accuracy"]) <= 1

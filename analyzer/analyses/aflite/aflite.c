@@ -220,7 +220,7 @@ report_result(const struct aflite *aflite)
 		message_note("aflite: held-out accuracy %.3f of all examples; nothing was removed", first->accuracy);
 	else
 		message_note("aflite: held-out accuracy %.3f of all examples, %.3f before the last slice was removed, %.3f of the kept",
-		             first->accuracy, last->accuracy, filter->kept.accuracy);
+		             first->accuracy, filter_last_cut(filter)->accuracy, filter->kept.accuracy);
 	if (last->tied > last->tied_removed)
 		message_note("aflite: %s examples shared the p at the last cut; --ties %s decided among them",
 		             NUMBER_GROUPED(last->tied), slice_ties_names[filter->options.ties]);

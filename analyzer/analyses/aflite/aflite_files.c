@@ -91,7 +91,7 @@ write_manifest(const struct aflite *aflite, const char *output, struct portolan_
 	REPORT_WHOLES(report, {"examples", filter->total}, {"excluded", aflite->input.excluded}, {"kept", filter_left(filter)}, {"phases", filter->phases});
 	report_begin(report, "held_out_accuracy");
 	report_real(report, "all", filter->log[0].accuracy);
-	report_real(report, "before_last_slice", filter->log[filter->phases - 1].accuracy);
+	report_real(report, "before_last_slice", filter_last_cut(filter)->accuracy);
 	report_real(report, "kept", filter->kept.accuracy);
 	report_end(report);
 	add_classes(report, aflite);

@@ -109,6 +109,15 @@ filter_line(const struct filter *filter, size_t line)
 	return line < filter->phases ? &filter->log[line] : &filter->kept;
 }
 
+/* That of the phase that removed the last slice; where none was removed, the only one. */
+static inline const struct filter_log *
+filter_last_cut(const struct filter *filter)
+{
+	size_t lines = filter_lines(filter);
+
+	return filter_line(filter, lines > 1 ? lines - 2 : 0);
+}
+
 static inline size_t
 filter_left(const struct filter *filter)
 {
