@@ -117,6 +117,26 @@ def test_vertices_on_values(page, file):
     assert page(file()).here().execute_async_script(INSIDE, cases, points) == 0
 
 
+# How many times longer examples on a box's side take than those within it.
+SIDES = """
+const done = arguments[0];
+import("portolan/file_within.js").then(({ isInside }) => {
+  const time = (y) => {
+    const began = performance.now();
+    for (let i = 0; i < 100000; i++) isInside([0.1, 0.2, 0.9, 0.2, 0.9, 1, 0.1, 1], 0.1 + 0.8 * (i / 100000), y);
+    return performance.now() - began;
+  };
+  time(0.9);
+  done(time(1) / time(0.9));
+}, (error) => done(error.message));
+"""
+
+
+def test_examples_on_a_side_of_a_box_take_no_longer(page, file):
+    """A box up to the value 1 has many examples on its side."""
+    assert page(file()).here().execute_async_script(SIDES) < 20
+
+
 # The first rows of all examples, sorted and searched.
 ROWS = """
 const [query, done] = arguments;

@@ -23,6 +23,7 @@ function orientation(ax, ay, bx, by, x, y) {
   const right = (x - ax) * (by - ay);
   const error = 2 * Number.EPSILON * (Math.abs(left) + Math.abs(right)) + 2 ** -1022;
   if (Math.abs(left - right) > error) return left - right;
+  if ((ax === x && bx === x) || (ay === y && by === y)) return 0; /* the sides of boxes are often on values */
   const [aX, aY, bX, bY, pX, pY] = [ax, ay, bx, by, x, y].map(wholeOf);
   const exact = (bX - aX) * (pY - aY) - (pX - aX) * (bY - aY);
   return Number(exact > 0n) - Number(exact < 0n);
