@@ -29,7 +29,7 @@ struct token_statistic {
 /* counts: by label; priors in (0, 1). n = 0 makes NaN of all three. */
 struct token_statistic token_statistic(const uint64_t *counts, const double *priors, size_t labels);
 
-/* P(X ≥ k), X binomial of n draws with probability p in (0, 1): exact but for rounding, 1e-9 of it for n up to a
+/* P(X ≥ k), X binomial of n draws with probability p in (0, 1): exact but for rounding, 1e-8 of it for n up to a
  * million. Any 0 ≤ k ≤ n, not whole ones alone: the incomplete beta function I_p(k, n − k + 1), which falls with k. */
 double binomial_tail(double k, double n, double p);
 

@@ -13,8 +13,6 @@ enum upsample_weights { UPSAMPLE_RECORDS = -1, UPSAMPLE_COUNTS, UPSAMPLE_SHARES 
 
 struct upsample {
 	struct corpus_options corpus_options;
-#define UPSAMPLE_NONE "no token stands with a label more often than chance explains" /* of --significant */
-
 	enum upsample_weights weights;
 	double step;
 	uint64_t iterations, patience, max_multiplicity, seed;
