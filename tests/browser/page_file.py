@@ -137,6 +137,26 @@ def test_examples_on_a_side_of_a_box_take_no_longer(page, file):
     assert page(file()).here().execute_async_script(SIDES) < 20
 
 
+# By how much a sample's points stand beside their values, on average, on each axis.
+ASIDE = """
+const done = arguments[0];
+Promise.all([import("portolan/file_points.js"), import("portolan/spread.js")]).then(([{ pointsInside }, { spreadPoints }]) => {
+  const values = Float64Array.from({ length: 4000 }, (_, i) => i % 3);
+  const examples = { n: 4000, column: () => values, extent: (name) => (name === "none" ? null : { low: 0, high: 2 }) };
+  const part = pointsInside(examples, { x: "x", y: "y", colour: "none", box: [0, 2, 0, 2], most: 1000 });
+  const column = { name: "x", low: 0, high: 2, integer: true };
+  spreadPoints({ ...part, x: column, y: column }, { epochs: [] });
+  const mean = (steps) => d3.mean(part.places, (place, i) => (steps[i] / 65534) * 3 - 0.5 - values[place]);
+  done([part.n, mean(new Uint16Array(part.bytes, 0, part.n)), mean(new Uint16Array(part.bytes, 2 * part.n, part.n))]);
+}).catch((error) => done(error.message));
+"""
+
+
+def test_a_sample_is_spread_around_its_values(page, file):
+    n, x, y = page(file()).here().execute_async_script(ASIDE)
+    assert 800 < n < 1200 and abs(x) < 0.03 and abs(y) < 0.03
+
+
 # The first rows of all examples, sorted and searched.
 ROWS = """
 const [query, done] = arguments;

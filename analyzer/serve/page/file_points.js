@@ -1,4 +1,5 @@
 /* file_points.js: points, colours and densities of the file's examples, in the bytes that the server sends. */
+import { lotOf } from "./spread.js";
 
 const NONE = 65535;
 const COLOURS_MOST = 12; /* categories with a colour of their own; the others are one more */
@@ -92,6 +93,6 @@ export function pointsInside(examples, { x, y, colour, box, most }) {
   const inside = [];
   visitBox(examples, { x, y, box }, (place) => inside.push(place));
   const share = most / inside.length;
-  const places = Uint32Array.from(share < 1 ? inside.filter((place) => lotOf(place) < share) : inside);
+  const places = Uint32Array.from(share < 1 ? inside.filter((place) => lotOf(place, 2) < share) : inside);
   return { inside: inside.length, n: places.length, places, bytes: pointBytes(examples, { x, y, colour }, places) };
 }

@@ -14,9 +14,9 @@ function gridOf({ name, low, high, integer }, view) {
   return high - low <= VALUES_MOST * grid ? grid : 0;
 }
 
-/* A number from 0 to 1 that looks random, and is always the same for a place and an axis. */
-export function lotOf(place, axis = 0) {
-  let mixed = Math.imul(2 * place + axis + 1, 0x9e3779b1);
+/* A number from 0 to 1 that looks random, and is always the same for a place and its use: 0 and 1, the axes; 2, a sample. */
+export function lotOf(place, use) {
+  let mixed = Math.imul(3 * place + use + 1, 0x9e3779b1);
   mixed = Math.imul(mixed ^ (mixed >>> 15), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
   return ((mixed ^ (mixed >>> 16)) >>> 0) / 2 ** 32;
