@@ -101,12 +101,18 @@ judge_logits(struct portolan_run *run, const struct portolan_batch *batch, const
 		run->like_probs = UINT64_MAX;
 }
 
+static size_t
+classes_of(const struct portolan_batch *batch)
+{
+	return batch->classes == 1 ? 2 : batch->classes; /* a sigmoid decides between two */
+}
+
 /* Examples may differ in their number of choices, and a model may have more outputs than labels: so nothing is refused.
  */
 static void
 judge_classes(struct portolan_run *run, const struct portolan_batch *batch, struct outcome *outcome)
 {
-	size_t classes = batch->classes == 1 ? 2 : batch->classes; /* a sigmoid decides between two */
+	size_t classes = classes_of(batch);
 
 	if ((batch->kind != PORTOLAN_LOGITS && batch->kind != PORTOLAN_PROBS) || run->classes == SIZE_MAX)
 		return;
@@ -262,7 +268,7 @@ warn_of_scores(const struct portolan_run *run, const struct portolan_batch *batc
 		fprintf(stderr,
 		        "portolan: run %s, epoch %u: the scores have %zu classes, and %s%zu%s. Another model, or another task, "
 		        "is a run of its own; choices may vary from example to example (said once)\n",
-		        run->name, batch->epoch, batch->classes,
+		        run->name, batch->epoch, classes_of(batch),
 		        outcome->other_classes == run->label_count ? "the run has " : "had ", outcome->other_classes,
 		        outcome->other_classes == run->label_count ? " labels" : " before");
 }

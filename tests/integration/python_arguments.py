@@ -226,6 +226,9 @@ def test_a_number_of_classes_that_changes(store, capfd):
     with portolan.Run("named", store=store, labels=["a", "b"]) as run:
         run.log_logits(0, IDS, LOGITS, GOLD)
     assert "run named, epoch 0: the scores have 3 classes, and the run has 2 labels. " in capfd.readouterr().err
+    with portolan.Run("one label", store=store, labels=["yes"]) as run:
+        run.log_logits(0, IDS, LOGITS[:, :1], GOLD % 2)
+    assert "the scores have 2 classes, and the run has 1 labels. " in capfd.readouterr().err
     for name, labels, some in (("binary", ["no", "yes"], [LOGITS[:, :1], LOGITS[:, :2]]), ("same", list("abc"), [LOGITS, softmax(LOGITS)])):
         with portolan.Run(name, store=store, labels=labels) as run:
             for epoch, scores in enumerate(some):
