@@ -151,7 +151,7 @@ def test_lora(store, tmp_path):
 
 
 @pytest.mark.parametrize("strategy", ["bfd", "bfd_split", "wrapped"])
-def test_a_trainer_that_packs(store, tmp_path, strategy):
+def test_a_trainer_that_packs(store, tmp_path, strategy, capfd):
     """Its rows have no ids: the callback has the examples as they were before they were packed, and sees each by itself. max_length cuts some."""
     first = SFTTrainer(gpt(), sft(tmp_path, max_length=9), train_dataset=data(completions), processing_class=tokenizer())
     prepared = first.train_dataset
@@ -159,6 +159,7 @@ def test_a_trainer_that_packs(store, tmp_path, strategy):
                       callbacks=[PortolanCallback(prepared, "id", "run", store=store)])
     assert len(made.train_dataset) <= ROWS // 2
     made.train()
+    assert "trains on" not in capfd.readouterr().err
     want = expected(tmp_path, lambda row: (completion_of(row)[0][:9], [at for at in completion_of(row)[1] if at < 9]))
     assert any(len(completion_of(row)[0]) > 9 for row in prompts(ROWS))
     assert_epochs(store, want)

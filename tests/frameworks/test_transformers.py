@@ -163,6 +163,23 @@ def test_examples_that_are_not_trained_on_are_said(store, tmp_path, capfd):
     assert len(counts(store, "run1")) == 50
 
 
+class Unmeasured(torch.utils.data.IterableDataset):
+    def __iter__(self):
+        return iter([{name: row[name] for name in ("input_ids", "label")} for row in rows()])
+
+    def __len__(self):
+        raise TypeError("a stream has no length")
+
+
+def test_a_stream_whose_length_is_an_error_is_trained_on(store, tmp_path, capfd):
+    train = datasets.Dataset.from_list(rows())
+    callback = PortolanCallback(train, "guid", "run", store=store)
+    trainer = Trainer(make_model(), arguments(tmp_path, save_strategy="no", max_steps=3), train_dataset=train, data_collator=collate, callbacks=[callback])
+    trainer.get_train_dataloader = lambda: torch.utils.data.DataLoader(Unmeasured(), batch_size=8, collate_fn=collate)
+    trainer.train()
+    assert "trains on" not in capfd.readouterr().err
+
+
 class Halved(RecordingTrainer):
     def compute_loss(self, model, inputs, return_outputs=False, **kwargs):
         """Goes on to the mixin's."""

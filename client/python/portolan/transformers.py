@@ -94,7 +94,7 @@ class PortolanCallback(TrainerCallback):
                 with evaluating(model):
                     _labels_of(loader.collate_fn([loader.dataset[0]])[1], label)
             if args.process_index == 0:
-                _trainer.warn_of_others(loader.dataset.dataset, getattr(train_dataloader, "dataset", None))
+                _trainer.warn_of_others(loader.dataset.dataset, args, getattr(train_dataloader, "dataset", None))
         _open(self._recorder, args, state, model, self._how)
         self._epochs.begin(state)
 

@@ -6,6 +6,7 @@ the original. Its examples are those of the original at the same places. If it h
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -37,11 +38,13 @@ def share(dataset: Any, id_column: str | None, args: Any, prepared: Any, signatu
     return Share(dataset, ids, keep, args.process_index, args.world_size)
 
 
-def warn_of_others(dataset: Any, trained: Any) -> None:
-    """Says if the pass observes more examples than the trainer trains on. `trained`: the data set of its data loader; None: not known."""
-    if hasattr(trained, "__len__") and len(trained) < len(dataset):
+def warn_of_others(dataset: Any, args: Any, trained: Any) -> None:
+    """Says if the pass observes more examples than the trainer trains on. `args`: the Trainer's; `trained`: the data set of its data loader. Rows
+    that are packed are fewer than their examples; a stream has no length, or a __len__ that says so."""
+    count = operator.length_hint(trained, len(dataset))
+    if count < len(dataset) and not getattr(args, "packing", False):
         _hooks.warn(
-            f"PortolanCallback was given {len(dataset):,} examples, and the trainer trains on {len(trained):,}: the others are recorded too, though no "
+            f"PortolanCallback was given {len(dataset):,} examples, and the trainer trains on {count:,}: the others are recorded too, though no "
             "step trains on them. If that is not meant, give the callback the data set that the trainer has"
         )
 
