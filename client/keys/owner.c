@@ -3,7 +3,8 @@
  *
  * A path that a collector names may be any path: whoever listens at the port may want to be told the secret of another
  * store. So the file itself names the endpoints that its secret is for. At these its collector listens, and nobody
- * else; or it has ended, and the secret with it.
+ * else; or it has ended, and the secret with it. As other machines and containers may see the file too, and have
+ * loopback devices of their own, it also names the machine.
  */
 #include "owner.h"
 
@@ -18,6 +19,8 @@
 #define MOST_BYTES 4096
 #define ENDPOINT "endpoint "
 #define SECRET "secret "
+#define MACHINE "machine "
+#define MACHINE_BYTES 128
 #define LOCALHOST "tcp://localhost:"
 
 void
@@ -28,16 +31,35 @@ owner_line(char *endpoints, size_t size, const char *endpoint)
 	snprintf(endpoints + used, size - used, ENDPOINT "%s\n", endpoint);
 }
 
+/* The kernel that runs, and which of its network namespaces; "" where it does not say. */
+static void
+name_machine(char machine[MACHINE_BYTES])
+{
+	int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ssize_t size = file >= 0 ? read(file, machine, MACHINE_BYTES / 2) : -1, more;
+
+	if (file >= 0)
+		close(file);
+	size = size > 0 ? size : 0;
+	while (size > 0 && machine[size - 1] == '\n')
+		size--;
+	machine[size++] = '/';
+	more = readlink("/proc/self/ns/net", machine + size, MACHINE_BYTES - 1 - (size_t)size);
+	machine[size + (more > 0 ? more : 0)] = '\0';
+}
+
 bool
 owner_write(const char *path, const char *endpoints, uint8_t secret[WIRE_OWNER_SIZE])
 {
-	char text[MOST_BYTES];
+	char text[MOST_BYTES], machine[MACHINE_BYTES];
 	int file, length, size;
 
 	if (getrandom(secret, WIRE_OWNER_SIZE, 0) != WIRE_OWNER_SIZE)
 		return false;
+	name_machine(machine);
 	length = snprintf(text, sizeof(text),
-	                  "# Whoever can read this may overwrite and remove runs there.\n%.3000s" SECRET, endpoints);
+	                  "# Whoever can read this may overwrite and remove runs there.\n" MACHINE "%s\n%.3000s" SECRET,
+	                  machine, endpoints);
 	for (int i = 0; i < WIRE_OWNER_SIZE; i++)
 		length += snprintf(text + length, sizeof(text) - (size_t)length, "%02x", secret[i]);
 	unlink(path); /* what a killed collector has left */
@@ -55,14 +77,17 @@ owner_write(const char *path, const char *endpoints, uint8_t secret[WIRE_OWNER_S
 	return false;
 }
 
-/* The text of a file that is this user's alone; "" of any other. */
+/* The text of a file that is this user's alone; "" of any other. No device is opened, as that alone may do something.
+ */
 static void
 read_private_file(const char *path, char text[MOST_BYTES])
 {
-	/* Opening a fifo must not block. */
-	int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	struct stat status;
 	ssize_t size = -1;
+	int file = -1;
+
+	if (lstat(path, &status) == 0 && S_ISREG(status.st_mode))
+		file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
 	if (file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
 	    (status.st_mode & (S_IRWXG | S_IRWXO)) == 0)
@@ -95,16 +120,19 @@ parse_secret(const char *digits, uint8_t secret[WIRE_OWNER_SIZE])
 bool
 owner_read(const char *path, const char *endpoint, uint8_t secret[WIRE_OWNER_SIZE])
 {
-	char text[MOST_BYTES], *rest = text, *line;
-	bool is_for_it = false, found = false;
+	char text[MOST_BYTES], machine[MACHINE_BYTES], *rest = text, *line;
+	bool is_for_it = false, is_here = false, found = false;
 
+	name_machine(machine);
 	read_private_file(path, text);
 	while ((line = strsep(&rest, "\n"))) {
 		if (strncmp(line, ENDPOINT, strlen(ENDPOINT)) == 0)
 			is_for_it |= is_same_endpoint(line + strlen(ENDPOINT), endpoint);
+		else if (strncmp(line, MACHINE, strlen(MACHINE)) == 0)
+			is_here = strcmp(line + strlen(MACHINE), machine) == 0;
 		else if (strncmp(line, SECRET, strlen(SECRET)) == 0)
 			found = parse_secret(line + strlen(SECRET), secret);
 	}
 	explicit_bzero(text, sizeof(text));
-	return is_for_it && found;
+	return is_for_it && is_here && found;
 }

@@ -17,7 +17,7 @@ bool owner_write(const char *path, const char *endpoints, uint8_t secret[WIRE_OW
 void owner_line(char *endpoints, size_t size, const char *endpoint);
 
 /* Reads the secret. False: `path` is no such file, does not belong to this user, can be read by others, or does not
- * name `endpoint`: then nothing of it may be sent there, whoever has named the path. */
+ * name this machine and `endpoint`: then nothing of it may be sent there, whoever has named the path. */
 bool owner_read(const char *path, const char *endpoint, uint8_t secret[WIRE_OWNER_SIZE]);
 
 #endif

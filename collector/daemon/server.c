@@ -432,6 +432,8 @@ leave(struct server *server)
 	int64_t end = clock_ms() + DRAIN_MS;
 
 	server->leaving = true;
+	if (server->owner.has_secret) /* soon another process may listen there, and is not to be told */
+		unlink(server->owner.path);
 	sockets_unbind(server->sockets);
 	while (take_round(server) > 0 && clock_ms() < end)
 		;
@@ -442,8 +444,6 @@ finish(struct server *server)
 {
 	exchange_stop(&server->exchange);
 	storer_finish(&server->storer);
-	if (server->owner.has_secret)
-		unlink(server->owner.path);
 	sockets_close(server->sockets);
 	endpoint_close(&server->local);
 	exchange_deinit(&server->exchange);

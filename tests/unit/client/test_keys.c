@@ -1,5 +1,6 @@
 /* test_keys.c: key files: what is one, and who may have written it. */
 #include "keys.h"
+#include "owner.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -106,7 +107,7 @@ in_directory(const char *name)
 static int
 teardown(void **state)
 {
-	static const char *const names[] = {"client.key", "server.key", "server.pub", "fifo"};
+	static const char *const names[] = {"client.key", "server.key", "server.pub", "fifo", "owner.secret", "other"};
 
 	(void)state;
 	chmod(directory, 0700);
@@ -196,6 +197,51 @@ what_is_no_key_file(void **state)
 	assert_int_equal(keys_read(directory, KEYS_SECRET, key, NULL, &error), PORTOLAN_E_INVALID);
 }
 
+static void
+rewrite(const char *path, const char *from, const char *to)
+{
+	char text[4096] = "", *at;
+	FILE *file = fopen(path, "r+");
+
+	assert_non_null(file);
+	assert_true(fread(text, 1, sizeof(text) - 1, file) > 0);
+	at = strstr(text, from);
+	assert_non_null(at);
+	rewind(file);
+	fprintf(file, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+	fclose(file);
+}
+
+/* What a client may tell to whoever listens at an endpoint, and names a file. */
+static void
+the_secret_of_a_store_is_told_to_its_collector_only(void **state)
+{
+	static const char *const others[] = {"tcp://127.0.0.1:5758", "tcp://127.0.0.1:575", "tcp://127.0.0.2:5757",
+	                                     "tcp://[::1]:5757",     "tcp://0.0.0.0:5757",  "tcp://localhost:57577"};
+	uint8_t secret[WIRE_OWNER_SIZE], read[WIRE_OWNER_SIZE];
+	char path[128], endpoints[128] = "";
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s", in_directory("owner.secret"));
+	owner_line(endpoints, sizeof(endpoints), "tcp://127.0.0.1:5757");
+	assert_true(owner_write(path, endpoints, secret));
+	assert_true(owner_read(path, "tcp://localhost:5757", read));
+	assert_true(owner_read(path, "tcp://127.0.0.1:5757", read));
+	assert_memory_equal(read, secret, sizeof(read));
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		assert_false(owner_read(path, others[i], read));
+	assert_int_equal(symlink(path, in_directory("other")), 0);
+	assert_false(owner_read(in_directory("other"), "tcp://127.0.0.1:5757", read));
+	assert_int_equal(mkfifo(in_directory("fifo"), 0600), 0);
+	assert_false(owner_read(in_directory("fifo"), "tcp://127.0.0.1:5757", read));
+	assert_int_equal(chmod(path, 0640), 0);
+	assert_false(owner_read(path, "tcp://127.0.0.1:5757", read));
+	assert_int_equal(chmod(path, 0600), 0);
+	/* A home that another machine shares: its loopback device is another one. */
+	rewrite(path, "net:[", "net:[1");
+	assert_false(owner_read(path, "tcp://127.0.0.1:5757", read));
+}
+
 int
 main(void)
 {
@@ -205,6 +251,7 @@ main(void)
 	        cmocka_unit_test_setup_teardown(a_client_reads_its_keys, setup, teardown),
 	        cmocka_unit_test_setup_teardown(what_others_may_write_is_refused, setup, teardown),
 	        cmocka_unit_test_setup_teardown(what_is_no_key_file, setup, teardown),
+	        cmocka_unit_test_setup_teardown(the_secret_of_a_store_is_told_to_its_collector_only, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
