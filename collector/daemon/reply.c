@@ -100,13 +100,18 @@ reply_less_credit(struct ingest *ingest)
 		ack_all(ingest, true);
 }
 
-/* The message must be text; `path` may be none that can be told. */
 static void
 send_error(struct ingest *ingest, const struct peer *peer, const uint8_t *session, struct wire_frame *frame,
            const char *message)
 {
+	const size_t size = strlen(message);
+	size_t cut = 0;
+
+	/* The buffer's end may have cut a character, and what is no text is read as nothing. */
+	while (cut < 3 && cut < size && !wire_text_is_valid(message, size - cut, false))
+		cut++;
 	frame->kind = WIRE_ERROR;
-	frame->error.message = (struct wire_bytes){(const uint8_t *)message, strlen(message)};
+	frame->error.message = (struct wire_bytes){(const uint8_t *)message, size - cut};
 	send_frame(ingest, peer, session, frame);
 }
 
@@ -115,13 +120,13 @@ reply_not_owner(struct ingest *ingest, const struct peer *peer, const uint8_t se
                 struct wire_bytes run)
 {
 	const struct ingest_owner *owner = ingest->options.owner;
-	const char *path = owner && owner->has_secret ? owner->path : "";
+	const bool can_be_told =
+	        owner && owner->has_secret && wire_text_is_valid(owner->path, strlen(owner->path), false);
+	const char *path = can_be_told ? owner->path : "";
 	const size_t store = strlen(path) > sizeof(OWNER_FILE) ? strlen(path) - sizeof(OWNER_FILE) : 0;
 	struct wire_frame frame = {.error = {.code = WIRE_E_OWNER, .path = {(const uint8_t *)path, strlen(path)}}};
 	char message[sizeof(((struct portolan_error *)0)->message)];
 
-	if (!wire_text_is_valid(path, strlen(path), false))
-		frame.error.path.size = 0;
 	snprintf(message, sizeof(message),
 	         "over plain tcp only the user of the store overwrites or removes a run: with a client of this version that "
 	         "runs as this user on the collector's machine; at ipc://, or with store=; with a key (portoland "

@@ -57,6 +57,27 @@ class Owner(CollectorTest):
         # A name that is free needs no proof, nor does joining.
         stranger.open("another", overwrite=True)
 
+    def test_a_store_whose_path_is_no_text_says_the_ways_all_the_same(self):
+        self.store = os.path.join(self.directory, "red\x1b[31m")
+        collector = self.collect()
+        self.record(collector.tcp)
+        stranger = self.client(collector.tcp)
+        stranger.send("open", run="run", started=stranger.started, mode="epoch-end", overwrite=True)
+        error = stranger.expect_error("owner")
+        self.assertNotIn("path", error)
+        self.assertTrue(error["message"].endswith("portolan rm run --store DIR"), error["message"])
+
+    def test_a_message_that_is_cut_stays_text(self):
+        self.store = os.path.join(self.directory, "é" * 100, "é" * 100)
+        os.mkdir(os.path.dirname(self.store))
+        collector = self.collect()
+        self.record(collector.tcp)
+        for run in ("run", "run1"):  # the end falls between two characters, or into one
+            stranger = self.client(collector.tcp)
+            stranger.open(run, resume=True)
+            stranger.send("remove", run=run)
+            self.assertIn("ééé", stranger.expect_error("owner")["message"])
+
     def secret(self, path):
         with open(path, encoding="utf-8") as file:
             lines = dict(line.split() for line in file if not line.startswith("#"))
