@@ -105,6 +105,38 @@ def test_a_killed_job_is_resumed_within_the_usual_time(script, store):
     assert portolan.runs(store=store)[0]["observations"] >= 1
 
 
+def test_a_cell_that_runs_again_resumes_at_once(store, capfd):
+    for again in range(3):
+        run = portolan.Run("run", store=store, if_exists="resume", open_timeout=2)  # before the name lets go of the former one
+        assert "still open in this process" in capfd.readouterr().err or not again
+        run.log_gold(again, [1], [0.5], [True])
+    others = [portolan.Run("run", store=store, if_exists="resume", group="job", rank=rank) for rank in range(2)]
+    assert not run.is_open and all(other.is_open for other in others)
+    for other in others:
+        other.close()
+    check = subprocess.run([PORTOLAN, "check", "run", "--store", store, "--json"], capture_output=True, text=True, timeout=DEADLINE)
+    assert "two-processes" not in check.stdout
+    assert portolan.runs(store=store)[0]["observations"] == 3
+
+
+def test_a_forked_child_does_not_close_the_run_that_it_resumes(script, store):
+    child = script("""
+        import os, sys, portolan
+        run = portolan.Run("run", store=sys.argv[1])
+        pid = os.fork()
+        if pid == 0:
+            try:
+                portolan.Run("run", store=sys.argv[1], resume=True, open_timeout=1)
+            except portolan.Refused as error:
+                os._exit(0 if f"process {os.getppid()} " in str(error) else 1)
+            os._exit(2)
+        assert os.waitpid(pid, 0)[1] == 0
+        run.log_gold(0, [1], [0.5], [True])
+        assert run.close()
+        """, store)
+    assert child.end()[0] == 0
+
+
 def test_an_embedded_store_is_for_its_owner(store):
     before = os.umask(0)
     try:

@@ -56,7 +56,8 @@ class Run:
         rank: this process's rank; default ``$RANK`` when a group is given, else 0.
         if_exists: what to do if a run of that name exists: ``"error"``, the default: raise Refused; ``"resume"``: continue it
             (observations logged again replace the old ones; while another process seems to record it, this waits for
-            ``open_timeout``, and then raises Refused); ``"overwrite"``: remove it first; ``"number"``: record this run as
+            ``open_timeout``, and then raises Refused; a Run of this process that still records it is closed first, as when a
+            notebook's cell runs again); ``"overwrite"``: remove it first; ``"number"``: record this run as
             NAME/2, NAME/3, ..., the first name that does not exist; scripts that start at the same time get different names.
             ``run.name`` is the name.
         resume: True: the same as ``if_exists="resume"``.
@@ -115,9 +116,10 @@ class Run:
         if store is None and endpoint is None:
             store = _programs.default_store()
         policy = _options.if_exists(if_exists, resume, overwrite)
+        self._group, self._rank = group, _options.rank(rank, group)
         self._handle = Handle()
         self._name = name = _open(
-            self._handle,
+            self,
             policy,
             _options.name(name),
             _options.directory("store", store),
@@ -128,7 +130,7 @@ class Run:
             _options.labels(labels),
             _options.config(config),
             _options.text("group", group),
-            _options.rank(rank, group),
+            self._rank,
             policy == "resume",
             policy == "overwrite",
             _options.flag("strict", strict),
@@ -140,7 +142,6 @@ class Run:
             _options.count("spool_bytes", spool_bytes),
         )
         self._mode, self._strict = mode, strict
-        self._shared = group is not None
         self._store, self._endpoint = None if store is None else os.fsdecode(store), endpoint
         self._closing_line: Callable[[Run], str] | None = None  # set by the hooks
         self._is_whole = False  # once it is closed: everything logged is on the collector's disk
@@ -176,7 +177,7 @@ class Run:
     @property
     def is_shared(self) -> bool:
         """Opened with a group: other processes log into it too."""
-        return self._shared
+        return self._group is not None
 
     def log_logits(self, epoch: SupportsIndex, ids: Any, logits: Any, gold: Any, columns: Mapping[str, Any] | None = None) -> None:
         """Log n observations of `epoch` from raw scores.
@@ -342,8 +343,24 @@ class Run:
         return f"<portolan.Run {self._name!r} {state}, {where}>"
 
 
-def _open(handle: Handle, policy: str, name: str, *options: Any) -> str:
+def _close_predecessors(run: Run, name: str, store: bytes, endpoint: str) -> None:
+    """The collector cannot know that the Run of a notebook's cell that runs again is the same job, and would wait for its end."""
+    for other in list(_open_runs):
+        if not other.is_open or other.name != name or (run._group and other._group == run._group and other._rank != run._rank):
+            continue
+        if other._endpoint == endpoint or (other._store and store and os.path.realpath(os.fsencode(other._store)) == os.path.realpath(store)):
+            _warn(name, "it was still open in this process: it is closed, and goes on as the Run that resumes it")
+            try:
+                other.close()
+            except Error as error:
+                _warn(name, error)
+
+
+def _open(run: Run, policy: str, name: str, *options: Any) -> str:
     """The name under which it is open."""
+    handle = run._handle
+    if policy == "resume":
+        _close_predecessors(run, name, *options[:2])
     if policy == _options.FOLD:
         return _first_free(handle, (f"{name}/fold{number}" for number in itertools.count()), options)
     if handle.open(name, *options):
@@ -474,6 +491,7 @@ def _abandon_all() -> None:
     for run in list(_open_runs):
         run._copies.abandon()
         run._handle.abandon()
+    _open_runs.clear()  # they are the parent's: this process neither closes nor abandons them again
 
 
 os.register_at_fork(after_in_child=_abandon_all)
