@@ -234,10 +234,15 @@ store_lock_let_group_read(const char *directory)
 int
 store_open_to_group(const char *directory, struct portolan_error *error)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], lock[PATH_MAX];
+	struct stat status;
 
 	store_path(path, directory, "data.mdb");
-	if (add_permissions(path, S_IRGRP) != 0 || add_permissions(directory, S_IRGRP | S_IXGRP) != 0)
+	store_path(lock, directory, "lock.mdb");
+	/* Files are made with the group of the process, which need not be the directory's. */
+	if (stat(directory, &status) != 0 || chown(path, (uid_t)-1, status.st_gid) != 0 ||
+	    chown(lock, (uid_t)-1, status.st_gid) != 0 || add_permissions(path, S_IRGRP) != 0 ||
+	    add_permissions(directory, S_IRGRP | S_IXGRP) != 0)
 		return error_set(error, STORE_E_SYSTEM, "store '%s' cannot be made readable for its group: %s",
 		                 directory, strerror(errno));
 	store_lock_let_group_read(directory);

@@ -164,14 +164,13 @@ class Modes(CollectorTest):
     @unittest.skipUnless(os.geteuid() == 0, "needs root, to read as another user")
     def test_another_user_of_the_group_reads_and_no_other(self):
         os.chmod(self.directory, 0o755)
+        os.mkdir(self.store)
+        os.chown(self.store, -1, 12345)  # not the group of the collector
         collector = self.collect("--group-readable")
         client = self.client(collector.tcp)
         client.open("run")
         client.batch(1, 0, [1, 2], [0.5, 0.25], [True, False])
         client.wait_for(1)
-        os.chown(self.store, -1, 12345)
-        for name in ("data.mdb", "lock.mdb"):
-            os.chown(os.path.join(self.store, name), -1, 12345)
         for group, status in ((12345, 0), (NOBODY, 1)):
             for command in (["runs"], ["metrics", "run"], ["check"]):
                 done = subprocess.run(["setpriv", f"--reuid={NOBODY}", f"--regid={group}", "--clear-groups", PORTOLAN, *command,
