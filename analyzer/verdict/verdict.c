@@ -175,14 +175,15 @@ find_two_processes(const struct verdict *verdict, struct findings *findings)
 static void
 find_salvaged(const struct store_left *left, struct findings *findings)
 {
-	char observations[NUMBER_ROOM], examples[NUMBER_ROOM], epochs[NUMBER_ROOM], chunks[NUMBER_ROOM];
+	char observations[NUMBER_ROOM], examples[NUMBER_ROOM], epochs[NUMBER_ROOM], chunks[NUMBER_ROOM],
+	        records[NUMBER_ROOM];
 
 	if (left->epochs || left->chunks || left->examples || left->observations || left->records)
 		add(findings, VERDICT_SALVAGED,
 		    "salvaged from a damaged store, which left %s observations and %s examples; incomplete: %s epochs and %s "
-		    "chunks",
+		    "chunks; records damaged or missing: %s",
 		    grouped(left->observations, observations), grouped(left->examples, examples),
-		    grouped(left->epochs, epochs), grouped(left->chunks, chunks));
+		    grouped(left->epochs, epochs), grouped(left->chunks, chunks), grouped(left->records, records));
 }
 
 void

@@ -19,8 +19,8 @@ int backup_name_paths(const char *path, const char *ending, char target[PATH_MAX
                       char temporary[PATH_MAX]);
 bool backup_is_inside(const char *directory, const char *store); /* also false where either is not there */
 
-/* `portolan salvage`: copies what can be read of a damaged store, which no collector may serve, into a new one at `path`,
- * which must not exist. A failure leaves nothing there. */
+/* `portolan salvage`: copies what can be read of a damaged store, which no collector may serve, into a new one at
+ * `path`, which must not exist. A failure leaves nothing there. */
 enum { SALVAGED_NOTHING, SALVAGED_PART, SALVAGED_WHOLE, SALVAGED_OUTCOMES };
 struct salvaged_run {
 	struct store_salvage_run run;
@@ -32,6 +32,7 @@ struct salvaged_run {
 struct salvaged {
 	struct salvaged_run *runs; /* the caller's to free(), also after a failure */
 	size_t count, outcomes[SALVAGED_OUTCOMES];
+	bool older; /* see store_salvage_is_older() */
 };
 int salvage_run(const char *store, const char *path, struct salvaged *salvaged, struct portolan_error *error);
 void salvage_print_json(const char *store, const char *path, const struct salvaged *salvaged);

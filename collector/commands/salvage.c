@@ -3,7 +3,8 @@
  *
  * Each run is copied by a process of its own, so that what its damage does to that process ends it alone; what it had
  * committed stays. Like a backup, the new store is made in the directory TARGET.portolan-salvage, which is renamed when
- * everything is on disk. The damaged store is only read.
+ * everything is on disk. A signal that ends the salvage waits until that directory is removed. The damaged store is
+ * only read.
  */
 #include "commands.h"
 
@@ -12,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,9 +24,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
+
 struct target {
 	char path[PATH_MAX], parent[PATH_MAX], temporary[PATH_MAX];
-	bool made; /* the temporary directory, by this salvage */
+	bool made;       /* the temporary directory, by this salvage */
+	sigset_t before; /* the signals that were blocked before */
 };
 
 static int
@@ -43,14 +48,6 @@ check_target(struct target *target, const char *store, const char *path, struct 
 		return fail(target, "cannot be made", error);
 	if (lstat(target->path, &status) == 0)
 		return error_set(error, STORE_E_EXISTS, "salvage to '%s': exists: name a new directory", target->path);
-	if (lstat(target->temporary, &status) == 0)
-		return error_set(
-		        error, STORE_E_EXISTS,
-		        "salvage to '%s': %s is there: another salvage is making it, or was broken off: wait for "
-		        "that, or remove it",
-		        target->path, target->temporary);
-	if (access(target->parent, F_OK) != 0)
-		return fail(target, "cannot be made", error);
 	if (backup_is_inside(target->parent, store))
 		return error_set(error, PORTOLAN_E_INVALID,
 		                 "salvage to '%s': is inside the damaged store: name a directory elsewhere",
@@ -65,7 +62,15 @@ make_store(struct target *target, struct store_salvage *salvage, struct portolan
 	struct store_writer *writer;
 	int result;
 
-	target->made = true;
+	target->made = mkdir(target->temporary, 0700) == 0;
+	if (!target->made && errno == EEXIST)
+		return error_set(
+		        error, STORE_E_EXISTS,
+		        "salvage to '%s': %s is there: another salvage is making it, or was broken off: wait for "
+		        "that, or remove it",
+		        target->path, target->temporary);
+	if (!target->made)
+		return fail(target, "cannot be made", error);
 	result = store_writer_open(target->temporary, &writer, error);
 	if (result < 0)
 		return result;
@@ -104,9 +109,9 @@ give_name(struct target *target, struct portolan_error *error)
 	return result;
 }
 
-/* In a process of its own. */
-static void
-copy_run(const struct target *target, struct store_salvage *salvage, struct salvaged_run *run)
+/* In a process of its own. It tells what it copied before it gives the run its name: so what is there was reported. */
+static bool
+copy_run(const struct target *target, struct store_salvage *salvage, struct salvaged_run *run, int to)
 {
 	struct portolan_error error = {.message = ""};
 	struct store_writer *writer = NULL;
@@ -114,29 +119,59 @@ copy_run(const struct target *target, struct store_salvage *salvage, struct salv
 
 	if (result == 0)
 		result = store_salvage_copy(salvage, writer, &run->run, &run->report, &error);
+	run->outcome = run->report.whole ? SALVAGED_WHOLE : SALVAGED_PART;
+	if (result == 0 && write(to, run, sizeof(*run)) == (ssize_t)sizeof(*run))
+		result = store_salvage_name(writer, run->run.name, &run->report, &error);
 	store_writer_close(writer);
-	run->outcome = result < 0 ? SALVAGED_NOTHING : run->report.whole ? SALVAGED_WHOLE : SALVAGED_PART;
 	run->full = result == STORE_E_FULL;
-	snprintf(run->problem, sizeof(run->problem), "%s", result < 0 ? error.message : "");
+	snprintf(run->problem, sizeof(run->problem), "%s", error.message);
+	return result == 0 || write(to, run, sizeof(*run)) == (ssize_t)sizeof(*run);
 }
 
-/* Reads what the process says of its run; false: it ended before. */
 static bool
-read_outcome(int from, struct salvaged_run *run)
+is_to_end(void)
 {
+	sigset_t pending;
+	bool is = false;
+
+	sigpending(&pending);
+	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
+		is |= sigismember(&pending, ending[i]) == 1;
+	return is;
+}
+
+/* Reads what the process says of its run, until it ends. */
+static void
+read_outcome(int from, pid_t child, struct salvaged_run *run)
+{
+	struct pollfd waiting = {.fd = from, .events = POLLIN};
 	struct salvaged_run said;
-	size_t have = 0;
 	ssize_t got = 1;
 
-	while (have < sizeof(said) && (got > 0 || errno == EINTR)) {
-		got = read(from, (uint8_t *)&said + have, sizeof(said) - have);
-		if (got == 0)
-			break;
-		have += got > 0 ? (size_t)got : 0;
+	while (got > 0) {
+		while (poll(&waiting, 1, 100) <= 0)
+			if (is_to_end())
+				kill(child, SIGKILL);
+		got = read(from, &said, sizeof(said)); /* as a whole: it is shorter than PIPE_BUF */
+		if (got == (ssize_t)sizeof(said))
+			*run = said;
 	}
-	if (have == sizeof(said))
-		*run = said;
-	return have == sizeof(said);
+}
+_Static_assert(sizeof(struct salvaged_run) <= PIPE_BUF, "what a process says is written as a whole");
+
+/* Is the run in the new store? */
+static bool
+is_there(const struct target *target, const struct salvaged_run *run)
+{
+	struct store *store;
+	uint32_t number;
+	bool is = store_open(target->temporary, &store, NULL) == 0;
+
+	if (is) {
+		is = store_find_run(store, run->run.name, &number, NULL) == 0 && number == run->report.made;
+		store_close(store);
+	}
+	return is;
 }
 
 static int
@@ -152,19 +187,23 @@ start_copy(const struct target *target, struct store_salvage *salvage, struct sa
 	child = fork();
 	if (child == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		sigprocmask(SIG_SETMASK, &target->before, NULL);
 		setrlimit(RLIMIT_CORE, &no_core);
-		copy_run(target, salvage, run);
-		_exit(write(ends[1], run, sizeof(*run)) == (ssize_t)sizeof(*run) ? 0 : 1);
+		_exit(copy_run(target, salvage, run, ends[1]) ? 0 : 1);
 	}
 	close(ends[1]);
-	if (child > 0 && !read_outcome(ends[0], run)) {
+	if (child > 0) {
+		read_outcome(ends[0], child, run);
 		while (waitpid(child, &ended, 0) < 0 && errno == EINTR)
 			;
-		run->outcome = SALVAGED_NOTHING;
-		snprintf(run->problem, sizeof(run->problem), "the process that copied it was ended (%s)",
-		         WIFSIGNALED(ended) ? strsignal(WTERMSIG(ended)) : "by itself");
-	} else if (child > 0) {
-		waitpid(child, NULL, 0);
+		if (!is_there(target, run)) {
+			run->outcome = SALVAGED_NOTHING;
+			run->report = (struct store_salvage_report){0};
+			if (!run->problem[0])
+				snprintf(run->problem, sizeof(run->problem),
+				         "the process that copied it was ended (%s)",
+				         WIFSIGNALED(ended) ? strsignal(WTERMSIG(ended)) : "by itself");
+		}
 	}
 	close(ends[0]);
 	return child < 0 ? fail(target, "cannot start a process", error) : 0;
@@ -189,6 +228,8 @@ copy_runs(const struct target *target, struct store_salvage *salvage, struct sal
 			result = start_copy(target, salvage, run, error);
 		else
 			snprintf(run->problem, sizeof(run->problem), "its state is lost, and whether it was removed");
+		if (is_to_end())
+			result = error_set(error, STORE_E_SYSTEM, "salvage to '%s': interrupted", target->path);
 		if (run->full)
 			result = error_set(error, STORE_E_FULL, "%s", run->problem);
 		salvaged->outcomes[run->outcome]++;
@@ -205,10 +246,18 @@ salvage_run(const char *store, const char *path, struct salvaged *salvaged, stru
 	struct target target = {.made = false};
 	struct store_salvage *salvage = NULL;
 	int result = check_target(&target, store, path, error);
+	struct sigaction action;
+	sigset_t signals;
 
 	*salvaged = (struct salvaged){0};
+	sigemptyset(&signals);
+	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
+		if (sigaction(ending[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+			sigaddset(&signals, ending[i]);
+	sigprocmask(SIG_BLOCK, &signals, &target.before);
 	if (result == 0)
 		result = store_salvage_open(store, &salvage, error);
+	salvaged->older = result == 0 && store_salvage_is_older(salvage);
 	if (result == 0)
 		result = make_store(&target, salvage, error);
 	if (result == 0)
@@ -217,6 +266,7 @@ salvage_run(const char *store, const char *path, struct salvaged *salvaged, stru
 		result = give_name(&target, error);
 	remove_files(&target);
 	store_salvage_close(salvage);
+	sigprocmask(SIG_SETMASK, &target.before, NULL);
 	return result;
 }
 
@@ -246,7 +296,7 @@ salvage_print_json(const char *store, const char *path, const struct salvaged *s
 	print_string(store);
 	printf(", \"new\": ");
 	print_string(path);
-	printf(", \"runs\": [");
+	printf(", \"older\": %s, \"runs\": [", salvaged->older ? "true" : "false");
 	for (size_t i = 0; i < salvaged->count; i++) {
 		const struct salvaged_run *run = &salvaged->runs[i];
 		const struct store_salvage_report *report = &run->report;

@@ -210,7 +210,7 @@ say_left(const struct salvaged_run *run)
 		snprintf(line, sizeof(line),
 		         "run '%s': %" PRIu64 " observations of %" PRIu64 " examples in %" PRIu64
 		         " epochs were read; left: %" PRIu64 " observations and %" PRIu64 " examples; incomplete: %" PRIu64
-		         " epochs and %" PRIu64 " chunks; damaged records: %" PRIu64,
+		         " epochs and %" PRIu64 " chunks; records damaged or missing: %" PRIu64,
 		         run->run.name, run->report.observations, run->report.examples, run->report.epochs,
 		         left->observations, left->examples, left->epochs, left->chunks, left->records);
 	visible_line(line, sizeof(line));
@@ -233,10 +233,12 @@ salvage(const struct options *options)
 		printf("salvaged %zu of %zu runs whole, and %zu in part, from %s to %s\n",
 		       salvaged.outcomes[SALVAGED_WHOLE], salvaged.count, salvaged.outcomes[SALVAGED_PART],
 		       options->path, options->output);
+	if (result == 0 && salvaged.older)
+		fputs("portoland: the page of the last commit is damaged: what was stored last may be missing\n", stderr);
 	free(salvaged.runs);
 	if (result < 0)
 		return report_error(EXIT_FAILED, &error);
-	return salvaged.outcomes[SALVAGED_WHOLE] == salvaged.count ? EXIT_DONE : EXIT_INCOMPLETE;
+	return !salvaged.older && salvaged.outcomes[SALVAGED_WHOLE] == salvaged.count ? EXIT_DONE : EXIT_INCOMPLETE;
 }
 
 static int

@@ -63,7 +63,7 @@ struct pages {
 	uint64_t found[DB_COUNT]; /* entries */
 	uint8_t *page, *value;    /* where records are read to */
 	size_t value_room;
-	bool no_memory;
+	bool no_memory, older;
 };
 
 struct node {
@@ -435,8 +435,10 @@ read_file(struct pages *pages, const char *directory, struct portolan_error *err
 	pages->page = malloc(size);
 	pages->no_memory = !pages->page;
 	for (unsigned i = 0; i < found && !pages->no_memory; i++)
-		if (read_commit(pages, &metas[i]) && !pages->no_memory)
+		if (read_commit(pages, &metas[i]) && !pages->no_memory) {
+			pages->older = found < 2 || i > 0;
 			return 0;
+		}
 	return pages->no_memory
 	               ? error_set(error, STORE_E_MEMORY, "store '%s': out of memory", directory)
 	               : error_set(
@@ -484,6 +486,12 @@ pages_close(struct pages *pages)
 	free(pages->page);
 	free(pages->value);
 	free(pages);
+}
+
+bool
+pages_are_older(const struct pages *pages)
+{
+	return pages->older;
 }
 
 static int

@@ -18,6 +18,9 @@ struct pages;
 int pages_open(const char *directory, struct pages **pages, struct portolan_error *error);
 void pages_close(struct pages *pages); /* NULL accepted */
 
+/* Was the page of the last commit damaged, so that an earlier one may have been read? */
+bool pages_are_older(const struct pages *pages);
+
 /* Gets a record; `value` NULL: its pages are damaged. A result other than 0 ends the walk. */
 typedef int pages_take(void *context, enum store_db db, const uint8_t *key, size_t key_size, const uint8_t *value,
                        size_t size, struct portolan_error *error);

@@ -2,8 +2,8 @@
  * salvage.c: finds the runs of a damaged store, and copies their records.
  *
  * A run is first copied record by record, under its number but without its name. If nothing is missing, it then gets
- * its name. Otherwise its observations are stored anew in another run (salvage_again.c), and the copy is removed. A
- * copy that was broken off has no name, and is removed when the store is next opened for writing.
+ * its name. Otherwise its observations are stored anew in another run (salvage_again.c), the copy is removed, and that
+ * run gets the name. What was broken off has no name, and is removed when the store is next opened for writing.
  */
 #include "salvage.h"
 
@@ -76,9 +76,7 @@ take_run(void *context, enum store_db db, const uint8_t *key, size_t key_size, c
 		}
 		return 0;
 	}
-	if (db == DB_RUNS && size < 4)
-		return 0;
-	if (db == DB_RUN && (key_size != 5 || key[4] > RUN_IDENTITY || store_key_read_u32(key) == 0))
+	if (size < 4 || (db == DB_RUN && (key_size != 5 || key[4] > RUN_IDENTITY || store_key_read_u32(key) == 0)))
 		return 0;
 	found = find_run(salvage, db == DB_RUNS ? load_u32(body) : store_key_read_u32(key));
 	if (!found)
@@ -183,6 +181,12 @@ store_salvage_close(struct store_salvage *salvage)
 	free(salvage);
 }
 
+bool
+store_salvage_is_older(const struct store_salvage *salvage)
+{
+	return pages_are_older(salvage->pages);
+}
+
 size_t
 store_salvage_runs(const struct store_salvage *salvage, const struct store_salvage_run **runs)
 {
@@ -224,6 +228,7 @@ take_record(void *context, enum store_db db, const uint8_t *key, size_t key_size
 	if (!value || !store_verify_record(db, &k, &v)) {
 		copy->bad++;
 		copy->bad_columns |= db == DB_COLUMNS;
+		copy->bad_ids |= db == DB_IDS;
 		return 0;
 	}
 	if (db == DB_RUN && key_size == 5 && key[4] == RUN_STATE) {
@@ -272,29 +277,15 @@ copy_records(struct store_salvage *salvage, struct salvage_copy *copy, struct po
 		rc = put_unnamed(copy, error);
 	for (size_t i = 0; i < sizeof(of_run) / sizeof(of_run[0]) && !rc; i++) {
 		rc = pages_each(salvage->pages, of_run[i], copy->run, take_record, copy, error);
-		copy->may_miss |= pages_may_miss(salvage->pages, of_run[i], copy->run);
-		copy->bad_columns |= of_run[i] == DB_COLUMNS && pages_may_miss(salvage->pages, of_run[i], copy->run);
+		if (!pages_may_miss(salvage->pages, of_run[i], copy->run))
+			continue;
+		copy->may_miss = true;
+		copy->bad_columns |= of_run[i] == DB_COLUMNS;
+		copy->bad_ids |= of_run[i] == DB_IDS;
 	}
 	if (!rc)
 		rc = salvage_mend_run(copy, error);
 	return rc ? rc : put_unnamed(copy, error);
-}
-
-/* Gives the copy its name. */
-static int
-name_copy(const struct salvage_copy *copy, struct portolan_error *error)
-{
-	struct store_key key = {.size = 0};
-	int rc;
-
-	store_key_add_bytes(&key, copy->name, strlen(copy->name));
-	rc = store_writer_begin(copy->writer, error);
-	rc = rc ? rc
-	        : store_writer_put(copy->writer, DB_RUNS, &key, RECORD_RUN_NUMBER, &copy->run, sizeof(copy->run),
-	                           error);
-	if (!rc)
-		rc = store_writer_put_state(copy->writer, copy->run, &copy->state, error);
-	return rc ? rc : store_writer_commit(copy->writer, error);
 }
 
 static int
@@ -326,11 +317,38 @@ store_salvage_copy(struct store_salvage *salvage, struct store_writer *writer, c
 
 	if (!rc)
 		rc = salvage_read(&copy, false, report, error);
-	report->left.records += copy.bad;
-	report->whole = !rc && copy.has_state && !copy.bad && !copy.mended && is_nothing(&report->left);
-	if (!rc && report->whole)
-		return name_copy(&copy, error);
+	report->left.records += copy.bad ? copy.bad : copy.mended;
+	report->whole = !rc && is_nothing(&report->left);
+	report->made = copy.run;
+	report->state = copy.state.state;
+	if (report->whole)
+		return 0;
 	if (!rc)
 		rc = salvage_read(&copy, true, report, error);
+	report->made = copy.again;
 	return rc ? rc : remove_copy(&copy, error);
+}
+
+int
+store_salvage_name(struct store_writer *writer, const char *name, const struct store_salvage_report *report,
+                   struct portolan_error *error)
+{
+	struct store_key key = {.size = 0};
+	struct run_state_record state;
+	uint32_t other;
+	int rc = store_writer_begin(writer, error);
+
+	if (!rc)
+		rc = store_catalog_find(&writer->view, name, strlen(name), &other, error);
+	if (rc != VIEW_ABSENT)
+		return rc ? rc : error_set(error, STORE_E_EXISTS, "another run has the name '%s'", name);
+	store_key_add_bytes(&key, name, strlen(name));
+	rc = store_catalog_state(&writer->view, report->made, &state, error);
+	state.state = report->state;
+	if (!rc)
+		rc = store_writer_put(writer, DB_RUNS, &key, RECORD_RUN_NUMBER, &report->made, sizeof(report->made),
+		                      error);
+	if (!rc)
+		rc = store_writer_put_state(writer, report->made, &state, error);
+	return rc ? rc : store_writer_commit(writer, error);
 }

@@ -22,6 +22,8 @@ struct store_salvage_run {
 struct store_salvage_report {
 	uint64_t examples, epochs, observations;
 	bool whole;
+	uint32_t made;  /* its number in the new store */
+	uint32_t state; /* that it gets together with its name */
 	struct store_left left;
 };
 
@@ -30,13 +32,21 @@ struct store_salvage_report {
 int store_salvage_open(const char *directory, struct store_salvage **salvage, struct portolan_error *error);
 void store_salvage_close(struct store_salvage *salvage); /* NULL accepted */
 
+/* Was the page of the last commit damaged, so that what it stored may be missing? */
+bool store_salvage_is_older(const struct store_salvage *salvage);
+
 size_t store_salvage_runs(const struct store_salvage *salvage, const struct store_salvage_run **runs);
 
 /* Prepares a new, empty store: it gets the id of the damaged one, so that clients' spools belong to it. */
 int store_salvage_prepare(struct store_salvage *salvage, struct store_writer *writer, struct portolan_error *error);
 
-/* Copies a run into the new store, in several commits. */
+/* Copies a run into the new store, in several commits. It has no name yet; without one it is removed when the store is
+ * next opened for writing. */
 int store_salvage_copy(struct store_salvage *salvage, struct store_writer *writer, const struct store_salvage_run *run,
                        struct store_salvage_report *report, struct portolan_error *error);
+
+/* Gives it the name. STORE_E_EXISTS: another run has it. */
+int store_salvage_name(struct store_writer *writer, const char *name, const struct store_salvage_report *report,
+                       struct portolan_error *error);
 
 #endif

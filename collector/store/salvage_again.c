@@ -34,7 +34,8 @@ make_run(struct salvage_again *again, struct portolan_error *error)
 {
 	const struct salvage_copy *copy = again->copy;
 	const struct view *view = &copy->writer->view;
-	struct store_run_request request = {.name = {copy->name, strlen(copy->name)}, .examples = copy->state.declared};
+	struct store_run_request request = {
+	        .name = {copy->name, strlen(copy->name)}, .examples = copy->state.declared, .whole = true};
 	struct run_identity_record identity;
 	struct store_text *labels = NULL;
 	char **names = NULL, *copied = NULL;
@@ -84,7 +85,7 @@ make_sessions(struct salvage_again *again, struct portolan_error *error)
 }
 
 int
-salvage_again_begin(const struct salvage_copy *copy, struct salvage_again **again, struct portolan_error *error)
+salvage_again_begin(struct salvage_copy *copy, struct salvage_again **again, struct portolan_error *error)
 {
 	struct salvage_again *begun = calloc(1, sizeof(*begun));
 	int rc;
@@ -102,6 +103,7 @@ salvage_again_begin(const struct salvage_copy *copy, struct salvage_again **agai
 	if (rc == STORE_E_MEMORY)
 		return store_view_no_memory(&copy->writer->view, error);
 	rc = make_run(begun, error);
+	copy->again = begun->run;
 	return rc ? rc : make_sessions(begun, error);
 }
 
@@ -321,7 +323,6 @@ salvage_again_finish(struct salvage_again *again, const struct store_left *left,
 		rc = store_catalog_state(&copy->writer->view, again->run, &state, error);
 	if (rc)
 		return rc;
-	state.state = copy->state.state;
 	state.replaced = copy->state.replaced;
 	state.refused = copy->state.refused;
 	state.changed_labels = copy->state.changed_labels;

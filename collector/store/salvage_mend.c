@@ -1,6 +1,7 @@
 /*
  * salvage_mend.c: makes the copy of a damaged run readable: what all of its records depend on is made anew where it is
- * missing. A run whose number of examples is lost counts those that its records name.
+ * missing. A run whose number of examples is lost counts those that its records name. If it has no ids, it had declared
+ * its examples; but if ids may be lost, none are made up.
  */
 #include "salvage_parts.h"
 
@@ -111,7 +112,7 @@ salvage_mend_run(struct salvage_copy *copy, struct portolan_error *error)
 	if (!rc && !copy->has_state) {
 		rc = count_rows(copy, error);
 		copy->state.state = STORE_CLOSED;
-		copy->state.declared = copy->state.id_kind ? 0 : copy->state.rows;
+		copy->state.declared = copy->state.id_kind || copy->bad_ids ? 0 : copy->state.rows;
 		copy->state.id_kind = copy->state.id_kind ? copy->state.id_kind : STORE_ID_INT;
 		copy->state.columns = UINT64_MAX;
 		copy->mended = true;

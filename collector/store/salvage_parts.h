@@ -15,13 +15,14 @@
 /* A run whose records were copied, and have no name. */
 struct salvage_copy {
 	struct store_writer *writer;
-	uint32_t run;
+	uint32_t run, again; /* `again`: in which its observations are stored anew */
 	const char *name;
 	struct run_state_record state; /* as it was stored, or made anew */
 	bool has_state;
 	bool mended;      /* a session, or a record that every run has, was missing */
 	bool may_miss;    /* records may be missing without a trace */
 	bool bad_columns; /* of the columns, records are missing, or may be */
+	bool bad_ids;     /* and of the ids */
 	uint64_t bad;     /* records that were found damaged */
 };
 
@@ -48,7 +49,7 @@ int salvage_mend_epochs(struct salvage_copy *copy, struct salvage_epoch **epochs
 /* salvage_read.c */
 
 /* Reads the copy, and counts what it has and lacks; removes what is incomplete. With `again`: stores its observations
- * in another run, which gets the name. */
+ * in another run, `copy->again`. */
 int salvage_read(struct salvage_copy *copy, bool again, struct store_salvage_report *report,
                  struct portolan_error *error);
 
@@ -65,7 +66,7 @@ struct salvage_ids {
 
 struct salvage_again;
 
-int salvage_again_begin(const struct salvage_copy *copy, struct salvage_again **again, struct portolan_error *error);
+int salvage_again_begin(struct salvage_copy *copy, struct salvage_again **again, struct portolan_error *error);
 /* Stores the observations of a chunk whose ids are known; `examples` has their labels. */
 int salvage_again_put(struct salvage_again *again, uint32_t epoch, const struct merge_chunk *image,
                       const struct merge_chunk *examples, const struct salvage_ids *ids, struct portolan_error *error);

@@ -148,7 +148,7 @@ struct store_left {
 	uint64_t chunks;       /* that lack something: each is an epoch of at most STORE_CHUNK examples */
 	uint64_t examples;     /* whose ids are lost, with all that was observed of them */
 	uint64_t observations; /* as far as they can be counted */
-	uint64_t records;      /* that were found, but are damaged */
+	uint64_t records;      /* that were found damaged, or are missing; as far as they can be counted */
 };
 
 struct store_counters {

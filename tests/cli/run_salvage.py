@@ -12,10 +12,11 @@ import json
 import os
 import random
 import shutil
-import struct
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 import numpy as np
 
@@ -41,7 +42,7 @@ class Pages:
     """Which pages hold records of which run; `paths`: the branches that lead to them."""
 
     def __init__(self, data):
-        self.data, self.own, self.paths, self.names = data, {}, {}, {}
+        self.data, self.own, self.paths, self.names, self.of = data, {}, {}, {}, {}
         metas = [n for n in (0, 1) if u(data, n * PAGE + 16, 4) == 0xBEEFC0DE]
         self.meta = max(metas, key=lambda n: u(data, n * PAGE + 144, 8))
         at = self.meta * PAGE
@@ -52,6 +53,7 @@ class Pages:
         self.free = {p for path, nodes in self.leaves(u(data, at + 40 + 40, 8)) for p in [*path, *(q for _, _, o in nodes for q in o)]}
         for name, root in databases.items():
             for path, nodes in self.leaves(root):
+                self.of.setdefault(name, set()).add(path[-1])
                 for key, value, overflow in nodes:
                     if name in (b"meta", b"removals"):
                         continue
@@ -172,9 +174,11 @@ def check_case(case, pages, data, originals, folder, counts):
         assert touched & (pages.roots | {0, 1}) and not os.path.exists(new), (case, manner, done.stderr)
         counts["nothing"] += 1
         return
-    report = {run["run"]: run for run in json.loads(done.stdout)["runs"]}
-    assert done.returncode == (0 if all(run["salvaged"] == "whole" for run in report.values()) else 3), done
-    there = {row["name"] for row in csv.DictReader(io.StringIO(portolan("-q", "runs", "--store", new).stdout))}
+    report, older = {run["run"]: run for run in json.loads(done.stdout)["runs"]}, json.loads(done.stdout)["older"]
+    assert all((run["salvaged"] == "part") == any(run["left"].values()) for run in report.values() if run["salvaged"] != "nothing"), report
+    assert done.returncode == (0 if all(run["salvaged"] == "whole" for run in report.values()) and not older else 3), done
+    assert older <= bool(touched & (pages.roots | {0, 1})) and (older or manner == "bytes" or not touched & {0, 1}), (case, manner, older)
+    there = names_in(new)
     assert {find(name, pages) for name in there} <= set(originals), (case, manner, there)  # nothing that was removed
     assert there == {name for name, run in report.items() if run["salvaged"] != "nothing"}, (case, manner, there, report)
     portolan("check", "--store", new, ok=(0, 3))
@@ -204,6 +208,65 @@ def check_case(case, pages, data, originals, folder, counts):
         assert ("salvaged" in findings) == any(left.values()), (findings, left)
         assert not missing or left["observations"] or left["epochs"] or left["examples"], (case, manner, name, missing, left)
         counts["part"] += 1
+
+
+def names_in(store):
+    return {row["name"] for row in csv.DictReader(io.StringIO(portolan("-q", "runs", "--store", store).stdout))}
+
+
+def start_salvage(store, new):
+    return subprocess.Popen([PORTOLAND, "salvage", store, "-o", new, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def check_ids(pages, data, originals, folder):
+    """Where the state of runs and their ids are lost, no ids are made up."""
+    store, new, torn = os.path.join(folder, "idless"), os.path.join(folder, "idless-new"), bytearray(data)
+    os.mkdir(store)
+    for page in pages.of[b"run"] | pages.of[b"ids"]:
+        torn[page * PAGE:(page + 1) * PAGE] = bytes(PAGE)
+    with open(os.path.join(store, "data.mdb"), "wb") as file:
+        file.write(torn)
+    portolan("salvage", store, "-o", new, ok=(3,))
+    for name in names_in(new):
+        compare(name, originals[name][0], read(new, name))
+
+
+def check_killed(folder):
+    """A run whose process is killed, whenever that is, is in the new store if the report says so, and only then."""
+    store, new, outcomes = os.path.join(folder, "killed"), os.path.join(folder, "killed-new"), []
+    draw = np.random.RandomState(3)
+    p = draw.rand(60000).astype("f4")
+    batches = [stores.batch(epoch, range(at, at + 10000), p[:10000], p[:10000] > 0.5) for epoch in range(12) for at in range(0, 60000, 10000)]
+    stores.make_store(MAKE_STORE, store, [stores.run("large", batches), stores.run("small", [stores.batch(0, range(9), p[:9], p[:9] > 0.5)])])
+    path = os.path.join(store, "data.mdb")
+    with open(path, "rb") as file:
+        data = file.read()
+    pages = Pages(data)
+    large = [p for p in pages.own[pages.names["large"]] - pages.own[pages.names["small"]] - pages.roots if u(data, p * PAGE + 10, 2) == 4]
+    with open(path, "r+b") as file:
+        file.seek(large[0] * PAGE)
+        file.write(bytes(PAGE))
+    for attempt in range(16):
+        shutil.rmtree(new, ignore_errors=True)
+        began, salvage = time.monotonic(), start_salvage(store, new)
+        if attempt:
+            time.sleep(took * attempt / 16)
+            with open(f"/proc/{salvage.pid}/task/{salvage.pid}/children") as file:
+                for child in file.read().split():
+                    os.kill(int(child), signal.SIGKILL)
+        report = {run["run"]: run["salvaged"] for run in json.loads(salvage.communicate(timeout=120)[0])["runs"]}
+        took = took if attempt else time.monotonic() - began
+        assert names_in(new) == {name for name, salvaged in report.items() if salvaged != "nothing"}, (attempt, report, names_in(new))
+        outcomes.append(report["large"])
+    for number, (signum, share) in enumerate((s, n / 4) for s in (signal.SIGHUP, signal.SIGTERM) for n in range(1, 4)):
+        shutil.rmtree(new, ignore_errors=True)
+        salvage = start_salvage(store, new)
+        time.sleep(took * share)
+        salvage.send_signal(signum)
+        salvage.communicate(timeout=120)
+        assert salvage.returncode in (-signum, 3) and os.path.exists(new) == (salvage.returncode == 3), (number, salvage.returncode)
+        assert not os.path.exists(new + ".portolan-salvage"), "a salvage that a signal ended left its directory"
+    assert outcomes[0] == "part" and "nothing" in outcomes, outcomes
 
 
 def check_messages(pages, data, folder):
@@ -239,6 +302,8 @@ def main():
         assert any(pages.paths.values()), "no tree has a branch"
         originals = {name: (read(store, name), read(store, name, "metrics")) for name in pages.names}
         check_messages(pages, data, folder)
+        check_killed(folder)
+        check_ids(pages, data, originals, folder)
         for case in [int(sys.argv[4])] if len(sys.argv) > 4 else range(CASES):
             check_case(case, pages, data, originals, folder, counts)
     print(counts)
