@@ -166,6 +166,39 @@ class Damage(CollectorTest):
         bad.expect_error("run-damaged")
         self.log(good, 3)
 
+    def test_a_page_that_lmdb_asserts_while_it_records(self):
+        """The collector ends by itself, with a message and no core; nothing that it acknowledged goes with it."""
+        collector = self.collect()
+        clients = {run: self.client(collector.local) for run in ("one", "two")}
+        for run, client in clients.items():
+            client.open(run)
+            for sequence in range(1, 50):
+                client.batch(sequence, 0, range(sequence * 100, sequence * 100 + 100), [0.5] * 100, [1] * 100)
+        for client in clients.values():
+            client.wait_for(49)
+        with open(os.path.join(self.store, "data.mdb"), "r+b") as file:
+            sound = file.read()
+            for at in range(2 * 4096, len(sound), 4096):
+                if sound[at + 10:at + 12] == b"\2\0":  # a leaf becomes a branch without a key
+                    file.seek(at + 10)
+                    file.write(struct.pack("<HHH", 1, 16, 4096))
+        for client in clients.values():
+            client.batch(50, 1, [1], [0.25], [0])
+        self.assertEqual(collector.process.wait(DEADLINE), 1)
+        self.assertRegex(collector.process.stderr.read().splitlines()[-1],
+                         f"LMDB cannot read on .*; restore it from a backup, or copy what can be read: portolan salvage {self.store} -o NEW")
+        for client in clients.values():
+            while (frame := client.receive(0.2)) is not None:
+                self.assertNotEqual((frame["t"], frame.get("a")), ("ack", 50))
+        with open(os.path.join(self.store, "data.mdb"), "wb") as file:
+            file.write(sound)
+        again = self.collect()
+        for run, client in clients.items():
+            client.connect(again.local)
+            self.assertEqual(client.open(run)["a"], 49)
+            self.log(client, 50)
+            self.assertEqual(len(dump(self.store, run)[0]), 4902)
+
 
 if __name__ == "__main__":
     unittest.main()
