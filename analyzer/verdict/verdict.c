@@ -155,7 +155,7 @@ find_refused(const struct verdict *verdict, struct findings *findings)
 static void
 find_two_processes(const struct verdict *verdict, struct findings *findings)
 {
-	char who[2][128];
+	char who[2][192];
 
 	for (unsigned p = 0; p < 2 && verdict->has_two; p++) {
 		const struct store_process *process = &verdict->processes[p];

@@ -86,15 +86,12 @@ fill_gold_probs(const struct portolan_array *scores, size_t n, float *gold_prob,
 }
 
 /* Looks whether log_probs() would take the first logits of the run; what it derives from them is overwritten. */
-static void
+__attribute__((cold)) static void
 judge_logits(struct portolan_run *run, const struct portolan_batch *batch, const struct portolan_array *scores,
              uint32_t rows, const int32_t *gold, const struct signals_columns *columns, struct outcome *outcome)
 {
-	bool like;
+	const bool like = signals_from_probs(scores, rows, batch->classes, gold, columns, run->leave_out) == 0;
 
-	if (run->like_probs == UINT64_MAX || batch->classes == 1)
-		return;
-	like = signals_from_probs(scores, rows, batch->classes, gold, columns, run->leave_out) == 0;
 	run->like_probs += rows;
 	outcome->are_probs = like && run->like_probs >= PROBS_ENOUGH;
 	if (!like || outcome->are_probs)
@@ -146,7 +143,8 @@ fill_signals(struct portolan_run *run, const struct portolan_batch *batch, size_
 		arrays_read_i32(&batch->gold, first, rows, gold);
 	switch (batch->kind) {
 	case PORTOLAN_LOGITS:
-		judge_logits(run, batch, &scores, rows, gold, &columns, outcome);
+		if (run->like_probs != UINT64_MAX && batch->classes != 1)
+			judge_logits(run, batch, &scores, rows, gold, &columns, outcome);
 		return signals_from_logits(&scores, rows, batch->classes, gold, &columns, leave_out);
 	case PORTOLAN_PROBS:
 		return signals_from_probs(&scores, rows, batch->classes, gold, &columns, leave_out);

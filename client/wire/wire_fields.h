@@ -33,10 +33,11 @@ enum wire_need {
 struct wire_field {
 	enum wire_kind kind; /* of the frame; or WIRE_IN_COUNTS */
 	const char *key;     /* NULL ends the table */
-	enum wire_field_type type;
-	enum wire_need need;
+	enum wire_field_type type : 8; /* narrow, as the client library holds this table */
+	enum wire_need need : 8;
 	uint16_t offset, size; /* of the member; see WIRE_MEMBER */
-	uint64_t least, most;
+	uint16_t least;
+	uint64_t most;
 	const char *const *words;
 };
 

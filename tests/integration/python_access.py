@@ -1,6 +1,8 @@
 """Overwriting over TCP, and resuming a run that another process records: what a training loop sees."""
 
 import os
+import pathlib
+import shutil
 import subprocess
 import sys
 import time
@@ -50,8 +52,9 @@ def test_another_user_does_not_overwrite(collector, tmp_path):
     code = f"import portolan\nportolan.Run('run', endpoint={collector.tcp!r}, overwrite=True, spool='/tmp/none')"
     for folder in (tmp_path, *tmp_path.parents[:-2]):
         os.chmod(folder, 0o755)  # others can reach the store's directory, as in many a home
-    done = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", sys.executable, "-c", code],
-                          capture_output=True, text=True, timeout=DEADLINE)
+    package = shutil.copytree(pathlib.Path(portolan.__file__).parent, tmp_path / "package" / "portolan")  # theirs, wherever this one is
+    done = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/python3", "-c", code],
+                          capture_output=True, text=True, timeout=DEADLINE, env={**os.environ, "PYTHONPATH": str(package.parent)}, cwd="/")
     assert "Refused" in done.stderr and "portolan rm run" in done.stderr and "--keys" in done.stderr, done.stderr
     assert portolan.runs(store=collector.store)[0]["observations"] == 3
 
