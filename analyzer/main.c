@@ -1,9 +1,9 @@
 /* main.c: the program portolan: finds the command and runs it. */
+#include "base/message.h"
 #include "commands/commands.h"
 #include "files/mapping.h"
 #include "options/help.h"
 #include "options/options.h"
-#include "base/message.h"
 
 #include <portolan/portolan.h>
 #include <portolan/start.h>

@@ -1,9 +1,9 @@
 /* pages_main.c: a build-time program that prints man pages for scdoc: `pages` prints portolan(1), `pages NAME` the page
  * of a command. */
+#include "base/message.h"
 #include "commands/commands.h"
 #include "options/help.h"
 #include "options/options.h"
-#include "base/message.h"
 
 #include <portolan/portolan.h>
 

@@ -2,8 +2,8 @@
 #include "commands.h"
 
 #include "base/message.h"
-#include "options/options.h"
 #include "base/number.h"
+#include "options/options.h"
 #include "output/claims.h"
 #include "output/written.h"
 

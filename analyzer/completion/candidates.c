@@ -8,9 +8,9 @@
 #include "candidates.h"
 
 #include "measures/dynamics.h"
+#include "options/command.h"
 #include "options/help.h"
 #include "options/options.h"
-#include "options/command.h"
 #include "selection/selection.h"
 
 #include <portolan/store.h>

@@ -1,8 +1,8 @@
 /* completion.c: portolan completion: prints the completion scripts of three shells, and answers their questions. */
+#include "base/message.h"
 #include "candidates.h"
 #include "options/options.h"
 #include "output/output.h"
-#include "base/message.h"
 
 #include <errno.h>
 #include <string.h>

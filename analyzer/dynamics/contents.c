@@ -7,10 +7,10 @@
  */
 #include "contents.h"
 
-#include "verdict/run_report.h"
-#include "layout.h"
 #include "base/parallel.h"
+#include "layout.h"
 #include "records.h"
+#include "verdict/run_report.h"
 
 #include <portolan/error.h>
 

@@ -2,12 +2,12 @@
 #include "measures/dynamics.h"
 
 #include "base/arrays.h"
-#include "contents.h"
-#include "write.h"
-#include "options/format.h"
-#include "output/output.h"
 #include "base/message.h"
 #include "base/number.h"
+#include "contents.h"
+#include "options/format.h"
+#include "output/output.h"
+#include "write.h"
 
 #include <portolan/error.h>
 

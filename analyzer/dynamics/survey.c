@@ -1,8 +1,8 @@
 /* survey.c: only the column `correct` is read: it is the smallest one, and its presence is that of the observations. */
 #include "survey.h"
 
-#include "files/places.h"
 #include "base/parallel.h"
+#include "files/places.h"
 
 #include <portolan/error.h>
 

@@ -11,10 +11,10 @@
 #include "write.h"
 
 #include "base/arrays.h"
-#include "tables/table_npy.h"
 #include "base/parallel.h"
 #include "records.h"
 #include "survey.h"
+#include "tables/table_npy.h"
 
 #include <portolan/error.h>
 #include <progress.h>

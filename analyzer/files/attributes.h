@@ -9,8 +9,8 @@
 #ifndef ATTRIBUTES_H
 #define ATTRIBUTES_H
 
-#include "join.h"
 #include "base/names.h"
+#include "join.h"
 
 enum attribute_kind { ATTRIBUTE_NUMBER, ATTRIBUTE_CATEGORY };
 

@@ -1,8 +1,8 @@
 /* list.c: see list.h. */
 #include "list.h"
 
-#include "npy_read.h"
 #include "base/number.h"
+#include "npy_read.h"
 #include "records.h"
 
 #include <portolan/error.h>

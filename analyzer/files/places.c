@@ -3,9 +3,9 @@
 #include "places.h"
 
 #include "base/arrays.h"
-#include "list.h"
 #include "base/message.h"
 #include "base/number.h"
+#include "list.h"
 
 #include <portolan/error.h>
 

@@ -1,6 +1,6 @@
 /* backup.c: portolan backup: a copy of the store; portoland makes it. */
-#include "options/options.h"
 #include "handover.h"
+#include "options/options.h"
 
 const struct command backup_command = {
         .name = "backup",

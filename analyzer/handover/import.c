@@ -1,6 +1,6 @@
 /* import.c: portolan import: recorded files become a run; portoland does it. */
-#include "options/options.h"
 #include "handover.h"
+#include "options/options.h"
 
 struct import_request {
 	struct common_options common;

@@ -1,6 +1,6 @@
 /* keygen.c: portolan keygen: keys for a collector that other machines may reach; portoland makes them. */
-#include "options/options.h"
 #include "handover.h"
+#include "options/options.h"
 
 struct keygen_request {
 	struct common_options common;

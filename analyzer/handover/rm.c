@@ -1,7 +1,7 @@
 /* rm.c: portolan rm: removes a run; portoland does it. On a terminal it asks first. */
-#include "options/options.h"
-#include "handover.h"
 #include "base/message.h"
+#include "handover.h"
+#include "options/options.h"
 
 #include <stdio.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* salvage.c: portolan salvage: copies what can be read of a damaged store; portoland does it. */
-#include "options/options.h"
 #include "handover.h"
+#include "options/options.h"
 
 struct salvage_request {
 	struct common_options common;

@@ -8,8 +8,8 @@
  */
 #include "drawing.h"
 
-#include "measures/trace.h"
 #include "base/parallel.h"
+#include "measures/trace.h"
 
 #include <portolan/error.h>
 #include <progress.h>

@@ -1,8 +1,8 @@
 /* drawing_text.c: the texts on a map: its title, and how many of the examples it shows. */
 #include "drawing.h"
 
-#include "measures/measures.h"
 #include "base/number.h"
+#include "measures/measures.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -5,15 +5,15 @@
  */
 #include "html_file.h"
 
-#include "serve/answers.h"
 #include "html_data.h"
+#include "serve/answers.h"
 #include "serve/page.h"
 
-#include "map_sample.h"
-#include "source.h"
-#include "output/report.h"
 #include "base/number.h"
+#include "map_sample.h"
+#include "output/report.h"
 #include "selection/manifest.h"
+#include "source.h"
 
 #include <portolan/error.h>
 

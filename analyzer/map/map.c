@@ -4,12 +4,12 @@
  * Beside FILE.png stand FILE.gp and FILE.map-data, from which gnuplot draws the same picture again. gnuplot draws under
  * a temporary name; only a whole picture gets the name asked for.
  */
-#include "options/glue_option.h"
+#include "base/message.h"
+#include "base/number.h"
 #include "drawing.h"
 #include "map_html.h"
 #include "map_report.h"
-#include "base/message.h"
-#include "base/number.h"
+#include "options/glue_option.h"
 #include "options/options.h"
 #include "selection/rule_options.h"
 

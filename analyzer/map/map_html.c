@@ -1,10 +1,10 @@
 /* map_html.c: see map_html.h. */
 #include "map_html.h"
 
-#include "output/report.h"
 #include "base/message.h"
 #include "base/number.h"
 #include "html_file.h"
+#include "output/report.h"
 
 #include <string.h>
 

@@ -6,10 +6,10 @@
 #ifndef MAP_SOURCE_H
 #define MAP_SOURCE_H
 
-#include "measures/dynamics.h"
 #include "files/attributes.h"
 #include "map.h"
 #include "map_maker.h"
+#include "measures/dynamics.h"
 
 struct map_source_request {
 	const char *x, *y;

@@ -8,8 +8,8 @@
 #include "source_parts.h"
 
 #include "base/arrays.h"
-#include "files/list.h"
 #include "base/number.h"
+#include "files/list.h"
 
 #include <portolan/error.h>
 

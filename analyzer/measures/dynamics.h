@@ -10,11 +10,11 @@
 #ifndef DYNAMICS_H
 #define DYNAMICS_H
 
-#include "verdict/verdict.h"
 #include "base/ids.h"
 #include "measures.h"
 #include "never_learned.h"
 #include "run_query.h"
+#include "verdict/verdict.h"
 
 struct dynamics_column {
 	char name[272];  /* of a measure, or of a user's column, with mean_ before it if a measure has the same name */

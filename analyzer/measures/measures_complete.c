@@ -12,8 +12,8 @@
  */
 #include "measures_complete.h"
 
-#include "log_product.h"
 #include "base/widths.h"
+#include "log_product.h"
 
 #include <math.h>
 #include <string.h>

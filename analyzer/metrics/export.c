@@ -12,9 +12,9 @@
 #include "export.h"
 
 #include "base/arrays.h"
+#include "base/parallel.h"
 #include "files/places.h"
 #include "measures/scan.h"
-#include "base/parallel.h"
 #include "tables/table_npy.h"
 
 #include <portolan/error.h>

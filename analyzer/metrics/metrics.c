@@ -1,7 +1,7 @@
 /* metrics.c: portolan metrics: every example's measures, in five formats. */
+#include "export.h"
 #include "measures/dynamics.h"
 #include "options/format.h"
-#include "export.h"
 #include "output/output.h"
 
 #include <portolan/error.h>

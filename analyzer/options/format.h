@@ -2,8 +2,8 @@
 #ifndef OPTIONS_FORMAT_H
 #define OPTIONS_FORMAT_H
 
-#include "options.h"
 #include "files/records.h"
+#include "options.h"
 #include "output/rows.h"
 
 /*

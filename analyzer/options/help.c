@@ -10,10 +10,10 @@
  */
 #include "help.h"
 
+#include "base/message.h"
 #include "checks.h"
 #include "options.h"
 #include "pager.h"
-#include "base/message.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,13 +7,13 @@
  */
 #include "options.h"
 
-#include "checks.h"
-#include "measures/measures.h"
-#include "help.h"
-#include "output/claims.h"
 #include "base/message.h"
 #include "base/style.h"
 #include "base/suggest.h"
+#include "checks.h"
+#include "help.h"
+#include "measures/measures.h"
+#include "output/claims.h"
 #include "values.h"
 
 #include <stdarg.h>

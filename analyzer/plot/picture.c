@@ -7,10 +7,10 @@
  */
 #include "picture.h"
 
+#include "base/message.h"
 #include "describe.h"
 #include "output/claims.h"
 #include "output/output.h"
-#include "base/message.h"
 
 #include <portolan/error.h>
 #include <progress.h>

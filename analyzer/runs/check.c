@@ -4,10 +4,10 @@
  * The work is done in a process of its own: LMDB trusts its pages, so that reading a file damaged there may end with a
  * signal, which is an answer too.
  */
-#include "verdict/counters.h"
 #include "base/message.h"
-#include "options/format.h"
 #include "check_report.h"
+#include "options/format.h"
+#include "verdict/counters.h"
 
 #include <portolan/error.h>
 

@@ -1,9 +1,9 @@
 /* check_report.c: the report on one run, for people and for programs. */
 #include "check_report.h"
 
-#include "verdict/counters.h"
-#include "output/rows.h"
 #include "base/number.h"
+#include "output/rows.h"
+#include "verdict/counters.h"
 
 static const char *
 verdict_of(const struct completeness *result)

@@ -2,8 +2,8 @@
 #ifndef CHECK_REPORT_H
 #define CHECK_REPORT_H
 
-#include "verdict/completeness.h"
 #include "output/report.h"
+#include "verdict/completeness.h"
 
 /* An object, which the caller ends. */
 void check_report_run(struct report *report, const struct completeness *result);

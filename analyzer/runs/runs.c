@@ -1,8 +1,8 @@
 /* runs.c: portolan runs: the runs in the store, one line each. */
-#include "verdict/run_report.h"
 #include "base/message.h"
 #include "options/format.h"
 #include "output/rows.h"
+#include "verdict/run_report.h"
 
 #include <portolan/store.h>
 

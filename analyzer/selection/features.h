@@ -2,8 +2,8 @@
 #ifndef FEATURES_H
 #define FEATURES_H
 
-#include "measures/dynamics.h"
 #include "files/npy_read.h"
+#include "measures/dynamics.h"
 
 #define FEATURES_NO_ROW UINT32_MAX
 

@@ -2,8 +2,8 @@
 #include "pool.h"
 
 #include "base/arrays.h"
-#include "files/list.h"
 #include "base/number.h"
+#include "files/list.h"
 
 #include <portolan/error.h>
 

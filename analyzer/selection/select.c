@@ -4,9 +4,9 @@
  * Joined lines come in rank order, like ids do: the first lines are the most ambiguous (hardest, …) ones. The file is
  * mapped, so that takes no memory for its text.
  */
-#include "files/join.h"
 #include "base/message.h"
 #include "base/parallel.h"
+#include "files/join.h"
 #include "select_files.h"
 #include "select_options.h"
 #include "trajectories.h"

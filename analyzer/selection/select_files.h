@@ -2,8 +2,8 @@
 #ifndef SELECT_FILES_H
 #define SELECT_FILES_H
 
-#include "select_options.h"
 #include "manifest.h"
+#include "select_options.h"
 
 /* Is a manifest to be written? It needs gold labels. */
 bool select_has_manifest(const struct select_request *request);

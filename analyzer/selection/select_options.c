@@ -6,10 +6,10 @@
  */
 #include "select_options.h"
 
-#include "options/format.h"
 #include "base/message.h"
-#include "rule_options.h"
+#include "options/format.h"
 #include "options/glue_option.h"
+#include "rule_options.h"
 #include "select_files.h"
 
 #include <string.h>

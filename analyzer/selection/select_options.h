@@ -2,11 +2,11 @@
 #ifndef SELECT_OPTIONS_H
 #define SELECT_OPTIONS_H
 
-#include "measures/aggregate.h"
 #include "base/number.h"
+#include "measures/aggregate.h"
 #include "options/options.h"
-#include "select_output.h"
 #include "pool.h"
+#include "select_output.h"
 #include "selection_plan.h"
 
 #define SELECT_FRACTIONS_MAX 32

@@ -1,12 +1,12 @@
 /* select_output.c: ids, tables, arrays, or the user's own lines. */
 #include "select_output.h"
 
-#include "files/join.h"
-#include "options/format.h"
 #include "base/message.h"
-#include "files/lines.h"
-#include "output/npy.h"
 #include "base/number.h"
+#include "files/join.h"
+#include "files/lines.h"
+#include "options/format.h"
+#include "output/npy.h"
 #include "tables/table.h"
 
 #include <json_line.h>

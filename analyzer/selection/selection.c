@@ -7,15 +7,15 @@
  */
 #include "selection.h"
 
+#include "base/arrays.h"
 #include "beta.h"
 #include "data_iq.h"
-#include "base/arrays.h"
 #include "region_list.h"
-#include "strata.h"
-#include "trajectories.h"
 #include "statistics/k_center.h"
 #include "statistics/random.h"
 #include "statistics/top.h"
+#include "strata.h"
+#include "trajectories.h"
 
 #include <portolan/error.h>
 #include <progress.h>

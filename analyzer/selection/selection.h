@@ -7,10 +7,10 @@
 #ifndef SELECTION_H
 #define SELECTION_H
 
-#include "measures/dynamics.h"
-#include "features.h"
-#include "regions.h"
 #include "base/sort.h"
+#include "features.h"
+#include "measures/dynamics.h"
+#include "regions.h"
 
 enum selection_kind {
 	SELECT_MEASURE,

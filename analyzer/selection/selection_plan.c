@@ -8,8 +8,8 @@
  */
 #include "selection_plan.h"
 
-#include "classes.h"
 #include "base/arrays.h"
+#include "classes.h"
 
 #include <portolan/error.h>
 

@@ -5,11 +5,11 @@
 #include "examples.h"
 #include "word_shares.h"
 
+#include "base/number.h"
 #include "output/output.h"
 #include "output/report.h"
-#include "tables/table.h"
-#include "base/number.h"
 #include "selection/manifest.h"
+#include "tables/table.h"
 
 #include <portolan/error.h>
 

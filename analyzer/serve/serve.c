@@ -5,13 +5,13 @@
  * --end-with-stdin, the program that started this one holds the other end of standard input; however that program ends,
  * the pipe is closed.
  */
-#include "files/content.h"
-#include "options/glue_option.h"
-#include "options/options.h"
 #include "base/message.h"
 #include "browser.h"
-#include "listen.h"
 #include "certificate.h"
+#include "files/content.h"
+#include "listen.h"
+#include "options/glue_option.h"
+#include "options/options.h"
 #include "server.h"
 #include "token.h"
 

@@ -2,8 +2,8 @@
 #include "answers.h"
 #include "colours.h"
 
-#include "verdict/run_report.h"
 #include "selection/regions.h"
+#include "verdict/run_report.h"
 #include "watch/frame.h"
 
 #include <portolan/error.h>

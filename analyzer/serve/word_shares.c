@@ -1,8 +1,8 @@
 /* word_shares.c: counts the texts with each word, in the selection and outside it; a text counts a word once. */
 #include "word_shares.h"
 
-#include "tokens/tokenizer.h"
 #include "base/names.h"
+#include "tokens/tokenizer.h"
 
 #include <portolan/error.h>
 

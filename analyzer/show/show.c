@@ -1,6 +1,6 @@
 /* show.c: portolan show: the story of some examples. */
-#include "options/glue_option.h"
 #include "options/format.h"
+#include "options/glue_option.h"
 #include "show_report.h"
 
 #include <portolan/error.h>

@@ -4,10 +4,10 @@
  */
 #include "show_report.h"
 
-#include "output/rows.h"
 #include "base/number.h"
-#include "serve/examples.h"
 #include "base/terminal.h"
+#include "output/rows.h"
+#include "serve/examples.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 
 #include "base/number.h"
 
-#include "table_npy.h"
 #include "output/text.h"
+#include "table_npy.h"
 
 #include <portolan/error.h>
 

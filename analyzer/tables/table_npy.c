@@ -5,9 +5,9 @@
  * each inner loop reads one array and writes with one stride, and no row costs a call. If the rows follow one another,
  * as in most tables, the arrays are read directly; else a tile of each is gathered first.
  */
-#include "output/npy.h"
 #include "base/message.h"
 #include "base/number.h"
+#include "output/npy.h"
 #include "table_npy.h"
 
 #include <portolan/error.h>

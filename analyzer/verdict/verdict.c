@@ -19,9 +19,9 @@
  */
 #include "verdict.h"
 
-#include "completeness.h"
 #include "base/message.h"
 #include "base/number.h"
+#include "completeness.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -3,10 +3,10 @@
  *
  * The sums are those of portolan watch and the live page (watch/live.h), taken once.
  */
-#include "options/format.h"
-#include "output/rows.h"
 #include "base/message.h"
 #include "live.h"
+#include "options/format.h"
+#include "output/rows.h"
 
 #include <portolan/error.h>
 

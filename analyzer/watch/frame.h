@@ -5,8 +5,8 @@
 #ifndef FRAME_H
 #define FRAME_H
 
-#include "live.h"
 #include "base/terminal.h"
+#include "live.h"
 #include "output/rows.h"
 
 #include <stdio.h>

@@ -8,8 +8,8 @@
  */
 #include "live.h"
 
-#include "verdict/completeness.h"
 #include "collector_lock.h"
+#include "verdict/completeness.h"
 
 #include <portolan/error.h>
 

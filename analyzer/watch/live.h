@@ -8,8 +8,8 @@
 #ifndef LIVE_H
 #define LIVE_H
 
-#include "verdict/verdict.h"
 #include "tally.h"
+#include "verdict/verdict.h"
 
 #include <sys/types.h>
 

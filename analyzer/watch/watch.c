@@ -4,12 +4,12 @@
  * Signals are blocked, and waited for between two looks, so no handler runs, and Ctrl-C is an ordinary way to end. A
  * long look is followed by a longer wait, so that looking takes at most a tenth of the time.
  */
-#include "output/report.h"
 #include "base/message.h"
 #include "base/style.h"
-#include "options/options.h"
 #include "base/terminal.h"
 #include "frame.h"
+#include "options/options.h"
+#include "output/report.h"
 
 #include <portolan/clock.h>
 

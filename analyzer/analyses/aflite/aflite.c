@@ -5,11 +5,11 @@
  * examples that are kept are written last, after which the checkpoint is no longer needed.
  */
 #include "aflite.h"
-#include "checkpoint.h"
-#include "status.h"
-#include "options/format.h"
 #include "base/message.h"
 #include "base/number.h"
+#include "checkpoint.h"
+#include "options/format.h"
+#include "status.h"
 
 #include <portolan/error.h>
 

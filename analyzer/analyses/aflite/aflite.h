@@ -3,9 +3,9 @@
 #define COMMANDS_AFLITE_H
 
 #include "input.h"
-#include "report.h"
-#include "plot/picture.h"
 #include "options/options.h"
+#include "plot/picture.h"
+#include "report.h"
 
 struct aflite_request {
 	struct common_options common;

@@ -1,10 +1,10 @@
 /* aflite_options.c: the words of portolan aflite; sizes that were not said depend on the data, so they come later. */
 #include "aflite.h"
 
-#include "options/glue_option.h"
-#include "options/format.h"
-#include "plot/chart.h"
 #include "base/parallel.h"
+#include "options/format.h"
+#include "options/glue_option.h"
+#include "plot/chart.h"
 #include "selection/manifest.h"
 
 #include <string.h>

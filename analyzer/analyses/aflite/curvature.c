@@ -8,9 +8,9 @@
  */
 #include "curvature.h"
 
+#include "base/parallel.h"
 #include "factor.h"
 #include "gram.h"
-#include "base/parallel.h"
 
 #include <portolan/error.h>
 

@@ -6,9 +6,9 @@
  */
 #include "filter_parts.h"
 
+#include "base/parallel.h"
 #include "lockstep.h"
 #include "predict.h"
-#include "base/parallel.h"
 #include "sweep.h"
 
 #include <portolan/error.h>

@@ -2,11 +2,11 @@
  * compared. */
 #include "report.h"
 
-#include "files/lines.h"
-#include "tables/table.h"
-#include "plot/chart.h"
 #include "base/number.h"
+#include "files/lines.h"
+#include "plot/chart.h"
 #include "statistics/random.h"
+#include "tables/table.h"
 
 #include <portolan/error.h>
 

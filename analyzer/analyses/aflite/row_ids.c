@@ -1,9 +1,9 @@
 /* row_ids.c: ids that are read are texts, whatever they look like; each must be another. */
 #include "row_ids.h"
 
+#include "base/names.h"
 #include "files/join.h"
 #include "files/list.h"
-#include "base/names.h"
 
 #include <portolan/error.h>
 

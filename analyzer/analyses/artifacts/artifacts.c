@@ -1,11 +1,11 @@
 /* artifacts.c: portolan artifacts: which tokens give the label away. */
 #include "artifacts.h"
 
-#include "sides_chart.h"
-#include "options/glue_option.h"
-#include "options/format.h"
 #include "base/message.h"
 #include "base/number.h"
+#include "options/format.h"
+#include "options/glue_option.h"
+#include "sides_chart.h"
 
 #include <portolan/error.h>
 

@@ -2,11 +2,11 @@
 #ifndef ARTIFACTS_H
 #define ARTIFACTS_H
 
-#include "sides.h"
 #include "corpus_options.h"
 #include "files/join.h"
 #include "output/rows.h"
 #include "plot/picture.h"
+#include "sides.h"
 
 struct artifacts {
 	struct corpus_options corpus_options;

@@ -1,9 +1,9 @@
 /* artifacts_sides.c: portolan artifacts --run: how a model did where a token says the label, and where it does not. */
 #include "artifacts.h"
 
-#include "plot/chart.h"
 #include "base/message.h"
 #include "base/number.h"
+#include "plot/chart.h"
 
 #include <portolan/error.h>
 

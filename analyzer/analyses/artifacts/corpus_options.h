@@ -2,8 +2,8 @@
 #ifndef CORPUS_OPTIONS_H
 #define CORPUS_OPTIONS_H
 
-#include "ranking.h"
 #include "options/options.h"
+#include "ranking.h"
 
 /* Both requests begin with this struct, so that one table serves them. */
 struct corpus_options {

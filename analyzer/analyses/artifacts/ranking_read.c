@@ -2,8 +2,8 @@
  * that table's, the numbers of tokens and labels those of the data at hand. */
 #include "ranking.h"
 
-#include "files/fields.h"
 #include "base/number.h"
+#include "files/fields.h"
 
 #include <portolan/error.h>
 

@@ -5,8 +5,8 @@
 #ifndef SIDES_H
 #define SIDES_H
 
-#include "measures/dynamics.h"
 #include "holders.h"
+#include "measures/dynamics.h"
 
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /* upsample.c: portolan upsample: repeats the records that contradict tokens which give a label away. */
-#include "options/format.h"
-#include "plot/chart.h"
 #include "base/message.h"
 #include "base/number.h"
+#include "options/format.h"
+#include "plot/chart.h"
 #include "selection/manifest.h"
 #include "upsample.h"
 

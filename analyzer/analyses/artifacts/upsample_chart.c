@@ -2,8 +2,8 @@
  * be balanced told apart, and joined by a line. */
 #include "upsample.h"
 
-#include "plot/chart.h"
 #include "base/number.h"
+#include "plot/chart.h"
 
 #include <portolan/error.h>
 

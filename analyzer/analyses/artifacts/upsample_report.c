@@ -1,8 +1,8 @@
 /* upsample_report.c: the effect of up-sampling, as text or JSON. */
 #include "upsample.h"
 
-#include "output/rows.h"
 #include "base/number.h"
+#include "output/rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,20 +5,20 @@
  * The runs are held side by side, as numbers per example: every pair is compared from memory. Put together
  * (--average), only two are held at a time.
  */
-#include "base/arrays.h"
 #include "compare_report.h"
 
-#include "early_stopping.h"
-#include "pairs.h"
-#include "measures/aggregate.h"
-#include "plot/chart.h"
-#include "plot/picture.h"
+#include "base/arrays.h"
 #include "base/message.h"
 #include "base/number.h"
+#include "early_stopping.h"
+#include "measures/aggregate.h"
 #include "options/format.h"
-#include "tables/table.h"
-#include "selection/rule_options.h"
+#include "pairs.h"
+#include "plot/chart.h"
+#include "plot/picture.h"
 #include "selection/region_list.h"
+#include "selection/rule_options.h"
+#include "tables/table.h"
 
 #include <portolan/error.h>
 #include <progress.h>

@@ -3,9 +3,9 @@
 #define COMPARE_REPORT_H
 
 #include "early_stopping.h"
-#include "pairs.h"
 #include "options/options.h"
 #include "output/rows.h"
+#include "pairs.h"
 
 struct compare_pair {
 	const char *run_a, *run_b;

@@ -6,8 +6,8 @@
  */
 #include "pairs.h"
 
-#include "measures/aggregate.h"
 #include "base/arrays.h"
+#include "measures/aggregate.h"
 #include "statistics/correlation.h"
 
 #include <portolan/error.h>

@@ -2,8 +2,8 @@
 #ifndef COLUMNS_H
 #define COLUMNS_H
 
-#include "measures/dynamics.h"
 #include "files/attributes.h"
+#include "measures/dynamics.h"
 #include "summary.h"
 
 #define COLUMNS_MAX 64

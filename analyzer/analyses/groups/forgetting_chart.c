@@ -2,8 +2,8 @@
  * height for the others. */
 #include "forgetting.h"
 
-#include "plot/chart.h"
 #include "base/number.h"
+#include "plot/chart.h"
 
 #include <portolan/error.h>
 

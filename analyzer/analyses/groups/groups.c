@@ -1,8 +1,8 @@
 /* groups.c: portolan groups: how a selection differs from the whole; or how often examples were forgotten. */
 #include "base/arrays.h"
-#include "options/glue_option.h"
 #include "groups.h"
 #include "options/format.h"
+#include "options/glue_option.h"
 #include "plot/chart.h"
 #include "selection/rule_options.h"
 

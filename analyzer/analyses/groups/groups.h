@@ -3,8 +3,8 @@
 #define COMMANDS_GROUPS_H
 
 #include "columns.h"
-#include "options/options.h"
 #include "forgetting.h"
+#include "options/options.h"
 #include "plot/picture.h"
 #include "selection/selection.h"
 

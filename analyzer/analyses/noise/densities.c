@@ -5,8 +5,8 @@
 #include "densities.h"
 
 #include "base/arrays.h"
-#include "plot/chart.h"
 #include "base/number.h"
+#include "plot/chart.h"
 
 #include <portolan/error.h>
 

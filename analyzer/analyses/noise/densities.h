@@ -3,8 +3,8 @@
 #ifndef DENSITIES_H
 #define DENSITIES_H
 
-#include "measures/dynamics.h"
 #include "flips.h"
+#include "measures/dynamics.h"
 #include "plot/picture.h"
 #include "statistics/mixture.h"
 

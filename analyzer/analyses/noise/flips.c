@@ -7,9 +7,9 @@
 #include "flips.h"
 
 #include "base/arrays.h"
+#include "base/number.h"
 #include "files/join.h"
 #include "tables/table.h"
-#include "base/number.h"
 
 #include <portolan/error.h>
 

@@ -8,8 +8,8 @@
 #ifndef NOISE_MODEL_H
 #define NOISE_MODEL_H
 
-#include "measures/dynamics.h"
 #include "flips.h"
+#include "measures/dynamics.h"
 #include "statistics/logistic.h"
 
 /* The score on held-out examples: how many were called mislabelled, and how many of these were. */

@@ -2,8 +2,8 @@
 #include "model.h"
 
 #include "files/content.h"
-#include "output/report.h"
 #include "output/output.h"
+#include "output/report.h"
 
 #include <portolan/error.h>
 

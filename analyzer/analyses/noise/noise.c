@@ -7,8 +7,8 @@
 
 #include "options/format.h"
 #include "plot/chart.h"
-#include "selection/rule_options.h"
 #include "selection/manifest.h"
+#include "selection/rule_options.h"
 
 #include <string.h>
 

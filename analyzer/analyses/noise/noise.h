@@ -3,10 +3,10 @@
 #ifndef NOISE_H
 #define NOISE_H
 
-#include "suspects.h"
-#include "plot/picture.h"
 #include "options/options.h"
+#include "plot/picture.h"
 #include "selection/regions.h"
+#include "suspects.h"
 
 enum noise_method { NOISE_METHOD_FLIPS, NOISE_METHOD_AUM };
 

@@ -1,10 +1,10 @@
 /* noise_cut.c: noise aum and noise confident: where the cut is taken from the run itself, by a rule of a paper. */
 #include "noise_scored.h"
 
-#include "confident.h"
-#include "threshold_samples.h"
 #include "base/message.h"
 #include "base/number.h"
+#include "confident.h"
+#include "threshold_samples.h"
 
 #include <portolan/error.h>
 

@@ -2,11 +2,11 @@
 #include "noise.h"
 
 #include "base/arrays.h"
+#include "base/message.h"
+#include "base/number.h"
 #include "densities.h"
 #include "flips.h"
 #include "model.h"
-#include "base/message.h"
-#include "base/number.h"
 #include "output/rows.h"
 
 #include <math.h>

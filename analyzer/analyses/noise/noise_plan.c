@@ -3,8 +3,8 @@
 
 #include "base/arrays.h"
 #include "flips.h"
-#include "threshold_samples.h"
 #include "selection/manifest.h"
+#include "threshold_samples.h"
 
 /* As beside a selection: what is planned is one. */
 static void

@@ -2,10 +2,10 @@
 #include "noise_scored.h"
 
 #include "base/arrays.h"
-#include "densities.h"
-#include "model.h"
 #include "base/message.h"
 #include "base/number.h"
+#include "densities.h"
+#include "model.h"
 #include "statistics/mixture.h"
 
 #include <portolan/error.h>

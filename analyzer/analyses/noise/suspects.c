@@ -2,8 +2,8 @@
 #include "suspects.h"
 
 #include "base/arrays.h"
-#include "tables/table.h"
 #include "selection/selection.h"
+#include "tables/table.h"
 
 #include <portolan/error.h>
 

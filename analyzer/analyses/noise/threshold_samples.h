@@ -9,8 +9,8 @@
 #ifndef THRESHOLD_SAMPLES_H
 #define THRESHOLD_SAMPLES_H
 
-#include "measures/dynamics.h"
 #include "flips.h"
+#include "measures/dynamics.h"
 
 /*
  * Draws the share `fraction` of the observed examples (rounded half up) among those with a label, in ascending order of

@@ -2,9 +2,9 @@
 #include "unit.h"
 
 #include "artifacts/balance.h"
+#include "files/fields.h"
 #include "tokens/tokenizer.h"
 #include "tokens/tokenizer_unicode.h"
-#include "files/fields.h"
 
 #include <unistr.h>
 

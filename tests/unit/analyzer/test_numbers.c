@@ -2,9 +2,9 @@
 #include "unit.h"
 
 #include "base/number.h"
-#include "statistics/random.h"
 #include "base/sort.h"
 #include "base/suggest.h"
+#include "statistics/random.h"
 
 static void
 assert_prints(double value, const char *expected)

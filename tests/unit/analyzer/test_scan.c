@@ -2,8 +2,8 @@
 #include "unit.h"
 
 #include "base/arrays.h"
-#include "measures/scan.h"
 #include "base/parallel.h"
+#include "measures/scan.h"
 
 #include "store_fixture.h"
 
