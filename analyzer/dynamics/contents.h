@@ -1,6 +1,6 @@
 /* contents.h: the contents of a run, epoch by epoch, each with a text that changes when the epoch does. */
-#ifndef OBSERVATIONS_CONTENTS_H
-#define OBSERVATIONS_CONTENTS_H
+#ifndef DYNAMICS_CONTENTS_H
+#define DYNAMICS_CONTENTS_H
 
 #include "measures/dynamics.h"
 #include "output/report.h"

@@ -14,8 +14,8 @@
  *   rank             u4
  *   session          32 hexadecimal digits of the session's id
  */
-#ifndef OBSERVATIONS_LAYOUT_H
-#define OBSERVATIONS_LAYOUT_H
+#ifndef DYNAMICS_LAYOUT_H
+#define DYNAMICS_LAYOUT_H
 
 #include "measures/dynamics.h"
 #include "output/npy.h"

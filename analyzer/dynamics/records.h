@@ -1,7 +1,7 @@
 /* records.h: observations of a block of the store as records (layout.h), and records as rows of text. Pure but for what
  * is written to; safe from any thread. */
-#ifndef OBSERVATIONS_RECORDS_H
-#define OBSERVATIONS_RECORDS_H
+#ifndef DYNAMICS_RECORDS_H
+#define DYNAMICS_RECORDS_H
 
 #include "layout.h"
 

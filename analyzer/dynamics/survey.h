@@ -1,6 +1,6 @@
 /* survey.h: counts observations, and marks their examples, from the store's presences, before any is read. */
-#ifndef OBSERVATIONS_SURVEY_H
-#define OBSERVATIONS_SURVEY_H
+#ifndef DYNAMICS_SURVEY_H
+#define DYNAMICS_SURVEY_H
 
 #include "measures/dynamics.h"
 

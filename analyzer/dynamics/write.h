@@ -4,8 +4,8 @@
  * Bounded memory. If the ids came in ascending order, rows are written as they are read. Otherwise an epoch is gathered
  * in memory. If there is room only for a part of it at a time, the epoch is read several times.
  */
-#ifndef OBSERVATIONS_WRITE_H
-#define OBSERVATIONS_WRITE_H
+#ifndef DYNAMICS_WRITE_H
+#define DYNAMICS_WRITE_H
 
 #include "files/places.h"
 #include "layout.h"

@@ -1,5 +1,5 @@
 /*
- * command.h: the description of a subcommand. Each file in commands/ defines one; commands/commands.c lists them.
+ * command.h: the description of a subcommand. Each is defined beside its subject; commands/commands.c lists them.
  * Dispatch, help, suggestions, man pages and shell completion all come from that table.
  */
 #ifndef COMMAND_H

@@ -3,8 +3,8 @@
  *
  *     chosen_read(&chosen, &run, &list, &error)  → chosen.found[place]; the rest of those only → chosen_free(&chosen)
  */
-#ifndef OBSERVATIONS_CHOSEN_H
-#define OBSERVATIONS_CHOSEN_H
+#ifndef CHOSEN_H
+#define CHOSEN_H
 
 #include "files/places.h"
 #include "serve/stories.h"

@@ -1,6 +1,6 @@
 /*
- * show_report.c: show_report.c: for people, a row for each example with one mark for each epoch, then a row for each
- * observation. For programs, an object for each example, as for the live page.
+ * show_report.c: for people, a row for each example with one mark for each epoch, then a row for each observation. For
+ * programs, an object for each example, as for the live page.
  */
 #include "show_report.h"
 

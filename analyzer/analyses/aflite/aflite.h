@@ -1,6 +1,6 @@
 /* aflite.h: what portolan aflite was asked for. */
-#ifndef COMMANDS_AFLITE_H
-#define COMMANDS_AFLITE_H
+#ifndef AFLITE_H
+#define AFLITE_H
 
 #include "input.h"
 #include "options/options.h"

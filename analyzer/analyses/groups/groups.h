@@ -1,6 +1,6 @@
 /* groups.h: the request of portolan groups. Each of its two answers has a file of its own. */
-#ifndef COMMANDS_GROUPS_H
-#define COMMANDS_GROUPS_H
+#ifndef GROUPS_H
+#define GROUPS_H
 
 #include "columns.h"
 #include "forgetting.h"
