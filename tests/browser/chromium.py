@@ -19,6 +19,8 @@ PATIENCE = 30  # seconds; nothing takes this long unless something is wrong
 WEBGL = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 NO_WEBGL = ("--disable-gpu", "--disable-3d-apis")
 
+ended = set()  # the origins of servers that a test has ended
+
 # The colour of each text that is seen, and of what it stands on: [text, red, green, blue, red, green, blue].
 TEXT_COLOURS = """
 const parse = (colour) => (colour.match(/[\\d.]+/g) ?? [0, 0, 0, 0]).map(Number);
@@ -136,7 +138,8 @@ class Page:
 
     def errors(self):
         """What the browser's console has said is wrong since the last time."""
-        return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
+        severe = [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
+        return [said for said in severe if "net::ERR_CONNECTION_" not in said or not said.startswith(tuple(ended))]
 
     def plot(self):
         """Where points are drawn, in pixels of the window: {left, top, width, height}."""

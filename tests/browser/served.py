@@ -1,11 +1,13 @@
 """A store, a running `portolan serve` over it, and what the commands say of it. A plugin for pytest: fixtures `folder` and `served`."""
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
 import urllib.parse
 
+import chromium as browsers
 import numpy as np
 import pytest
 
@@ -52,8 +54,14 @@ class Served(portolan_serve.Server):
             {name: value if isinstance(value, str) else json.dumps(value) for name, value in state.items()})
 
 
+@contextlib.contextmanager
 def serving(store, *arguments):
-    return portolan_serve.serving(PORTOLAN, store, *arguments, kind=Served)
+    """A server for a test, which ends it. A page that is still open may ask it once more, and the console then says so: that is no error."""
+    with portolan_serve.serving(PORTOLAN, store, *arguments, kind=Served) as served:
+        origin = f"{served.url.scheme}://{served.url.netloc}/"
+        browsers.ended.discard(origin)
+        yield served
+    browsers.ended.add(origin)
 
 
 def metrics(store, run, *arguments):
