@@ -449,5 +449,7 @@ main(void)
 	        cmocka_unit_test(test_npy),
 	};
 
+	signal(SIGINT, SIG_DFL); /* ignored in a shell's background, and SIGHUP under nohup: the tests may run there */
+	signal(SIGHUP, SIG_DFL);
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
