@@ -39,7 +39,8 @@ finish_stdout(void)
 static int
 wrong_action(const struct command *command, const char *name)
 {
-	message_error(command->actions ? "%s has no action '%s' (see: portolan help %s)" : "%s has no actions: '%s' (see: portolan help %s)",
+	message_error(command->actions ? "%s has no action '%s' (see: portolan help %s)"
+	                               : "%s has no actions: '%s' (see: portolan help %s)",
 	              command->name, name, command->name);
 	return STATUS_USAGE;
 }

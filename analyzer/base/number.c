@@ -136,9 +136,8 @@ print_exact(double value, char *text)
 {
 	unsigned decimals = (unsigned)(MOST_DIGITS - leading_position(value)), shift;
 	/* 10^20 does not fit 64 bits; 53 + 66.5 bits fit 128. */
-	unsigned __int128 scale = decimals < 20
-	                                  ? powers_of_ten[decimals]
-	                                  : (unsigned __int128)powers_of_ten[19] * powers_of_ten[decimals - 19];
+	unsigned __int128 scale = decimals < 20 ? powers_of_ten[decimals]
+	                                        : (unsigned __int128)powers_of_ten[19] * powers_of_ten[decimals - 19];
 	unsigned __int128 exact;
 	static const uint64_t steps[3] = {100, 10, 1};
 	uint64_t bits, mantissa, floor, candidates[3];

@@ -25,13 +25,13 @@ static const struct command leading = {.common = COMMON_STORE};
 struct line {
 	FILE *stream;
 	const struct command *const *commands; /* all there are */
-	const char *typed;  /* the beginning that a candidate must have */
-	const char *before; /* printed before each: "--by=" */
+	const char *typed;                     /* the beginning that a candidate must have */
+	const char *before;                    /* printed before each: "--by=" */
 	const char *store;
-	const struct command *command; /* NULL: not given, or there is no such command; `leading` */
-	const char *action;            /* NULL: not given yet, or the command has none */
-	int operands;                  /* without the action */
-	const char *run;               /* the first of them, where it is a run's name; NULL: not given yet */
+	const struct command *command;    /* NULL: not given, or there is no such command; `leading` */
+	const char *action;               /* NULL: not given yet, or the command has none */
+	int operands;                     /* without the action */
+	const char *run;                  /* the first of them, where it is a run's name; NULL: not given yet */
 	const struct option_spec *option; /* the option whose argument the last word is; NULL: none */
 	bool is_help;                     /* of `portolan help` */
 	bool only_operands;               /* after "--" */
@@ -284,8 +284,10 @@ void
 candidates_print(FILE *stream, const struct command *const *commands, char *const *words, int count)
 {
 	const char *store = getenv("PORTOLAN_STORE");
-	struct line line = {
-	        .stream = stream, .commands = commands, .before = "", .store = store && *store ? store : "./portolan-store"};
+	struct line line = {.stream = stream,
+	                    .commands = commands,
+	                    .before = "",
+	                    .store = store && *store ? store : "./portolan-store"};
 	int at;
 
 	if (count == 0)

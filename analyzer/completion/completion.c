@@ -22,8 +22,7 @@ check(void *context, struct portolan_error *error)
 	(void)error;
 	if (request->action == ACTION_CANDIDATES || request->operand_count == 0)
 		return 0;
-	return options_wrong(request, "%s takes no operand: '%s'", action_names[request->action],
-	                     request->operands[0]);
+	return options_wrong(request, "%s takes no operand: '%s'", action_names[request->action], request->operands[0]);
 }
 
 static int

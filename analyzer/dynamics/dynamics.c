@@ -72,8 +72,10 @@ write_contents(const struct dynamics_options *request, struct dynamics *run, str
 static int
 write_sessions(const struct dynamics_options *request, const struct dynamics *run, struct portolan_error *error)
 {
-	static const struct rows_column columns[] = {
-	        {"session_number", ROWS_WHOLE}, {"session", ROWS_TEXT}, {"session_started", ROWS_WHOLE}, {"rank", ROWS_WHOLE}};
+	static const struct rows_column columns[] = {{"session_number", ROWS_WHOLE},
+	                                             {"session", ROWS_TEXT},
+	                                             {"session_started", ROWS_WHOLE},
+	                                             {"rank", ROWS_WHOLE}};
 	static const char *const session[] = {"session"};
 	const struct text_extent extent = {0};
 	struct layout layout;
@@ -121,8 +123,9 @@ report(struct dynamics *run, bool listed, bool strict)
 	int status;
 
 	if (gaps > 0)
-		message_warning("not observed in all %zu epochs: %s of %s examples; they have no row where they were not",
-		                run->epoch_count, NUMBER_GROUPED(gaps), NUMBER_GROUPED(run->count));
+		message_warning(
+		        "not observed in all %zu epochs: %s of %s examples; they have no row where they were not",
+		        run->epoch_count, NUMBER_GROUPED(gaps), NUMBER_GROUPED(run->count));
 	run->gaps = 0;
 	status = listed ? dynamics_report_run(run, strict) : dynamics_report(run, strict);
 	return gaps > 0 && strict ? STATUS_INCOMPLETE : status;
@@ -187,8 +190,8 @@ run(void *context, struct portolan_error *error)
 
 #define TO(member) .offset = offsetof(struct dynamics_options, member)
 static const struct option_spec options[] = {
-        {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = rows_format_names,
-         .group = OPTION_GROUP_OUTPUT, .help = "The format: csv, tsv, jsonl or npy. Default: what FILE ends with, else csv; on a terminal aligned columns, of a long table its ends."},
+        {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = rows_format_names, .group = OPTION_GROUP_OUTPUT,
+         .help = "The format: csv, tsv, jsonl or npy. Default: what FILE ends with, else csv; on a terminal aligned columns, of a long table its ends."},
         {"ids", "FILE", OPTION_INPUT, TO(ids),
          .help = "Only the examples whose ids are in FILE: one a line, or a NumPy array (.npy); - is standard input. "
                  "Ids that were not observed are warned of, and the exit status is then 3."},
@@ -196,12 +199,13 @@ static const struct option_spec options[] = {
          .help = "Which columns follow id and epoch, in this order. Default: every signal that was recorded. On request also gold (the label, as it was known last), "
                  "and where the observation came from: session_started (ns since 1970), rank, session (32 hexadecimal digits), or, shorter, session_number (see --sessions). "
                  "A column of yours that is named as one of these is called user_NAME."},
-        {"id-bytes", NULL, OPTION_FLAG, TO(id_bytes),
-         .group = OPTION_GROUP_OUTPUT, .help = "Write ids that are text to npy as UTF-8 bytes (NumPy's S), a quarter of the size, instead of characters (U)."},
+        {"id-bytes", NULL, OPTION_FLAG, TO(id_bytes), .group = OPTION_GROUP_OUTPUT,
+         .help = "Write ids that are text to npy as UTF-8 bytes (NumPy's S), a quarter of the size, instead of characters (U)."},
         {"sessions", "FILE", OPTION_OUTPUT, TO(sessions),
          .help = "Also write the run's sessions to FILE (.csv, .tsv, .jsonl, .npy), before the observations: session_number, session, session_started, rank."},
         {"contents", NULL, OPTION_FLAG, TO(contents), .excludes = "format ids columns id-bytes sessions",
-         .group = OPTION_GROUP_OUTPUT, .help = "Instead of the observations print what there is of them, as JSON: the ids of store and run, the columns, and for each epoch how many observations it has, "
+         .group = OPTION_GROUP_OUTPUT,
+         .help = "Instead of the observations print what there is of them, as JSON: the ids of store and run, the columns, and for each epoch how many observations it has, "
                  "and a state: a text that changes when observations of the epoch come, or its examples' labels change."},
         {0},
 };

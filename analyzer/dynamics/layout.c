@@ -220,8 +220,8 @@ layout_columns(const struct layout *layout, struct rows_column *columns)
 {
 	for (size_t f = 0; f < layout->count; f++) {
 		const struct layout_field *field = &layout->fields[f];
-		bool is_text = field->kind == LAYOUT_SESSION ||
-		               (field->kind == LAYOUT_ID && layout->ids != LAYOUT_INTEGERS);
+		bool is_text =
+		        field->kind == LAYOUT_SESSION || (field->kind == LAYOUT_ID && layout->ids != LAYOUT_INTEGERS);
 
 		columns[f].name = field->name;
 		columns[f].kind = field->kind == LAYOUT_REAL ? ROWS_REAL : is_text ? ROWS_TEXT : ROWS_WHOLE;

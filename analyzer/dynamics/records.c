@@ -102,7 +102,8 @@ put_sessions(const struct records_source *source, enum layout_kind kind, const u
 }
 
 static void
-put_field(const struct records_source *source, const struct layout_field *field, const uint32_t *rows, size_t n, char *to)
+put_field(const struct records_source *source, const struct layout_field *field, const uint32_t *rows, size_t n,
+          char *to)
 {
 	const struct store_values *values = store_block_values(source->block, 0, (enum store_column)field->column);
 	const uint32_t absent_class = (uint32_t)-1;

@@ -84,8 +84,8 @@ work(void *context, unsigned thread, unsigned slot, size_t index, struct portola
 	for (size_t e = 0; code >= 0 && e < survey->run->epoch_count; e++) {
 		struct store_block block;
 
-		code = store_cursor_epochs(survey->cursors[thread], index, e, 1, STORE_COLUMN_BIT(STORE_CORRECT), &block,
-		                           error);
+		code = store_cursor_epochs(survey->cursors[thread], index, e, 1, STORE_COLUMN_BIT(STORE_CORRECT),
+		                           &block, error);
 		if (code >= 0)
 			add_epoch(&bitmaps, &block, sums);
 	}

@@ -133,8 +133,7 @@ static int
 write_in_order(struct writing *writing, struct portolan_error *error)
 {
 	struct parallel parallel = {.threads = writing->run->threads,
-	                            .count = writing->run->epoch_count *
-	                                     store_snapshot_blocks(writing->run->snapshot),
+	                            .count = writing->run->epoch_count * store_snapshot_blocks(writing->run->snapshot),
 	                            .what = "writing",
 	                            .context = writing,
 	                            .work = write_block,

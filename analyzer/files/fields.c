@@ -218,7 +218,8 @@ number_ids(struct fields_reader *reader)
 	for (size_t i = 0; i < fields->count; i++) {
 		struct field *id = &reader->found[i];
 
-		if (fields->names[i].is_glue_id && (id->kind == FIELD_TEXT || id->kind == FIELD_NUMBER) && id->length > 0)
+		if (fields->names[i].is_glue_id && (id->kind == FIELD_TEXT || id->kind == FIELD_NUMBER) &&
+		    id->length > 0)
 			*id = (struct field){room, glue_number(id->at, id->length, room), FIELD_TEXT};
 	}
 }

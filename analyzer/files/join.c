@@ -199,8 +199,8 @@ join_report(const struct join *join, const char *id_field, const struct ids *ids
 
 	join_warn(&join->oddities, path, id_field);
 	if (join->again > 0)
-		message_warning("%s: %s record%s of an example that has one before (record %llu%s); all are printed", path,
-		                NUMBER_GROUPED(join->again), join->again == 1 ? " is" : "s are",
+		message_warning("%s: %s record%s of an example that has one before (record %llu%s); all are printed",
+		                path, NUMBER_GROUPED(join->again), join->again == 1 ? " is" : "s are",
 		                (unsigned long long)join->first_again + 1, join->again == 1 ? "" : " the first");
 	if (join->missing == 0)
 		return true;

@@ -16,11 +16,11 @@ int places_of_all(const struct dynamics *run, uint32_t **places, size_t *count, 
 
 /* Ids that a file lists, or the command line. */
 struct places_list {
-	const char *path; /* NULL: the command line */
-	const char *unit; /* "line" or "row" */
-	size_t count;     /* different ones: as many places */
-	struct ids ids;   /* as they come */
-	uint32_t *place;  /* of each */
+	const char *path;    /* NULL: the command line */
+	const char *unit;    /* "line" or "row" */
+	size_t count;        /* different ones: as many places */
+	struct ids ids;      /* as they come */
+	uint32_t *place;     /* of each */
 	uint32_t *different; /* by place: one of them */
 	/* private */
 	size_t given;    /* so many are of the command line */

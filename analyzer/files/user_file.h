@@ -57,7 +57,7 @@ void user_parts_free(struct user_parts *parts);
 
 struct user_part {
 	struct record record;
-	uint64_t number; /* of the record in the part, from 0; a header does not count, blank lines do */
+	uint64_t number;     /* of the record in the part, from 0; a header does not count, blank lines do */
 	uint64_t unlabelled; /* records left out so far: see glue.h */
 	/* private */
 	const struct user_file *file;

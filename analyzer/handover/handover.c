@@ -63,8 +63,9 @@ find_and_become(const char **words)
 			become(program, words);
 	}
 	become("portoland", words);
-	message_error("cannot start portoland: %s (it is installed beside portolan; if it is elsewhere, set $PORTOLAND)",
-	              strerror(errno));
+	message_error(
+	        "cannot start portoland: %s (it is installed beside portolan; if it is elsewhere, set $PORTOLAND)",
+	        strerror(errno));
 	return STATUS_FAILED;
 }
 

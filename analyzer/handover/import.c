@@ -10,9 +10,10 @@ struct import_request {
 
 #define TO(member) .offset = offsetof(struct import_request, member)
 static const struct option_spec options[] = {
-        {"run", "NAME", OPTION_TEXT, TO(run),
-         .group = OPTION_GROUP_HOW, .help = "The name of the new run. A spool file knows its own; with NAME it becomes a run of that name."},
-        {"overwrite", NULL, OPTION_FLAG, TO(overwrite), .group = OPTION_GROUP_HOW, .help = "Replace the run of that name, when all is imported."},
+        {"run", "NAME", OPTION_TEXT, TO(run), .group = OPTION_GROUP_HOW,
+         .help = "The name of the new run. A spool file knows its own; with NAME it becomes a run of that name."},
+        {"overwrite", NULL, OPTION_FLAG, TO(overwrite), .group = OPTION_GROUP_HOW,
+         .help = "Replace the run of that name, when all is imported."},
         {0},
 };
 #undef TO

@@ -8,8 +8,8 @@ struct keygen_request {
 };
 
 static const struct option_spec options[] = {
-        {"client", "NAME", OPTION_TEXT, .offset = offsetof(struct keygen_request, client),
-         .group = OPTION_GROUP_HOW, .help = "Make keys for one more client of the collector whose keys are in DIR."},
+        {"client", "NAME", OPTION_TEXT, .offset = offsetof(struct keygen_request, client), .group = OPTION_GROUP_HOW,
+         .help = "Make keys for one more client of the collector whose keys are in DIR."},
         {0},
 };
 

@@ -36,8 +36,8 @@ run(void *context, struct portolan_error *error)
 }
 
 static const struct option_spec options[] = {
-        {"yes", NULL, OPTION_FLAG, .offset = offsetof(struct rm_request, yes), .letter = 'y',
-         .group = OPTION_GROUP_HOW, .help = "Do not ask. Without a terminal there is no question."},
+        {"yes", NULL, OPTION_FLAG, .offset = offsetof(struct rm_request, yes), .letter = 'y', .group = OPTION_GROUP_HOW,
+         .help = "Do not ask. Without a terminal there is no question."},
         {0},
 };
 

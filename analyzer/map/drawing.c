@@ -244,9 +244,10 @@ make_layout(struct map_drawing *drawing, struct portolan_error *error)
 	};
 
 	if (!map_layout_make(&drawing->layout, &wanted))
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "the map would be less than an inch wide beside its text: a larger --width, or a smaller "
-		                 "size of --font");
+		return error_set(
+		        error, PORTOLAN_E_INVALID,
+		        "the map would be less than an inch wide beside its text: a larger --width, or a smaller "
+		        "size of --font");
 	own->options.text = map_layout_ratio(&drawing->layout);
 	own->options.scale = drawing->layout.scale;
 	return 0;

@@ -26,17 +26,17 @@ struct map_request {
 	struct map_source_request source;
 	struct map_options options;
 	bool density, compact;
-	bool facet;             /* a map for each category */
+	bool facet; /* a map for each category */
 	enum map_lines lines;
 	struct region_cuts cuts; /* where source.cuts points, if it does */
 	double width;            /* of the picture, in units; 0: its own */
 	const char *font;        /* NULL: the usual one */
 	double points;           /* of text; 0: chosen by the width of the picture */
-	const char *title;      /* NULL: made from the names */
-	struct picture picture; /* PICTURE_GIF: an animation */
+	const char *title;       /* NULL: made from the names */
+	struct picture picture;  /* PICTURE_GIF: an animation */
 	bool has_picture;
 	struct picture_draft *draft; /* of `picture`, open; or PICTURE_CLOSED */
-	const char *frames; /* a folder for single pictures; NULL: none */
+	const char *frames;          /* a folder for single pictures; NULL: none */
 };
 
 struct map_drawing {

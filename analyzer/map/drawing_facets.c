@@ -15,7 +15,7 @@
 #define RIGHT 24.0
 #define TOP 108.0 /* for the title, the caption and the names of the first row */
 #define GAP_X 18.0
-#define GAP_Y 34.0 /* with a name */
+#define GAP_Y 34.0      /* with a name */
 #define HEIGHT_MOST 0.8 /* of the width; */
 #define HEIGHT_MOST_NARROW 1.8
 #define COLUMNS_MOST 6
@@ -30,10 +30,9 @@ height_of(double text, double scale, unsigned rows)
 struct map_grid
 map_facet_grid(const struct map_request *request, size_t count)
 {
-	const struct map_layout_request wanted = {.width = request->width > 0 ? request->width : MAP_WIDTH,
-	                                          .points = request->points > 0 || request->width > 0
-	                                                            ? request->points
-	                                                            : MAP_TEXT_POINTS};
+	const struct map_layout_request wanted = {
+	        .width = request->width > 0 ? request->width : MAP_WIDTH,
+	        .points = request->points > 0 || request->width > 0 ? request->points : MAP_TEXT_POINTS};
 	struct map_grid best = {0};
 	struct map_layout page; /* whose text and width are these, too */
 
@@ -109,8 +108,10 @@ map_drawing_facets(struct map_drawing *drawing, struct portolan_error *error)
 	int code = 0;
 
 	if (grid.columns == 0)
-		return error_set(error, PORTOLAN_E_INVALID, "--facet: %u maps have no room: a larger --width, or a smaller "
-		                 "size of --font", all->level_count);
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "--facet: %u maps have no room: a larger --width, or a smaller "
+		                 "size of --font",
+		                 all->level_count);
 	drawing->facets = calloc(all->level_count, sizeof(*drawing->facets));
 	if (!drawing->facets)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %u maps", all->level_count);

@@ -80,8 +80,8 @@ load(struct work *work, struct portolan_error *error)
 	int code = 0;
 
 	if (request->data)
-		code = texts_open(&work->texts, request->data, request->id_field, request->glue,
-		                  request->text_fields, request->text_count, error);
+		code = texts_open(&work->texts, request->data, request->id_field, request->glue, request->text_fields,
+		                  request->text_count, error);
 	if (code >= 0)
 		code = dynamics_load(&view->dynamics, request->query, request->run, &wanted, error);
 	if (code < 0)

@@ -16,10 +16,10 @@
 
 struct html_file_request {
 	const struct run_query *query;
-	const char *output;          /* the file */
+	const char *output; /* the file */
 	const char *run;
 	const char *data, *id_field; /* the user's own file, and its ids; NULL: none */
-	bool glue; /* `data` is read as files/glue.h says */
+	bool glue;                   /* `data` is read as files/glue.h says */
 	const char *const *text_fields;
 	size_t text_count;
 	const char *x, *y,

@@ -88,8 +88,8 @@ map_layout_make(struct map_layout *layout, const struct map_layout_request *requ
 		layout->key_left = layout->right + KEY_GAP * layout->text + layout->beside;
 		layout->key_columns = 1;
 		layout->key_step = KEY_STEP * layout->text;
-		layout->key_width = (RIGHT_COMPACT - KEY_GAP - 30 + (request->key.counted ? MAP_KEY_ROOM : 0)) *
-		                    layout->text;
+		layout->key_width =
+		        (RIGHT_COMPACT - KEY_GAP - 30 + (request->key.counted ? MAP_KEY_ROOM : 0)) * layout->text;
 	}
 	return frame >= MAP_UNITS_PER_INCH;
 }

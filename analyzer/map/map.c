@@ -108,7 +108,8 @@ take_width(void *context, char *text)
 		line->request.width = units;
 		return 0;
 	}
-	return options_wrong(&line->common, "--width %s: say a length with its unit: 3.3in, 84mm, 8.4cm or 240pt", text);
+	return options_wrong(&line->common, "--width %s: say a length with its unit: 3.3in, 84mm, 8.4cm or 240pt",
+	                     text);
 }
 
 /* "Times New Roman,9": the name goes into a script and into an SVG, so it has nothing but what names of fonts have. */
@@ -128,7 +129,8 @@ take_font(void *context, char *text)
 	}
 	for (const unsigned char *at = (const unsigned char *)text; *at; at++)
 		if (*at < 0x80 && !isalnum(*at) && !strchr(" -._+", *at))
-			return options_wrong(&line->common, "--font: a name has letters, digits, spaces and -._+, not %c", *at);
+			return options_wrong(&line->common,
+			                     "--font: a name has letters, digits, spaces and -._+, not %c", *at);
 	line->request.font = *text ? text : NULL;
 	return 0;
 }
@@ -191,11 +193,13 @@ check(void *context, struct portolan_error *error)
 	    (strcmp(request->source.x, "variability") != 0 || strcmp(request->source.y, "confidence") != 0))
 		return options_wrong(common, "--regions are of variability and confidence: leave --x and --y out");
 	if (map_html_is_meant(common->output) && request->lines == MAP_LINES_NEVER)
-		return options_wrong(common, "--regions none is of pictures: the page has its lines, which can be moved");
+		return options_wrong(common,
+		                     "--regions none is of pictures: the page has its lines, which can be moved");
 	if (map_html_is_meant(common->output))
 		return map_html_check(common);
 	if (request->source.highlight && line->beside && strcmp(request->source.highlight, "-") == 0)
-		return options_wrong(common, "--highlight -: standard input can be read only once, and --beside reads it twice");
+		return options_wrong(
+		        common, "--highlight -: standard input can be read only once, and --beside reads it twice");
 	status = check_data(line);
 	if (status == 0)
 		status = check_picture(line, error);
@@ -323,43 +327,51 @@ static const struct option_spec options[] = {
         {"x", "MEASURE", OPTION_MEASURE, TO(request.source.x),
          .help = "What goes to the right: a measure, or a column of the user's own. Default: variability."},
         {"y", "MEASURE", OPTION_MEASURE, TO(request.source.y), .help = "What goes up. Default: confidence."},
-        {"colour", "MEASURE", OPTION_MEASURE, TO(request.source.colour), .choices = colour_words, .excludes = "shift path", .old_names = "color",
-         .often = true, .help = "Colour the points by this measure, or by label (gold), instead of by correctness; with --density, each cell by its mean."},
+        {"colour", "MEASURE", OPTION_MEASURE, TO(request.source.colour), .choices = colour_words,
+         .excludes = "shift path", .old_names = "color", .often = true,
+         .help = "Colour the points by this measure, or by label (gold), instead of by correctness; with --density, each cell by its mean."},
         {"facet", NULL, OPTION_FLAG, TO(request.facet), .needs = "colour", .excludes = "density beside path frames",
          .help = "Draw a map for each category that --colour names, over all others in grey, with the same axes."},
         {"highlight", "FILE", OPTION_INPUT, TO(request.source.highlight), .excludes = "colour shift path density",
-         .often = true, .help = "Grey all examples but those whose ids FILE has: text with one id a line, a NumPy array, or the field --id-field of JSONL, CSV or TSV."},
-        {"data", "FILE", OPTION_INPUT, TO(html.data), .old_names = "colour-file",
-         .often = true, .help = "Your own file, a column of which --colour names (JSON lines, CSV or TSV; numbers or text). Of FILE.html it is the file that the model was trained on, and --text may name fields of it."},
-        {"id-field", "FIELD", OPTION_TEXT, TO(request.source.id_field), .needs = "data from highlight",
-         .often = true, .help = "The field of your files that holds the ids (--data, --highlight, --from). Default: guid, else id; for FILE.html there is none."},
-        {"glue", NULL, OPTION_FLAG, TO(request.source.glue), .needs = "data", .group = OPTION_GROUP_HOW, .help = GLUE_HELP},
+         .often = true,
+         .help = "Grey all examples but those whose ids FILE has: text with one id a line, a NumPy array, or the field --id-field of JSONL, CSV or TSV."},
+        {"data", "FILE", OPTION_INPUT, TO(html.data), .old_names = "colour-file", .often = true,
+         .help = "Your own file, a column of which --colour names (JSON lines, CSV or TSV; numbers or text). Of FILE.html it is the file that the model was trained on, and --text may name fields of it."},
+        {"id-field", "FIELD", OPTION_TEXT, TO(request.source.id_field), .needs = "data from highlight", .often = true,
+         .help = "The field of your files that holds the ids (--data, --highlight, --from). Default: guid, else id; for FILE.html there is none."},
+        {"glue", NULL, OPTION_FLAG, TO(request.source.glue), .needs = "data", .group = OPTION_GROUP_HOW,
+         .help = GLUE_HELP},
         {"text", "FIELD[,FIELD]", OPTION_TEXT, .take = take_texts, .needs = "data",
          .help = "Put these fields of --data into FILE.html, to be shown as text beside the points."},
-        {"density", NULL, OPTION_FLAG, TO(request.density),
-         .group = OPTION_GROUP_HOW, .often = true, .help = "Draw a heat map of all examples instead of points: how many lie where."},
-        {"beside", "RUN", OPTION_RUN, TO(beside), .excludes = "shift path frames",
-         .group = OPTION_GROUP_HOW, .often = true, .help = "Draw another run's map beside it, with the same axes."},
-        {"shift", "RUN", OPTION_RUN, TO(shift), .excludes = "path frames",
-         .group = OPTION_GROUP_HOW, .help = "Draw the difference of two densities: another run's less this one's."},
+        {"density", NULL, OPTION_FLAG, TO(request.density), .group = OPTION_GROUP_HOW, .often = true,
+         .help = "Draw a heat map of all examples instead of points: how many lie where."},
+        {"beside", "RUN", OPTION_RUN, TO(beside), .excludes = "shift path frames", .group = OPTION_GROUP_HOW,
+         .often = true, .help = "Draw another run's map beside it, with the same axes."},
+        {"shift", "RUN", OPTION_RUN, TO(shift), .excludes = "path frames", .group = OPTION_GROUP_HOW,
+         .help = "Draw the difference of two densities: another run's less this one's."},
         {"path", "ID[,ID...]", OPTION_TEXT, .take = take_paths, .excludes = "frames from density",
-         .group = OPTION_GROUP_HOW, .help = "Draw where these examples stood after each epoch, over a grey map. A comma within an id is written \\,."},
-        {"frames", "DIR", OPTION_FOLDER, TO(request.frames), .excludes = "from",
-         .group = OPTION_GROUP_OUTPUT, .help = "Write the map after each epoch to DIR, as epoch-000.png and so on."},
+         .group = OPTION_GROUP_HOW,
+         .help = "Draw where these examples stood after each epoch, over a grey map. A comma within an id is written \\,."},
+        {"frames", "DIR", OPTION_FOLDER, TO(request.frames), .excludes = "from", .group = OPTION_GROUP_OUTPUT,
+         .help = "Write the map after each epoch to DIR, as epoch-000.png and so on."},
         {"from", "FILE", OPTION_INPUT, TO(request.from), .excludes = "epochs",
          .help = "Draw a file of coordinates, or of cells (JSONL, CSV, TSV), instead of a run; - is standard input."},
         {"regions", "V,C", OPTION_TEXT, .take = take_regions, .excludes = "shift path facet frames",
-         .group = OPTION_GROUP_HOW, .help = "Divide the regions by lines: ambiguous from variability V on; of the rest, easy-to-learn from confidence C on. "
+         .group = OPTION_GROUP_HOW,
+         .help = "Divide the regions by lines: ambiguous from variability V on; of the rest, easy-to-learn from confidence C on. "
                  "auto: at the run's top third and 0.5, as a map with histograms has them; none: no lines."},
         {"width", "LENGTH", OPTION_TEXT, .take = take_width, .group = OPTION_GROUP_OUTPUT,
          .help = "How wide the picture is on paper: 3.3in, 84mm, 8.4cm, 240pt. Below 6 inches it has no histograms, and the key stands above the map."},
         {"font", "NAME[,SIZE]", OPTION_TEXT, .take = take_font, .group = OPTION_GROUP_OUTPUT,
          .help = "The font of all text, and the size of the axes' in points. Default: DejaVu Sans,11; 8 to 11 with --width."},
-        {"compact", NULL, OPTION_FLAG, TO(request.compact), .group = OPTION_GROUP_OUTPUT, .often = true, .help = "The map alone, without the density panels."},
-        {"sample", "N", OPTION_WHOLE, TO(request.options.sample), .least = 1,
-         .group = OPTION_GROUP_HOW, .help = "Show at most N points, drawn at random. Default: 25000; of FILE.html, which has no other examples, 200000."},
-        {"seed", "N", OPTION_WHOLE, TO(request.options.seed), .group = OPTION_GROUP_HOW, .help = "Seed of that sample. Default: 0."},
-        {"title", "T", OPTION_TEXT, TO(request.title), .group = OPTION_GROUP_OUTPUT, .help = "The title. Default: the run's name."},
+        {"compact", NULL, OPTION_FLAG, TO(request.compact), .group = OPTION_GROUP_OUTPUT, .often = true,
+         .help = "The map alone, without the density panels."},
+        {"sample", "N", OPTION_WHOLE, TO(request.options.sample), .least = 1, .group = OPTION_GROUP_HOW,
+         .help = "Show at most N points, drawn at random. Default: 25000; of FILE.html, which has no other examples, 200000."},
+        {"seed", "N", OPTION_WHOLE, TO(request.options.seed), .group = OPTION_GROUP_HOW,
+         .help = "Seed of that sample. Default: 0."},
+        {"title", "T", OPTION_TEXT, TO(request.title), .group = OPTION_GROUP_OUTPUT,
+         .help = "The title. Default: the run's name."},
         {0},
 };
 
@@ -423,8 +435,8 @@ const struct command map_command = {
                 "A file with the columns x_low, x_high, y_low, y_high and count, as portolan.spark's map_counts() writes it, is one of cells: it is drawn as with --density, coloured by the column colour, the mean in each cell, where it has one. "
                 "The cells are of one size; those without examples may be missing. --x, --y and --colour are then names for what was counted.\n\n"
                 "The colours can be told apart by readers who are colour-blind. Needs gnuplot (Debian: gnuplot-nox).",
-        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_WINDOW | COMMON_JSON | COMMON_STRICT | COMMON_THREADS |
-                  COMMON_MEMORY | COMMON_SCRIPT,
+        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_WINDOW | COMMON_JSON | COMMON_STRICT |
+                  COMMON_THREADS | COMMON_MEMORY | COMMON_SCRIPT,
         .options = options,
         .operand = "run",
         .most = 1,

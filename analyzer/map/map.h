@@ -40,7 +40,7 @@
 #define MAP_KEYS_MAX 16    /* levels of any kind */
 #define MAP_KEY_ROOM 150.0 /* extra width of a map whose key has names and counts */
 #define MAP_KEY_MARKER 22.0
-#define MAP_CELLS_X 120    /* at most */
+#define MAP_CELLS_X 120 /* at most */
 #define MAP_CELLS_Y 110
 
 /* One marker, or the white edge below it. The file of points is an array of these, little-endian. */
@@ -134,13 +134,13 @@ struct map_data {
 	double text;  /* the text's beside the frame, as in a whole map if it is 0 */
 	enum map_colouring colouring;
 	size_t examples, shown;
-	uint64_t without_colour;                     /* examples, by value */
-	struct map_point *points;                    /* in drawing order: random, so that no class hides another */
-	size_t point_count;                          /* twice those drawn: each has its edge before it */
-	float *counts, *means;                       /* of a cell; rows from below; where there is nothing, NaN */
+	uint64_t without_colour;  /* examples, by value */
+	struct map_point *points; /* in drawing order: random, so that no class hides another */
+	size_t point_count;       /* twice those drawn: each has its edge before it */
+	float *counts, *means;    /* of a cell; rows from below; where there is nothing, NaN */
 	double most_per_cell;
-	double mean_low, mean_high;                  /* the range of their colours */
-	bool clipped;                                /* some means lie outside it */
+	double mean_low, mean_high; /* the range of their colours */
+	bool clipped;               /* some means lie outside it */
 	struct map_level levels[MAP_KEYS_MAX];
 	unsigned level_count;
 	uint64_t x_bins[MAP_BINS], y_bins[MAP_BINS], colour_bins[MAP_BINS];

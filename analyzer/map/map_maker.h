@@ -25,7 +25,7 @@ struct map_maker {
 	bool by_index; /* the sample's keys are indices, by which parts ascend; else places, when parts ascend by id */
 	const struct map_cuts *cuts; /* NULL: no regions */
 	struct map_cell *cells;
-	float *sorted; /* means */
+	float *sorted;  /* means */
 	uint64_t place; /* examples so far */
 	size_t next;    /* of the sample */
 	double sums[REGION_COUNT][2];

@@ -107,7 +107,8 @@ is_number_free(const struct numbering *all, const struct map_number *number)
 		               name->right - name->left, PATH_HEIGHT * all->text))
 			return false;
 		for (size_t e = 0; e < all->paths[p].count; e++)
-			if (!is_beside(number->x, number->y, width, height, map_x(all->axes, all->paths[p].places[e][0]),
+			if (!is_beside(number->x, number->y, width, height,
+			               map_x(all->axes, all->paths[p].places[e][0]),
 			               map_y(all->axes, all->paths[p].places[e][1]), 5 * all->text, 5 * all->text))
 				return false;
 	}
@@ -118,7 +119,8 @@ is_number_free(const struct numbering *all, const struct map_number *number)
 static void
 place_number(struct numbering *all, size_t path, size_t at)
 {
-	static const double ways[][2] = {{0, 1}, {0, -1}, {1, 0}, {-1, 0}, {0.8, 0.8}, {-0.8, 0.8}, {0.8, -0.8}, {-0.8, -0.8}};
+	static const double ways[][2] = {{0, 1},     {0, -1},     {1, 0},      {-1, 0},
+	                                 {0.8, 0.8}, {-0.8, 0.8}, {0.8, -0.8}, {-0.8, -0.8}};
 	const double *place = all->paths[path].places[at];
 	struct map_number number = {.epoch = all->paths[path].epochs[at], .path = path};
 	double away = NUMBER_AWAY * all->text;

@@ -16,7 +16,7 @@ extern const char script_marks[], script_map[], script_facets[]; /* marks.gp, ma
 
 #define TITLE_POINTS 16.0
 #define TITLE_POINTS_LEAST 11.0 /* of one that is long */
-#define BAR_HEIGHT 300.0 /* of colours */
+#define BAR_HEIGHT 300.0        /* of colours */
 #define KEY_COUNT 70.0
 #define KEY_TITLE_ROOM 15.0 /* ems */
 
@@ -414,7 +414,8 @@ map_script_write_facets(FILE *stream, const struct map_drawing *drawing, enum pi
 	fputs("style = 'facets'\n", stream);
 	set_title(&sheet, grid.width - (MAP_LEFT + 40) * grid.text);
 	map_drawing_caption(text, drawing, 0, (grid.width - MAP_LEFT * grid.text) / (MAP_CAPTION_EM * grid.text));
-	script_set_text(stream, "map_caption", text, (grid.width - MAP_LEFT * grid.text) / (MAP_CAPTION_EM * grid.text));
+	script_set_text(stream, "map_caption", text,
+	                (grid.width - MAP_LEFT * grid.text) / (MAP_CAPTION_EM * grid.text));
 	set_name(&sheet, "x_name", axes->x.name, grid.width / 2);
 	set_axis(&sheet, "x", &axes->x, axes->x.from, axes->x.to);
 	set_name(&sheet, "y_name", axes->y.name, grid.height / 2);

@@ -71,8 +71,7 @@ map_sheet_panels(const struct sheet *sheet)
 {
 	script_set(sheet->stream, "panels", sheet->panels);
 	if (sheet->panels > 0)
-		script_declare(sheet->stream, "PanelName PanelFrom PanelTo PanelBin PanelStep",
-		               sheet->panels);
+		script_declare(sheet->stream, "PanelName PanelFrom PanelTo PanelBin PanelStep", sheet->panels);
 	for (unsigned p = 0; p < sheet->panels; p++) {
 		struct panel panel = panel_of(&sheet->maps[0], p);
 

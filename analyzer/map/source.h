@@ -13,13 +13,13 @@
 
 struct map_source_request {
 	const char *x, *y;
-	const char *colour;      /* NULL: correctness */
-	const char *colour_name; /* of cells: the measure that the means are of; NULL: not known */
-	const char *colour_file; /* the column's file; NULL: the source's own */
-	const char *id_field;    /* of files; NULL: guid, else id */
-	bool glue;               /* colour_file is read as files/glue.h says */
-	const char *highlight;   /* a file of ids, which are drawn over the others; NULL: none */
-	bool plain;              /* coloured by nothing */
+	const char *colour;             /* NULL: correctness */
+	const char *colour_name;        /* of cells: the measure that the means are of; NULL: not known */
+	const char *colour_file;        /* the column's file; NULL: the source's own */
+	const char *id_field;           /* of files; NULL: guid, else id */
+	bool glue;                      /* colour_file is read as files/glue.h says */
+	const char *highlight;          /* a file of ids, which are drawn over the others; NULL: none */
+	bool plain;                     /* coloured by nothing */
 	const struct region_cuts *cuts; /* NULL: the run's own */
 };
 

@@ -148,10 +148,11 @@ make_axis(const struct cells *cells, unsigned low, const char *name, struct map_
 	}
 	most = fmax(fabs(range.least), fabs(range.most));
 	if (!isfinite(range.most - range.least) || !(size > SMALLEST * most && size > DBL_MIN / SMALLEST))
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "%s: line %llu: field %s: a cell from %g to %g cannot be told from others, of %g to %g",
-		                 cells->file->path, line_of(cells, 0), field_names[low + 1],
-		                 cells->list[0].bounds[low], cells->list[0].bounds[low + 1], range.least, range.most);
+		return error_set(
+		        error, PORTOLAN_E_INVALID,
+		        "%s: line %llu: field %s: a cell from %g to %g cannot be told from others, of %g to %g",
+		        cells->file->path, line_of(cells, 0), field_names[low + 1], cells->list[0].bounds[low],
+		        cells->list[0].bounds[low + 1], range.least, range.most);
 	if ((range.most - range.least) / size > CELLS_ALONG_MOST + 0.5)
 		return error_set(error, PORTOLAN_E_INVALID,
 		                 "%s: line %llu: field %s: cells of this size are more than %d from %g to %g",
@@ -172,7 +173,7 @@ make_axis(const struct cells *cells, unsigned low, const char *name, struct map_
 	}
 	middle = (struct map_range){range.least + size * *along / 20, range.most - size * *along / 20};
 	map_axis_make(axis, &column, middle, 0); /* tics as without the margins */
-	each = ceil((double)*along / MAP_BINS); /* bins of whole cells */
+	each = ceil((double)*along / MAP_BINS);  /* bins of whole cells */
 	axis->low = axis->from = range.least;
 	axis->high = axis->to = range.most;
 	axis->bins = (unsigned)ceil(*along / each);

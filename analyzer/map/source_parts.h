@@ -22,8 +22,8 @@ double map_source_grid(const double *values, size_t n);
 
 /* Is it a file of cells? And reads one: see source_cells.c. */
 bool map_source_has_cells(const struct user_file *file);
-int map_source_read_cells(struct map_source *source, const struct user_file *file, const struct map_source_request *request,
-                          struct portolan_error *error);
+int map_source_read_cells(struct map_source *source, const struct user_file *file,
+                          const struct map_source_request *request, struct portolan_error *error);
 
 /* Is it coloured by the run's labels? */
 bool map_source_is_gold(const struct map_source_request *request);

@@ -42,8 +42,8 @@ size_t dynamics_match(const struct dynamics *a, const struct dynamics *b, uint32
  * columns are means over the runs, empty if they are empty in any. PORTOLAN_E_INVALID: a run without observations in
  * the range, other ids, or no example that all have.
  */
-int dynamics_load_aggregate(struct dynamics *dynamics, const struct run_query *query, char *const *runs,
-                            size_t count, const struct dynamics_request *request, enum never_learned never_learned,
+int dynamics_load_aggregate(struct dynamics *dynamics, const struct run_query *query, char *const *runs, size_t count,
+                            const struct dynamics_request *request, enum never_learned never_learned,
                             struct aggregate_report *report, struct portolan_error *error);
 
 /* Adds a run to a report that begins as {0}, for callers that match runs themselves (`shared` UINT64_MAX: not

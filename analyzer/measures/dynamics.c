@@ -163,8 +163,9 @@ dynamics_note_renamed(const struct dynamics *dynamics)
 			continue;
 		snprintf(renamed, sizeof(renamed), "mean_%s", name);
 		if (dynamics_column(dynamics, name) || dynamics_column(dynamics, renamed))
-			message_warning("run '%s' has a column '%s' of its own, which is called %s here: %s is portolan's",
-			             dynamics->info->name, name, renamed, name);
+			message_warning(
+			        "run '%s' has a column '%s' of its own, which is called %s here: %s is portolan's",
+			        dynamics->info->name, name, renamed, name);
 	}
 }
 

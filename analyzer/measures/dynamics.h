@@ -42,7 +42,7 @@ struct dynamics {
 	struct verdict verdict;
 	const uint32_t *epochs; /* with observations, in the range; ascending */
 	size_t epoch_count;
-	size_t window; /* epochs of one, of dyn_unc, dual and tdds */
+	size_t window;                          /* epochs of one, of dyn_unc, dual and tdds */
 	unsigned classes[DYNAMICS_CLASSES_MAX]; /* of tdds: the users' columns prob_0, prob_1, …, by their numbers */
 	size_t class_count;                     /* 0: there are not two at least */
 	struct ids ids;

@@ -57,18 +57,20 @@ dynamics_no_measure(const struct dynamics *dynamics, const char *option, const c
 	const char *run = dynamics->info->name, *before = option ? option : "", *colon = option ? ": " : "";
 
 	if (strcmp(measure, measure_infos[MEASURE_TDDS].name) == 0 && dynamics->class_count == 0)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "%s%stdds is of whole distributions, and run '%s' was recorded without: log each class's "
-		                 "probability as columns of your own, prob_0, prob_1, …",
-		                 before, colon, run);
+		return error_set(
+		        error, PORTOLAN_E_INVALID,
+		        "%s%stdds is of whole distributions, and run '%s' was recorded without: log each class's "
+		        "probability as columns of your own, prob_0, prob_1, …",
+		        before, colon, run);
 	for (unsigned m = 0; m < MEASURE_COUNT; m++)
 		if (measure_infos[m].windows && strcmp(measure, measure_infos[m].name) == 0)
 			return error_set(error, PORTOLAN_E_INVALID,
 			                 "%s%s%s is of windows of %zu epochs, and run '%s' has %zu here: ask for "
 			                 "shorter windows with --window",
 			                 before, colon, measure, dynamics->window, run, dynamics->epoch_count);
-	return error_set(error, PORTOLAN_E_INVALID, "%s%srun '%s' was recorded without the signal that %s needs: log %s",
-	                 before, colon, run, measure, strcmp(measure, "aum") == 0 ? "logits" : "logits or probabilities");
+	return error_set(error, PORTOLAN_E_INVALID,
+	                 "%s%srun '%s' was recorded without the signal that %s needs: log %s", before, colon, run,
+	                 measure, strcmp(measure, "aum") == 0 ? "logits" : "logits or probabilities");
 }
 
 static bool

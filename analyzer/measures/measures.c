@@ -356,8 +356,7 @@ measures_el2n(const struct store_block *block, double *mean)
 }
 
 void
-measures_block(const struct store_block *block, const uint32_t *epochs, size_t window,
-               double *const out[MEASURE_COUNT])
+measures_block(const struct store_block *block, const uint32_t *epochs, size_t window, double *const out[MEASURE_COUNT])
 {
 	bool learning = out[MEASURE_CORRECTNESS] || out[MEASURE_FORGETTING_EVENTS] || out[MEASURE_NEVER_LEARNED] ||
 	                out[MEASURE_FIRST_LEARNED] || out[MEASURE_ALWAYS_RIGHT_AFTER] ||

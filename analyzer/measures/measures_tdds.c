@@ -17,9 +17,9 @@
 
 /* The state of ROWS rows after some epochs. */
 struct rows {
-	double logs[ROWS][CLASSES_MAX];         /* ln(p + ε) of the distribution seen last */
+	double logs[ROWS][CLASSES_MAX];          /* ln(p + ε) of the distribution seen last */
 	double moves[ROWS][MEASURES_WINDOW_MAX]; /* the last window − 1, in turn */
-	size_t seen[ROWS];                      /* distributions */
+	size_t seen[ROWS];                       /* distributions */
 	double sums[ROWS];
 };
 

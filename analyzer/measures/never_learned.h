@@ -7,9 +7,9 @@
 struct dynamics;
 
 enum never_learned {
-	NEVER_LEARNED_FLAG,     /* none: the events are 0, and the measure never_learned tells */
-	NEVER_LEARNED_1000,     /* the tools of Dataset Cartography */
-	NEVER_LEARNED_EPOCHS,   /* the number of epochs read: the code of Toneva et al. 2019, which adds it for each run */
+	NEVER_LEARNED_FLAG,   /* none: the events are 0, and the measure never_learned tells */
+	NEVER_LEARNED_1000,   /* the tools of Dataset Cartography */
+	NEVER_LEARNED_EPOCHS, /* the number of epochs read: the code of Toneva et al. 2019, which adds it for each run */
 	NEVER_LEARNED_INFINITY, /* Toneva et al. 2019, section 3: unlearned examples are forgotten without end */
 	NEVER_LEARNED_0,
 	NEVER_LEARNED_CONVENTIONS

@@ -6,7 +6,6 @@
 
 #include <portolan/error.h>
 
-
 static const char *const format_names[] = {"csv", "tsv", "jsonl", "npy", "cartography", "aum", NULL};
 
 struct metrics_request {
@@ -103,12 +102,13 @@ run(void *context, struct portolan_error *error)
 
 #define TO(member) .offset = offsetof(struct metrics_request, member)
 static const struct option_spec options[] = {
-        {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = format_names,
-         .group = OPTION_GROUP_OUTPUT, .help = "The format: csv, tsv, jsonl, npy, cartography, or aum. Default: what FILE ends with, else csv; on a terminal aligned columns, of a long table its ends."},
-        {"include-ci", NULL, OPTION_FLAG, TO(with_ci),
-         .group = OPTION_GROUP_OUTPUT, .help = "Give cartography the variability with its confidence interval (variability_ci), as the published tool's option of this name has it; null where only one epoch was seen."},
+        {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = format_names, .group = OPTION_GROUP_OUTPUT,
+         .help = "The format: csv, tsv, jsonl, npy, cartography, or aum. Default: what FILE ends with, else csv; on a terminal aligned columns, of a long table its ends."},
+        {"include-ci", NULL, OPTION_FLAG, TO(with_ci), .group = OPTION_GROUP_OUTPUT,
+         .help = "Give cartography the variability with its confidence interval (variability_ci), as the published tool's option of this name has it; null where only one epoch was seen."},
         {"never-learned", "CONVENTION", OPTION_CHOICE, TO(convention), .choices = never_learned_names,
-         .group = OPTION_GROUP_OUTPUT, .help = "What stands for the forgetting events of an example that was right in no epoch, as tools differ: "
+         .group = OPTION_GROUP_OUTPUT,
+         .help = "What stands for the forgetting events of an example that was right in no epoch, as tools differ: "
                  "flag (its forgetting events, 0; the column never_learned tells; the default), 1000 (cartography's default), epochs (the number of epochs read), infinity (inf; in JSON 1e999, which readers take for it), or 0."},
         {0},
 };
@@ -145,7 +145,8 @@ const struct command metrics_command = {
                 "Where its ids were declared, or first logged in their order, its rows are written as they come, and nothing is held. "
                 "Otherwise npy needs some 44 bytes an example for the order, and the other formats, and npy on a pipe, hold the run. "
                 "A thread takes about 65 KB per epoch and signal, and 10 MB. What waits in the log of an epoch in progress comes on top.",
-        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_WINDOW | COMMON_STRICT | COMMON_THREADS | COMMON_MEMORY,
+        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_WINDOW | COMMON_STRICT | COMMON_THREADS |
+                  COMMON_MEMORY,
         .options = options,
         .operand = "run",
         .least = 1,

@@ -39,33 +39,42 @@ static const struct {
          {"window", "J", OPTION_WHOLE, TO(query.window), .least = 2, .most = MEASURES_WINDOW_MAX,
           .help = "Take dyn_unc, dual and tdds over windows of J epochs. Default: 10, as in their papers; runs that are shorter have none of them."}},
         {COMMON_OUTPUT,
-         {"output", "FILE", OPTION_OUTPUT, TO(output), 'o',
-          .often = true, .help = "Write to FILE instead of standard output. It appears when it is complete."}},
+         {"output", "FILE", OPTION_OUTPUT, TO(output), 'o', .often = true,
+          .help = "Write to FILE instead of standard output. It appears when it is complete."}},
         {COMMON_JSON,
-         {"json", NULL, OPTION_FLAG, TO(json),
-          .group = OPTION_GROUP_OUTPUT, .help = "Print the report as JSON: all that was found, in one document. A table alone comes as JSON lines."}},
+         {"json", NULL, OPTION_FLAG, TO(json), .group = OPTION_GROUP_OUTPUT,
+          .help = "Print the report as JSON: all that was found, in one document. A table alone comes as JSON lines."}},
         {COMMON_STRICT,
-         {"strict", NULL, OPTION_FLAG, TO(strict),
-          .group = OPTION_GROUP_RESOURCES, .help = "Exit with status 3 where the result is incomplete, instead of only warning."}},
+         {"strict", NULL, OPTION_FLAG, TO(strict), .group = OPTION_GROUP_RESOURCES,
+          .help = "Exit with status 3 where the result is incomplete, instead of only warning."}},
         {COMMON_THREADS,
          {"threads", "N", OPTION_WHOLE, TO(query.threads), .least = 1, .most = THREADS_MOST,
-          .group = OPTION_GROUP_RESOURCES, .help = "Work in N threads. Default: one for each core. The result does not depend on it."}},
+          .group = OPTION_GROUP_RESOURCES,
+          .help = "Work in N threads. Default: one for each core. The result does not depend on it."}},
         {COMMON_MEMORY,
          {"max-memory", "SIZE", OPTION_SIZE, TO(query.max_memory), .least = MEMORY_LEAST,
-          .group = OPTION_GROUP_RESOURCES, .help = "Take about so much memory of its own (anonymous) at most: 512M, 2G (default: 1G). "
+          .group = OPTION_GROUP_RESOURCES,
+          .help = "Take about so much memory of its own (anonymous) at most: 512M, 2G (default: 1G). "
                   "What is held beyond that goes to temporary files in $TMPDIR, or else /var/tmp, which takes longer. "
                   "The store's mapped pages are the system's cache, and do not count."}},
         {COMMON_SCRIPT,
-         {"script", NULL, OPTION_FLAG, TO(script), .needs = "plot plot-epochs",
-          .group = OPTION_GROUP_OUTPUT, .help = "Leave what gnuplot draws the picture from beside it: FILE.gp (FILE without its ending)."}},
+         {"script", NULL, OPTION_FLAG, TO(script), .needs = "plot plot-epochs", .group = OPTION_GROUP_OUTPUT,
+          .help = "Leave what gnuplot draws the picture from beside it: FILE.gp (FILE without its ending)."}},
         {COMMON_STORE,
          {"store", "DIR", OPTION_FOLDER, TO(query.store),
           .help = "The store's directory. Default: $PORTOLAN_STORE, or ./portolan-store."}},
-        {ANY, {"quiet", NULL, OPTION_FLAG, TO(quiet), 'q', .group = OPTION_GROUP_RESOURCES, .help = "Print nothing but results, errors, and what was refused."}},
-        {ANY, {"verbose", NULL, OPTION_FLAG, TO(verbose), 'v', .group = OPTION_GROUP_RESOURCES, .help = "Say how long it took, and how much memory."}},
-        {ANY, {"styled", "WHEN", OPTION_CHOICE, TO(styled), .choices = style_when_names,
-          .group = OPTION_GROUP_RESOURCES, .help = "Colour messages, and tables for people: auto (on a terminal, unless $NO_COLOR is set), always, or never. Default: auto."}},
-        {ANY, {"help", NULL, OPTION_HELP, .letter = 'h', .group = OPTION_GROUP_RESOURCES, .help = "Show a short help; portolan help COMMAND shows all of it."}},
+        {ANY,
+         {"quiet", NULL, OPTION_FLAG, TO(quiet), 'q', .group = OPTION_GROUP_RESOURCES,
+          .help = "Print nothing but results, errors, and what was refused."}},
+        {ANY,
+         {"verbose", NULL, OPTION_FLAG, TO(verbose), 'v', .group = OPTION_GROUP_RESOURCES,
+          .help = "Say how long it took, and how much memory."}},
+        {ANY,
+         {"styled", "WHEN", OPTION_CHOICE, TO(styled), .choices = style_when_names, .group = OPTION_GROUP_RESOURCES,
+          .help = "Colour messages, and tables for people: auto (on a terminal, unless $NO_COLOR is set), always, or never. Default: auto."}},
+        {ANY,
+         {"help", NULL, OPTION_HELP, .letter = 'h', .group = OPTION_GROUP_RESOURCES,
+          .help = "Show a short help; portolan help COMMAND shows all of it."}},
 };
 #undef TO
 
@@ -85,10 +94,8 @@ option_at(const struct command *command, size_t index)
 }
 
 const char *const option_group_names[OPTION_GROUPS] = {
-        [OPTION_GROUP_TAKE] = "What to take",
-        [OPTION_GROUP_HOW] = "How",
-        [OPTION_GROUP_OUTPUT] = "Output",
-        [OPTION_GROUP_ACCESS] = "Access",
+        [OPTION_GROUP_TAKE] = "What to take",   [OPTION_GROUP_HOW] = "How",
+        [OPTION_GROUP_OUTPUT] = "Output",       [OPTION_GROUP_ACCESS] = "Access",
         [OPTION_GROUP_RESOURCES] = "Resources",
 };
 
@@ -252,7 +259,8 @@ unknown_option(const struct reading *reading, const char *given, size_t length)
 		names[count] = option->name;
 	snprintf(word, sizeof(word), "%.*s", (int)length, given);
 	if (strcmp(word, "json") == 0 && prints_jsonl(reading->command))
-		return options_wrong(reading->request, "no option --json; for JSON, a line for each row: --format jsonl");
+		return options_wrong(reading->request,
+		                     "no option --json; for JSON, a line for each row: --format jsonl");
 	nearest = suggest_nearest(word, names, count);
 	return nearest ? options_wrong(reading->request, "no option --%s; did you mean --%s?", word, nearest)
 	               : options_wrong(reading->request, "no option --%s", word);

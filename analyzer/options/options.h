@@ -24,20 +24,20 @@
 #include <stdint.h>
 
 enum option_kind {
-	OPTION_FLAG,   /* bool; takes no argument */
-	OPTION_TEXT,   /* const char * */
-	OPTION_RULE,   /* const char *: a rule of selection */
+	OPTION_FLAG,    /* bool; takes no argument */
+	OPTION_TEXT,    /* const char * */
+	OPTION_RULE,    /* const char *: a rule of selection */
 	OPTION_MEASURE, /* const char *: a measure, or a column */
-	OPTION_RUN,    /* const char *: the name of a run */
-	OPTION_INPUT,  /* const char *: a file that is read, and that no output may replace; "-": standard input */
-	OPTION_OUTPUT, /* const char *: a file that is written; "-": standard output */
-	OPTION_FOLDER, /* const char *: a directory */
-	OPTION_WHOLE,  /* uint64_t, from least to most */
-	OPTION_REAL,   /* double, within range */
-	OPTION_SIZE,   /* uint64_t: bytes, at least `least`; given as 512M, 2G */
-	OPTION_CHOICE, /* int: which of the choices */
-	OPTION_EPOCHS, /* the epochs of common_options.query */
-	OPTION_HELP,   /* shows the help, and ends */
+	OPTION_RUN,     /* const char *: the name of a run */
+	OPTION_INPUT,   /* const char *: a file that is read, and that no output may replace; "-": standard input */
+	OPTION_OUTPUT,  /* const char *: a file that is written; "-": standard output */
+	OPTION_FOLDER,  /* const char *: a directory */
+	OPTION_WHOLE,   /* uint64_t, from least to most */
+	OPTION_REAL,    /* double, within range */
+	OPTION_SIZE,    /* uint64_t: bytes, at least `least`; given as 512M, 2G */
+	OPTION_CHOICE,  /* int: which of the choices */
+	OPTION_EPOCHS,  /* the epochs of common_options.query */
+	OPTION_HELP,    /* shows the help, and ends */
 };
 
 enum option_range {
@@ -76,7 +76,7 @@ struct option_spec {
 	int (*take)(void *request, char *text);
 
 	/* Names of other options, with spaces between them. */
-	const char *needs; /* one of these must be given too, if the command has any of them */
+	const char *needs;    /* one of these must be given too, if the command has any of them */
 	const char *excludes; /* none of these may be given; its own name: it is given once at most */
 
 	const char *actions; /* the actions that take it; NULL: all */
@@ -84,7 +84,7 @@ struct option_spec {
 	const char *help;    /* one paragraph, whose first sentence says what it does */
 
 	enum option_group group; /* OPTION_GROUP_BY_KIND: see option_group() */
-	bool often; /* the short help always describes it; others are only named if there is no room */
+	bool often;              /* the short help always describes it; others are only named if there is no room */
 	const char *old_names;   /* old names, with spaces between them: still read, and in the long help */
 };
 
@@ -92,8 +92,8 @@ struct option_spec {
 struct common_options {
 	const struct command *command;
 	const struct command *const *commands; /* all that there are; ends with NULL */
-	struct run_query query; /* its store is --store, $PORTOLAN_STORE, or ./portolan-store */
-	const char *output;     /* NULL: standard output */
+	struct run_query query;                /* its store is --store, $PORTOLAN_STORE, or ./portolan-store */
+	const char *output;                    /* NULL: standard output */
 	bool json, strict, quiet, verbose, script;
 	int styled;      /* enum style_when */
 	int action;      /* which of the command's, if it has any */

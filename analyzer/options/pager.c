@@ -51,7 +51,8 @@ page(const char *pager, const char *text, size_t length)
 		status = pclose(pipe);
 	}
 	signal(SIGPIPE, before);
-	return status != -1 && !(WIFEXITED(status) && (WEXITSTATUS(status) == NOT_RUNNABLE || WEXITSTATUS(status) == NOT_FOUND));
+	return status != -1 &&
+	       !(WIFEXITED(status) && (WEXITSTATUS(status) == NOT_RUNNABLE || WEXITSTATUS(status) == NOT_FOUND));
 }
 
 int

@@ -31,9 +31,9 @@
 #define WHOLE_TICS 12 /* at most */
 
 /* Notes are written in 9 points. */
-#define LINE 11.0     /* units from line to line */
-#define GAP 6.0       /* between point and text */
-#define LONGEST 24.0  /* ems */
+#define LINE 11.0    /* units from line to line */
+#define GAP 6.0      /* between point and text */
+#define LONGEST 24.0 /* ems */
 #define NOTE_EM 12.0
 #define TRIES 5 /* at the point's height, and up to a line up and down */
 
@@ -170,10 +170,11 @@ set_panel(FILE *stream, const struct chart *chart, size_t p)
 	script_set_items(stream, "Left Right Bottom Top KeyRows KeyColumns", p + 1,
 	                 (double[]){frame.left, frame.right, frame.bottom, frame.top, (double)frame_key_rows(panel),
 	                            (double)frame_key_columns(panel)});
-	script_set_items(stream, "XFrom XTo YFrom YTo XLog XStep YWhole Series", p + 1,
-	                 (double[]){panel->x_min, panel->x_max, named ? 0.5 - (double)panel->y_name_count : panel->y_min,
-	                            named ? 0.5 : panel->y_max, panel->x_log, panel->x_whole ? whole_step(most - least) : 0,
-	                            panel->y_whole, (double)panel->series_count});
+	script_set_items(
+	        stream, "XFrom XTo YFrom YTo XLog XStep YWhole Series", p + 1,
+	        (double[]){panel->x_min, panel->x_max, named ? 0.5 - (double)panel->y_name_count : panel->y_min,
+	                   named ? 0.5 : panel->y_max, panel->x_log, panel->x_whole ? whole_step(most - least) : 0,
+	                   panel->y_whole, (double)panel->series_count});
 	if (panel->x_whole && least == most) /* one number, in the middle */
 		script_set_items(stream, "XFrom XTo", p + 1, (double[]){least - 0.5, least + 0.5});
 }
@@ -182,12 +183,8 @@ static void
 set_series(FILE *stream, const struct chart_series *series, size_t item)
 {
 	static const char *const styles[] = {
-	        [CHART_LINE] = "line",
-	                                     [CHART_POINTS] = "points",
-	                                     [CHART_BARS] = "bars",
-	                                     [CHART_DOTS] = "dots",
-	                                     [CHART_PAIRS] = "pairs",
-	                                     [CHART_ACROSS] = "across"};
+	        [CHART_LINE] = "line", [CHART_POINTS] = "points", [CHART_BARS] = "bars",
+	        [CHART_DOTS] = "dots", [CHART_PAIRS] = "pairs",   [CHART_ACROSS] = "across"};
 	bool is_few = series->style == CHART_DOTS && series->n <= FEW;
 	bool is_dense = series->style == CHART_POINTS && series->n > DENSE;
 

@@ -42,8 +42,8 @@ struct chart_panel {
 	struct chart_series series[CHART_SERIES_MAX];
 	size_t series_count; /* with several, a key above the panel has their names; one without a value is left out */
 	bool has_key;        /* set by chart_draw() */
-	bool x_log;                     /* x > 0 then, and its range must be given */
-	bool x_whole, y_whole;          /* numbers along it are whole; y from y_min to y_max, which must be given then */
+	bool x_log;          /* x > 0 then, and its range must be given */
+	bool x_whole, y_whole; /* numbers along it are whole; y from y_min to y_max, which must be given then */
 	const struct chart_note *notes; /* the ranges must be given then */
 	size_t note_count;
 	const char *const *y_names; /* any text, beside y = 0, −1, −2, … in place of numbers; NULL: none */

@@ -150,7 +150,8 @@ write_pdf_text(struct output *to, const char *text)
 		if (size == 0)
 			continue;
 		if (character >= 0x10000)
-			output_printf(to, "%04X%04X", 0xd800 + ((character - 0x10000) >> 10), 0xdc00 + (character & 0x3ff));
+			output_printf(to, "%04X%04X", 0xd800 + ((character - 0x10000) >> 10),
+			              0xdc00 + (character & 0x3ff));
 		else
 			output_printf(to, "%04X", character < ' ' ? ' ' : character);
 	}

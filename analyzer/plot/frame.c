@@ -7,11 +7,11 @@
 #include <math.h>
 #include <string.h>
 
-#define HEADER 34.0       /* the title, from above */
-#define CAPTION_LINE 18.0 /* a line of the caption */
-#define TITLE_LINE 24.0 /* a panel's title */
-#define KEY_SHORT 17    /* characters: names no longer than that stand two in a row */
-#define PANEL_TOP 16.0  /* above the key */
+#define HEADER 34.0         /* the title, from above */
+#define CAPTION_LINE 18.0   /* a line of the caption */
+#define TITLE_LINE 24.0     /* a panel's title */
+#define KEY_SHORT 17        /* characters: names no longer than that stand two in a row */
+#define PANEL_TOP 16.0      /* above the key */
 #define PANEL_ALONE 290.0   /* the height of a panel's frame: of one, */
 #define PANEL_STACKED 220.0 /* of each of several, */
 #define PANEL_ROW 24.0      /* and of one with names, for each name */

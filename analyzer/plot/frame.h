@@ -9,7 +9,7 @@
 #define FRAME_WIDTH 560.0
 #define FRAME_PANEL_RIGHT 30.0 /* half a number of six digits at the frame's end */
 #define FRAME_KEY_ROW 20.0
-#define FRAME_CAPTION_LINES 3  /* at most */
+#define FRAME_CAPTION_LINES 3   /* at most */
 #define FRAME_NAME_LONGEST 12.0 /* ems */
 
 /* Of the fonts of 10 and 11 points. */

@@ -104,7 +104,7 @@ read_said(int fd, char *text, size_t room)
 
 /* The first picture of a process takes the longest, as gnuplot then looks for fonts. So it draws one that nobody
  * sees. */
-#define READY                                                                                                          \
+#define READY                                                                                                                \
 	"; set terminal pngcairo size 16,16 font 'DejaVu Sans,11'; set output '/dev/null'; set multiplot; unset multiplot; " \
 	"set output"
 
@@ -132,7 +132,8 @@ gnuplot_start(struct gnuplot *gnuplot, int script, int data, int picture, bool u
 	}
 	snprintf(set_data, sizeof(set_data), "picture=''; data='/dev/fd/%d'%s", data, uses_fonts ? READY : "");
 	snprintf(gate_path, sizeof(gate_path), "/dev/fd/%d", gnuplot->gate[0]);
-	result = spawn(arguments, picture, pipe_ends[1], (const int[]){script, data, gnuplot->gate[0]}, &gnuplot->child);
+	result =
+	        spawn(arguments, picture, pipe_ends[1], (const int[]){script, data, gnuplot->gate[0]}, &gnuplot->child);
 	close(pipe_ends[1]);
 	gnuplot->messages = pipe_ends[0];
 	if (result == 0)
@@ -140,8 +141,9 @@ gnuplot_start(struct gnuplot *gnuplot, int script, int data, int picture, bool u
 	gnuplot->child = 0;
 	gnuplot_stop(gnuplot);
 	if (result == ENOENT)
-		return error_set(error, PORTOLAN_E_SYSTEM,
-		                 "gnuplot not found: apt-get install gnuplot-nox, or conda install -c conda-forge gnuplot");
+		return error_set(
+		        error, PORTOLAN_E_SYSTEM,
+		        "gnuplot not found: apt-get install gnuplot-nox, or conda install -c conda-forge gnuplot");
 	return error_set(error, PORTOLAN_E_SYSTEM, "cannot start gnuplot: %s", strerror(result));
 }
 

@@ -188,8 +188,12 @@ picture_open(struct picture_draft *draft, const struct picture *picture, struct 
 	static const struct output closed = {.fd = -1};
 	int code = picture->with_script ? check_script(picture, error) : 0; /* the command may have drawn another */
 
-	*draft = (struct picture_draft){
-	        .picture = picture, .data = closed, .own = closed, .drawn = closed, .image = closed, .gnuplot = GNUPLOT_NONE};
+	*draft = (struct picture_draft){.picture = picture,
+	                                .data = closed,
+	                                .own = closed,
+	                                .drawn = closed,
+	                                .image = closed,
+	                                .gnuplot = GNUPLOT_NONE};
 	if (code >= 0 && picture->kind == PICTURE_MAP)
 		code = open_file(picture, picture->data_path, &draft->data, error);
 	if (code >= 0)

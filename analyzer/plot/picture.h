@@ -26,7 +26,7 @@ struct picture {
 	enum picture_kind kind;
 	enum picture_format format;
 	bool with_script;
-	bool is_part; /* one of several: the caller shows the progress */
+	bool is_part;        /* one of several: the caller shows the progress */
 	char path[PATH_MAX]; /* the name that the user gave */
 	char script_path[PATH_MAX + NAME_MAX], data_path[PATH_MAX + NAME_MAX];
 	char name[NAME_MAX + 1]; /* of the script and the data, in the script too: only letters, digits and ._- */
@@ -43,11 +43,11 @@ int picture_check(const struct picture *picture, struct portolan_error *error);
 
 /* The page on which a picture is drawn. */
 struct picture_page {
-	double width, height;           /* in units, of which there are 96 to an inch */
+	double width, height;            /* in units, of which there are 96 to an inch */
 	const char *title, *description; /* in SVG and PDF, for screen readers and for search: any text */
-	const char *font;               /* NULL: DejaVu Sans */
-	double text;                    /* the size of all text beside the usual; 0: 1 */
-	bool on_paper;                  /* it has this size: a PNG 300 dots to an inch, an SVG its width and height */
+	const char *font;                /* NULL: DejaVu Sans */
+	double text;                     /* the size of all text beside the usual; 0: 1 */
+	bool on_paper;                   /* it has this size: a PNG 300 dots to an inch, an SVG its width and height */
 };
 
 struct picture_draft {

@@ -159,9 +159,10 @@ await(pid_t child, const struct common_options *common)
 	if (WTERMSIG(ended) == SIGPIPE) /* the reader of the pipe needs no more */
 		raise(SIGPIPE);
 	if (WTERMSIG(ended) == SIGSEGV || WTERMSIG(ended) == SIGBUS || WTERMSIG(ended) == SIGABRT)
-		message_error("store '%s': damaged: data.mdb cannot be read to its end (%s); restore it from a backup, or "
-		              "copy what can be read: portolan salvage %s -o NEW",
-		              common->query.store, strsignal(WTERMSIG(ended)), common->query.store);
+		message_error(
+		        "store '%s': damaged: data.mdb cannot be read to its end (%s); restore it from a backup, or "
+		        "copy what can be read: portolan salvage %s -o NEW",
+		        common->query.store, strsignal(WTERMSIG(ended)), common->query.store);
 	else
 		message_error("the check was ended: %s", strsignal(WTERMSIG(ended)));
 	return STATUS_FAILED;

@@ -35,8 +35,8 @@ beta_log_weights(const double *confidence, const double *dual, const uint32_t *o
 		uint32_t row = order[i];
 
 		if (dual[row] > 0)
-			weights[row] = (a - 1) * log(confidence[row]) + (b - 1) * log1p(-confidence[row]) +
-			               log(dual[row]);
+			weights[row] =
+			        (a - 1) * log(confidence[row]) + (b - 1) * log1p(-confidence[row]) + log(dual[row]);
 		else
 			weights[row] = -(double)INFINITY;
 	}

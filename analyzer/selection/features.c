@@ -88,8 +88,7 @@ features_open(struct features *features, const char *path, const char *ids_path,
 	*features = (struct features){0};
 	code = npy_open(&features->array, path, error);
 	if (code >= 0)
-		code = any ? npy_check_matrix_any(&features->array, error)
-		           : npy_check_matrix(&features->array, error);
+		code = any ? npy_check_matrix_any(&features->array, error) : npy_check_matrix(&features->array, error);
 	if (code >= 0 && !any)
 		code = npy_check_finite(&features->array, error);
 	if (code >= 0 && features->array.header.shape[0] >= FEATURES_NO_ROW)

@@ -17,10 +17,11 @@ no_such_rule(const struct common_options *request, const char *text)
 	nearest = suggest_nearest(text, selection_names, count);
 	if (nearest)
 		return options_wrong(request, "rule %s: did you mean %s?", text, nearest);
-	return options_wrong(request,
-	                     "rule %s: one of ambiguous, hard-to-learn, easy-to-learn, forgettable, random, MEASURE:asc, "
-	                     "MEASURE:desc, and those in portolan help select",
-	                     text);
+	return options_wrong(
+	        request,
+	        "rule %s: one of ambiguous, hard-to-learn, easy-to-learn, forgettable, random, MEASURE:asc, "
+	        "MEASURE:desc, and those in portolan help select",
+	        text);
 }
 
 int

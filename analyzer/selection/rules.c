@@ -89,7 +89,8 @@ selection_rule_describe(const struct selection_rule *rule, char *text, size_t ro
 		snprintf(text, room, "%s:%s", rule->measure, direction);
 		if (rule->strata > 0)
 			snprintf(text + strlen(text), room - strlen(text),
-			         ", without its first %g; evenly from %zu strata of equal width", rule->cut, rule->strata);
+			         ", without its first %g; evenly from %zu strata of equal width", rule->cut,
+			         rule->strata);
 		break;
 	case SELECT_FORGETTABLE:
 		snprintf(text, room,

@@ -207,7 +207,8 @@ const struct command select_command = {
                 "npy is an array of the ids (uint64), or with --data of the lines' numbers (int64, from 0, the header not counted), or with --with-measures the table of portolan metrics, in rank order.\n\n"
                 "The fractions of the paper (--fractions paper): 0.01, 0.05, 0.1, 0.1667, 0.25, 0.3319, 0.5 and 0.75, as the code published with Swayamdipta et al. 2020 has it, in files named by two decimals at most. "
                 "Beside each output file stands FILE.manifest.json: rule, parameters, store, run, epochs, counts, checksum, version and date ($SOURCE_DATE_EPOCH, if it is set).",
-        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_WINDOW | COMMON_STRICT | COMMON_THREADS | COMMON_MEMORY,
+        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_WINDOW | COMMON_STRICT | COMMON_THREADS |
+                  COMMON_MEMORY,
         .options = select_option_table,
         .operand = "run",
         .least = 1,

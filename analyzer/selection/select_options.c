@@ -34,8 +34,9 @@ take_count(void *context, char *text)
 	if (plan->smallest ||
 	    (number_parse_u64(text, strlen(text), &plan->count) && plan->count > 0 && plan->count <= INT64_MAX))
 		return 0;
-	return options_wrong(&request->common, "--count %s: a whole number from 1 to %lld, or smallest, with --per-class",
-	                     text, (long long)INT64_MAX);
+	return options_wrong(&request->common,
+	                     "--count %s: a whole number from 1 to %lld, or smallest, with --per-class", text,
+	                     (long long)INT64_MAX);
 }
 
 /* A share, below 1, or a number of examples. */
@@ -175,19 +176,21 @@ static const char *const sizes_names[] = {"rounded", "published", NULL};
 #define TO(member) .offset = offsetof(struct select_request, member)
 #define SIZES "fraction count fractions"
 const struct option_spec select_option_table[] = {
-        {"by", "RULE", OPTION_RULE, .take = take_rule,
-         .often = true, .help = "ambiguous, hard-to-learn, easy-to-learn, forgettable, random, MEASURE:asc, MEASURE:desc. Also region:ambiguous, region:easy-to-learn, region:hard-to-learn, group:easy, group:ambiguous, group:hard, or a baseline (portolan help select lists them). ambiguous is variability:desc, hard-to-learn confidence:asc, easy-to-learn confidence:desc."},
+        {"by", "RULE", OPTION_RULE, .take = take_rule, .often = true,
+         .help = "ambiguous, hard-to-learn, easy-to-learn, forgettable, random, MEASURE:asc, MEASURE:desc. Also region:ambiguous, region:easy-to-learn, region:hard-to-learn, group:easy, group:ambiguous, group:hard, or a baseline (portolan help select lists them). ambiguous is variability:desc, hard-to-learn confidence:asc, easy-to-learn confidence:desc."},
         {"fraction", "F", OPTION_REAL, TO(plan.fraction), .range = RANGE_ABOVE_TO, .to = 1,
-         .excludes = "threshold " SIZES,
-         .often = true, .help = "Take this fraction of the examples to choose from (rounded half up)."},
-        {"count", "N", OPTION_TEXT, .take = take_count, .excludes = "threshold " SIZES,
-         .often = true, .help = "Take this many. With --per-class also smallest: of each class as many as the smallest has. Without any size: all that the rule ranks."},
+         .excludes = "threshold " SIZES, .often = true,
+         .help = "Take this fraction of the examples to choose from (rounded half up)."},
+        {"count", "N", OPTION_TEXT, .take = take_count, .excludes = "threshold " SIZES, .often = true,
+         .help = "Take this many. With --per-class also smallest: of each class as many as the smallest has. Without any size: all that the rule ranks."},
         {"threshold", "X", OPTION_REAL, TO(threshold), .excludes = "threshold " SIZES,
          .help = "Take all whose value is X or more; with MEASURE:asc, X or less."},
         {"fractions", "LIST", OPTION_TEXT, .take = take_fractions, .excludes = "threshold " SIZES,
-         .group = OPTION_GROUP_OUTPUT, .help = "Take several sizes, as 0.01,0.1: one file for each, named after -o with the fraction in it. paper: those of Swayamdipta et al. 2020."},
-        {"sizes", "WHICH", OPTION_CHOICE, TO(sizes), .choices = sizes_names, .needs = "fraction fractions", .excludes = "per-class stratified",
-         .group = OPTION_GROUP_HOW, .help = "How a fraction F of N examples is cut: rounded (half up; the default), or published: int(F N) + 1, and int(F N) of random and --both-ends, as the code published with Swayamdipta et al. 2020 does."},
+         .group = OPTION_GROUP_OUTPUT,
+         .help = "Take several sizes, as 0.01,0.1: one file for each, named after -o with the fraction in it. paper: those of Swayamdipta et al. 2020."},
+        {"sizes", "WHICH", OPTION_CHOICE, TO(sizes), .choices = sizes_names, .needs = "fraction fractions",
+         .excludes = "per-class stratified", .group = OPTION_GROUP_HOW,
+         .help = "How a fraction F of N examples is cut: rounded (half up; the default), or published: int(F N) + 1, and int(F N) of random and --both-ends, as the code published with Swayamdipta et al. 2020 does."},
         {"offset", "K", OPTION_TEXT, .take = take_offset, .excludes = "both-ends offset",
          .help = "Pass over the first of the ranking: this share of the candidates (0.1), or this number of examples (100). The size is taken from there on: a window of the ranking (Paul et al. 2021). With --per-class of each class, with --stratified as the classes are. Before --strata, see --cut."},
         {"both-ends", "SHARE", OPTION_REAL, TO(plan.top_share), .range = RANGE_FROM_BELOW, .to = 1, .needs = SIZES,
@@ -196,7 +199,8 @@ const struct option_spec select_option_table[] = {
          .help = "Take the fraction, or the count, of each gold class; examples without label are a class."},
         {"stratified", NULL, OPTION_FLAG, TO(stratified), .needs = SIZES,
          .help = "Keep the shares that the gold classes have of those to choose from."},
-        {"strata", "N", OPTION_WHOLE, TO(strata), .least = 1, .most = 1000000, .needs = SIZES, .excludes = "threshold offset both-ends per-class stratified",
+        {"strata", "N", OPTION_WHOLE, TO(strata), .least = 1, .most = 1000000, .needs = SIZES,
+         .excludes = "threshold offset both-ends per-class stratified",
          .help = "Cover the range of MEASURE: divide it into N strata of equal width, and take from each as evenly as it can give, at random (CCS; Zheng et al. 2023, algorithm 1, who take 50)."},
         {"cut", "SHARE", OPTION_REAL, TO(cut), .range = RANGE_FROM_BELOW, .to = 1, .needs = "strata",
          .help = "Leave this share of the examples out that MEASURE:asc or MEASURE:desc ranks first, before the strata are made (CCS: the hardest, as aum:asc ranks them)."},
@@ -210,10 +214,11 @@ const struct option_spec select_option_table[] = {
         {"with", "RUN", OPTION_RUN, .take = take_run,
          .help = "Select from this run and RUN as one (other seeds of the same data): the examples that all have, means of their measures, forgetting events summed (see --never-learned). "
                  "May be repeated."},
-        {"never-learned", "CONVENTION", OPTION_CHOICE, TO(never_learned), .choices = never_learned_names, .group = OPTION_GROUP_HOW,
+        {"never-learned", "CONVENTION", OPTION_CHOICE, TO(never_learned), .choices = never_learned_names,
+         .group = OPTION_GROUP_HOW,
          .help = "What an example counts as forgetting events in each run that never learned it: flag (none), 1000, epochs (that run's number of epochs), infinity, or 0. Default: epochs with --with and for the rule forgetting, as the code of Toneva et al. 2019 orders examples; else flag."},
-        {"regions", "V,C", OPTION_TEXT, .take = take_cuts,
-         .group = OPTION_GROUP_HOW, .help = "Where the rules of regions cut: ambiguous from variability V on; of the rest, easy-to-learn from confidence C on. "
+        {"regions", "V,C", OPTION_TEXT, .take = take_cuts, .group = OPTION_GROUP_HOW,
+         .help = "Where the rules of regions cut: ambiguous from variability V on; of the rest, easy-to-learn from confidence C on. "
                  "Default: the run's top third; 0.5."},
         {"c-d", "C", OPTION_REAL, TO(beta_c), .range = RANGE_ABOVE_TO, .to = 1000, .group = OPTION_GROUP_HOW,
          .help = "c_D of dual-beta: the larger it is, the more must be pruned before easier examples are preferred (Cho et al. 2025: larger for larger data; their code takes 4 for CIFAR-100, 11 for ImageNet). Default: 4."},
@@ -223,19 +228,21 @@ const struct option_spec select_option_table[] = {
          .help = "The features for k-center: a matrix of float32 or float64, one row for each example."},
         {"feature-ids", "FILE", OPTION_INPUT, TO(feature_ids), .needs = "features",
          .help = "The ids of its rows, one a line or a NumPy array. Without it row 0 is that of id 0."},
-        {"seed", "N", OPTION_WHOLE, TO(seed), .most = INT64_MAX, .group = OPTION_GROUP_HOW, .help = "Seed of random draws. Default: 0."},
+        {"seed", "N", OPTION_WHOLE, TO(seed), .most = INT64_MAX, .group = OPTION_GROUP_HOW,
+         .help = "Seed of random draws. Default: 0."},
         {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = select_format_names,
-         .group = OPTION_GROUP_OUTPUT, .help = "The format: ids (one per line), csv, tsv, jsonl, or npy. Default: what FILE ends with, else ids."},
-        {"with-measures", NULL, OPTION_FLAG, TO(with_measures),
-         .group = OPTION_GROUP_OUTPUT, .often = true, .help = "Add every measure: to csv, tsv, jsonl and npy, or to the lines of --data. On a terminal the table has aligned columns and, without --count, only the ends of a long list."},
-        {"data", "FILE", OPTION_INPUT, TO(join), .needs = "id-field", .old_names = "join",
-         .often = true, .help = "Print the lines of your own FILE that have the ids (JSON lines, CSV or TSV); - is standard input."},
-        {"id-field", "FIELD", OPTION_TEXT, TO(id_field), .needs = "data",
-         .often = true, .help = "The field of FILE that holds the ids."},
+         .group = OPTION_GROUP_OUTPUT,
+         .help = "The format: ids (one per line), csv, tsv, jsonl, or npy. Default: what FILE ends with, else ids."},
+        {"with-measures", NULL, OPTION_FLAG, TO(with_measures), .group = OPTION_GROUP_OUTPUT, .often = true,
+         .help = "Add every measure: to csv, tsv, jsonl and npy, or to the lines of --data. On a terminal the table has aligned columns and, without --count, only the ends of a long list."},
+        {"data", "FILE", OPTION_INPUT, TO(join), .needs = "id-field", .old_names = "join", .often = true,
+         .help = "Print the lines of your own FILE that have the ids (JSON lines, CSV or TSV); - is standard input."},
+        {"id-field", "FIELD", OPTION_TEXT, TO(id_field), .needs = "data", .often = true,
+         .help = "The field of FILE that holds the ids."},
         {"glue", NULL, OPTION_FLAG, TO(glue), .needs = "data", .group = OPTION_GROUP_HOW,
          .help = GLUE_HELP " Lines are printed with as many fields as the header has."},
-        {"no-manifest", NULL, OPTION_FLAG, TO(without_manifest),
-         .group = OPTION_GROUP_OUTPUT, .help = "Do not write FILE.manifest.json beside the output."},
+        {"no-manifest", NULL, OPTION_FLAG, TO(without_manifest), .group = OPTION_GROUP_OUTPUT,
+         .help = "Do not write FILE.manifest.json beside the output."},
         {0},
 };
 
@@ -302,13 +309,15 @@ check_drawn(const struct select_request *request)
 	if (by_clusters && request->run_count > 1)
 		return options_wrong(common, "s2l clusters the losses of one run: leave out --with");
 	if (by_clusters && request->plan.classes != SELECTION_CLASSES_ANY)
-		return options_wrong(common, "s2l clusters all classes at once: leave out --per-class and --stratified");
+		return options_wrong(common,
+		                     "s2l clusters all classes at once: leave out --per-class and --stratified");
 	if (!by_beta)
 		return 0;
 	if (!request->plan.has_size || request->fraction_count > 1)
 		return options_wrong(common, "dual-beta draws otherwise for each size: say one --fraction or --count");
 	if (request->plan.classes != SELECTION_CLASSES_ANY)
-		return options_wrong(common, "dual-beta draws from all classes at once: leave out --per-class and --stratified");
+		return options_wrong(
+		        common, "dual-beta draws from all classes at once: leave out --per-class and --stratified");
 	return 0;
 }
 
@@ -383,7 +392,8 @@ static int
 check_rule(struct select_request *request)
 {
 	const struct common_options *common = &request->common;
-	static const char *const needing[] = {"fraction", "count", "fractions", "threshold", "offset", "regions", "features", "strata"};
+	static const char *const needing[] = {"fraction", "count",   "fractions", "threshold",
+	                                      "offset",   "regions", "features",  "strata"};
 
 	if (request->rule)
 		return 0;

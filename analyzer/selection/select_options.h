@@ -36,8 +36,8 @@ struct select_request {
 	const char *within_file;
 	struct within *within; /* what it holds */
 	const char *features, *feature_ids;
-	int format; /* enum select_format; -1: not given */
-	int sizes;  /* enum select_sizes */
+	int format;        /* enum select_format; -1: not given */
+	int sizes;         /* enum select_sizes */
 	int never_learned; /* enum never_learned; -1: not given */
 	const char *join, *id_field;
 	bool glue;

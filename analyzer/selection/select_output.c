@@ -267,7 +267,7 @@ check_join(const struct select_output_options *options, const struct join *join,
 	if (code != 0)
 		return code;
 	return join_report(join, options->id_field, &dynamics->ids, chosen, count, "selected ") ? STATUS_DONE
-	                                                                                       : STATUS_INCOMPLETE;
+	                                                                                        : STATUS_INCOMPLETE;
 }
 
 static int
@@ -295,7 +295,8 @@ select_output(const struct select_output_options *options, const struct dynamics
 
 	if (!options->join)
 		return write_output(options, NULL, dynamics, chosen, count, error);
-	status = join_open(&join, options->join, options->id_field, options->glue, &dynamics->ids, chosen, count, error);
+	status =
+	        join_open(&join, options->join, options->id_field, options->glue, &dynamics->ids, chosen, count, error);
 	if (status < 0)
 		return status;
 	status = check_join(options, &join, dynamics, chosen, count, error);

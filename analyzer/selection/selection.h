@@ -15,15 +15,15 @@
 enum selection_kind {
 	SELECT_MEASURE,
 	SELECT_FORGETTABLE, /* the set: forgotten, or never learned; ranked as SELECT_FORGETTING */
-	SELECT_FORGETTING,  /* by forgetting events as dynamics->never_learned counts them (Toneva et al. 2019); of FLAG the
+	SELECT_FORGETTING, /* by forgetting events as dynamics->never_learned counts them (Toneva et al. 2019); of FLAG the
 	                     * never learned first */
-	SELECT_REGION,      /* a region; ranked as the rule of the same name */
-	SELECT_GROUP,       /* a group of Data-IQ; ranked by the measure that puts an example into it */
+	SELECT_REGION,     /* a region; ranked as the rule of the same name */
+	SELECT_GROUP,      /* a group of Data-IQ; ranked by the measure that puts an example into it */
 	SELECT_RANDOM,
-	SELECT_K_CENTER, /* needs features */
+	SELECT_K_CENTER,  /* needs features */
 	SELECT_DUAL_BETA, /* drawn as beta.h says; depends on the size */
 	SELECT_S2L,       /* by clusters of losses: see trajectories.h */
-	SELECT_BY_ID,    /* all there is, by ascending id; has no name */
+	SELECT_BY_ID,     /* all there is, by ascending id; has no name */
 };
 
 struct selection_rule {

@@ -27,7 +27,7 @@ struct selection_plan {
 	bool smallest;         /* instead of a count, with EACH: the size of the smallest class */
 	double offset;         /* passed over: the first of the ranking, as a share of the source's examples, */
 	uint64_t offset_count; /* or, unless it is 0, so many; EACH: in each class; STRATIFIED: in proportion */
-	double top_share; /* of the rule's own examples, the share from its top; the rest is from its other end */
+	double top_share;      /* of the rule's own examples, the share from its top; the rest is from its other end */
 	enum selection_classes classes;                  /* not ANY: needs a size. Examples without label are a class */
 	struct selection_mix mixes[SELECTION_MIXES_MAX]; /* need a size */
 	size_t mix_count;

@@ -175,7 +175,8 @@ check_filter(const struct within *within, const char *name, const json_t *filter
 
 		if (!fits)
 			return within_wrong(within, error, "the filter of '%.100s': value %zu of 'in' is no %s", name,
-			                    i, set       ? "whole number or text"
+			                    i,
+			                    set       ? "whole number or text"
 			                    : of_file ? "number or text"
 			                              : "number");
 	}
@@ -215,9 +216,10 @@ read_object(struct within *within, struct portolan_error *error)
 	if (!json_is_object(within->object))
 		return within_wrong(within, error, "a selection is an object, {\"x\": …, \"y\": …, \"polygon\": …}");
 	if (unknown)
-		return within_wrong(within, error,
-		                    "'%.100s' is no member of a selection; these are run, x, y, epochs, polygon or parts, filters, digests",
-		                    unknown);
+		return within_wrong(
+		        within, error,
+		        "'%.100s' is no member of a selection; these are run, x, y, epochs, polygon or parts, filters, digests",
+		        unknown);
 	if ((run && !json_is_string(run)) || (epochs && !json_is_string(epochs)))
 		return within_wrong(within, error, "'run' and 'epochs' are texts, as \"1:6\"");
 	if (digests && !json_is_object(digests))

@@ -11,8 +11,8 @@
 struct certificate;
 
 struct access {
-	const char *token;        /* the token that a request must show */
-	const char *const *hosts; /* what Host may name, without a port; ends with NULL */
+	const char *token;                     /* the token that a request must show */
+	const char *const *hosts;              /* what Host may name, without a port; ends with NULL */
 	const struct certificate *certificate; /* with further names; NULL: no TLS */
 };
 

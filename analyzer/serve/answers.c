@@ -11,10 +11,10 @@
 void
 answer_failure(struct http_answer *answer, int code, const struct portolan_error *error)
 {
-	unsigned status = code == STORE_E_NO_RUN                                ? 404
+	unsigned status = code == STORE_E_NO_RUN                               ? 404
 	                  : code == VIEW_E_VERSION                             ? 409
 	                  : code == VIEW_E_RANGE || code == PORTOLAN_E_INVALID ? 400
-	                                                                        : 503;
+	                                                                       : 503;
 
 	http_error(answer, status, "%s", error->message);
 }

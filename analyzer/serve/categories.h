@@ -13,7 +13,7 @@ struct categories {
 	size_t known;     /* numbers are below it; it counts categories, however large the users' labels are */
 	/* private */
 	const struct view *view;
-	struct classes classes; /* of gold labels; the last `known` of them */
+	struct classes classes;         /* of gold labels; the last `known` of them */
 	const struct attribute *column; /* NULL: gold labels */
 };
 

@@ -51,7 +51,8 @@ keep_numbers(const struct file_filters *filters, const struct attribute *column,
 	json_array_foreach(in, i, value)
 	{
 		if (!json_is_number(value))
-			return wrong(error, "column '%.100s' holds numbers: its filter has 'min', 'max', or 'in' with numbers",
+			return wrong(error,
+			             "column '%.100s' holds numbers: its filter has 'min', 'max', or 'in' with numbers",
 			             column->name);
 	}
 	values = gather_numbers(filters, column, kept, *count);
@@ -96,8 +97,7 @@ keep_categories(const struct file_filters *filters, const struct attribute *colu
 	if (!in || json_object_size(filter) != 1)
 		return wrong(error, "column '%.100s' holds texts: its filter is {\"in\": […]}", column->name);
 	wanted = records ? calloc(column->names.count + 1, 1) : NULL;
-	code = wanted ? mark_wanted(column, in, wanted, error)
-	              : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	code = wanted ? mark_wanted(column, in, wanted, error) : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	for (size_t i = 0; i < *count && code >= 0; i++) {
 		uint32_t record = records[kept[i]];
 		int32_t number = record == TEXTS_NO_RECORD ? -1 : column->categories[record];

@@ -11,7 +11,7 @@
 #include "selection/within.h"
 
 struct file_filters {
-	struct texts *texts; /* NULL: there is no such file. Its columns are refused, and only ids hold a text */
+	struct texts *texts;       /* NULL: there is no such file. Its columns are refused, and only ids hold a text */
 	struct searches *searches; /* of the texts */
 	const struct view *view;   /* what is filtered */
 };

@@ -22,8 +22,10 @@
 
 /* A link on another site's page, or in a file, brings no cookie to the entry, so the entry's script asks again from the
  * page itself. The hash is that of the script. */
-#define ENTRY "<!DOCTYPE html><html lang=\"en\"><title>Portolan</title><script>location.replace(\"/\" + location.hash)</script>"
-#define ENTRY_SECURITY "default-src 'none'; script-src 'sha256-nPyh1eyOzXOMQM3WXU/fZlQpSBSuDIvNusR15IIZdco='; frame-ancestors 'none'"
+#define ENTRY                                                                                                          \
+	"<!DOCTYPE html><html lang=\"en\"><title>Portolan</title><script>location.replace(\"/\" + location.hash)</script>"
+#define ENTRY_SECURITY                                                                                                 \
+	"default-src 'none'; script-src 'sha256-nPyh1eyOzXOMQM3WXU/fZlQpSBSuDIvNusR15IIZdco='; frame-ancestors 'none'"
 
 struct http {
 	struct MHD_Daemon *daemon;
@@ -233,8 +235,7 @@ is_entry(const struct http *http, const struct exchange *exchange, const char *m
 static void
 trust(const struct http *http, struct MHD_Connection *connection)
 {
-	const union MHD_ConnectionInfo *info =
-	        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 
 	if (info)
 		peers_trust(http->peers, info->socket_context);
@@ -365,8 +366,8 @@ log_nothing(void *context, const char *format, va_list arguments)
 int
 http_start(struct http **http, const struct http_settings *settings, struct portolan_error *error)
 {
-	unsigned flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
-	                 MHD_USE_ITC | MHD_USE_ERROR_LOG | (settings->certificate ? MHD_USE_TLS : 0);
+	unsigned flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC |
+	                 MHD_USE_ERROR_LOG | (settings->certificate ? MHD_USE_TLS : 0);
 	struct MHD_OptionItem tls[] = {
 	        {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)settings->pem},
 	        {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)settings->key},
@@ -386,10 +387,11 @@ http_start(struct http **http, const struct http_settings *settings, struct port
 	started->daemon = MHD_start_daemon(
 	        flags, 0, NULL, NULL, handle, started, MHD_OPTION_EXTERNAL_LOGGER, log_nothing, NULL,
 	        MHD_OPTION_LISTEN_SOCKET, settings->socket, MHD_OPTION_NOTIFY_COMPLETED, complete, NULL,
-	        MHD_OPTION_NOTIFY_CONNECTION, notify, started, MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL, MHD_OPTION_CONNECTION_LIMIT,
-	        (unsigned)HTTP_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)HTTP_SILENCE_S,
-	        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADERS_MAX, MHD_OPTION_THREAD_STACK_SIZE,
-	        (size_t)STACK_SIZE, MHD_OPTION_ARRAY, settings->certificate ? tls : &tls[2], MHD_OPTION_END);
+	        MHD_OPTION_NOTIFY_CONNECTION, notify, started, MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,
+	        MHD_OPTION_CONNECTION_LIMIT, (unsigned)HTTP_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+	        (unsigned)HTTP_SILENCE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADERS_MAX,
+	        MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_SIZE, MHD_OPTION_ARRAY,
+	        settings->certificate ? tls : &tls[2], MHD_OPTION_END);
 	if (started->daemon) {
 		*http = started;
 		return 0;

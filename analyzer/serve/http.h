@@ -18,7 +18,7 @@
 
 #define HTTP_BODY_MAX ((size_t)32 << 20)
 #define HTTP_CONNECTIONS 800 /* from 700 on, the oldest without the token makes room for a new one */
-#define HTTP_SILENCE_S 20 /* a connection without data for so long is closed */
+#define HTTP_SILENCE_S 20    /* a connection without data for so long is closed */
 
 struct certificate;
 
@@ -44,9 +44,9 @@ struct http_answer {
 };
 
 struct http_settings {
-	int socket;               /* bound and listening; http_stop() closes it */
-	const char *token;        /* the token that a request must show */
-	const char *const *hosts; /* what Host may name, without a port; ends with NULL */
+	int socket;                            /* bound and listening; http_stop() closes it */
+	const char *token;                     /* the token that a request must show */
+	const char *const *hosts;              /* what Host may name, without a port; ends with NULL */
 	const char *pem, *key;                 /* the certificate and its key, PEM; NULL: no TLS */
 	const struct certificate *certificate; /* the same; NULL: no TLS */
 	void (*answer)(void *context, const struct http_request *request, struct http_answer *answer);

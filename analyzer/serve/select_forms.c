@@ -370,7 +370,8 @@ select_send(struct server *server, const struct http_request *request, struct pi
 	if (!form || strcmp(form, "ids") == 0)
 		send_ids(picked, answer);
 	else if (strcmp(form, "mask") == 0 && !http_argument(request, "version"))
-		http_error(answer, 400, "a mask is by place, and places belong to a version: add &version=V of the view");
+		http_error(answer, 400,
+		           "a mask is by place, and places belong to a version: add &version=V of the view");
 	else if (strcmp(form, "mask") == 0)
 		send_mask(picked, answer);
 	else if (strcmp(form, "rows") == 0)

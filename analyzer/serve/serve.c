@@ -70,10 +70,11 @@ check(void *context, struct portolan_error *error)
 		return options_wrong(&request->common, "--listen takes unix:PATH or HOST:PORT, not '%s'",
 		                     request->listen);
 	if (!address->unix_path && !address->loopback && !request->certificate_file)
-		return options_wrong(&request->common,
-		                     "other machines can reach %s, and read the connection on its way: this needs --tls-cert "
-		                     "and --tls-key (or listen on 127.0.0.1, and reach it by `ssh -L`)",
-		                     address->host);
+		return options_wrong(
+		        &request->common,
+		        "other machines can reach %s, and read the connection on its way: this needs --tls-cert "
+		        "and --tls-key (or listen on 127.0.0.1, and reach it by `ssh -L`)",
+		        address->host);
 	return 0;
 }
 
@@ -328,25 +329,28 @@ run(void *context, struct portolan_error *error)
 
 #define TO(member) .offset = offsetof(struct serve_request, member)
 static const struct option_spec options[] = {
-        {"data", "FILE", OPTION_INPUT, TO(data), .needs = "id-field",
-         .often = true, .help = "The file that the model was trained on (JSON lines, CSV or TSV): its texts stand beside the points, and its columns can colour them."},
-        {"id-field", "FIELD", OPTION_TEXT, TO(id_field), .needs = "data",
-         .often = true, .help = "The field of FILE that holds the ids."},
+        {"data", "FILE", OPTION_INPUT, TO(data), .needs = "id-field", .often = true,
+         .help = "The file that the model was trained on (JSON lines, CSV or TSV): its texts stand beside the points, and its columns can colour them."},
+        {"id-field", "FIELD", OPTION_TEXT, TO(id_field), .needs = "data", .often = true,
+         .help = "The field of FILE that holds the ids."},
         {"glue", NULL, OPTION_FLAG, TO(glue), .needs = "data", .group = OPTION_GROUP_HOW, .help = GLUE_HELP},
-        {"text", "FIELD[,FIELD]", OPTION_TEXT, .take = take_texts, .needs = "data",
-         .often = true, .help = "The fields of FILE to be shown as text."},
+        {"text", "FIELD[,FIELD]", OPTION_TEXT, .take = take_texts, .needs = "data", .often = true,
+         .help = "The fields of FILE to be shown as text."},
         {"port", "N", OPTION_WHOLE, TO(port), .least = 1, .most = 65535, .excludes = "listen",
-         .group = OPTION_GROUP_ACCESS, .often = true, .help = "Serve on this port of loopback. Default: 5780, or the next one that is free."},
-        {"listen", "ADDRESS", OPTION_TEXT, TO(listen),
-         .group = OPTION_GROUP_ACCESS, .often = true, .help = "Where to listen: unix:PATH, a socket that you alone can open, to be reached by ssh -L; or HOST:PORT, which needs --tls-cert and --tls-key unless it is loopback."},
-        {"token-file", "FILE", OPTION_TEXT, TO(token_file),
-         .group = OPTION_GROUP_ACCESS, .help = "Keep the token in FILE, which only you may read; it is made if it is not there. Without it every start has a token of its own."},
-        {"tls-cert", "FILE", OPTION_INPUT, TO(certificate_file), .needs = "tls-key",
-         .group = OPTION_GROUP_ACCESS, .help = "Serve HTTPS with this certificate (PEM)."},
-        {"tls-key", "FILE", OPTION_INPUT, TO(key_file), .needs = "tls-cert", .group = OPTION_GROUP_ACCESS, .help = "The certificate's key (PEM)."},
-        {"no-open", NULL, OPTION_FLAG, TO(no_open), .group = OPTION_GROUP_HOW, .often = true, .help = "Do not open a browser."},
-        {"end-with-stdin", NULL, OPTION_FLAG, TO(end_with_stdin),
-         .group = OPTION_GROUP_HOW, .help = "End when standard input ends, too: a program that starts this one through a pipe leaves no server behind, however it ends."},
+         .group = OPTION_GROUP_ACCESS, .often = true,
+         .help = "Serve on this port of loopback. Default: 5780, or the next one that is free."},
+        {"listen", "ADDRESS", OPTION_TEXT, TO(listen), .group = OPTION_GROUP_ACCESS, .often = true,
+         .help = "Where to listen: unix:PATH, a socket that you alone can open, to be reached by ssh -L; or HOST:PORT, which needs --tls-cert and --tls-key unless it is loopback."},
+        {"token-file", "FILE", OPTION_TEXT, TO(token_file), .group = OPTION_GROUP_ACCESS,
+         .help = "Keep the token in FILE, which only you may read; it is made if it is not there. Without it every start has a token of its own."},
+        {"tls-cert", "FILE", OPTION_INPUT, TO(certificate_file), .needs = "tls-key", .group = OPTION_GROUP_ACCESS,
+         .help = "Serve HTTPS with this certificate (PEM)."},
+        {"tls-key", "FILE", OPTION_INPUT, TO(key_file), .needs = "tls-cert", .group = OPTION_GROUP_ACCESS,
+         .help = "The certificate's key (PEM)."},
+        {"no-open", NULL, OPTION_FLAG, TO(no_open), .group = OPTION_GROUP_HOW, .often = true,
+         .help = "Do not open a browser."},
+        {"end-with-stdin", NULL, OPTION_FLAG, TO(end_with_stdin), .group = OPTION_GROUP_HOW,
+         .help = "End when standard input ends, too: a program that starts this one through a pipe leaves no server behind, however it ends."},
         {0},
 };
 

@@ -90,10 +90,17 @@ static const struct route {
 	const char *path;
 	void (*answer)(struct server *server, const struct http_request *request, struct http_answer *answer);
 } routes[] = {
-        {"api/view", answer_view},       {"api/points", answer_points},     {"api/legend", answer_legend},
-        {"api/bins", answer_bins},       {"api/inside", answer_inside},     {"api/match", answer_match},
-        {"api/example", answer_example}, {"api/progress", answer_progress}, {"api/selection", answer_selection},
-        {"metrics", answer_metrics},     {NULL, NULL},
+        {"api/view", answer_view},
+        {"api/points", answer_points},
+        {"api/legend", answer_legend},
+        {"api/bins", answer_bins},
+        {"api/inside", answer_inside},
+        {"api/match", answer_match},
+        {"api/example", answer_example},
+        {"api/progress", answer_progress},
+        {"api/selection", answer_selection},
+        {"metrics", answer_metrics},
+        {NULL, NULL},
 };
 
 static void

@@ -8,10 +8,10 @@
 
 struct server_settings {
 	const struct run_query *query; /* where the store is; threads; memory */
-	const char *const *runs;             /* shown first, as the user named them */
+	const char *const *runs;       /* shown first, as the user named them */
 	size_t run_count;
 	const char *data, *id_field; /* the user's file, and its field with the ids; NULL: none */
-	bool glue; /* the file is read as files/glue.h says */
+	bool glue;                   /* the file is read as files/glue.h says */
 	const char *const *text_fields;
 	size_t text_count;
 };

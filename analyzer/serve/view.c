@@ -85,7 +85,8 @@ measure_columns(struct view *view)
 		for (size_t i = 0; i < dynamics->count; i++) {
 			double value = values[dynamics->order[i]];
 
-			low = value < low ? value : low; /* not fmin(), which is a call, and took a second for 10 million */
+			low = value < low ? value
+			                  : low; /* not fmin(), which is a call, and took a second for 10 million */
 			high = value > high ? value : high;
 		}
 		view->extents[c].low = low <= high ? low : 0;

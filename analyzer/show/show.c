@@ -34,7 +34,8 @@ check(void *context, struct portolan_error *error)
 
 	(void)error;
 	if (request->common.operand_count < 2 && !request->ids)
-		return options_wrong(&request->common, "which examples? Name ids after the run, or a file of them: --ids FILE");
+		return options_wrong(&request->common,
+		                     "which examples? Name ids after the run, or a file of them: --ids FILE");
 	return format_choose_json(&request->common, "text");
 }
 
@@ -47,7 +48,8 @@ write_report(const struct show_options *request, const struct chosen *chosen, co
 	int code = 0;
 
 	if (request->data)
-		code = texts_open(&texts, request->data, request->id_field, request->glue, request->texts, request->text_count, error);
+		code = texts_open(&texts, request->data, request->id_field, request->glue, request->texts,
+		                  request->text_count, error);
 	if (code >= 0)
 		code = request->common.json ? report_open(&report, request->common.output, 2, error)
 		                            : report_open_text(&report, request->common.output, error);
@@ -110,14 +112,15 @@ run(void *context, struct portolan_error *error)
 
 #define TO(member) .offset = offsetof(struct show_options, member)
 static const struct option_spec options[] = {
-        {"ids", "FILE", OPTION_INPUT, TO(ids),
-         .often = true, .help = "Also the examples whose ids are in FILE: one a line, or a NumPy array (.npy); - is standard input."},
-        {"data", "FILE", OPTION_INPUT, TO(data), .needs = "id-field",
-         .often = true, .help = "The file that the model was trained on (JSON lines, CSV or TSV): texts of the examples are shown from it."},
-        {"id-field", "FIELD", OPTION_TEXT, TO(id_field), .needs = "data", .often = true, .help = "The field of FILE that holds the ids."},
+        {"ids", "FILE", OPTION_INPUT, TO(ids), .often = true,
+         .help = "Also the examples whose ids are in FILE: one a line, or a NumPy array (.npy); - is standard input."},
+        {"data", "FILE", OPTION_INPUT, TO(data), .needs = "id-field", .often = true,
+         .help = "The file that the model was trained on (JSON lines, CSV or TSV): texts of the examples are shown from it."},
+        {"id-field", "FIELD", OPTION_TEXT, TO(id_field), .needs = "data", .often = true,
+         .help = "The field of FILE that holds the ids."},
         {"glue", NULL, OPTION_FLAG, TO(glue), .needs = "data", .group = OPTION_GROUP_HOW, .help = GLUE_HELP},
-        {"text", "FIELD[,FIELD]", OPTION_TEXT, .take = take_texts, .needs = "data",
-         .often = true, .help = "The fields of FILE to be shown."},
+        {"text", "FIELD[,FIELD]", OPTION_TEXT, .take = take_texts, .needs = "data", .often = true,
+         .help = "The fields of FILE to be shown."},
         {0},
 };
 #undef TO
@@ -126,12 +129,13 @@ const struct command show_command = {
         .name = "show",
         .operands = "RUN [ID]...",
         .summary = "show the story of some examples, epoch by epoch",
-        .examples = "two examples\n"
-                    "portolan show snli/seed1 4019 17\n"
-                    "the ten most suspicious, with their texts\n"
-                    "portolan select snli/seed1 --by confidence:asc --count 10 | portolan show snli/seed1 --ids - --data train.jsonl --id-field id --text premise,hypothesis\n"
-                    "for a program\n"
-                    "portolan show snli/seed1 4019 --json\n",
+        .examples =
+                "two examples\n"
+                "portolan show snli/seed1 4019 17\n"
+                "the ten most suspicious, with their texts\n"
+                "portolan select snli/seed1 --by confidence:asc --count 10 | portolan show snli/seed1 --ids - --data train.jsonl --id-field id --text premise,hypothesis\n"
+                "for a program\n"
+                "portolan show snli/seed1 4019 --json\n",
         .help = "Prints a row for each example: id, gold (its class), confidence, variability, correctness, forgotten (how often), and two marks for each epoch: how high p(gold) was, and whether the example was classified correctly. "
                 "Then a row for each observation, with the epochs at which it was first learned, and at which it was forgotten.\n\n"
                 "Where the locale is not one of UTF-8, the marks are digits (p(gold) times ten), +, x and a point.\n\n"

@@ -185,10 +185,10 @@ add_texts(void *context, size_t place)
 static void
 write_text(struct showing *showing, const struct places_list *list)
 {
-	static const struct rows_column examples[] = {
-	        {"id", ROWS_TEXT},          {"gold", ROWS_TEXT},        {"confidence", ROWS_REAL},
-	        {"variability", ROWS_REAL}, {"correctness", ROWS_REAL}, {"forgotten", ROWS_WHOLE},
-	        {"p(gold)", ROWS_TEXT},     {"correct", ROWS_TEXT}};
+	static const struct rows_column examples[] = {{"id", ROWS_TEXT},          {"gold", ROWS_TEXT},
+	                                              {"confidence", ROWS_REAL},  {"variability", ROWS_REAL},
+	                                              {"correctness", ROWS_REAL}, {"forgotten", ROWS_WHOLE},
+	                                              {"p(gold)", ROWS_TEXT},     {"correct", ROWS_TEXT}};
 	static const struct rows_column observations[] = {{"id", ROWS_TEXT},
 	                                                  {"epoch", ROWS_WHOLE},
 	                                                  {"gold_prob", ROWS_REAL},
@@ -197,10 +197,11 @@ write_text(struct showing *showing, const struct places_list *list)
 	const struct dynamics *part = &showing->chosen->part;
 	const struct marks *marks = showing->marks;
 
-	report_line(showing->report,
-	            "%s, epochs %u to %u\nmarks, one an epoch: p(gold) %s (0) to %s (1); correct %s, not %s; not observed %s\n",
-	            part->info->name, part->epochs[0], part->epochs[part->epoch_count - 1], marks->levels[0],
-	            marks->levels[marks->level_count - 1], marks->correct, marks->wrong, marks->absent);
+	report_line(
+	        showing->report,
+	        "%s, epochs %u to %u\nmarks, one an epoch: p(gold) %s (0) to %s (1); correct %s, not %s; not observed %s\n",
+	        part->info->name, part->epochs[0], part->epochs[part->epoch_count - 1], marks->levels[0],
+	        marks->levels[marks->level_count - 1], marks->correct, marks->wrong, marks->absent);
 	rows_begin(&showing->rows, showing->report, "examples", examples, ROWS_COUNT(examples));
 	for_each(showing->chosen, list, add_example, showing);
 	rows_end(&showing->rows);
@@ -221,7 +222,8 @@ report_example(void *context, size_t place)
 	const struct chosen *chosen = showing->chosen;
 
 	report_begin(showing->report, NULL);
-	examples_report_members(showing->report, &chosen->part, showing->texts, (uint32_t)place, &chosen->stories, place);
+	examples_report_members(showing->report, &chosen->part, showing->texts, (uint32_t)place, &chosen->stories,
+	                        place);
 	report_begin_list(showing->report, "forgotten");
 	for (size_t e = 0; e < chosen->stories.epochs; e++)
 		if (chosen_is_forgotten(chosen, place, e))

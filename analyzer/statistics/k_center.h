@@ -26,7 +26,7 @@ struct k_center_points {
  * squared distances to the nearest chosen point afterwards (−1: chosen). `step` (or NULL) is called with the number of
  * chosen points.
  */
-void k_center_greedy(const struct k_center_points *points, size_t k, unsigned threads, uint32_t *chosen, double *nearest,
-                     void (*step)(void *context, size_t done), void *context);
+void k_center_greedy(const struct k_center_points *points, size_t k, unsigned threads, uint32_t *chosen,
+                     double *nearest, void (*step)(void *context, size_t done), void *context);
 
 #endif

@@ -48,9 +48,10 @@ const struct verdict_text verdict_texts[VERDICT_KINDS] = {
         [VERDICT_ONE_EPOCH_NUMBER] =
                 {"one-epoch-number",
                  "log each epoch under a number of its own, from 0 on, and each example under its own id"},
-        [VERDICT_REPLACED] = {"replaced-within-epoch",
-                              "give each example an id of its own (only the latest observation of an id is kept), unless "
-                              "a sampler drew examples more than once"},
+        [VERDICT_REPLACED] =
+                {"replaced-within-epoch",
+                 "give each example an id of its own (only the latest observation of an id is kept), unless "
+                 "a sampler drew examples more than once"},
         [VERDICT_TWO_PROCESSES] = {"two-processes",
                                    "give each a name of its own, or the ranks of one job one group, and record anew"},
         [VERDICT_CHANGED_LABELS] = {"changed-labels",

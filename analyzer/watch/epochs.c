@@ -15,8 +15,8 @@ struct epochs_request {
 	int format; /* of the table; see common.json */
 };
 
-static const struct rows_column columns[] = {{"epoch", ROWS_WHOLE},    {"examples", ROWS_WHOLE},
-                                             {"accuracy", ROWS_REAL},  {"mean_loss", ROWS_REAL},
+static const struct rows_column columns[] = {{"epoch", ROWS_WHOLE},     {"examples", ROWS_WHOLE},
+                                             {"accuracy", ROWS_REAL},   {"mean_loss", ROWS_REAL},
                                              {"forgotten", ROWS_WHOLE}, {"learned", ROWS_WHOLE}};
 
 static void

@@ -3,7 +3,6 @@
 
 #include "verdict/counters.h"
 
-
 static const char *const state_words[] = {
         [LIVE_NO_STORE] = "waiting",    [LIVE_NO_RUN] = "waiting", [LIVE_NOTHING] = "recording",
         [LIVE_RECORDING] = "recording", [LIVE_CLOSED] = "closed",
@@ -12,10 +11,9 @@ static const char *const state_words[] = {
 static void
 report_epochs(struct report *report, const struct live_view *view)
 {
-	static const struct rows_column columns[] = {{"epoch", ROWS_WHOLE},     {"observed", ROWS_WHOLE},
-	                                             {"accuracy", ROWS_REAL},   {"confidence", ROWS_REAL},
-	                                             {"mean_loss", ROWS_REAL},  {"forgotten", ROWS_WHOLE},
-	                                             {"learned", ROWS_WHOLE}};
+	static const struct rows_column columns[] = {
+	        {"epoch", ROWS_WHOLE},    {"observed", ROWS_WHOLE},  {"accuracy", ROWS_REAL}, {"confidence", ROWS_REAL},
+	        {"mean_loss", ROWS_REAL}, {"forgotten", ROWS_WHOLE}, {"learned", ROWS_WHOLE}};
 	struct rows rows;
 
 	rows_begin(&rows, report, "epochs", columns, ROWS_COUNT(columns));

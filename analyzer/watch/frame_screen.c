@@ -204,7 +204,10 @@ put_map_line(struct screen *screen, const struct small_map *map, unsigned line)
 	static const char *const colours[] = {"\033[34m", "\033[39m", "\033[31m"};
 	const char *const *marks = screen->size->unicode ? shades : plain, *colour = NULL;
 
-	fprintf(screen->stream, "%4s %s", line == 0 ? "1" : line == map->lines - 1 ? "0" : "",
+	fprintf(screen->stream, "%4s %s",
+	        line == 0                ? "1"
+	        : line == map->lines - 1 ? "0"
+	                                 : "",
 	        screen->size->unicode ? "│" : "|");
 	for (unsigned c = 0; c < map->columns; c++) {
 		const char *its = colours[map->thirds[line][c]];

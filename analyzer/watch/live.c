@@ -127,8 +127,7 @@ read_block(const struct reading *reading, const struct store_block *block)
 		const struct store_values *gold_prob = store_block_values(block, e, STORE_GOLD_PROB);
 		const struct store_values *correct = store_block_values(block, e, STORE_CORRECT);
 
-		tally_add(settled, gold_prob, correct, block->rows,
-		          &live->epochs[reading->first + e]);
+		tally_add(settled, gold_prob, correct, block->rows, &live->epochs[reading->first + e]);
 		tally_sample_add(&live->sample, gold_prob, correct, block->first, block->rows);
 		tally_sample_add(&live->shown, gold_prob, correct, block->first, block->rows);
 	}
@@ -137,8 +136,7 @@ read_block(const struct reading *reading, const struct store_block *block)
 		const struct store_values *gold_prob = store_block_values(block, e, STORE_GOLD_PROB);
 		const struct store_values *correct = store_block_values(block, e, STORE_CORRECT);
 
-		tally_add(&now, gold_prob, correct, block->rows,
-		          &live->epochs[reading->first + e]);
+		tally_add(&now, gold_prob, correct, block->rows, &live->epochs[reading->first + e]);
 		tally_sample_add(&live->shown, gold_prob, correct, block->first, block->rows);
 	}
 	tally_count(&now, &reading->view->counts);

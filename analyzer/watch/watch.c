@@ -260,7 +260,8 @@ run(void *context, struct portolan_error *error)
 	struct watch *watch = context;
 	const struct common_options *common = &watch->common;
 
-	watch->live = (struct live){.directory = common->query.store, .run = common->operands[0], .stopped = is_stopped};
+	watch->live =
+	        (struct live){.directory = common->query.store, .run = common->operands[0], .stopped = is_stopped};
 	watch->moment.directory = common->query.store;
 	watch->moment.run = common->operands[0];
 	if (common->json)
@@ -273,8 +274,10 @@ run(void *context, struct portolan_error *error)
 #define TO(member) .offset = offsetof(struct watch, member)
 static const struct option_spec options[] = {
         {"interval", "SECONDS", OPTION_REAL, TO(interval), 'n', .range = RANGE_FROM_TO, .from = INTERVAL_MIN_S,
-         .to = INTERVAL_MAX_S, .group = OPTION_GROUP_HOW, .help = "Look every so many seconds. Default: 2. What takes long is done less often."},
-        {"once", NULL, OPTION_FLAG, TO(once), .group = OPTION_GROUP_HOW, .help = "Look once, and end; there must be such a run."},
+         .to = INTERVAL_MAX_S, .group = OPTION_GROUP_HOW,
+         .help = "Look every so many seconds. Default: 2. What takes long is done less often."},
+        {"once", NULL, OPTION_FLAG, TO(once), .group = OPTION_GROUP_HOW,
+         .help = "Look once, and end; there must be such a run."},
         {0},
 };
 

@@ -267,7 +267,8 @@ leave(struct portolan_run *run)
 		struct spool *spool = session->backlog.spool;
 
 		if (spool) {
-			snprintf(where, sizeof(where), "; the observations that were not acknowledged are in %s%s", spool->path,
+			snprintf(where, sizeof(where), "; the observations that were not acknowledged are in %s%s",
+			         spool->path,
 			         spool->first > 1 ? " (those before are lost: import the file with --run NAME)" : "");
 			spool_release(spool);
 		}

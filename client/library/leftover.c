@@ -168,8 +168,8 @@ end_this(struct leftover *leftover)
 	if (session->state == SESSION_CLOSED && session->failure.code == 0) {
 		spool_remove(session->backlog.spool);
 		session->backlog.spool = NULL;
-		fprintf(stderr, "portolan: run %.*s: sent the observations that an earlier process had left in %s\n", (int)run.size,
-		        (const char *)run.data, leftover->path);
+		fprintf(stderr, "portolan: run %.*s: sent the observations that an earlier process had left in %s\n",
+		        (int)run.size, (const char *)run.data, leftover->path);
 	} else if (session->state == SESSION_CLOSED || is_for_good(session->refusal)) {
 		reject(leftover->path, session->failure.message);
 	} else {

@@ -32,7 +32,8 @@ say_on_stderr(struct portolan_run *run, enum run_phase phase)
 
 	if (run->session.state == SESSION_ALONE && !run->said_alone) {
 		run->said_alone = true;
-		fprintf(stderr, "portolan: run %s: a collector answers, and refuses the run: %s (recording continues in %s)\n",
+		fprintf(stderr,
+		        "portolan: run %s: a collector answers, and refuses the run: %s (recording continues in %s)\n",
 		        run->name, run->session.failure.message, run->counters.spool);
 	}
 	if (before == PHASE_OFFLINE && phase == PHASE_OPEN)

@@ -33,8 +33,9 @@ enum array_role {
 static const char *
 advice(const char *name)
 {
-	return strcmp(name, "gold") ? "" : ": soft labels, and several labels per example, have no gold probability; pass "
-	                                   "the class numbers, of one-hot labels gold.argmax(1)";
+	return strcmp(name, "gold") ? ""
+	                            : ": soft labels, and several labels per example, have no gold probability; pass "
+	                              "the class numbers, of one-hot labels gold.argmax(1)";
 }
 
 /* The advice for ids and labels that are floats. */
@@ -211,8 +212,8 @@ array_take(struct module_state *state, struct array_view *view, PyObject *object
 {
 	const struct readable *readable = readable_find(state, object);
 
-	return readable && (readable->tensor ? take_tensor(view, object, readable, role)
-	                                     : get_ready_buffer(object, &view->buffer));
+	return readable &&
+	       (readable->tensor ? take_tensor(view, object, readable, role) : get_ready_buffer(object, &view->buffer));
 }
 
 static void

@@ -166,13 +166,14 @@ read_epoch(PyObject *object, void *out)
 	return 1;
 }
 
-PyDoc_STRVAR(log_doc,
-             "log(epoch, kind, scores_name, ids, scores, gold, correct, converted, columns=...)\n\n"
-             "ids: a buffer, or a list or tuple of strings; the others: buffers, or None where the kind allows.\n"
-             "converted: False: tensors too, and whatever else they are; the answer is NotImplemented where something has "
-             "to be converted first. columns: a dict of names and buffers.\n"
-             "Answers None, or, each part once and else None, ((row, label), row): the id of the first row was logged with "
-             "this other gold label before, that of the second in this epoch.");
+PyDoc_STRVAR(
+        log_doc,
+        "log(epoch, kind, scores_name, ids, scores, gold, correct, converted, columns=...)\n\n"
+        "ids: a buffer, or a list or tuple of strings; the others: buffers, or None where the kind allows.\n"
+        "converted: False: tensors too, and whatever else they are; the answer is NotImplemented where something has "
+        "to be converted first. columns: a dict of names and buffers.\n"
+        "Answers None, or, each part once and else None, ((row, label), row): the id of the first row was logged with "
+        "this other gold label before, that of the second in this epoch.");
 
 static PyObject *
 tell_found(const struct labels_found *found)
@@ -205,7 +206,11 @@ read_log_arguments(PyObject *const *args, Py_ssize_t count, struct portolan_batc
 	if (kind == -1 && PyErr_Occurred())
 		return false;
 	batch->kind = (enum portolan_scores)kind;
-	*given = (struct log_arguments){PyUnicode_AsUTF8AndSize(args[2], NULL), args[3], args[4], args[5], args[6],
+	*given = (struct log_arguments){PyUnicode_AsUTF8AndSize(args[2], NULL),
+	                                args[3],
+	                                args[4],
+	                                args[5],
+	                                args[6],
 	                                count == 9 && PyDict_Size(args[8]) > 0 ? args[8] : NULL};
 	*converted = args[7] == Py_True;
 	return given->scores_name != NULL;
@@ -242,7 +247,8 @@ handle_log(struct handle *self, PyObject *const *args, Py_ssize_t count)
 	refused = atomic_load(&run->refused);
 	Py_BEGIN_ALLOW_THREADS code = portolan_log(run, &pinned.batch, &error);
 	Py_END_ALLOW_THREADS self->active--;
-	if (code == 0 && atomic_load(&run->refused) - refused < pinned.batch.n) /* of a batch refused whole, nothing was logged */
+	if (code == 0 &&
+	    atomic_load(&run->refused) - refused < pinned.batch.n) /* of a batch refused whole, nothing was logged */
 		found = labels_see(&self->labels, &pinned.batch);
 	batch_close(&pinned);
 	return code < 0 ? module_raise(state_of(self), &error) : tell_found(&found);

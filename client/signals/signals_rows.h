@@ -40,16 +40,13 @@ NAME(turn)(const struct unit *unit, REAL *piece, float *room)
 		REAL *to = piece + first * LANES + row;
 		size_t done = 0;
 
-		apart = sizeof(REAL) == sizeof(float) && column_stride == sizeof(REAL) && row + 4 <= unit->rows
-		                ? 4
-		                : 1;
+		apart = sizeof(REAL) == sizeof(float) && column_stride == sizeof(REAL) && row + 4 <= unit->rows ? 4 : 1;
 		if (apart == 4)
 			done = transpose_fours((float *)to, from, row_stride, block->classes);
 		for (size_t i = 0; i < apart; i++)
 			NAME(gather)
-		(to + done * LANES + i, LANES,
-		 from + (ptrdiff_t)i * row_stride + (ptrdiff_t)done * column_stride, column_stride,
-		 block->classes - done);
+		(to + done * LANES + i, LANES, from + (ptrdiff_t)i * row_stride + (ptrdiff_t)done * column_stride,
+		 column_stride, block->classes - done);
 	}
 	if (first && block->probs)
 		for (size_t j = 0; j < LANES; j++)

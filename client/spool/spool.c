@@ -53,9 +53,8 @@ fail(const struct spool *spool, const char *what, struct portolan_error *error)
 static int
 damaged(const struct spool *spool, struct portolan_error *error)
 {
-	return error_set(error, PORTOLAN_E_INVALID,
-	                 "spool %s is damaged at byte %" PRIu64 "; the part before is good", spool->path,
-	                 spool->at);
+	return error_set(error, PORTOLAN_E_INVALID, "spool %s is damaged at byte %" PRIu64 "; the part before is good",
+	                 spool->path, spool->at);
 }
 
 static uint64_t

@@ -31,8 +31,8 @@ enum wire_need {
 #define WIRE_IN_COUNTS ((enum wire_kind)0)
 
 struct wire_field {
-	enum wire_kind kind; /* of the frame; or WIRE_IN_COUNTS */
-	const char *key;     /* NULL ends the table */
+	enum wire_kind kind;           /* of the frame; or WIRE_IN_COUNTS */
+	const char *key;               /* NULL ends the table */
 	enum wire_field_type type : 8; /* narrow, as the client library holds this table */
 	enum wire_need need : 8;
 	uint16_t offset, size; /* of the member; see WIRE_MEMBER */

@@ -284,8 +284,7 @@ mark_lost(struct run *run, const struct portolan_error *error)
 		return;
 	if (error->code == STORE_E_NO_RUN) {
 		run->removed = true;
-		log_line("run '%s' is no longer in the store: %s; its sessions are told", run->name,
-		         error->message);
+		log_line("run '%s' is no longer in the store: %s; its sessions are told", run->name, error->message);
 	} else {
 		run->damaged = true;
 		log_line("run '%s' is damaged: %s; nothing more is recorded into it", run->name, error->message);
@@ -441,9 +440,10 @@ ingest_tick(struct ingest *ingest, int64_t now)
 		return false;
 	}
 	if (store_writer_long_reader(ingest->writer, STORE_HELD_BACK, &reader))
-		log_line("process %ld reads a state of the store that is %llu transactions old: %llu MiB cannot be used again, "
-		         "and the file grows until it has finished",
-		         reader.process, (unsigned long long)reader.behind, (unsigned long long)(reader.bytes >> 20));
+		log_line(
+		        "process %ld reads a state of the store that is %llu transactions old: %llu MiB cannot be used again, "
+		        "and the file grows until it has finished",
+		        reader.process, (unsigned long long)reader.behind, (unsigned long long)(reader.bytes >> 20));
 	if (ingest->health == INGEST_UNAVAILABLE) {
 		if (now < ingest->retry_at)
 			return false;

@@ -30,8 +30,8 @@ struct ingest_owner {
 };
 
 struct ingest_options {
-	struct store_writer *writer; /* belongs to the caller, and must outlive the ingest */
-	size_t max_memory;           /* shared out by shares.h */
+	struct store_writer *writer;      /* belongs to the caller, and must outlive the ingest */
+	size_t max_memory;                /* shared out by shares.h */
 	const struct ingest_owner *owner; /* NULL: there is no plain tcp endpoint */
 	/* Sends one answer to `peer`; the frame is valid during the call. The answer may be lost: clients ask again. */
 	void (*reply)(void *context, const struct peer *peer, const struct wire_frame *frame);
@@ -53,12 +53,12 @@ struct ingest {
 	struct store_writer *writer;
 	struct sessions sessions;
 	struct folder folder;
-	struct list complaints; /* errors to be sent after the commit */
+	struct list complaints;               /* errors to be sent after the commit */
 	struct ingest_totals totals, pending; /* pending: those that the next commit adds, if it succeeds */
 	struct store_counters counters; /* counters that belong to no run, since the last commit that stored them */
 	uint64_t commits;               /* number of commits */
-	size_t fewest;                  /* parties when the largest credit was given that a client may still have; 0: none */
-	struct throttle clocks;         /* lines about clocks of sessions */
+	size_t fewest;          /* parties when the largest credit was given that a client may still have; 0: none */
+	struct throttle clocks; /* lines about clocks of sessions */
 	enum ingest_health health;
 	int64_t retry_at, ticked, garbage_at, work_at;
 	int64_t failed_at, told_at; /* times of the last failure, and of the last line about one */

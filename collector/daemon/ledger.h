@@ -34,13 +34,13 @@ struct member {
 	uint8_t id[WIRE_SESSION_SIZE];
 	struct connection *connection;
 	int64_t heard;
-	uint64_t queued;         /* bytes of its frames that are queued */
-	uint64_t credit;         /* the last */
-	uint64_t most, former;   /* the largest credit of this period, and of the one before it */
-	int64_t period;          /* when it began */
-	struct wire_ack ack; /* the numbers of the last answer, which a commit has stored */
-	bool over;           /* a frame was dropped: all that follow are dropped too, until the session opens again */
-	bool pinged;         /* a ping is queued */
+	uint64_t queued;       /* bytes of its frames that are queued */
+	uint64_t credit;       /* the last */
+	uint64_t most, former; /* the largest credit of this period, and of the one before it */
+	int64_t period;        /* when it began */
+	struct wire_ack ack;   /* the numbers of the last answer, which a commit has stored */
+	bool over;             /* a frame was dropped: all that follow are dropped too, until the session opens again */
+	bool pinged;           /* a ping is queued */
 };
 
 struct ledger {

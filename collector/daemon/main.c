@@ -209,8 +209,9 @@ say_left(const struct salvaged_run *run)
 	else
 		snprintf(line, sizeof(line),
 		         "run '%s': %" PRIu64 " observations of %" PRIu64 " examples in %" PRIu64
-		         " epochs were read; left: %" PRIu64 " observations and %" PRIu64 " examples; incomplete: %" PRIu64
-		         " epochs and %" PRIu64 " chunks; records damaged or missing: %" PRIu64,
+		         " epochs were read; left: %" PRIu64 " observations and %" PRIu64
+		         " examples; incomplete: %" PRIu64 " epochs and %" PRIu64
+		         " chunks; records damaged or missing: %" PRIu64,
 		         run->run.name, run->report.observations, run->report.examples, run->report.epochs,
 		         left->observations, left->examples, left->epochs, left->chunks, left->records);
 	visible_line(line, sizeof(line));
@@ -234,7 +235,8 @@ salvage(const struct options *options)
 		       salvaged.outcomes[SALVAGED_WHOLE], salvaged.count, salvaged.outcomes[SALVAGED_PART],
 		       options->path, options->output);
 	if (result == 0 && salvaged.older)
-		fputs("portoland: the page of the last commit is damaged: what was stored last may be missing\n", stderr);
+		fputs("portoland: the page of the last commit is damaged: what was stored last may be missing\n",
+		      stderr);
 	free(salvaged.runs);
 	if (result < 0)
 		return report_error(EXIT_FAILED, &error);

@@ -127,11 +127,12 @@ reply_not_owner(struct ingest *ingest, const struct peer *peer, const uint8_t se
 	struct wire_frame frame = {.error = {.code = WIRE_E_OWNER, .path = {(const uint8_t *)path, strlen(path)}}};
 	char message[sizeof(((struct portolan_error *)0)->message)];
 
-	snprintf(message, sizeof(message),
-	         "over plain tcp only the user of the store overwrites or removes a run: with a client of this version that "
-	         "runs as this user on the collector's machine; at ipc://, or with store=; with a key (portoland "
-	         "--keys); or there: portolan rm %.*s --store %.*s",
-	         (int)run.size, (const char *)run.data, store ? (int)store : 3, store ? path : "DIR");
+	snprintf(
+	        message, sizeof(message),
+	        "over plain tcp only the user of the store overwrites or removes a run: with a client of this version that "
+	        "runs as this user on the collector's machine; at ipc://, or with store=; with a key (portoland "
+	        "--keys); or there: portolan rm %.*s --store %.*s",
+	        (int)run.size, (const char *)run.data, store ? (int)store : 3, store ? path : "DIR");
 	send_error(ingest, peer, session, &frame, message);
 }
 
@@ -162,9 +163,10 @@ void
 reply_removed(struct ingest *ingest, const struct peer *peer, const struct session *session)
 {
 	if (session->run->damaged)
-		reply_error(ingest, peer, session->id, WIRE_E_RUN_DAMAGED, 0,
-		            "run '%s' is damaged on disk: remove it, restore the store from a backup, or portolan salvage what can be read",
-		            session->run->name);
+		reply_error(
+		        ingest, peer, session->id, WIRE_E_RUN_DAMAGED, 0,
+		        "run '%s' is damaged on disk: remove it, restore the store from a backup, or portolan salvage what can be read",
+		        session->run->name);
 	else
 		reply_error(ingest, peer, session->id, WIRE_E_RUN_REMOVED, 0,
 		            "run '%s' was removed or overwritten while this session recorded into it",

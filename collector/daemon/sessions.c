@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALLOCATIONS 7 /* memory blocks of one session: it, its run and frontiers, two connections, member, ping */
+#define ALLOCATIONS 7       /* memory blocks of one session: it, its run and frontiers, two connections, member, ping */
 #define ALLOCATION_BYTES 16 /* bytes that malloc() adds to each block */
 
 /* Each session may have a run of its own, and a connection in the tables of both threads. Its run may hold four

@@ -48,9 +48,9 @@ struct session {
 	struct connection *connection; /* the peer's connection; NULL: not known */
 	int64_t heard;
 	struct session_mark now, stored;
-	uint64_t tried;             /* highest number ever taken, even if its commit failed */
-	uint64_t content;           /* a hash of what its `open` said; 0: not known */
-	uint64_t launch, turn;      /* of its last `open`: a hash of its group (0: none, or not known), and its turn */
+	uint64_t tried;        /* highest number ever taken, even if its commit failed */
+	uint64_t content;      /* a hash of what its `open` said; 0: not known */
+	uint64_t launch, turn; /* of its last `open`: a hash of its group (0: none, or not known), and its turn */
 	uint32_t rank;
 	uint32_t superseded;        /* 1 + the number of a session that began to record later; 0: none */
 	bool late;                  /* a spool: what was recorded earlier */

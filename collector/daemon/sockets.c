@@ -33,7 +33,7 @@
 #define SEND_QUEUE 100
 #define RECEIVE_BUFFER (64 << 10) /* bytes per connection in the kernel, and so per read: others get their turn */
 #define LINGER_MS 1000
-#define SMALL_BYTES (8 << 10) /* a message below this shares libzmq's buffer with others, and is copied out of it */
+#define SMALL_BYTES (8 << 10)    /* a message below this shares libzmq's buffer with others, and is copied out of it */
 #define MAPPED_BYTES (512 << 10) /* larger than a frame: mapping memory for each would take longer than receiving it */
 
 struct bound {

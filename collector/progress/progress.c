@@ -114,8 +114,7 @@ progress_begin(struct progress *progress, const char *what, uint64_t total)
 	progress->line = NULL;
 	if (!line)
 		return;
-	*line = (struct progress_line){
-	        .what = what, .total = total, .started = clock_ms(), .piped = is_piped()};
+	*line = (struct progress_line){.what = what, .total = total, .started = clock_ms(), .piped = is_piped()};
 	pthread_mutex_init(&line->lock, NULL);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);

@@ -53,7 +53,8 @@ store_snapshot_load(const struct store_snapshot *snapshot, uint32_t epoch, uint3
 			rc = store_chunk_merged(&snapshot->view, &of_epoch, &merged, error);
 		if (!rc)
 			rc = store_overlay_apply(&snapshot->overlay, part, chunk, merged,
-			                         of_examples ? 0 : (snapshot->wanted & columns) | session, snapshot->order, image);
+			                         of_examples ? 0 : (snapshot->wanted & columns) | session,
+			                         snapshot->order, image);
 	}
 	if (rc == STORE_E_MEMORY)
 		store_view_no_memory(&snapshot->view, error);

@@ -263,8 +263,7 @@ store_walk_record(struct view_walk *walk, enum record_kind kind, const uint8_t *
 
 	if (rc)
 		return rc;
-	return store_record_open(walk->value.mv_data, walk->value.mv_size, kind, body, size) &&
-	                       store_walk_belongs(walk)
+	return store_record_open(walk->value.mv_data, walk->value.mv_size, kind, body, size) && store_walk_belongs(walk)
 	               ? 0
 	               : store_walk_corrupt(walk, error);
 }

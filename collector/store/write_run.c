@@ -183,11 +183,12 @@ store_writer_run(struct store_writer *writer, const struct store_run_request *re
 	}
 	if (join == JOIN_REFUSED)
 		return error_set(error, STORE_E_EXISTS,
-		                 request->late    ? "run '%s' exists, and is another one: portolan import the spool under "
-		                                    "another name, with --run NAME, or in its place, with --overwrite"
-		                 : request->whole ? "run '%s' exists: portolan import under another name, with --run NAME, "
-		                                    "or in its place, with --overwrite"
-		                                  : "run '%s' exists: give another name, or ask for resume or overwrite",
+		                 request->late ? "run '%s' exists, and is another one: portolan import the spool under "
+		                                 "another name, with --run NAME, or in its place, with --overwrite"
+		                 : request->whole
+		                         ? "run '%s' exists: portolan import under another name, with --run NAME, "
+		                           "or in its place, with --overwrite"
+		                         : "run '%s' exists: give another name, or ask for resume or overwrite",
 		                 info.name);
 	if (join == JOIN_REPLACES)
 		rc = store_writer_remove_run(writer, request->name, error);

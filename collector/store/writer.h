@@ -26,7 +26,7 @@ struct store_writer {
 	char *directory;
 	uint8_t id[16]; /* the store's id, kept here as the environment may be closed for a while */
 	struct dictionary dictionary;
-	time_t looked_for_dead; /* readers */
+	time_t looked_for_dead;        /* readers */
 	struct store_long_reader told; /* the last reader that store_writer_long_reader() reported */
 	uint32_t *index;               /* working space of an append: indices and kept rows */
 	uint32_t *kept;

@@ -48,22 +48,23 @@ extern "C" {
 #define PORTOLAN_VERSION "0.1.0"
 
 enum {
-	PORTOLAN_E_INVALID = -1,   /* an argument is wrong; nothing of this call was logged */
-	PORTOLAN_E_MEMORY = -2,    /* out of memory */
+	PORTOLAN_E_INVALID = -1,      /* an argument is wrong; nothing of this call was logged */
+	PORTOLAN_E_MEMORY = -2,       /* out of memory */
 	PORTOLAN_E_NO_COLLECTOR = -3, /* no collector answered or could be started, or it cannot take the run now */
-	PORTOLAN_E_REFUSED = -4,   /* the collector refused: the run exists, the kind of id differs, … */
-	PORTOLAN_E_TIMEOUT = -5,   /* the time was up before everything was acknowledged */
-	PORTOLAN_E_FORKED = -6,    /* this handle belongs to the parent process */
-	PORTOLAN_E_CLOSED = -7,    /* the run is closed */
-	PORTOLAN_E_ROWS = -8,      /* rows were refused and `strict` is set; the other rows were logged */
-	PORTOLAN_E_SYSTEM = -9,    /* a system or library call failed */
-	PORTOLAN_E_CANCELLED = -10, /* options.cancelled ended the wait; rows not logged yet are counted as dropped */
-	PORTOLAN_E_ENDED = -11,    /* the collector has ended the run (removed, damaged, refused): nothing more of it is recorded */
+	PORTOLAN_E_REFUSED = -4,      /* the collector refused: the run exists, the kind of id differs, … */
+	PORTOLAN_E_TIMEOUT = -5,      /* the time was up before everything was acknowledged */
+	PORTOLAN_E_FORKED = -6,       /* this handle belongs to the parent process */
+	PORTOLAN_E_CLOSED = -7,       /* the run is closed */
+	PORTOLAN_E_ROWS = -8,         /* rows were refused and `strict` is set; the other rows were logged */
+	PORTOLAN_E_SYSTEM = -9,       /* a system or library call failed */
+	PORTOLAN_E_CANCELLED = -10,   /* options.cancelled ended the wait; rows not logged yet are counted as dropped */
+	PORTOLAN_E_ENDED =
+	        -11, /* the collector has ended the run (removed, damaged, refused): nothing more of it is recorded */
 };
 
 struct portolan_error {
-	int code;           /* one of PORTOLAN_E… */
-	char message[504];  /* one line, no newline at its end */
+	int code;          /* one of PORTOLAN_E… */
+	char message[504]; /* one line, no newline at its end */
 };
 
 typedef struct portolan_run portolan_run;
@@ -82,29 +83,30 @@ enum portolan_when_full {
 
 /* Zero-initialise, then set what differs: every zero is the default. */
 struct portolan_options {
-	const char *store;     /* directory: start, or join, a collector for it. Exactly one of store and endpoint */
-	const char *endpoint;  /* a running collector: "tcp://127.0.0.1:5757" or "ipc://PATH" */
-	const char *keys;      /* with an endpoint tcp://…: directory with client.key and server.pub (portolan keygen); encrypts.
+	const char *store;    /* directory: start, or join, a collector for it. Exactly one of store and endpoint */
+	const char *endpoint; /* a running collector: "tcp://127.0.0.1:5757" or "ipc://PATH" */
+	const char *
+	        keys; /* with an endpoint tcp://…: directory with client.key and server.pub (portolan keygen); encrypts.
 	                          NULL: the endpoint uses none */
 	enum portolan_mode mode;
-	uint64_t examples;     /* > 0: ids are 0 … examples−1, and need no dictionary */
+	uint64_t examples;         /* > 0: ids are 0 … examples−1, and need no dictionary */
 	const char *const *labels; /* class names, or NULL; together with config at most 255 KiB */
 	size_t label_count;
-	const char *config;    /* a JSON object kept with the run (seed, model, hyper-parameters), or NULL */
-	const char *group;     /* the ranks of one job give the same group and share the run; see client/WIRE.md, Groups */
-	uint32_t rank;         /* this process's rank, different for each process of the group */
-	int resume;            /* the run may exist: continue it; an observation logged again replaces the old one. Waits
+	const char *config; /* a JSON object kept with the run (seed, model, hyper-parameters), or NULL */
+	const char *group;  /* the ranks of one job give the same group and share the run; see client/WIRE.md, Groups */
+	uint32_t rank;      /* this process's rank, different for each process of the group */
+	int resume;         /* the run may exist: continue it; an observation logged again replaces the old one. Waits
 	                        * while another process seems to record it; PORTOLAN_E_REFUSED names that one */
-	int overwrite;         /* the run may exist: remove it first */
-	int strict;            /* these are errors, not warnings: refused rows (PORTOLAN_E_ROWS); a run that the
+	int overwrite;      /* the run may exist: remove it first */
+	int strict;         /* these are errors, not warnings: refused rows (PORTOLAN_E_ROWS); a run that the
 	                        * collector has ended (PORTOLAN_E_ENDED from every later call) */
 	enum portolan_when_full when_full;
-	size_t ring_bytes;     /* memory for observations not yet sent; default 32 MiB, at least 1 MiB */
-	const char *spool;     /* directory for observations that cannot be sent and do not fit into memory. If given, a
+	size_t ring_bytes;    /* memory for observations not yet sent; default 32 MiB, at least 1 MiB */
+	const char *spool;    /* directory for observations that cannot be sent and do not fit into memory. If given, a
 	                        * run for which no collector answers is recorded there. Default: STORE/spool, or
 	                        * ./portolan-spool */
-	uint64_t spool_bytes;  /* limit of this run's spool file; default 16 GiB */
-	int open_timeout_ms;   /* default 10,000 */
+	uint64_t spool_bytes; /* limit of this run's spool file; default 16 GiB */
+	int open_timeout_ms;  /* default 10,000 */
 	/* Called about ten times a second while a call waits (for the collector to open the run, or for room to log).
 	 * If it returns non-zero, the call ends with PORTOLAN_E_CANCELLED. NULL: never. */
 	int (*cancelled)(void *context);
@@ -125,9 +127,18 @@ PORTOLAN_PUBLIC int portolan_open(const char *name, const struct portolan_option
 
 /* Element types of the arrays a general batch may carry; native byte order. */
 enum portolan_type {
-	PORTOLAN_F32 = 1, PORTOLAN_F64, PORTOLAN_I8, PORTOLAN_U8, PORTOLAN_I16, PORTOLAN_U16,
-	PORTOLAN_I32, PORTOLAN_U32, PORTOLAN_I64, PORTOLAN_U64,
-	PORTOLAN_F16, PORTOLAN_BF16, /* half precision: of IEEE 754, and bfloat16 */
+	PORTOLAN_F32 = 1,
+	PORTOLAN_F64,
+	PORTOLAN_I8,
+	PORTOLAN_U8,
+	PORTOLAN_I16,
+	PORTOLAN_U16,
+	PORTOLAN_I32,
+	PORTOLAN_U32,
+	PORTOLAN_I64,
+	PORTOLAN_U64,
+	PORTOLAN_F16,
+	PORTOLAN_BF16, /* half precision: of IEEE 754, and bfloat16 */
 };
 
 /* A strided view of memory. Row r, column c lies at data + r·row_stride + c·column_stride, in bytes; strides may be
@@ -140,10 +151,12 @@ struct portolan_array {
 
 /* The meaning of a batch's scores. */
 enum portolan_scores {
-	PORTOLAN_LOGITS = 1,  /* n × classes; classes = 1: the logit of class 1 against class 0 (sigmoid). −inf allowed off the gold label */
-	PORTOLAN_PROBS = 2,   /* n × classes, rows sum to 1; classes = 1: the probability of class 1 */
+	PORTOLAN_LOGITS =
+	        1, /* n × classes; classes = 1: the logit of class 1 against class 0 (sigmoid). −inf allowed off the gold label */
+	PORTOLAN_PROBS = 2,      /* n × classes, rows sum to 1; classes = 1: the probability of class 1 */
 	PORTOLAN_GOLD_PROBS = 3, /* n × 1: p(gold); `correct` must be given, `gold` may be */
-	PORTOLAN_SIGNALS = 4, /* n × 6, F32, adjacent, derived already: p(gold), margin, Σ p² of the others, entropy, max p, predicted class */
+	PORTOLAN_SIGNALS =
+	        4, /* n × 6, F32, adjacent, derived already: p(gold), margin, Σ p² of the others, entropy, max p, predicted class */
 };
 
 #define PORTOLAN_OWN_COLUMNS 16 /* the most that one run may have */
@@ -160,14 +173,15 @@ struct portolan_column {
 struct portolan_batch {
 	uint32_t epoch;
 	size_t n;
-	size_t classes;                 /* columns of scores; 1 for PORTOLAN_GOLD_PROBS, 6 for PORTOLAN_SIGNALS */
+	size_t classes; /* columns of scores; 1 for PORTOLAN_GOLD_PROBS, 6 for PORTOLAN_SIGNALS */
 	enum portolan_scores kind;
-	struct portolan_array scores;   /* F16, BF16, F32 or F64 */
-	struct portolan_array ids;      /* any integer type, values ≥ 0; data NULL when string_ids is used */
-	const char *const *string_ids;  /* n strings, 1–255 bytes of UTF-8, no control characters; or NULL */
-	const size_t *string_lengths;   /* their lengths in bytes, or NULL: NUL-terminated */
-	struct portolan_array gold;     /* any integer type, 0 … classes−1 (0 or 1 when classes = 1); data NULL: not known */
-	struct portolan_array correct;  /* U8: 0 or 1; for PORTOLAN_GOLD_PROBS only */
+	struct portolan_array scores;  /* F16, BF16, F32 or F64 */
+	struct portolan_array ids;     /* any integer type, values ≥ 0; data NULL when string_ids is used */
+	const char *const *string_ids; /* n strings, 1–255 bytes of UTF-8, no control characters; or NULL */
+	const size_t *string_lengths;  /* their lengths in bytes, or NULL: NUL-terminated */
+	struct portolan_array
+	        gold; /* any integer type, 0 … classes−1 (0 or 1 when classes = 1); data NULL: not known */
+	struct portolan_array correct;         /* U8: 0 or 1; for PORTOLAN_GOLD_PROBS only */
 	const struct portolan_column *columns; /* column_count columns of the caller's own, or NULL */
 	size_t column_count;
 };
@@ -184,8 +198,9 @@ struct portolan_batch {
 PORTOLAN_PUBLIC int portolan_log(portolan_run *run, const struct portolan_batch *batch, struct portolan_error *error);
 
 /* Row-major contiguous shorthands with integer ids. */
-PORTOLAN_PUBLIC int portolan_log_logits(portolan_run *run, uint32_t epoch, size_t n, size_t classes, const uint64_t *ids,
-                                        const float *logits, const int32_t *gold, struct portolan_error *error);
+PORTOLAN_PUBLIC int portolan_log_logits(portolan_run *run, uint32_t epoch, size_t n, size_t classes,
+                                        const uint64_t *ids, const float *logits, const int32_t *gold,
+                                        struct portolan_error *error);
 PORTOLAN_PUBLIC int portolan_log_probs(portolan_run *run, uint32_t epoch, size_t n, size_t classes, const uint64_t *ids,
                                        const float *probs, const int32_t *gold, struct portolan_error *error);
 PORTOLAN_PUBLIC int portolan_log_gold(portolan_run *run, uint32_t epoch, size_t n, const uint64_t *ids,

@@ -27,23 +27,23 @@
 #include <stdbool.h>
 
 #define STORE_SCHEMA_VERSION 2
-#define STORE_CHUNK 16320u            /* rows: 255 × 64; a float32 chunk fills just under 16 pages */
+#define STORE_CHUNK 16320u                   /* rows: 255 × 64; a float32 chunk fills just under 16 pages */
 #define STORE_CHUNK_WORDS (STORE_CHUNK / 64) /* 64-bit words of a bitmap over a chunk */
 #define STORE_MAX_EXAMPLES 0xfffffff0u
 
 enum {
-	STORE_E_NO_STORE = -101,   /* no such directory, or no store in it */
+	STORE_E_NO_STORE = -101, /* no such directory, or no store in it */
 	STORE_E_NO_RUN = -102,
-	STORE_E_NEWER = -103,      /* written by a newer version */
-	STORE_E_OLDER = -111,      /* written by an older version */
-	STORE_E_CORRUPT = -104,    /* a checksum or a size does not fit */
-	STORE_E_LOCKED = -105,     /* another collector serves it */
+	STORE_E_NEWER = -103,   /* written by a newer version */
+	STORE_E_OLDER = -111,   /* written by an older version */
+	STORE_E_CORRUPT = -104, /* a checksum or a size does not fit */
+	STORE_E_LOCKED = -105,  /* another collector serves it */
 	STORE_E_EXISTS = -106,
-	STORE_E_FULL = -107,       /* no space on the device, or a quota */
+	STORE_E_FULL = -107, /* no space on the device, or a quota */
 	STORE_E_SYSTEM = -108,
 	STORE_E_MEMORY = -109,
-	STORE_E_DIFFERS = -110,    /* id kind, mode or number of examples is not the run's */
-	STORE_E_IDS = -112,        /* no memory is left for more ids that are not declared */
+	STORE_E_DIFFERS = -110, /* id kind, mode or number of examples is not the run's */
+	STORE_E_IDS = -112,     /* no memory is left for more ids that are not declared */
 };
 
 /* Columns every build knows; users' own float columns get numbers from STORE_COLUMN_USER on, by name, per run. */
@@ -72,25 +72,25 @@ enum store_state {
 
 struct store_run_info {
 	char name[256];
-	uint32_t number;          /* the run's number in this store; never used again */
+	uint32_t number; /* the run's number in this store; never used again */
 	enum store_id_kind id_kind;
 	enum portolan_mode mode;
-	enum store_state state;   /* recording: at least one session is live */
-	uint64_t declared;        /* examples declared; 0: not declared */
-	uint64_t examples;        /* examples observed at least once (undeclared ids: all that have an index). From
+	enum store_state state; /* recording: at least one session is live */
+	uint64_t declared;      /* examples declared; 0: not declared */
+	uint64_t examples;      /* examples observed at least once (undeclared ids: all that have an index). From
 	                             store_runs() with declared examples: a lower bound while the log is large */
-	uint64_t rows;            /* indices in use: declared, or the number of ids seen */
-	uint64_t epochs;          /* epochs with observations */
-	uint64_t observations;    /* observations kept, over all epochs; a replaced one does not count. From
+	uint64_t rows;          /* indices in use: declared, or the number of ids seen */
+	uint64_t epochs;        /* epochs with observations */
+	uint64_t observations;  /* observations kept, over all epochs; a replaced one does not count. From
 	                             store_runs(): an upper bound while the log is large */
-	uint64_t replaced;        /* observations that met another. The log is counted as folds will count it; but not by
+	uint64_t replaced;      /* observations that met another. The log is counted as folds will count it; but not by
 	                             store_runs() while the log is large: while reading it would take more than 64 MiB */
-	uint64_t returned;        /* of these, observations that met one of their own session: the id came back within the
+	uint64_t returned;      /* of these, observations that met one of their own session: the id came back within the
 	                             epoch */
-	uint64_t changed_labels;  /* labels that differed from the known one, epoch after epoch; as `replaced` */
+	uint64_t changed_labels; /* labels that differed from the known one, epoch after epoch; as `replaced` */
 	uint64_t refused;
-	int64_t created;          /* seconds since 1970 */
-	uint64_t label_count;     /* class names given */
+	int64_t created;      /* seconds since 1970 */
+	uint64_t label_count; /* class names given */
 	char group[256];
 };
 
@@ -139,7 +139,8 @@ enum store_refusal {
 #define STORE_LATENCY_BINS 32
 struct store_latency {
 	uint64_t count, sum, max;
-	uint64_t bins[STORE_LATENCY_BINS]; /* bin b: 2^b up to 2^(b+1) − 1, the first also 0, the last everything longer */
+	uint64_t bins
+	        [STORE_LATENCY_BINS]; /* bin b: 2^b up to 2^(b+1) − 1, the first also 0, the last everything longer */
 };
 
 /* What `portolan salvage` left of a run in a damaged store. */
@@ -180,7 +181,7 @@ struct store_client {
 	uint64_t told;   /* seconds since 1970 when it last sent them; 0: never, and the rest is 0 */
 	uint64_t logged; /* accepted by its log calls */
 	uint64_t refused, dropped, spooled;
-	uint64_t waits; /* log calls that had to wait */
+	uint64_t waits;  /* log calls that had to wait */
 	uint64_t closed; /* seconds since 1970 when its `close` came; 0: none has come */
 };
 
@@ -289,15 +290,16 @@ int store_cursor_open(struct store_snapshot *snapshot, struct store_cursor **cur
 void store_cursor_close(struct store_cursor *cursor);
 
 struct store_values {
-	const void *values;      /* float, int32_t or uint32_t[rows], or (STORE_CORRECT) uint64_t words of bits; NULL: nothing here.
+	const void *
+	        values; /* float, int32_t or uint32_t[rows], or (STORE_CORRECT) uint64_t words of bits; NULL: nothing here.
 	                            Where a row is not present its value is unspecified (bits: 0) */
 	const uint64_t *present; /* bitmap over the block; NULL together with values, otherwise never NULL */
 	bool complete;           /* all rows of the block are present */
 };
 
 struct store_block {
-	uint32_t first, rows;    /* indices first … first+rows−1 */
-	size_t epoch_count;      /* as store_snapshot_epochs() */
+	uint32_t first, rows; /* indices first … first+rows−1 */
+	size_t epoch_count;   /* as store_snapshot_epochs() */
 	/* values of one column at the e-th epoch: block.columns[e * STORE_COLUMN_MAX + column], filled only for columns
 	 * asked for; use store_block_values() */
 	const struct store_values *columns;
@@ -306,7 +308,8 @@ struct store_block {
 
 /* Reads block `index`: all columns asked for, at all epochs in range. Pointers are 8-byte aligned and valid until this
  * cursor reads values again. Checksums are verified: STORE_E_CORRUPT names run, epoch, column and chunk. */
-int store_cursor_block(struct store_cursor *cursor, size_t index, struct store_block *block, struct portolan_error *error);
+int store_cursor_block(struct store_cursor *cursor, size_t index, struct store_block *block,
+                       struct portolan_error *error);
 
 /* The same for epochs `from` … from + count − 1 of store_snapshot_epochs(), and for the columns of the mask `columns`
  * that the snapshot asked for: epoch e of the block is epoch from + e. Takes memory for `count` epochs only. */
@@ -321,8 +324,8 @@ store_block_values(const struct store_block *block, size_t epoch, enum store_col
 
 struct store_ids {
 	uint32_t first, rows;
-	const uint64_t *integers;     /* STORE_ID_INT */
-	const char *text;             /* STORE_ID_STR: string r is text + offsets[r] … offsets[r+1] */
+	const uint64_t *integers; /* STORE_ID_INT */
+	const char *text;         /* STORE_ID_STR: string r is text + offsets[r] … offsets[r+1] */
 	const uint32_t *offsets;
 };
 

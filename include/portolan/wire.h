@@ -15,15 +15,15 @@
 
 /* Limits, checked before anything is allocated. */
 #define WIRE_MAX_FRAME (256u << 10) /* bytes of a whole frame; also ZMQ_MAXMSGSIZE */
-#define WIRE_MAX_ROWS (256u << 10) /* rows of a batch */
-#define WIRE_MAX_COLUMNS 32        /* columns of a batch, ids not counted */
-#define WIRE_MAX_PING 256          /* bytes of a ping: the collector keeps a place for one of each session */
-#define WIRE_MAX_NAME 255          /* bytes: run, group, label, string id, client */
-#define WIRE_MAX_COLUMN_NAME 32    /* bytes: [a-z][a-z0-9_]* */
+#define WIRE_MAX_ROWS (256u << 10)  /* rows of a batch */
+#define WIRE_MAX_COLUMNS 32         /* columns of a batch, ids not counted */
+#define WIRE_MAX_PING 256           /* bytes of a ping: the collector keeps a place for one of each session */
+#define WIRE_MAX_NAME 255           /* bytes: run, group, label, string id, client */
+#define WIRE_MAX_COLUMN_NAME 32     /* bytes: [a-z][a-z0-9_]* */
 #define WIRE_MAX_LABELS 65536
-#define WIRE_MAX_CONFIG 65536      /* bytes of JSON */
+#define WIRE_MAX_CONFIG 65536 /* bytes of JSON */
 #define WIRE_MAX_EPOCH 0xfffffffdu
-#define WIRE_MAX_DEPTH 4           /* nesting of msgpack containers */
+#define WIRE_MAX_DEPTH 4 /* nesting of msgpack containers */
 #define WIRE_SESSION_SIZE 16
 #define WIRE_STORE_SIZE 16
 #define WIRE_OWNER_SIZE 16
@@ -36,10 +36,10 @@
 
 enum wire_kind {
 	/* client → collector */
-	WIRE_OPEN = 1,   /* begin or continue a session */
-	WIRE_BATCH,      /* observations; carries a sequence number */
-	WIRE_END_EPOCH,  /* carries a sequence number */
-	WIRE_CLOSE,      /* carries a sequence number: the last of its session */
+	WIRE_OPEN = 1,  /* begin or continue a session */
+	WIRE_BATCH,     /* observations; carries a sequence number */
+	WIRE_END_EPOCH, /* carries a sequence number */
+	WIRE_CLOSE,     /* carries a sequence number: the last of its session */
 	WIRE_PING,
 	WIRE_REMOVE, /* remove a run: taken only at the store's own local endpoint; `session` is any 16 bytes */
 	/* collector → client */
@@ -104,8 +104,8 @@ struct wire_batch {
 };
 
 struct wire_opened {
-	uint64_t acknowledged; /* highest sequence number of this session on disk; 0: none */
-	uint64_t credit;       /* bytes of unacknowledged frames the client may have under way */
+	uint64_t acknowledged;     /* highest sequence number of this session on disk; 0: none */
+	uint64_t credit;           /* bytes of unacknowledged frames the client may have under way */
 	enum wire_id_kind id_kind; /* the kind of ids that the run has */
 	const uint8_t *store;      /* 16 bytes: its id; NULL: not told */
 	uint64_t turn;             /* of the `open` that it answers */
@@ -150,7 +150,7 @@ enum wire_error_code {
 struct wire_error {
 	enum wire_error_code code;
 	struct wire_bytes message;
-	uint64_t sequence; /* of the frame it answers; 0: none */
+	uint64_t sequence;      /* of the frame it answers; 0: none */
 	struct wire_bytes path; /* WIRE_E_OWNER: the file of the secret; empty: not told */
 	bool held;              /* WIRE_E_UNAVAILABLE: another session records into the run */
 };
@@ -168,9 +168,17 @@ struct wire_frame {
 	union {
 		struct wire_open open;
 		struct wire_batch batch;
-		struct { uint64_t sequence; uint32_t epoch; } end_epoch;
-		struct { uint64_t sequence; struct wire_counts counts; } close;
-		struct { struct wire_counts counts; } ping;
+		struct {
+			uint64_t sequence;
+			uint32_t epoch;
+		} end_epoch;
+		struct {
+			uint64_t sequence;
+			struct wire_counts counts;
+		} close;
+		struct {
+			struct wire_counts counts;
+		} ping;
 		struct {
 			struct wire_bytes run;
 			const uint8_t *owner;

@@ -8,7 +8,7 @@
  * 1 MB, whichever is fastest. */
 double raw_append(const char *path, uint64_t bytes);
 
-double bench_seconds(void);                /* of a monotonic clock */
+double bench_seconds(void); /* of a monotonic clock */
 /* Uses a gigabyte and gives it back. A virtual machine gets its memory from the host at the first touch, which can take
  * longer than the disk; what is measured next does not pay for that, whatever came before it. */
 void bench_warm_memory(void);

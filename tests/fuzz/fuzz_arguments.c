@@ -87,9 +87,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text = input_text(&input, input.size);
 	for (size_t i = 0; i < size - 1 && size > 0; i++)
 		text[i] = text[i] ? text[i] : '\n';
-	argv[0] = (char *)(uintptr_t)"portolan";
+	argv[0] = (char *)(uintptr_t) "portolan";
 	argv[1] = (char *)(uintptr_t)command->name;
-	for (word = strtok_r(text, "\n", &rest); word && count < MOST_ARGUMENTS + 2; word = strtok_r(NULL, "\n", &rest)) {
+	for (word = strtok_r(text, "\n", &rest); word && count < MOST_ARGUMENTS + 2;
+	     word = strtok_r(NULL, "\n", &rest)) {
 		check_numbers(word);
 		check_rule(word);
 		command_nearest(command_table, word);

@@ -47,7 +47,8 @@ check_map(struct map_source *source)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const headers[] = {"", "x_low,x_high,y_low,y_high,count", "x_low\tx_high\ty_low\ty_high\tcount"};
+	static const char *const headers[] = {"", "x_low,x_high,y_low,y_high,count",
+	                                      "x_low\tx_high\ty_low\ty_high\tcount"};
 	const struct map_source_request request = {.x = "variability", .y = "confidence"};
 	struct input input = {data, size};
 	unsigned variant = input_u8(&input);
@@ -56,9 +57,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct map_source source = {0};
 	struct portolan_error error = {0};
 	char *text;
-	int length = asprintf(&text, "%s%s%s%.*s", headers[format],
-	                      variant & 4 && format != RECORDS_JSONL ? format == RECORDS_CSV ? ",colour" : "\tcolour" : "",
-	                      format == RECORDS_JSONL ? "" : "\n", (int)input.size, (const char *)input.data);
+	int length =
+	        asprintf(&text, "%s%s%s%.*s", headers[format],
+	                 variant & 4 && format != RECORDS_JSONL ? format == RECORDS_CSV ? ",colour" : "\tcolour" : "",
+	                 format == RECORDS_JSONL ? "" : "\n", (int)input.size, (const char *)input.data);
 	int code;
 
 	require(length >= 0);

@@ -212,7 +212,8 @@ join_file(unsigned variant, const char *text, size_t size)
 	snprintf(path, sizeof(path), "%s/f%s", fuzz_folder(), endings[variant / 2 % 4]);
 	snprintf(target, sizeof(target), "/proc/self/fd/%d", file);
 	require(symlink(target, path) == 0);
-	code = join_open(&join, path, field, size % 2 == 1, &ids, chosen, 8, &error); /* as it stands, or as --glue reads it */
+	code = join_open(&join, path, field, size % 2 == 1, &ids, chosen, 8,
+	                 &error); /* as it stands, or as --glue reads it */
 	require(unlink(path) == 0);
 	if (code == 0) {
 		check_join(&join, size);

@@ -260,8 +260,7 @@ begin(void)
 	static struct run_query query = {.epoch_to = UINT32_MAX, .threads = 1, .max_memory = 64u << 20};
 	struct server_settings settings = {
 	        .query = &query, .data = data_path, .id_field = "id", .text_fields = fields, .text_count = 1};
-	struct http_settings http_settings = {
-	        .socket = -1, .token = TOKEN, .hosts = hosts, .answer = answer};
+	struct http_settings http_settings = {.socket = -1, .token = TOKEN, .hosts = hosts, .answer = answer};
 
 	query.store = small_runs();
 	write_data();

@@ -76,11 +76,12 @@ report_input(const struct aflite *aflite)
 	int64_t gap = labels_gap(&input->labels);
 
 	if (input->has_join)
-		join_report(&input->join, aflite->request->input.id_field, input->ids, input->examples, input->count, "");
+		join_report(&input->join, aflite->request->input.id_field, input->ids, input->examples, input->count,
+		            "");
 	if (input->exclude.unknown > 0)
-		message_warning("%s: %s of its %s ids are of no example, '%s' in %s %llu the first", input->exclude.path,
-		                NUMBER_GROUPED(input->exclude.unknown), NUMBER_GROUPED(input->exclude.ids),
-		                input->exclude.first, input->exclude.unit,
+		message_warning("%s: %s of its %s ids are of no example, '%s' in %s %llu the first",
+		                input->exclude.path, NUMBER_GROUPED(input->exclude.unknown),
+		                NUMBER_GROUPED(input->exclude.ids), input->exclude.first, input->exclude.unit,
 		                (unsigned long long)input->exclude.first_place);
 	if (input->exclude.path)
 		message_note("aflite: %s examples are left out, as %s says", NUMBER_GROUPED(input->excluded),
@@ -111,7 +112,8 @@ check_endings(const struct aflite *aflite)
 	const struct aflite_request *request = aflite->request;
 	const struct {
 		const char *option, *path;
-	} outputs[] = {{"-o", request->common.output}, {"--removed", request->removed}, {"--baseline", request->baseline}};
+	} outputs[] = {
+	        {"-o", request->common.output}, {"--removed", request->removed}, {"--baseline", request->baseline}};
 	int status = 0;
 
 	for (size_t i = 0; i < sizeof(outputs) / sizeof(outputs[0]) && status == 0; i++)
@@ -157,9 +159,10 @@ open_all(struct aflite *aflite, struct portolan_error *error)
 	code = data.classes > 1 ? check_memory(aflite, &options, error) : 0;
 	if (code >= 0)
 		code = filter_init(&aflite->filter, &options, &data, error);
-	aflite->names = (struct report_names){aflite->input.ids, aflite->input.examples,
-	                                      aflite->input.ids->kind == STORE_ID_STR || aflite->input.has_run ? "id" : "row",
-	                                      aflite->input.has_join ? &aflite->input.join : NULL};
+	aflite->names =
+	        (struct report_names){aflite->input.ids, aflite->input.examples,
+	                              aflite->input.ids->kind == STORE_ID_STR || aflite->input.has_run ? "id" : "row",
+	                              aflite->input.has_join ? &aflite->input.join : NULL};
 	aflite->parameters = checkpoint_parameters(&options, &aflite->input.source, aflite->input.labels.digest,
 	                                           aflite->input.groups.digest);
 	if (code >= 0 && !aflite->parameters)
@@ -219,8 +222,9 @@ report_result(const struct aflite *aflite)
 	if (filter_left(filter) == filter->total)
 		message_note("aflite: held-out accuracy %.3f of all examples; nothing was removed", first->accuracy);
 	else
-		message_note("aflite: held-out accuracy %.3f of all examples, %.3f before the last slice was removed, %.3f of the kept",
-		             first->accuracy, filter_last_cut(filter)->accuracy, filter->kept.accuracy);
+		message_note(
+		        "aflite: held-out accuracy %.3f of all examples, %.3f before the last slice was removed, %.3f of the kept",
+		        first->accuracy, filter_last_cut(filter)->accuracy, filter->kept.accuracy);
 	if (last->tied > last->tied_removed)
 		message_note("aflite: %s examples shared the p at the last cut; --ties %s decided among them",
 		             NUMBER_GROUPED(last->tied), slice_ties_names[filter->options.ties]);
@@ -238,7 +242,7 @@ report_result(const struct aflite *aflite)
 		message_warning("%llu of %llu classifiers did not converge: scale the features",
 		                (unsigned long long)unfinished, (unsigned long long)sets);
 	return (unfinished > 0 && aflite->request->common.strict) || aflite->input.join.missing > 0 ? STATUS_INCOMPLETE
-	                                                                                           : STATUS_DONE;
+	                                                                                            : STATUS_DONE;
 }
 
 static int

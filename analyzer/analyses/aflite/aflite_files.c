@@ -12,7 +12,8 @@
 
 /* Of report_kept() and the like, whose list it frees. */
 static int
-write_list(const struct aflite *aflite, const char *path, uint32_t *examples, size_t count, struct portolan_error *error)
+write_list(const struct aflite *aflite, const char *path, uint32_t *examples, size_t count,
+           struct portolan_error *error)
 {
 	int code = examples ? report_examples(path, &aflite->names, examples, count, error)
 	                    : error_set(error, PORTOLAN_E_MEMORY, "out of memory for the examples of %s",
@@ -88,7 +89,8 @@ write_manifest(const struct aflite *aflite, const char *output, struct portolan_
 
 	if (code < 0)
 		return code;
-	REPORT_WHOLES(report, {"examples", filter->total}, {"excluded", aflite->input.excluded}, {"kept", filter_left(filter)}, {"phases", filter->phases});
+	REPORT_WHOLES(report, {"examples", filter->total}, {"excluded", aflite->input.excluded},
+	              {"kept", filter_left(filter)}, {"phases", filter->phases});
 	report_begin(report, "held_out_accuracy");
 	report_real(report, "all", filter->log[0].accuracy);
 	report_real(report, "before_last_slice", filter_last_cut(filter)->accuracy);

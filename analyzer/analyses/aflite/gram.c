@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PART 1024 /* rows of a weighted product; */
-#define BLOCK 256 /* of these at a time, */
+#define PART 1024                      /* rows of a weighted product; */
+#define BLOCK 256                      /* of these at a time, */
 #define STRIP 48                       /* and so many of its rows */
 #define SLOTS_MOST (UINT64_C(1) << 28) /* bytes of what threads add up in */
 
@@ -52,7 +52,8 @@ gram_bytes(size_t columns, size_t order, size_t stride, unsigned threads)
 
 	if (columns >= PROBLEM_MANY)
 		floats += (columns + BLOCK) * width + BLOCK * columns;
-	return parallel_slots(threads_of(order, threads)) * (floats * sizeof(float) + columns * columns * sizeof(double));
+	return parallel_slots(threads_of(order, threads)) *
+	       (floats * sizeof(float) + columns * columns * sizeof(double));
 }
 
 /* Probabilities p of the classes but the reference; returns 1 − Σ p² over all. */

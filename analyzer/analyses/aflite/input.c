@@ -117,8 +117,8 @@ take_rows(struct input *input, const struct input_request *request, struct porto
 	size_t n = (size_t)input->features.array.header.shape[0];
 	uint32_t *order = malloc((n + 1) * sizeof(*order));
 	uint8_t *in = NULL;
-	struct row_ids_request ids = {n, request->features, request->feature_ids, request->data, request->id_field,
-	                              request->glue};
+	struct row_ids_request ids = {
+	        n, request->features, request->feature_ids, request->data, request->id_field, request->glue};
 	int code = order ? row_ids_read(&input->row_ids, &ids, error)
 	                 : error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu rows", n);
 

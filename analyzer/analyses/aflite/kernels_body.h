@@ -251,8 +251,8 @@ KERNEL(exponential)(FLOATS x)
 
 /* z[k × tile + i] becomes p_k(i) − [k is gold]; sums[i] = Σ e^(z − max z), over[i] = max z − z_gold. */
 INLINE void
-KERNEL(residuals)(float *z, const size_t tile, size_t columns, const uint8_t *absent, const int32_t *slots, size_t count, float *sums,
-                  float *over)
+KERNEL(residuals)(float *z, const size_t tile, size_t columns, const uint8_t *absent, const int32_t *slots,
+                  size_t count, float *sums, float *over)
 {
 	for (size_t i = 0; i < count; i += LANES) {
 		FLOATS top = {0}, gold = {0}, sum;

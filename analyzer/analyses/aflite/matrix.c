@@ -248,8 +248,8 @@ rows_init(struct reading *reading, size_t count, struct portolan_error *error)
 	if (!reading->rows)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for rows of features");
 	for (unsigned s = 0; code >= 0 && s < slots; s++)
-		code = file_rows_init(&reading->rows[s], reading->source->array, reading->examples, reading->source->rows,
-		                      count, error);
+		code = file_rows_init(&reading->rows[s], reading->source->array, reading->examples,
+		                      reading->source->rows, count, error);
 	return code;
 }
 

@@ -193,8 +193,8 @@ add_predictability(struct chart_panel *panel, const struct predictability *predi
 	        .y_max = fmax(1, predictability->threshold_examples[1]),
 	        .series = {{"removed", predictability->p, predictability->removed, BARS, CHART_BARS, 1},
 	                   {"kept", predictability->p, predictability->kept, BARS, CHART_BARS, 0},
-	                   {"threshold", predictability->threshold_p, predictability->threshold_examples, 2,
-	                    CHART_LINE, 3}},
+	                   {"threshold", predictability->threshold_p, predictability->threshold_examples, 2, CHART_LINE,
+	                    3}},
 	        .series_count = 3,
 	};
 }
@@ -210,7 +210,11 @@ report_chart(const struct filter *filter, const struct picture *picture, struct 
 	        .title = "AFLite",
 	        .caption = caption,
 	        .panel_count = 3,
-	        .panels = {{.x_label = "phase", .x_whole = true, .y_whole = true, .y_label = "examples left", .series_count = 1},
+	        .panels = {{.x_label = "phase",
+	                    .x_whole = true,
+	                    .y_whole = true,
+	                    .y_label = "examples left",
+	                    .series_count = 1},
 	                   {.x_label = "phase",
 	                    .x_whole = true,
 	                    .y_label = "share that is right",

@@ -20,7 +20,7 @@ struct report_names {
 
 /* The examples, ascending: an id per line, or their lines of the user's file. */
 int report_examples(const char *path, const struct report_names *names, const uint32_t *examples, size_t count,
-               struct portolan_error *error);
+                    struct portolan_error *error);
 
 /* Of each phase, and of the kept set. */
 int report_log(const char *path, enum rows_format format, const struct filter *filter, struct portolan_error *error);

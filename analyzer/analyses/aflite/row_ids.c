@@ -30,9 +30,9 @@ add(struct naming *naming, uint64_t place, const char *id, size_t length, struct
 	if (naming->glue && number < naming->ids->rows)
 		return 0;
 	if (number < naming->ids->rows)
-		return error_set(error, PORTOLAN_E_INVALID, "%s: the id '%.*s' stands there twice, the second time in %s %llu",
-		                 naming->path, (int)(length < 60 ? length : 60), id, naming->unit,
-		                 (unsigned long long)place);
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "%s: the id '%.*s' stands there twice, the second time in %s %llu", naming->path,
+		                 (int)(length < 60 ? length : 60), id, naming->unit, (unsigned long long)place);
 	return ids_append(naming->ids, STORE_ID_STR, &one, error);
 }
 
@@ -64,7 +64,8 @@ read_data(struct naming *naming, const struct row_ids_request *request, struct p
 		const struct field *id = &reader.found[0];
 
 		code = join_is_id(id) ? add(naming, naming->ids->rows + 1, id->at, id->length, error)
-		                      : fields_wrong(&reader, error, " has no id in field '%s': every row of %s has a record here",
+		                      : fields_wrong(&reader, error,
+		                                     " has no id in field '%s': every row of %s has a record here",
 		                                     request->id_field, request->features);
 	}
 	naming->passed += reader.part.unlabelled;
@@ -88,10 +89,11 @@ static int
 wrong_count(const struct naming *naming, const struct row_ids_request *request, struct portolan_error *error)
 {
 	if (naming->passed > 0)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "%s has %zu records without the %zu that --glue passes over, and %s has %zu rows: make "
-		                 "features of those alone, or say whose rows they are with --feature-ids FILE",
-		                 naming->path, naming->ids->rows, naming->passed, request->features, request->rows);
+		return error_set(
+		        error, PORTOLAN_E_INVALID,
+		        "%s has %zu records without the %zu that --glue passes over, and %s has %zu rows: make "
+		        "features of those alone, or say whose rows they are with --feature-ids FILE",
+		        naming->path, naming->ids->rows, naming->passed, request->features, request->rows);
 	return error_set(error, PORTOLAN_E_INVALID, "%s has %zu %s, and %s has %zu rows%s", naming->path,
 	                 naming->ids->rows, request->list ? "ids" : "records", request->features, request->rows,
 	                 request->list ? "" : ": say whose rows they are with --feature-ids FILE");
@@ -131,12 +133,12 @@ row_ids_check_order(const struct row_ids_request *request, struct portolan_error
 		const char *one = ids_text(&listed, i, &one_length), *other = ids_text(&recorded, i, &other_length);
 
 		if (one_length != other_length || memcmp(one, other, one_length) != 0)
-			code = error_set(error, PORTOLAN_E_INVALID,
-			                 "%s has the id '%.*s' for row %zu of %s, and record %zu of %s has '%.*s': give "
-			                 "labels and groups in the order of the rows",
-			                 request->list, (int)(one_length < 60 ? one_length : 60), one, i,
-			                 request->features, i + 1, request->data,
-			                 (int)(other_length < 60 ? other_length : 60), other);
+			code = error_set(
+			        error, PORTOLAN_E_INVALID,
+			        "%s has the id '%.*s' for row %zu of %s, and record %zu of %s has '%.*s': give "
+			        "labels and groups in the order of the rows",
+			        request->list, (int)(one_length < 60 ? one_length : 60), one, i, request->features,
+			        i + 1, request->data, (int)(other_length < 60 ? other_length : 60), other);
 	}
 	ids_free(&listed);
 	ids_free(&recorded);

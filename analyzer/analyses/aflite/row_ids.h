@@ -8,8 +8,9 @@ struct row_ids_request {
 	size_t rows;
 	const char *features; /* the file of the rows, for messages */
 	const char *list;     /* of ids, see list.h; else */
-	const char *data, *id_field; /* a user's file with a record for each row, in this order; else the rows' numbers */
-	bool glue;                   /* it is read as files/glue.h says */
+	const char *data,
+	        *id_field; /* a user's file with a record for each row, in this order; else the rows' numbers */
+	bool glue;         /* it is read as files/glue.h says */
 };
 
 /* PORTOLAN_E_INVALID: another number of ids than rows, no id, an id twice. After a failure free them, too. */

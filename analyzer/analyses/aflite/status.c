@@ -24,7 +24,8 @@ now(void)
 void
 status_begin(struct status *status, const struct filter *filter)
 {
-	*status = (struct status){.enabled = !message_is_quiet() && isatty(STDERR_FILENO), .started = now(), .first = filter->phases};
+	*status = (struct status){
+	        .enabled = !message_is_quiet() && isatty(STDERR_FILENO), .started = now(), .first = filter->phases};
 	status->last = status->started;
 	if (status->enabled)
 		fprintf(stderr, "phase %zu: %s examples, %s classifiers", filter->phases + 1,

@@ -19,7 +19,7 @@
 #define SQUARE KERNELS_STRIDE
 
 struct many_slot {
-	float *gradient; /* columns × stride */
+	float *gradient;                 /* columns × stride */
 	float *rows, *across, *z, *sums; /* TILE × stride, its transpose, columns × TILE, 2 × TILE */
 	double loss;
 	int32_t *golds;

@@ -125,8 +125,9 @@ rank(struct artifacts *artifacts, struct portolan_error *error)
 
 	if (!artifacts->statistics)
 		return ranking_make(&artifacts->counts, &options->ranking, &artifacts->ranking, error);
-	return ranking_read(artifacts->statistics, &artifacts->counts, options->top ? (size_t)options->top : TOP_WITH_RUN,
-	                    &artifacts->ranking, &artifacts->missing, error);
+	return ranking_read(artifacts->statistics, &artifacts->counts,
+	                    options->top ? (size_t)options->top : TOP_WITH_RUN, &artifacts->ranking,
+	                    &artifacts->missing, error);
 }
 
 static int
@@ -225,15 +226,18 @@ run(void *context, struct portolan_error *error)
 #define TO(member) .offset = offsetof(struct artifacts, member)
 static const struct option_spec options[] = {
         {"count", "K", OPTION_WHOLE, .old_names = "top", TO(corpus_options.top), .least = 1, .most = TOP_MAX,
-         .group = OPTION_GROUP_OUTPUT, .often = true, .help = "Print the first K tokens only. Default: all; with --run 10."},
-        {"plot", "FILE", OPTION_OUTPUT, TO(plot),
-         .often = true, .help = "Draw p* and z* of all tokens: against their frequency, those that are more than chance told apart, the first 20 of them with their names; with --run also the accuracy on both sides of each; .png, .svg or .pdf."},
-        {"run", "RUN", OPTION_RUN, TO(run), .needs = "id-field",
-         .often = true, .help = "Add how a run did on the records that hold a token: those of its label (majority) beside those of others (minority)."},
-        {"id-field", "FIELD", OPTION_TEXT, TO(corpus_options.request.id), .needs = "run",
-         .often = true, .help = "The field of DATA that holds the ids of --run."},
-        {"glue", NULL, OPTION_FLAG, TO(corpus_options.request.glue), .needs = "run", .group = OPTION_GROUP_HOW, .help = GLUE_HELP " The accuracies are of these lines; tokens are counted in all that have a label."},
-        {"statistics", "FILE", OPTION_INPUT, TO(statistics), .needs = "run", .excludes = "min-count max-count prior tokens",
+         .group = OPTION_GROUP_OUTPUT, .often = true,
+         .help = "Print the first K tokens only. Default: all; with --run 10."},
+        {"plot", "FILE", OPTION_OUTPUT, TO(plot), .often = true,
+         .help = "Draw p* and z* of all tokens: against their frequency, those that are more than chance told apart, the first 20 of them with their names; with --run also the accuracy on both sides of each; .png, .svg or .pdf."},
+        {"run", "RUN", OPTION_RUN, TO(run), .needs = "id-field", .often = true,
+         .help = "Add how a run did on the records that hold a token: those of its label (majority) beside those of others (minority)."},
+        {"id-field", "FIELD", OPTION_TEXT, TO(corpus_options.request.id), .needs = "run", .often = true,
+         .help = "The field of DATA that holds the ids of --run."},
+        {"glue", NULL, OPTION_FLAG, TO(corpus_options.request.glue), .needs = "run", .group = OPTION_GROUP_HOW,
+         .help = GLUE_HELP " The accuracies are of these lines; tokens are counted in all that have a label."},
+        {"statistics", "FILE", OPTION_INPUT, TO(statistics), .needs = "run",
+         .excludes = "min-count max-count prior tokens",
          .help = "Take the tokens, their order, labels, n, p_star and z_star from FILE, a table that this command wrote of other data, mostly the training data: TSV, CSV or JSON lines; its first 10 rows, or --count. "
                  "The columns of counts and the accuracies are those of DATA; prior and p_bonferroni are left out. --ngrams, --per-field and --stop-words must be those of FILE."},
         {"summary", "FILE", OPTION_OUTPUT, TO(summary), .needs = "run",

@@ -16,11 +16,11 @@ struct artifacts {
 	struct corpus corpus;
 	struct token_counts counts;
 	struct ranking ranking;
-	size_t rows;                               /* of the ranking, that the table has */
+	size_t rows;                                 /* of the ranking, that the table has */
 	int format, by_epoch_format, summary_format; /* enum rows_format */
 	uint64_t missing;                            /* tokens of --statistics that stand in no record */
-	char side_names[MEASURE_COUNT][SIDES][40]; /* of the table's columns */
-	struct dynamics dynamics;                  /* of the run, as the sides below */
+	char side_names[MEASURE_COUNT][SIDES][40];   /* of the table's columns */
+	struct dynamics dynamics;                    /* of the run, as the sides below */
 	struct sides sides;
 	struct join_oddities oddities;  /* of DATA, read with --glue */
 	struct dynamics after_dynamics; /* of --after */

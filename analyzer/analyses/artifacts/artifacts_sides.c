@@ -263,7 +263,8 @@ artifacts_sides_finish(const struct artifacts *artifacts, struct portolan_error 
 	if (artifacts->corpus.request.glue)
 		join_warn(&artifacts->oddities, artifacts->corpus.file.path, artifacts->corpus.request.id);
 	status = report_run(artifacts, &artifacts->dynamics, &artifacts->sides);
-	code = artifacts->after ? report_run(artifacts, &artifacts->after_dynamics, &artifacts->after_sides) : STATUS_DONE;
+	code = artifacts->after ? report_run(artifacts, &artifacts->after_dynamics, &artifacts->after_sides)
+	                        : STATUS_DONE;
 	return code == STATUS_DONE ? status : code;
 }
 

@@ -18,8 +18,8 @@ struct corpus_request {
 	const char *path;
 	const char *texts[CORPUS_TEXTS_MAX];
 	size_t text_count;
-	const char *label, *id; /* id NULL: not needed */
-	bool glue;              /* the file is read as glue.h says; the id is needed */
+	const char *label, *id;                  /* id NULL: not needed */
+	bool glue;                               /* the file is read as glue.h says; the id is needed */
 	const char *ignored[CORPUS_IGNORED_MAX]; /* labels of records that have none */
 	size_t ignored_count;
 	const char *stop_words; /* NULL: English; "none"; or a file, a word a line */

@@ -8,15 +8,15 @@
 struct token_counts {
 	struct names tokens, labels; /* the numbers of labels are not their order */
 	size_t label_count;
-	uint32_t *order;         /* labels, ascending: by number where all are whole numbers, else bytewise */
-	uint32_t *places;        /* of each label in the order */
-	uint32_t *counts;        /* tokens × labels, the latter in order */
-	uint64_t *label_records; /* in order */
+	uint32_t *order;           /* labels, ascending: by number where all are whole numbers, else bytewise */
+	uint32_t *places;          /* of each label in the order */
+	uint32_t *counts;          /* tokens × labels, the latter in order */
+	uint64_t *label_records;   /* in order */
 	uint64_t records, ignored; /* of these, with a label that is ignored: they are in no other count */
-	uint64_t empty;          /* of the others, without any token */
-	uint64_t empty_line;     /* of the first of them */
-	uint64_t *firsts;        /* the number of each part's first record, from 0; parts + 1 */
-	struct kept kept;        /* of a corpus that asks for it */
+	uint64_t empty;            /* of the others, without any token */
+	uint64_t empty_line;       /* of the first of them */
+	uint64_t *firsts;          /* the number of each part's first record, from 0; parts + 1 */
+	struct kept kept;          /* of a corpus that asks for it */
 };
 
 /* Goes through the corpus. `weights`: as what each record counts, by its number; NULL: as one (then firsts may be NULL

@@ -20,8 +20,9 @@ struct points {
 	size_t count;
 	double *n, *p, *z;
 	size_t finds; /* the first of the points: those that are significant */
-	double line_n[LINE_POINTS], line_p[2][LINE_POINTS], line_z[2][LINE_POINTS]; /* of the rarest and commonest label, */
-	size_t lines;                                                               /* or of one, if they are as common */
+	double line_n[LINE_POINTS], line_p[2][LINE_POINTS],
+	        line_z[2][LINE_POINTS]; /* of the rarest and commonest label, */
+	size_t lines;                   /* or of one, if they are as common */
 	struct hint_lines hints;
 	double n_min, n_max, z_min, z_max;
 	struct chart_note notes[2][CHART_NOTES_MAX];
@@ -135,9 +136,12 @@ ranking_add_hints(const struct ranking *ranking, size_t label_count, struct char
 		lines->n[count] = count % 2 ? panel->x_max : panel->x_min;
 		lines->p[count] = ranking->priors[count / 2];
 	}
-	panel->series[panel->series_count++] =
-	        (struct chart_series){even ? "no hint: 1/labels" : "no hint: shares", lines->n, lines->p, count,
-	                              even ? CHART_LINE : CHART_PAIRS, 3};
+	panel->series[panel->series_count++] = (struct chart_series){even ? "no hint: 1/labels" : "no hint: shares",
+	                                                             lines->n,
+	                                                             lines->p,
+	                                                             count,
+	                                                             even ? CHART_LINE : CHART_PAIRS,
+	                                                             3};
 }
 
 static void

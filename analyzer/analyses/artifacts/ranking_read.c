@@ -41,7 +41,8 @@ take_label(const struct fields_reader *reader, const struct token_counts *counts
 	if (!field->at)
 		return fields_wrong(reader, error, " has no field 'label'");
 	if (label == NAMES_NONE)
-		return fields_wrong(reader, error, ": no record of DATA has the label '%.*s': is the table of the same task?",
+		return fields_wrong(reader, error,
+		                    ": no record of DATA has the label '%.*s': is the table of the same task?",
 		                    fields_shown(field), field->at);
 	*place = counts->places[label];
 	return 0;
@@ -134,8 +135,10 @@ ranking_read(const char *path, const struct token_counts *counts, size_t most, s
 		names_free(&seen);
 	}
 	if (code >= 0 && ranking->count == 0)
-		code = error_set(error, PORTOLAN_E_INVALID,
-		                 "%s: DATA holds none of its tokens: were --ngrams, --per-field and --stop-words the same?", path);
+		code = error_set(
+		        error, PORTOLAN_E_INVALID,
+		        "%s: DATA holds none of its tokens: were --ngrams, --per-field and --stop-words the same?",
+		        path);
 	user_file_close(&file);
 	if (code < 0)
 		ranking_free(ranking);

@@ -21,7 +21,8 @@ struct side {
 
 struct sides {
 	struct side (*tokens)[SIDES];
-	struct side overall, touched; /* all examples of the run; those with a record that holds a token. Without means */
+	struct side overall,
+	        touched; /* all examples of the run; those with a record that holds a token. Without means */
 	size_t token_count, epoch_count;
 	uint64_t unmatched; /* records that hold one of the tokens, and whose example was not observed */
 	/* private */

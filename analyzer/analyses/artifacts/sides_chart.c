@@ -63,7 +63,7 @@ sides_bars_panel(const struct sides_bars *bars)
 	for (int side = 0; side < SIDES; side++)
 		if (has_bars(bars, side))
 			panel.series[panel.series_count++] =
-			        (struct chart_series){keys[side], bars->accuracy[side], bars->places[side],
-			                              bars->count,  CHART_ACROSS,         (unsigned)side};
+			        (struct chart_series){keys[side],  bars->accuracy[side], bars->places[side],
+			                              bars->count, CHART_ACROSS,         (unsigned)side};
 	return panel;
 }

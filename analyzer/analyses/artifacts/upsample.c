@@ -136,7 +136,8 @@ do_upsample(struct upsample *upsample, struct portolan_error *error)
 		code = ranking_make(&upsample->counts, &options->ranking, &upsample->ranking, error);
 	if (code < 0)
 		return code;
-	upsample->token_count = options->ranking.significant_first ? upsample->ranking.significant : upsample->ranking.count;
+	upsample->token_count =
+	        options->ranking.significant_first ? upsample->ranking.significant : upsample->ranking.count;
 	if (options->top < upsample->token_count)
 		upsample->token_count = (size_t)options->top;
 	code = balance_tokens(upsample, error);
@@ -212,27 +213,31 @@ run(void *context, struct portolan_error *error)
 #define TO(member) .offset = offsetof(struct upsample, member)
 static const struct option_spec options[] = {
         {"count", "K", OPTION_WHOLE, .old_names = "top", TO(corpus_options.top), .least = 1, .most = HOLDERS_TOKENS_MAX,
-         .group = OPTION_GROUP_HOW, .often = true, .help = "Balance the K tokens of the highest z*: those that give the label away most. Default: 10."},
-        {"significant", NULL, OPTION_FLAG, TO(corpus_options.ranking.significant_first),
-         .group = OPTION_GROUP_HOW, .help = "Take only tokens that chance does not explain: by exact binomial tails, at 0.01 after Bonferroni (see portolan help artifacts)."},
-        {"step", "F", OPTION_REAL, TO(step), .range = RANGE_ABOVE_TO, .to = 1,
-         .group = OPTION_GROUP_HOW, .help = "In each iteration, draw this share of the records that a token lacks of a label. Default: 0.2."},
-        {"iterations", "N", OPTION_WHOLE, TO(iterations), .least = 1, .most = ITERATIONS_MAX,
-         .group = OPTION_GROUP_HOW, .help = "Iterations at most. Default: 50."},
-        {"patience", "N", OPTION_WHOLE, TO(patience), .most = ITERATIONS_MAX,
-         .group = OPTION_GROUP_HOW, .help = "Stop when the imbalance has not fallen below its lowest for N iterations, or has grown tenfold, and take the result of the lowest. 0: go on to the last iteration, and take its result. "
+         .group = OPTION_GROUP_HOW, .often = true,
+         .help = "Balance the K tokens of the highest z*: those that give the label away most. Default: 10."},
+        {"significant", NULL, OPTION_FLAG, TO(corpus_options.ranking.significant_first), .group = OPTION_GROUP_HOW,
+         .help = "Take only tokens that chance does not explain: by exact binomial tails, at 0.01 after Bonferroni (see portolan help artifacts)."},
+        {"step", "F", OPTION_REAL, TO(step), .range = RANGE_ABOVE_TO, .to = 1, .group = OPTION_GROUP_HOW,
+         .help = "In each iteration, draw this share of the records that a token lacks of a label. Default: 0.2."},
+        {"iterations", "N", OPTION_WHOLE, TO(iterations), .least = 1, .most = ITERATIONS_MAX, .group = OPTION_GROUP_HOW,
+         .help = "Iterations at most. Default: 50."},
+        {"patience", "N", OPTION_WHOLE, TO(patience), .most = ITERATIONS_MAX, .group = OPTION_GROUP_HOW,
+         .help = "Stop when the imbalance has not fallen below its lowest for N iterations, or has grown tenfold, and take the result of the lowest. 0: go on to the last iteration, and take its result. "
                  "Default: 10; with --pick uniform 0, as in the paper."},
-        {"pick", "conflict-free|uniform", OPTION_CHOICE, TO(pick), .choices = pick_names,
-         .group = OPTION_GROUP_HOW, .help = "Which records to repeat: those that set back the fewest other tokens (the default), or any."},
-        {"as-published", NULL, OPTION_FLAG, TO(as_published), .excludes = "pick iterations patience max-multiplicity prior",
-         .group = OPTION_GROUP_HOW, .help = "Draw as the paper does: --prior uniform --pick uniform --iterations 10 --patience 0."},
+        {"pick", "conflict-free|uniform", OPTION_CHOICE, TO(pick), .choices = pick_names, .group = OPTION_GROUP_HOW,
+         .help = "Which records to repeat: those that set back the fewest other tokens (the default), or any."},
+        {"as-published", NULL, OPTION_FLAG, TO(as_published),
+         .excludes = "pick iterations patience max-multiplicity prior", .group = OPTION_GROUP_HOW,
+         .help = "Draw as the paper does: --prior uniform --pick uniform --iterations 10 --patience 0."},
         {"max-multiplicity", "M", OPTION_WHOLE, TO(max_multiplicity), .least = 1, .most = UINT32_MAX,
          .group = OPTION_GROUP_HOW, .help = "Write no record more than M times (itself included). Default: no limit."},
-        {"seed", "N", OPTION_WHOLE, TO(seed), .most = INT64_MAX, .group = OPTION_GROUP_HOW, .help = "Seed of random draws. Default: 0."},
-        {"weights", "count|share", OPTION_CHOICE, TO(weights), .choices = weight_names,
-         .group = OPTION_GROUP_OUTPUT, .often = true, .help = "Write no records, but a line for each record of DATA: how often it would stand in the result, or its share of the result, to sample with."},
-        {"plot", "FILE", OPTION_OUTPUT, TO(plot),
-         .often = true, .help = "Draw p* and z* before and after, and the imbalance. Of each token, and by iteration; .png, .svg or .pdf."},
+        {"seed", "N", OPTION_WHOLE, TO(seed), .most = INT64_MAX, .group = OPTION_GROUP_HOW,
+         .help = "Seed of random draws. Default: 0."},
+        {"weights", "count|share", OPTION_CHOICE, TO(weights), .choices = weight_names, .group = OPTION_GROUP_OUTPUT,
+         .often = true,
+         .help = "Write no records, but a line for each record of DATA: how often it would stand in the result, or its share of the result, to sample with."},
+        {"plot", "FILE", OPTION_OUTPUT, TO(plot), .often = true,
+         .help = "Draw p* and z* before and after, and the imbalance. Of each token, and by iteration; .png, .svg or .pdf."},
         {0},
 };
 

@@ -25,7 +25,7 @@ struct curves {
 	struct dots moves;                /* of each chosen token: before, after */
 	double n_min, n_max, z_min, z_max;
 	struct hint_lines hints;
-	char names[2][48];           /* of the chosen tokens, before and after */
+	char names[2][48]; /* of the chosen tokens, before and after */
 };
 
 static void
@@ -162,8 +162,8 @@ add_imbalance(struct chart_panel *panel, const struct balance *balance, const st
 	if (taken_back)
 		panel->series[panel->series_count++] = (struct chart_series){
 		        "taken back", curves->steps + kept, curves->imbalance + kept, taken_back + 1, CHART_POINTS, 4};
-	panel->series[panel->series_count++] = (struct chart_series){
-	        "kept", curves->steps, curves->imbalance, kept + 1, CHART_POINTS, 0};
+	panel->series[panel->series_count++] =
+	        (struct chart_series){"kept", curves->steps, curves->imbalance, kept + 1, CHART_POINTS, 0};
 }
 
 static int

@@ -33,7 +33,7 @@ static const char *const average_formats[] = {"csv", "tsv", "jsonl", "npy", NULL
 
 struct compare {
 	struct common_options common;
-	int show, format; /* −1: not given */
+	int show, format;  /* −1: not given */
 	int never_learned; /* enum never_learned */
 	struct selection_rule rule;
 	const char *rule_text;
@@ -124,8 +124,8 @@ load_runs(struct compare *compare, struct portolan_error *error)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu runs", count);
 	for (size_t r = 0; r < count; r++) {
 		int code = r == 0 ? dynamics_load(&compare->runs[0], &common->query, names[0], &request, error)
-		                  : dynamics_load_beside(&compare->runs[r], &compare->runs[r - 1], &common->query, names[r],
-		                                         &request, error);
+		                  : dynamics_load_beside(&compare->runs[r], &compare->runs[r - 1], &common->query,
+		                                         names[r], &request, error);
 		if (code < 0)
 			return code;
 		compare->loaded++;
@@ -284,26 +284,31 @@ run(void *context, struct portolan_error *error)
 
 #define TO(member) .offset = offsetof(struct compare, member)
 static const struct option_spec compare_options[] = {
-        {"show", "TABLE", OPTION_CHOICE, TO(show), .choices = show_names,
-         .group = OPTION_GROUP_OUTPUT, .often = true, .help = "Which table: correlations, regions (how examples move between them), selection (how far the same examples are selected), or early-stopping. "
+        {"show", "TABLE", OPTION_CHOICE, TO(show), .choices = show_names, .group = OPTION_GROUP_OUTPUT, .often = true,
+         .help = "Which table: correlations, regions (how examples move between them), selection (how far the same examples are selected), or early-stopping. "
                  "Default: correlations."},
-        {"by", "RULE", OPTION_RULE, .take = take_rule,
-         .often = true, .help = "The selection, as in portolan select. Default: ambiguous."},
+        {"by", "RULE", OPTION_RULE, .take = take_rule, .often = true,
+         .help = "The selection, as in portolan select. Default: ambiguous."},
         {"fraction", "F", OPTION_REAL, TO(fraction), .range = RANGE_ABOVE_TO, .to = 1,
          .help = "How much it selects. Default: a third; of forgettable, region: and group: rules all."},
-        {"seed", "N", OPTION_WHOLE, TO(seed), .group = OPTION_GROUP_HOW, .help = "Seed of the rule random. Default: 0."},
-        {"regions", "V,C", OPTION_TEXT, .take = take_cuts,
-         .group = OPTION_GROUP_HOW, .help = "Where regions are cut: ambiguous is variability V or more; of the rest, easy-to-learn is confidence C or more. "
+        {"seed", "N", OPTION_WHOLE, TO(seed), .group = OPTION_GROUP_HOW,
+         .help = "Seed of the rule random. Default: 0."},
+        {"regions", "V,C", OPTION_TEXT, .take = take_cuts, .group = OPTION_GROUP_HOW,
+         .help = "Where regions are cut: ambiguous is variability V or more; of the rest, easy-to-learn is confidence C or more. "
                  "Default: each run's own top third, and 0.5."},
-        {"early-stopping", NULL, OPTION_FLAG, TO(early),
-         .often = true, .help = "Print after each epoch of the first run how alike confidence and variability are to those of all epochs."},
-        {"plot", "FILE", OPTION_OUTPUT, TO(plot), .often = true, .help = "Draw the curve of --early-stopping: FILE.png, FILE.svg or FILE.pdf."},
+        {"early-stopping", NULL, OPTION_FLAG, TO(early), .often = true,
+         .help = "Print after each epoch of the first run how alike confidence and variability are to those of all epochs."},
+        {"plot", "FILE", OPTION_OUTPUT, TO(plot), .often = true,
+         .help = "Draw the curve of --early-stopping: FILE.png, FILE.svg or FILE.pdf."},
         {"average", NULL, OPTION_FLAG, TO(average), .excludes = "early-stopping show json plot",
-         .group = OPTION_GROUP_OUTPUT, .often = true, .help = "Print the runs as one table of measures, one line per example that all have."},
-        {"never-learned", "CONVENTION", OPTION_CHOICE, TO(never_learned), .choices = never_learned_names, .needs = "average", .group = OPTION_GROUP_HOW,
+         .group = OPTION_GROUP_OUTPUT, .often = true,
+         .help = "Print the runs as one table of measures, one line per example that all have."},
+        {"never-learned", "CONVENTION", OPTION_CHOICE, TO(never_learned), .choices = never_learned_names,
+         .needs = "average", .group = OPTION_GROUP_HOW,
          .help = "What an example counts as forgetting events in each run that never learned it, as for portolan select. Default: epochs."},
         {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = average_formats, .needs = "average",
-         .group = OPTION_GROUP_OUTPUT, .help = "The format of --average: csv, tsv, jsonl or npy. Default: what FILE ends with, else csv; on a terminal aligned columns, of a long table its ends."},
+         .group = OPTION_GROUP_OUTPUT,
+         .help = "The format of --average: csv, tsv, jsonl or npy. Default: what FILE ends with, else csv; on a terminal aligned columns, of a long table its ends."},
         {0},
 };
 
@@ -334,8 +339,8 @@ const struct command compare_command = {
                 "--json has all of it, early stopping where asked for.\n\n"
                 "With --average: the columns of portolan metrics, as means over the runs, empty where empty in any; epochs and forgetting_events are sums (the latter with the epochs of each run that never learned the example: Toneva et al. 2019; see --never-learned), never_learned is 1 where no run learned the example. "
                 "The gold label is the first run's.",
-        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_WINDOW | COMMON_JSON | COMMON_STRICT | COMMON_THREADS |
-                  COMMON_MEMORY | COMMON_SCRIPT,
+        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_WINDOW | COMMON_JSON | COMMON_STRICT |
+                  COMMON_THREADS | COMMON_MEMORY | COMMON_SCRIPT,
         .options = compare_options,
         .operand = "run",
         .least = 1,

@@ -49,7 +49,8 @@ check(void *context, struct portolan_error *error)
 	struct common_options *common = &groups->common;
 
 	if (!groups->forgetting && !groups->columns.path)
-		return options_wrong(common, "which file has the attributes? --data FILE --id-field FIELD, or --forgetting");
+		return options_wrong(common,
+		                     "which file has the attributes? --data FILE --id-field FIELD, or --forgetting");
 	if (groups->plot &&
 	    picture_init(&groups->picture, PICTURE_CHART, "--plot", groups->plot, common->script, error) < 0)
 		return PORTOLAN_E_INVALID;
@@ -77,7 +78,8 @@ run(void *context, struct portolan_error *error)
 		selection_rule_request(&groups->rule, &request);
 	request.gold = true;
 	if (code >= 0)
-		code = dynamics_load(&groups->dynamics, &groups->common.query, groups->common.operands[0], &request, error);
+		code = dynamics_load(&groups->dynamics, &groups->common.query, groups->common.operands[0], &request,
+		                     error);
 	if (code < 0)
 		return code;
 	if (!groups->forgetting)
@@ -98,15 +100,17 @@ run(void *context, struct portolan_error *error)
 #define OF_SELECTION .excludes = "forgetting"
 static const struct option_spec options[] = {
         {"data", "FILE", OPTION_INPUT, TO(columns.path), .needs = "id-field", OF_SELECTION, .old_names = "attributes",
-         .often = true, .help = "A record for each example, with its id and its attributes: your own file, JSON lines, CSV or TSV."},
-        {"id-field", "FIELD", OPTION_TEXT, TO(columns.id_field), OF_SELECTION,
-         .often = true, .help = "The field of FILE that holds the ids."},
-        {"columns", "NAME[,NAME]", OPTION_TEXT, .take = take_columns, OF_SELECTION,
-         .often = true, .help = "The columns to summarise. Default: all but the ids and long texts."},
-        {"by", "RULE", OPTION_RULE, .take = take_rule, OF_SELECTION,
-         .often = true, .help = "The selection, as in portolan select. Default: forgettable."},
+         .often = true,
+         .help = "A record for each example, with its id and its attributes: your own file, JSON lines, CSV or TSV."},
+        {"id-field", "FIELD", OPTION_TEXT, TO(columns.id_field), OF_SELECTION, .often = true,
+         .help = "The field of FILE that holds the ids."},
+        {"columns", "NAME[,NAME]", OPTION_TEXT, .take = take_columns, OF_SELECTION, .often = true,
+         .help = "The columns to summarise. Default: all but the ids and long texts."},
+        {"by", "RULE", OPTION_RULE, .take = take_rule, OF_SELECTION, .often = true,
+         .help = "The selection, as in portolan select. Default: forgettable."},
         {"fraction", "F", OPTION_REAL, TO(fraction), .range = RANGE_ABOVE_TO, .to = 1, .excludes = "count forgetting",
-         .often = true, .help = "Select this share of the examples. Default: a third; of forgettable, region: and group: rules all."},
+         .often = true,
+         .help = "Select this share of the examples. Default: a third; of forgettable, region: and group: rules all."},
         {"count", "N", OPTION_WHOLE, TO(count), .least = 1, OF_SELECTION, .help = "Select this many examples."},
         {"text-pair", "A,B", OPTION_TEXT, .take = take_text_pair, OF_SELECTION,
          .help = "Summarise word_overlap as well: the words that the texts in fields A and B share, over all of theirs (Jaccard)."},
@@ -114,21 +118,23 @@ static const struct option_spec options[] = {
          .help = "Summarise the share of texts that have any of these words, as no,not,never, with --text-pair; columns words_in_A and words_in_B."},
         {"replicates", "N", OPTION_WHOLE, TO(replicates), .most = REPLICATES_MAX, OF_SELECTION,
          .group = OPTION_GROUP_HOW, .help = "Samples drawn for the intervals. Default: 1000; 0: no intervals."},
-        {"level", "P", OPTION_REAL, TO(level), .range = RANGE_BETWEEN, .to = 1, OF_SELECTION,
-         .group = OPTION_GROUP_HOW, .help = "The intervals' level. Default: 0.95."},
-        {"seed", "N", OPTION_WHOLE, TO(seed), .most = INT64_MAX, OF_SELECTION,
-         .group = OPTION_GROUP_HOW, .help = "Seed of the samples, and of the rule random. Default: 0."},
-        {"forgetting", NULL, OPTION_FLAG, TO(forgetting),
-         .often = true, .help = "Count instead how many examples were forgotten how often, and how many are forgettable."},
+        {"level", "P", OPTION_REAL, TO(level), .range = RANGE_BETWEEN, .to = 1, OF_SELECTION, .group = OPTION_GROUP_HOW,
+         .help = "The intervals' level. Default: 0.95."},
+        {"seed", "N", OPTION_WHOLE, TO(seed), .most = INT64_MAX, OF_SELECTION, .group = OPTION_GROUP_HOW,
+         .help = "Seed of the samples, and of the rule random. Default: 0."},
+        {"forgetting", NULL, OPTION_FLAG, TO(forgetting), .often = true,
+         .help = "Count instead how many examples were forgotten how often, and how many are forgettable."},
         {"glue", NULL, OPTION_FLAG, TO(columns.glue), .needs = "data", .group = OPTION_GROUP_HOW, .help = GLUE_HELP},
-        {"never-learned", "CONVENTION", OPTION_CHOICE, TO(never_learned), .choices = never_learned_names, .group = OPTION_GROUP_HOW,
+        {"never-learned", "CONVENTION", OPTION_CHOICE, TO(never_learned), .choices = never_learned_names,
+         .group = OPTION_GROUP_HOW,
          .help = "What an example that was never learned counts as forgetting events: flag (none), 1000, epochs (the number of epochs read), infinity, or 0; with --forgetting it stands in that row. Default: epochs for the rule forgetting, else flag."},
         {"plot", "FILE", OPTION_OUTPUT, TO(plot), .needs = "forgetting",
          .help = "With --forgetting, draw that too; .png, .svg or .pdf."},
         {0},
 };
 
-static const struct groups defaults = {.level = LEVEL, .replicates = REPLICATES, .never_learned = -1, .rule_text = "forgettable"};
+static const struct groups defaults = {
+        .level = LEVEL, .replicates = REPLICATES, .never_learned = -1, .rule_text = "forgettable"};
 
 const struct command groups_command = {
         .name = "groups",
@@ -149,8 +155,8 @@ const struct command groups_command = {
                 "Without --columns, those that are neither numbers nor have few different values are passed over.\n\n"
                 "With --forgetting it prints forgetting_events, examples, share and, of these, never_learned. Tables are CSV, or what FILE ends with (tsv, jsonl, npy; json is the report of --json), and aligned columns on a terminal. "
                 "An example is forgettable if it was forgotten at least once, or never learned.",
-        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_WINDOW | COMMON_JSON | COMMON_STRICT | COMMON_THREADS |
-                  COMMON_MEMORY | COMMON_SCRIPT,
+        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_WINDOW | COMMON_JSON | COMMON_STRICT |
+                  COMMON_THREADS | COMMON_MEMORY | COMMON_SCRIPT,
         .options = options,
         .operand = "run",
         .least = 1,

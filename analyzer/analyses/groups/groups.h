@@ -15,7 +15,7 @@ struct groups {
 	const char *rule_text;
 	double fraction, level; /* fraction NaN: not given */
 	uint64_t count, seed, replicates;
-	int format; /* of the table; see common.json */
+	int format;        /* of the table; see common.json */
 	int never_learned; /* enum never_learned; -1: not given */
 	bool forgetting;
 	const char *plot;

@@ -19,9 +19,12 @@ value_of(const struct summary_row *row)
 	return row->column->numbers ? NULL : names_text(row->column->names, (uint32_t)row->category, &length);
 }
 
-#define COLUMNS_OF_NUMBERS \
-	{"examples", ROWS_WHOLE}, {"all", ROWS_REAL}, {"selected_examples", ROWS_WHOLE}, {"selected", ROWS_REAL}, \
-		{"difference", ROWS_REAL}, {"low", ROWS_REAL}, {"high", ROWS_REAL}
+#define COLUMNS_OF_NUMBERS                                                                                             \
+	{"examples", ROWS_WHOLE}, {"all", ROWS_REAL}, {"selected_examples", ROWS_WHOLE}, {"selected", ROWS_REAL},      \
+	        {"difference", ROWS_REAL}, {"low", ROWS_REAL},                                                         \
+	{                                                                                                              \
+		"high", ROWS_REAL                                                                                      \
+	}
 
 static const struct rows_column columns[] = {
         {"attribute", ROWS_TEXT}, {"value", ROWS_TEXT}, {"gold", ROWS_TEXT}, {"label", ROWS_TEXT}, COLUMNS_OF_NUMBERS};
@@ -138,7 +141,8 @@ bin_of(const struct forgetting *forgetting, size_t k, double never_learned)
 }
 
 static void
-add_bin(struct rows *rows, double events, uint64_t examples, uint64_t never_learned, const struct forgetting *forgetting)
+add_bin(struct rows *rows, double events, uint64_t examples, uint64_t never_learned,
+        const struct forgetting *forgetting)
 {
 	if (rows->columns[0].kind == ROWS_REAL)
 		rows_real_or_infinite(rows, events);

@@ -126,8 +126,8 @@ score_mixture(const struct noise_request *request, struct noise_scored *scored, 
 		scored->scores[row] = isnan(measure[row]) ? NAN : mixture_low_share(&mixture, value);
 	}
 	if (code >= 0 && request->plot)
-		code = densities_draw_mixture(request->run, request->by_aum ? "AUM" : name, values.values, values.count, &mixture,
-		                              &request->picture, error);
+		code = densities_draw_mixture(request->run, request->by_aum ? "AUM" : name, values.values, values.count,
+		                              &mixture, &request->picture, error);
 	if (code >= 0)
 		describe(&mixture, name);
 	array_free(values.values);

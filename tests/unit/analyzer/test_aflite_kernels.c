@@ -386,8 +386,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_fit),   cmocka_unit_test(test_far),      cmocka_unit_test(test_rows),
-	        cmocka_unit_test(test_judge), cmocka_unit_test(test_multiply), cmocka_unit_test(test_widen),
+	        cmocka_unit_test(test_fit),    cmocka_unit_test(test_far),      cmocka_unit_test(test_rows),
+	        cmocka_unit_test(test_judge),  cmocka_unit_test(test_multiply), cmocka_unit_test(test_widen),
 	        cmocka_unit_test(test_survey),
 	};
 

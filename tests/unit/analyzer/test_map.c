@@ -581,10 +581,12 @@ test_layout(void **state)
 static void
 test_paths(void **state)
 {
-	static double first[][2] = {{0.1, 0.2}, {0.2, 0.4}, {0.3, 0.6}}, second[][2] = {{0.1, 0.8}, {0.1001, 0.8}, {0.3, 0.6}};
+	static double first[][2] = {{0.1, 0.2}, {0.2, 0.4}, {0.3, 0.6}},
+	              second[][2] = {{0.1, 0.8}, {0.1001, 0.8}, {0.3, 0.6}};
 	static uint32_t epochs[] = {0, 1, 12};
 	const struct map_path paths[] = {{"a", first, epochs, 3}, {"b", second, epochs, 3}};
-	struct map_axes axes = {.x = axis_of(MAP_VARIABILITY, 0, 0, 0.5, 0.024), .y = axis_of(MAP_SHARE, 0, 0, 1, 0.03)};
+	struct map_axes axes = {.x = axis_of(MAP_VARIABILITY, 0, 0, 0.5, 0.024),
+	                        .y = axis_of(MAP_SHARE, 0, 0, 1, 0.03)};
 	struct map_number numbers[MAP_NUMBERS_MAX];
 	struct map_place names[2];
 	size_t count;
@@ -614,10 +616,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_quote), cmocka_unit_test(test_quote_name), cmocka_unit_test(test_describe_pdf),  cmocka_unit_test(test_undrawn), cmocka_unit_test(test_levels),
-	        cmocka_unit_test(test_data),   cmocka_unit_test(test_hidden),  cmocka_unit_test(test_labels),
-	        cmocka_unit_test(test_values), cmocka_unit_test(test_shift),   cmocka_unit_test(test_axes),
-	        cmocka_unit_test(test_sample), cmocka_unit_test(test_layout),  cmocka_unit_test(test_paths),
+	        cmocka_unit_test(test_quote),   cmocka_unit_test(test_quote_name), cmocka_unit_test(test_describe_pdf),
+	        cmocka_unit_test(test_undrawn), cmocka_unit_test(test_levels),     cmocka_unit_test(test_data),
+	        cmocka_unit_test(test_hidden),  cmocka_unit_test(test_labels),     cmocka_unit_test(test_values),
+	        cmocka_unit_test(test_shift),   cmocka_unit_test(test_axes),       cmocka_unit_test(test_sample),
+	        cmocka_unit_test(test_layout),  cmocka_unit_test(test_paths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

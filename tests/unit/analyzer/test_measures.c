@@ -377,10 +377,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_hand_table),   cmocka_unit_test(test_one_epoch_and_none),
 	        cmocka_unit_test(test_nearly_equal), cmocka_unit_test(test_loss),
-	        cmocka_unit_test(test_tiles),
-	        cmocka_unit_test(test_complete),     cmocka_unit_test(test_signals),
-	        cmocka_unit_test(test_first_epoch),  cmocka_unit_test(test_windows),
-	        cmocka_unit_test(test_tdds),
+	        cmocka_unit_test(test_tiles),        cmocka_unit_test(test_complete),
+	        cmocka_unit_test(test_signals),      cmocka_unit_test(test_first_epoch),
+	        cmocka_unit_test(test_windows),      cmocka_unit_test(test_tdds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -145,11 +145,9 @@ test_sort(void **state)
 	sort_by_key(items, scratch, 6);
 	for (int i = 0; i < 6; i++)
 		assert_int_equal(items[i].value, expected[i]);
-	assert_true(sort_key(-1, false) < sort_key(0, false) &&
-	            sort_key(0, false) < sort_key(1e-300, false));
+	assert_true(sort_key(-1, false) < sort_key(0, false) && sort_key(0, false) < sort_key(1e-300, false));
 	assert_true(sort_key(-0.0, false) == sort_key(0.0, false));
-	assert_true(sort_key(2, true) < sort_key(1, true) &&
-	            sort_key(1, true) < sort_key(-1, true));
+	assert_true(sort_key(2, true) < sort_key(1, true) && sort_key(1, true) < sort_key(-1, true));
 	assert_true(sort_key(-INFINITY, true) < sort_key(NAN, true));
 	assert_true(sort_key(INFINITY, false) < sort_key(NAN, false));
 }

@@ -129,9 +129,11 @@ old_names_are_read(void **state)
 	assert_true(option_given(&request.common, "parts"));
 	assert_int_equal(read_line(&command, "--pie=a,b,c", &request), OPTIONS_READ); /* an abbreviation */
 	assert_int_equal(request.part_count, 3);
-	assert_int_equal(read_line(&command, "--flags a,b", &request), OPTIONS_READ); /* in full, though --flag begins so */
+	assert_int_equal(read_line(&command, "--flags a,b", &request),
+	                 OPTIONS_READ); /* in full, though --flag begins so */
 	assert_int_equal(request.part_count, 2);
-	assert_int_equal(read_line(&command, "--flag", &request), OPTIONS_READ); /* which is no abbreviation of --flags */
+	assert_int_equal(read_line(&command, "--flag", &request),
+	                 OPTIONS_READ); /* which is no abbreviation of --flags */
 	assert_true(request.flag);
 	assert_int_equal(read_line(&command, "--fla", &request), OPTIONS_READ); /* names of now before those of once */
 	assert_true(request.flag);
@@ -404,10 +406,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(values_go_where_the_table_says), cmocka_unit_test(old_names_are_read),
+	        cmocka_unit_test(values_go_where_the_table_says),
+	        cmocka_unit_test(old_names_are_read),
 	        cmocka_unit_test(wrong_lines_are_refused),
-	        cmocka_unit_test(actions_take_their_options),     cmocka_unit_test(tables_are_sound),
-	        cmocka_unit_test(endings_choose_formats),         cmocka_unit_test(outputs_are_not_inputs),
+	        cmocka_unit_test(actions_take_their_options),
+	        cmocka_unit_test(tables_are_sound),
+	        cmocka_unit_test(endings_choose_formats),
+	        cmocka_unit_test(outputs_are_not_inputs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,11 +44,11 @@ test_clusters_give_evenly(void **state)
 		size_t size;
 		uint32_t counts[GROUPS];
 	} published[] = {{5, {1, 1, 1, 1, 1, 0, 0}},
-	                    {61, {13, 12, 12, 12, 12, 0, 0}},
-	                    {500, {128, 127, 127, 100, 18, 0, 0}},
-	                    {1190, {592, 300, 180, 100, 18, 0, 0}},
-	                    {1198, {600, 300, 180, 100, 18, 0, 0}},
-	                    {1200, {600, 300, 180, 100, 18, 1, 1}}};
+	                 {61, {13, 12, 12, 12, 12, 0, 0}},
+	                 {500, {128, 127, 127, 100, 18, 0, 0}},
+	                 {1190, {592, 300, 180, 100, 18, 0, 0}},
+	                 {1198, {600, 300, 180, 100, 18, 0, 0}},
+	                 {1200, {600, 300, 180, 100, 18, 1, 1}}};
 	uint32_t ranked[N], whole[N], counts[GROUPS];
 
 	(void)state;
@@ -98,9 +98,9 @@ test_strata(void **state)
 	assert_int_equal(strata_find(2, 2, 2, 4), 0);
 	assert_int_equal(strata_rank(&strata, 6, ranked, &count, NULL), 0);
 	assert_int_equal(count, 6);
-	assert_int_equal(ranked[5], 5); /* is in no stratum */
+	assert_int_equal(ranked[5], 5);                        /* is in no stratum */
 	assert_int_equal(ranked[0] == 2 || ranked[0] == 3, 1); /* [0.5, 1] has two, as has [0, 0.5), which is earlier */
-	strata.cut = 0.34; /* the two lowest: −1 and 0 */
+	strata.cut = 0.34;                                     /* the two lowest: −1 and 0 */
 	assert_int_equal(strata_rank(&strata, 6, ranked, &count, NULL), 0);
 	assert_int_equal(count, 4);
 	for (size_t i = 0; i < count; i++)
@@ -202,9 +202,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(test_clusters_give_evenly), cmocka_unit_test(test_members_are_drawn_alike),
-	        cmocka_unit_test(test_strata),               cmocka_unit_test(test_beta_weights),
-	        cmocka_unit_test(test_beta_draws),           cmocka_unit_test(test_k_means),
+	        cmocka_unit_test(test_clusters_give_evenly),
+	        cmocka_unit_test(test_members_are_drawn_alike),
+	        cmocka_unit_test(test_strata),
+	        cmocka_unit_test(test_beta_weights),
+	        cmocka_unit_test(test_beta_draws),
+	        cmocka_unit_test(test_k_means),
 	        cmocka_unit_test(test_many_centres),
 	};
 

@@ -251,8 +251,8 @@ test_screen_counts_columns(void **state)
 	struct live_view view = {.state = LIVE_NO_RUN, .why = ""};
 	struct frame_moment moment = {.run = "日本語日本語", .directory = "s", .clock = "1"};
 	struct terminal_size size = {.lines = 5, .unicode = true};
-	const char *const expected[] = {"1  waiting  日本語日本語\n", "1  waiting  日本語日本…\n", "1  waiting  日本語日…\n",
-	                                "1  waiting  日本語日…\n"};
+	const char *const expected[] = {"1  waiting  日本語日本語\n", "1  waiting  日本語日本…\n",
+	                                "1  waiting  日本語日…\n", "1  waiting  日本語日…\n"};
 
 	(void)state;
 	for (unsigned i = 0; i < 4; i++) {

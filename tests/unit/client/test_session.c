@@ -93,7 +93,8 @@ static void
 reply_to_turn(struct fixture *fixture, uint64_t turn, int64_t now)
 {
 	reply(fixture,
-	      (struct wire_frame){.kind = WIRE_OPENED, .opened = {.credit = 1000, .id_kind = WIRE_ID_INT, .turn = turn}},
+	      (struct wire_frame){.kind = WIRE_OPENED,
+	                          .opened = {.credit = 1000, .id_kind = WIRE_ID_INT, .turn = turn}},
 	      now);
 }
 

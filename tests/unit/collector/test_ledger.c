@@ -306,11 +306,15 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        TEST(frames_beyond_the_credit_are_not_queued), TEST(a_client_may_not_know_yet_that_it_has_less),
-	        TEST(many_sessions_leave_room_for_others),     TEST(opens_leave_room_for_frames),
-	        TEST(a_session_is_that_of_its_connection),     TEST(silent_sessions_are_forgotten),
+	        TEST(frames_beyond_the_credit_are_not_queued),
+	        TEST(a_client_may_not_know_yet_that_it_has_less),
+	        TEST(many_sessions_leave_room_for_others),
+	        TEST(opens_leave_room_for_frames),
+	        TEST(a_session_is_that_of_its_connection),
+	        TEST(silent_sessions_are_forgotten),
 	        TEST(a_session_on_a_new_connection_begins_afresh),
-	        TEST(a_ping_has_a_place_of_its_own),           TEST(sessions_beyond_the_most_push_out_the_most_silent),
+	        TEST(a_ping_has_a_place_of_its_own),
+	        TEST(sessions_beyond_the_most_push_out_the_most_silent),
 	};
 
 	return cmocka_run_group_tests_name("ledger", tests, NULL, NULL);

@@ -187,8 +187,7 @@ shares_sum_up_to_the_cap(void **state)
 		assert_true(admitted >= 8);
 		assert_true(held <= shares_of(cap, SHARES_CONNECTIONS));
 	}
-	assert_int_equal(SHARES_CONNECTIONS + SHARES_QUEUE + SHARES_IDS + SHARES_FOLDS +
-	                         SHARES_SESSIONS + SHARES_REST,
+	assert_int_equal(SHARES_CONNECTIONS + SHARES_QUEUE + SHARES_IDS + SHARES_FOLDS + SHARES_SESSIONS + SHARES_REST,
 	                 32);
 	assert_true(SHARES_CREDIT <= SHARES_QUEUE / 2);
 	for (size_t i = 0; i < sizeof(caps) / sizeof(*caps); i++) {

@@ -55,7 +55,7 @@ uint32_t fixture_log(struct fixture *fixture, uint32_t run, const struct fixture
 
 void fixture_fold(struct fixture *fixture, uint32_t run, uint32_t epoch);
 void fixture_collect(struct fixture *fixture); /* removes and commits all that folds and removed runs left behind */
-void fixture_end(struct fixture *fixture, uint32_t run); /* folds every epoch; closes session and run */
+void fixture_end(struct fixture *fixture, uint32_t run);          /* folds every epoch; closes session and run */
 void fixture_end_unfolded(struct fixture *fixture, uint32_t run); /* closes them, and folds nothing */
 
 #endif

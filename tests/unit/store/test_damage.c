@@ -490,12 +490,12 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-	        cmocka_unit_test(clean_registers),
+		cmocka_unit_test(clean_registers),
 #endif
-	        cmocka_unit_test(damaged_records),
-	        cmocka_unit_test(names_the_place),
-	        cmocka_unit_test(full_disk),
-	        cmocka_unit_test(small_disk),
+		cmocka_unit_test(damaged_records),
+		cmocka_unit_test(names_the_place),
+		cmocka_unit_test(full_disk),
+		cmocka_unit_test(small_disk),
 	};
 
 	return cmocka_run_group_tests_name("store damage", tests, NULL, NULL);
