@@ -15,9 +15,8 @@
 static _Atomic(const char *) paths[PATHS_MAX];
 static atomic_flag has_handlers = ATOMIC_FLAG_INIT;
 
-/* The signal ends the program when this returns: by then it has its default effect, and is no longer blocked. */
-static void
-remove_unfinished(int number)
+void
+unfinished_remove(void)
 {
 	for (size_t p = 0; p < PATHS_MAX; p++) {
 		const char *path = atomic_load(&paths[p]);
@@ -25,6 +24,13 @@ remove_unfinished(int number)
 		if (path)
 			unlink(path);
 	}
+}
+
+/* The signal ends the program when this returns: by then it has its default effect, and is no longer blocked. */
+static void
+remove_and_end(int number)
+{
+	unfinished_remove();
 	raise(number);
 }
 
@@ -32,7 +38,7 @@ static void
 install_handlers(void)
 {
 	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-	const struct sigaction action = {.sa_handler = remove_unfinished, .sa_flags = (int)SA_RESETHAND};
+	const struct sigaction action = {.sa_handler = remove_and_end, .sa_flags = (int)SA_RESETHAND};
 	struct sigaction before;
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)

@@ -6,4 +6,7 @@
 void unfinished_add(const char *path);
 void unfinished_forget(const char *path);
 
+/* Removes them now, for a program that ends at once. Any thread; safe in a signal handler. */
+void unfinished_remove(void);
+
 #endif

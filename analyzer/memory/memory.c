@@ -1,0 +1,68 @@
+/*
+ * memory.c: a command that has run out of memory has nothing to save: its store is only read, and its outputs get their
+ * names when they are whole. To hand the failure up through every function would be code that no test reaches.
+ */
+#include "memory.h"
+
+#include "base/message.h"
+#include "base/status.h"
+#include "output/unfinished.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void *
+memory_need(void *pointer)
+{
+	if (pointer)
+		return pointer;
+	message_error("out of memory");
+	unfinished_remove();
+	_exit(STATUS_FAILED); /* exit() would run what other threads still use */
+}
+
+void *
+memory_new(size_t count, size_t size)
+{
+	return memory_need(calloc(count > 0 ? count : 1, size));
+}
+
+void *
+memory_grow(void *array, size_t *room, size_t need, size_t size)
+{
+	size_t more = *room > 0 ? *room : 16;
+
+	if (array && need <= *room)
+		return array;
+	while (more < need && more <= SIZE_MAX / 2)
+		more *= 2;
+	*room = more;
+	return memory_need(more >= need ? reallocarray(array, more, size) : NULL);
+}
+
+char *
+memory_copy(const void *bytes, size_t length)
+{
+	char *copy = memory_need(malloc(length + 1));
+
+	memcpy(copy, bytes, length);
+	copy[length] = '\0';
+	return copy;
+}
+
+char *
+memory_text(const char *format, ...)
+{
+	va_list arguments;
+	char *text;
+
+	va_start(arguments, format);
+	if (vasprintf(&text, format, arguments) < 0)
+		text = NULL;
+	va_end(arguments);
+	return memory_need(text);
+}

@@ -1,0 +1,30 @@
+/*
+ * memory.h: memory for commands that run and end. Where there is none left, the program ends: a message, exit status 1.
+ *
+ * An output has no name, or a temporary one that is removed here, until it is whole. So nothing half-written stays. What
+ * a program that goes on is made of (`serve`, and every floor below it) does not name this floor, and returns errors.
+ *
+ * No function returns NULL. What they return is released with free(). Any thread.
+ */
+#ifndef MEMORY_H
+#define MEMORY_H
+
+#include <stddef.h>
+
+/* `count` zeroes of `size` bytes each. */
+void *memory_new(size_t count, size_t size) __attribute__((malloc, returns_nonnull));
+
+/* The array `array` (NULL: none yet) of elements of `size` bytes with room for `need` of them at least: `*room`, which is
+ * doubled as often as it takes. The pointer that was passed is no longer valid. The room that was added is not zeroed. */
+void *memory_grow(void *array, size_t *room, size_t need, size_t size) __attribute__((returns_nonnull));
+
+/* A copy of `length` bytes, with a NUL after them. */
+char *memory_copy(const void *bytes, size_t length) __attribute__((malloc, returns_nonnull));
+
+/* A text as printf() prints it. */
+__attribute__((format(printf, 1, 2), malloc, returns_nonnull)) char *memory_text(const char *format, ...);
+
+/* Returns `pointer`, which a function has returned that fails only for want of memory: NULL ends the program. */
+void *memory_need(void *pointer) __attribute__((returns_nonnull));
+
+#endif

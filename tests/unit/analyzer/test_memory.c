@@ -1,0 +1,125 @@
+/* test_memory.c: memory that grows; the program that ends, and what it leaves, where there is none. */
+#include "unit.h"
+
+#include "memory/memory.h"
+#include "output/unfinished.h"
+
+#include <fcntl.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A sanitizer's allocator returns NULL too, after a warning. */
+const char *__asan_default_options(void);
+const char *__tsan_default_options(void);
+
+const char *
+__asan_default_options(void)
+{
+	return "allocator_may_return_null=1";
+}
+
+const char *
+__tsan_default_options(void)
+{
+	return "allocator_may_return_null=1";
+}
+
+static void
+test_new_and_texts(void **state)
+{
+	static const char zeroes[24];
+	char *bytes = memory_new(3, 8), *copy = memory_copy("abc\0d", 5), *text = memory_text("%s-%d", "a", 7);
+
+	(void)state;
+	assert_memory_equal(bytes, zeroes, 24);
+	assert_memory_equal(copy, "abc\0d", 6);
+	assert_string_equal(text, "a-7");
+	free(bytes);
+	free(copy);
+	free(text);
+	free(memory_new(0, 8));
+}
+
+static void
+test_grow(void **state)
+{
+	size_t room = 0;
+	uint32_t *list = memory_grow(NULL, &room, 1, sizeof(*list)), *same;
+
+	(void)state;
+	assert_int_equal(room, 16);
+	for (uint32_t i = 0; i < 1000; i++) {
+		list = memory_grow(list, &room, i + 1, sizeof(*list));
+		list[i] = i;
+	}
+	assert_int_equal(room, 1024);
+	assert_int_equal(list[0], 0);
+	assert_int_equal(list[999], 999);
+	same = memory_grow(list, &room, 1024, sizeof(*list));
+	assert_ptr_equal(same, list);
+	free(list);
+}
+
+static void
+need_too_much(int way)
+{
+	volatile size_t most = SIZE_MAX / 2, more = SIZE_MAX;
+	size_t room = 0;
+
+	unfinished_add("portolan-test-unfinished");
+	if (way == 0)
+		memory_new(most, 1);
+	else if (way == 1)
+		memory_new(most, 4); /* the product does not fit */
+	else if (way == 2)
+		memory_grow(NULL, &room, more, 1);
+	else
+		memory_grow(NULL, &room, most / 4, 8);
+	_exit(0);
+}
+
+static void
+test_ends_the_program(void **state)
+{
+	(void)state;
+	for (int way = 0; way < 4; way++) {
+		int ends[2], file = open("portolan-test-unfinished", O_CREAT | O_WRONLY, 0600), status;
+		char said[16384] = "";
+		size_t used = 0;
+		ssize_t got;
+		pid_t child;
+
+		assert_true(file >= 0 && pipe(ends) == 0);
+		close(file);
+		child = fork();
+		if (child == 0) {
+			dup2(ends[1], STDERR_FILENO);
+			need_too_much(way);
+		}
+		close(ends[1]);
+		while ((got = read(ends[0], said + used, sizeof(said) - 1 - used)) > 0)
+			used += (size_t)got;
+		close(ends[0]);
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_true(WIFEXITED(status));
+		assert_int_equal(WEXITSTATUS(status), 1);
+		assert_non_null(strstr(said, "portolan: out of memory\n"));
+		assert_int_equal(access("portolan-test-unfinished", F_OK), -1);
+	}
+}
+
+int
+main(void)
+{
+	char folder[] = "/tmp/portolan-test-XXXXXX";
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_new_and_texts),
+	        cmocka_unit_test(test_grow),
+	        cmocka_unit_test(test_ends_the_program),
+	};
+	int failures = mkdtemp(folder) && chdir(folder) == 0 ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
+
+	return chdir("/") == 0 && rmdir(folder) == 0 ? failures : 1;
+}
