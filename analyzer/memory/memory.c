@@ -15,20 +15,37 @@
 #include <string.h>
 #include <unistd.h>
 
+__attribute__((noreturn)) static void
+memory_end(const char *message)
+{
+	message_error("%s", message);
+	unfinished_remove();
+	_exit(STATUS_FAILED); /* exit() would run what other threads still use */
+}
+
 void *
 memory_need(void *pointer)
 {
-	if (pointer)
-		return pointer;
-	message_error("out of memory");
-	unfinished_remove();
-	_exit(STATUS_FAILED); /* exit() would run what other threads still use */
+	if (!pointer)
+		memory_end("out of memory");
+	return pointer;
 }
 
 void *
 memory_new(size_t count, size_t size)
 {
 	return memory_need(calloc(count > 0 ? count : 1, size));
+}
+
+void *
+memory_array(size_t count, size_t size, const char *what)
+{
+	struct portolan_error error;
+	void *array = array_new(count, size, what, &error);
+
+	if (!array)
+		memory_end(error.message);
+	return array;
 }
 
 void *

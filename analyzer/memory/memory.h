@@ -4,15 +4,32 @@
  * An output has no name, or a temporary one that is removed here, until it is whole. So nothing half-written stays. What
  * a program that goes on is made of (`serve`, and every floor below it) does not name this floor, and returns errors.
  *
- * No function returns NULL. What they return is released with free(). Any thread.
+ * No function returns NULL. What they return is released with free(), if they do not say otherwise. Any thread.
  */
 #ifndef MEMORY_H
 #define MEMORY_H
+
+#include "base/arrays.h"
+#include "base/cleanup.h"
 
 #include <stddef.h>
 
 /* `count` zeroes of `size` bytes each. */
 void *memory_new(size_t count, size_t size) __attribute__((malloc, returns_nonnull));
+
+/* An array of array_new(), for what grows with the number of examples. It is released with array_free(). A failure ends
+ * the program with the message of array_new(), which names `what`. */
+void *memory_array(size_t count, size_t size, const char *what) __attribute__((malloc, returns_nonnull));
+
+/* A variable that holds such an array, or NULL:
+ *     CLEANUP_ARRAY double *values = memory_array(n, sizeof(*values), "values"); */
+#define CLEANUP_ARRAY CLEANUP(memory_free_array)
+
+static inline void
+memory_free_array(void *variable)
+{
+	array_free(*(void **)variable);
+}
 
 /* The array `array` (NULL: none yet) of elements of `size` bytes with room for `need` of them at least: `*room`, which is
  * doubled as often as it takes. The pointer that was passed is no longer valid. The room that was added is not zeroed. */

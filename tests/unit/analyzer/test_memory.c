@@ -43,6 +43,16 @@ test_new_and_texts(void **state)
 }
 
 static void
+test_array(void **state)
+{
+	CLEANUP_ARRAY uint64_t *large = memory_array(100000, sizeof(*large), "marks"), *none = NULL;
+
+	(void)state;
+	(void)none;
+	assert_true(large[0] == 0 && large[99999] == 0);
+}
+
+static void
 test_grow(void **state)
 {
 	size_t room = 0;
@@ -75,8 +85,10 @@ need_too_much(int way)
 		memory_new(most, 4); /* the product does not fit */
 	else if (way == 2)
 		memory_grow(NULL, &room, more, 1);
-	else
+	else if (way == 3)
 		memory_grow(NULL, &room, most / 4, 8);
+	else
+		memory_array(most, 4, "marks");
 	_exit(0);
 }
 
@@ -84,7 +96,7 @@ static void
 test_ends_the_program(void **state)
 {
 	(void)state;
-	for (int way = 0; way < 4; way++) {
+	for (int way = 0; way < 5; way++) {
 		int ends[2], file = open("portolan-test-unfinished", O_CREAT | O_WRONLY, 0600), status;
 		char said[16384] = "";
 		size_t used = 0;
@@ -105,7 +117,7 @@ test_ends_the_program(void **state)
 		assert_int_equal(waitpid(child, &status, 0), child);
 		assert_true(WIFEXITED(status));
 		assert_int_equal(WEXITSTATUS(status), 1);
-		assert_non_null(strstr(said, "portolan: out of memory\n"));
+		assert_non_null(strstr(said, way < 4 ? "portolan: out of memory\n" : "portolan: out of memory for "));
 		assert_int_equal(access("portolan-test-unfinished", F_OK), -1);
 	}
 }
@@ -116,6 +128,7 @@ main(void)
 	char folder[] = "/tmp/portolan-test-XXXXXX";
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_new_and_texts),
+	        cmocka_unit_test(test_array),
 	        cmocka_unit_test(test_grow),
 	        cmocka_unit_test(test_ends_the_program),
 	};
