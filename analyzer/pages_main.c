@@ -1,5 +1,6 @@
 /* pages_main.c: a build-time program that prints man pages for scdoc: `pages` prints portolan(1), `pages NAME` the page
- * of a command. */
+ * of a command. `pages --check` compares the help files with the tables of options, and fails where an option has no
+ * help, or help is about no option. */
 #include "base/message.h"
 #include "commands/commands.h"
 #include "options/help.h"
@@ -29,7 +30,7 @@ print_text(const char *text)
 }
 
 static void
-print_option(const struct option_spec *option)
+print_option(const struct command *command, const struct option_spec *option)
 {
 	putchar('\n');
 	if (option->letter)
@@ -43,7 +44,7 @@ print_option(const struct option_spec *option)
 	fputs("\n\t", stdout);
 	if (option->actions)
 		help_print_actions(stdout, option->actions);
-	print_text(option->help);
+	print_text(help_about(command, option)->text);
 	if (option->old_names)
 		printf(" (Also *--%s*.)", option->old_names);
 	putchar('\n');
@@ -63,7 +64,7 @@ print_options(const struct command *command)
 			if (!any)
 				printf("\n## %s\n", option_group_names[group]);
 			any = true;
-			print_option(option);
+			print_option(command, option);
 		}
 	}
 }
@@ -90,11 +91,11 @@ print_command(const struct command *command)
 {
 	printf("portolan-%s(1) \"Portolan " PORTOLAN_VERSION "\"\n\n# NAME\n\nportolan-%s - ", command->name,
 	       command->name);
-	print_text(command->summary);
+	print_text(command->help->summary);
 	printf("\n\n# SYNOPSIS\n\n*portolan %s* %s [_OPTION_]...\n", command->name, command->operands);
-	print_examples(command->examples);
+	print_examples(command->help->examples);
 	fputs("\n# DESCRIPTION\n\n", stdout);
-	print_text(command->help);
+	print_text(command->help->text);
 	fputs("\n\n# OPTIONS\n", stdout);
 	print_options(command);
 	fputs("\n# EXIT STATUS\n\n0 done, 1 failed, 2 wrong usage, 3 done but incomplete.\n\n# SEE "
@@ -111,7 +112,7 @@ print_overview(void)
 	      stdout);
 	for (size_t i = 0; command_table[i]; i++) {
 		printf("\n*portolan-%s*(1)\n\t", command_table[i]->name);
-		print_text(command_table[i]->summary);
+		print_text(command_table[i]->help->summary);
 		putchar('\n');
 	}
 	fputs("\n# ENVIRONMENT\n\n*PORTOLAN\\_STORE*\n\tThe store to read where --store is not given.\n"
@@ -122,13 +123,52 @@ print_overview(void)
 	      stdout);
 }
 
+/* Does any command show this help with an option? */
+static bool
+is_shown(const struct help_option *about)
+{
+	const struct option_spec *option;
+
+	for (size_t c = 0; command_table[c]; c++)
+		for (size_t i = 0; (option = option_at(command_table[c], i)) != NULL; i++)
+			if (help_about(command_table[c], option) == about)
+				return true;
+	return false;
+}
+
+static int
+check_help(const struct command *command)
+{
+	const struct option_spec *option;
+
+	for (size_t i = 0; (option = option_at(command, i)) != NULL; i++)
+		if (!help_about(command, option)) {
+			message_error("the help file of %s has no section '### --%s'", command->name, option->name);
+			return STATUS_FAILED;
+		}
+	for (const struct help *help = command->help; help; help = help->more)
+		for (const struct help_option *about = help->options; about->name; about++)
+			if (!is_shown(about)) {
+				message_error("the help file of %s, or one that it links to, has a section '### --%s', "
+				              "which is no option of it",
+				              command->name, about->name);
+				return STATUS_FAILED;
+			}
+	return STATUS_DONE;
+}
+
 int
 main(int argc, char **argv)
 {
 	const struct command *command;
+	int status = STATUS_DONE;
 
 	if (argc < 2) {
 		print_overview();
+	} else if (strcmp(argv[1], "--check") == 0) {
+		for (size_t c = 0; command_table[c] && status == STATUS_DONE; c++)
+			status = check_help(command_table[c]);
+		return status;
 	} else if ((command = command_find(command_table, argv[1])) != NULL) {
 		print_command(command);
 	} else {

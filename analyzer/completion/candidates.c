@@ -19,7 +19,7 @@
 #include <string.h>
 
 /* In place of a command that is not given yet: it has the options that may stand before the name of one. */
-static const struct command leading = {.common = COMMON_STORE};
+static const struct command leading = {.common = COMMON_STORE, .help = &help_options};
 
 /* The command line as far as it is read. */
 struct line {
@@ -65,7 +65,7 @@ static void
 offer_commands(const struct line *line)
 {
 	for (size_t i = 0; line->commands[i]; i++)
-		offer(line, line->commands[i]->name, line->commands[i]->summary);
+		offer(line, line->commands[i]->name, line->commands[i]->help->summary);
 }
 
 static void
@@ -174,7 +174,7 @@ offer_options(const struct line *line)
 		if (!help_has_option(line->command, line->action, option))
 			continue;
 		snprintf(name, sizeof(name), "--%s", option->name);
-		offer(line, name, option->help);
+		offer(line, name, help_about(line->command, option)->text);
 	}
 	if (line->command == &leading)
 		offer(line, "--version", "Show the version.");

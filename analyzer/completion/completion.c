@@ -46,20 +46,12 @@ run(void *context, struct portolan_error *error)
 	return output_finish(&output, error);
 }
 
+extern const struct help help_completion;
+
 const struct command completion_command = {
         .name = "completion",
         .operands = "bash|zsh|fish",
-        .summary = "print the completion of command lines for a shell",
-        .examples = "bash\n"
-                    "portolan completion bash > ~/.local/share/bash-completion/completions/portolan\n"
-                    "zsh, in a folder of $fpath\n"
-                    "portolan completion zsh > ~/.zsh/_portolan\n"
-                    "fish\n"
-                    "portolan completion fish > ~/.config/fish/completions/portolan.fish\n",
-        .help = "Prints a script with which the shell completes commands, options, runs, measures, rules and files. "
-                "An installation has it in place for all three.\n\n"
-                "The scripts ask the program what may stand next: portolan completion candidates -- WORD... prints what may be written in place of the last WORD, one candidate a line, then a tab and what it is. "
-                "A line that begins with a tab stands for the names of files.",
+        .help = &help_completion,
         .actions = action_names,
         .operand = "word",
         .most = INT16_MAX,

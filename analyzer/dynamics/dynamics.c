@@ -190,45 +190,26 @@ run(void *context, struct portolan_error *error)
 
 #define TO(member) .offset = offsetof(struct dynamics_options, member)
 static const struct option_spec options[] = {
-        {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = rows_format_names, .group = OPTION_GROUP_OUTPUT,
-         .help = "The format: csv, tsv, jsonl or npy. Default: what FILE ends with, else csv; on a terminal aligned columns, of a long table its ends."},
-        {"ids", "FILE", OPTION_INPUT, TO(ids),
-         .help = "Only the examples whose ids are in FILE: one a line, or a NumPy array (.npy); - is standard input. "
-                 "Ids that were not observed are warned of, and the exit status is then 3."},
-        {"columns", "NAME[,NAME]", OPTION_TEXT, .take = take_columns,
-         .help = "Which columns follow id and epoch, in this order. Default: every signal that was recorded. On request also gold (the label, as it was known last), "
-                 "and where the observation came from: session_started (ns since 1970), rank, session (32 hexadecimal digits), or, shorter, session_number (see --sessions). "
-                 "A column of yours that is named as one of these is called user_NAME."},
-        {"id-bytes", NULL, OPTION_FLAG, TO(id_bytes), .group = OPTION_GROUP_OUTPUT,
-         .help = "Write ids that are text to npy as UTF-8 bytes (NumPy's S), a quarter of the size, instead of characters (U)."},
-        {"sessions", "FILE", OPTION_OUTPUT, TO(sessions),
-         .help = "Also write the run's sessions to FILE (.csv, .tsv, .jsonl, .npy), before the observations: session_number, session, session_started, rank."},
+        {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = rows_format_names,
+         .group = OPTION_GROUP_OUTPUT},
+        {"ids", "FILE", OPTION_INPUT, TO(ids)},
+        {"columns", "NAME[,NAME]", OPTION_TEXT, .take = take_columns},
+        {"id-bytes", NULL, OPTION_FLAG, TO(id_bytes), .group = OPTION_GROUP_OUTPUT},
+        {"sessions", "FILE", OPTION_OUTPUT, TO(sessions)},
         {"contents", NULL, OPTION_FLAG, TO(contents), .excludes = "format ids columns id-bytes sessions",
-         .group = OPTION_GROUP_OUTPUT,
-         .help = "Instead of the observations print what there is of them, as JSON: the ids of store and run, the columns, and for each epoch how many observations it has, "
-                 "and a state: a text that changes when observations of the epoch come, or its examples' labels change."},
+         .group = OPTION_GROUP_OUTPUT},
         {0},
 };
 #undef TO
 
 static const struct dynamics_options defaults = {.format = -1, .sessions_format = -1};
 
+extern const struct help help_dynamics;
+
 const struct command dynamics_command = {
         .name = "dynamics",
         .operands = "RUN",
-        .summary = "print every observation as it was recorded",
-        .examples = "all observations, for pandas\n"
-                    "portolan dynamics snli/seed1 -o dynamics.csv\n"
-                    "for numpy.load(), without the first epoch\n"
-                    "portolan dynamics snli/seed1 --epochs 1: -o dynamics.npy\n"
-                    "the gold probabilities of a selection\n"
-                    "portolan dynamics snli/seed1 --ids subset.txt --columns gold_prob -o subset.csv\n",
-        .help = "Prints one line per observation, by epoch, then by ascending id: id, epoch, gold_prob, correct (0 or 1), then, as far as they were recorded, margin, other_sq, entropy, max_prob, predicted, and your own columns. "
-                "An example has no line for an epoch in which it was not observed. Of two observations of an example in an epoch, only the later is printed.\n\n"
-                "Numbers are as short as can be while reading back exactly. A signal that is absent is nothing in csv and tsv, null in jsonl, and in npy NaN, or -1 for predicted and gold.\n\n"
-                "npy is one structured array: id u8, or text as wide as the longest id; epoch u4; correct bool; predicted and gold i4; session_number and rank u4; session_started u8; session S32; all others f4. It may go to a pipe.\n\n"
-                "Where the ids were declared, or first logged in their order, rows are written as they are read, and nothing is held. "
-                "Otherwise --max-memory holds the order of the ids, and of an epoch as much as there is room for; the epoch is read as often as that takes.",
+        .help = &help_dynamics,
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_STRICT | COMMON_THREADS | COMMON_MEMORY,
         .options = options,
         .operand = "run",

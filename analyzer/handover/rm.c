@@ -36,22 +36,17 @@ run(void *context, struct portolan_error *error)
 }
 
 static const struct option_spec options[] = {
-        {"yes", NULL, OPTION_FLAG, .offset = offsetof(struct rm_request, yes), .letter = 'y', .group = OPTION_GROUP_HOW,
-         .help = "Do not ask. Without a terminal there is no question."},
+        {"yes", NULL, OPTION_FLAG, .offset = offsetof(struct rm_request, yes), .letter = 'y',
+         .group = OPTION_GROUP_HOW},
         {0},
 };
+
+extern const struct help help_rm;
 
 const struct command rm_command = {
         .name = "rm",
         .operands = "RUN",
-        .summary = "remove a run from the store",
-        .examples = "remove one run\n"
-                    "portolan rm snli/seed1\n"
-                    "without being asked\n"
-                    "portolan rm snli/seed1 --yes\n",
-        .help = "Removes the run and all that was recorded of it; its name is free at once. "
-                "On a terminal it asks first. "
-                "Handed over to portoland, which writes stores.",
+        .help = &help_rm,
         .common = COMMON_STORE,
         .options = options,
         .operand = "run",

@@ -9,7 +9,6 @@
 #include "drawing.h"
 #include "map_html.h"
 #include "map_report.h"
-#include "options/glue_option.h"
 #include "options/options.h"
 #include "selection/rule_options.h"
 
@@ -324,54 +323,33 @@ run(void *context, struct portolan_error *error)
 #define TO(member) .offset = offsetof(struct map_line, member)
 static const char *const colour_words[] = {"gold", NULL};
 static const struct option_spec options[] = {
-        {"x", "MEASURE", OPTION_MEASURE, TO(request.source.x),
-         .help = "What goes to the right: a measure, or a column of the user's own. Default: variability."},
-        {"y", "MEASURE", OPTION_MEASURE, TO(request.source.y), .help = "What goes up. Default: confidence."},
+        {"x", "MEASURE", OPTION_MEASURE, TO(request.source.x)},
+        {"y", "MEASURE", OPTION_MEASURE, TO(request.source.y)},
         {"colour", "MEASURE", OPTION_MEASURE, TO(request.source.colour), .choices = colour_words,
-         .excludes = "shift path", .old_names = "color", .often = true,
-         .help = "Colour the points by this measure, or by label (gold), instead of by correctness; with --density, each cell by its mean."},
-        {"facet", NULL, OPTION_FLAG, TO(request.facet), .needs = "colour", .excludes = "density beside path frames",
-         .help = "Draw a map for each category that --colour names, over all others in grey, with the same axes."},
+         .excludes = "shift path", .old_names = "color", .often = true},
+        {"facet", NULL, OPTION_FLAG, TO(request.facet), .needs = "colour", .excludes = "density beside path frames"},
         {"highlight", "FILE", OPTION_INPUT, TO(request.source.highlight), .excludes = "colour shift path density",
-         .often = true,
-         .help = "Grey all examples but those whose ids FILE has: text with one id a line, a NumPy array, or the field --id-field of JSONL, CSV or TSV."},
-        {"data", "FILE", OPTION_INPUT, TO(html.data), .old_names = "colour-file", .often = true,
-         .help = "Your own file, a column of which --colour names (JSON lines, CSV or TSV; numbers or text). Of FILE.html it is the file that the model was trained on, and --text may name fields of it."},
-        {"id-field", "FIELD", OPTION_TEXT, TO(request.source.id_field), .needs = "data from highlight", .often = true,
-         .help = "The field of your files that holds the ids (--data, --highlight, --from). Default: guid, else id; for FILE.html there is none."},
-        {"glue", NULL, OPTION_FLAG, TO(request.source.glue), .needs = "data", .group = OPTION_GROUP_HOW,
-         .help = GLUE_HELP},
-        {"text", "FIELD[,FIELD]", OPTION_TEXT, .take = take_texts, .needs = "data",
-         .help = "Put these fields of --data into FILE.html, to be shown as text beside the points."},
-        {"density", NULL, OPTION_FLAG, TO(request.density), .group = OPTION_GROUP_HOW, .often = true,
-         .help = "Draw a heat map of all examples instead of points: how many lie where."},
+         .often = true},
+        {"data", "FILE", OPTION_INPUT, TO(html.data), .old_names = "colour-file", .often = true},
+        {"id-field", "FIELD", OPTION_TEXT, TO(request.source.id_field), .needs = "data from highlight", .often = true},
+        {"glue", NULL, OPTION_FLAG, TO(request.source.glue), .needs = "data", .group = OPTION_GROUP_HOW},
+        {"text", "FIELD[,FIELD]", OPTION_TEXT, .take = take_texts, .needs = "data"},
+        {"density", NULL, OPTION_FLAG, TO(request.density), .group = OPTION_GROUP_HOW, .often = true},
         {"beside", "RUN", OPTION_RUN, TO(beside), .excludes = "shift path frames", .group = OPTION_GROUP_HOW,
-         .often = true, .help = "Draw another run's map beside it, with the same axes."},
-        {"shift", "RUN", OPTION_RUN, TO(shift), .excludes = "path frames", .group = OPTION_GROUP_HOW,
-         .help = "Draw the difference of two densities: another run's less this one's."},
+         .often = true},
+        {"shift", "RUN", OPTION_RUN, TO(shift), .excludes = "path frames", .group = OPTION_GROUP_HOW},
         {"path", "ID[,ID...]", OPTION_TEXT, .take = take_paths, .excludes = "frames from density",
-         .group = OPTION_GROUP_HOW,
-         .help = "Draw where these examples stood after each epoch, over a grey map. A comma within an id is written \\,."},
-        {"frames", "DIR", OPTION_FOLDER, TO(request.frames), .excludes = "from", .group = OPTION_GROUP_OUTPUT,
-         .help = "Write the map after each epoch to DIR, as epoch-000.png and so on."},
-        {"from", "FILE", OPTION_INPUT, TO(request.from), .excludes = "epochs",
-         .help = "Draw a file of coordinates, or of cells (JSONL, CSV, TSV), instead of a run; - is standard input."},
+         .group = OPTION_GROUP_HOW},
+        {"frames", "DIR", OPTION_FOLDER, TO(request.frames), .excludes = "from", .group = OPTION_GROUP_OUTPUT},
+        {"from", "FILE", OPTION_INPUT, TO(request.from), .excludes = "epochs"},
         {"regions", "V,C", OPTION_TEXT, .take = take_regions, .excludes = "shift path facet frames",
-         .group = OPTION_GROUP_HOW,
-         .help = "Divide the regions by lines: ambiguous from variability V on; of the rest, easy-to-learn from confidence C on. "
-                 "auto: at the run's top third and 0.5, as a map with histograms has them; none: no lines."},
-        {"width", "LENGTH", OPTION_TEXT, .take = take_width, .group = OPTION_GROUP_OUTPUT,
-         .help = "How wide the picture is on paper: 3.3in, 84mm, 8.4cm, 240pt. Below 6 inches it has no histograms, and the key stands above the map."},
-        {"font", "NAME[,SIZE]", OPTION_TEXT, .take = take_font, .group = OPTION_GROUP_OUTPUT,
-         .help = "The font of all text, and the size of the axes' in points. Default: DejaVu Sans,11; 8 to 11 with --width."},
-        {"compact", NULL, OPTION_FLAG, TO(request.compact), .group = OPTION_GROUP_OUTPUT, .often = true,
-         .help = "The map alone, without the density panels."},
-        {"sample", "N", OPTION_WHOLE, TO(request.options.sample), .least = 1, .group = OPTION_GROUP_HOW,
-         .help = "Show at most N points, drawn at random. Default: 25000; of FILE.html, which has no other examples, 200000."},
-        {"seed", "N", OPTION_WHOLE, TO(request.options.seed), .group = OPTION_GROUP_HOW,
-         .help = "Seed of that sample. Default: 0."},
-        {"title", "T", OPTION_TEXT, TO(request.title), .group = OPTION_GROUP_OUTPUT,
-         .help = "The title. Default: the run's name."},
+         .group = OPTION_GROUP_HOW},
+        {"width", "LENGTH", OPTION_TEXT, .take = take_width, .group = OPTION_GROUP_OUTPUT},
+        {"font", "NAME[,SIZE]", OPTION_TEXT, .take = take_font, .group = OPTION_GROUP_OUTPUT},
+        {"compact", NULL, OPTION_FLAG, TO(request.compact), .group = OPTION_GROUP_OUTPUT, .often = true},
+        {"sample", "N", OPTION_WHOLE, TO(request.options.sample), .least = 1, .group = OPTION_GROUP_HOW},
+        {"seed", "N", OPTION_WHOLE, TO(request.options.seed), .group = OPTION_GROUP_HOW},
+        {"title", "T", OPTION_TEXT, TO(request.title), .group = OPTION_GROUP_OUTPUT},
         {0},
 };
 
@@ -379,62 +357,12 @@ static const struct map_line defaults = {
         .request = {.options.sample = DEFAULT_SAMPLE, .source = {.x = "variability", .y = "confidence"}},
 };
 
+extern const struct help help_map;
+
 const struct command map_command = {
         .name = "map",
         .operands = "RUN -o FILE",
-        .summary = "draw the data map of a run",
-        .examples =
-                "the data map\n"
-                "portolan map snli/seed1 -o data-map.png\n"
-                "without the first epoch, for a model trained from scratch\n"
-                "portolan map words/seed1 --epochs 1: -o data-map.svg\n"
-                "for a paper's column\n"
-                "portolan map snli/seed1 --width 3.3in --font 'Times New Roman' --title 'SNLI, RoBERTa' -o data-map.pdf\n"
-                "other measures: which are forgotten, and when were they learned?\n"
-                "portolan map snli/seed1 --x first_learned --y forgetting_events -o forgetting.png\n"
-                "where annotators agree: the mean of a column of your own, by place\n"
-                "portolan map snli/seed1 --density --data snli.jsonl --id-field pairID --colour agreement -o agreement.png\n"
-                "which class is hard? a map for each label\n"
-                "portolan map snli/seed1 --colour gold --facet -o classes.png\n"
-                "coloured by a column of text of your own\n"
-                "portolan map snli/seed1 --data snli.jsonl --id-field pairID --colour genre -o genres.png\n"
-                "where the examples lie that a list or a file names\n"
-                "portolan map snli/seed1 --highlight suspects.txt -o suspects.png\n"
-                "two runs side by side\n"
-                "portolan map snli/seed1 --beside snli/seed2 -o seeds.png\n"
-                "where the examples of one have gone in the other\n"
-                "portolan map snli/seed1 --shift snli/flipped -o shift.png\n"
-                "the way of three examples through training\n"
-                "portolan map snli/seed1 --path 17,4711,90210 -o paths.svg\n"
-                "the map after each epoch, moving, and as single pictures\n"
-                "portolan map snli/seed1 -o training.gif --frames frames\n"
-                "a page to look into: lasso, table, export; it opens without a server\n"
-                "portolan map snli/seed1 -o map.html --data d.jsonl --id-field id --text premise\n"
-                "coordinates that other tools wrote\n"
-                "portolan map --from td_metrics.jsonl -o published.png\n"
-                "cells that Spark counted, where there are too many examples for one machine\n"
-                "portolan map --from counts.csv --colour correctness -o counted.png\n"
-                "with the script, to be changed and drawn again: gnuplot data-map.gp\n"
-                "portolan map snli/seed1 -o data-map.png --script\n",
-        .help = "Draws variability (how much the probability of the gold label changed between epochs) against confidence (its mean), coloured by correctness (the share of epochs at which the model was right), after Swayamdipta et al. 2020, with histograms of the three beside it. "
-                "FILE's ending says how: png, svg or pdf; gif for an animation, the map after each epoch; html for the page of portolan serve with its data inside, one file, which needs neither a server nor gnuplot (p(gold) by epoch is left out, and that is said, where it would have more than 100 MB). "
-                "With --script the data are left too, as FILE.map-data; characters other than letters, digits and ._- become _ in the names of both. "
-                "--json prints what was drawn: examples, axes, regions, files.\n\n"
-                "The points are a sample, the histograms, cells and regions count every example. "
-                "Points that lie on whole numbers, or on steps of correctness, are spread around them, so that they do not hide one another. "
-                "Examples without a value on an axis are not drawn, and counted.\n\n"
-                "Of labels, and of a column with text, the 12 with most examples get a colour and a shape each; the rest share one. "
-                "The key has their names and counts; the bars below are their means of y. "
-                "Examples that --highlight names are all drawn, up to --sample, whatever the sample of the others is.\n\n"
-                "The labels stand near the middle of their regions: ambiguous is the third with the highest variability; of the rest, easy-to-learn has confidence 0.5 or more. "
-                "Lines divide them, and their counts stand below their names, where there are histograms, or --regions is given. "
-                "Where the axes are others there are none. "
-                "--density with --colour shows the mean of each cell; its colours go from 2 to 98% of the cells, or, of whole numbers, from the least of them.\n\n"
-                "Of the file of --from the columns variability, confidence and correctness are read, or those that --x, --y and --colour name. "
-                "Correctness may be a count of epochs: the highest, or the column epochs, then says how many there were. "
-                "A file with the columns x_low, x_high, y_low, y_high and count, as portolan.spark's map_counts() writes it, is one of cells: it is drawn as with --density, coloured by the column colour, the mean in each cell, where it has one. "
-                "The cells are of one size; those without examples may be missing. --x, --y and --colour are then names for what was counted.\n\n"
-                "The colours can be told apart by readers who are colour-blind. Needs gnuplot (Debian: gnuplot-nox).",
+        .help = &help_map,
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_WINDOW | COMMON_JSON | COMMON_STRICT |
                   COMMON_THREADS | COMMON_MEMORY | COMMON_SCRIPT,
         .options = options,

@@ -26,12 +26,23 @@ enum {
 
 struct option_spec;
 
+/* The words of a command's help, which embed.py makes of its help file (help.md, or NAME.md). */
+struct help {
+	const char *summary;  /* "print every example's measures" */
+	const char *examples; /* pairs of lines: what it does, the command line */
+	const char *text;     /* paragraphs, separated by empty lines */
+	const struct help_option {
+		const char *name, *text; /* one paragraph, whose first sentence says what the option does */
+	} * options;                     /* ends with a NULL name */
+	const struct help *more;         /* has options that are not among these; NULL: there is none */
+};
+
+extern const struct help help_options; /* of the options that commands share */
+
 struct command {
 	const char *name;
 	const char *operands; /* for the help: "RUN" */
-	const char *summary;  /* "print every example's measures" */
-	const char *examples; /* pairs of lines: what it does, the command line */
-	const char *help;     /* paragraphs, separated by empty lines */
+	const struct help *help;
 
 	const char *const *actions; /* the first operand is one of these; ends with NULL; NULL: there are none */
 	const char *operand;        /* the kind of the (other) operands: "run"; "file": read, or "-"; "directory" */

@@ -89,6 +89,16 @@ is_other_action(const struct topic *topic, const char *word)
 	return false;
 }
 
+const struct help_option *
+help_about(const struct command *command, const struct option_spec *option)
+{
+	for (const struct help *help = command->help; help; help = help->more)
+		for (const struct help_option *about = help->options; about->name; about++)
+			if (strcmp(about->name, option->name) == 0)
+				return about;
+	return NULL;
+}
+
 bool
 help_has_option(const struct command *command, const char *action, const struct option_spec *option)
 {
@@ -145,11 +155,12 @@ clause(const char *help)
 static void
 print_option_help(FILE *stream, const struct topic *topic, const struct option_spec *option)
 {
-	size_t length = topic->is_short ? clause(option->help) : strlen(option->help);
+	const char *about = help_about(topic->command, option)->text;
+	size_t length = topic->is_short ? clause(about) : strlen(about);
 
 	if (option->actions && !topic->action)
 		help_print_actions(stream, option->actions);
-	fwrite(option->help, 1, length, stream);
+	fwrite(about, 1, length, stream);
 	if (topic->is_short && option->kind == OPTION_CHOICE && !strchr(option->argument, '|'))
 		for (size_t i = 0; option->choices[i]; i++)
 			fprintf(stream, "%s%s", i ? ", " : ": ", option->choices[i]);
@@ -176,7 +187,7 @@ print_option(FILE *stream, const struct topic *topic, const struct option_spec *
 		print_option_help(text, topic, option);
 		fclose(text);
 	}
-	print_wrapped(stream, text ? help : option->help, column, column);
+	print_wrapped(stream, text ? help : help_about(topic->command, option)->text, column, column);
 	free(help);
 }
 
@@ -283,7 +294,7 @@ print_command_line(FILE *stream, const char *line, size_t length)
 static void
 print_examples(FILE *stream, const struct topic *topic)
 {
-	const char *at = topic->command->examples;
+	const char *at = topic->command->help->examples;
 	unsigned count = 0;
 
 	fputs("Examples:\n", stream);
@@ -304,7 +315,7 @@ print_examples(FILE *stream, const struct topic *topic)
 static void
 print_paragraphs(FILE *stream, const struct topic *topic)
 {
-	const char *at = topic->command->help, *end;
+	const char *at = topic->command->help->text, *end;
 	bool any = false;
 
 	for (; *at; at = end + 2 * (*end == '\n')) {
@@ -368,7 +379,7 @@ help_overview(FILE *stream, const struct command *const *commands)
 	      "Commands:\n",
 	      stream);
 	for (size_t i = 0; commands[i]; i++)
-		fprintf(stream, "  %-11s %s\n", commands[i]->name, commands[i]->summary);
+		fprintf(stream, "  %-11s %s\n", commands[i]->name, commands[i]->help->summary);
 	fputs("\n"
 	      "portolan COMMAND --help shows a command's options, portolan help COMMAND all of\n"
 	      "what it does, portolan help metrics what the measures are; portolan version\n"

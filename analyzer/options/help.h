@@ -15,6 +15,9 @@ int help_commands(const struct command *const *commands); /* the overview */
 int help_command(const struct command *command, const char *action); /* the full text */
 int help_short(const struct command *command, const char *action);   /* `portolan COMMAND --help` */
 
+/* The paragraph about the option: the command's own, or else the one that commands share. NULL: there is none. */
+const struct help_option *help_about(const struct command *command, const struct option_spec *option);
+
 /* Does the action take the option? It does not if the option needs one of another action. NULL: does any action? */
 bool help_has_option(const struct command *command, const char *action, const struct option_spec *option);
 

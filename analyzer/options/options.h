@@ -6,10 +6,12 @@
  *
  *     #define TO(member) .offset = offsetof(struct draw_request, member)
  *     static const struct option_spec options[] = {
- *             {"sample", "N", OPTION_WHOLE, TO(sample), .least = 1, .help = "Show at most N points."},
- *             {"plot", "FILE", OPTION_OUTPUT, TO(plot), .needs = "run", .help = "Draw it: .png, .svg or .pdf."},
+ *             {"sample", "N", OPTION_WHOLE, TO(sample), .least = 1},
+ *             {"plot", "FILE", OPTION_OUTPUT, TO(plot), .needs = "run"},
  *             {0},
  *     };
+ *
+ * What an option does is said in the command's help file.
  *
  * Each error is one line on stderr that names the option, and the nearest name if one is near.
  */
@@ -81,7 +83,6 @@ struct option_spec {
 
 	const char *actions; /* the actions that take it; NULL: all */
 	const char *missing; /* it must be given; the message if it is not */
-	const char *help;    /* one paragraph, whose first sentence says what it does */
 
 	enum option_group group; /* OPTION_GROUP_BY_KIND: see option_group() */
 	bool often;              /* the short help always describes it; others are only named if there is no room */

@@ -190,24 +190,12 @@ run(void *context, struct portolan_error *error)
 	return await(child, common);
 }
 
+extern const struct help help_check;
+
 const struct command check_command = {
         .name = "check",
         .operands = "[RUN]",
-        .summary = "is a run complete, and the store sound?",
-        .examples = "one run: what is missing, and whether its records are as they were written\n"
-                    "portolan check snli/seed1\n"
-                    "every run, before the store is archived\n"
-                    "portolan check --json -o check.json\n",
-        .help = "Reads every record of RUN (without one: of every run) and compares it with its checksum; counts what was observed per epoch, and what is missing; and reports what collection counted: observations received, repeated, replaced, refused and why; sessions, and what their clients say they left out, dropped or spooled; commits and how long they took. "
-                "A run may be recorded meanwhile. "
-                "A process that has read one state of the store for so long that 256 MiB cannot be used again, so that the file grows, is named.\n\n"
-                "An epoch is ended, open (a live session has not ended it), or interrupted: it holds observations of a client that neither ended it nor closed. "
-                "Missing are examples not observed in an epoch: declared ones, or, where none were declared, those seen in other epochs. "
-                "Epochs that are open miss nothing yet.\n\n"
-                "What was recorded wrongly is found as well: ids or epoch numbers that do not tell observations apart (half of them or more were replaced, beyond what each session may log again), observations that their own session replaced within an epoch, gold labels that changed, sessions with different numbers of classes, as far as predictions show it, and two processes that continued the run side by side. "
-                "The commands that use the run warn of the first three, and of two processes. "
-                "With --json each finding has a kind, a problem and a remedy.\n\n"
-                "Exit status: 0 complete; 3 incomplete: still being recorded, anything missing, refused, dropped, not arrived, or recorded wrongly; 1 damaged: the records are named; restore them from a backup, or copy what can be read with portolan salvage.",
+        .help = &help_check,
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_JSON,
         .operand = "run",
         .most = 1,

@@ -125,17 +125,12 @@ run(void *context, struct portolan_error *error)
 	return damaged > 0 ? STATUS_FAILED : damaged;
 }
 
+extern const struct help help_runs;
+
 const struct command runs_command = {
         .name = "runs",
         .operands = "",
-        .summary = "list the runs in the store",
-        .examples = "the runs, as a table\n"
-                    "portolan runs\n"
-                    "as JSON, of another store\n"
-                    "portolan runs --json --store /data/portolan-store\n",
-        .help = "Prints one line per run, as CSV or what FILE ends with (tsv, jsonl, npy; json is the report of --json), on a terminal in aligned columns: name,examples,epochs,observations,state,mode,created. state is recording (a session is live), closed, or damaged: its records cannot be read, the other columns are empty, and the exit status is 1; mode is epoch-end or train-forward; created is UTC.\n\n"
-                "With --json also what was counted while it was recorded: observations received, repeated, replaced, refused and why; sessions, and what their clients say they dropped or spooled; commits, how long they took, and how many took from 2^b to 2^(b+1) − 1 µs (by_log2_us).\n\n"
-                "While much of a run is not yet stored as columns (its log, with what counting it takes, is larger than 64 MiB), observations are the most that they can be, and replaced and changed_labels leave the log out. portolan check counts it all.",
+        .help = &help_runs,
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_JSON | COMMON_STRICT,
         .request_size = sizeof(struct runs_request),
         .check = check,

@@ -10,7 +10,6 @@
 #include "certificate.h"
 #include "files/content.h"
 #include "listen.h"
-#include "options/glue_option.h"
 #include "options/options.h"
 #include "server.h"
 #include "token.h"
@@ -329,48 +328,27 @@ run(void *context, struct portolan_error *error)
 
 #define TO(member) .offset = offsetof(struct serve_request, member)
 static const struct option_spec options[] = {
-        {"data", "FILE", OPTION_INPUT, TO(data), .needs = "id-field", .often = true,
-         .help = "The file that the model was trained on (JSON lines, CSV or TSV): its texts stand beside the points, and its columns can colour them."},
-        {"id-field", "FIELD", OPTION_TEXT, TO(id_field), .needs = "data", .often = true,
-         .help = "The field of FILE that holds the ids."},
-        {"glue", NULL, OPTION_FLAG, TO(glue), .needs = "data", .group = OPTION_GROUP_HOW, .help = GLUE_HELP},
-        {"text", "FIELD[,FIELD]", OPTION_TEXT, .take = take_texts, .needs = "data", .often = true,
-         .help = "The fields of FILE to be shown as text."},
+        {"data", "FILE", OPTION_INPUT, TO(data), .needs = "id-field", .often = true},
+        {"id-field", "FIELD", OPTION_TEXT, TO(id_field), .needs = "data", .often = true},
+        {"glue", NULL, OPTION_FLAG, TO(glue), .needs = "data", .group = OPTION_GROUP_HOW},
+        {"text", "FIELD[,FIELD]", OPTION_TEXT, .take = take_texts, .needs = "data", .often = true},
         {"port", "N", OPTION_WHOLE, TO(port), .least = 1, .most = 65535, .excludes = "listen",
-         .group = OPTION_GROUP_ACCESS, .often = true,
-         .help = "Serve on this port of loopback. Default: 5780, or the next one that is free."},
-        {"listen", "ADDRESS", OPTION_TEXT, TO(listen), .group = OPTION_GROUP_ACCESS, .often = true,
-         .help = "Where to listen: unix:PATH, a socket that you alone can open, to be reached by ssh -L; or HOST:PORT, which needs --tls-cert and --tls-key unless it is loopback."},
-        {"token-file", "FILE", OPTION_TEXT, TO(token_file), .group = OPTION_GROUP_ACCESS,
-         .help = "Keep the token in FILE, which only you may read; it is made if it is not there. Without it every start has a token of its own."},
-        {"tls-cert", "FILE", OPTION_INPUT, TO(certificate_file), .needs = "tls-key", .group = OPTION_GROUP_ACCESS,
-         .help = "Serve HTTPS with this certificate (PEM)."},
-        {"tls-key", "FILE", OPTION_INPUT, TO(key_file), .needs = "tls-cert", .group = OPTION_GROUP_ACCESS,
-         .help = "The certificate's key (PEM)."},
-        {"no-open", NULL, OPTION_FLAG, TO(no_open), .group = OPTION_GROUP_HOW, .often = true,
-         .help = "Do not open a browser."},
-        {"end-with-stdin", NULL, OPTION_FLAG, TO(end_with_stdin), .group = OPTION_GROUP_HOW,
-         .help = "End when standard input ends, too: a program that starts this one through a pipe leaves no server behind, however it ends."},
+         .group = OPTION_GROUP_ACCESS, .often = true},
+        {"listen", "ADDRESS", OPTION_TEXT, TO(listen), .group = OPTION_GROUP_ACCESS, .often = true},
+        {"token-file", "FILE", OPTION_TEXT, TO(token_file), .group = OPTION_GROUP_ACCESS},
+        {"tls-cert", "FILE", OPTION_INPUT, TO(certificate_file), .needs = "tls-key", .group = OPTION_GROUP_ACCESS},
+        {"tls-key", "FILE", OPTION_INPUT, TO(key_file), .needs = "tls-cert", .group = OPTION_GROUP_ACCESS},
+        {"no-open", NULL, OPTION_FLAG, TO(no_open), .group = OPTION_GROUP_HOW, .often = true},
+        {"end-with-stdin", NULL, OPTION_FLAG, TO(end_with_stdin), .group = OPTION_GROUP_HOW},
         {0},
 };
+
+extern const struct help help_serve;
 
 const struct command serve_command = {
         .name = "serve",
         .operands = "[RUN...]",
-        .summary = "show runs in the browser, live",
-        .examples = "the runs of ./portolan-store; Ctrl-C ends it\n"
-                    "portolan serve\n"
-                    "one run, with the texts it was trained on\n"
-                    "portolan serve snli/seed1 --data train.jsonl --id-field pairID --text premise,hypothesis\n"
-                    "two runs side by side\n"
-                    "portolan serve snli/seed1 snli/seed2\n"
-                    "on another machine, reached by ssh -L 5780:localhost:5780 MACHINE\n"
-                    "portolan serve snli/seed1 --no-open\n",
-        .help = "Prints one address, which holds a token, and serves a page there: the data map of a run, every point of it, with any measure on x, y and colour; box and lasso, the table of what they hold, its texts, its export; the map at each epoch; two runs side by side: the page opens with the first two that are named, and has a choice of all. "
-                "A run that is being recorded is followed: the page shows what is new, and keeps zoom and selection.\n\n"
-                "Whoever has the address sees the run, so it is served to this machine alone, or by HTTPS. "
-                "The page needs nothing from the network. The server reads snapshots of the store and writes nothing there. It takes 224M of memory, unless --max-memory says otherwise.\n\n"
-                "GET /metrics answers in Prometheus' text format, with the token as a bearer token.",
+        .help = &help_serve,
         .common = COMMON_STORE | COMMON_THREADS | COMMON_MEMORY,
         .options = options,
         .operand = "run",

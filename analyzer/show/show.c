@@ -1,6 +1,5 @@
 /* show.c: portolan show: the story of some examples. */
 #include "options/format.h"
-#include "options/glue_option.h"
 #include "show_report.h"
 
 #include <portolan/error.h>
@@ -112,35 +111,21 @@ run(void *context, struct portolan_error *error)
 
 #define TO(member) .offset = offsetof(struct show_options, member)
 static const struct option_spec options[] = {
-        {"ids", "FILE", OPTION_INPUT, TO(ids), .often = true,
-         .help = "Also the examples whose ids are in FILE: one a line, or a NumPy array (.npy); - is standard input."},
-        {"data", "FILE", OPTION_INPUT, TO(data), .needs = "id-field", .often = true,
-         .help = "The file that the model was trained on (JSON lines, CSV or TSV): texts of the examples are shown from it."},
-        {"id-field", "FIELD", OPTION_TEXT, TO(id_field), .needs = "data", .often = true,
-         .help = "The field of FILE that holds the ids."},
-        {"glue", NULL, OPTION_FLAG, TO(glue), .needs = "data", .group = OPTION_GROUP_HOW, .help = GLUE_HELP},
-        {"text", "FIELD[,FIELD]", OPTION_TEXT, .take = take_texts, .needs = "data", .often = true,
-         .help = "The fields of FILE to be shown."},
+        {"ids", "FILE", OPTION_INPUT, TO(ids), .often = true},
+        {"data", "FILE", OPTION_INPUT, TO(data), .needs = "id-field", .often = true},
+        {"id-field", "FIELD", OPTION_TEXT, TO(id_field), .needs = "data", .often = true},
+        {"glue", NULL, OPTION_FLAG, TO(glue), .needs = "data", .group = OPTION_GROUP_HOW},
+        {"text", "FIELD[,FIELD]", OPTION_TEXT, .take = take_texts, .needs = "data", .often = true},
         {0},
 };
 #undef TO
 
+extern const struct help help_show;
+
 const struct command show_command = {
         .name = "show",
         .operands = "RUN [ID]...",
-        .summary = "show the story of some examples, epoch by epoch",
-        .examples =
-                "two examples\n"
-                "portolan show snli/seed1 4019 17\n"
-                "the ten most suspicious, with their texts\n"
-                "portolan select snli/seed1 --by confidence:asc --count 10 | portolan show snli/seed1 --ids - --data train.jsonl --id-field id --text premise,hypothesis\n"
-                "for a program\n"
-                "portolan show snli/seed1 4019 --json\n",
-        .help = "Prints a row for each example: id, gold (its class), confidence, variability, correctness, forgotten (how often), and two marks for each epoch: how high p(gold) was, and whether the example was classified correctly. "
-                "Then a row for each observation, with the epochs at which it was first learned, and at which it was forgotten.\n\n"
-                "Where the locale is not one of UTF-8, the marks are digits (p(gold) times ten), +, x and a point.\n\n"
-                "With --json come all measures, and for each example the lists gold_prob and correct, by epoch (null: not observed), and the epochs at which it was forgotten.\n\n"
-                "Ids that were not observed are named on stderr, and the exit status is then 3.",
+        .help = &help_show,
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_JSON | COMMON_STRICT,
         .options = options,
         .operand = "run",

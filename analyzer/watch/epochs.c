@@ -116,17 +116,12 @@ run(void *context, struct portolan_error *error)
 	return code;
 }
 
+extern const struct help help_epochs;
+
 const struct command epochs_command = {
         .name = "epochs",
         .operands = "RUN",
-        .summary = "print how each epoch went: accuracy, loss, forgotten, learned",
-        .examples = "how training went, epoch by epoch\n"
-                    "portolan epochs snli/seed1\n"
-                    "as an array for NumPy\n"
-                    "portolan epochs snli/seed1 -o epochs.npy\n",
-        .help = "Prints one line per epoch that has observations, as CSV or what FILE ends with (tsv, jsonl, npy; json is the report of --json), on a terminal in aligned columns: epoch, examples (observed in it), accuracy (the share of these that were classified correctly), mean_loss (their mean of -ln p of the gold label; a probability of 0 counts as 2^-150), forgotten and learned. "
-                "An example is forgotten where it was correct when last observed and is not now (Toneva et al. 2019, section 3), learned where it is correct for the first time.\n\n"
-                "portolan watch shows the same while a run is recorded.",
+        .help = &help_epochs,
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_JSON | COMMON_STRICT,
         .operand = "run",
         .least = 1,

@@ -274,32 +274,19 @@ run(void *context, struct portolan_error *error)
 #define TO(member) .offset = offsetof(struct watch, member)
 static const struct option_spec options[] = {
         {"interval", "SECONDS", OPTION_REAL, TO(interval), 'n', .range = RANGE_FROM_TO, .from = INTERVAL_MIN_S,
-         .to = INTERVAL_MAX_S, .group = OPTION_GROUP_HOW,
-         .help = "Look every so many seconds. Default: 2. What takes long is done less often."},
-        {"once", NULL, OPTION_FLAG, TO(once), .group = OPTION_GROUP_HOW,
-         .help = "Look once, and end; there must be such a run."},
+         .to = INTERVAL_MAX_S, .group = OPTION_GROUP_HOW},
+        {"once", NULL, OPTION_FLAG, TO(once), .group = OPTION_GROUP_HOW},
         {0},
 };
 
 static const struct watch defaults = {.interval = INTERVAL_S};
 
+extern const struct help help_watch;
+
 const struct command watch_command = {
         .name = "watch",
         .operands = "RUN",
-        .summary = "follow a run while it is being recorded",
-        .examples = "in a terminal, until the run is closed\n"
-                    "portolan watch snli/seed1\n"
-                    "one JSON object every ten seconds, for a program\n"
-                    "portolan watch snli/seed1 --json --interval 10 >> progress.jsonl\n"
-                    "how far it is now\n"
-                    "portolan watch snli/seed1 --once\n",
-        .help = "Shows how far the epoch is (examples observed, of those declared or seen in the fullest epoch before), observations per second, accuracy and mean confidence per epoch, examples forgotten and learned, a small data map (a sample, where there are many; coloured by correctness), and warnings: observations dropped, refused or replaced, sessions lost, no collector, nothing new. "
-                "A store or run that does not exist yet is waited for. "
-                "It ends when the run is closed, or with Ctrl-C; both with exit status 0.\n\n"
-                "An example is forgotten where it was correct when last observed and is not now, learned where it is correct for the first time. "
-                "Where output is not a terminal, a line is printed whenever there is news. "
-                "With --json, one object per look, on a line of its own.\n\n"
-                "It reads snapshots of the store and cannot slow or stop collection; epochs that are complete are read once.",
+        .help = &help_watch,
         .common = COMMON_STORE | COMMON_JSON,
         .options = options,
         .operand = "run",

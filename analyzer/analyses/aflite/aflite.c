@@ -270,41 +270,12 @@ static const struct aflite_request defaults = {
         .ties = SLICE_TIES_MARGIN,
 };
 
+extern const struct help help_aflite;
+
 const struct command aflite_command = {
         .name = "aflite",
         .operands = "--features X.npy --labels FILE",
-        .summary = "remove the examples that any linear classifier predicts",
-        .examples =
-                "the rows that are left of a dataset, by another model's features\n"
-                "portolan aflite --features X.npy --labels y.npy -o kept.txt\n"
-                "with the paper's sizes for SNLI, a log, a chart and a random subset as large\n"
-                "portolan aflite --features X.npy --labels y.npy --target-size 182000 --train-size 50000 --slice 10000 --log log.csv --plot phases.svg --baseline random.txt -o kept.txt\n"
-                "one model, the paper's baseline: what it gets right goes, the surest first\n"
-                "portolan aflite --features X.npy --labels y.npy --partitions 1 --target-size 182000 --train-size 50000 --slice 368000 -o kept.txt\n"
-                "what can be killed and goes on where it was\n"
-                "portolan aflite --features X.npy --labels y.npy --checkpoint state -o kept.txt\n"
-                "lines of one's own file: what is left, and what can be guessed\n"
-                "portolan aflite --features X.npy --labels train.jsonl --label-field gold --data train.jsonl --id-field guid --removed removed.jsonl -o kept.jsonl\n"
-                "with the gold labels and the ids of a run\n"
-                "portolan aflite --features X.npy --run snli/seed1 -o kept.txt\n"
-                "without the tenth of the data that the features' model was fine-tuned on\n"
-                "portolan aflite --features X.npy --run snli/seed1 --exclude warm-up.txt -o kept.txt\n"
-                "how biased is a data set as it is? Nothing is removed\n"
-                "portolan aflite --features X.npy --labels y.npy --threshold 1.01 --log bias.csv -o all.txt\n"
-                "and what the run measured of those that are kept\n"
-                "portolan select snli/seed1 --by confidence:asc --only kept.txt --with-measures --format csv\n",
-        .help = "Adversarial Filters of Dataset Biases (Le Bras et al., ICML 2020). "
-                "In each phase M linear classifiers are trained on random sets of T examples and predict the others; an example's p is the share of these predictions that is right. "
-                "The K with the highest p, if it reaches the threshold, are removed, until N are left or fewer than K qualify. "
-                "What is kept is what a linear classifier on these features cannot get by patterns that other examples share.\n\n"
-                "Classifiers are multinomial logistic regression with an L2 penalty (scikit-learn's LogisticRegression, converged; with its defaults unless --ridge says another), fitted all together. "
-                "Features should come from a model that was fine-tuned on another part of the data (the paper: a tenth, which --exclude then leaves out).\n\n"
-                "Ties decide much: p is a fraction of at most M predictions, and often most examples have p = 1. margin orders them by how far the classifiers prefer the label, on average; kept sets of two seeds then agree far better than with chance (hash), which is the published way.\n\n"
-                "Prints the row numbers that are kept, from 0, ascending; with --run or --feature-ids their ids, with --data the lines of your own file. "
-                "The log has for each phase the examples it scored, their mean p, the held-out accuracy (the paper's estimate of the representation's bias, Eq. 5), how many were removed, and how many shared the p at the cut. "
-                "Its last line is the kept set, scored once more: nothing is removed there. "
-                "The result does not depend on the number of threads; a checkpoint that is taken up gives the same result, to the byte. "
-                "It depends in its last digits on the kind of processor (plain, avx2 or avx512), which the checkpoint names: another kind does not take it up.",
+        .help = &help_aflite,
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_STRICT | COMMON_THREADS | COMMON_SCRIPT,
         .options = aflite_option_table,
         .request_size = sizeof(struct aflite_request),

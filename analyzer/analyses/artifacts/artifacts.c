@@ -4,7 +4,6 @@
 #include "base/message.h"
 #include "base/number.h"
 #include "options/format.h"
-#include "options/glue_option.h"
 #include "sides_chart.h"
 
 #include <portolan/error.h>
@@ -226,61 +225,28 @@ run(void *context, struct portolan_error *error)
 #define TO(member) .offset = offsetof(struct artifacts, member)
 static const struct option_spec options[] = {
         {"count", "K", OPTION_WHOLE, .old_names = "top", TO(corpus_options.top), .least = 1, .most = TOP_MAX,
-         .group = OPTION_GROUP_OUTPUT, .often = true,
-         .help = "Print the first K tokens only. Default: all; with --run 10."},
-        {"plot", "FILE", OPTION_OUTPUT, TO(plot), .often = true,
-         .help = "Draw p* and z* of all tokens: against their frequency, those that are more than chance told apart, the first 20 of them with their names; with --run also the accuracy on both sides of each; .png, .svg or .pdf."},
-        {"run", "RUN", OPTION_RUN, TO(run), .needs = "id-field", .often = true,
-         .help = "Add how a run did on the records that hold a token: those of its label (majority) beside those of others (minority)."},
-        {"id-field", "FIELD", OPTION_TEXT, TO(corpus_options.request.id), .needs = "run", .often = true,
-         .help = "The field of DATA that holds the ids of --run."},
-        {"glue", NULL, OPTION_FLAG, TO(corpus_options.request.glue), .needs = "run", .group = OPTION_GROUP_HOW,
-         .help = GLUE_HELP " The accuracies are of these lines; tokens are counted in all that have a label."},
+         .group = OPTION_GROUP_OUTPUT, .often = true},
+        {"plot", "FILE", OPTION_OUTPUT, TO(plot), .often = true},
+        {"run", "RUN", OPTION_RUN, TO(run), .needs = "id-field", .often = true},
+        {"id-field", "FIELD", OPTION_TEXT, TO(corpus_options.request.id), .needs = "run", .often = true},
+        {"glue", NULL, OPTION_FLAG, TO(corpus_options.request.glue), .needs = "run", .group = OPTION_GROUP_HOW},
         {"statistics", "FILE", OPTION_INPUT, TO(statistics), .needs = "run",
-         .excludes = "min-count max-count prior tokens",
-         .help = "Take the tokens, their order, labels, n, p_star and z_star from FILE, a table that this command wrote of other data, mostly the training data: TSV, CSV or JSON lines; its first 10 rows, or --count. "
-                 "The columns of counts and the accuracies are those of DATA; prior and p_bonferroni are left out. --ngrams, --per-field and --stop-words must be those of FILE."},
-        {"summary", "FILE", OPTION_OUTPUT, TO(summary), .needs = "run",
-         .help = "Write how accurate the run is, at its last epoch, on all its examples (overall), on those that hold one of the tokens (touched), on the rest, and on the majority and minority sides of all tokens taken together: TSV, or what FILE ends with. "
-                 "In the last two an example counts once for each of the tokens that it holds."},
-        {"after", "RUN", OPTION_RUN, TO(after), .needs = "summary",
-         .help = "Put a second run beside it in --summary: that of a model trained on the up-sampled data, say."},
-        {"by-epoch", "FILE", OPTION_OUTPUT, TO(by_epoch), .needs = "run",
-         .help = "Write both sides' accuracy at each epoch to FILE, with --run: CSV, or what FILE ends with."},
-        {"plot-epochs", "FILE", OPTION_OUTPUT, TO(plot_epochs), .needs = "run",
-         .help = "Draw both sides' accuracy over the epochs, with --run: the mean of the tokens; .png, .svg or .pdf."},
+         .excludes = "min-count max-count prior tokens"},
+        {"summary", "FILE", OPTION_OUTPUT, TO(summary), .needs = "run"},
+        {"after", "RUN", OPTION_RUN, TO(after), .needs = "summary"},
+        {"by-epoch", "FILE", OPTION_OUTPUT, TO(by_epoch), .needs = "run"},
+        {"plot-epochs", "FILE", OPTION_OUTPUT, TO(plot_epochs), .needs = "run"},
         {0},
 };
 
 static const struct artifacts defaults = {.corpus_options = {CORPUS_OPTIONS_DEFAULT}};
 
+extern const struct help help_artifacts;
+
 const struct command artifacts_command = {
         .name = "artifacts",
         .operands = "DATA",
-        .summary = "which words give the label away, and how much",
-        .examples =
-                "which words of a premise or a hypothesis give the label away?\n"
-                "portolan artifacts train.jsonl --text premise,hypothesis --label-field gold_label -o stats.tsv\n"
-                "a smaller file: words and pairs of words, told apart by field, and drawn\n"
-                "portolan artifacts train.csv --text premise,hypothesis --label-field gold_label --min-count 50 --ngrams 2 --per-field --count 100 --plot stats.svg -o stats.tsv\n"
-                "does a model lean on them?\n"
-                "portolan artifacts train.jsonl --text premise,hypothesis --label-field gold_label --run snli/seed1 --id-field id --plot-epochs lean.svg\n"
-                "of test data, by the words of training data, before and after up-sampling\n"
-                "portolan artifacts test.jsonl --text premise,hypothesis --label-field gold_label --statistics stats.tsv --run test/before --after test/after --id-field id --summary table1.tsv\n",
-        .help = "If a task were free of spurious hints, no single word would say anything about the label (Gardner et al. 2021). "
-                "DATA is your file: JSON lines, CSV or TSV; \"-\" is standard input. "
-                "Of each token that stands in at least --min-count records it prints token, n (records that hold it, however often), label (the one it points to), p_star (p*: the label's share of them), z_star (z*: by how many standard deviations that share lies above the prior; the label is the one with the largest) and a column of counts for each label, then, last, prior_share (or prior_uniform: see --prior; what is expected of the label) and p_bonferroni; the strongest first: as TSV, or what FILE ends with (csv, jsonl, json, npy); on a terminal in aligned columns, of a long table its ends. "
-                "With 20,000 tokens, chance alone makes z* of 4 and more, and of 6 where few records of the label are expected. "
-                "p_bonferroni is the probability that chance makes any token of the table stand with any label so often, at most: the exact binomial tail, times tokens and labels (Bonferroni). "
-                "At 0.01 or less a token is more than chance; --plot draws that line, which upsample --significant goes by.\n\n"
-                "Tokens are words as Unicode (Standard Annex 29) has them, in any script: lower-cased, composed (NFC), with ' for its typographic form, without soft hyphens and the like; what holds no letter and no digit is left out, as are words over 256 bytes. "
-                "Texts are cut at white space first. "
-                "Records without any token are counted as records, and warned about. "
-                "A text that is not UTF-8, a field that is missing, and a label that is empty are errors, which name file, line and field.\n\n"
-                "Labels may be texts, numbers, true and false, which are 1 and 0. Their columns are in ascending order.\n\n"
-                "With --run, after the counts follow majority_n, majority_accuracy, minority_n and minority_accuracy: of the records that hold the token and are examples of the run, those whose label is the token's label, and the others; accuracy is that of the run's last epoch (see --epochs). "
-                "Then follow the means of confidence, variability, correctness, forgetting_events and, where recorded, aum and el2n for both. "
-                "A model that leans on a token does better on the first than on the second.",
+        .help = &help_artifacts,
         .common = COMMON_OUTPUT | COMMON_EPOCHS | COMMON_STORE | COMMON_THREADS | COMMON_STRICT | COMMON_SCRIPT,
         .options = options,
         .base = corpus_option_table,

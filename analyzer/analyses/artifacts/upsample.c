@@ -213,31 +213,21 @@ run(void *context, struct portolan_error *error)
 #define TO(member) .offset = offsetof(struct upsample, member)
 static const struct option_spec options[] = {
         {"count", "K", OPTION_WHOLE, .old_names = "top", TO(corpus_options.top), .least = 1, .most = HOLDERS_TOKENS_MAX,
-         .group = OPTION_GROUP_HOW, .often = true,
-         .help = "Balance the K tokens of the highest z*: those that give the label away most. Default: 10."},
-        {"significant", NULL, OPTION_FLAG, TO(corpus_options.ranking.significant_first), .group = OPTION_GROUP_HOW,
-         .help = "Take only tokens that chance does not explain: by exact binomial tails, at 0.01 after Bonferroni (see portolan help artifacts)."},
-        {"step", "F", OPTION_REAL, TO(step), .range = RANGE_ABOVE_TO, .to = 1, .group = OPTION_GROUP_HOW,
-         .help = "In each iteration, draw this share of the records that a token lacks of a label. Default: 0.2."},
-        {"iterations", "N", OPTION_WHOLE, TO(iterations), .least = 1, .most = ITERATIONS_MAX, .group = OPTION_GROUP_HOW,
-         .help = "Iterations at most. Default: 50."},
-        {"patience", "N", OPTION_WHOLE, TO(patience), .most = ITERATIONS_MAX, .group = OPTION_GROUP_HOW,
-         .help = "Stop when the imbalance has not fallen below its lowest for N iterations, or has grown tenfold, and take the result of the lowest. 0: go on to the last iteration, and take its result. "
-                 "Default: 10; with --pick uniform 0, as in the paper."},
-        {"pick", "conflict-free|uniform", OPTION_CHOICE, TO(pick), .choices = pick_names, .group = OPTION_GROUP_HOW,
-         .help = "Which records to repeat: those that set back the fewest other tokens (the default), or any."},
+         .group = OPTION_GROUP_HOW, .often = true},
+        {"significant", NULL, OPTION_FLAG, TO(corpus_options.ranking.significant_first), .group = OPTION_GROUP_HOW},
+        {"step", "F", OPTION_REAL, TO(step), .range = RANGE_ABOVE_TO, .to = 1, .group = OPTION_GROUP_HOW},
+        {"iterations", "N", OPTION_WHOLE, TO(iterations), .least = 1, .most = ITERATIONS_MAX,
+         .group = OPTION_GROUP_HOW},
+        {"patience", "N", OPTION_WHOLE, TO(patience), .most = ITERATIONS_MAX, .group = OPTION_GROUP_HOW},
+        {"pick", "conflict-free|uniform", OPTION_CHOICE, TO(pick), .choices = pick_names, .group = OPTION_GROUP_HOW},
         {"as-published", NULL, OPTION_FLAG, TO(as_published),
-         .excludes = "pick iterations patience max-multiplicity prior", .group = OPTION_GROUP_HOW,
-         .help = "Draw as the paper does: --prior uniform --pick uniform --iterations 10 --patience 0."},
+         .excludes = "pick iterations patience max-multiplicity prior", .group = OPTION_GROUP_HOW},
         {"max-multiplicity", "M", OPTION_WHOLE, TO(max_multiplicity), .least = 1, .most = UINT32_MAX,
-         .group = OPTION_GROUP_HOW, .help = "Write no record more than M times (itself included). Default: no limit."},
-        {"seed", "N", OPTION_WHOLE, TO(seed), .most = INT64_MAX, .group = OPTION_GROUP_HOW,
-         .help = "Seed of random draws. Default: 0."},
+         .group = OPTION_GROUP_HOW},
+        {"seed", "N", OPTION_WHOLE, TO(seed), .most = INT64_MAX, .group = OPTION_GROUP_HOW},
         {"weights", "count|share", OPTION_CHOICE, TO(weights), .choices = weight_names, .group = OPTION_GROUP_OUTPUT,
-         .often = true,
-         .help = "Write no records, but a line for each record of DATA: how often it would stand in the result, or its share of the result, to sample with."},
-        {"plot", "FILE", OPTION_OUTPUT, TO(plot), .often = true,
-         .help = "Draw p* and z* before and after, and the imbalance. Of each token, and by iteration; .png, .svg or .pdf."},
+         .often = true},
+        {"plot", "FILE", OPTION_OUTPUT, TO(plot), .often = true},
         {0},
 };
 
@@ -249,33 +239,12 @@ static const struct upsample defaults = {
         .patience = NOT_GIVEN,
 };
 
+extern const struct help help_upsample;
+
 const struct command upsample_command = {
         .name = "upsample",
         .operands = "DATA",
-        .summary = "repeat the records that contradict such words",
-        .examples =
-                "repeat records until the ten worst words say nothing about the label\n"
-                "portolan upsample train.jsonl --text premise,hypothesis --label-field gold_label -o balanced.jsonl\n"
-                "no record more than 20 times; how far does that lead?\n"
-                "portolan upsample train.jsonl --text premise,hypothesis --label-field gold_label --max-multiplicity 20 --plot balanced.svg -o balanced.jsonl\n"
-                "the paper's own settings, and its Figure 3\n"
-                "portolan upsample train.jsonl --text premise,hypothesis --label-field gold_label --as-published --plot balanced.svg -o balanced.jsonl\n"
-                "leave the file alone, and write how often to draw each of its records\n"
-                "portolan upsample train.jsonl --text premise,hypothesis --label-field gold_label --weights count -o weights.txt\n",
-        .help = "Takes the first K tokens of portolan artifacts, and repeats records until each of them says nothing of the label, as the prior has it (Chen, No More Distractions, Algorithm 1). "
-                "With --prior share, it then stands with each label in proportion to the label's share of DATA, less than a record short of it; with --prior uniform, as in the paper, in equally many records of every label. With even labels that is the same. "
-                "The label that has most of its share leads. In each iteration, for each token and each other label, a share (--step) of the records that it lacks is drawn, with replacement, from those of DATA that hold the token and have the label. "
-                "A record may hold several of the tokens, and repeating it for one can set back another; unless told otherwise, those that set back the fewest are drawn. "
-                "The same seed draws the same records.\n\n"
-                "FILE gets DATA as it is, then the repeats, byte for byte, in the order of DATA; FILE.manifest.json beside it says how it was made. "
-                "The report goes to standard output: growth, how often records stand, p* and z* before and after, and what could not be balanced, and why: no record has token and label, --max-multiplicity was reached, or the iterations were up. "
-                "z* is against the shares of DATA, before and after. Repeats move the labels' shares of the whole, which the report says as well, and which portolan artifacts takes for the prior of the result. "
-                "With -o - the data goes to standard output, and the report nowhere.\n\n"
-                "A record that contradicts one token may confirm another, and so repeats may do more harm than good, the more so the more labels there are. "
-                "When the imbalance, the sum of all that is lacking, has not fallen below its lowest for 10 iterations (--patience), or has grown tenfold, what came after the lowest is taken back, and said. "
-                "--pick uniform is the paper's algorithm to the letter, which may grow without end: give it a --patience. --as-published takes the number of iterations from the paper as well.\n\n"
-                "Where few records contradict a token, each of these is repeated often, and its other words become hints in their turn: look at the multiplicities, at --plot, or at portolan artifacts of the result.\n\n"
-                "Tokens are those of portolan artifacts; see there. Time and memory grow with K: at most 1000.",
+        .help = &help_upsample,
         .common = COMMON_OUTPUT | COMMON_JSON | COMMON_THREADS | COMMON_MEMORY | COMMON_STRICT | COMMON_SCRIPT,
         .options = options,
         .base = corpus_option_table,

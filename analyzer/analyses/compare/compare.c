@@ -284,61 +284,31 @@ run(void *context, struct portolan_error *error)
 
 #define TO(member) .offset = offsetof(struct compare, member)
 static const struct option_spec compare_options[] = {
-        {"show", "TABLE", OPTION_CHOICE, TO(show), .choices = show_names, .group = OPTION_GROUP_OUTPUT, .often = true,
-         .help = "Which table: correlations, regions (how examples move between them), selection (how far the same examples are selected), or early-stopping. "
-                 "Default: correlations."},
-        {"by", "RULE", OPTION_RULE, .take = take_rule, .often = true,
-         .help = "The selection, as in portolan select. Default: ambiguous."},
-        {"fraction", "F", OPTION_REAL, TO(fraction), .range = RANGE_ABOVE_TO, .to = 1,
-         .help = "How much it selects. Default: a third; of forgettable, region: and group: rules all."},
-        {"seed", "N", OPTION_WHOLE, TO(seed), .group = OPTION_GROUP_HOW,
-         .help = "Seed of the rule random. Default: 0."},
-        {"regions", "V,C", OPTION_TEXT, .take = take_cuts, .group = OPTION_GROUP_HOW,
-         .help = "Where regions are cut: ambiguous is variability V or more; of the rest, easy-to-learn is confidence C or more. "
-                 "Default: each run's own top third, and 0.5."},
-        {"early-stopping", NULL, OPTION_FLAG, TO(early), .often = true,
-         .help = "Print after each epoch of the first run how alike confidence and variability are to those of all epochs."},
-        {"plot", "FILE", OPTION_OUTPUT, TO(plot), .often = true,
-         .help = "Draw the curve of --early-stopping: FILE.png, FILE.svg or FILE.pdf."},
+        {"show", "TABLE", OPTION_CHOICE, TO(show), .choices = show_names, .group = OPTION_GROUP_OUTPUT, .often = true},
+        {"by", "RULE", OPTION_RULE, .take = take_rule, .often = true},
+        {"fraction", "F", OPTION_REAL, TO(fraction), .range = RANGE_ABOVE_TO, .to = 1},
+        {"seed", "N", OPTION_WHOLE, TO(seed), .group = OPTION_GROUP_HOW},
+        {"regions", "V,C", OPTION_TEXT, .take = take_cuts, .group = OPTION_GROUP_HOW},
+        {"early-stopping", NULL, OPTION_FLAG, TO(early), .often = true},
+        {"plot", "FILE", OPTION_OUTPUT, TO(plot), .often = true},
         {"average", NULL, OPTION_FLAG, TO(average), .excludes = "early-stopping show json plot",
-         .group = OPTION_GROUP_OUTPUT, .often = true,
-         .help = "Print the runs as one table of measures, one line per example that all have."},
+         .group = OPTION_GROUP_OUTPUT, .often = true},
         {"never-learned", "CONVENTION", OPTION_CHOICE, TO(never_learned), .choices = never_learned_names,
-         .needs = "average", .group = OPTION_GROUP_HOW,
-         .help = "What an example counts as forgetting events in each run that never learned it, as for portolan select. Default: epochs."},
+         .needs = "average", .group = OPTION_GROUP_HOW},
         {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = average_formats, .needs = "average",
-         .group = OPTION_GROUP_OUTPUT,
-         .help = "The format of --average: csv, tsv, jsonl or npy. Default: what FILE ends with, else csv; on a terminal aligned columns, of a long table its ends."},
+         .group = OPTION_GROUP_OUTPUT},
         {0},
 };
 
 static const struct compare defaults = {
         .show = -1, .format = -1, .never_learned = NEVER_LEARNED_EPOCHS, .rule_text = "ambiguous"};
 
+extern const struct help help_compare;
+
 const struct command compare_command = {
         .name = "compare",
         .operands = "RUN RUN...",
-        .summary = "compare the measures of several runs",
-        .examples = "do seeds agree? The correlation of every measure, for each pair\n"
-                    "portolan compare snli/seed1 snli/seed2 snli/seed3\n"
-                    "everything, as JSON\n"
-                    "portolan compare snli/seed1 snli/seed2 --json\n"
-                    "is the most variable third the same?\n"
-                    "portolan compare snli/bert snli/roberta --show selection --by ambiguous\n"
-                    "after how many epochs could training have stopped?\n"
-                    "portolan compare snli/seed1 --early-stopping --plot early.svg\n"
-                    "one table of all seeds\n"
-                    "portolan compare snli/seed1 snli/seed2 snli/seed3 --average -o seeds.csv\n",
-        .help = "Matches the examples of the runs by id and prints, as CSV or what FILE ends with (tsv, jsonl, npy; json is the report of --json), on a terminal in aligned columns, measure,run_a,run_b,examples,pearson,spearman for every pair of runs and every measure that both have. "
-                "Of three runs or more, lines without runs follow: the means over the pairs for which the correlation is defined. examples counts those that have the measure in both runs; a correlation with something constant is not defined, and empty. "
-                "Equal values share the mean of their ranks.\n\n"
-                "With --show regions: run_a,run_b,from,to,examples. "
-                "--show selection: run_a,run_b,rule,examples,selected_a,selected_b,both,overlap,jaccard,by_chance; overlap is the share of run_a's selection that is run_b's too, by_chance the share for two independent selections. "
-                "The selection is made among the examples that both runs have.\n\n"
-                "With --early-stopping (Swayamdipta et al. 2020, Fig. 6): epoch,examples,confidence_pearson,confidence_spearman,variability_pearson,variability_spearman; one run is enough. "
-                "--json has all of it, early stopping where asked for.\n\n"
-                "With --average: the columns of portolan metrics, as means over the runs, empty where empty in any; epochs and forgetting_events are sums (the latter with the epochs of each run that never learned the example: Toneva et al. 2019; see --never-learned), never_learned is 1 where no run learned the example. "
-                "The gold label is the first run's.",
+        .help = &help_compare,
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_WINDOW | COMMON_JSON | COMMON_STRICT |
                   COMMON_THREADS | COMMON_MEMORY | COMMON_SCRIPT,
         .options = compare_options,

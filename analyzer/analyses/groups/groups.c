@@ -2,7 +2,6 @@
 #include "base/arrays.h"
 #include "groups.h"
 #include "options/format.h"
-#include "options/glue_option.h"
 #include "plot/chart.h"
 #include "selection/rule_options.h"
 
@@ -100,61 +99,37 @@ run(void *context, struct portolan_error *error)
 #define OF_SELECTION .excludes = "forgetting"
 static const struct option_spec options[] = {
         {"data", "FILE", OPTION_INPUT, TO(columns.path), .needs = "id-field", OF_SELECTION, .old_names = "attributes",
-         .often = true,
-         .help = "A record for each example, with its id and its attributes: your own file, JSON lines, CSV or TSV."},
-        {"id-field", "FIELD", OPTION_TEXT, TO(columns.id_field), OF_SELECTION, .often = true,
-         .help = "The field of FILE that holds the ids."},
-        {"columns", "NAME[,NAME]", OPTION_TEXT, .take = take_columns, OF_SELECTION, .often = true,
-         .help = "The columns to summarise. Default: all but the ids and long texts."},
-        {"by", "RULE", OPTION_RULE, .take = take_rule, OF_SELECTION, .often = true,
-         .help = "The selection, as in portolan select. Default: forgettable."},
+         .often = true},
+        {"id-field", "FIELD", OPTION_TEXT, TO(columns.id_field), OF_SELECTION, .often = true},
+        {"columns", "NAME[,NAME]", OPTION_TEXT, .take = take_columns, OF_SELECTION, .often = true},
+        {"by", "RULE", OPTION_RULE, .take = take_rule, OF_SELECTION, .often = true},
         {"fraction", "F", OPTION_REAL, TO(fraction), .range = RANGE_ABOVE_TO, .to = 1, .excludes = "count forgetting",
-         .often = true,
-         .help = "Select this share of the examples. Default: a third; of forgettable, region: and group: rules all."},
-        {"count", "N", OPTION_WHOLE, TO(count), .least = 1, OF_SELECTION, .help = "Select this many examples."},
-        {"text-pair", "A,B", OPTION_TEXT, .take = take_text_pair, OF_SELECTION,
-         .help = "Summarise word_overlap as well: the words that the texts in fields A and B share, over all of theirs (Jaccard)."},
-        {"words", "LIST", OPTION_TEXT, TO(columns.words), .needs = "text-pair", OF_SELECTION,
-         .help = "Summarise the share of texts that have any of these words, as no,not,never, with --text-pair; columns words_in_A and words_in_B."},
+         .often = true},
+        {"count", "N", OPTION_WHOLE, TO(count), .least = 1, OF_SELECTION},
+        {"text-pair", "A,B", OPTION_TEXT, .take = take_text_pair, OF_SELECTION},
+        {"words", "LIST", OPTION_TEXT, TO(columns.words), .needs = "text-pair", OF_SELECTION},
         {"replicates", "N", OPTION_WHOLE, TO(replicates), .most = REPLICATES_MAX, OF_SELECTION,
-         .group = OPTION_GROUP_HOW, .help = "Samples drawn for the intervals. Default: 1000; 0: no intervals."},
-        {"level", "P", OPTION_REAL, TO(level), .range = RANGE_BETWEEN, .to = 1, OF_SELECTION, .group = OPTION_GROUP_HOW,
-         .help = "The intervals' level. Default: 0.95."},
-        {"seed", "N", OPTION_WHOLE, TO(seed), .most = INT64_MAX, OF_SELECTION, .group = OPTION_GROUP_HOW,
-         .help = "Seed of the samples, and of the rule random. Default: 0."},
-        {"forgetting", NULL, OPTION_FLAG, TO(forgetting), .often = true,
-         .help = "Count instead how many examples were forgotten how often, and how many are forgettable."},
-        {"glue", NULL, OPTION_FLAG, TO(columns.glue), .needs = "data", .group = OPTION_GROUP_HOW, .help = GLUE_HELP},
+         .group = OPTION_GROUP_HOW},
+        {"level", "P", OPTION_REAL, TO(level), .range = RANGE_BETWEEN, .to = 1, OF_SELECTION,
+         .group = OPTION_GROUP_HOW},
+        {"seed", "N", OPTION_WHOLE, TO(seed), .most = INT64_MAX, OF_SELECTION, .group = OPTION_GROUP_HOW},
+        {"forgetting", NULL, OPTION_FLAG, TO(forgetting), .often = true},
+        {"glue", NULL, OPTION_FLAG, TO(columns.glue), .needs = "data", .group = OPTION_GROUP_HOW},
         {"never-learned", "CONVENTION", OPTION_CHOICE, TO(never_learned), .choices = never_learned_names,
-         .group = OPTION_GROUP_HOW,
-         .help = "What an example that was never learned counts as forgetting events: flag (none), 1000, epochs (the number of epochs read), infinity, or 0; with --forgetting it stands in that row. Default: epochs for the rule forgetting, else flag."},
-        {"plot", "FILE", OPTION_OUTPUT, TO(plot), .needs = "forgetting",
-         .help = "With --forgetting, draw that too; .png, .svg or .pdf."},
+         .group = OPTION_GROUP_HOW},
+        {"plot", "FILE", OPTION_OUTPUT, TO(plot), .needs = "forgetting"},
         {0},
 };
 
 static const struct groups defaults = {
         .level = LEVEL, .replicates = REPLICATES, .never_learned = -1, .rule_text = "forgettable"};
 
+extern const struct help help_groups;
+
 const struct command groups_command = {
         .name = "groups",
         .operands = "RUN",
-        .summary = "how a selection differs from the whole",
-        .examples =
-                "are the forgettable examples longer, or from another source?\n"
-                "portolan groups snli/seed1 --data train.csv --id-field id --columns length,source\n"
-                "do the hard ones share fewer words, and have more negations?\n"
-                "portolan groups snli/seed1 --by hard-to-learn --fraction 0.1 --data train.jsonl --id-field id --text-pair premise,hypothesis --words no,not,never,nobody\n"
-                "how often were examples forgotten?\n"
-                "portolan groups snli/seed1 --forgetting --plot forgotten.svg\n",
-        .help = "Summarises your attributes for all examples and for a selection, overall (gold: all) and, where there are several, per gold label. "
-                "Columns of numbers give their mean, others the share of each value. "
-                "Prints attribute, value (of categories), gold, label, examples (with a value), all (mean or share), selected_examples, selected, difference (selected less all), low and high: its percentile bootstrap interval, the selection and the rest each drawn from by itself. "
-                "It takes time in proportion to examples and replicates.\n\n"
-                "Words are runs of letters, digits, apostrophes and characters beyond ASCII; ASCII letters are compared without case. "
-                "Without --columns, those that are neither numbers nor have few different values are passed over.\n\n"
-                "With --forgetting it prints forgetting_events, examples, share and, of these, never_learned. Tables are CSV, or what FILE ends with (tsv, jsonl, npy; json is the report of --json), and aligned columns on a terminal. "
-                "An example is forgettable if it was forgotten at least once, or never learned.",
+        .help = &help_groups,
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_WINDOW | COMMON_JSON | COMMON_STRICT |
                   COMMON_THREADS | COMMON_MEMORY | COMMON_SCRIPT,
         .options = options,

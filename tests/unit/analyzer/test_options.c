@@ -3,6 +3,7 @@
 
 #include "commands/commands.h"
 #include "options/format.h"
+#include "options/help.h"
 #include "output/claims.h"
 #include "output/output.h"
 
@@ -33,16 +34,16 @@ take_parts(void *context, char *text)
 #define TO(member) .offset = offsetof(struct request, member)
 static const char *const choices[] = {"first", "second", NULL};
 static const struct option_spec table[] = {
-        {"flag", NULL, OPTION_FLAG, TO(flag), 'f', .help = ""},
-        {"text", "T", OPTION_TEXT, TO(text), 't', .excludes = "text flag", .help = ""},
-        {"whole", "N", OPTION_WHOLE, TO(whole), .least = 2, .most = 9, .needs = "text real", .help = ""},
-        {"real", "X", OPTION_REAL, TO(real), .range = RANGE_ABOVE_TO, .to = 1, .actions = "go", .help = ""},
-        {"size", "SIZE", OPTION_SIZE, TO(size), .least = 1 << 20, .help = ""},
-        {"choice", "NAME", OPTION_CHOICE, TO(choice), .choices = choices, .help = ""},
-        {"parts", "A,B", OPTION_TEXT, .take = take_parts, .old_names = "pieces flags", .help = ""},
-        {"input", "FILE", OPTION_INPUT, TO(input), .help = ""},
-        {"plot", "FILE", OPTION_OUTPUT, TO(plot), .help = ""},
-        {"must", "T", OPTION_TEXT, TO(text), .actions = "stay", .missing = "where to?", .help = ""},
+        {"flag", NULL, OPTION_FLAG, TO(flag), 'f'},
+        {"text", "T", OPTION_TEXT, TO(text), 't', .excludes = "text flag"},
+        {"whole", "N", OPTION_WHOLE, TO(whole), .least = 2, .most = 9, .needs = "text real"},
+        {"real", "X", OPTION_REAL, TO(real), .range = RANGE_ABOVE_TO, .to = 1, .actions = "go"},
+        {"size", "SIZE", OPTION_SIZE, TO(size), .least = 1 << 20},
+        {"choice", "NAME", OPTION_CHOICE, TO(choice), .choices = choices},
+        {"parts", "A,B", OPTION_TEXT, .take = take_parts, .old_names = "pieces flags"},
+        {"input", "FILE", OPTION_INPUT, TO(input)},
+        {"plot", "FILE", OPTION_OUTPUT, TO(plot)},
+        {"must", "T", OPTION_TEXT, TO(text), .actions = "stay", .missing = "where to?"},
         {0},
 };
 static const char *const actions[] = {"go", "stay", NULL};
@@ -255,8 +256,9 @@ static void
 check_spec(const struct command *command, const struct option_spec *option)
 {
 	bool is_flag = option->kind == OPTION_FLAG || option->kind == OPTION_HELP;
+	const struct help_option *help = help_about(command, option);
 
-	if (is_flag != !option->argument || !option->help || !*option->help)
+	if (is_flag != !option->argument || !help || !*help->text)
 		fail_msg("%s --%s: argument or help", command->name, option->name);
 	if (option->kind != OPTION_MEASURE && (option->kind == OPTION_CHOICE) != (option->choices != NULL))
 		fail_msg("%s --%s: choices", command->name, option->name);
