@@ -59,6 +59,19 @@ handshake_init(struct portolan_run *run, const char *keys, struct portolan_error
 	return 0;
 }
 
+/* libzmq sends events until the monitored socket is destroyed, which its own threads do after zmq_close(). An event for
+ * which nobody is left would hold up libzmq's I/O thread until the context ends, and its memory would be lost. So the
+ * events end first. */
+void
+handshake_deinit(struct portolan_run *run)
+{
+	if (!run->handshake.monitor)
+		return;
+	zmq_socket_monitor(run->socket, NULL, 0);
+	zmq_close(run->handshake.monitor);
+	run->handshake.monitor = NULL;
+}
+
 static void
 failed(struct portolan_run *run, const char *why)
 {

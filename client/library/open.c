@@ -141,10 +141,9 @@ run_free(struct portolan_run *run)
 			run_wake(run);
 			pthread_join(run->thread, NULL);
 		}
+		handshake_deinit(run);
 		if (run->socket)
-			zmq_close(run->socket); /* this ends its monitor too */
-		if (run->handshake.monitor)
-			zmq_close(run->handshake.monitor);
+			zmq_close(run->socket);
 		if (run->context)
 			zmq_ctx_term(run->context);
 		pthread_cond_destroy(&run->changed);

@@ -27,7 +27,7 @@
 /* The handshake of the connection to the collector: its keys, and why it failed. libzmq itself tries again silently for
  * ever, so that a refused key, or keys on one side only, would look like a missing collector. */
 struct handshake {
-	void *monitor; /* socket of the events; the owner's to close */
+	void *monitor; /* socket of the events */
 	bool keyed;
 	unsigned broken; /* handshakes in a row that broke off without a reason */
 	bool failed;     /* the last one; `failure` says why */
@@ -176,6 +176,10 @@ void run_free(struct portolan_run *run);
 /* Call before the socket connects. `keys`: the directory (keys.h), or NULL. Warns on stderr about an exposed secret
  * key. */
 int handshake_init(struct portolan_run *run, const char *keys, struct portolan_error *error);
+
+/* Call before the socket is closed, and after the thread has ended; also if handshake_init() has failed or was not
+ * called. */
+void handshake_deinit(struct portolan_run *run);
 
 /* While the session opens: if the last handshake was refused, connects again once a second, and passes the reason on to
  * the session. */

@@ -168,6 +168,58 @@ test_too_many_connections_later(void **state)
 	assert_int_equal(fake->rows, 10);
 }
 
+/* In the place of libzmq's: a socket that is closed while a monitor sends its events is counted. */
+static _Atomic(void *) monitored;
+static _Atomic int monitored_when_closed, monitors;
+
+int
+zmq_socket_monitor(void *socket, const char *address, int events)
+{
+	static int (*real)(void *, const char *, int);
+
+	if (!real)
+		*(void **)(&real) = dlsym(RTLD_NEXT, "zmq_socket_monitor");
+	monitored = address ? socket : NULL;
+	monitors += address != NULL;
+	return real(socket, address, events);
+}
+
+int
+zmq_close(void *socket)
+{
+	static int (*real)(void *);
+
+	if (!real)
+		*(void **)(&real) = dlsym(RTLD_NEXT, "zmq_close");
+	monitored_when_closed += socket == monitored;
+	return real(socket);
+}
+
+/* An event for which nobody is left would hold up libzmq's I/O thread until the context ends, and its memory is lost:
+ * the sockets of a run that failed, of one that could not be opened, and of one that has ended are closed after their
+ * monitors. */
+static void
+test_monitors_end_first(void **state)
+{
+	struct fake *fake = *state;
+	struct portolan_options options = {.endpoint = fake->endpoint, .open_timeout_ms = 100};
+	portolan_run *run = NULL;
+
+	monitors = monitored_when_closed = 0;
+	assert_int_equal(portolan_open("words", &options, &run, NULL), PORTOLAN_E_NO_COLLECTOR);
+	assert_int_equal(monitors, 1);
+	assert_int_equal(monitored_when_closed, 0);
+	fake_start(fake);
+	assert_int_equal(portolan_close(open_with(fake, (struct portolan_options){0}), PORTOLAN_WAIT_DEFAULT, NULL), 0);
+	fake_stop(fake);
+	fake->stored = 0;
+	run = open_then_refuse(fake, WIRE_E_RUN_REMOVED, (struct portolan_options){0});
+	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, NULL), PORTOLAN_E_ENDED);
+	fake_stop(fake);
+	assert_int_equal(monitors, 3);
+	assert_int_equal(monitored_when_closed, 0);
+}
+
 /* In the place of libzmq's: an option that cannot be set. */
 static int refused_option;
 
@@ -255,6 +307,7 @@ main(void)
 	        cmocka_unit_test_setup_teardown(test_open_refused, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_too_many_connections, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_too_many_connections_later, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_monitors_end_first, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_options_that_cannot_be_set, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_nobody_answers, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_timeouts, setup, teardown),
