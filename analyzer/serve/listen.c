@@ -182,8 +182,7 @@ listen_open(const struct listen_address *address, struct listening *listening, s
 	if (code < 0)
 		return code;
 	snprintf(listening->host, sizeof(listening->host), "%s%s%s", six ? "[" : "", address->host, six ? "]" : "");
-	if (!is_loopback(address->host))
-		listening->hosts[3] = listening->host;
+	listening->hosts[3] = listening->host;
 	return 0;
 }
 

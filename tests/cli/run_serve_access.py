@@ -41,11 +41,11 @@ def check(condition, what):
 class Server:
     """`portolan serve --no-open ARGUMENTS`, asked on loopback or on its Unix socket."""
 
-    def __init__(self, portolan, *arguments, unix=None):
+    def __init__(self, portolan, *arguments, unix=None, host="127.0.0.1"):
         self.process = subprocess.Popen([portolan, "serve", "--no-open", *arguments], stdout=subprocess.PIPE, text=True)
         self.url = urllib.parse.urlsplit(self.process.stdout.readline().strip().replace(":PORT/", "/"))
         self.token = urllib.parse.parse_qs(self.url.query)["token"][0]
-        self.unix = unix
+        self.unix, self.host = unix, host
 
     def file_bytes(self):
         """Of temporary files that it has in memory: files without a name."""
@@ -60,7 +60,7 @@ class Server:
     def connect(self):
         one = socket.socket(socket.AF_UNIX if self.unix else socket.AF_INET)
         one.settimeout(PATIENCE)
-        one.connect(self.unix or ("127.0.0.1", self.url.port))
+        one.connect(self.unix or (self.host, self.url.port))
         if self.url.scheme == "https":
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
             context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
@@ -114,6 +114,13 @@ def test_cookies(one, other):
     check(one.ask("/", Host="localhost:7002", Cookie=jar).status == 401, "another port's cookie opens nothing")
     for host in ("localhost:0", "localhost:65536", "localhost:1x", "localhost:+1", "localhost: 1", "localhost:1:2", "localhost:000080", "[::1]x:1", ":80"):
         check(one.status(host) == 403 and not one.cookie(host), f"Host {host}")
+
+
+def test_other_loopback(portolan, store):
+    """127.0.0.0/8 is loopback: the address that was printed opens the page there, too."""
+    with serving(portolan, "--store", store, "--listen", f"127.8.9.10:{free_port()}", host="127.8.9.10") as server:
+        check(server.url.hostname == "127.8.9.10" and server.cookie(server.url.netloc), f"{server.url.netloc} opens the page")
+        check(server.status("127.8.9.10") == server.status("localhost") == 200 and server.status("127.8.9.11") == 403, "and other names do as elsewhere")
 
 
 def test_entry_from_elsewhere(server):
@@ -305,6 +312,7 @@ def main():
             test_cookies(other, one)
             test_entry_from_elsewhere(one)
             test_silent(one)
+        test_other_loopback(portolan, store)
         test_browser(portolan, store, folder)
         test_many_ranges(portolan, make_store, folder)
         if shutil.which("openssl"):
