@@ -1,26 +1,7 @@
-/*
- * cleanup.h: what a variable holds is released where it goes out of scope, on every way out of the function.
- *
- *     CLEANUP(places_free) struct places_list list = {0};
- *     CLEANUP_FREE uint32_t *order = malloc(...);
- *
- * The variable is initialised at its definition, before the first return. A value that is handed to the caller is
- * replaced by NULL, or by zeroes, first.
- */
-#ifndef CLEANUP_H
-#define CLEANUP_H
+/* cleanup.h: CLEANUP and CLEANUP_FREE, for the floors; <portolan/cleanup.h> has them for every part. */
+#ifndef BASE_CLEANUP_H
+#define BASE_CLEANUP_H
 
-#include <stdlib.h>
-
-/* `release` takes the variable's address, and accepts what the variable was initialised with. */
-#define CLEANUP(release) __attribute__((cleanup(release)))
-
-static inline void
-cleanup_free(void *variable)
-{
-	free(*(void **)variable);
-}
-
-#define CLEANUP_FREE CLEANUP(cleanup_free)
+#include <portolan/cleanup.h>
 
 #endif

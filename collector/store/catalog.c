@@ -37,40 +37,41 @@ store_key_column(uint32_t run, uint32_t epoch, uint32_t chunk, uint8_t column)
 int
 store_catalog_find(const struct view *view, const void *name, size_t size, uint32_t *run, struct portolan_error *error)
 {
-	struct store_key key = {.size = 0};
+	struct store_key key;
 
 	if (size == 0 || size > 255)
 		return VIEW_ABSENT;
-	store_key_add_bytes(&key, name, size);
+	key = store_key_bytes(name, size);
 	return store_view_read(view, DB_RUNS, &key, RECORD_RUN_NUMBER, run, sizeof(*run), error);
 }
 
-/* Makes room for one more item, by doubling the list. NULL: out of memory; the list stays as it is. */
-static void *
-make_room(void *list, size_t count, size_t size)
+/* Makes room for one more item, by doubling the list. False: out of memory; the list stays as it is. */
+static bool
+catalog_grow(void *list, size_t count, size_t size)
 {
-	return count & (count - 1) ? list : realloc(list, (2 * count + 1) * size);
+	void *larger = count & (count - 1) ? *(void **)list : realloc(*(void **)list, (2 * count + 1) * size);
+
+	if (larger)
+		*(void **)list = larger;
+	return larger;
 }
 
 int
 store_catalog_runs(const struct view *view, struct store_run_info **runs, size_t *count, struct portolan_error *error)
 {
-	struct store_key all = {.size = 0};
-	struct store_run_info *list = NULL;
-	struct view_walk walk;
+	const struct store_key all = {.size = 0};
+	CLEANUP(store_walk_close) struct view_walk walk = {0};
+	CLEANUP_FREE struct store_run_info *list = NULL;
 	size_t n = 0;
-	int rc = store_walk_open(&walk, view, DB_RUNS, &all, 0, error);
+	int rc;
 
-	for (; !rc && (rc = store_walk_next(&walk, error)) == 0; n++) {
-		struct store_run_info *larger = make_room(list, n, sizeof(*list));
+	store_walk_open(&walk, view, DB_RUNS, &all, 0, error);
+	for (; (rc = store_walk_next(&walk, error)) == 0; n++) {
 		const uint8_t *body;
 		size_t size;
 
-		if (!larger) {
-			rc = store_view_no_memory(view, error);
-			break;
-		}
-		list = larger;
+		if (!catalog_grow(&list, n, sizeof(*list)))
+			return store_view_no_memory(view, error);
 		list[n] = (struct store_run_info){.number = 0};
 		memcpy(list[n].name, walk.key.mv_data, walk.key.mv_size < 255 ? walk.key.mv_size : 255);
 		if (walk.key.mv_size <= 255 &&
@@ -78,13 +79,11 @@ store_catalog_runs(const struct view *view, struct store_run_info **runs, size_t
 		    size == 4)
 			list[n].number = load_u32(body);
 	}
-	store_walk_close(&walk);
-	if (rc != VIEW_ABSENT) {
-		free(list);
+	if (rc != VIEW_ABSENT)
 		return rc;
-	}
 	*runs = list;
 	*count = n;
+	list = NULL;
 	return 0;
 }
 
@@ -182,16 +181,17 @@ store_catalog_labels(const struct view *view, uint32_t run, char ***labels, uint
                      struct portolan_error *error)
 {
 	struct store_key key = store_key_run(run, RUN_LABELS);
+	CLEANUP_FREE char **list = NULL;
 	const uint8_t *body, *text;
-	char **list, *at;
 	size_t size;
 	uint64_t n, text_size, from = 0;
+	char *at;
 	int rc = store_view_get(view, DB_RUN, &key, RECORD_LABELS, &body, &size, error);
 
 	*labels = NULL;
 	*count = 0;
 	if (rc)
-		return rc == VIEW_ABSENT ? 0 : rc;
+		return store_view_or_absent(rc);
 	if (size < 8 || (n = load_u64(body)) > (size - 8) / 4)
 		return store_view_corrupt(view, DB_RUN, key.data, key.size, error);
 	text = body + 8 + 4 * n;
@@ -203,10 +203,8 @@ store_catalog_labels(const struct view *view, uint32_t run, char ***labels, uint
 	for (uint64_t i = 0; i < n; i++) {
 		uint32_t end = load_u32(body + 8 + 4 * i);
 
-		if (end < from || end > text_size) {
-			free(list);
+		if (end < from || end > text_size)
 			return store_view_corrupt(view, DB_RUN, key.data, key.size, error);
-		}
 		list[i] = at;
 		at = mempcpy(at, text + from, end - from);
 		*at++ = '\0';
@@ -214,6 +212,7 @@ store_catalog_labels(const struct view *view, uint32_t run, char ***labels, uint
 	}
 	*labels = list;
 	*count = n;
+	list = NULL;
 	return 0;
 }
 
@@ -250,6 +249,16 @@ store_catalog_user_columns(const struct view *view, uint32_t run, uint32_t *coun
 	return 0;
 }
 
+int
+store_catalog_session(const struct view *view, uint32_t run, uint32_t session, struct session_record *record,
+                      struct portolan_error *error)
+{
+	struct store_key key = store_key_u32_u32(run, session);
+	int rc = store_view_read(view, DB_SESSIONS, &key, RECORD_SESSION, record, sizeof(*record), error);
+
+	return rc == VIEW_ABSENT ? store_view_corrupt(view, DB_SESSIONS, key.data, key.size, error) : rc;
+}
+
 struct ordered_session {
 	struct session_record record;
 	uint32_t session;
@@ -272,29 +281,24 @@ int
 store_catalog_order(const struct view *view, uint32_t run, uint32_t sessions, uint32_t **order,
                     struct portolan_error *error)
 {
-	struct ordered_session *sorted = calloc((size_t)sessions + 1, sizeof(*sorted));
-	uint32_t *places = calloc((size_t)sessions + 1, sizeof(*places));
-	int rc = sorted && places ? 0 : store_view_no_memory(view, error);
+	CLEANUP_FREE struct ordered_session *sorted = calloc((size_t)sessions + 1, sizeof(*sorted));
+	CLEANUP_FREE uint32_t *places = calloc((size_t)sessions + 1, sizeof(*places));
 
-	for (uint32_t session = 0; session < sessions && !rc; session++) {
-		struct store_key key = store_key_u32_u32(run, session);
+	if (!sorted || !places)
+		return store_view_no_memory(view, error);
+	for (uint32_t session = 0; session < sessions; session++) {
+		int rc = store_catalog_session(view, run, session, &sorted[session].record, error);
 
-		rc = store_view_read(view, DB_SESSIONS, &key, RECORD_SESSION, &sorted[session].record,
-		                     sizeof(sorted[session].record), error);
-		if (rc == VIEW_ABSENT)
-			rc = store_view_corrupt(view, DB_SESSIONS, key.data, key.size, error);
+		if (rc)
+			return rc;
 		sorted[session].session = session;
 	}
-	if (!rc) {
-		qsort(sorted, sessions, sizeof(*sorted), compare_sessions);
-		for (uint32_t i = 0; i < sessions; i++)
-			places[sorted[i].session] = i;
-		*order = places;
-		places = NULL;
-	}
-	free(sorted);
-	free(places);
-	return rc;
+	qsort(sorted, sessions, sizeof(*sorted), compare_sessions);
+	for (uint32_t i = 0; i < sessions; i++)
+		places[sorted[i].session] = i;
+	*order = places;
+	places = NULL;
+	return 0;
 }
 
 /* Code that goes through the log relies on this. */
@@ -347,32 +351,26 @@ int
 store_catalog_epochs(const struct view *view, uint32_t run, struct catalog_epoch **epochs, size_t *count,
                      struct portolan_error *error)
 {
-	struct store_key start = store_key_u32(run);
-	struct catalog_epoch *list = NULL;
-	struct view_walk walk;
+	const struct store_key start = store_key_u32(run);
+	CLEANUP(store_walk_close) struct view_walk walk = {0};
+	CLEANUP_FREE struct catalog_epoch *list = NULL;
+	struct catalog_epoch next;
 	size_t n = 0;
-	int rc = store_walk_open(&walk, view, DB_EPOCHS, &start, 4, error);
+	int rc;
 
-	while (!rc) {
-		struct catalog_epoch *larger = make_room(list, n, sizeof(*list));
-
-		if (!larger) {
-			rc = store_view_no_memory(view, error);
-			break;
-		}
-		list = larger;
-		rc = store_catalog_next_epoch(&walk, &list[n].epoch, &list[n].record, error);
-		if (rc)
-			break;
-		n += list[n].record.observations || list[n].record.log_rows;
+	store_walk_open(&walk, view, DB_EPOCHS, &start, 4, error);
+	while ((rc = store_catalog_next_epoch(&walk, &next.epoch, &next.record, error)) == 0) {
+		if (!next.record.observations && !next.record.log_rows)
+			continue;
+		if (!catalog_grow(&list, n, sizeof(*list)))
+			return store_view_no_memory(view, error);
+		list[n++] = next;
 	}
-	store_walk_close(&walk);
-	if (rc < 0) {
-		free(list);
+	if (rc < 0)
 		return rc;
-	}
 	*epochs = list;
 	*count = n;
+	list = NULL;
 	return 0;
 }
 
@@ -381,15 +379,44 @@ store_catalog_next_chunk(const struct view *view, uint32_t run, uint32_t epoch, 
                          struct portolan_error *error)
 {
 	struct store_key from = store_key_u32_u32(run, epoch);
-	struct view_walk walk;
+	CLEANUP(store_walk_close) struct view_walk walk = {0};
 	int rc;
 
 	store_key_add_u32(&from, *chunk);
-	rc = store_walk_open(&walk, view, DB_COLUMNS, &from, 8, error);
-	if (!rc)
-		rc = store_walk_next(&walk, error);
+	store_walk_open(&walk, view, DB_COLUMNS, &from, 8, error);
+	rc = store_walk_next(&walk, error);
 	if (!rc && walk.key.mv_size >= 12)
 		*chunk = store_key_read_u32((const uint8_t *)walk.key.mv_data + 8);
-	store_walk_close(&walk);
 	return rc;
+}
+
+int
+store_catalog_next_batch(struct view_walk *walk, uint64_t examples, uint32_t sessions, struct batch *batch,
+                         uint64_t *position, struct portolan_error *error)
+{
+	int rc = store_walk_next(walk, error);
+
+	if (rc)
+		return rc;
+	if (walk->key.mv_size != 16 || !store_walk_belongs(walk) ||
+	    !store_batch_open(walk->value.mv_data, walk->value.mv_size, examples, sessions, batch))
+		return store_walk_corrupt(walk, error);
+	*position = store_key_read_u64((const uint8_t *)walk->key.mv_data + 8);
+	return 0;
+}
+
+int
+store_catalog_next_ids(struct view_walk *walk, uint64_t *first, struct ids_segment *segment,
+                       struct portolan_error *error)
+{
+	const uint8_t *body;
+	size_t size;
+	int rc = store_walk_record(walk, RECORD_IDS, &body, &size, error);
+
+	if (rc)
+		return rc;
+	if (walk->key.mv_size != 8 || !store_ids_open(body, size, segment))
+		return store_walk_corrupt(walk, error);
+	*first = store_key_read_u32((const uint8_t *)walk->key.mv_data + 4);
+	return 0;
 }

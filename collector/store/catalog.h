@@ -6,7 +6,9 @@
 #ifndef STORE_CATALOG_H
 #define STORE_CATALOG_H
 
+#include "batch.h"
 #include "environment.h"
+#include "ids.h"
 
 struct store_key store_key_run(uint32_t run, uint8_t part);
 struct store_key store_key_log(uint32_t run, uint32_t epoch, uint64_t position);
@@ -38,6 +40,10 @@ int store_catalog_labels(const struct view *view, uint32_t run, char ***labels, 
 int store_catalog_user_columns(const struct view *view, uint32_t run, uint32_t *count, char (**names)[USER_COLUMN_NAME],
                                struct portolan_error *error);
 
+/* A session below the run's number of sessions; one that is missing is damage. */
+int store_catalog_session(const struct view *view, uint32_t run, uint32_t session, struct session_record *record,
+                          struct portolan_error *error);
+
 /* order[session] is the session's place by (start, rank, id): of two sessions the one with the greater order is later.
  * *order is the caller's to free(). */
 int store_catalog_order(const struct view *view, uint32_t run, uint32_t sessions, uint32_t **order,
@@ -56,6 +62,13 @@ struct catalog_epoch {
 };
 int store_catalog_epochs(const struct view *view, uint32_t run, struct catalog_epoch **epochs, size_t *count,
                          struct portolan_error *error);
+
+/* The next batch of a walk through DB_LOG, and its position in the epoch's log. */
+int store_catalog_next_batch(struct view_walk *walk, uint64_t examples, uint32_t sessions, struct batch *batch,
+                             uint64_t *position, struct portolan_error *error);
+/* The next segment of a walk through DB_IDS, and the index of its first id. */
+int store_catalog_next_ids(struct view_walk *walk, uint64_t *first, struct ids_segment *segment,
+                           struct portolan_error *error);
 
 /* Finds the first chunk from *chunk on that has stored columns of an epoch; VIEW_ABSENT: there is none. */
 int store_catalog_next_chunk(const struct view *view, uint32_t run, uint32_t epoch, uint32_t *chunk,

@@ -50,16 +50,14 @@ store_process_read(const struct view *view, uint32_t run, uint32_t session, stru
 int
 store_counters(struct store *store, uint32_t run, struct store_counters *counters, struct portolan_error *error)
 {
+	CLEANUP(store_read_finish) struct view view = {0};
 	struct store_key key = store_key_run(run, RUN_COUNTERS);
 	uint64_t numbers[COUNTERS_MOST];
-	struct view view = {0};
 	size_t count;
 	int rc = store_read_begin(store, &view, error);
 
-	if (rc)
-		return rc;
-	rc = store_counters_read(&view, &key, RECORD_COUNTERS, numbers, &count, error);
-	store_read_finish(store, &view);
+	if (!rc)
+		rc = store_counters_read(&view, &key, RECORD_COUNTERS, numbers, &count, error);
 	if (!rc)
 		memcpy(counters, numbers, sizeof(*counters));
 	return rc;

@@ -39,7 +39,7 @@
 
 /* Takes the table out of the list that `link` is part of. */
 static void
-drop(struct dictionary_table **link)
+dictionary_drop_table(struct dictionary_table **link)
 {
 	struct dictionary_table *table = *link;
 
@@ -50,7 +50,7 @@ drop(struct dictionary_table **link)
 
 /* Uses all bits of an id: ids that differ only in high bits, or only in low bits, are common. */
 static uint64_t
-hash_id(const struct dictionary_table *table, struct dictionary_id id)
+dictionary_hash_id(const struct dictionary_table *table, struct dictionary_id id)
 {
 	uint64_t mixed = id.id ^ id.more ^ table->seed;
 
@@ -61,24 +61,24 @@ hash_id(const struct dictionary_table *table, struct dictionary_id id)
 
 /* The slot where a search begins. */
 static uint32_t *
-home_of(const struct dictionary_table *table, uint64_t hash)
+dictionary_home_of(const struct dictionary_table *table, uint64_t hash)
 {
 	return &table->slots[(unsigned __int128)hash * table->slot_count >> 64];
 }
 
 /* The mask of a slot's bits that hold an index. Every index is less than the mask. */
 static uint32_t
-index_mask(const struct dictionary_table *table)
+dictionary_index_mask(const struct dictionary_table *table)
 {
 	return UINT32_MAX >> __builtin_clz((uint32_t)table->room);
 }
 
 /* The slot that holds the index of an id, or the free slot for it. */
 static uint32_t *
-find_slot(const struct dictionary_table *table, struct dictionary_id id, uint64_t hash)
+dictionary_find_slot(const struct dictionary_table *table, struct dictionary_id id, uint64_t hash)
 {
-	const uint32_t mask = index_mask(table), rest = (uint32_t)hash & ~mask;
-	uint32_t *slot = home_of(table, hash);
+	const uint32_t mask = dictionary_index_mask(table), rest = (uint32_t)hash & ~mask;
+	uint32_t *slot = dictionary_home_of(table, hash);
 
 	for (; *slot != FREE; slot = slot + 1 < table->slots + table->slot_count ? slot + 1 : table->slots) {
 		const struct dictionary_id *other = &table->ids[*slot & mask];
@@ -91,18 +91,19 @@ find_slot(const struct dictionary_table *table, struct dictionary_id id, uint64_
 
 /* Computes the hashes of some ids and prefetches their slots, so that the look-ups need not wait for memory. */
 static void
-prepare(const struct dictionary_table *table, const struct dictionary_id *ids, uint32_t count, uint64_t *hashes)
+dictionary_prefetch(const struct dictionary_table *table, const struct dictionary_id *ids, uint32_t count,
+                    uint64_t *hashes)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		hashes[i] = hash_id(table, ids[i]);
-		__builtin_prefetch(home_of(table, hashes[i]));
+		hashes[i] = dictionary_hash_id(table, ids[i]);
+		__builtin_prefetch(dictionary_home_of(table, hashes[i]));
 	}
 }
 
 static void
-fill_slots(struct dictionary_table *table)
+dictionary_fill_slots(struct dictionary_table *table)
 {
-	const uint32_t mask = index_mask(table);
+	const uint32_t mask = dictionary_index_mask(table);
 	uint64_t hashes[PREPARED];
 
 	memset(table->slots, 0xff, table->slot_count * sizeof(*table->slots));
@@ -110,9 +111,10 @@ fill_slots(struct dictionary_table *table)
 		uint32_t at = i % PREPARED, *slot;
 
 		if (at == 0)
-			prepare(table, table->ids + i,
-			        table->rows - i < PREPARED ? (uint32_t)(table->rows - i) : PREPARED, hashes);
-		slot = find_slot(table, table->ids[i], hashes[at]);
+			dictionary_prefetch(table, table->ids + i,
+			                    table->rows - i < PREPARED ? (uint32_t)(table->rows - i) : PREPARED,
+			                    hashes);
+		slot = dictionary_find_slot(table, table->ids[i], hashes[at]);
 		if (*slot == FREE)
 			*slot = ((uint32_t)hashes[at] & ~mask) | (uint32_t)i;
 	}
@@ -120,13 +122,13 @@ fill_slots(struct dictionary_table *table)
 
 /* Takes back the indices from `rows` on. */
 static void
-cut(struct dictionary_table *table, uint64_t rows)
+dictionary_take_back(struct dictionary_table *table, uint64_t rows)
 {
 	while (table->rows > rows) {
 		struct dictionary_id id = table->ids[--table->rows];
-		uint32_t *slot = find_slot(table, id, hash_id(table, id));
+		uint32_t *slot = dictionary_find_slot(table, id, dictionary_hash_id(table, id));
 
-		if ((*slot & index_mask(table)) == table->rows)
+		if ((*slot & dictionary_index_mask(table)) == table->rows)
 			*slot = FREE;
 	}
 }
@@ -153,10 +155,10 @@ store_dictionary_aborted(struct dictionary *dictionary)
 
 	while (*link) {
 		if ((*link)->committed == 0) { /* or it was made in this transaction: it is made again when needed */
-			drop(link);
+			dictionary_drop_table(link);
 			continue;
 		}
-		cut(*link, (*link)->committed);
+		dictionary_take_back(*link, (*link)->committed);
 		link = &(*link)->next;
 	}
 }
@@ -165,11 +167,11 @@ void
 store_dictionary_free(struct dictionary *dictionary)
 {
 	while (dictionary->tables)
-		drop(&dictionary->tables);
+		dictionary_drop_table(&dictionary->tables);
 }
 
 static int
-out_of_memory(const struct store_writer *writer, struct portolan_error *error)
+dictionary_out_of_memory(const struct store_writer *writer, struct portolan_error *error)
 {
 	return error_set(error, STORE_E_MEMORY,
 	                 "store '%s': out of memory for the ids of a run; runs that declare their examples need none",
@@ -185,7 +187,7 @@ store_writer_limit_ids(struct store_writer *writer, size_t bytes)
 /* May tables take so many more bytes? Drops tables without recent batches that do not fit beside the more recently used
  * ones. */
 static bool
-make_place(struct dictionary *dictionary, size_t more, int64_t now)
+dictionary_make_place(struct dictionary *dictionary, size_t more, int64_t now)
 {
 	const size_t limit = dictionary->limit, most = limit && limit < KEEP_BYTES ? limit : KEEP_BYTES;
 	struct dictionary_table **link = &dictionary->tables;
@@ -195,7 +197,7 @@ make_place(struct dictionary *dictionary, size_t more, int64_t now)
 		bytes += (*link)->bytes;
 		if (bytes > most && now - (*link)->used_at > KEEP_SECONDS) {
 			bytes -= (*link)->bytes;
-			drop(link);
+			dictionary_drop_table(link);
 		} else {
 			link = &(*link)->next;
 		}
@@ -206,7 +208,8 @@ make_place(struct dictionary *dictionary, size_t more, int64_t now)
 /* Makes room for `rows` ids at least: the table grows by half, or by an eighth if the limit allows no more. The caller
  * fills the slots anew. */
 static int
-grow(struct store_writer *writer, struct dictionary_table *table, uint64_t rows, struct portolan_error *error)
+dictionary_grow(struct store_writer *writer, struct dictionary_table *table, uint64_t rows,
+                struct portolan_error *error)
 {
 	uint64_t step = table->room ? table->room / 2 : ROOM_LEAST, room, slot_count;
 	struct dictionary_id *ids;
@@ -217,7 +220,7 @@ grow(struct store_writer *writer, struct dictionary_table *table, uint64_t rows,
 		room = room < STORE_MAX_EXAMPLES ? room : STORE_MAX_EXAMPLES;
 		slot_count = room + room / 3 + 1;
 		bytes = room * sizeof(*ids) + slot_count * sizeof(*table->slots);
-		if (make_place(&writer->dictionary, bytes - table->bytes, table->used_at))
+		if (dictionary_make_place(&writer->dictionary, bytes - table->bytes, table->used_at))
 			break;
 		if (step <= table->room / 8)
 			return error_set(error, STORE_E_IDS,
@@ -227,7 +230,7 @@ grow(struct store_writer *writer, struct dictionary_table *table, uint64_t rows,
 	}
 	ids = realloc(table->ids, bytes);
 	if (!ids)
-		return out_of_memory(writer, error);
+		return dictionary_out_of_memory(writer, error);
 	if (bytes >= 2 * HUGE_PAGE) { /* nearly every look-up is in another page */
 		size_t before = -(uintptr_t)ids % HUGE_PAGE;
 
@@ -242,7 +245,7 @@ grow(struct store_writer *writer, struct dictionary_table *table, uint64_t rows,
 }
 
 static struct dictionary_id
-hash_string(const struct dictionary_table *table, const uint8_t *data, size_t size)
+dictionary_hash_string(const struct dictionary_table *table, const uint8_t *data, size_t size)
 {
 	XXH128_hash_t hash = XXH3_128bits_withSeed(data, size, table->seed);
 
@@ -251,53 +254,51 @@ hash_string(const struct dictionary_table *table, const uint8_t *data, size_t si
 
 /* Fills the table from the segments of ids, which must cover the indices without a gap. */
 static int
-load(struct store_writer *writer, struct dictionary_table *table, uint64_t rows, struct portolan_error *error)
+dictionary_load(struct store_writer *writer, struct dictionary_table *table, uint64_t rows,
+                struct portolan_error *error)
 {
-	struct store_key from = store_key_u32(table->run);
-	struct view_walk walk;
-	const uint8_t *body;
-	size_t size;
-	int rc = store_walk_open(&walk, &writer->view, DB_IDS, &from, from.size, error);
+	const struct store_key from = store_key_u32(table->run);
+	CLEANUP(store_walk_close) struct view_walk walk = {0};
+	struct ids_segment segment;
+	uint64_t first;
+	int rc = table->room ? 0 : dictionary_grow(writer, table, 0, error);
 
 	table->rows = table->committed = 0;
-	if (!rc && !table->room)
-		rc = grow(writer, table, 0, error);
-	while (!rc && (rc = store_walk_record(&walk, RECORD_IDS, &body, &size, error)) == 0) {
-		struct ids_segment segment;
-
-		if (!store_ids_open(body, size, &segment) || walk.key.mv_size != 8 ||
-		    store_key_read_u32((const uint8_t *)walk.key.mv_data + 4) != table->rows ||
-		    table->rows + segment.count > rows) {
-			rc = store_view_corrupt(&writer->view, DB_IDS, walk.key.mv_data, walk.key.mv_size, error);
-			break;
-		}
-		if (table->rows + segment.count > table->room)
-			rc = grow(writer, table, table->rows + segment.count, error);
-		for (uint32_t i = 0; i < segment.count && !rc; i++) {
+	if (rc)
+		return rc;
+	store_walk_open(&walk, &writer->view, DB_IDS, &from, from.size, error);
+	while ((rc = store_catalog_next_ids(&walk, &first, &segment, error)) == 0) {
+		if (first != table->rows || first + segment.count > rows)
+			return store_walk_corrupt(&walk, error);
+		if (first + segment.count > table->room)
+			rc = dictionary_grow(writer, table, first + segment.count, error);
+		if (rc)
+			return rc;
+		for (uint32_t i = 0; i < segment.count; i++) {
 			struct dictionary_id *id = &table->ids[table->rows++];
 
 			if (segment.kind == STORE_ID_STR) {
 				size_t length;
 				const uint8_t *string = store_ids_string(&segment, i, &length);
 
-				*id = hash_string(table, string, length);
+				*id = dictionary_hash_string(table, string, length);
 			} else {
 				*id = (struct dictionary_id){.id = store_ids_integer(&segment, i)};
 			}
 		}
 	}
-	store_walk_close(&walk);
-	if (rc == VIEW_ABSENT)
-		rc = table->rows == rows ? 0 : store_view_corrupt(&writer->view, DB_IDS, from.data, from.size, error);
-	if (!rc)
-		fill_slots(table);
-	return rc;
+	if (rc != VIEW_ABSENT)
+		return rc;
+	if (table->rows != rows)
+		return store_view_corrupt(&writer->view, DB_IDS, from.data, from.size, error);
+	dictionary_fill_slots(table);
+	return 0;
 }
 
 /* Finds the table of a run, or makes it. */
 static int
-get_table(struct store_writer *writer, uint32_t run, uint64_t rows, struct dictionary_table **found,
-          struct portolan_error *error)
+dictionary_get_table(struct store_writer *writer, uint32_t run, uint64_t rows, struct dictionary_table **found,
+                     struct portolan_error *error)
 {
 	struct dictionary *dictionary = &writer->dictionary;
 	struct dictionary_table **link = &dictionary->tables, *table;
@@ -312,7 +313,7 @@ get_table(struct store_writer *writer, uint32_t run, uint64_t rows, struct dicti
 	} else {
 		table = calloc(1, sizeof(*table));
 		if (!table)
-			return out_of_memory(writer, error);
+			return dictionary_out_of_memory(writer, error);
 		table->run = run;
 		table->seed = dictionary->seed;
 	}
@@ -321,9 +322,9 @@ get_table(struct store_writer *writer, uint32_t run, uint64_t rows, struct dicti
 	table->next = dictionary->tables;
 	dictionary->tables = table;
 	if (!table->room || table->rows != rows)
-		rc = load(writer, table, rows, error);
+		rc = dictionary_load(writer, table, rows, error);
 	if (rc)
-		drop(&dictionary->tables);
+		dictionary_drop_table(&dictionary->tables);
 	else
 		*found = table;
 	return rc;
@@ -349,53 +350,53 @@ find_string(struct strings *strings, uint32_t row, size_t *length)
 
 /* The ids of some rows, and their hashes. Prefetches the ids that they will be compared with. */
 static void
-prepare_rows(const struct dictionary_table *table, struct strings *strings, const uint32_t *rows, uint32_t count,
-             struct dictionary_id *ids, uint64_t *hashes)
+dictionary_prepare_rows(const struct dictionary_table *table, struct strings *strings, const uint32_t *rows,
+                        uint32_t count, struct dictionary_id *ids, uint64_t *hashes)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		if (strings->append->id_kind == STORE_ID_STR) {
 			size_t length;
 			const uint8_t *string = find_string(strings, rows[i], &length);
 
-			ids[i] = hash_string(table, string, length);
+			ids[i] = dictionary_hash_string(table, string, length);
 		} else {
 			ids[i] = (struct dictionary_id){.id = store_append_integer(strings->append, rows[i])};
 		}
 	}
-	prepare(table, ids, count, hashes);
+	dictionary_prefetch(table, ids, count, hashes);
 	for (uint32_t i = 0; i < count; i++)
-		__builtin_prefetch(&table->ids[*home_of(table, hashes[i]) & index_mask(table)]);
+		__builtin_prefetch(&table->ids[*dictionary_home_of(table, hashes[i]) & dictionary_index_mask(table)]);
 }
 
 /* Sets *index to the id's index, giving it one if it has none. If no index is left, *index stays as it is. */
 static int
-get_index(struct store_writer *writer, struct dictionary_table *table, struct dictionary_id id, uint64_t hash,
-          uint32_t *index, struct portolan_error *error)
+dictionary_get_index(struct store_writer *writer, struct dictionary_table *table, struct dictionary_id id,
+                     uint64_t hash, uint32_t *index, struct portolan_error *error)
 {
-	uint32_t *slot = find_slot(table, id, hash);
+	uint32_t *slot = dictionary_find_slot(table, id, hash);
 	int rc;
 
 	if (*slot == FREE && table->rows == STORE_MAX_EXAMPLES)
 		return 0;
 	if (*slot == FREE && table->rows == table->room) {
-		rc = grow(writer, table, table->rows + 1, error);
+		rc = dictionary_grow(writer, table, table->rows + 1, error);
 		if (rc)
 			return rc;
-		fill_slots(table);
-		slot = find_slot(table, id, hash);
+		dictionary_fill_slots(table);
+		slot = dictionary_find_slot(table, id, hash);
 	}
 	if (*slot == FREE) {
-		*slot = ((uint32_t)hash & ~index_mask(table)) | (uint32_t)table->rows;
+		*slot = ((uint32_t)hash & ~dictionary_index_mask(table)) | (uint32_t)table->rows;
 		table->ids[table->rows++] = id;
 	}
-	*index = *slot & index_mask(table);
+	*index = *slot & dictionary_index_mask(table);
 	return 0;
 }
 
 /* Stores the ids of these rows, which have the indices first … first + count − 1, in one segment. */
 static int
-put_segment(struct store_writer *writer, uint32_t run, struct strings *strings, const uint32_t *rows, uint32_t first,
-            uint32_t count, struct portolan_error *error)
+dictionary_put_segment(struct store_writer *writer, uint32_t run, struct strings *strings, const uint32_t *rows,
+                       uint32_t first, uint32_t count, struct portolan_error *error)
 {
 	const struct store_append *append = strings->append;
 	const struct ids_record head = {.count = count, .kind = (uint32_t)append->id_kind};
@@ -435,8 +436,8 @@ put_segment(struct store_writer *writer, uint32_t run, struct strings *strings, 
 
 /* Segments do not cross the border of a chunk, so that a block's ids begin with a segment. */
 static int
-put_segments(struct store_writer *writer, uint32_t run, const struct store_append *append, const uint32_t *rows,
-             uint32_t first, uint32_t count, struct portolan_error *error)
+dictionary_put_segments(struct store_writer *writer, uint32_t run, const struct store_append *append,
+                        const uint32_t *rows, uint32_t first, uint32_t count, struct portolan_error *error)
 {
 	struct strings strings = {.append = append};
 	int rc = 0;
@@ -445,7 +446,7 @@ put_segments(struct store_writer *writer, uint32_t run, const struct store_appen
 		uint32_t room = STORE_CHUNK - (first + done) % STORE_CHUNK;
 
 		part = count - done < room ? count - done : room;
-		rc = put_segment(writer, run, &strings, rows + done, first + done, part, error);
+		rc = dictionary_put_segment(writer, run, &strings, rows + done, first + done, part, error);
 	}
 	return rc;
 }
@@ -461,28 +462,29 @@ store_dictionary_assign(struct store_writer *writer, uint32_t run, struct run_st
 	struct dictionary_table *table = NULL;
 	struct dictionary_id ids[PREPARED];
 	uint64_t hashes[PREPARED];
-	int rc = fresh ? get_table(writer, run, first, &table, error) : out_of_memory(writer, error);
+	int rc = fresh ? dictionary_get_table(writer, run, first, &table, error)
+	               : dictionary_out_of_memory(writer, error);
 
 	for (uint32_t i = 0; i < count && !rc; i++) {
 		const uint32_t at = i % PREPARED;
 		const uint64_t rows = table->rows;
 
 		if (at == 0)
-			prepare_rows(table, &strings, kept + i, count - i < PREPARED ? count - i : PREPARED, ids,
-			             hashes);
+			dictionary_prepare_rows(table, &strings, kept + i, count - i < PREPARED ? count - i : PREPARED,
+			                        ids, hashes);
 		index[i] = DICTIONARY_NO_INDEX;
 		if (append->id_kind == STORE_ID_STR && ((const uint8_t *)append->ids)[kept[i]] == 0)
 			continue;
-		rc = get_index(writer, table, ids[at], hashes[at], &index[i], error);
+		rc = dictionary_get_index(writer, table, ids[at], hashes[at], &index[i], error);
 		if (table->rows > rows)
 			fresh[fresh_count++] = kept[i];
 	}
 	if (!rc)
-		rc = put_segments(writer, run, append, fresh, first, fresh_count, error);
+		rc = dictionary_put_segments(writer, run, append, fresh, first, fresh_count, error);
 	if (!rc)
 		state->rows += fresh_count;
 	else if (table)
-		cut(table, first);
+		dictionary_take_back(table, first);
 	free(fresh);
 	return rc;
 }

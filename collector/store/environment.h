@@ -8,6 +8,7 @@
 
 #include "record.h"
 
+#include <portolan/cleanup.h>
 #include <portolan/error.h>
 
 #include <limits.h>
@@ -76,12 +77,22 @@ void store_view_long_reader(const struct view *view, uint64_t bytes, struct stor
 
 #define VIEW_ABSENT 1 /* not an error: there is no such record */
 
+/* For callers that do without the record, or have come to a walk's end. */
+static inline int
+store_view_or_absent(int rc)
+{
+	return rc == VIEW_ABSENT ? 0 : rc;
+}
+
 /* Finds a record, checks it and gives its body, which is valid until the next write or the transaction's end. */
 int store_view_get(const struct view *view, enum store_db db, const struct store_key *key, enum record_kind kind,
                    const uint8_t **body, size_t *size, struct portolan_error *error);
 /* The same for a record of a fixed size, copied to `record`; missing fields are 0. */
 int store_view_read(const struct view *view, enum store_db db, const struct store_key *key, enum record_kind kind,
                     void *record, size_t size, struct portolan_error *error);
+
+/* Is there a record, whole or not? */
+bool store_view_has(const struct view *view, enum store_db db, const struct store_key *key);
 
 /* STORE_E_MEMORY. */
 int store_view_no_memory(const struct view *view, struct portolan_error *error);
@@ -102,9 +113,11 @@ struct view_walk {
 	struct store_key from;
 	size_t prefix_size;
 	bool started;
+	int failed; /* why there is no cursor */
 	MDB_val key, value;
 };
 
+/* Its failure is also what the first store_walk_next() answers. */
 int store_walk_open(struct view_walk *walk, const struct view *view, enum store_db db, const struct store_key *from,
                     size_t prefix_size, struct portolan_error *error);
 /* 0: key and value are set; VIEW_ABSENT: there are no more. */
@@ -115,6 +128,6 @@ int store_walk_record(struct view_walk *walk, enum record_kind kind, const uint8
                       struct portolan_error *error);
 int store_walk_corrupt(const struct view_walk *walk, struct portolan_error *error); /* of the record last given */
 int store_walk_delete(struct view_walk *walk, struct portolan_error *error);        /* the record last given */
-void store_walk_close(struct view_walk *walk);
+void store_walk_close(struct view_walk *walk); /* accepts zeros; for CLEANUP() too */
 
 #endif

@@ -14,7 +14,6 @@
 
 #include <stdlib.h>
 
-#define GROUP 512     /* rows merged at a time */
 #define SPANS_PART 16 /* the share of the memory for the spans */
 
 int
@@ -234,19 +233,17 @@ put_counts(struct store_fold *fold, bool finished, struct portolan_error *error)
 }
 
 static uint32_t
-session_at(const struct merge_chunk *chunk, uint32_t at)
+fold_session_at(const struct merge_chunk *chunk, uint32_t at)
 {
 	return chunk->columns & STORE_COLUMN_BIT(STORE_SESSION) ? ((const uint32_t *)chunk->values[STORE_SESSION])[at]
 	                                                        : chunk->session;
 }
 
 /* Marks the examples that are seen for the first time; examples that came with a label are marked already. */
-static int
-merge_seen(const struct store_fold *fold, struct fold_chunk *chunk)
+static void
+fold_mark_seen(const struct store_fold *fold, struct fold_chunk *chunk)
 {
-	struct batch batch = {.session = 0};
-	struct merge_row rows[GROUP];
-	size_t count = 0;
+	struct batch batch = {.session = 0}; /* without labels */
 
 	for (uint32_t base = 0; base < chunk->epoch.rows; base += 64) {
 		uint64_t new = chunk->epoch.present[STORE_GOLD_PROB][base / 64] &
@@ -254,18 +251,12 @@ merge_seen(const struct store_fold *fold, struct fold_chunk *chunk)
 
 		for (; new; new &= new - 1) {
 			const uint32_t at = base + (uint32_t)__builtin_ctzll(new);
-			const uint32_t session = session_at(&chunk->epoch, at);
 
-			if (count == GROUP || (count && session != batch.session)) {
-				if (store_merge_examples(&batch, fold->order, rows, count) < 0)
-					return STORE_E_MEMORY;
-				count = 0;
-			}
-			batch.session = session;
-			rows[count++] = (struct merge_row){.chunk = &chunk->examples, .at = at};
+			batch.session = fold_session_at(&chunk->epoch, at);
+			store_merge_example(&batch, fold->order,
+			                    (struct merge_row){.chunk = &chunk->examples, .at = at});
 		}
 	}
-	return store_merge_examples(&batch, fold->order, rows, count);
 }
 
 static void
@@ -286,8 +277,8 @@ write_chunk(struct store_fold *fold, uint32_t number, struct portolan_error *err
 	struct fold_chunk *chunk = fold->chunks[number];
 	int rc;
 
-	if (fold->examples && merge_seen(fold, chunk) < 0)
-		return store_fold_out_of_memory(fold, error);
+	if (fold->examples)
+		fold_mark_seen(fold, chunk);
 	chunk->epoch.merged = fold->end;
 	rc = store_chunk_write(fold->writer, &place, &chunk->epoch, error);
 	if (!rc && chunk->examples.changed) {

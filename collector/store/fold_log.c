@@ -17,29 +17,28 @@
 
 /* Opens the batch at fold->position, with the walk if it stands there, else with a new one. */
 static int
-open_batch(const struct store_fold *fold, struct view_walk *walk, struct batch *batch, struct portolan_error *error)
+fold_open_batch(const struct store_fold *fold, struct view_walk *walk, struct batch *batch,
+                struct portolan_error *error)
 {
-	struct store_key at = store_key_log(fold->run, fold->epoch, fold->position);
+	const struct store_key at = store_key_log(fold->run, fold->epoch, fold->position);
 	const struct view *view = &fold->writer->view;
-	int rc = walk->cursor ? 0 : store_walk_open(walk, view, DB_LOG, &at, 8, error);
+	uint64_t position;
+	int rc;
 
-	if (!rc)
-		rc = store_walk_next(walk, error);
+	if (!walk->cursor)
+		store_walk_open(walk, view, DB_LOG, &at, 8, error);
+	rc = store_catalog_next_batch(walk, fold->rows_of_run, fold->sessions, batch, &position, error);
 	if (rc == VIEW_ABSENT)
 		return store_view_corrupt(view, DB_LOG, at.data, at.size, error);
-	if (!rc &&
-	    (walk->key.mv_size != 16 || store_key_read_u64((const uint8_t *)walk->key.mv_data + 8) != fold->position ||
-	     !store_walk_belongs(walk) ||
-	     !store_batch_open(walk->value.mv_data, walk->value.mv_size, fold->rows_of_run, fold->sessions, batch) ||
-	     batch->columns & ~fold->columns))
-		return store_view_corrupt(view, DB_LOG, walk->key.mv_data, walk->key.mv_size, error);
+	if (!rc && (position != fold->position || batch->columns & ~fold->columns))
+		return store_walk_corrupt(walk, error);
 	return rc;
 }
 
 /* Gets memory for the chunk. If none is left, the last chunk gives its memory up; if this chunk is the last, the range
  * ends before it. */
 static struct fold_chunk *
-find_memory(struct store_fold *fold, uint32_t number)
+fold_find_memory(struct store_fold *fold, uint32_t number)
 {
 	struct fold_chunk *chunk = fold->unused;
 
@@ -59,7 +58,7 @@ find_memory(struct store_fold *fold, uint32_t number)
 
 /* Reads what is stored of the chunk. */
 static int
-load_chunk(struct store_fold *fold, uint32_t number, struct fold_chunk *chunk, struct portolan_error *error)
+fold_load_chunk(struct store_fold *fold, uint32_t number, struct fold_chunk *chunk, struct portolan_error *error)
 {
 	const uint64_t gold = STORE_COLUMN_BIT(STORE_GOLD);
 	const struct chunk_place place = store_fold_place(fold, fold->epoch, number);
@@ -83,7 +82,7 @@ load_chunk(struct store_fold *fold, uint32_t number, struct fold_chunk *chunk, s
 
 /* The chunk, if it is in the range and takes rows of this position; else NULL. */
 static int
-find_chunk(struct store_fold *fold, uint32_t number, struct fold_chunk **found, struct portolan_error *error)
+fold_find_chunk(struct store_fold *fold, uint32_t number, struct fold_chunk **found, struct portolan_error *error)
 {
 	struct fold_chunk *chunk = NULL;
 	int rc;
@@ -93,11 +92,11 @@ find_chunk(struct store_fold *fold, uint32_t number, struct fold_chunk **found, 
 		return 0;
 	chunk = fold->chunks[number];
 	if (!chunk) {
-		chunk = find_memory(fold, number);
+		chunk = fold_find_memory(fold, number);
 		if (!chunk)
 			return number < fold->to ? store_fold_out_of_memory(fold, error) : 0;
 		fold->chunks[number] = chunk;
-		rc = load_chunk(fold, number, chunk, error);
+		rc = fold_load_chunk(fold, number, chunk, error);
 		if (rc)
 			return rc;
 	}
@@ -105,26 +104,24 @@ find_chunk(struct store_fold *fold, uint32_t number, struct fold_chunk **found, 
 	return 0;
 }
 
+/* Merges rows into their epoch's chunks, and their labels, if there are any, into the values kept per example. */
 static int
-merge_rows(const struct store_fold *fold, const struct batch *batch, struct merge_row *rows, size_t count)
+fold_merge_rows(const struct store_fold *fold, const struct batch *batch, struct merge_row *rows, size_t count)
 {
-	struct merge_row examples[GROUP];
+	for (size_t i = 0; i < count && batch->data[STORE_GOLD]; i++) {
+		struct merge_row example = rows[i];
 
-	if (!batch->data[STORE_GOLD])
-		return store_merge_rows(batch, UINT64_MAX, fold->order, rows, count);
-	for (size_t i = 0; i < count; i++) {
-		examples[i] = rows[i];
-		examples[i].chunk =
-		        &((struct fold_chunk *)rows[i].chunk)->examples; /* it begins with that of the epoch */
+		/* The chunk of an epoch is the first member of its struct fold_chunk. */
+		example.chunk = &((struct fold_chunk *)example.chunk)->examples;
+		if (store_merge_example(batch, fold->order, example) < 0)
+			return STORE_E_MEMORY;
 	}
-	return store_merge_examples(batch, fold->order, examples, count) < 0
-	               ? STORE_E_MEMORY
-	               : store_merge_rows(batch, UINT64_MAX, fold->order, rows, count);
+	return store_merge_rows(batch, UINT64_MAX, fold->order, rows, count);
 }
 
 /* Merges rows from *row on, up to the first whose chunk is not ready. */
 static int
-merge_scattered(struct store_fold *fold, const struct batch *batch, uint32_t *row, struct portolan_error *error)
+fold_merge_scattered(struct store_fold *fold, const struct batch *batch, uint32_t *row, struct portolan_error *error)
 {
 	struct merge_row rows[GROUP];
 	size_t count = 0;
@@ -136,47 +133,38 @@ merge_scattered(struct store_fold *fold, const struct batch *batch, uint32_t *ro
 
 		if (count && number >= fold->from && number < fold->to && !fold->chunks[number])
 			break; /* a chunk of this group may have to give up its memory for it */
-		rc = find_chunk(fold, number, &chunk, error);
+		rc = fold_find_chunk(fold, number, &chunk, error);
 		if (rc)
 			return rc;
 		if (chunk)
 			rows[count++] = (struct merge_row){
 			        .chunk = &chunk->epoch, .at = index - number * STORE_CHUNK, .row = *row};
 	}
-	return merge_rows(fold, batch, rows, count) < 0 ? store_fold_out_of_memory(fold, error) : 0;
+	return fold_merge_rows(fold, batch, rows, count) < 0 ? store_fold_out_of_memory(fold, error) : 0;
 }
 
 /* Merges rows from *row on that belong to one chunk; their indices follow one another. */
 static int
-merge_stretch(struct store_fold *fold, const struct batch *batch, uint32_t *row, struct portolan_error *error)
+fold_merge_stretch(struct store_fold *fold, const struct batch *batch, uint32_t *row, struct portolan_error *error)
 {
-	const uint32_t index = batch->first + *row, at = index % STORE_CHUNK;
-	uint32_t count = STORE_CHUNK - at < batch->rows - *row ? STORE_CHUNK - at : batch->rows - *row;
-	struct merge_row next = {.at = at, .row = *row};
+	const uint32_t index = batch->first + *row, at = index % STORE_CHUNK, first = *row;
+	const uint32_t count = STORE_CHUNK - at < batch->rows - first ? STORE_CHUNK - at : batch->rows - first;
 	struct fold_chunk *chunk;
-	int rc = find_chunk(fold, index / STORE_CHUNK, &chunk, error);
+	int rc = fold_find_chunk(fold, index / STORE_CHUNK, &chunk, error);
 
 	*row += count;
 	if (rc || !chunk)
 		return rc;
-	next.chunk = &chunk->epoch;
-	if (store_merge_stretch(batch, UINT64_MAX, fold->order, next, count) < 0)
-		return store_fold_out_of_memory(fold, error);
-	next.chunk = &chunk->examples;
-	while (count && batch->data[STORE_GOLD]) {
-		struct merge_row rows[GROUP];
-		size_t n = 0;
-
-		for (; n < GROUP && count; n++, count--, next.at++, next.row++)
-			rows[n] = next;
-		if (store_merge_examples(batch, fold->order, rows, n) < 0)
-			return store_fold_out_of_memory(fold, error);
-	}
-	return 0;
+	rc = store_merge_stretch(batch, UINT64_MAX, fold->order,
+	                         (struct merge_row){.chunk = &chunk->epoch, .at = at, .row = first}, count);
+	for (uint32_t i = 0; i < count && !rc && batch->data[STORE_GOLD]; i++)
+		rc = store_merge_example(batch, fold->order,
+		                         (struct merge_row){.chunk = &chunk->examples, .at = at + i, .row = first + i});
+	return rc ? store_fold_out_of_memory(fold, error) : 0;
 }
 
 static struct fold_span
-span_of(const struct batch *batch)
+fold_span_of(const struct batch *batch)
 {
 	uint32_t least = UINT32_MAX, most = 0;
 
@@ -194,15 +182,15 @@ span_of(const struct batch *batch)
 
 /* The span of the entry at fold->position; NULL: there are none. */
 static struct fold_span *
-find_span(const struct store_fold *fold)
+fold_find_span(const struct store_fold *fold)
 {
 	return fold->spans ? &fold->spans[(fold->position - fold->begin) / fold->per_span] : NULL;
 }
 
 static void
-note_span(const struct store_fold *fold, const struct batch *batch)
+fold_note_span(const struct store_fold *fold, const struct batch *batch)
 {
-	struct fold_span *span = find_span(fold), more = span_of(batch);
+	struct fold_span *span = fold_find_span(fold), more = fold_span_of(batch);
 
 	if ((fold->position - fold->begin) % fold->per_span == 0) {
 		*span = more;
@@ -214,52 +202,51 @@ note_span(const struct store_fold *fold, const struct batch *batch)
 
 /* Do the spans show that the batch at fold->position has no row in this range? */
 static bool
-can_skip(const struct store_fold *fold)
+fold_can_skip(const struct store_fold *fold)
 {
-	const struct fold_span *span = fold->from ? find_span(fold) : NULL;
+	const struct fold_span *span = fold->from ? fold_find_span(fold) : NULL;
 
 	return span && (span->last < fold->from || span->first >= fold->to);
 }
 
 static int
-merge_batch(struct store_fold *fold, const struct batch *batch, struct portolan_error *error)
+fold_merge_batch(struct store_fold *fold, const struct batch *batch, struct portolan_error *error)
 {
 	int rc = 0;
 
 	if (fold->spans && !fold->from)
-		note_span(fold, batch);
+		fold_note_span(fold, batch);
 	for (uint32_t row = 0; row < batch->rows && !rc;)
-		rc = batch->index ? merge_scattered(fold, batch, &row, error) : merge_stretch(fold, batch, &row, error);
+		rc = batch->index ? fold_merge_scattered(fold, batch, &row, error)
+		                  : fold_merge_stretch(fold, batch, &row, error);
 	return rc;
 }
 
 int
 store_fold_fill(struct store_fold *fold, struct portolan_error *error)
 {
-	struct view_walk walk = {.cursor = NULL};
-	size_t work = 0;
-	int rc = 0;
+	CLEANUP(store_walk_close) struct view_walk walk = {0};
 
-	for (; work < FOLD_READ_BYTES && fold->position < fold->end; fold->position++) {
+	for (size_t work = 0; work < FOLD_READ_BYTES && fold->position < fold->end; fold->position++) {
 		struct batch batch;
+		int rc;
 
-		if (can_skip(fold)) {
+		if (fold_can_skip(fold)) {
 			store_walk_close(&walk);
 			work += 64;
 			continue;
 		}
-		rc = open_batch(fold, &walk, &batch, error);
+		rc = fold_open_batch(fold, &walk, &batch, error);
 		if (!rc)
-			rc = merge_batch(fold, &batch, error);
+			rc = fold_merge_batch(fold, &batch, error);
 		if (rc)
-			break;
+			return rc;
 		work += walk.value.mv_size;
 		fold->bytes += fold->from ? 0 : walk.value.mv_size;
 	}
-	store_walk_close(&walk);
-	if (!rc && fold->position == fold->end)
+	if (fold->position == fold->end)
 		fold->phase = FOLD_WRITE;
-	return rc;
+	return 0;
 }
 
 void

@@ -9,27 +9,25 @@ int
 store_survey(struct store_writer *writer, uint32_t run, uint32_t rank, struct survey *survey,
              struct portolan_error *error)
 {
-	struct store_key from = store_key_u32_u32(run, 0);
+	const struct store_key from = store_key_u32_u32(run, 0);
+	CLEANUP(store_walk_close) struct view_walk walk = {0};
 	struct session_record session;
-	struct view_walk walk;
 	const uint8_t *body;
 	size_t size;
-	int rc = store_walk_open(&walk, &writer->view, DB_SESSIONS, &from, 4, error);
+	int rc;
 
 	*survey = (struct survey){0};
-	while (!rc && (rc = store_walk_record(&walk, RECORD_SESSION, &body, &size, error)) == 0) {
-		if (size != sizeof(session)) {
-			rc = store_view_corrupt(&writer->view, DB_SESSIONS, walk.key.mv_data, walk.key.mv_size, error);
-			break;
-		}
+	store_walk_open(&walk, &writer->view, DB_SESSIONS, &from, 4, error);
+	while ((rc = store_walk_record(&walk, RECORD_SESSION, &body, &size, error)) == 0) {
+		if (size != sizeof(session))
+			return store_walk_corrupt(&walk, error);
 		memcpy(&session, body, sizeof(session));
 		if (survey->sessions++ == 0)
 			survey->first = session;
 		survey->newest = session.started > survey->newest ? session.started : survey->newest;
 		survey->has_rank |= session.rank == rank;
 	}
-	store_walk_close(&walk);
-	return rc == VIEW_ABSENT ? 0 : rc;
+	return store_view_or_absent(rc);
 }
 
 /* Decides as if the sessions of this name had come in the order in which they began. The options of a run's first

@@ -66,7 +66,8 @@ int store_merge_rows(const struct batch *batch, uint64_t wanted, const uint32_t 
 int store_merge_stretch(const struct batch *batch, uint64_t wanted, const uint32_t *order, struct merge_row first,
                         uint32_t count);
 
-/* Merges the values kept per example: that it was seen, and its gold label if the batch has one. Same order rule. */
-int store_merge_examples(const struct batch *batch, const uint32_t *order, const struct merge_row *rows, size_t count);
+/* Merges the values kept per example of one row: that it was seen, and its gold label if the batch has one. Same order
+ * rule. Without a label it cannot fail. */
+int store_merge_example(const struct batch *batch, const uint32_t *order, struct merge_row row);
 
 #endif

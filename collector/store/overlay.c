@@ -87,21 +87,17 @@ static int
 read_epoch(const struct view *view, const struct overlay_request *request, const struct catalog_epoch *epoch,
            struct overlay *overlay, struct portolan_error *error)
 {
-	struct store_key from = store_key_log(request->run, epoch->epoch, epoch->record.log_begin);
-	size_t first_batch = overlay->batch_count;
-	struct view_walk walk;
-	int rc = store_walk_open(&walk, view, DB_LOG, &from, 8, error);
+	const struct store_key from = store_key_log(request->run, epoch->epoch, epoch->record.log_begin);
+	CLEANUP(store_walk_close) struct view_walk walk = {0};
+	const size_t first_batch = overlay->batch_count;
+	struct batch batch;
+	uint64_t position;
+	int rc;
 
-	while (!rc && (rc = store_walk_next(&walk, error)) == 0) {
-		struct batch batch;
-
-		if (walk.key.mv_size != 16 || !store_walk_belongs(&walk) ||
-		    !store_batch_open(walk.value.mv_data, walk.value.mv_size, request->rows, request->sessions, &batch))
-			rc = store_walk_corrupt(&walk, error);
-		else if (keep_batch(overlay, &batch, store_key_read_u64((uint8_t *)walk.key.mv_data + 8)) < 0)
-			rc = store_view_no_memory(view, error);
-	}
-	store_walk_close(&walk);
+	store_walk_open(&walk, view, DB_LOG, &from, 8, error);
+	while ((rc = store_catalog_next_batch(&walk, request->rows, request->sessions, &batch, &position, error)) == 0)
+		if (keep_batch(overlay, &batch, position) < 0)
+			return store_view_no_memory(view, error);
 	if (rc != VIEW_ABSENT)
 		return rc;
 	overlay->parts[overlay->part_count] = (struct overlay_part){.epoch = epoch->epoch};
@@ -155,13 +151,14 @@ store_overlay_apply(const struct overlay *overlay, const struct overlay_part *pa
 		size_t n = 0;
 
 		for (; at < end && n < GROUP && part->rows[at].batch == number; at++, n++) {
-			uint32_t row = part->rows[at].row;
-			uint32_t index = store_batch_index(batch, row);
+			uint32_t row = part->rows[at].row, index = store_batch_index(batch, row);
 
 			rows[n] = (struct merge_row){.chunk = image, .at = index % STORE_CHUNK, .row = row};
 		}
-		rc = columns ? store_merge_rows(batch, columns, order, rows, n)
-		             : store_merge_examples(batch, order, rows, n);
+		if (columns)
+			rc = store_merge_rows(batch, columns, order, rows, n);
+		for (size_t i = 0; i < n && !columns && !rc; i++)
+			rc = store_merge_example(batch, order, rows[i]);
 	}
 	return rc;
 }

@@ -72,8 +72,10 @@ store_read_begin(struct store *store, struct view *view, struct portolan_error *
 }
 
 void
-store_read_finish(struct store *store, struct view *view)
+store_read_finish(struct view *view)
 {
+	struct store *store = (struct store *)view->environment;
+
 	if (!view->txn)
 		return;
 	pthread_mutex_lock(&store->lock);
@@ -87,13 +89,12 @@ store_read_finish(struct store *store, struct view *view)
 int
 store_copy(struct store *store, int fd, struct portolan_error *error)
 {
-	struct view view = {0};
+	CLEANUP(store_read_finish) struct view view = {0};
 	int rc = store_read_begin(store, &view, error);
 
 	if (rc)
 		return rc;
 	rc = mdb_env_copyfd2(store->environment.env, fd, MDB_CP_COMPACT);
-	store_read_finish(store, &view);
 	return rc ? store_environment_error(&store->environment, rc, "copying", error) : 0;
 }
 
@@ -116,8 +117,8 @@ read_run(const struct view *view, struct store_run_info *run, struct portolan_er
 int
 store_runs(struct store *store, struct store_run_info **runs, size_t *count, struct portolan_error *error)
 {
-	struct store_run_info *list = NULL;
-	struct view view = {0};
+	CLEANUP(store_read_finish) struct view view = {0};
+	CLEANUP_FREE struct store_run_info *list = NULL;
 	size_t n = 0;
 	int rc = store_read_begin(store, &view, error);
 
@@ -125,40 +126,35 @@ store_runs(struct store *store, struct store_run_info **runs, size_t *count, str
 		rc = store_catalog_runs(&view, &list, &n, error);
 	for (size_t i = 0; i < n && !rc; i++)
 		rc = read_run(&view, &list[i], error);
-	store_read_finish(store, &view);
-	if (rc) {
-		free(list);
+	if (rc)
 		return rc;
-	}
 	*runs = list;
 	*count = n;
+	list = NULL;
 	return 0;
 }
 
 void
 store_long_reader(struct store *store, uint64_t bytes, struct store_long_reader *reader)
 {
-	struct view view = {0};
+	CLEANUP(store_read_finish) struct view view = {0};
 
 	*reader = (struct store_long_reader){0};
 	if (store_read_begin(store, &view, NULL) == 0)
 		store_view_long_reader(&view, bytes, reader);
-	store_read_finish(store, &view);
 }
 
 static int
 read_session(const struct view *view, uint32_t run, uint32_t number, struct store_session *session,
              struct portolan_error *error)
 {
-	struct store_key key = store_key_u32_u32(run, number), client = store_key_session(run, RUN_CLIENT, number);
+	struct store_key client = store_key_session(run, RUN_CLIENT, number);
 	uint64_t numbers[COUNTERS_MOST];
 	struct session_record record;
 	struct process_record process;
 	size_t count;
-	int rc = store_view_read(view, DB_SESSIONS, &key, RECORD_SESSION, &record, sizeof(record), error);
+	int rc = store_catalog_session(view, run, number, &record, error);
 
-	if (rc == VIEW_ABSENT)
-		rc = store_view_corrupt(view, DB_SESSIONS, key.data, key.size, error);
 	if (!rc)
 		rc = store_counters_read(view, &client, RECORD_CLIENT, numbers, &count, error);
 	if (!rc)
@@ -185,25 +181,26 @@ int
 store_sessions(struct store *store, uint32_t run, struct store_session **sessions, size_t *count,
                struct portolan_error *error)
 {
-	struct store_session *list = NULL;
+	CLEANUP(store_read_finish) struct view view = {0};
+	CLEANUP_FREE struct store_session *list = NULL;
 	struct run_state_record state;
-	struct view view = {0};
 	int rc = store_read_begin(store, &view, error);
 
+	if (!rc)
+		rc = store_catalog_state(&view, run, &state, error);
 	if (rc)
 		return rc;
-	rc = store_catalog_state(&view, run, &state, error);
-	if (!rc && !(list = calloc((size_t)state.sessions + 1, sizeof(*list))))
-		rc = store_view_no_memory(&view, error);
-	for (uint32_t i = 0; !rc && i < state.sessions; i++)
+	list = calloc((size_t)state.sessions + 1, sizeof(*list));
+	if (!list)
+		return store_view_no_memory(&view, error);
+	for (uint32_t i = 0; i < state.sessions; i++) {
 		rc = read_session(&view, run, i, &list[i], error);
-	store_read_finish(store, &view);
-	if (rc) {
-		free(list);
-		return rc;
+		if (rc)
+			return rc;
 	}
 	*sessions = list;
 	*count = state.sessions;
+	list = NULL;
 	return 0;
 }
 
@@ -211,26 +208,25 @@ int
 store_epochs(struct store *store, uint32_t run, struct store_epoch **epochs, size_t *count,
              struct portolan_error *error)
 {
-	struct catalog_epoch *stored = NULL;
-	struct store_epoch *list = NULL;
-	struct view view = {0};
-	size_t n = 0;
+	CLEANUP(store_read_finish) struct view view = {0};
+	CLEANUP_FREE struct catalog_epoch *stored = NULL;
+	struct store_epoch *list;
+	size_t n;
 	int rc = store_read_begin(store, &view, error);
 
 	if (!rc)
 		rc = store_catalog_epochs(&view, run, &stored, &n, error);
-	store_read_finish(store, &view);
-	if (!rc && !(list = calloc(n + 1, sizeof(*list))))
-		rc = store_view_no_memory(&view, error);
-	for (size_t i = 0; i < n && !rc; i++)
+	if (rc)
+		return rc;
+	list = calloc(n + 1, sizeof(*list));
+	if (!list)
+		return store_view_no_memory(&view, error);
+	for (size_t i = 0; i < n; i++)
 		list[i] = (struct store_epoch){.epoch = stored[i].epoch,
 		                               .folds = stored[i].record.folds,
 		                               .folded = stored[i].record.observations,
 		                               .waiting = stored[i].record.log_rows,
 		                               .batches = stored[i].record.log_end};
-	free(stored);
-	if (rc)
-		return rc;
 	*epochs = list;
 	*count = n;
 	return 0;
@@ -264,17 +260,17 @@ edit_distance(const char *a, const char *b)
 static int
 no_run(const struct view *view, const char *run, struct portolan_error *error)
 {
-	struct store_key all = {.size = 0};
-	struct view_walk walk;
+	const struct store_key all = {.size = 0};
+	CLEANUP(store_walk_close) struct view_walk walk = {0};
 	char nearest[256] = "";
 	size_t distance = strlen(run) / 3 > NEAR ? strlen(run) / 3 + 1 : NEAR + 1;
-	int rc = strlen(run) < 256 ? store_walk_open(&walk, view, DB_RUNS, &all, 0, error) : VIEW_ABSENT;
 
-	while (!rc) {
+	if (strlen(run) < 256)
+		store_walk_open(&walk, view, DB_RUNS, &all, 0, error);
+	while (walk.cursor && store_walk_next(&walk, error) == 0) {
 		char name[256] = "";
 
-		rc = store_walk_next(&walk, error);
-		if (rc || walk.key.mv_size >= sizeof(name))
+		if (walk.key.mv_size >= sizeof(name))
 			continue;
 		memcpy(name, walk.key.mv_data, walk.key.mv_size);
 		if (edit_distance(run, name) < distance) {
@@ -282,8 +278,6 @@ no_run(const struct view *view, const char *run, struct portolan_error *error)
 			memcpy(nearest, name, sizeof(name));
 		}
 	}
-	if (strlen(run) < 256)
-		store_walk_close(&walk);
 	if (nearest[0])
 		return error_set(error, STORE_E_NO_RUN, "no run '%s' in store '%s'; did you mean '%s'?", run,
 		                 view->environment->directory, nearest);
@@ -302,11 +296,8 @@ store_read_find(const struct view *view, const char *name, uint32_t *run, struct
 int
 store_find_run(struct store *store, const char *name, uint32_t *run, struct portolan_error *error)
 {
-	struct view view = {0};
+	CLEANUP(store_read_finish) struct view view = {0};
 	int rc = store_read_begin(store, &view, error);
 
-	if (!rc)
-		rc = store_read_find(&view, name, run, error);
-	store_read_finish(store, &view);
-	return rc;
+	return rc ? rc : store_read_find(&view, name, run, error);
 }

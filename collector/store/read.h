@@ -7,14 +7,15 @@
 #include "overlay.h"
 
 struct store {
-	struct environment environment;
-	pthread_mutex_t lock;  /* held while a transaction begins or ends */
-	unsigned transactions; /* open transactions: the map cannot be changed meanwhile */
+	struct environment environment; /* the first member: a view's environment leads to its store */
+	pthread_mutex_t lock;           /* held while a transaction begins or ends */
+	unsigned transactions;          /* open transactions: the map cannot be changed meanwhile */
 };
 
-/* Begins a read transaction, taking a larger map if the collector made one; ends it (NULL accepted as its txn). */
+/* Begins a read transaction, taking a larger map if the collector made one; ends it (zeros accepted, for CLEANUP()
+ * too). */
 int store_read_begin(struct store *store, struct view *view, struct portolan_error *error);
-void store_read_finish(struct store *store, struct view *view);
+void store_read_finish(struct view *view);
 
 /* The number of a run by its name; STORE_E_NO_RUN names the nearest. */
 int store_read_find(const struct view *view, const char *name, uint32_t *run, struct portolan_error *error);

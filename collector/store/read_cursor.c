@@ -58,7 +58,7 @@ store_cursor_close(struct store_cursor *cursor)
 }
 
 static struct store_values
-values_of_column(const struct merge_chunk *image, const struct chunk_lent *lent, unsigned column, uint32_t rows)
+cursor_column_values(const struct merge_chunk *image, const struct chunk_lent *lent, unsigned column, uint32_t rows)
 {
 	bool implied = column_is_implied(column);
 	const uint64_t *present = image->present[implied ? STORE_GOLD_PROB : column];
@@ -82,8 +82,8 @@ values_of_column(const struct merge_chunk *image, const struct chunk_lent *lent,
 
 /* Reads the epochs from `from` on. */
 static int
-read_block(struct store_cursor *cursor, uint32_t chunk, size_t from, uint64_t columns, struct store_block *block,
-           struct portolan_error *error)
+cursor_read_epochs(struct store_cursor *cursor, uint32_t chunk, size_t from, uint64_t columns,
+                   struct store_block *block, struct portolan_error *error)
 {
 	const struct store_snapshot *snapshot = cursor->snapshot;
 	const uint64_t gold = STORE_COLUMN_BIT(STORE_GOLD);
@@ -97,21 +97,21 @@ read_block(struct store_cursor *cursor, uint32_t chunk, size_t from, uint64_t co
 			unsigned column = mask_first(mask);
 
 			cursor->values[e * STORE_COLUMN_MAX + column] =
-			        values_of_column(&cursor->images[e], &cursor->lent[e], column, block->rows);
+			        cursor_column_values(&cursor->images[e], &cursor->lent[e], column, block->rows);
 		}
 	}
 	if (rc || !(snapshot->wanted & columns & gold))
 		return rc;
 	rc = store_snapshot_load(snapshot, STORE_EPOCH_RUN, chunk, 0, &cursor->examples, &lent, error);
 	if (!rc)
-		block->gold = values_of_column(&cursor->examples, &lent, STORE_GOLD, block->rows);
+		block->gold = cursor_column_values(&cursor->examples, &lent, STORE_GOLD, block->rows);
 	return rc;
 }
 
 /* The chunk of a block, and its rows. */
 static int
-find_chunk(const struct store_cursor *cursor, size_t index, uint32_t *chunk, uint32_t *rows,
-           struct portolan_error *error)
+cursor_find_chunk(const struct store_cursor *cursor, size_t index, uint32_t *chunk, uint32_t *rows,
+                  struct portolan_error *error)
 {
 	const struct store_snapshot *snapshot = cursor->snapshot;
 
@@ -130,10 +130,10 @@ store_cursor_epochs(struct store_cursor *cursor, size_t index, size_t from, size
 	struct store_block read = {
 	        .first = (uint32_t)(index * STORE_CHUNK), .epoch_count = count, .columns = cursor->values};
 	uint32_t chunk = 0;
-	int rc = find_chunk(cursor, index, &chunk, &read.rows, error);
+	int rc = cursor_find_chunk(cursor, index, &chunk, &read.rows, error);
 
 	if (!rc)
-		rc = read_block(cursor, chunk, from, columns, &read, error);
+		rc = cursor_read_epochs(cursor, chunk, from, columns, &read, error);
 	if (!rc)
 		*block = read;
 	return rc;
@@ -148,7 +148,7 @@ store_cursor_block(struct store_cursor *cursor, size_t index, struct store_block
 /* Copies the ids that a segment has of the `most` rows still wanted, to rows from, from + 1, …. Returns how many; 0:
  * out of memory. */
 static uint32_t
-add_segment(struct store_cursor *cursor, const struct ids_segment *segment, uint32_t from, uint32_t most)
+cursor_add_segment(struct store_cursor *cursor, const struct ids_segment *segment, uint32_t from, uint32_t most)
 {
 	uint32_t take = segment->count < most ? segment->count : most;
 	size_t used, size;
@@ -174,32 +174,29 @@ add_segment(struct store_cursor *cursor, const struct ids_segment *segment, uint
 }
 
 static int
-read_ids(struct store_cursor *cursor, uint32_t first, uint32_t rows, struct portolan_error *error)
+cursor_read_ids(struct store_cursor *cursor, uint32_t first, uint32_t rows, struct portolan_error *error)
 {
 	const struct view *view = &cursor->snapshot->view;
-	struct store_key from = store_key_u32_u32(cursor->snapshot->info.number, first);
-	struct view_walk walk;
-	int rc = store_walk_open(&walk, view, DB_IDS, &from, 4, error);
+	const struct store_key from = store_key_u32_u32(cursor->snapshot->info.number, first);
+	CLEANUP(store_walk_close) struct view_walk walk = {0};
 
-	for (uint32_t have = 0, taken; !rc && have < rows; have += taken) {
+	store_walk_open(&walk, view, DB_IDS, &from, 4, error);
+	for (uint32_t have = 0, taken; have < rows; have += taken) {
 		struct ids_segment segment;
-		const uint8_t *body;
-		size_t size;
+		uint64_t begin;
+		int rc = store_catalog_next_ids(&walk, &begin, &segment, error);
 
-		rc = store_walk_record(&walk, RECORD_IDS, &body, &size, error);
 		if (rc == VIEW_ABSENT)
-			rc = store_view_corrupt(view, DB_IDS, from.data, from.size, error);
-		else if (!rc &&
-		         (walk.key.mv_size != 8 ||
-		          store_key_read_u32((const uint8_t *)walk.key.mv_data + 4) != first + have ||
-		          !store_ids_open(body, size, &segment) || segment.kind != cursor->snapshot->info.id_kind))
-			rc = store_walk_corrupt(&walk, error);
-		taken = rc ? 0 : add_segment(cursor, &segment, have, rows - have);
-		if (!rc && taken == 0)
-			rc = store_view_no_memory(view, error);
+			return store_view_corrupt(view, DB_IDS, from.data, from.size, error);
+		if (!rc && (begin != first + have || segment.kind != cursor->snapshot->info.id_kind))
+			return store_walk_corrupt(&walk, error);
+		if (rc)
+			return rc;
+		taken = cursor_add_segment(cursor, &segment, have, rows - have);
+		if (taken == 0)
+			return store_view_no_memory(view, error);
 	}
-	store_walk_close(&walk);
-	return rc;
+	return 0;
 }
 
 int
@@ -207,7 +204,7 @@ store_cursor_ids(struct store_cursor *cursor, size_t index, struct store_ids *id
 {
 	const struct store_run_info *info = &cursor->snapshot->info;
 	uint32_t first = (uint32_t)(index * STORE_CHUNK), chunk = 0, rows = 0;
-	int rc = find_chunk(cursor, index, &chunk, &rows, error);
+	int rc = cursor_find_chunk(cursor, index, &chunk, &rows, error);
 
 	if (rc)
 		return rc;
@@ -219,7 +216,7 @@ store_cursor_ids(struct store_cursor *cursor, size_t index, struct store_ids *id
 		return store_view_no_memory(&cursor->snapshot->view, error);
 	for (uint32_t row = 0; info->declared && row < rows; row++)
 		cursor->integers[row] = (uint64_t)chunk * STORE_CHUNK + row;
-	if (!info->declared && (rc = read_ids(cursor, first, rows, error)) != 0)
+	if (!info->declared && (rc = cursor_read_ids(cursor, first, rows, error)) != 0)
 		return rc;
 	*ids = (struct store_ids){.first = first, .rows = rows};
 	if (info->id_kind == STORE_ID_STR) {

@@ -222,7 +222,7 @@ void
 store_snapshot_detach(struct store_snapshot *snapshot)
 {
 	if (snapshot->store)
-		store_read_finish(snapshot->store, &snapshot->view);
+		store_read_finish(&snapshot->view);
 	store_overlay_free(&snapshot->overlay);
 	snapshot->overlay = (struct overlay){0};
 	snapshot->store = NULL;
@@ -235,7 +235,7 @@ store_snapshot_close(struct store_snapshot *snapshot)
 		return;
 	store_overlay_free(&snapshot->overlay);
 	if (snapshot->store)
-		store_read_finish(snapshot->store, &snapshot->view);
+		store_read_finish(&snapshot->view);
 	free(snapshot->labels);
 	free(snapshot->user_columns);
 	free(snapshot->epochs);

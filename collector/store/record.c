@@ -43,6 +43,15 @@ store_key_add_u64(struct store_key *key, uint64_t value)
 }
 
 struct store_key
+store_key_bytes(const void *data, size_t size)
+{
+	struct store_key key = {.size = 0};
+
+	store_key_add_bytes(&key, data, size);
+	return key;
+}
+
+struct store_key
 store_key_u32(uint32_t run)
 {
 	struct store_key key = {.size = 0};

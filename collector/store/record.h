@@ -16,7 +16,8 @@ struct store_key {
 	size_t size;
 };
 
-/* Each appends a big-endian number to the key and returns the key. */
+/* Keys of bytes, and of big-endian numbers; store_key_add_…() appends one to a key. */
+struct store_key store_key_bytes(const void *data, size_t size);
 struct store_key store_key_u32(uint32_t run);
 struct store_key store_key_u32_u32(uint32_t run, uint32_t second);
 void store_key_add_u8(struct store_key *key, uint8_t value);

@@ -26,8 +26,8 @@ struct verify {
 
 /* Reports a damaged record. `fault`: what is wrong with it, or "". */
 static void
-report(const struct verify *verify, const struct view *view, enum store_db db, const void *key, size_t size,
-       const char *fault)
+verify_report(const struct verify *verify, const struct view *view, enum store_db db, const void *key, size_t size,
+              const char *fault)
 {
 	char what[STORE_DESCRIPTION], line[STORE_DESCRIPTION + 112];
 
@@ -64,7 +64,7 @@ store_verify_record(enum store_db db, const MDB_val *key, const MDB_val *value)
 }
 
 static void
-show_progress(const struct verify *verify, const MDB_val *key)
+verify_show_progress(const struct verify *verify, const MDB_val *key)
 {
 	const uint8_t *bytes = key->mv_data;
 	uint64_t done = 0;
@@ -83,32 +83,29 @@ static int
 verify_piece(struct verify *verify, enum store_db db, size_t prefix, struct store_key *at, bool after, bool *more,
              struct portolan_error *error)
 {
-	struct view view = {0};
-	struct view_walk walk;
+	CLEANUP(store_read_finish) struct view view = {0};
+	CLEANUP(store_walk_close) struct view_walk walk = {0};
 	size_t bytes = 0, count = 0;
 	int rc = store_read_begin(verify->store, &view, error);
 
 	if (rc)
 		return rc;
-	rc = store_walk_open(&walk, &view, db, at, prefix, error);
-	for (*more = false; !rc && !*more && (rc = store_walk_next(&walk, error)) == 0;) {
+	store_walk_open(&walk, &view, db, at, prefix, error);
+	for (*more = false; !*more && (rc = store_walk_next(&walk, error)) == 0;) {
 		if (after && walk.key.mv_size == at->size && memcmp(walk.key.mv_data, at->data, at->size) == 0)
 			continue;
 		verify->records++;
 		if (!store_verify_record(db, &walk.key, &walk.value))
-			report(verify, &view, db, walk.key.mv_data, walk.key.mv_size, "");
+			verify_report(verify, &view, db, walk.key.mv_data, walk.key.mv_size, "");
 		bytes += walk.value.mv_size;
 		*more = ++count >= PIECE_RECORDS || bytes >= PIECE_BYTES;
 	}
 	if (*more) {
 		if (db == DB_COLUMNS)
-			show_progress(verify, &walk.key);
-		at->size = 0;
-		store_key_add_bytes(at, walk.key.mv_data, walk.key.mv_size < KEY_MAX ? walk.key.mv_size : KEY_MAX);
+			verify_show_progress(verify, &walk.key);
+		*at = store_key_bytes(walk.key.mv_data, walk.key.mv_size < KEY_MAX ? walk.key.mv_size : KEY_MAX);
 	}
-	store_walk_close(&walk);
-	store_read_finish(verify->store, &view);
-	return rc == VIEW_ABSENT ? 0 : rc;
+	return store_view_or_absent(rc);
 }
 
 /* Damage that LMDB notices itself ends the walk through this database only. */
@@ -140,7 +137,7 @@ verify_session_ids(struct verify *verify, const struct view *view, uint32_t sess
 		if (rc < 0 && rc != STORE_E_CORRUPT)
 			return rc;
 		if (rc == VIEW_ABSENT) {
-			report(verify, view, DB_SESSIONS, key.data, key.size, "");
+			verify_report(verify, view, DB_SESSIONS, key.data, key.size, "");
 			missing++;
 		}
 		if (rc)
@@ -150,7 +147,7 @@ verify_session_ids(struct verify *verify, const struct view *view, uint32_t sess
 		rc = store_view_read(view, DB_SESSION_IDS, &id, RECORD_SESSION_NUMBER, &number, sizeof(number), error);
 		verify->records++;
 		if (rc || number != i)
-			report(verify, view, DB_SESSIONS, key.data, key.size, ", which is not found by its id");
+			verify_report(verify, view, DB_SESSIONS, key.data, key.size, ", which is not found by its id");
 	}
 	return 0;
 }
@@ -180,7 +177,7 @@ verify_count(struct verify *verify, const struct view *view, const struct catalo
 		return rc == VIEW_ABSENT ? 0 : rc;
 	snprintf(fault, sizeof(fault), ", which has %llu of its %llu observations", (unsigned long long)present,
 	         (unsigned long long)epoch->record.observations);
-	report(verify, view, DB_EPOCHS, of_epoch.data, of_epoch.size, fault);
+	verify_report(verify, view, DB_EPOCHS, of_epoch.data, of_epoch.size, fault);
 	return 0;
 }
 
@@ -188,13 +185,12 @@ verify_count(struct verify *verify, const struct view *view, const struct catalo
 static int
 verify_counts(struct verify *verify, struct portolan_error *error)
 {
+	CLEANUP(store_read_finish) struct view view = {0};
 	struct run_state_record state;
-	struct view view = {0};
 	int rc = store_read_begin(verify->store, &view, error);
 
-	if (rc)
-		return rc;
-	rc = store_catalog_state(&view, verify->run, &state, error);
+	if (!rc)
+		rc = store_catalog_state(&view, verify->run, &state, error);
 	if (!rc) {
 		verify->chunks = store_chunks_of(state.rows);
 		rc = verify_session_ids(verify, &view, state.sessions, error);
@@ -203,8 +199,7 @@ verify_counts(struct verify *verify, struct portolan_error *error)
 		rc = store_catalog_epochs(&view, verify->run, &verify->epochs, &verify->epoch_count, error);
 	for (size_t i = 0; i < verify->epoch_count && !rc; i++)
 		rc = verify_count(verify, &view, &verify->epochs[i], error);
-	store_read_finish(verify->store, &view);
-	return rc == STORE_E_CORRUPT ? 0 : rc;
+	return rc == STORE_E_CORRUPT && view.txn ? 0 : rc;
 }
 
 int

@@ -179,22 +179,39 @@ store_walk_corrupt(const struct view_walk *walk, struct portolan_error *error)
 	return store_view_corrupt(walk->view, walk->db, walk->key.mv_data, walk->key.mv_size, error);
 }
 
+static int
+view_find(const struct view *view, enum store_db db, const struct store_key *key, MDB_val *value)
+{
+	MDB_val k = {.mv_data = (void *)key->data, .mv_size = key->size};
+	int rc;
+
+	lock_view(view);
+	rc = mdb_get(view->txn, view->environment->dbi[db], &k, value);
+	unlock_view(view);
+	return rc;
+}
+
+bool
+store_view_has(const struct view *view, enum store_db db, const struct store_key *key)
+{
+	MDB_val value;
+
+	return view_find(view, db, key, &value) == 0;
+}
+
 int
 store_view_get(const struct view *view, enum store_db db, const struct store_key *key, enum record_kind kind,
                const uint8_t **body, size_t *size, struct portolan_error *error)
 {
-	MDB_val k = {.mv_data = (void *)key->data, .mv_size = key->size}, v;
-	int rc;
+	MDB_val value;
+	int rc = view_find(view, db, key, &value);
 
-	lock_view(view);
-	rc = mdb_get(view->txn, view->environment->dbi[db], &k, &v);
-	unlock_view(view);
 	if (rc == MDB_NOTFOUND)
 		return VIEW_ABSENT;
 	if (rc)
 		return store_environment_error(view->environment, rc, "reading", error);
-	if (!store_record_open(v.mv_data, v.mv_size, kind, body, size) ||
-	    !store_record_belongs(v.mv_data, v.mv_size, key->data, key->size))
+	if (!store_record_open(value.mv_data, value.mv_size, kind, body, size) ||
+	    !store_record_belongs(value.mv_data, value.mv_size, key->data, key->size))
 		return store_view_corrupt(view, db, key->data, key->size, error);
 	return 0;
 }
@@ -224,7 +241,9 @@ store_walk_open(struct view_walk *walk, const struct view *view, enum store_db d
 	lock_view(view);
 	rc = mdb_cursor_open(view->txn, view->environment->dbi[db], &walk->cursor);
 	unlock_view(view);
-	return rc ? store_environment_error(view->environment, rc, "reading", error) : 0;
+	if (rc)
+		walk->failed = store_environment_error(view->environment, rc, "reading", error);
+	return walk->failed;
 }
 
 int
@@ -233,6 +252,8 @@ store_walk_next(struct view_walk *walk, struct portolan_error *error)
 	MDB_cursor_op op = walk->started ? MDB_NEXT : walk->from.size ? MDB_SET_RANGE : MDB_FIRST;
 	int rc;
 
+	if (walk->failed)
+		return walk->failed;
 	if (!walk->started)
 		walk->key = (MDB_val){.mv_data = walk->from.data, .mv_size = walk->from.size};
 	walk->started = true;

@@ -35,9 +35,8 @@ store_writer_load(struct store_writer *writer, uint32_t run, uint32_t session, s
 static struct store_key
 id_key(const uint8_t id[16], uint32_t run)
 {
-	struct store_key key = {.size = 0};
+	struct store_key key = store_key_bytes(id, 16);
 
-	store_key_add_bytes(&key, id, 16);
 	store_key_add_u32(&key, run);
 	return key;
 }
@@ -142,8 +141,8 @@ int
 store_writer_find_session(struct store_writer *writer, const uint8_t id[16], uint32_t *run, uint32_t *session,
                           struct portolan_error *error)
 {
-	struct store_key from = id_key(id, 0);
-	struct view_walk walk;
+	const struct store_key from = id_key(id, 0);
+	CLEANUP(store_walk_close) struct view_walk walk = {0};
 	const uint8_t *body;
 	bool found = false;
 	size_t size;
@@ -151,9 +150,7 @@ store_writer_find_session(struct store_writer *writer, const uint8_t id[16], uin
 
 	if (!rc)
 		rc = store_walk_open(&walk, &writer->view, DB_SESSION_IDS, &from, 16, error);
-	if (rc)
-		return rc;
-	while ((rc = store_walk_record(&walk, RECORD_SESSION_NUMBER, &body, &size, error)) == 0) {
+	while (!rc && (rc = store_walk_record(&walk, RECORD_SESSION_NUMBER, &body, &size, error)) == 0) {
 		uint32_t number =
 		        walk.key.mv_size == 20 ? store_key_read_u32((const uint8_t *)walk.key.mv_data + 16) : 0;
 		struct run_state_record state;
@@ -164,7 +161,6 @@ store_writer_find_session(struct store_writer *writer, const uint8_t id[16], uin
 		*session = load_u32(body);
 		found = true;
 	}
-	store_walk_close(&walk);
 	if (rc < 0)
 		return rc;
 	return found ? 0 : error_set(error, STORE_E_NO_RUN, "store '%s' does not know this session", writer->directory);
