@@ -25,11 +25,19 @@ store_key_log(uint32_t run, uint32_t epoch, uint64_t position)
 }
 
 struct store_key
-store_key_column(uint32_t run, uint32_t epoch, uint32_t chunk, uint8_t column)
+store_key_chunk(uint32_t run, uint32_t epoch, uint32_t chunk)
 {
 	struct store_key key = store_key_u32_u32(run, epoch);
 
 	store_key_add_u32(&key, chunk);
+	return key;
+}
+
+struct store_key
+store_key_column(uint32_t run, uint32_t epoch, uint32_t chunk, uint8_t column)
+{
+	struct store_key key = store_key_chunk(run, epoch, chunk);
+
 	store_key_add_u8(&key, column);
 	return key;
 }
@@ -147,10 +155,9 @@ store_catalog_info(const struct view *view, uint32_t run, struct store_run_info 
 	struct run_identity_record identity;
 	struct run_state_record state;
 	const uint8_t *texts;
-	int rc = store_catalog_state(view, run, &state, error);
+	int rc = store_catalog_state(view, run, &state, error)
+	                 ?: store_catalog_identity(view, run, &identity, &texts, error);
 
-	if (!rc)
-		rc = store_catalog_identity(view, run, &identity, &texts, error);
 	if (rc)
 		return rc;
 	(void)store_view_read(view, DB_RUN, &key, RECORD_COUNTERS, &counters, sizeof(counters), NULL);
@@ -378,11 +385,10 @@ int
 store_catalog_next_chunk(const struct view *view, uint32_t run, uint32_t epoch, uint32_t *chunk,
                          struct portolan_error *error)
 {
-	struct store_key from = store_key_u32_u32(run, epoch);
+	const struct store_key from = store_key_chunk(run, epoch, *chunk);
 	CLEANUP(store_walk_close) struct view_walk walk = {0};
 	int rc;
 
-	store_key_add_u32(&from, *chunk);
 	store_walk_open(&walk, view, DB_COLUMNS, &from, 8, error);
 	rc = store_walk_next(&walk, error);
 	if (!rc && walk.key.mv_size >= 12)

@@ -12,6 +12,7 @@
 
 struct store_key store_key_run(uint32_t run, uint8_t part);
 struct store_key store_key_log(uint32_t run, uint32_t epoch, uint64_t position);
+struct store_key store_key_chunk(uint32_t run, uint32_t epoch, uint32_t chunk);
 struct store_key store_key_column(uint32_t run, uint32_t epoch, uint32_t chunk, uint8_t column);
 
 /* The number of a run by its name; VIEW_ABSENT: there is none. */

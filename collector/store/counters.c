@@ -54,10 +54,9 @@ store_counters(struct store *store, uint32_t run, struct store_counters *counter
 	struct store_key key = store_key_run(run, RUN_COUNTERS);
 	uint64_t numbers[COUNTERS_MOST];
 	size_t count;
-	int rc = store_read_begin(store, &view, error);
+	int rc = store_read_begin(store, &view, error)
+	                 ?: store_counters_read(&view, &key, RECORD_COUNTERS, numbers, &count, error);
 
-	if (!rc)
-		rc = store_counters_read(&view, &key, RECORD_COUNTERS, numbers, &count, error);
 	if (!rc)
 		memcpy(counters, numbers, sizeof(*counters));
 	return rc;

@@ -1,6 +1,9 @@
 /*
  * environment.h: the LMDB environment of a store and typed reads from it; private to the store.
  *
+ * Codes: 0 is success; STORE_E_… are negative; VIEW_ABSENT and a caller's own conditions are positive. So a() ?: b()
+ * calls b() only where a() succeeded, and is the first code that is not 0.
+ *
  * Threads: an environment may be shared. A view belongs to one thread at a time, unless it has a lock.
  */
 #ifndef STORE_ENVIRONMENT_H

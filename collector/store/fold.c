@@ -85,12 +85,10 @@ prepare(struct store_fold *fold, size_t memory, struct portolan_error *error)
 	struct run_state_record state;
 	struct store_run_info info;
 	struct epoch_record epoch;
-	int rc = store_catalog_state(view, fold->run, &state, error);
+	int rc = store_catalog_state(view, fold->run, &state, error)
+	         ?: store_catalog_info(view, fold->run, &info, error)
+	         ?: store_catalog_epoch(view, fold->run, fold->epoch, &epoch, error);
 
-	if (!rc)
-		rc = store_catalog_info(view, fold->run, &info, error);
-	if (!rc)
-		rc = store_catalog_epoch(view, fold->run, fold->epoch, &epoch, error);
 	if (rc)
 		return rc;
 	memcpy(fold->name, info.name, sizeof(fold->name));
@@ -201,10 +199,9 @@ put_counts(struct store_fold *fold, bool finished, struct portolan_error *error)
 	const struct store_counters more = {.returned = counts->merged.returned};
 	struct run_state_record state;
 	struct epoch_record epoch;
-	int rc = store_catalog_epoch(&writer->view, fold->run, fold->epoch, &epoch, error);
+	int rc = store_catalog_epoch(&writer->view, fold->run, fold->epoch, &epoch, error)
+	                 ?: store_catalog_state(&writer->view, fold->run, &state, error);
 
-	if (!rc)
-		rc = store_catalog_state(&writer->view, fold->run, &state, error);
 	if (rc)
 		return rc;
 	epoch.log_rows -= counts->kept + counts->merged.replaced;
@@ -219,11 +216,9 @@ put_counts(struct store_fold *fold, bool finished, struct portolan_error *error)
 	state.replaced += counts->merged.replaced;
 	state.changed_labels += counts->merged.relabelled;
 	state.examples += state.declared ? counts->merged.seen : 0;
-	rc = store_writer_put(writer, DB_EPOCHS, &key, RECORD_EPOCH, &epoch, sizeof(epoch), error);
-	if (!rc)
-		rc = store_writer_put_state(writer, fold->run, &state, error);
-	if (!rc)
-		rc = put_sessions(fold, error);
+	rc = store_writer_put(writer, DB_EPOCHS, &key, RECORD_EPOCH, &epoch, sizeof(epoch), error)
+	     ?: store_writer_put_state(writer, fold->run, &state, error)
+	     ?: put_sessions(fold, error);
 	if (!rc && counts->merged.returned)
 		rc = store_writer_count(writer, fold->run, &more, error);
 	if (!rc && finished)
@@ -364,10 +359,8 @@ int
 store_fold_step(struct store_fold *fold, bool *done, struct portolan_error *error)
 {
 	bool at_end;
-	int rc = store_fold_advance(fold, &at_end, error);
+	int rc = store_fold_advance(fold, &at_end, error) ?: store_writer_commit(fold->writer, error);
 
-	if (!rc)
-		rc = store_writer_commit(fold->writer, error);
 	if (!rc)
 		*done = at_end;
 	return rc;

@@ -236,9 +236,7 @@ store_fold_fill(struct store_fold *fold, struct portolan_error *error)
 			work += 64;
 			continue;
 		}
-		rc = fold_open_batch(fold, &walk, &batch, error);
-		if (!rc)
-			rc = fold_merge_batch(fold, &batch, error);
+		rc = fold_open_batch(fold, &walk, &batch, error) ?: fold_merge_batch(fold, &batch, error);
 		if (rc)
 			return rc;
 		work += walk.value.mv_size;

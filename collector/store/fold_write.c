@@ -154,27 +154,14 @@ write_column(struct store_writer *writer, const struct chunk_place *place, unsig
 	return 0;
 }
 
-/* Deletes columns that the chunk had and does not have any more. */
-static int
-remove_records(struct store_writer *writer, const struct chunk_place *place, struct portolan_error *error)
-{
-	struct store_key from = store_key_column(place->run, place->epoch, place->chunk, 0);
-	struct view_walk walk;
-	int rc = store_walk_open(&walk, &writer->view, DB_COLUMNS, &from, from.size - 1, error);
-
-	while (!rc && (rc = store_walk_next(&walk, error)) == 0)
-		rc = store_walk_delete(&walk, error);
-	store_walk_close(&walk);
-	return rc == VIEW_ABSENT ? 0 : rc;
-}
-
 int
 store_chunk_write(struct store_writer *writer, const struct chunk_place *place, const struct merge_chunk *chunk,
                   struct portolan_error *error)
 {
 	const uint64_t *observed_words = chunk->present[STORE_GOLD_PROB];
 	struct packed observed = describe(observed_words, chunk->rows);
-	int rc = chunk->stored ? remove_records(writer, place, error) : 0;
+	const struct store_key all = store_key_chunk(place->run, place->epoch, place->chunk);
+	int rc = chunk->stored ? store_writer_delete_all(writer, DB_COLUMNS, &all, error) : 0;
 
 	if (!rc)
 		rc = write_presence(writer, place, STORE_GOLD_PROB, &observed, chunk->merged, error);

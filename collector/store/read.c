@@ -55,9 +55,8 @@ store_read_begin(struct store *store, struct view *view, struct portolan_error *
 	pthread_mutex_lock(&store->lock);
 	rc = store_environment_begin_read(&store->environment, &view->txn);
 	if (rc == MDB_MAP_RESIZED && store->transactions == 0) {
-		rc = mdb_env_set_mapsize(store->environment.env, 0);
-		if (!rc)
-			rc = store_environment_begin_read(&store->environment, &view->txn);
+		rc = mdb_env_set_mapsize(store->environment.env, 0)
+		             ?: store_environment_begin_read(&store->environment, &view->txn);
 	}
 	if (rc)
 		view->txn = NULL;
@@ -120,10 +119,8 @@ store_runs(struct store *store, struct store_run_info **runs, size_t *count, str
 	CLEANUP(store_read_finish) struct view view = {0};
 	CLEANUP_FREE struct store_run_info *list = NULL;
 	size_t n = 0;
-	int rc = store_read_begin(store, &view, error);
+	int rc = store_read_begin(store, &view, error) ?: store_catalog_runs(&view, &list, &n, error);
 
-	if (!rc)
-		rc = store_catalog_runs(&view, &list, &n, error);
 	for (size_t i = 0; i < n && !rc; i++)
 		rc = read_run(&view, &list[i], error);
 	if (rc)
@@ -153,12 +150,10 @@ read_session(const struct view *view, uint32_t run, uint32_t number, struct stor
 	struct session_record record;
 	struct process_record process;
 	size_t count;
-	int rc = store_catalog_session(view, run, number, &record, error);
+	int rc = store_catalog_session(view, run, number, &record, error)
+	         ?: store_counters_read(view, &client, RECORD_CLIENT, numbers, &count, error)
+	         ?: store_process_read(view, run, number, &process, error);
 
-	if (!rc)
-		rc = store_counters_read(view, &client, RECORD_CLIENT, numbers, &count, error);
-	if (!rc)
-		rc = store_process_read(view, run, number, &process, error);
 	if (rc)
 		return rc;
 	*session = (struct store_session){.started = record.started,
@@ -184,10 +179,8 @@ store_sessions(struct store *store, uint32_t run, struct store_session **session
 	CLEANUP(store_read_finish) struct view view = {0};
 	CLEANUP_FREE struct store_session *list = NULL;
 	struct run_state_record state;
-	int rc = store_read_begin(store, &view, error);
+	int rc = store_read_begin(store, &view, error) ?: store_catalog_state(&view, run, &state, error);
 
-	if (!rc)
-		rc = store_catalog_state(&view, run, &state, error);
 	if (rc)
 		return rc;
 	list = calloc((size_t)state.sessions + 1, sizeof(*list));
@@ -212,10 +205,8 @@ store_epochs(struct store *store, uint32_t run, struct store_epoch **epochs, siz
 	CLEANUP_FREE struct catalog_epoch *stored = NULL;
 	struct store_epoch *list;
 	size_t n;
-	int rc = store_read_begin(store, &view, error);
+	int rc = store_read_begin(store, &view, error) ?: store_catalog_epochs(&view, run, &stored, &n, error);
 
-	if (!rc)
-		rc = store_catalog_epochs(&view, run, &stored, &n, error);
 	if (rc)
 		return rc;
 	list = calloc(n + 1, sizeof(*list));
@@ -299,5 +290,5 @@ store_find_run(struct store *store, const char *name, uint32_t *run, struct port
 	CLEANUP(store_read_finish) struct view view = {0};
 	int rc = store_read_begin(store, &view, error);
 
-	return rc ? rc : store_read_find(&view, name, run, error);
+	return rc ?: store_read_find(&view, name, run, error);
 }

@@ -73,10 +73,8 @@ store_count_run(const struct view *view, uint32_t run, struct store_run_info *in
 	struct catalog_epoch *epochs;
 	uint64_t most = 0, least = 0; /* observations; examples */
 	size_t count, cost = 0;
-	int rc = store_catalog_info(view, run, info, error);
+	int rc = store_catalog_info(view, run, info, error) ?: store_catalog_state(view, run, &state, error);
 
-	if (!rc)
-		rc = store_catalog_state(view, run, &state, error);
 	if (rc || state.log_rows == 0)
 		return rc;
 	rc = store_catalog_epochs(view, run, &epochs, &count, error);

@@ -130,10 +130,9 @@ store_cursor_epochs(struct store_cursor *cursor, size_t index, size_t from, size
 	struct store_block read = {
 	        .first = (uint32_t)(index * STORE_CHUNK), .epoch_count = count, .columns = cursor->values};
 	uint32_t chunk = 0;
-	int rc = cursor_find_chunk(cursor, index, &chunk, &read.rows, error);
+	int rc = cursor_find_chunk(cursor, index, &chunk, &read.rows, error)
+	                 ?: cursor_read_epochs(cursor, chunk, from, columns, &read, error);
 
-	if (!rc)
-		rc = cursor_read_epochs(cursor, chunk, from, columns, &read, error);
 	if (!rc)
 		*block = read;
 	return rc;

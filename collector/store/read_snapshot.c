@@ -105,17 +105,13 @@ read_run(struct store_snapshot *snapshot, uint32_t number, struct portolan_error
 {
 	const struct view *view = &snapshot->view;
 	struct run_state_record state;
-	int rc = store_catalog_info(view, number, &snapshot->info, error);
+	int rc = store_catalog_info(view, number, &snapshot->info, error)
+	         ?: store_catalog_state(view, number, &state, error)
+	         ?: store_catalog_labels(view, number, &snapshot->labels, &snapshot->label_count, error)
+	         ?: store_catalog_user_columns(view, number, &snapshot->user_column_count, &snapshot->user_columns,
+	                                       error)
+	         ?: store_catalog_order(view, number, state.sessions, &snapshot->order, error);
 
-	if (!rc)
-		rc = store_catalog_state(view, number, &state, error);
-	if (!rc)
-		rc = store_catalog_labels(view, number, &snapshot->labels, &snapshot->label_count, error);
-	if (!rc)
-		rc = store_catalog_user_columns(view, number, &snapshot->user_column_count, &snapshot->user_columns,
-		                                error);
-	if (!rc)
-		rc = store_catalog_order(view, number, state.sessions, &snapshot->order, error);
 	if (rc)
 		return rc;
 	snapshot->sessions = state.sessions;

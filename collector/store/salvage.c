@@ -155,11 +155,7 @@ store_salvage_open(const char *directory, struct store_salvage **salvage, struct
 		free(opened);
 		return error_set(error, STORE_E_MEMORY, "store '%s': out of memory", directory);
 	}
-	rc = lock_store(opened, error);
-	if (!rc)
-		rc = pages_open(directory, &opened->pages, error);
-	if (!rc)
-		rc = list_runs(opened, error);
+	rc = lock_store(opened, error) ?: pages_open(directory, &opened->pages, error) ?: list_runs(opened, error);
 	if (rc)
 		store_salvage_close(opened);
 	else
@@ -209,7 +205,7 @@ store_salvage_prepare(struct store_salvage *salvage, struct store_writer *writer
 		rc = store_writer_put(writer, DB_META, &of_schema, RECORD_SCHEMA, &schema, sizeof(schema), error);
 	if (!rc)
 		rc = store_writer_put(writer, DB_META, &of_next, RECORD_RUN_NUMBER, &next, sizeof(next), error);
-	return rc ? rc : store_writer_commit(writer, error);
+	return rc ?: store_writer_commit(writer, error);
 }
 
 /* Stores a record of the run as it is; the run's state, which names nothing yet, and entries of the log that are
@@ -252,7 +248,7 @@ take_record(void *context, enum store_db db, const uint8_t *key, size_t key_size
 		rc = salvage_put_session_id(copy, key, value + RECORD_HEADER, error);
 	if (!rc && store_writer_pending(copy->writer) > SALVAGE_COMMIT_BYTES) {
 		rc = store_writer_commit(copy->writer, error);
-		rc = rc ? rc : store_writer_begin(copy->writer, error);
+		rc = rc ?: store_writer_begin(copy->writer, error);
 	}
 	return rc;
 }
@@ -271,10 +267,8 @@ static int
 copy_records(struct store_salvage *salvage, struct salvage_copy *copy, struct portolan_error *error)
 {
 	static const enum store_db of_run[] = {DB_RUN, DB_SESSIONS, DB_EPOCHS, DB_IDS, DB_LOG, DB_COLUMNS};
-	int rc = store_writer_begin(copy->writer, error);
+	int rc = store_writer_begin(copy->writer, error) ?: put_unnamed(copy, error);
 
-	if (!rc)
-		rc = put_unnamed(copy, error);
 	for (size_t i = 0; i < sizeof(of_run) / sizeof(of_run[0]) && !rc; i++) {
 		rc = pages_each(salvage->pages, of_run[i], copy->run, take_record, copy, error);
 		if (!pages_may_miss(salvage->pages, of_run[i], copy->run))
@@ -285,7 +279,7 @@ copy_records(struct store_salvage *salvage, struct salvage_copy *copy, struct po
 	}
 	if (!rc)
 		rc = salvage_mend_run(copy, error);
-	return rc ? rc : put_unnamed(copy, error);
+	return rc ?: put_unnamed(copy, error);
 }
 
 static int
@@ -295,9 +289,7 @@ remove_copy(const struct salvage_copy *copy, struct portolan_error *error)
 	int rc = store_writer_drop_unnamed(copy->writer, copy->run, error);
 
 	while (!rc && more) {
-		rc = store_writer_collect(copy->writer, &more, error);
-		if (!rc)
-			rc = store_writer_commit(copy->writer, error);
+		rc = store_writer_collect(copy->writer, &more, error) ?: store_writer_commit(copy->writer, error);
 	}
 	return rc;
 }
@@ -313,10 +305,8 @@ store_salvage_copy(struct store_salvage *salvage, struct store_writer *writer, c
                    struct store_salvage_report *report, struct portolan_error *error)
 {
 	struct salvage_copy copy = {.writer = writer, .run = run->number, .name = run->name};
-	int rc = copy_records(salvage, &copy, error);
+	int rc = copy_records(salvage, &copy, error) ?: salvage_read(&copy, false, report, error);
 
-	if (!rc)
-		rc = salvage_read(&copy, false, report, error);
 	report->left.records += copy.bad ? copy.bad : copy.mended;
 	report->whole = !rc && is_nothing(&report->left);
 	report->made = copy.run;
@@ -326,7 +316,7 @@ store_salvage_copy(struct store_salvage *salvage, struct store_writer *writer, c
 	if (!rc)
 		rc = salvage_read(&copy, true, report, error);
 	report->made = copy.again;
-	return rc ? rc : remove_copy(&copy, error);
+	return rc ?: remove_copy(&copy, error);
 }
 
 int
@@ -336,12 +326,11 @@ store_salvage_name(struct store_writer *writer, const char *name, const struct s
 	struct store_key key = {.size = 0};
 	struct run_state_record state;
 	uint32_t other;
-	int rc = store_writer_begin(writer, error);
+	int rc = store_writer_begin(writer, error)
+	                 ?: store_catalog_find(&writer->view, name, strlen(name), &other, error);
 
-	if (!rc)
-		rc = store_catalog_find(&writer->view, name, strlen(name), &other, error);
 	if (rc != VIEW_ABSENT)
-		return rc ? rc : error_set(error, STORE_E_EXISTS, "another run has the name '%s'", name);
+		return rc ?: error_set(error, STORE_E_EXISTS, "another run has the name '%s'", name);
 	store_key_add_bytes(&key, name, strlen(name));
 	rc = store_catalog_state(&writer->view, report->made, &state, error);
 	state.state = report->state;
@@ -350,5 +339,5 @@ store_salvage_name(struct store_writer *writer, const char *name, const struct s
 		                      error);
 	if (!rc)
 		rc = store_writer_put_state(writer, report->made, &state, error);
-	return rc ? rc : store_writer_commit(writer, error);
+	return rc ?: store_writer_commit(writer, error);
 }

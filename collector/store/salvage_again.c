@@ -104,7 +104,7 @@ salvage_again_begin(struct salvage_copy *copy, struct salvage_again **again, str
 		return store_view_no_memory(&copy->writer->view, error);
 	rc = make_run(begun, error);
 	copy->again = begun->run;
-	return rc ? rc : make_sessions(begun, error);
+	return rc ?: make_sessions(begun, error);
 }
 
 void
@@ -269,11 +269,9 @@ keep_sessions(const struct salvage_again *again, struct portolan_error *error)
 
 		store_key_add_u32(&client, i);
 		rc = store_view_read(&copy->writer->view, DB_SESSIONS, &key, RECORD_SESSION, &session, sizeof(session),
-		                     error);
-		if (!rc)
-			rc = store_writer_put_session(copy->writer, again->run, i, &session, error);
-		if (!rc)
-			rc = keep_part(again, client, RECORD_CLIENT, error);
+		                     error)
+		     ?: store_writer_put_session(copy->writer, again->run, i, &session, error)
+		     ?: keep_part(again, client, RECORD_CLIENT, error);
 	}
 	return rc;
 }
@@ -296,7 +294,7 @@ fold_all(struct salvage_again *again, struct portolan_error *error)
 		while (!rc && !done)
 			rc = store_fold_step(fold, &done, error);
 		store_fold_free(fold);
-		rc = rc ? rc : store_writer_collect(writer, &more, error);
+		rc = rc ?: store_writer_collect(writer, &more, error);
 	}
 	return rc;
 }
@@ -307,20 +305,14 @@ salvage_again_finish(struct salvage_again *again, const struct store_left *left,
 	const struct store_counters more = {.left = *left};
 	const struct salvage_copy *copy = again->copy;
 	struct run_state_record state;
-	int rc = fold_all(again, error);
+	int rc = fold_all(again, error)
+	         ?: store_writer_begin(copy->writer, error)
+	         ?: keep_part(again, store_key_run(copy->run, RUN_IDENTITY), RECORD_RUN_IDENTITY, error)
+	         ?: keep_part(again, store_key_run(copy->run, RUN_COUNTERS), RECORD_COUNTERS, error)
+	         ?: store_writer_count(copy->writer, again->run, &more, error)
+	         ?: keep_sessions(again, error)
+	         ?: store_catalog_state(&copy->writer->view, again->run, &state, error);
 
-	if (!rc)
-		rc = store_writer_begin(copy->writer, error);
-	if (!rc)
-		rc = keep_part(again, store_key_run(copy->run, RUN_IDENTITY), RECORD_RUN_IDENTITY, error);
-	if (!rc)
-		rc = keep_part(again, store_key_run(copy->run, RUN_COUNTERS), RECORD_COUNTERS, error);
-	if (!rc)
-		rc = store_writer_count(copy->writer, again->run, &more, error);
-	if (!rc)
-		rc = keep_sessions(again, error);
-	if (!rc)
-		rc = store_catalog_state(&copy->writer->view, again->run, &state, error);
 	if (rc)
 		return rc;
 	state.replaced = copy->state.replaced;

@@ -45,9 +45,8 @@ mend_sessions(struct salvage_copy *copy, struct portolan_error *error)
 		copy->mended = true;
 		memcpy(session.id, &copy->run, 4);
 		memcpy(session.id + 4, &expected, 4);
-		rc = store_writer_put_session(copy->writer, copy->run, expected, &session, error);
-		if (!rc)
-			rc = salvage_put_session_id(copy, key.data, session.id, error);
+		rc = store_writer_put_session(copy->writer, copy->run, expected, &session, error)
+		             ?: salvage_put_session_id(copy, key.data, session.id, error);
 	}
 	return rc;
 }
@@ -97,9 +96,8 @@ static bool
 has_part(const struct salvage_copy *copy, uint8_t part)
 {
 	struct store_key key = store_key_run(copy->run, part);
-	MDB_val k = {.mv_data = key.data, .mv_size = key.size}, v;
 
-	return mdb_get(copy->writer->view.txn, copy->writer->environment.dbi[DB_RUN], &k, &v) == 0;
+	return store_view_has(&copy->writer->view, DB_RUN, &key);
 }
 
 int
@@ -140,7 +138,7 @@ find_epoch(const struct salvage_copy *copy, uint32_t from, uint32_t *epoch, stru
 		struct view_walk walk;
 
 		rc = store_walk_open(&walk, &copy->writer->view, of_epochs[i], &start, 4, error);
-		rc = rc ? rc : store_walk_next(&walk, error);
+		rc = rc ?: store_walk_next(&walk, error);
 		if (!rc && walk.key.mv_size >= 8) {
 			const uint32_t found = store_key_read_u32((const uint8_t *)walk.key.mv_data + 4);
 

@@ -48,7 +48,7 @@ open_transaction(struct reading *reading, struct portolan_error *error)
 		return store_environment_error(&copy->writer->environment, rc, "reading", error);
 	snapshot->view.environment = &copy->writer->environment;
 	rc = store_catalog_order(&snapshot->view, copy->run, copy->state.sessions, &snapshot->order, error);
-	return rc ? rc : store_overlay_build(&snapshot->view, &request, &snapshot->overlay, error);
+	return rc ?: store_overlay_build(&snapshot->view, &request, &snapshot->overlay, error);
 }
 
 static void
@@ -114,30 +114,29 @@ read_ids(struct reading *reading, uint32_t chunk, uint32_t rows, struct portolan
 static bool
 has_column(const struct reading *reading, uint32_t epoch, uint32_t chunk, unsigned column)
 {
-	struct store_key key = store_key_column(reading->copy->run, epoch, chunk, (uint8_t)column);
-	MDB_val k = {.mv_data = key.data, .mv_size = key.size}, v;
+	const struct store_key key = store_key_column(reading->copy->run, epoch, chunk, (uint8_t)column);
 
-	return mdb_get(reading->snapshot.view.txn, reading->copy->writer->environment.dbi[DB_COLUMNS], &k, &v) == 0;
+	return store_view_has(&reading->snapshot.view, DB_COLUMNS, &key);
 }
 
-/* Removes the records of a chunk that belong to a column, or (STORE_COLUMN_MAX) all. */
+/* Removes what of a chunk cannot be read: these columns, with their presences, or all of it. */
 static int
-remove_column(const struct reading *reading, uint32_t epoch, uint32_t chunk, unsigned column,
-              struct portolan_error *error)
+remove_columns(const struct reading *reading, uint32_t epoch, uint32_t chunk, bool all, uint64_t columns,
+               struct portolan_error *error)
 {
+	const struct store_key whole = store_key_chunk(reading->copy->run, epoch, chunk);
 	struct store_writer *writer = reading->copy->writer;
 	int rc = store_writer_begin(writer, error);
 
-	for (unsigned c = 0; c < STORE_COLUMN_MAX && !rc; c++) {
-		struct store_key value = store_key_column(reading->copy->run, epoch, chunk, (uint8_t)c);
-		struct store_key presence =
-		        store_key_column(reading->copy->run, epoch, chunk, (uint8_t)(c | STORE_PRESENCE));
+	if (!rc && all)
+		return store_writer_delete_all(writer, DB_COLUMNS, &whole, error);
+	for (; columns && !rc; columns &= columns - 1) {
+		struct store_key value = whole, presence = whole;
 
-		if (column != STORE_COLUMN_MAX && column != c)
-			continue;
-		rc = store_writer_delete(writer, DB_COLUMNS, &value, error);
-		if (!rc)
-			rc = store_writer_delete(writer, DB_COLUMNS, &presence, error);
+		store_key_add_u8(&value, (uint8_t)mask_first(columns));
+		store_key_add_u8(&presence, (uint8_t)(mask_first(columns) | STORE_PRESENCE));
+		rc = store_writer_delete(writer, DB_COLUMNS, &value, error)
+		             ?: store_writer_delete(writer, DB_COLUMNS, &presence, error);
 	}
 	return rc;
 }
@@ -171,13 +170,7 @@ load_chunk(struct reading *reading, uint32_t epoch, uint32_t chunk, uint64_t col
 		return error_set(error, rc, "store '%s': run '%s', epoch %u cannot be read",
 		                 reading->copy->writer->directory, reading->copy->name, epoch);
 	*lacks = !any || (observed && !bad) ? LACKS_NOTHING : !observed || bad & needed ? LACKS_ALL : LACKS_COLUMNS;
-	if (*lacks == LACKS_NOTHING)
-		return 0;
-	if (*lacks == LACKS_ALL)
-		return remove_column(reading, epoch, chunk, STORE_COLUMN_MAX, error);
-	for (rc = 0; bad && !rc; bad &= bad - 1)
-		rc = remove_column(reading, epoch, chunk, mask_first(bad), error);
-	return rc;
+	return *lacks == LACKS_NOTHING ? 0 : remove_columns(reading, epoch, chunk, *lacks == LACKS_ALL, bad, error);
 }
 
 /* The number of observations of a chunk that are stored in columns. */
@@ -252,10 +245,9 @@ read_chunk(struct reading *reading, uint32_t chunk, struct portolan_error *error
 	const bool keeps = copy->state.declared || copy->state.columns & STORE_COLUMN_BIT(STORE_GOLD);
 	uint64_t seen[STORE_CHUNK_WORDS] = {0}, examples = 0, stored = 0;
 	enum lack lacks = LACKS_NOTHING;
-	int rc = read_ids(reading, chunk, rows, error);
+	int rc = read_ids(reading, chunk, rows, error)
+	                 ?: load_chunk(reading, STORE_EPOCH_RUN, chunk, of_examples, &reading->examples, &lacks, error);
 
-	if (!rc)
-		rc = load_chunk(reading, STORE_EPOCH_RUN, chunk, of_examples, &reading->examples, &lacks, error);
 	for (size_t e = 0; e < reading->epoch_count && !rc; e++) {
 		stored += count_stored(reading, reading->epochs[e].stored.epoch, chunk);
 		rc = read_epoch(reading, e, chunk, seen, error);
@@ -321,20 +313,18 @@ commit_between(struct reading *reading, struct portolan_error *error)
 
 	close_transaction(reading);
 	rc = store_writer_commit(reading->copy->writer, error);
-	rc = rc ? rc : store_writer_begin(reading->copy->writer, error);
-	return rc ? rc : open_transaction(reading, error);
+	rc = rc ?: store_writer_begin(reading->copy->writer, error);
+	return rc ?: open_transaction(reading, error);
 }
 
 static int
 read_all(struct reading *reading, struct portolan_error *error)
 {
 	struct salvage_copy *copy = reading->copy;
-	int rc = store_writer_commit(copy->writer, error);
+	int rc = store_writer_commit(copy->writer, error)
+	         ?: store_writer_begin(copy->writer, error)
+	         ?: open_transaction(reading, error);
 
-	if (!rc)
-		rc = store_writer_begin(copy->writer, error);
-	if (!rc)
-		rc = open_transaction(reading, error);
 	for (uint32_t chunk = 0; chunk < store_chunks_of(copy->state.rows) && !rc; chunk++) {
 		rc = read_chunk(reading, chunk, error);
 		if (!rc && store_writer_pending(copy->writer) > SALVAGE_COMMIT_BYTES)

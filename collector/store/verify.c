@@ -187,10 +187,9 @@ verify_counts(struct verify *verify, struct portolan_error *error)
 {
 	CLEANUP(store_read_finish) struct view view = {0};
 	struct run_state_record state;
-	int rc = store_read_begin(verify->store, &view, error);
+	int rc =
+	        store_read_begin(verify->store, &view, error) ?: store_catalog_state(&view, verify->run, &state, error);
 
-	if (!rc)
-		rc = store_catalog_state(&view, verify->run, &state, error);
 	if (!rc) {
 		verify->chunks = store_chunks_of(state.rows);
 		rc = verify_session_ids(verify, &view, state.sessions, error);

@@ -255,3 +255,15 @@ store_writer_delete(struct store_writer *writer, enum store_db db, const struct 
 
 	return rc == 0 || rc == MDB_NOTFOUND ? 0 : put_failed(writer, rc, error);
 }
+
+int
+store_writer_delete_all(struct store_writer *writer, enum store_db db, const struct store_key *prefix,
+                        struct portolan_error *error)
+{
+	CLEANUP(store_walk_close) struct view_walk walk = {0};
+	int rc = store_walk_open(&walk, &writer->view, db, prefix, prefix->size, error);
+
+	while (!rc && (rc = store_walk_next(&walk, error)) == 0)
+		rc = store_walk_delete(&walk, error);
+	return store_view_or_absent(rc);
+}

@@ -158,10 +158,9 @@ append_rows(struct store_writer *writer, uint32_t run, uint32_t session, const s
 	                                  .columns = resolved->columns,
 	                                  .first = first_of(writer->index, count)};
 	struct epoch_record epoch;
-	int rc = store_catalog_epoch(&writer->view, run, append->epoch, &epoch, error);
+	int rc = store_catalog_epoch(&writer->view, run, append->epoch, &epoch, error)
+	                 ?: put_batch(writer, run, append, resolved, &head, epoch.log_end, error);
 
-	if (!rc)
-		rc = put_batch(writer, run, append, resolved, &head, epoch.log_end, error);
 	if (rc)
 		return rc;
 	state->epochs += epoch.observations == 0 && epoch.log_rows == 0;
@@ -201,7 +200,7 @@ count_refused(struct store_writer *writer, uint32_t run, const uint64_t refusals
 
 	memcpy(counters.refused, refusals, STORE_REFUSALS * sizeof(*refusals));
 	rc = store_writer_count(writer, run, &counters, error);
-	return rc ? rc : store_writer_count(writer, 0, &counters, error);
+	return rc ?: store_writer_count(writer, 0, &counters, error);
 }
 
 int
@@ -244,9 +243,8 @@ store_writer_append(struct store_writer *writer, uint32_t run, uint32_t session,
 	record.observations += count;
 	record.refused += append->rows - count;
 	state.refused += append->rows - count;
-	rc = store_writer_put_state(writer, run, &state, error);
-	if (!rc)
-		rc = store_writer_put_session(writer, run, session, &record, error);
+	rc = store_writer_put_state(writer, run, &state, error)
+	             ?: store_writer_put_session(writer, run, session, &record, error);
 	if (!rc && count < append->rows)
 		rc = count_refused(writer, run, refusals, error);
 	if (rc)
@@ -274,7 +272,7 @@ store_writer_next_log(struct store_writer *writer, uint32_t run, uint64_t from, 
 	start = store_key_u32_u32(run, (uint32_t)from);
 	rc = store_walk_open(&walk, &writer->view, DB_EPOCHS, &start, 4, error);
 	do {
-		rc = rc ? rc : store_catalog_next_epoch(&walk, &number, &record, error);
+		rc = rc ?: store_catalog_next_epoch(&walk, &number, &record, error);
 	} while (!rc && number < to && record.log_rows == 0);
 	store_walk_close(&walk);
 	if (!rc && number < to)

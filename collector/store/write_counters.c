@@ -38,10 +38,9 @@ store_writer_count(struct store_writer *writer, uint32_t run, const struct store
 	struct store_key key = store_key_run(run, RUN_COUNTERS);
 	uint64_t numbers[COUNTERS_MOST];
 	size_t count, known = sizeof(*more) / sizeof(*numbers);
-	int rc = store_writer_begin(writer, error);
+	int rc = store_writer_begin(writer, error)
+	                 ?: store_counters_read(&writer->view, &key, RECORD_COUNTERS, numbers, &count, error);
 
-	if (!rc)
-		rc = store_counters_read(&writer->view, &key, RECORD_COUNTERS, numbers, &count, error);
 	if (rc)
 		return rc == STORE_E_CORRUPT ? 0 : rc;
 	store_counters_add((struct store_counters *)numbers, more);
@@ -57,10 +56,9 @@ store_writer_client(struct store_writer *writer, uint32_t run, uint32_t session,
 	uint64_t numbers[COUNTERS_MOST];
 	size_t count, known = sizeof(*client) / sizeof(*numbers);
 	struct store_client *stored = (struct store_client *)numbers;
-	int rc = store_writer_begin(writer, error);
+	int rc = store_writer_begin(writer, error)
+	                 ?: store_counters_read(&writer->view, &key, RECORD_CLIENT, numbers, &count, error);
 
-	if (!rc)
-		rc = store_counters_read(&writer->view, &key, RECORD_CLIENT, numbers, &count, error);
 	if (rc)
 		return rc == STORE_E_CORRUPT ? 0 : rc;
 	if (client->told)

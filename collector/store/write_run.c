@@ -156,19 +156,16 @@ store_writer_run(struct store_writer *writer, const struct store_run_request *re
 	struct store_run_info info;
 	enum join join;
 	uint32_t number;
-	int rc = check_request(request, error);
+	int rc = check_request(request, error)
+	         ?: store_writer_begin(writer, error)
+	         ?: store_catalog_find(&writer->view, request->name.data, request->name.size, &number, error);
 
-	if (!rc)
-		rc = store_writer_begin(writer, error);
-	if (!rc)
-		rc = store_catalog_find(&writer->view, request->name.data, request->name.size, &number, error);
 	if (rc == VIEW_ABSENT)
 		return create(writer, request, run, error);
 	if (rc)
 		return rc;
-	rc = store_catalog_info(&writer->view, number, &info, error);
-	if (!rc)
-		rc = store_join(writer, &info, request, &join, error);
+	rc = store_catalog_info(&writer->view, number, &info, error)
+	             ?: store_join(writer, &info, request, &join, error);
 	if (rc == STORE_E_CORRUPT && request->overwrite && !request->late) { /* no session can join it any more */
 		join = request->whole ? JOIN_BESIDE : JOIN_REPLACES;
 		rc = 0;
@@ -192,7 +189,7 @@ store_writer_run(struct store_writer *writer, const struct store_run_request *re
 		                 info.name);
 	if (join == JOIN_REPLACES)
 		rc = store_writer_remove_run(writer, request->name, error);
-	return rc ? rc : create(writer, request, run, error);
+	return rc ?: create(writer, request, run, error);
 }
 
 /* store_writer_collect() deletes its records later. */
@@ -203,7 +200,7 @@ mark_removed(struct store_writer *writer, uint32_t run, struct run_state_record 
 
 	state->state = STORE_RUN_REMOVED;
 	rc = store_writer_put_state(writer, run, state, error);
-	return rc ? rc : store_writer_list_removal(writer, run, STORE_EPOCH_RUN, 0, error);
+	return rc ?: store_writer_list_removal(writer, run, STORE_EPOCH_RUN, 0, error);
 }
 
 int
@@ -212,10 +209,9 @@ store_writer_remove_run(struct store_writer *writer, struct store_text name, str
 	uint32_t run = 0;
 	struct run_state_record state;
 	struct store_key key = {.size = 0};
-	int rc = store_writer_begin(writer, error);
+	int rc = store_writer_begin(writer, error)
+	                 ?: store_catalog_find(&writer->view, name.data, name.size, &run, error);
 
-	if (!rc)
-		rc = store_catalog_find(&writer->view, name.data, name.size, &run, error);
 	if (rc == VIEW_ABSENT)
 		return error_set(error, STORE_E_NO_RUN, "no run '%.*s' in store '%s'; `portolan runs` lists them",
 		                 (int)name.size, name.data, writer->directory);
@@ -229,7 +225,7 @@ store_writer_remove_run(struct store_writer *writer, struct store_text name, str
 		return rc;
 	store_key_add_bytes(&key, name.data, name.size);
 	rc = store_writer_delete(writer, DB_RUNS, &key, error);
-	return rc ? rc : mark_removed(writer, run, &state, error);
+	return rc ?: mark_removed(writer, run, &state, error);
 }
 
 int
@@ -259,17 +255,15 @@ store_writer_publish(struct store_writer *writer, uint32_t run, struct portolan_
 	if (rc == 0 || rc == VIEW_ABSENT)
 		rc = put_name(writer, name, run, error);
 	state.state = STORE_RECORDING;
-	return rc ? rc : store_writer_put_state(writer, run, &state, error);
+	return rc ?: store_writer_put_state(writer, run, &state, error);
 }
 
 int
 store_writer_drop_unnamed(struct store_writer *writer, uint32_t run, struct portolan_error *error)
 {
 	struct run_state_record state;
-	int rc = store_writer_begin(writer, error);
+	int rc = store_writer_begin(writer, error) ?: store_catalog_state(&writer->view, run, &state, error);
 
-	if (!rc)
-		rc = store_catalog_state(&writer->view, run, &state, error);
 	if (rc || state.state != STORE_RUN_UNNAMED)
 		return rc == STORE_E_NO_RUN ? 0 : rc;
 	return mark_removed(writer, run, &state, error);
@@ -282,10 +276,8 @@ store_writer_drop_all_unnamed(struct store_writer *writer, struct portolan_error
 	struct store_key all = {.size = 0};
 	struct run_state_record state;
 	struct view_walk walk;
-	int rc = store_writer_begin(writer, error);
+	int rc = store_writer_begin(writer, error) ?: store_walk_open(&walk, &writer->view, DB_RUN, &all, 0, error);
 
-	if (!rc)
-		rc = store_walk_open(&walk, &writer->view, DB_RUN, &all, 0, error);
 	if (rc)
 		return rc;
 	while (!rc && (rc = store_walk_next(&walk, error)) == 0) {
@@ -306,7 +298,7 @@ store_writer_run_info(struct store_writer *writer, uint32_t run, struct store_ru
 {
 	int rc = store_writer_begin(writer, error);
 
-	return rc ? rc : store_catalog_info(&writer->view, run, info, error);
+	return rc ?: store_catalog_info(&writer->view, run, info, error);
 }
 
 int
@@ -314,10 +306,8 @@ store_writer_set_state(struct store_writer *writer, uint32_t run, enum store_sta
                        struct portolan_error *error)
 {
 	struct run_state_record state;
-	int rc = store_writer_begin(writer, error);
+	int rc = store_writer_begin(writer, error) ?: store_catalog_state(&writer->view, run, &state, error);
 
-	if (!rc)
-		rc = store_catalog_state(&writer->view, run, &state, error);
 	if (rc || state.state == (uint32_t)new_state || state.state == STORE_RUN_UNNAMED)
 		return rc;
 	state.state = (uint32_t)new_state;
@@ -339,7 +329,7 @@ visit_run(struct store_writer *writer, const struct store_run_info *run, const s
 		return store_view_corrupt(&writer->view, DB_RUNS, key.data, key.size, error);
 	}
 	rc = store_catalog_state(&writer->view, run->number, &state, error);
-	return rc ? rc : each->run(each->context, run->number, state.sessions, error);
+	return rc ?: each->run(each->context, run->number, state.sessions, error);
 }
 
 /* The runs are listed first, so that run() may change the store. */
@@ -348,10 +338,8 @@ store_writer_each_run(struct store_writer *writer, const struct store_each *each
 {
 	struct store_run_info *runs = NULL;
 	size_t count = 0;
-	int rc = store_writer_begin(writer, error);
+	int rc = store_writer_begin(writer, error) ?: store_catalog_runs(&writer->view, &runs, &count, error);
 
-	if (!rc)
-		rc = store_catalog_runs(&writer->view, &runs, &count, error);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < count && !rc; i++) {

@@ -45,10 +45,8 @@ int
 store_writer_started(struct store_writer *writer, uint32_t run, uint64_t *started, struct portolan_error *error)
 {
 	struct survey survey;
-	int rc = store_writer_begin(writer, error);
+	int rc = store_writer_begin(writer, error) ?: store_survey(writer, run, 0, &survey, error);
 
-	if (!rc)
-		rc = store_survey(writer, run, 0, &survey, error);
 	if (!rc && survey.newest >= *started)
 		*started = survey.newest + 1;
 	return rc;
@@ -75,10 +73,8 @@ store_writer_session(struct store_writer *writer, uint32_t run, const struct sto
 	struct process_record process = {.process = request->process};
 	struct run_state_record state;
 	uint32_t number;
-	int rc = store_writer_begin(writer, error);
+	int rc = store_writer_begin(writer, error) ?: store_catalog_state(&writer->view, run, &state, error);
 
-	if (!rc)
-		rc = store_catalog_state(&writer->view, run, &state, error);
 	if (rc)
 		return rc;
 	rc = store_view_read(&writer->view, DB_SESSION_IDS, &key, RECORD_SESSION_NUMBER, &number, sizeof(number),
@@ -88,12 +84,10 @@ store_writer_session(struct store_writer *writer, uint32_t run, const struct sto
 		memcpy(record.id, request->id, sizeof(record.id));
 		record.asked = (uint16_t)((request->resume ? SESSION_RESUME : 0) |
 		                          (request->overwrite ? SESSION_OVERWRITE : 0));
-		rc = store_writer_put_state(writer, run, &state, error);
-		if (!rc)
-			rc = store_writer_put_session(writer, run, number, &record, error);
-		if (!rc)
-			rc = store_writer_put(writer, DB_SESSION_IDS, &key, RECORD_SESSION_NUMBER, &number,
-			                      sizeof(number), error);
+		rc = store_writer_put_state(writer, run, &state, error)
+		     ?: store_writer_put_session(writer, run, number, &record, error)
+		     ?: store_writer_put(writer, DB_SESSION_IDS, &key, RECORD_SESSION_NUMBER, &number, sizeof(number),
+		                         error);
 		if (request->host.size)
 			memcpy(process.host, request->host.data,
 			       request->host.size < STORE_HOST ? request->host.size : STORE_HOST);
@@ -110,10 +104,8 @@ store_writer_process(struct store_writer *writer, uint32_t run, uint32_t session
                      struct portolan_error *error)
 {
 	struct process_record record;
-	int rc = store_writer_begin(writer, error);
+	int rc = store_writer_begin(writer, error) ?: store_process_read(&writer->view, run, session, &record, error);
 
-	if (!rc)
-		rc = store_process_read(&writer->view, run, session, &record, error);
 	if (rc)
 		return rc;
 	*process = (struct store_process){.process = record.process};
@@ -126,10 +118,8 @@ store_writer_beside(struct store_writer *writer, uint32_t run, uint32_t session,
                     struct portolan_error *error)
 {
 	struct process_record record;
-	int rc = store_writer_begin(writer, error);
+	int rc = store_writer_begin(writer, error) ?: store_process_read(&writer->view, run, session, &record, error);
 
-	if (!rc)
-		rc = store_process_read(&writer->view, run, session, &record, error);
 	if (rc || record.beside)
 		return rc;
 	record.beside = other + 1;
@@ -146,10 +136,9 @@ store_writer_find_session(struct store_writer *writer, const uint8_t id[16], uin
 	const uint8_t *body;
 	bool found = false;
 	size_t size;
-	int rc = store_writer_begin(writer, error);
+	int rc = store_writer_begin(writer, error)
+	                 ?: store_walk_open(&walk, &writer->view, DB_SESSION_IDS, &from, 16, error);
 
-	if (!rc)
-		rc = store_walk_open(&walk, &writer->view, DB_SESSION_IDS, &from, 16, error);
 	while (!rc && (rc = store_walk_record(&walk, RECORD_SESSION_NUMBER, &body, &size, error)) == 0) {
 		uint32_t number =
 		        walk.key.mv_size == 20 ? store_key_read_u32((const uint8_t *)walk.key.mv_data + 16) : 0;

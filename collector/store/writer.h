@@ -52,6 +52,9 @@ int store_writer_put(struct store_writer *writer, enum store_db db, const struct
                      const void *body, size_t size, struct portolan_error *error);
 int store_writer_delete(struct store_writer *writer, enum store_db db, const struct store_key *key,
                         struct portolan_error *error); /* absent: 0 */
+/* Deletes all records whose keys begin with this one. */
+int store_writer_delete_all(struct store_writer *writer, enum store_db db, const struct store_key *prefix,
+                            struct portolan_error *error);
 
 int store_writer_put_state(struct store_writer *writer, uint32_t run, const struct run_state_record *state,
                            struct portolan_error *error);
