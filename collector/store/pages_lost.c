@@ -1,0 +1,86 @@
+/*
+ * pages_lost.c: finds the leaves below lost branches of a damaged data.mdb.
+ *
+ * They are still in the file: they are the pages that no tree reaches and that the list of free pages does not name.
+ * Without that list they are not looked for, since a free page may hold a record of an earlier time.
+ */
+#include "pages_parts.h"
+
+/* Marks the pages that one entry of the list of free pages names: how many, then which. */
+static bool
+pages_mark_free_list(struct pages *pages, const uint8_t *value, size_t size)
+{
+	const uint64_t count = size >= 8 ? load_u64(value) : UINT64_MAX;
+
+	if (count >= size / 8)
+		return false;
+	for (uint64_t i = 1; i <= count; i++) {
+		const uint64_t number = load_u64(value + 8 * i);
+
+		if (number > pages->last)
+			return false;
+		pages->roles[number] |= ROLE_FREE;
+	}
+	return true;
+}
+
+/* DB_META stands in for the list, and is walked anew afterwards. */
+bool
+pages_mark_free(struct pages *pages, const struct tree *tree)
+{
+	const struct leaves *leaves = &pages->leaves[DB_META];
+	bool whole = true;
+
+	if (tree->root != NO_ROOT)
+		pages_walk_tree(pages, DB_META, tree->root, 0, 0, UINT32_MAX);
+	whole = pages->lost[DB_META].count == 0 && pages->found[DB_META] == tree->entries;
+	for (size_t i = 0; i < leaves->count && whole; i++) {
+		struct node node;
+
+		whole = pages_read_page(pages, leaves->list[i].page, PAGE_LEAF, pages->page);
+		for (unsigned n = 0; whole && pages_next_node(pages, &n, &node);) {
+			const uint8_t *value = pages_read_value(pages, &node);
+
+			whole = value && pages_mark_free_list(pages, value, node.size);
+		}
+	}
+	pages_forget_leaves(pages, DB_META);
+	return whole;
+}
+
+/* The database that has records of this kind; DB_META: none in which leaves are looked for. */
+static enum store_db
+pages_database_of(const uint8_t *record, size_t size)
+{
+	static const struct {
+		uint8_t kind;
+		enum store_db db;
+	} kinds[] = {{RECORD_RUN_STATE, DB_RUN},   {RECORD_RUN_IDENTITY, DB_RUN}, {RECORD_COUNTERS, DB_RUN},
+	             {RECORD_CLIENT, DB_RUN},      {RECORD_LABELS, DB_RUN},       {RECORD_USER_COLUMNS, DB_RUN},
+	             {RECORD_RUN_NUMBER, DB_RUNS}, {RECORD_SESSION, DB_SESSIONS}, {RECORD_IDS, DB_IDS},
+	             {RECORD_BATCH, DB_LOG},       {RECORD_EPOCH, DB_EPOCHS},     {RECORD_COLUMN, DB_COLUMNS},
+	             {RECORD_PRESENCE, DB_COLUMNS}};
+
+	for (size_t i = 0; size && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (kinds[i].kind == record[0])
+			return kinds[i].db;
+	return DB_META;
+}
+
+void
+pages_find_orphans(struct pages *pages)
+{
+	for (uint64_t number = 2; number <= pages->last && number < pages->count; number++) {
+		enum store_db db = DB_META;
+		const uint8_t *value;
+		struct node node;
+
+		if (pages->roles[number] || !pages_read_page(pages, number, PAGE_LEAF, pages->page))
+			continue;
+		for (unsigned i = 0; db == DB_META && pages_next_node(pages, &i, &node);)
+			if ((value = pages_read_value(pages, &node)))
+				db = pages_database_of(value, node.size);
+		if (db != DB_META && pages->lost[db].count)
+			pages_add_leaf(pages, db, number, pages->page, 0, UINT32_MAX, true);
+	}
+}
