@@ -1,5 +1,6 @@
 /*
- * factor.c: written for this one use, because a library for it would start its threads in every command of the program.
+ * factor.c: factors, inverses and eigenvalues for the curvature, without a library: it would be another thing to install,
+ * for a part of the work that hardly takes time.
  *
  * Cholesky's method row by row, four columns at a time: all sums are dot products of rows, which lie one after another.
  */

@@ -1,6 +1,8 @@
 /*
  * kernels.c: one source for the loops (kernels_body.h), compiled for three kinds of processor; the best that this one
  * understands is chosen when the program runs.
+ *
+ * OpenBLAS in their place took 1.3 times as long with AVX-512 and 3.1 times with AVX2; ARCHITECTURE.md has the figures.
  */
 #include "kernels.h"
 
