@@ -268,7 +268,7 @@ def run_recording(report, programs, folder, repeats):
     record(store, "bench", EXAMPLES, 1)
     without, with_requests, with_pages, shares = [], [], [], []
     with served.serving(store, "bench") as server:
-        for turn in range(repeats + 1):
+        for _ in range(repeats + 1):
             without.append(record(store, "bench", EXAMPLES, RECORDED, overwrite=True))
             with replayed(server, 3):
                 with_requests.append(record(store, "bench", EXAMPLES, RECORDED, overwrite=True))

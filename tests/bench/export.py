@@ -13,7 +13,6 @@ import sys
 import threading
 import time
 
-import harness
 import ingest
 
 SIZES = {"integers": (10_000_000, 10), "texts, shuffled": (2_000_000, 3)}

@@ -149,7 +149,7 @@ def test_axes_stay_while_playing(served, page, x, y):
     one.next_picture()
     before = one.run(ticks)
     seen = []
-    for turn in range(2):
+    for _ in range(2):
         one.find("#epochs input[aria-label='Epoch']").send_keys(Keys.HOME)
         for epoch in range(1, 6):
             one.wait_for(epochs=f"0:{epoch}")

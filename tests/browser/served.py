@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
-import serving as portolan_serve  # noqa: E402
-import stores  # noqa: E402
+import serving as portolan_serve
+import stores
 
 PORTOLAN, MAKE_STORE = os.environ["PORTOLAN"], os.environ["MAKE_STORE"]
 N = 3000

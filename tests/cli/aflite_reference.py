@@ -15,7 +15,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.svm import SVC
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from run_select import MASK, Random  # noqa: E402
+from run_select import MASK, Random
 
 
 def training_set(seed, phase, number, left, size):

@@ -5,7 +5,6 @@ Each function takes the program, runs in the folder of run_cli.py's store, and a
 
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess

@@ -16,8 +16,8 @@ import time
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import aflite_reference as reference  # noqa: E402
-import stores  # noqa: E402
+import aflite_reference as reference
+import stores
 
 PORTOLAN, MAKER = (os.path.abspath(path) for path in sys.argv[1:3])
 SMALL = ("--partitions", "16", "--train-size", "150", "--slice", "40", "--target-size", "300")
@@ -347,7 +347,7 @@ def left_out():
             assert rows_of(done[mine]) == inside[rows_of(alone[theirs])].tolist()
         assert read(done[2]) == read(alone[2])
         with open(done[1], encoding="utf-8", newline="") as mine, open(alone[1], encoding="utf-8", newline="") as theirs:
-            assert [row for row in csv.reader(mine)][1:] == [[str(inside[int(row[0])]), *row[1:]] for row in list(csv.reader(theirs))[1:]]
+            assert list(csv.reader(mine))[1:] == [[str(inside[int(row[0])]), *row[1:]] for row in list(csv.reader(theirs))[1:]]
         arrays, _ = all_files(data, "array", *size, *of_all, "--exclude", "out.npy")
         assert read(*arrays) == read(*done)
         manifest = json.load(open("all-kept.txt.manifest.json", encoding="utf-8"))
@@ -558,8 +558,8 @@ def refused():
     for name, mark in (("whole.csv", ","), ("whole.tsv", "\t")):
         with open(name, "w", encoding="utf-8") as file:
             file.writelines(f"{i // 100}{mark}{i % 2}\n" for i in range(200))
-    X_of = lambda name: ("--features", f"{name}.npy", *data[2:])  # noqa: E731
-    y_of = lambda name, *more: (*data[:2], "--labels", name, *more)  # noqa: E731
+    X_of = lambda name: ("--features", f"{name}.npy", *data[2:])
+    y_of = lambda name, *more: (*data[:2], "--labels", name, *more)
     failures = [
         (X_of("nan"), "nan.npy: row 17, column 2 (from 0) is NaN"),
         (X_of("inf"), "inf.npy: row 0, column 3 (from 0) is infinite"),

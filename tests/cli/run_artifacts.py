@@ -483,8 +483,8 @@ def drawn_bars(script):
     """The names of a chart's bars, from above, and what the script has of each series of them: name → length."""
     with open(script, encoding="utf-8") as file:
         text = file.read()
-    names = dict((int(at), name) for name, at in re.findall(r"YName\[\d+\] = '(.*)'; YNamePanel\[\d+\] = 3; YNameAt\[\d+\] = (-?\d+)", text))
-    series = [style for style in re.findall(r"Style\[\d+\] = '([a-z ]+)'", text)]
+    names = {int(at): name for name, at in re.findall(r"YName\[\d+\] = '(.*)'; YNamePanel\[\d+\] = 3; YNameAt\[\d+\] = (-?\d+)", text)}
+    series = re.findall(r"Style\[\d+\] = '([a-z ]+)'", text)
     blocks = re.search(r"\$data << EOD\n(.*?)EOD\n", text, re.S)[1].split("\n\n\n")
     bars = [[tuple(map(float, line.split())) for line in block.splitlines() if line] for style, block in zip(series, blocks) if style == "across"]
     return [names[-i] for i in range(len(names))], [{names[round(y)]: (x, y - round(y)) for x, y in one} for one in bars]

@@ -17,7 +17,7 @@ import tempfile
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import stores  # noqa: E402
+import stores
 
 FLIPS = 150
 PAGE = 4096

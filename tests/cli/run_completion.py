@@ -16,7 +16,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import stores  # noqa: E402
+import stores
 
 PORTOLAN = os.path.abspath(sys.argv[1])
 PATIENCE = 300  # seconds, of a machine that does much else

@@ -18,7 +18,7 @@ import tempfile
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import stores  # noqa: E402
+import stores
 
 PORTOLAN = os.path.abspath(sys.argv[1])
 MAKER = os.path.abspath(sys.argv[2])
@@ -337,7 +337,7 @@ def make_logs():
     resumed.session(5000, 0)
     resumed.log(1, range(200, 400), "margin").log(2, range(50), "margin", "entropy")
     resumed.session(500, 7)
-    resumed.log(1, range(0, 600), "margin").log(3, range(10), "margin")
+    resumed.log(1, range(600), "margin").log(3, range(10), "margin")
     one = new("one")
     one.log(7, [18446744073709551615], "margin")
     return logs

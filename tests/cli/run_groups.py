@@ -15,7 +15,7 @@ import tempfile
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import stores  # noqa: E402
+import stores
 
 N, EPOCHS, REPLICATES = 6000, 5, 1500
 

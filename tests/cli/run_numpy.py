@@ -19,7 +19,7 @@ import tempfile
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import stores  # noqa: E402
+import stores
 
 
 def random_run(name, n, epochs, seed, missing=0.0, strings=False, signals_from=0, skip=()):

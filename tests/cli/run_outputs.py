@@ -23,7 +23,7 @@ import time
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import stores  # noqa: E402
+import stores
 
 PORTOLAN = os.path.abspath(sys.argv[1])
 
@@ -306,7 +306,7 @@ def check_unknown_endings():
     write("own.tsv", "id\tt\tl\n0\ta b\tx\n1\tb\ty\n2\ta\tx\n3\tc a\ty\n")
     np.save("f.npy", np.arange(120.0).reshape(60, 2) % 7)
     write("f.txt", "0\n1\n" * 30)
-    words, own = "--text t --label-field l --min-count 1", "own.tsv --text t --label-field l --min-count 1"
+    own = "own.tsv --text t --label-field l --min-count 1"
     model = "--features f.npy --labels f.txt --partitions 2 --train-size 20"
     pictures, table, report = "png svg pdf", "csv tsv jsonl npy", "csv tsv jsonl npy json"
     cases = [("runs -o", report), ("check -o", "txt json"), ("metrics r -o", table), ("metrics r --include-ci -o", table), ("dynamics r -o", table), ("dynamics r -o d.csv --sessions", table), ("epochs r -o", report),

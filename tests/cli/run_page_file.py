@@ -15,9 +15,9 @@ import tempfile
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import serving  # noqa: E402
-import stores  # noqa: E402
-from checks import check, finish  # noqa: E402
+import serving
+import stores
+from checks import check, finish
 
 N, EPOCHS = 2000, 4
 MOST = 100_000_000  # bytes

@@ -246,6 +246,7 @@ def check_killed(folder):
     with open(path, "r+b") as file:
         file.seek(large[0] * PAGE)
         file.write(bytes(PAGE))
+    took = 0.0
     for attempt in range(16):
         shutil.rmtree(new, ignore_errors=True)
         began, salvage = time.monotonic(), start_salvage(store, new)

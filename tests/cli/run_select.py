@@ -14,8 +14,8 @@ import tempfile
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import stores  # noqa: E402
-from run_numpy import random_run  # noqa: E402
+import stores
+from run_numpy import random_run
 
 RULES = {  # the measure and its direction
     "ambiguous": ("variability", -1), "hard-to-learn": ("confidence", 1), "easy-to-learn": ("confidence", -1),

@@ -20,9 +20,9 @@ import time
 import urllib.parse
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import served_runs  # noqa: E402
-import serving  # noqa: E402
-from checks import check, finish  # noqa: E402
+import served_runs
+import serving
+from checks import check, finish
 
 
 def test_who_may_ask(server):

@@ -26,7 +26,7 @@ import urllib.parse
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import stores  # noqa: E402
+import stores
 
 PATIENCE = 120  # seconds; who waits longer waits for what will not come
 failures = []

@@ -9,10 +9,10 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import served_runs  # noqa: E402
-import serving  # noqa: E402
-from checks import check, finish  # noqa: E402
-from served_runs import N  # noqa: E402
+import served_runs
+import serving
+from checks import check, finish
+from served_runs import N
 
 SOME = {"filters": {"id": {"in": [1, N - 1]}}}
 BY_KIND = {"filters": {"data:kind": {"in": ["k1"]}}}

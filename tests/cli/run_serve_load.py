@@ -13,9 +13,9 @@ import threading
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import serving  # noqa: E402
-import stores  # noqa: E402
-from checks import check, finish  # noqa: E402
+import serving
+import stores
+from checks import check, finish
 
 THREADS, EPOCHS, N = 8, 4, 2000
 SQUARE = {"x": "variability", "y": "confidence", "polygon": [[-1, 0.3], [1, 0.3], [1, 2], [-1, 2]]}
@@ -60,7 +60,7 @@ class Asker(threading.Thread):
         try:
             while not self.stopped:
                 self.ask_all()
-        except Exception as wrong:  # noqa: BLE001: it is told by the main thread
+        except Exception as wrong:  # it is told by the main thread
             self.wrong = wrong
 
     def ask(self, path, body=None):

@@ -15,12 +15,12 @@ import tempfile
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import served_runs  # noqa: E402
-import serving  # noqa: E402
-import stores  # noqa: E402
-from checks import check, finish  # noqa: E402
-from served_runs import N  # noqa: E402
-from serving import is_inside  # noqa: E402
+import served_runs
+import serving
+import stores
+from checks import check, finish
+from served_runs import N
+from serving import is_inside
 
 
 def selections():

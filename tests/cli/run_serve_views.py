@@ -17,11 +17,10 @@ import numpy as np
 from prometheus_client.parser import text_string_to_metric_families
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import served_runs  # noqa: E402
-import serving  # noqa: E402
-import stores  # noqa: E402
-from checks import check, finish  # noqa: E402
-from served_runs import N  # noqa: E402
+import served_runs
+import serving
+import stores
+from checks import check, finish
 
 
 def test_runs(server, portolan, store):

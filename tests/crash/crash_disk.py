@@ -126,6 +126,6 @@ def test_full_disk():
     figures = fill()
     if figures is None:
         import pytest
-        warnings.warn("a tmpfs cannot be mounted here (that takes root): full disks are NOT tested")
+        warnings.warn("a tmpfs cannot be mounted here (that takes root): full disks are NOT tested", stacklevel=2)
         pytest.skip("a tmpfs cannot be mounted here (that takes root): full disks are NOT tested")
     print(figures)

@@ -22,7 +22,7 @@ from portolan._exporting import _parquet
 from python_support import PATIENCE
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
-import stores  # noqa: E402
+import stores
 
 MAKE_STORE = str(Path(os.environ["PORTOLAND"]).parents[1] / "tests" / "cli" / "make_store")
 PORTOLAN = os.environ["PORTOLAN"]
@@ -361,7 +361,7 @@ def check_goes_on(out, many, kept=2):
     done = portolan.export("r", out, store=store)
     assert done.kept == kept and done.epochs == tuple(range(kept, EPOCHS))
     assert rows_of(read(out)) == log.rows(["gold_prob", "correct"])
-    assert not [path for path in out.rglob("epoch=*/.*")]
+    assert not list(out.rglob("epoch=*/.*"))
 
 
 def test_killed(many, tmp_path):
@@ -448,7 +448,7 @@ def test_the_run_is_removed_meanwhile(many, tmp_path):
     done = command("r", "--store", store, "-o", out, at_third=removal)
     assert done.returncode == 1 and "no run" in done.stderr and "'r'" in done.stderr, done.stderr
     assert sorted(path.parent.name for path in out.rglob("*.parquet")) == [f"epoch={e}" for e in range(5)], "what was begun was read to its end"
-    assert not [path for path in out.rglob("epoch=*/.*")]
+    assert not list(out.rglob("epoch=*/.*"))
 
 
 def test_an_error_of_the_program_that_reads(many, tmp_path, monkeypatch):

@@ -109,7 +109,7 @@ def test_batches(store):
 
 def test_training_that_goes_on(store, tmp_path):
     x, gold = data()
-    callback = lambda: portolan.keras.PortolanCallback(x, gold, run="run", store=store)  # noqa: E731
+    callback = lambda: portolan.keras.PortolanCallback(x, gold, run="run", store=store)
     model, keep = fit(x, gold, CASES["logits"][0], [callback()], epochs=2)
     model.fit(x, gold, epochs=3, initial_epoch=2, verbose=0, callbacks=[keep, callback()])
     assert_trajectories(store, 3, by_hand(model, keep, x, gold, softmax), tolerance=1e-5)

@@ -207,7 +207,7 @@ def test_each_token_an_observation(store, tmp_path):
     callback = PortolanCallback(rows, "id", "run", tokens=True, store=store)
     Trainer(gpt(), arguments(tmp_path, num_train_epochs=EPOCHS), train_dataset=rows, data_collator=collate, callbacks=[callback]).train()
     want = {}
-    for epoch, path in enumerate(checkpoints(tmp_path)):
+    for path in checkpoints(tmp_path):
         model = GPT2LMHeadModel.from_pretrained(path).eval()
         for row in prompts(ROWS):
             full, targets = completion_of(row)

@@ -96,7 +96,7 @@ def test_arrow(run):
 
 def test_duckdb(run, ids):
     m = measures(run)
-    runs = portolan.runs(run)
+    runs = portolan.runs(run)  # noqa: F841 (DuckDB finds it by its name)
     assert duckdb.sql("SELECT * FROM m").to_arrow_table().to_pydict() == expected(m)
     ((learned, with_gold),) = duckdb.sql("SELECT count(first_learned), count(gold) FROM m WHERE NOT never_learned").fetchall()
     assert learned == (~m["never_learned"].astype(bool)).sum() == with_gold + 1
@@ -150,7 +150,7 @@ def test_positions_in_the_whole_of_a_subset(store):
     train = portolan.torch.WithIds(part)
     with portolan.Run("run", store=store) as run:
         for epoch in range(2):
-            for ids, x in DataLoader(train, batch_size=16):
+            for ids, _ in DataLoader(train, batch_size=16):
                 run.log_gold(epoch, ids, torch.linspace(0.1, 0.9, len(ids)), torch.ones(len(ids), dtype=torch.bool))
             run.end_epoch(epoch)
     chosen = portolan.select("run", by="confidence:asc", count=5, store=store)

@@ -504,7 +504,7 @@ def test_positions_in_a_shuffled_order_are_noticed(store, capfd):
     loader = DataLoader(data(), batch_size=40, shuffle=True)
     with portolan.Run("run", store=store) as run:
         for epoch in range(3):
-            for batch, (x, y) in enumerate(loader):
+            for batch, (_, y) in enumerate(loader):
                 run.log_logits(epoch, range(40 * batch, 40 * batch + 40), torch.randn(40, 3), y)
     lines = [line for line in capfd.readouterr().err.splitlines() if "shuffled order" in line]
     assert len(lines) == 1 and lines[0].startswith("portolan: run run: epoch 1: id ")

@@ -33,7 +33,7 @@ def test_no_framework_is_imported():
     code = "import inspect, sys, portolan; inspect.getmembers(portolan); sys.exit('portolan.torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0, "help() and the like import none either"
     with pytest.raises(AttributeError, match="nothing_such"):
-        portolan.nothing_such
+        _ = portolan.nothing_such
 
 
 def test_a_recorder_logs_and_says_what_there_is(store, capfd):

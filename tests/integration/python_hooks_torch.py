@@ -264,7 +264,7 @@ def test_the_mixin(store):
 
 
 def lightning_trainer(**options):
-    identity = lambda batch: batch  # noqa: E731
+    identity = lambda batch: batch
     import contextlib
     precision = types.SimpleNamespace(forward_context=contextlib.nullcontext, convert_input=identity)
     return types.SimpleNamespace(**{"global_step": 0, "current_epoch": 0, "max_epochs": 2, "accumulate_grad_batches": 1, "precision": "32",

@@ -93,6 +93,7 @@ def test_a_range_of_epochs_and_a_picture_of_ones_own(store, tmp_path, trajectori
 
 def test_a_run_that_was_overwritten_is_another(store, trajectories):
     p, gold = trajectories
+    before = None
     for turn in (0, 1):
         with portolan.Run("run", store=store, overwrite=True) as run:
             for epoch in range(3):

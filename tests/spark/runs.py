@@ -13,9 +13,9 @@ import pyarrow.parquet as pq
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cli"))
 
-import stores  # noqa: E402
+import stores
 
-from portolan._exporting import _parquet  # noqa: E402
+from portolan._exporting import _parquet
 
 COLUMNS = ("margin", "other_sq", "entropy", "max_prob", "grad", "predicted")
 

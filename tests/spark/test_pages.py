@@ -14,7 +14,6 @@ import pytest
 
 import cluster as cluster_module
 import datasets
-import runs
 
 TEXT = (Path(__file__).resolve().parents[2] / "client/python/docs/spark.md").read_text(encoding="utf-8")
 RUN = "web/seed1"

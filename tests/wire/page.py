@@ -1,5 +1,4 @@
 """The Python client printed in WIRE.md really works: run as it stands there, against a collector that misbehaves."""
-import os
 import pathlib
 import re
 import struct

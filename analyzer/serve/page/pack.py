@@ -67,7 +67,7 @@ for number, content in enumerate(files.values()):
     print(array(f"bytes_{number}", content))
     print(array(f"packed_{number}", gzip.compress(content, 9, mtime=0)))
 print("\nconst struct page_file page_files[] = {")
-for number, (name, content) in enumerate(files.items()):
+for number, name in enumerate(files):
     kind = TYPES[os.path.splitext(name)[1]]
     print(f'\t{{"{name}", "{kind}", bytes_{number}, packed_{number}, sizeof(bytes_{number}) - 1, sizeof(packed_{number}) - 1}},')
 print("\t{0},\n};\n")

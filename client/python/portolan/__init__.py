@@ -35,7 +35,7 @@ from portolan._portolan import (
 from portolan._portolan import version as __version__
 from portolan._reading._dynamics import dynamics
 from portolan._reading._epochs import epochs
-from portolan._reading._map import map
+from portolan._reading._map import map as map  # not in __all__: import * would hide the built-in one
 from portolan._reading._measures import measures
 from portolan._reading._report import report
 from portolan._reading._runs import runs

@@ -100,7 +100,7 @@ class Share(Dataset):  # type: ignore[type-arg]
         self.process, self.world = process, world
 
     def __len__(self) -> int:
-        return -(-len(self.dataset) // self.world)
+        return (len(self.dataset) + self.world - 1) // self.world
 
     def __getitem__(self, index: int) -> tuple[Any, dict[str, Any]]:
         at = (index * self.world + self.process) % len(self.dataset)
