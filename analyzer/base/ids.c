@@ -8,7 +8,6 @@
 
 #include "arrays.h"
 
-#include "number.h"
 #include "sort.h"
 
 #include <stdlib.h>
@@ -103,6 +102,15 @@ ids_reserve(struct ids *ids, enum store_id_kind kind, size_t rows, struct portol
 		return grow((void **)&ids->offsets, &ids->room, ids->rows ? ids->rows + 1 : 0, rows + 1,
 		            sizeof(*ids->offsets), error);
 	return grow((void **)&ids->integers, &ids->room, ids->rows, rows, sizeof(*ids->integers), error);
+}
+
+const char *
+id_print(const struct ids *ids, uint32_t index, char digits[NUMBER_ROOM], size_t *length)
+{
+	if (ids->kind == STORE_ID_STR)
+		return ids_text(ids, index, length);
+	*length = number_print_u64(ids->integers[index], digits);
+	return digits;
 }
 
 int

@@ -2,6 +2,8 @@
 #ifndef IDS_H
 #define IDS_H
 
+#include "number.h"
+
 #include <portolan/store.h>
 
 struct ids {
@@ -29,6 +31,9 @@ ids_text(const struct ids *ids, uint32_t index, size_t *length)
 	*length = (size_t)(ids->offsets[index + 1] - ids->offsets[index]);
 	return ids->text + ids->offsets[index];
 }
+
+/* Id `index` as text: of an integer its digits, in `digits`. It has no NUL after it. */
+const char *id_print(const struct ids *ids, uint32_t index, char digits[NUMBER_ROOM], size_t *length);
 
 /* Sorts the n indices in `order`, given in ascending order, by ascending id: numeric, or bytewise. */
 int ids_sort(const struct ids *ids, uint32_t *order, size_t n, struct portolan_error *error);

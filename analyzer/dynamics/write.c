@@ -14,7 +14,7 @@
 #include "base/parallel.h"
 #include "records.h"
 #include "survey.h"
-#include "tables/table_npy.h"
+#include "tables/run_table.h"
 
 #include <portolan/error.h>
 #include <progress.h>
@@ -360,7 +360,7 @@ prepare(struct writing *writing, struct portolan_error *error)
 		return places_of_list(request->list, run, &writing->places, error);
 	}
 	if (ids == LAYOUT_CHARACTERS && output_can_patch(writing->output)) /* a file, not another program */
-		table_note_wide_ids(&extent);
+		run_table_note_wide_ids(&extent);
 	return ascending ? 0 : places_of_all(run, &writing->places, &writing->place_count, error);
 }
 

@@ -1,15 +1,21 @@
 /* lines.c: see lines.h. */
 #include "lines.h"
 
+enum table_format
+lines_format(const struct join *join)
+{
+	return join->format == RECORDS_JSONL ? TABLE_JSONL : join->format == RECORDS_CSV ? TABLE_CSV : TABLE_TSV;
+}
+
 void
-lines_head(struct output *output, const struct join *join, struct rows *more)
+lines_head(struct output *output, const struct join *join, const struct table *more)
 {
 	output_bytes(output, join->text, join->mark);
 	if (join->format == RECORDS_JSONL)
 		return;
 	output_bytes(output, join->header.at, join->header.length);
 	if (more)
-		rows_head(more);
+		table_put_head(more, output, lines_format(join));
 	output_bytes(output, join->header.at + join->header.length, join->header.next - join->header.length);
 	if (join->header.next == join->header.length)
 		output_bytes(output, "\n", 1);

@@ -266,6 +266,7 @@ static void
 describe(struct dynamics *dynamics, const struct run_query *query, const struct dynamics_request *request)
 {
 	dynamics->info = store_snapshot_info(dynamics->snapshot);
+	dynamics->ids.kind = dynamics->info->id_kind;
 	dynamics->verdict = verdict_read(dynamics->store, dynamics->info);
 	dynamics->epoch_count = store_snapshot_epochs(dynamics->snapshot, &dynamics->epochs);
 	dynamics->range_given = query->epochs_given;

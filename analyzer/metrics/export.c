@@ -15,7 +15,8 @@
 #include "base/parallel.h"
 #include "files/places.h"
 #include "measures/scan.h"
-#include "tables/table_npy.h"
+#include "output/table_npy.h"
+#include "published.h"
 
 #include <portolan/error.h>
 
@@ -54,35 +55,58 @@ struct export
 	struct dynamics *run;
 	const struct export_request *request;
 	struct output *output;
-	struct table table;
-	double never;  /* instead of forgetting events; NaN: nothing */
-	uint32_t rows; /* made at once */
-	size_t record; /* bytes of one, if the workers write them to their places; else 0 */
-	uint64_t head; /* bytes before the first row */
+	struct run_table table;
+	struct table_record layout; /* of npy's records */
+	double never;               /* instead of forgetting events; NaN: nothing */
+	uint32_t rows;              /* made at once */
+	size_t record;              /* bytes of one, if the workers write them to their places; else 0 */
+	uint64_t head;              /* bytes before the first row */
 	struct output *slots;
 	unsigned slot_count;
 	uint32_t *places; /* of examples whose ids are not in order: where each one's record goes, by dense index */
 	struct buckets *buckets;
 };
 
+/* What is not a measure of the run as it was read: "never learned", and the counts of other programs' tables. */
+static void
+mark_part(const struct export *export, struct dynamics *part)
+{
+	never_learned_mark(part, export->never);
+	if (export->request->form == PUBLISHED_CARTOGRAPHY || export->request->form == PUBLISHED_CARTOGRAPHY_CI)
+		published_count(part);
+}
+
 static int
-format_rows(const struct export *export, struct output *slot, const struct dynamics *part, const uint32_t *rows,
-            size_t count, struct portolan_error *error)
+format_rows(const struct export *export, struct output *slot, const struct table *table, size_t first, size_t count,
+            struct portolan_error *error)
 {
 	output_clear(slot);
-	table_write_rows(&export->table, slot, part, rows, count);
+	if (export->request->format == TABLE_NPY)
+		table_record_rows(&export->layout, table, slot, first, count);
+	else
+		table_put_rows(table, slot, export->request->format, first, count);
 	return output_check(slot, error);
 }
 
 static int
-format_part(void *context, struct dynamics *part, unsigned number, struct portolan_error *error)
+format_part(const struct export *export, struct dynamics *part, unsigned number, struct portolan_error *error)
+{
+	struct run_table table;
+
+	mark_part(export, part);
+	run_table_part(&table, &export->table, part);
+	if (export->request->form == PUBLISHED_AUM)
+		table.table.rows = published_with_aum(part);
+	return format_rows(export, &export->slots[number], &table.table, 0, table.table.rows, error);
+}
+
+static int
+work_on_part(void *context, struct dynamics *part, unsigned number, struct portolan_error *error)
 {
 	const struct export *export = context;
-	struct output *slot = &export->slots[number];
-	int code;
+	const struct output *slot = &export->slots[number];
+	int code = format_part(export, part, number, error);
 
-	never_learned_mark(part, export->never);
-	code = format_rows(export, slot, part, part->order, part->count, error);
 	if (code < 0 || !export->record)
 		return code;
 	return output_write_at(export->output, slot->buffer, slot->used, export->head + part->place * export->record,
@@ -102,11 +126,11 @@ write_part(void *context, unsigned slot, struct portolan_error *error)
 static int
 write_scanned(struct export *export, struct portolan_error *error)
 {
-	struct scan_steps steps = {.context = export, .work = format_part, .deliver = write_part};
+	struct scan_steps steps = {.context = export, .work = work_on_part, .deliver = write_part};
 
 	if (export->record)
 		steps = (struct scan_steps){
-		        .context = export, .work = format_part, .rows = export->rows, .placed = true};
+		        .context = export, .work = work_on_part, .rows = export->rows, .placed = true};
 	return scan_run(export->run, &steps, error);
 }
 
@@ -114,11 +138,10 @@ static int
 format_piece(void *context, unsigned thread, unsigned slot, size_t piece, struct portolan_error *error)
 {
 	const struct export *export = context;
-	const struct dynamics *run = export->run;
-	size_t at = piece * export->rows, rest = run->count - at;
+	size_t at = piece * export->rows, rest = export->table.table.rows - at;
 
 	(void)thread;
-	return format_rows(export, &export->slots[slot], run, run->order + at,
+	return format_rows(export, &export->slots[slot], &export->table.table, at,
 	                   rest < export->rows ? rest : export->rows, error);
 }
 
@@ -134,13 +157,16 @@ static int
 write_held(struct export *export, struct portolan_error *error)
 {
 	struct parallel parallel = {.threads = export->run->threads,
-	                            .count = (export->run->count + export->rows - 1) / export->rows,
 	                            .what = "writing",
 	                            .context = export,
 	                            .work = format_piece,
 	                            .deliver = write_piece};
 
-	never_learned_mark(export->run, export->never);
+	mark_part(export, export->run);
+	run_table_part(&export->table, &export->table, export->run);
+	if (export->request->form == PUBLISHED_AUM)
+		export->table.table.rows = published_with_aum(export->run);
+	parallel.count = (export->table.table.rows + export->rows - 1) / export->rows;
 	return parallel_run(&parallel, error);
 }
 
@@ -169,8 +195,7 @@ scatter_part(void *context, struct dynamics *part, unsigned number, struct porto
 	struct output *slot = &export->slots[number];
 	int code;
 
-	never_learned_mark(part, export->never);
-	code = format_rows(export, slot, part, part->order, part->count, error);
+	code = format_part(export, part, number, error);
 	for (size_t i = 0; i < part->count && code >= 0; i++) {
 		uint32_t place = export->places[part->first + part->order[i]], bucket = place >> buckets->shift;
 		size_t at = (size_t)bucket * buckets->held + heap->used[bucket]++;
@@ -315,6 +340,15 @@ write_scattered(struct export *export, struct portolan_error *error)
 	return code;
 }
 
+static void
+put_head(const struct export *export, struct output *head, uint64_t rows)
+{
+	if (export->request->format == TABLE_NPY)
+		table_record_head(&export->layout, head, rows);
+	else
+		table_put_head(&export->table.table, head, export->request->format);
+}
+
 static int
 write_head(struct export *export, uint64_t rows, struct portolan_error *error)
 {
@@ -323,7 +357,7 @@ write_head(struct export *export, uint64_t rows, struct portolan_error *error)
 
 	if (code < 0)
 		return code;
-	table_write_head(&export->table, &head, rows);
+	put_head(export, &head, rows);
 	export->head = head.used;
 	output_append(export->output, &head);
 	output_discard(&head);
@@ -339,7 +373,7 @@ correct_head(const struct export *export, struct portolan_error *error)
 
 	if (code < 0)
 		return code;
-	table_write_head(&export->table, &head, export->run->count);
+	put_head(export, &head, export->run->count);
 	output_patch(export->output, head.buffer, head.used);
 	output_discard(&head);
 	return 0;
@@ -380,14 +414,17 @@ write_table(struct export *export, struct portolan_error *error)
 
 	if (code >= 0 && held)
 		code = dynamics_hold(run, error);
-	if (code >= 0)
-		code = table_init(&export->table, export->request->format, run, &extent, error);
 	if (code < 0)
 		return code;
-	export->table.with_ci = export->request->with_ci;
+	published_describe(&export->table, run, export->request->form);
+	export->table.columns[0].width = extent.longest + (extent.longest == 0);
+	if (is_npy)
+		code = table_record_init(&export->layout, &export->table.table, error);
+	if (code < 0)
+		return code;
 	if (placed)
-		table_note_wide_ids(&extent);
-	export->record = placed ? table_record_bytes(export->table.record) : 0;
+		run_table_note_wide_ids(&extent);
+	export->record = placed ? export->layout.size : 0;
 	export->rows = rows_at_once(export);
 	code = open_slots(export, error);
 	if (code >= 0)
@@ -416,6 +453,6 @@ export_run(struct dynamics *run, const struct export_request *request, struct ou
 		output_discard(&export.slots[s]);
 	free(export.slots);
 	array_free(export.places);
-	table_free(&export.table);
+	table_record_free(&export.layout);
 	return code;
 }

@@ -2,16 +2,16 @@
 #ifndef EXPORT_H
 #define EXPORT_H
 
-#include "tables/table.h"
+#include "published.h"
 
 struct export_request {
-	enum table_format format;
+	enum published form;
+	enum table_format format; /* TABLE_CSV … TABLE_NPY */
 	enum never_learned convention;
-	bool with_ci; /* of cartography */
 };
 
 /*
- * `run` was opened with table_measures(), and, except for cartography, with gold and the users' columns. Keeps within
+ * `run` was opened with published_measures(), and, for PUBLISHED_NOT, with gold and the users' columns. Keeps within
  * run->max_memory, apart from the memory that the store needs for an epoch in progress. Sums up the run as scan_run()
  * does. Write errors that are not returned here come from output_finish().
  */

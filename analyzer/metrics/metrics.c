@@ -6,6 +6,8 @@
 
 #include <portolan/error.h>
 
+/* table_format_names, and other programs' tables. */
+enum { METRICS_CARTOGRAPHY = TABLE_NPY + 1, METRICS_AUM };
 static const char *const format_names[] = {"csv", "tsv", "jsonl", "npy", "cartography", "aum", NULL};
 
 struct metrics_request {
@@ -25,17 +27,17 @@ check(void *context, struct portolan_error *error)
 	request->for_people = format_is_for_people(common) && request->convention <= NEVER_LEARNED_FLAG;
 	if (format_choose(common, format_names, &request->format) != 0)
 		return STATUS_USAGE;
-	if (request->with_ci && request->format != TABLE_CARTOGRAPHY)
+	if (request->with_ci && request->format != METRICS_CARTOGRAPHY)
 		return options_wrong(common,
 		                     "--include-ci goes with --format cartography; the others have variability_ci");
-	if (request->convention >= 0 && request->format == TABLE_AUM)
+	if (request->convention >= 0 && request->format == METRICS_AUM)
 		return options_wrong(common, "--never-learned does not go with --format aum, which has no such column");
-	if (request->convention == NEVER_LEARNED_FLAG && request->format == TABLE_CARTOGRAPHY)
+	if (request->convention == NEVER_LEARNED_FLAG && request->format == METRICS_CARTOGRAPHY)
 		return options_wrong(
 		        common,
 		        "--never-learned flag: the format cartography has no such column; say 1000, epochs, infinity or 0");
 	if (request->convention < 0)
-		request->convention = request->format == TABLE_CARTOGRAPHY ? NEVER_LEARNED_1000 : NEVER_LEARNED_FLAG;
+		request->convention = request->format == METRICS_CARTOGRAPHY ? NEVER_LEARNED_1000 : NEVER_LEARNED_FLAG;
 	return 0;
 }
 
@@ -48,7 +50,7 @@ write_metrics(struct dynamics *dynamics, const struct export_request *request, c
 
 	if (code < 0)
 		return code;
-	code = request->format == TABLE_NPY ? rows_check_npy(&output, error) : 0;
+	code = request->format == TABLE_NPY ? table_check_npy(&output, error) : 0;
 	if (code >= 0)
 		code = export_run(dynamics, request, &output, error);
 	if (code < 0) {
@@ -64,7 +66,7 @@ show_metrics(struct dynamics *dynamics, struct portolan_error *error)
 {
 	int code = dynamics_hold(dynamics, error);
 
-	return code < 0 ? code : table_show(dynamics, error);
+	return code < 0 ? code : run_table_write(dynamics, NULL, TABLE_ALIGNED, error);
 }
 
 static int
@@ -73,14 +75,19 @@ run(void *context, struct portolan_error *error)
 	const struct metrics_request *request = context;
 	const struct common_options *common = &request->common;
 	const struct export_request export = {
-	        .format = (enum table_format)request->format,
+	        .form = request->format == METRICS_AUM           ? PUBLISHED_AUM
+	                : request->format != METRICS_CARTOGRAPHY ? PUBLISHED_NOT
+	                : request->with_ci                       ? PUBLISHED_CARTOGRAPHY_CI
+	                                                         : PUBLISHED_CARTOGRAPHY,
+	        .format = request->format == METRICS_AUM           ? TABLE_CSV
+	                  : request->format == METRICS_CARTOGRAPHY ? TABLE_JSONL
+	                                                           : (enum table_format)request->format,
 	        .convention = (enum never_learned)request->convention,
-	        .with_ci = request->with_ci,
 	};
 	const struct dynamics_request wanted = {
-	        .measures = table_measures(export.format, export.with_ci),
-	        .gold = export.format <= TABLE_NPY,
-	        .user = export.format <= TABLE_NPY,
+	        .measures = published_measures(export.form),
+	        .gold = export.form == PUBLISHED_NOT,
+	        .user = export.form == PUBLISHED_NOT,
 	};
 	const char *name = common->operands[0];
 	struct dynamics dynamics;
@@ -88,7 +95,7 @@ run(void *context, struct portolan_error *error)
 
 	if (code < 0)
 		return code;
-	if (export.format == TABLE_AUM && !dynamics_measure_column(&dynamics, MEASURE_AUM))
+	if (export.form == PUBLISHED_AUM && !dynamics_measure_column(&dynamics, MEASURE_AUM))
 		code = dynamics_no_measure(&dynamics, NULL, "aum", error);
 	else if (request->for_people)
 		code = show_metrics(&dynamics, error);

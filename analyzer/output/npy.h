@@ -7,9 +7,11 @@
 
 #include <stdint.h>
 
+#define NPY_TYPE_ROOM 24
 struct npy_field {
 	const char *name;
-	char type[24]; /* "<f8", "<u8", "<i8", "<u4", "<U12" */
+	char type[NPY_TYPE_ROOM]; /* "<f8", "<u8", "<i8", "<u4", "<U12" */
+	size_t at, size;          /* bytes before it in a record, and its own */
 };
 
 /* The header of a one-dimensional structured array of `rows` records. Its length does not depend on `rows`, so it can

@@ -374,3 +374,23 @@ rows_end(struct rows *rows)
 	else
 		report_end(rows->report);
 }
+
+struct rows_column
+rows_id_column(const struct ids *ids, const char *name)
+{
+	return (struct rows_column){name, ids->kind == STORE_ID_INT ? ROWS_WHOLE : ROWS_TEXT};
+}
+
+void
+rows_id(struct rows *rows, const struct ids *ids, uint32_t index)
+{
+	size_t length;
+	const char *text;
+
+	if (ids->kind == STORE_ID_INT) {
+		rows_whole(rows, ids->integers[index]);
+		return;
+	}
+	text = ids_text(ids, index, &length);
+	rows_bytes(rows, text, length);
+}

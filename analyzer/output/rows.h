@@ -10,6 +10,7 @@
 #ifndef ROWS_H
 #define ROWS_H
 
+#include "base/ids.h"
 #include "report.h"
 
 /* As rows_format_names; up to JSONL, values are written as they come. ROWS_ALIGNED: columns for people. ROWS_REPORT: a
@@ -84,5 +85,9 @@ void rows_real(struct rows *rows, double value); /* not finite: empty */
 /* Infinity is "inf"; JSON has no infinity, and gets 1e999, which readers take for it. NaN: empty. */
 void rows_real_or_infinite(struct rows *rows, double value);
 void rows_empty(struct rows *rows);
+
+/* An id, and its column. */
+struct rows_column rows_id_column(const struct ids *ids, const char *name);
+void rows_id(struct rows *rows, const struct ids *ids, uint32_t index);
 
 #endif

@@ -1,8 +1,6 @@
 /* text.c: quoting and numbers for CSV and JSON, written straight into the output's buffer. */
 #include "text.h"
 
-#include "base/number.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -90,6 +88,16 @@ text_integer(struct output *output, uint64_t value)
 	char *at = output_reserve(output, NUMBER_ROOM);
 
 	output_commit(output, at + number_print_u64(value, at));
+}
+
+void
+text_id(struct output *output, const struct ids *ids, uint32_t index)
+{
+	char digits[NUMBER_ROOM];
+	size_t length;
+	const char *text = id_print(ids, index, digits, &length);
+
+	output_bytes(output, text, length);
 }
 
 size_t

@@ -2,6 +2,7 @@
 #ifndef TEXT_H
 #define TEXT_H
 
+#include "base/ids.h"
 #include "output.h"
 
 /* One field, quoted by RFC 4180 if it must be. */
@@ -16,6 +17,8 @@ void text_json(struct output *output, const char *text, size_t length);
 /* A finite number, the shortest that reads back the same. */
 void text_number(struct output *output, double value);
 void text_integer(struct output *output, uint64_t value);
+/* An id as it is. */
+void text_id(struct output *output, const struct ids *ids, uint32_t index);
 
 /* A finite number for people, as 0.833 or 12,345, into `text` of TEXT_SHORT_ROOM bytes; its length. */
 #define TEXT_SHORT_ROOM 32

@@ -7,7 +7,8 @@
 #include "files/lines.h"
 #include "options/format.h"
 #include "output/npy.h"
-#include "tables/table.h"
+#include "output/text.h"
+#include "tables/run_table.h"
 
 #include <json_line.h>
 #include <portolan/error.h>
@@ -17,73 +18,47 @@
 
 const char *const select_format_names[] = {"ids", "csv", "tsv", "jsonl", "npy", NULL};
 
-/* The rows' format for one of ours; called only for formats that rows have. */
-static enum rows_format
-rows_format_of(const struct select_output_options *options)
+/* Of a format that is a table's. */
+static enum table_format
+select_table_format(const struct select_output_options *options)
 {
-	return options->format == SELECT_JSONL ? ROWS_JSONL : options->format == SELECT_TSV ? ROWS_TSV : ROWS_CSV;
-}
-
-/* The lengths of the chosen ids, if they are text. */
-static struct text_extent
-extent_of(const struct dynamics *dynamics, const uint32_t *chosen, size_t count)
-{
-	struct text_extent extent = {0};
-
-	for (size_t i = 0; dynamics->ids.kind == STORE_ID_STR && i < count; i++) {
-		size_t length;
-		const char *text = ids_text(&dynamics->ids, chosen[i], &length);
-
-		text_extent_add(&extent, text, length);
-	}
-	return extent;
+	return (enum table_format)(options->format - SELECT_CSV);
 }
 
 static int
 write_measures(struct output *output, const struct select_output_options *options, const struct dynamics *dynamics,
                const uint32_t *chosen, size_t count, struct portolan_error *error)
 {
-	static const enum table_format formats[] = {[SELECT_CSV] = TABLE_CSV,
-	                                            [SELECT_TSV] = TABLE_TSV,
-	                                            [SELECT_JSONL] = TABLE_JSONL,
-	                                            [SELECT_NPY] = TABLE_NPY};
-	struct text_extent extent = extent_of(dynamics, chosen, count);
-	struct table table;
-	int code = table_init(&table, formats[options->format], dynamics, &extent, error);
+	struct run_table run_table;
 
-	if (code < 0)
-		return code;
-	if (options->for_people) {
-		table_show_rows(&table, output, dynamics, chosen, count, options->with_all);
-	} else {
-		table_write_head(&table, output, count);
-		table_write_rows(&table, output, dynamics, chosen, count);
-	}
-	table_free(&table);
-	return 0;
+	run_table_init(&run_table, dynamics);
+	run_table.table.order = chosen;
+	run_table.table.rows = count;
+	run_table.table.excerpt = options->with_all ? NULL : "examples";
+	return table_write_to(&run_table.table, output,
+	                      options->for_people ? TABLE_ALIGNED : select_table_format(options), error);
 }
 
-static void
+static int
 write_ids(struct output *output, const struct select_output_options *options, const struct dynamics *dynamics,
-          const uint32_t *chosen, size_t count)
+          const uint32_t *chosen, size_t count, struct portolan_error *error)
 {
-	const struct rows_column column = table_id_column(&dynamics->ids, "id");
-	struct rows rows = rows_for(output, rows_format_of(options), &column, 1, false);
+	const struct table_column column = {"id", TABLE_ID, .of = &dynamics->ids};
+	const struct table table = {.columns = &column, .column_count = 1, .rows = count, .order = chosen};
 
 	if (options->format == SELECT_NPY)
 		npy_write_header(output, "<u8", count);
 	else if (options->format != SELECT_IDS)
-		rows_head(&rows);
+		return table_write_to(&table, output, select_table_format(options), error);
 	for (size_t i = 0; i < count; i++) {
 		if (options->format == SELECT_NPY) {
 			output_bytes(output, &dynamics->ids.integers[chosen[i]], 8);
-		} else if (options->format == SELECT_IDS) {
-			table_write_id(output, &dynamics->ids, chosen[i]);
-			output_bytes(output, "\n", 1);
 		} else {
-			table_add_id(&rows, &dynamics->ids, chosen[i]);
+			text_id(output, &dynamics->ids, chosen[i]);
+			output_bytes(output, "\n", 1);
 		}
 	}
+	return 0;
 }
 
 static int
@@ -184,10 +159,9 @@ check_lines(const struct join *join, const char *path, const struct dynamics *dy
 
 /* A line with the measures before the brace that closes it, or after the header's last column. */
 static void
-write_extended(struct rows *measures, const struct join *join, const struct record *record,
-               const struct dynamics *dynamics, uint32_t index)
+write_extended(struct output *output, const struct join *join, const struct record *record,
+               const struct table *measures, size_t position)
 {
-	struct output *output = measures->output;
 	size_t length = record->length, fields;
 
 	while (join->format == RECORDS_JSONL && length > 0 && record->at[length - 1] != '}')
@@ -200,7 +174,7 @@ write_extended(struct rows *measures, const struct join *join, const struct reco
 		for (; fields < records_count_fields(join->format, &join->header); fields++)
 			output_bytes(output, join->format == RECORDS_CSV ? "," : "\t", 1);
 	}
-	table_add_columns(measures, dynamics, index);
+	table_put_rows(measures, output, lines_format(join), position, 1);
 	if (join->format == RECORDS_JSONL)
 		output_bytes(output, "}", 1);
 }
@@ -209,18 +183,21 @@ static void
 write_lines(struct output *output, const struct join *join, const struct dynamics *dynamics, const uint32_t *chosen,
             bool with_measures)
 {
-	static const enum rows_format formats[] = {
-	        [RECORDS_JSONL] = ROWS_JSONL, [RECORDS_CSV] = ROWS_CSV, [RECORDS_TSV] = ROWS_TSV};
-	struct rows_column columns[DYNAMICS_COLUMNS_MAX];
-	struct rows measures = rows_for(output, formats[join->format], columns, table_columns(dynamics, columns), true);
+	struct run_table run_table;
+	struct table measures;
 
+	run_table_init(&run_table, dynamics);
+	measures = (struct table){.columns = run_table.columns + RUN_TABLE_FIRST,
+	                          .column_count = dynamics->column_count,
+	                          .order = chosen,
+	                          .continues = true};
 	lines_head(output, join, with_measures ? &measures : NULL);
 	for (size_t i = 0; i < join->count; i++) {
 		const struct join_match *match = &join->matches[i];
 		const struct record *record = &match->record;
 
 		if (with_measures)
-			write_extended(&measures, join, record, dynamics, chosen[match->position]);
+			write_extended(output, join, record, &measures, match->position);
 		else
 			lines_record(output, join, record);
 		lines_end(output, record);
@@ -239,7 +216,7 @@ static int
 write_selection(struct output *output, const struct select_output_options *options, const struct join *join,
                 const struct dynamics *dynamics, const uint32_t *chosen, size_t count, struct portolan_error *error)
 {
-	int code = options->format == SELECT_NPY ? rows_check_npy(output, error) : 0;
+	int code = options->format == SELECT_NPY ? table_check_npy(output, error) : 0;
 
 	if (code < 0)
 		return code;
@@ -250,7 +227,7 @@ write_selection(struct output *output, const struct select_output_options *optio
 	else if (options->with_measures)
 		return write_measures(output, options, dynamics, chosen, count, error);
 	else
-		write_ids(output, options, dynamics, chosen, count);
+		return write_ids(output, options, dynamics, chosen, count, error);
 	return 0;
 }
 

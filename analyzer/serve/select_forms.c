@@ -9,7 +9,8 @@
 #include "output/output.h"
 #include "output/report.h"
 #include "selection/manifest.h"
-#include "tables/table.h"
+#include "output/text.h"
+#include "tables/run_table.h"
 
 #include <portolan/error.h>
 
@@ -34,21 +35,6 @@ send_ids(const struct picked *picked, struct http_answer *answer)
 }
 
 static void
-write_id(struct output *output, const struct ids *ids, uint32_t index)
-{
-	char digits[NUMBER_ROOM];
-	size_t length;
-
-	if (ids->kind == STORE_ID_STR) {
-		const char *text = ids_text(ids, index, &length);
-
-		output_bytes(output, text, length);
-	} else {
-		output_bytes(output, digits, number_print_u64(ids->integers[index], digits));
-	}
-}
-
-static void
 send_list(const struct picked *picked, struct http_answer *answer)
 {
 	struct portolan_error error;
@@ -59,7 +45,7 @@ send_list(const struct picked *picked, struct http_answer *answer)
 		return;
 	}
 	for (size_t i = 0; i < picked->count; i++) {
-		write_id(&output, &picked->view->dynamics.ids, picked->order[i]);
+		text_id(&output, &picked->view->dynamics.ids, picked->order[i]);
 		output_text(&output, "\n");
 	}
 	answer_output(&output, "text/plain; charset=utf-8", answer);
@@ -93,23 +79,20 @@ send_csv(const struct picked *picked, struct http_answer *answer)
 	const struct dynamics *dynamics = &picked->view->dynamics;
 	struct portolan_error error;
 	struct output output;
-	struct table table;
+	struct run_table run_table;
 
 	if (output_open_memory(&output, 1u << 16, &error) < 0) {
 		http_error(answer, 503, "%s", error.message);
 		return;
 	}
-	if (table_init(&table, TABLE_CSV, dynamics, NULL, &error) >= 0) {
-		table.for_spreadsheets = true;
-		table_write_head(&table, &output, picked->count);
-		table_write_rows(&table, &output, dynamics, picked->order, picked->count);
-		table_free(&table);
-		answer_output(&output, "text/csv; charset=utf-8", answer);
-		answer->filename = "selection.csv";
-	} else {
-		output_discard(&output);
-		http_error(answer, 503, "%s", error.message);
-	}
+	run_table_init(&run_table, dynamics);
+	run_table.table.order = picked->order;
+	run_table.table.rows = picked->count;
+	run_table.table.for_spreadsheets = true;
+	table_put_head(&run_table.table, &output, TABLE_CSV);
+	table_put_rows(&run_table.table, &output, TABLE_CSV, 0, picked->count);
+	answer_output(&output, "text/csv; charset=utf-8", answer);
+	answer->filename = "selection.csv";
 }
 
 /* The user's own lines, as `select --data` prints them; examples without one are left out. */

@@ -6,7 +6,7 @@
 #include "files/lines.h"
 #include "plot/chart.h"
 #include "statistics/random.h"
-#include "tables/table.h"
+#include "output/text.h"
 
 #include <portolan/error.h>
 
@@ -43,7 +43,7 @@ report_examples(const char *path, const struct report_names *names, const uint32
 	if (names->join)
 		write_lines(&output, names->join, examples, count);
 	for (size_t i = 0; !names->join && i < count; i++) {
-		table_write_id(&output, names->ids, names->examples[examples[i]]);
+		text_id(&output, names->ids, names->examples[examples[i]]);
 		output_bytes(&output, "\n", 1);
 	}
 	return output_finish(&output, error);
@@ -88,7 +88,7 @@ int
 report_scores(const char *path, enum rows_format format, const struct filter *filter, const struct report_names *names,
               const struct labels *labels, struct portolan_error *error)
 {
-	const struct rows_column columns[] = {table_id_column(names->ids, names->column),
+	const struct rows_column columns[] = {rows_id_column(names->ids, names->column),
 	                                      {"label", ROWS_TEXT},
 	                                      {"phase_removed", ROWS_WHOLE},
 	                                      {"p", ROWS_REAL},
@@ -103,7 +103,7 @@ report_scores(const char *path, enum rows_format format, const struct filter *fi
 	for (uint32_t example = 0; example < filter->total; example++) {
 		uint32_t made = scores->made[example];
 
-		table_add_id(&rows, names->ids, names->examples[example]);
+		rows_id(&rows, names->ids, names->examples[example]);
 		rows_text(&rows, labels->names[labels->values[example]]);
 		if (scores->removed[example])
 			rows_whole(&rows, scores->removed[example]);

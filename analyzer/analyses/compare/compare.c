@@ -18,7 +18,7 @@
 #include "plot/picture.h"
 #include "selection/region_list.h"
 #include "selection/rule_options.h"
-#include "tables/table.h"
+#include "tables/run_table.h"
 
 #include <portolan/error.h>
 #include <progress.h>
@@ -265,9 +265,9 @@ average_runs(const struct compare *compare, struct portolan_error *error)
 	if (status < 0)
 		return status;
 	if (compare->for_people)
-		status = table_show(&dynamics, error);
+		status = run_table_write(&dynamics, NULL, TABLE_ALIGNED, error);
 	else
-		status = table_print(common->output, (enum table_format)compare->format, &dynamics, error);
+		status = run_table_write(&dynamics, common->output, (enum table_format)compare->format, error);
 	if (status >= 0)
 		status = aggregate_report_gaps(&report, common->strict);
 	dynamics_free(&dynamics);

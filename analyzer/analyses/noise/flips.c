@@ -9,7 +9,7 @@
 #include "base/arrays.h"
 #include "base/number.h"
 #include "files/join.h"
-#include "tables/table.h"
+#include "output/text.h"
 
 #include <portolan/error.h>
 
@@ -31,7 +31,7 @@ flips_write(struct output *output, const struct dynamics *dynamics, const struct
 	for (size_t i = 0; i < flips->count; i++) {
 		const struct flip *flip = &flips->flips[i];
 
-		table_write_id(output, &dynamics->ids, flip->row); /* as it is: ids have no control characters */
+		text_id(output, &dynamics->ids, flip->row); /* as it is: ids have no control characters */
 		output_printf(output, "\t%d\t%d\n", flip->old_label, flip->new_label);
 	}
 }

@@ -3,7 +3,7 @@
 
 #include "base/arrays.h"
 #include "selection/selection.h"
-#include "tables/table.h"
+#include "output/rows.h"
 
 #include <portolan/error.h>
 
@@ -80,7 +80,7 @@ int
 suspects_write(const struct suspects *suspects, const struct dynamics *dynamics, const double *scores, const char *path,
                enum rows_format format, struct portolan_error *error)
 {
-	struct rows_column columns[] = {table_id_column(&dynamics->ids, "id"), {"score", ROWS_REAL}};
+	struct rows_column columns[] = {rows_id_column(&dynamics->ids, "id"), {"score", ROWS_REAL}};
 	struct rows rows;
 	int code;
 
@@ -92,7 +92,7 @@ suspects_write(const struct suspects *suspects, const struct dynamics *dynamics,
 	for (size_t i = 0; i < suspects->shown; i++) {
 		if (format == ROWS_ALIGNED && !suspects->counted)
 			i = rows_skip_middle(&rows, i, suspects->shown);
-		table_add_id(&rows, &dynamics->ids, suspects->ranked[i]);
+		rows_id(&rows, &dynamics->ids, suspects->ranked[i]);
 		rows_real(&rows, scores[suspects->ranked[i]]);
 	}
 	code = rows_close(&rows, error);

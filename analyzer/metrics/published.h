@@ -1,0 +1,28 @@
+/*
+ * published.h: a run's table as other programs, published with the measures, read and write it.
+ *
+ * cartography: guid, index (by first appearance, as in the published files), threshold_closeness, confidence, variability
+ * (or variability_ci in its place), correctness as a count, forgetfulness: the column forgetting_events. aum: sample_id,
+ * aum, as the package published with Pleiss et al. 2020 names them; examples without are left out.
+ */
+#ifndef PUBLISHED_H
+#define PUBLISHED_H
+
+#include "tables/run_table.h"
+
+enum published { PUBLISHED_NOT, PUBLISHED_CARTOGRAPHY, PUBLISHED_CARTOGRAPHY_CI, PUBLISHED_AUM };
+
+/* The measures in the table. */
+uint32_t published_measures(enum published form);
+
+/* As run_table_init(). */
+void published_describe(struct run_table *run_table, const struct dynamics *run, enum published form);
+
+/* For cartography, counts in place of other values of a part: correctness becomes a count, and the number of epochs the
+ * example's number. */
+void published_count(struct dynamics *part);
+
+/* For aum, moves the examples that have it to the front of the part's order; their number. */
+size_t published_with_aum(struct dynamics *part);
+
+#endif
