@@ -10,7 +10,8 @@
  *     struct table table = TABLE_OF(columns, epochs, epoch_count);
  *
  *     const struct table_column columns[] = {{"id", TABLE_ID, .of = &ids}, {"score", TABLE_F64, .values = scores}};
- *     struct table table = {.columns = columns, .column_count = TABLE_COUNT(columns), .rows = n, .order = ranked};
+ *     struct table table = TABLE_OF_ARRAYS(columns, n);
+ *     table.order = ranked;
  *
  *     code = table_write(&table, path, format, &error);   to a file, or to standard output
  *     table_report(&report, "epochs", &table);            as a list in a report
@@ -40,13 +41,14 @@ enum table_type {
 	TABLE_U32,
 	TABLE_I64, /* whole numbers from 0 on; less is empty */
 	TABLE_I32,
-	TABLE_FLAG,  /* bool, or a byte: 0 or 1 */
-	TABLE_BITS,  /* bit i of words of 64 bits: 0 or 1. `values` only */
-	TABLE_TEXT,  /* const char *; NULL is empty */
-	TABLE_CHARS, /* the text itself, ended by a NUL, or after `width` bytes */
-	TABLE_BYTES, /* struct table_bytes; NULL is empty */
-	TABLE_CELL,  /* struct table_cell: texts and numbers in one column, which npy and people have as texts */
-	TABLE_WORD,  /* int32_t, or an enum: a place in `of`, an array of texts; less than 0 is empty */
+	TABLE_REAL_OF, /* what the column's `real` makes of the table's struct */
+	TABLE_FLAG,    /* bool, or a byte: 0 or 1 */
+	TABLE_BITS,    /* bit i of words of 64 bits: 0 or 1. `values` only */
+	TABLE_TEXT,    /* const char *; NULL is empty */
+	TABLE_CHARS,   /* the text itself, ended by a NUL, or after `width` bytes */
+	TABLE_BYTES,   /* struct table_bytes; NULL is empty */
+	TABLE_CELL,    /* struct table_cell: texts and numbers in one column, which npy and people have as texts */
+	TABLE_WORD,    /* int32_t, or an enum: a place in `of`, an array of texts; less than 0 is empty */
 	TABLE_LABEL, /* int32_t: a class that `of`, struct store_snapshot, has a name for; -1, and others, are empty */
 	TABLE_NAME,  /* uint32_t: a number in `of`, struct names; NAMES_NONE is empty */
 	TABLE_ID,    /* the id of the row in `of`, struct ids: nothing is read but `of` */
@@ -70,14 +72,15 @@ struct table_cell {
 struct table_column {
 	const char *name;
 	enum table_type type;
-	size_t offset;           /* in the table's structs, unless there are `values` */
-	const void *values;      /* an array; NULL: the column lies in the table's structs */
-	size_t stride;           /* of `values`; 0: they follow one another */
-	const void *of;          /* from TABLE_WORD on: what the values are numbers in */
-	const uint64_t *present; /* a bit for each value: those without are empty; NULL: all have one */
-	bool is_same;            /* the first value is that of every row */
-	bool infinite;           /* infinity is a value: "inf"; in JSON lines 1e999, which readers take for it */
-	bool whole;              /* TABLE_F64: whole numbers */
+	size_t offset;                   /* in the table's structs, unless there are `values` */
+	const void *values;              /* an array; NULL: the column lies in the table's structs */
+	size_t stride;                   /* of `values`; 0: they follow one another */
+	const void *of;                  /* from TABLE_WORD on: what the values are numbers in */
+	double (*real)(const void *row); /* of TABLE_REAL_OF; NaN and infinity are empty */
+	const uint64_t *present;         /* a bit for each value: those without are empty; NULL: all have one */
+	bool is_same;                    /* the first value is that of every row */
+	bool infinite; /* infinity is a value: "inf"; in JSON lines 1e999, which readers take for it */
+	bool whole;    /* TABLE_F64: whole numbers */
 	/* The type in npy: "<u4", "<i8", "<f4", "|b1", "|S" … NULL: "<f8", or "<f4" of TABLE_F32; "<U"; for whole numbers
 	 * "<u8", or "<i8" where one is empty. */
 	const char *npy;
@@ -107,6 +110,10 @@ struct table {
 	                .rows = (count),                                                                               \
 	                .structs = (list),                                                                             \
 	                .struct_size = sizeof(*(list))})
+
+/* A table over arrays: every column has `values`, or is a TABLE_ID. */
+#define TABLE_OF_ARRAYS(column_list, count)                                                                            \
+	((struct table){.columns = (column_list), .column_count = TABLE_COUNT(column_list), .rows = (count)})
 
 /* The whole table to a file, or, for NULL and "-", to standard output. PORTOLAN_E_INVALID: npy on a terminal; two columns
  * of one name, in npy and JSON lines. */

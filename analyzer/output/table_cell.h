@@ -27,6 +27,7 @@ table_type_size(enum table_type type)
 	                                [TABLE_U32] = 4,
 	                                [TABLE_I64] = 8,
 	                                [TABLE_I32] = 4,
+	                                [TABLE_REAL_OF] = 0,
 	                                [TABLE_FLAG] = 1,
 	                                [TABLE_BITS] = 0,
 	                                [TABLE_TEXT] = sizeof(char *),
@@ -152,6 +153,8 @@ table_cell_read(const struct table *table, const struct table_column *column, si
 	case TABLE_I32:
 		memcpy(&value.i32, at, sizeof(value.i32));
 		return table_cell_of_whole(value.i32);
+	case TABLE_REAL_OF:
+		return table_cell_of_real(column->real(at), false);
 	case TABLE_FLAG:
 		return (struct table_cell){.kind = TABLE_WHOLE, .whole = *(const uint8_t *)at};
 	case TABLE_BITS:

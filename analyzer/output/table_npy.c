@@ -66,7 +66,7 @@ npy_type_of_number(const struct table *table, const struct table_column *column)
 		return column->npy;
 	if (column->type == TABLE_F32)
 		return "<f4";
-	if (column->type == TABLE_F64 && !column->whole)
+	if ((column->type == TABLE_F64 && !column->whole) || column->type == TABLE_REAL_OF)
 		return "<f8";
 	return npy_has_empty(table, column) ? "<i8" : "<u8";
 }

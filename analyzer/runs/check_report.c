@@ -2,7 +2,7 @@
 #include "check_report.h"
 
 #include "base/number.h"
-#include "output/rows.h"
+#include "output/table.h"
 #include "verdict/counters.h"
 
 static const char *
@@ -34,26 +34,25 @@ say_verdict(struct report *report, const struct completeness *result)
 static void
 add_findings(struct report *report, const struct findings *findings)
 {
-	static const struct rows_column columns[] = {
-	        {"kind", ROWS_TEXT}, {"problem", ROWS_TEXT}, {"remedy", ROWS_TEXT}};
+	struct finding_line {
+		const char *kind, *problem, *remedy;
+	} lines[VERDICT_KINDS];
+	static const struct table_column columns[] = {{"kind", TABLE_TEXT, offsetof(struct finding_line, kind)},
+	                                              {"problem", TABLE_TEXT, offsetof(struct finding_line, problem)},
+	                                              {"remedy", TABLE_TEXT, offsetof(struct finding_line, remedy)}};
 	char line[FINDING_ROOM];
-	struct rows rows;
 
 	report_begin_list(report, "problems");
 	for (size_t i = 0; i < findings->count; i++) {
-		verdict_print(&findings->found[i], line);
+		const struct finding *finding = &findings->found[i];
+		const struct verdict_text *text = &verdict_texts[finding->kind];
+
+		verdict_print(finding, line);
 		report_text(report, NULL, line);
+		lines[i] = (struct finding_line){text->name, finding->problem, text->remedy};
 	}
 	report_end(report);
-	rows_begin(&rows, report, "findings", columns, ROWS_COUNT(columns));
-	for (size_t i = 0; i < findings->count; i++) {
-		const struct finding *finding = &findings->found[i];
-
-		rows_text(&rows, verdict_texts[finding->kind].name);
-		rows_text(&rows, finding->problem);
-		rows_text(&rows, verdict_texts[finding->kind].remedy);
-	}
-	rows_end(&rows);
+	table_report(report, "findings", &TABLE_OF(columns, lines, findings->count));
 }
 
 static void
@@ -70,24 +69,16 @@ add_epochs(struct report *report, const struct completeness *result)
 {
 	static const char *const words[] = {
 	        [EPOCH_ENDED] = "ended", [EPOCH_OPEN] = "open", [EPOCH_INTERRUPTED] = "interrupted"};
-	static const struct rows_column columns[] = {
-	        {"epoch", ROWS_WHOLE},  {"observed", ROWS_WHOLE}, {"missing", ROWS_WHOLE}, {"state", ROWS_TEXT},
-	        {"folded", ROWS_WHOLE}, {"in_log", ROWS_WHOLE},   {"folds", ROWS_WHOLE}};
-	struct rows rows;
+	static const struct table_column columns[] = {
+	        {"epoch", TABLE_U32, offsetof(struct completeness_epoch, stored.epoch)},
+	        {"observed", TABLE_U64, offsetof(struct completeness_epoch, observed)},
+	        {"missing", TABLE_U64, offsetof(struct completeness_epoch, missing)},
+	        {"state", TABLE_WORD, offsetof(struct completeness_epoch, state), .of = words},
+	        {"folded", TABLE_U64, offsetof(struct completeness_epoch, stored.folded)},
+	        {"in_log", TABLE_U64, offsetof(struct completeness_epoch, stored.waiting)},
+	        {"folds", TABLE_U32, offsetof(struct completeness_epoch, stored.folds)}};
 
-	rows_begin(&rows, report, "epochs", columns, ROWS_COUNT(columns));
-	for (size_t e = 0; e < result->epoch_count; e++) {
-		const struct completeness_epoch *epoch = &result->epochs[e];
-
-		rows_whole(&rows, epoch->stored.epoch);
-		rows_whole(&rows, epoch->observed);
-		rows_whole(&rows, epoch->missing);
-		rows_text(&rows, words[epoch->state]);
-		rows_whole(&rows, epoch->stored.folded);
-		rows_whole(&rows, epoch->stored.waiting);
-		rows_whole(&rows, epoch->stored.folds);
-	}
-	rows_end(&rows);
+	table_report(report, "epochs", &TABLE_OF(columns, result->epochs, result->epoch_count));
 }
 
 void

@@ -1,7 +1,9 @@
 /* runs.c: portolan runs: the runs in the store, one line each. */
+#include "base/cleanup.h"
 #include "base/message.h"
+#include "memory/memory.h"
 #include "options/format.h"
-#include "output/rows.h"
+#include "output/table.h"
 #include "verdict/run_report.h"
 
 #include <portolan/store.h>
@@ -13,39 +15,43 @@ struct runs_request {
 	int format; /* of the table; see common.json */
 };
 
-/* For a damaged run only the name is known. */
+/* A run's line. Of a damaged run only name and state are known. */
+struct runs_line {
+	const char *name, *state, *mode, *created;
+	int64_t examples, epochs, observations; /* -1: not known */
+	char time[32];
+};
+
+static const struct table_column columns[] = {{"name", TABLE_TEXT, offsetof(struct runs_line, name)},
+                                              {"examples", TABLE_I64, offsetof(struct runs_line, examples)},
+                                              {"epochs", TABLE_I64, offsetof(struct runs_line, epochs)},
+                                              {"observations", TABLE_I64, offsetof(struct runs_line, observations)},
+                                              {"state", TABLE_TEXT, offsetof(struct runs_line, state)},
+                                              {"mode", TABLE_TEXT, offsetof(struct runs_line, mode)},
+                                              {"created", TABLE_TEXT, offsetof(struct runs_line, created)}};
+
 static int
 write_table(const struct runs_request *request, const struct store_run_info *runs, size_t count,
             struct portolan_error *error)
 {
-	static const struct rows_column columns[] = {
-	        {"name", ROWS_TEXT},  {"examples", ROWS_WHOLE}, {"epochs", ROWS_WHOLE}, {"observations", ROWS_WHOLE},
-	        {"state", ROWS_TEXT}, {"mode", ROWS_TEXT},      {"created", ROWS_TEXT}};
-	struct rows rows;
-	int code = rows_open(&rows, request->common.output, (enum rows_format)request->format, columns,
-	                     ROWS_COUNT(columns), error);
+	CLEANUP_FREE struct runs_line *lines = memory_new(count, sizeof(*lines));
 
-	if (code < 0)
-		return code;
 	for (size_t i = 0; i < count; i++) {
 		const struct store_run_info *run = &runs[i];
-		bool damaged = run->state == STORE_DAMAGED;
-		const uint64_t numbers[] = {run->examples, run->epochs, run->observations};
-		char created[32];
+		struct runs_line *line = &lines[i];
 
-		rows_text(&rows, run->name);
-		for (size_t n = 0; n < 3; n++) {
-			if (damaged)
-				rows_empty(&rows);
-			else
-				rows_whole(&rows, numbers[n]);
-		}
-		run_time(run->created, created);
-		rows_text(&rows, run_state_name(run));
-		rows_text(&rows, damaged ? NULL : run_mode_name(run));
-		rows_text(&rows, damaged ? NULL : created);
+		*line = (struct runs_line){run->name, run_state_name(run), NULL, NULL, -1, -1, -1};
+		if (run->state == STORE_DAMAGED)
+			continue;
+		run_time(run->created, line->time);
+		line->created = line->time;
+		line->mode = run_mode_name(run);
+		line->examples = (int64_t)run->examples;
+		line->epochs = (int64_t)run->epochs;
+		line->observations = (int64_t)run->observations;
 	}
-	return rows_close(&rows, error);
+	return table_write(&TABLE_OF(columns, lines, count), request->common.output, (enum table_format)request->format,
+	                   error);
 }
 
 static int

@@ -2,7 +2,7 @@
 #include "manifest.h"
 
 #include "output/claims.h"
-#include "output/rows.h"
+#include "output/table.h"
 
 #include <portolan/error.h>
 #include <portolan/portolan.h>
@@ -126,23 +126,13 @@ static void
 list_classes(struct report *report, const struct dynamics *dynamics, const struct classes *classes,
              const uint32_t *observed, const uint32_t *chosen)
 {
-	static const struct rows_column columns[] = {
-	        {"gold", ROWS_WHOLE}, {"label", ROWS_TEXT}, {"observed", ROWS_WHOLE}, {"chosen", ROWS_WHOLE}};
-	struct rows rows;
+	const struct table_column columns[] = {
+	        {"gold", TABLE_I32, .values = classes->labels},
+	        {"label", TABLE_LABEL, .values = classes->labels, .of = dynamics->snapshot},
+	        {"observed", TABLE_U32, .values = observed},
+	        {"chosen", TABLE_U32, .values = chosen}};
 
-	rows_begin(&rows, report, "classes", columns, ROWS_COUNT(columns));
-	for (size_t c = 0; c < classes->count; c++) {
-		int32_t gold = classes->labels[c];
-
-		if (gold >= 0)
-			rows_whole(&rows, (uint64_t)gold);
-		else
-			rows_empty(&rows);
-		rows_text(&rows, gold >= 0 ? store_snapshot_label(dynamics->snapshot, (uint64_t)gold) : NULL);
-		rows_whole(&rows, observed[c]);
-		rows_whole(&rows, chosen[c]);
-	}
-	rows_end(&rows);
+	table_report(report, "classes", &TABLE_OF_ARRAYS(columns, classes->count));
 }
 
 void

@@ -4,7 +4,7 @@
 #include "base/arrays.h"
 #include "base/message.h"
 #include "output/claims.h"
-#include "output/rows.h"
+#include "output/table.h"
 
 #include <portolan/error.h>
 
@@ -59,20 +59,17 @@ add_mixes(struct report *report, const struct select_request *request)
 static void
 add_lists(struct report *report, const char *key, const struct select_request *request, bool is_exclusion)
 {
-	static const struct rows_column columns[] = {{"file", ROWS_TEXT}, {"ids", ROWS_WHOLE}, {"unknown", ROWS_WHOLE}};
-	struct rows rows;
+	static const struct table_column columns[] = {{"file", TABLE_TEXT, offsetof(struct pool_list, path)},
+	                                              {"ids", TABLE_U64, offsetof(struct pool_list, ids)},
+	                                              {"unknown", TABLE_U64, offsetof(struct pool_list, unknown)}};
+	struct table table = TABLE_OF(columns, request->lists, 0);
+	uint32_t order[POOL_LISTS_MAX];
 
-	rows_begin(&rows, report, key, columns, ROWS_COUNT(columns));
-	for (size_t i = 0; i < request->list_count; i++) {
-		const struct pool_list *list = &request->lists[i];
-
-		if (list->is_exclusion != is_exclusion)
-			continue;
-		rows_text(&rows, list->path);
-		rows_whole(&rows, list->ids);
-		rows_whole(&rows, list->unknown);
-	}
-	rows_end(&rows);
+	for (uint32_t i = 0; i < request->list_count; i++)
+		if (request->lists[i].is_exclusion == is_exclusion)
+			order[table.rows++] = i;
+	table.order = order;
+	table_report(report, key, &table);
 }
 
 static void

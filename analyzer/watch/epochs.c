@@ -6,7 +6,7 @@
 #include "base/message.h"
 #include "live.h"
 #include "options/format.h"
-#include "output/rows.h"
+#include "output/table.h"
 
 #include <portolan/error.h>
 
@@ -15,55 +15,37 @@ struct epochs_request {
 	int format; /* of the table; see common.json */
 };
 
-static const struct rows_column columns[] = {{"epoch", ROWS_WHOLE},     {"examples", ROWS_WHOLE},
-                                             {"accuracy", ROWS_REAL},   {"mean_loss", ROWS_REAL},
-                                             {"forgotten", ROWS_WHOLE}, {"learned", ROWS_WHOLE}};
-
-static void
-add_rows(struct rows *rows, const struct live_view *view)
-{
-	for (size_t e = 0; e < view->epoch_count; e++) {
-		const struct tally_epoch *epoch = &view->epochs[e];
-
-		rows_whole(rows, epoch->epoch);
-		rows_whole(rows, epoch->observed);
-		rows_real(rows, tally_mean((double)epoch->correct, epoch));
-		rows_real(rows, tally_mean(epoch->loss, epoch));
-		rows_whole(rows, epoch->forgotten);
-		rows_whole(rows, epoch->learned);
-	}
-}
+static const struct table_column columns[] = {{"epoch", TABLE_U32, offsetof(struct tally_epoch, epoch)},
+                                              {"examples", TABLE_U64, offsetof(struct tally_epoch, observed)},
+                                              {"accuracy", TABLE_REAL_OF, .real = tally_accuracy},
+                                              {"mean_loss", TABLE_REAL_OF, .real = tally_mean_loss},
+                                              {"forgotten", TABLE_U64, offsetof(struct tally_epoch, forgotten)},
+                                              {"learned", TABLE_U64, offsetof(struct tally_epoch, learned)}};
 
 static int
-write_table(const struct epochs_request *request, const struct live_view *view, struct portolan_error *error)
-{
-	struct rows rows;
-	int code = rows_open(&rows, request->common.output, (enum rows_format)request->format, columns,
-	                     ROWS_COUNT(columns), error);
-
-	if (code < 0)
-		return code;
-	add_rows(&rows, view);
-	return rows_close(&rows, error);
-}
-
-static int
-write_report(const struct epochs_request *request, const struct live_view *view, struct portolan_error *error)
+write_report(const char *path, const struct live_view *view, const struct table *epochs, struct portolan_error *error)
 {
 	struct report report;
-	struct rows rows;
-	int code = report_open(&report, request->common.output, 2, error);
+	int code = report_open(&report, path, 2, error);
 
 	if (code < 0)
 		return code;
 	report_begin(&report, NULL);
 	report_text(&report, "run", view->info.name);
 	report_whole(&report, "examples", view->counts.examples);
-	rows_begin(&rows, &report, "epochs", columns, ROWS_COUNT(columns));
-	add_rows(&rows, view);
-	rows_end(&rows);
+	table_report(&report, "epochs", epochs);
 	report_end(&report);
 	return report_close(&report, error);
+}
+
+static int
+write_epochs(const struct epochs_request *request, const struct live_view *view, struct portolan_error *error)
+{
+	const struct table epochs = TABLE_OF(columns, view->epochs, view->epoch_count);
+	const char *path = request->common.output;
+
+	return request->common.json ? write_report(path, view, &epochs, error)
+	                            : table_write(&epochs, path, (enum table_format)request->format, error);
 }
 
 static int
@@ -109,7 +91,7 @@ run(void *context, struct portolan_error *error)
 	if (code >= 0 && view.epoch_count == 0)
 		code = refuse(&view, error);
 	if (code >= 0)
-		code = request->common.json ? write_report(request, &view, error) : write_table(request, &view, error);
+		code = write_epochs(request, &view, error);
 	if (code >= 0)
 		code = report_run(&view, request->common.strict);
 	live_free(&live);

@@ -7,7 +7,7 @@
 
 #include "base/terminal.h"
 #include "live.h"
-#include "output/rows.h"
+#include "output/table.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,8 @@
 /* frame_json.c: a look as a JSON object. */
 #include "frame.h"
 
+#include "output/table.h"
+
 #include "verdict/counters.h"
 
 static const char *const state_words[] = {
@@ -11,24 +13,15 @@ static const char *const state_words[] = {
 static void
 report_epochs(struct report *report, const struct live_view *view)
 {
-	static const struct rows_column columns[] = {
-	        {"epoch", ROWS_WHOLE},    {"observed", ROWS_WHOLE},  {"accuracy", ROWS_REAL}, {"confidence", ROWS_REAL},
-	        {"mean_loss", ROWS_REAL}, {"forgotten", ROWS_WHOLE}, {"learned", ROWS_WHOLE}};
-	struct rows rows;
+	static const struct table_column columns[] = {{"epoch", TABLE_U32, offsetof(struct tally_epoch, epoch)},
+	                                              {"observed", TABLE_U64, offsetof(struct tally_epoch, observed)},
+	                                              {"accuracy", TABLE_REAL_OF, .real = tally_accuracy},
+	                                              {"confidence", TABLE_REAL_OF, .real = tally_confidence},
+	                                              {"mean_loss", TABLE_REAL_OF, .real = tally_mean_loss},
+	                                              {"forgotten", TABLE_U64, offsetof(struct tally_epoch, forgotten)},
+	                                              {"learned", TABLE_U64, offsetof(struct tally_epoch, learned)}};
 
-	rows_begin(&rows, report, "epochs", columns, ROWS_COUNT(columns));
-	for (size_t e = 0; e < view->epoch_count; e++) {
-		const struct tally_epoch *epoch = &view->epochs[e];
-
-		rows_whole(&rows, epoch->epoch);
-		rows_whole(&rows, epoch->observed);
-		rows_real(&rows, tally_mean((double)epoch->correct, epoch));
-		rows_real(&rows, tally_mean(epoch->gold_prob, epoch));
-		rows_real(&rows, tally_mean(epoch->loss, epoch));
-		rows_whole(&rows, epoch->forgotten);
-		rows_whole(&rows, epoch->learned);
-	}
-	rows_end(&rows);
+	table_report(report, "epochs", &TABLE_OF(columns, view->epochs, view->epoch_count));
 }
 
 static void

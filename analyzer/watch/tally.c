@@ -28,10 +28,28 @@ sum_present(const float *values, uint64_t present, struct tally_epoch *epoch)
 	epoch->loss += log_product_loss(mantissa, exponent);
 }
 
-double
+static double
 tally_mean(double sum, const struct tally_epoch *epoch)
 {
 	return epoch->observed ? sum / (double)epoch->observed : NAN;
+}
+
+double
+tally_accuracy(const void *epoch)
+{
+	return tally_mean((double)((const struct tally_epoch *)epoch)->correct, epoch);
+}
+
+double
+tally_confidence(const void *epoch)
+{
+	return tally_mean(((const struct tally_epoch *)epoch)->gold_prob, epoch);
+}
+
+double
+tally_mean_loss(const void *epoch)
+{
+	return tally_mean(((const struct tally_epoch *)epoch)->loss, epoch);
 }
 
 void

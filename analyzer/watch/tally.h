@@ -30,8 +30,10 @@ struct tally_epoch {
 void tally_add(struct tally_block *block, const struct store_values *gold_prob, const struct store_values *correct,
                uint32_t rows, struct tally_epoch *epoch);
 
-/* One of an epoch's sums, over its observations; NaN where it has none. */
-double tally_mean(double sum, const struct tally_epoch *epoch);
+/* An epoch's sums over its observations, for tables of struct tally_epoch; NaN where it has none. */
+double tally_accuracy(const void *epoch);
+double tally_confidence(const void *epoch);
+double tally_mean_loss(const void *epoch);
 
 struct tally_counts {
 	uint64_t examples, forgotten, never_learned;
