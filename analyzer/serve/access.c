@@ -2,13 +2,16 @@
  * access.c: compares names, pages and tokens.
  *
  * A page of another site may send requests to loopback, and by DNS rebinding may even read the answers, as if they were
- * its own. Its Host, or its Origin, then has the other site's name. The port in Host is not checked, as a forwarded
- * port (ssh -L) differs. It becomes part of the cookie's name: a browser has one set of cookies for all ports of a
- * host, and the servers of several machines, each on port 5780 there, may be forwarded to several ports here.
+ * its own. Its Host, or its Origin, then has the other site's name. Rebinding needs a name that the owner of another
+ * site can point to this machine; an address in digits is looked up nowhere, so all of 127.0.0.0/8 may be asked for.
+ *
+ * The port in Host is not checked, as a forwarded port (ssh -L) differs. It becomes part of the cookie's name: a browser
+ * has one set of cookies for all ports of a host, and the servers of several machines, each on port 5780 there, may be
+ * forwarded to several ports here. Behind a proxy the cookie has the public address' port and path.
  */
 #include "access.h"
 
-#include "certificate.h"
+#include "listen.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -18,6 +21,7 @@
 
 #define HTTP_PORT 80
 #define HTTPS_PORT 443
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 /* The bytes of the name in "NAME:PORT"; 0: it is none. `port` gets 0 where none is said. */
 static size_t
@@ -37,27 +41,96 @@ cut_host(const char *host, unsigned *port)
 	return *port > 0 && *port <= UINT16_MAX ? length : 0;
 }
 
+/* The name in `host`, without its port. False: it has none, or a longer one than any that is allowed. */
+static bool
+copy_name(const char *host, char name[ACCESS_HOST_ROOM], unsigned *port)
+{
+	size_t length = host ? cut_host(host, port) : 0;
+
+	if (length == 0 || length >= ACCESS_HOST_ROOM)
+		return false;
+	memcpy(name, host, length);
+	name[length] = '\0';
+	return true;
+}
+
+static bool
+names_loopback(const char *name)
+{
+	return strcmp(name, "[::1]") == 0 || listen_is_loopback(name);
+}
+
+static bool
+parse_host(const char *host, struct public_url *public)
+{
+	unsigned implied = public->https ? HTTPS_PORT : HTTP_PORT, port;
+	const char *name = public->host;
+
+	if (!copy_name(host, public->host, &port))
+		return false;
+	if (*name == '[' ? name[1] == ']' || strspn(name + 1, "0123456789abcdefABCDEF:.") != strlen(name) - 2
+	                 : strspn(name, LETTERS "-.") != strlen(name))
+		return false;
+	public->port = port ? port : implied;
+	if (public->port == implied)
+		snprintf(public->origin, sizeof(public->origin), "%s://%s", public->https ? "https" : "http", name);
+	else
+		snprintf(public->origin, sizeof(public->origin), "%s://%s:%u", public->https ? "https" : "http", name,
+		         public->port);
+	return public->https || names_loopback(name);
+}
+
+/* Of letters that stand for themselves in a browser's address and in a cookie's path. */
+static bool
+parse_path(const char *path, struct public_url *public)
+{
+	size_t length = strlen(path);
+
+	if (length + 2 > sizeof(public->path) || strspn(path, LETTERS "-._~/") != length || strstr(path, "//") ||
+	    strstr(path, "/."))
+		return false;
+	snprintf(public->path, sizeof(public->path), "%s%s", path, length > 0 && path[length - 1] == '/' ? "" : "/");
+	return true;
+}
+
+bool
+access_parse_public(const char *text, struct public_url *public)
+{
+	char host[ACCESS_HOST_ROOM + 8];
+	size_t scheme, length;
+
+	*public = (struct public_url){.https = strncasecmp(text, "https://", 8) == 0};
+	if (!public->https && strncasecmp(text, "http://", 7) != 0)
+		return false;
+	scheme = public->https ? 8 : 7;
+	length = strcspn(text + scheme, "/");
+	if (length >= sizeof(host))
+		return false;
+	memcpy(host, text + scheme, length);
+	host[length] = '\0';
+	return parse_host(host, public) && parse_path(text + scheme + length, public);
+}
+
 bool
 access_has_host(const struct access *access, const char *host)
 {
+	char name[ACCESS_HOST_ROOM];
 	unsigned port;
-	size_t length = host ? cut_host(host, &port) : 0;
 
-	if (length == 0)
-		return false;
-	for (const char *const *name = access->hosts; *name; name++)
-		if (strlen(*name) == length && strncasecmp(*name, host, length) == 0)
-			return true;
-	return access->certificate && certificate_holds(access->certificate, host, length);
+	return copy_name(host, name, &port) &&
+	       (names_loopback(name) || (access->public && strcasecmp(name, access->public->host) == 0));
 }
 
 bool
 access_has_origin(const struct access *access, const char *origin, const char *host)
 {
-	const char *scheme = access->certificate ? "https://" : "http://";
+	char name[ACCESS_HOST_ROOM];
+	unsigned port;
 
-	return !origin ||
-	       (strncasecmp(origin, scheme, strlen(scheme)) == 0 && strcasecmp(origin + strlen(scheme), host) == 0);
+	if (!origin || (access->public && strcasecmp(origin, access->public->origin) == 0))
+		return true;
+	return strncasecmp(origin, "http://", 7) == 0 && strcasecmp(origin + 7, host) == 0 &&
+	       copy_name(host, name, &port) && names_loopback(name);
 }
 
 bool
@@ -78,6 +151,28 @@ access_cookie(const struct access *access, const char *host, char name[ACCESS_CO
 {
 	unsigned port = 0;
 
-	cut_host(host, &port);
-	snprintf(name, ACCESS_COOKIE_ROOM, "portolan-%u", port ? port : access->certificate ? HTTPS_PORT : HTTP_PORT);
+	if (access->public)
+		port = access->public->port;
+	else
+		cut_host(host, &port);
+	snprintf(name, ACCESS_COOKIE_ROOM, "portolan-%u", port ? port : HTTP_PORT);
+}
+
+const char *
+access_root(const struct access *access)
+{
+	return access->public ? access->public->path : "/";
+}
+
+const char *
+access_cut_root(const struct access *access, const char *path)
+{
+	const char *root = access_root(access);
+	size_t length = strlen(root); /* with the slash at its end */
+
+	if (*path != '/')
+		return NULL;
+	if (strncmp(path, root, length) == 0)
+		return path + length;
+	return strncmp(path, root, length - 1) == 0 && path[length - 1] == '\0' ? "" : path + 1;
 }

@@ -1,5 +1,5 @@
 /* access.h: decides which requests are allowed, by the server's name in the request (Host), the page (Origin), and the
- * token. */
+ * token; and what follows from the address at which browsers see the page. */
 #ifndef ACCESS_H
 #define ACCESS_H
 
@@ -7,25 +7,43 @@
 #include <stddef.h>
 
 #define ACCESS_COOKIE_ROOM 24
+#define ACCESS_HOST_ROOM 256
+#define ACCESS_PATH_ROOM 200
 
-struct certificate;
-
-struct access {
-	const char *token;                     /* the token that a request must show */
-	const char *const *hosts;              /* what Host may name, without a port; ends with NULL */
-	const struct certificate *certificate; /* with further names; NULL: no TLS */
+/* The address of the page where a reverse proxy stands before the server: "https://HOST[:PORT][/PREFIX]". */
+struct public_url {
+	bool https;
+	char host[ACCESS_HOST_ROOM]; /* IPv6 in brackets */
+	unsigned port;
+	char origin[ACCESS_HOST_ROOM + 16]; /* as a browser's Origin has it: without a port that the scheme implies */
+	char path[ACCESS_PATH_ROOM];        /* "/", or "/PREFIX/" */
 };
 
-/* Is `host` ("NAME" or "NAME:PORT", where NAME may be "[::1]") an allowed name of this server? NULL is not. */
+struct access {
+	const char *token;               /* the token that a request must show */
+	const struct public_url *public; /* NULL: browsers ask the server itself */
+};
+
+/* False: it is no such address, or it is http:// and not of loopback, so that others could read the token. */
+bool access_parse_public(const char *text, struct public_url *public);
+
+/* Is `host` ("NAME" or "NAME:PORT") a name of loopback, or that of the public address? NULL is not. */
 bool access_has_host(const struct access *access, const char *host);
 
-/* Does `origin`, which a browser sends with requests of a page's script, belong to `host` itself? NULL, not sent,
- * does. */
+/* Does `origin`, which a browser sends with requests of a page's script, belong to this server, which the request calls
+ * `host`? NULL, not sent, does. */
 bool access_has_origin(const struct access *access, const char *origin, const char *host);
 
 bool access_has_token(const struct access *access, const char *given); /* NULL is none */
 
 /* The name of the cookie that holds the token, of a host that access_has_host(): "portolan-PORT". */
 void access_cookie(const struct access *access, const char *host, char name[ACCESS_COOKIE_ROOM]);
+
+/* Where the page is: "/", or the public address' "/PREFIX/". */
+const char *access_root(const struct access *access);
+
+/* `path` without the leading slash, and without the prefix, if a proxy has left it there; "/PREFIX" alone becomes "".
+ * NULL: it has no leading slash. */
+const char *access_cut_root(const struct access *access, const char *path);
 
 #endif

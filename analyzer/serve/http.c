@@ -1,7 +1,6 @@
 /* http.c: checks a request before its body is read: Host and Origin, the token, and then the method. */
 #include "http.h"
 
-#include "access.h"
 #include "peers.h"
 
 #include <portolan/error.h>
@@ -23,14 +22,13 @@
 /* A link on another site's page, or in a file, brings no cookie to the entry, so the entry's script asks again from the
  * page itself. The hash is that of the script. */
 #define ENTRY                                                                                                          \
-	"<!DOCTYPE html><html lang=\"en\"><title>Portolan</title><script>location.replace(\"/\" + location.hash)</script>"
+	"<!DOCTYPE html><html lang=\"en\"><title>Portolan</title><script>location.replace(location.pathname + location.hash)</script>"
 #define ENTRY_SECURITY                                                                                                 \
-	"default-src 'none'; script-src 'sha256-nPyh1eyOzXOMQM3WXU/fZlQpSBSuDIvNusR15IIZdco='; frame-ancestors 'none'"
+	"default-src 'none'; script-src 'sha256-Bv0NNEBW0vC29hxHTSH7jLzvHNjHykWa+8Yx7xoPTog='; frame-ancestors 'none'"
 
 struct http {
 	struct MHD_Daemon *daemon;
 	struct http_settings settings;
-	struct access access; /* of the settings */
 	struct peers *peers;
 };
 
@@ -40,7 +38,7 @@ struct exchange {
 	struct MHD_Connection *connection;
 	char *path, *body;
 	size_t room;
-	bool too_long;
+	bool too_long, lacks_slash;     /* "/PREFIX", where the page's links would lead beside it */
 	char *arguments[ARGUMENTS_MAX]; /* decoded; freed with it */
 	size_t argument_count;
 };
@@ -119,11 +117,12 @@ is_refused(const struct http *http, const struct exchange *exchange, const char 
 	struct MHD_Connection *connection = exchange->connection;
 	const char *host = header(connection, MHD_HTTP_HEADER_HOST);
 
-	if (!access_has_host(&http->access, host))
-		http_error(answer, MHD_HTTP_FORBIDDEN, "this server is not called '%.200s'", host ? host : "");
-	else if (!access_has_origin(&http->access, header(connection, MHD_HTTP_HEADER_ORIGIN), host))
+	if (!access_has_host(&http->settings.access, host))
+		http_error(answer, MHD_HTTP_FORBIDDEN,
+		           "this server is not called '%.200s' (--public-url names a proxy)", host ? host : "");
+	else if (!access_has_origin(&http->settings.access, header(connection, MHD_HTTP_HEADER_ORIGIN), host))
 		http_error(answer, MHD_HTTP_FORBIDDEN, "pages of other sites may not ask");
-	else if (!has_token(&http->access, connection, host))
+	else if (!has_token(&http->settings.access, connection, host))
 		http_error(answer, MHD_HTTP_UNAUTHORIZED,
 		           "open the address that `portolan serve` printed: it has a token, and this has not");
 	else if (!exchange->request.post && strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
@@ -199,11 +198,13 @@ is_led_from_elsewhere(struct MHD_Connection *connection)
 static enum MHD_Result
 take_token(const struct http *http, struct MHD_Connection *connection)
 {
-	const struct access *access = &http->access;
+	const struct access *access = &http->settings.access;
 	bool elsewhere = is_led_from_elsewhere(connection);
 	struct http_answer answer = {0};
 	struct MHD_Response *response = MHD_create_response_from_buffer(
 	        elsewhere ? strlen(ENTRY) : 0, elsewhere ? (void *)(uintptr_t)ENTRY : NULL, MHD_RESPMEM_PERSISTENT);
+	const char *root = access_root(access);
+	size_t length = strlen(root) > 1 ? strlen(root) - 1 : 1; /* the cookie comes with "/PREFIX" alone, too */
 	char name[ACCESS_COOKIE_ROOM], cookie[512];
 	enum MHD_Result result;
 
@@ -213,22 +214,26 @@ take_token(const struct http *http, struct MHD_Connection *connection)
 	answer.security = ENTRY_SECURITY;
 	add_headers(response, &answer);
 	access_cookie(access, header(connection, MHD_HTTP_HEADER_HOST), name);
-	snprintf(cookie, sizeof(cookie), "%s=%s; HttpOnly; SameSite=Strict; Path=/%s", name, access->token,
-	         access->certificate ? "; Secure" : "");
+	snprintf(cookie, sizeof(cookie), "%s=%s; HttpOnly; SameSite=Strict; Path=%.*s%s", name, access->token,
+	         (int)length, root, access->public && access->public->https ? "; Secure" : "");
 	MHD_add_response_header(response, MHD_HTTP_HEADER_SET_COOKIE, cookie);
 	if (!elsewhere)
-		MHD_add_response_header(response, MHD_HTTP_HEADER_LOCATION, "/");
+		MHD_add_response_header(response, MHD_HTTP_HEADER_LOCATION, root);
 	result = MHD_queue_response(connection, elsewhere ? MHD_HTTP_OK : MHD_HTTP_SEE_OTHER, response);
 	MHD_destroy_response(response);
 	return result;
 }
 
+/* Is this the printed address, or the page's without its last slash? */
 static bool
-is_entry(const struct http *http, const struct exchange *exchange, const char *method)
+is_entry(const struct access *access, const struct exchange *exchange, const char *method)
 {
+	const char *host = header(exchange->connection, MHD_HTTP_HEADER_HOST);
+
 	return strcmp(method, "GET") == 0 && exchange->request.path && *exchange->request.path == '\0' &&
-	       access_has_host(&http->access, header(exchange->connection, MHD_HTTP_HEADER_HOST)) &&
-	       access_has_token(&http->access, http_argument(&exchange->request, "token"));
+	       access_has_host(access, host) &&
+	       (access_has_token(access, http_argument(&exchange->request, "token")) ||
+	        (exchange->lacks_slash && has_token(access, exchange->connection, host)));
 }
 
 /* A connection that has shown the token is not shut down for others. */
@@ -242,7 +247,7 @@ trust(const struct http *http, struct MHD_Connection *connection)
 }
 
 static struct exchange *
-exchange_new(struct MHD_Connection *connection, const char *url, const char *method)
+exchange_new(const struct access *access, struct MHD_Connection *connection, const char *url, const char *method)
 {
 	struct exchange *exchange = calloc(1, sizeof(*exchange));
 	const char *encodings = header(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING);
@@ -253,10 +258,12 @@ exchange_new(struct MHD_Connection *connection, const char *url, const char *met
 	exchange->path = decode(url);
 	exchange->request = (struct http_request){
 	        .post = strcmp(method, "POST") == 0,
-	        .path = exchange->path && *exchange->path == '/' ? exchange->path + 1 : NULL,
+	        .path = exchange->path ? access_cut_root(access, exchange->path) : NULL,
 	        .takes_gzip = encodings && strstr(encodings, "gzip"),
 	        .private = exchange,
 	};
+	exchange->lacks_slash =
+	        exchange->request.path && *exchange->request.path == '\0' && url[strlen(url) - 1] != '/';
 	return exchange;
 }
 
@@ -297,10 +304,10 @@ handle(void *context, struct MHD_Connection *connection, const char *url, const 
 
 	(void)version;
 	if (!exchange) { /* only the headers are there */
-		exchange = *state = exchange_new(connection, url, method);
+		exchange = *state = exchange_new(&http->settings.access, connection, url, method);
 		if (!exchange)
 			return MHD_NO;
-		if (is_entry(http, exchange, method))
+		if (is_entry(&http->settings.access, exchange, method))
 			return take_token(http, connection);
 		if (is_refused(http, exchange, method, &answer))
 			return send_answer(connection, &answer);
@@ -367,18 +374,12 @@ int
 http_start(struct http **http, const struct http_settings *settings, struct portolan_error *error)
 {
 	unsigned flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC |
-	                 MHD_USE_ERROR_LOG | (settings->certificate ? MHD_USE_TLS : 0);
-	struct MHD_OptionItem tls[] = {
-	        {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)settings->pem},
-	        {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)settings->key},
-	        {MHD_OPTION_END, 0, NULL},
-	};
+	                 MHD_USE_ERROR_LOG;
 	struct http *started = calloc(1, sizeof(*started));
 
 	if (!started)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	started->settings = *settings;
-	started->access = (struct access){settings->token, settings->hosts, settings->certificate};
 	started->peers = peers_new(HTTP_CONNECTIONS - SPARE);
 	if (!started->peers) {
 		free(started);
@@ -390,19 +391,14 @@ http_start(struct http **http, const struct http_settings *settings, struct port
 	        MHD_OPTION_NOTIFY_CONNECTION, notify, started, MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,
 	        MHD_OPTION_CONNECTION_LIMIT, (unsigned)HTTP_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
 	        (unsigned)HTTP_SILENCE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADERS_MAX,
-	        MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_SIZE, MHD_OPTION_ARRAY,
-	        settings->certificate ? tls : &tls[2], MHD_OPTION_END);
+	        MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_SIZE, MHD_OPTION_END);
 	if (started->daemon) {
 		*http = started;
 		return 0;
 	}
 	peers_free(started->peers);
 	free(started);
-	return settings->certificate
-	               ? error_set(error, PORTOLAN_E_INVALID,
-	                           "cannot start HTTPS: the certificate or its key is no proper PEM, or they do not "
-	                           "belong together")
-	               : error_set(error, PORTOLAN_E_SYSTEM, "cannot start the HTTP server");
+	return error_set(error, PORTOLAN_E_SYSTEM, "cannot start the HTTP server");
 }
 
 /* If libmicrohttpd 0.9.75 stops while it refuses a request, it reads an answer that is not there. So all connections

@@ -1,14 +1,16 @@
 /*
  * http.h: the HTTP daemon (libmicrohttpd): access, limits, headers. The caller gives the answers.
  *
- *     struct http_settings settings = {.socket = fd, .token = token, .hosts = hosts, .answer = answer, .context =
- * server}; http_start(&http, &settings, &error); … http_stop(http);
+ *     struct http_settings settings = {.socket = fd, .access = {token}, .answer = answer, .context = server};
+ *     http_start(&http, &settings, &error); … http_stop(http);
  *
  * Each connection has a thread, which calls `answer` for each allowed request, so `answer` must be safe from several
  * threads. Requests without the token, or with another Host or Origin, never reach it.
  */
 #ifndef HTTP_H
 #define HTTP_H
+
+#include "access.h"
 
 #include <portolan/portolan.h>
 
@@ -19,8 +21,6 @@
 #define HTTP_BODY_MAX ((size_t)32 << 20)
 #define HTTP_CONNECTIONS 800 /* from 700 on, the oldest without the token makes room for a new one */
 #define HTTP_SILENCE_S 20    /* a connection without data for so long is closed */
-
-struct certificate;
 
 struct http_request {
 	bool post;
@@ -44,19 +44,15 @@ struct http_answer {
 };
 
 struct http_settings {
-	int socket;                            /* bound and listening; http_stop() closes it */
-	const char *token;                     /* the token that a request must show */
-	const char *const *hosts;              /* what Host may name, without a port; ends with NULL */
-	const char *pem, *key;                 /* the certificate and its key, PEM; NULL: no TLS */
-	const struct certificate *certificate; /* the same; NULL: no TLS */
+	int socket; /* bound and listening; http_stop() closes it */
+	struct access access;
 	void (*answer)(void *context, const struct http_request *request, struct http_answer *answer);
 	void *context;
 };
 
 struct http;
 
-/* PORTOLAN_E_SYSTEM, PORTOLAN_E_INVALID: the certificate or the key is none. The settings stay the caller's, until
- * http_stop(). */
+/* PORTOLAN_E_SYSTEM. What the settings point to stays the caller's, until http_stop(). */
 int http_start(struct http **http, const struct http_settings *settings, struct portolan_error *error);
 void http_stop(struct http *http); /* waits for answers under way; NULL: nothing */
 

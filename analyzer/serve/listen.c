@@ -16,8 +16,8 @@
 
 #define BACKLOG 128
 
-static bool
-is_loopback(const char *host)
+bool
+listen_is_loopback(const char *host)
 {
 	struct in_addr four;
 
@@ -53,7 +53,6 @@ listen_parse(const char *text, struct listen_address *address)
 		return false;
 	memcpy(address->host, from, length);
 	address->port = (unsigned)port;
-	address->loopback = is_loopback(address->host);
 	return true;
 }
 
@@ -102,15 +101,6 @@ open_unix(const char *path, struct listening *listening, struct portolan_error *
 	return 0;
 }
 
-static bool
-is_any(const struct sockaddr *address)
-{
-	if (address->sa_family == AF_INET6)
-		return IN6_IS_ADDR_UNSPECIFIED(&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr);
-	return address->sa_family == AF_INET &&
-	       ((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr == htonl(INADDR_ANY);
-}
-
 /* -1: errno has the reason. */
 static int
 bind_to(const struct addrinfo *where)
@@ -132,7 +122,7 @@ bind_to(const struct addrinfo *where)
  * program listens on is not passed over, as browsers would go there, and show that program the token. -1: errno has
  * the reason. */
 static int
-bind_to_any(const struct addrinfo *found, bool *everywhere)
+bind_to_any(const struct addrinfo *found)
 {
 	int bound = -1;
 
@@ -141,7 +131,6 @@ bind_to_any(const struct addrinfo *found, bool *everywhere)
 		if (errno != EADDRNOTAVAIL && errno != EAFNOSUPPORT && errno != EPROTONOSUPPORT)
 			break;
 		bound = bind_to(where);
-		*everywhere = is_any(where->ai_addr);
 	}
 	return bound;
 }
@@ -157,7 +146,7 @@ open_port(const char *host, unsigned port, struct listening *listening, struct p
 	code = getaddrinfo(host, digits, &hints, &found);
 	if (code != 0)
 		return error_set(error, PORTOLAN_E_SYSTEM, "no such address as %s: %s", host, gai_strerror(code));
-	listening->socket = bind_to_any(found, &listening->everywhere);
+	listening->socket = bind_to_any(found);
 	listening->port = port;
 	code = listening->socket < 0 ? errno : 0;
 	freeaddrinfo(found);
@@ -172,7 +161,7 @@ listen_open(const struct listen_address *address, struct listening *listening, s
 	bool six = strchr(address->host, ':') != NULL;
 	int code = -1;
 
-	*listening = (struct listening){.hosts = {"localhost", "127.0.0.1", "[::1]"}};
+	*listening = (struct listening){0};
 	if (address->unix_path)
 		return open_unix(address->unix_path, listening, error);
 	if (address->port > 0)
@@ -182,7 +171,6 @@ listen_open(const struct listen_address *address, struct listening *listening, s
 	if (code < 0)
 		return code;
 	snprintf(listening->host, sizeof(listening->host), "%s%s%s", six ? "[" : "", address->host, six ? "]" : "");
-	listening->hosts[3] = listening->host;
 	return 0;
 }
 

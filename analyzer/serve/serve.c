@@ -7,8 +7,6 @@
  */
 #include "base/message.h"
 #include "browser.h"
-#include "certificate.h"
-#include "files/content.h"
 #include "listen.h"
 #include "options/options.h"
 #include "server.h"
@@ -34,14 +32,13 @@ struct serve_request {
 	const char *texts[TEXTS_MAX];
 	size_t text_count;
 	uint64_t port;
-	const char *listen, *token_file, *certificate_file, *key_file;
+	const char *listen, *token_file, *public_text;
 	bool no_open, end_with_stdin;
 	/* and then */
 	struct listen_address address;
 	struct listening listening;
 	char token[TOKEN_ROOM];
-	char *pem, *key; /* their text */
-	struct certificate *certificate;
+	struct public_url public; /* of public_text */
 };
 
 static int
@@ -64,23 +61,24 @@ check(void *context, struct portolan_error *error)
 	struct listen_address *address = &request->address;
 
 	(void)error;
-	*address = (struct listen_address){.host = "127.0.0.1", .port = (unsigned)request->port, .loopback = true};
+	*address = (struct listen_address){.host = "127.0.0.1", .port = (unsigned)request->port};
 	if (request->listen && !listen_parse(request->listen, address))
 		return options_wrong(&request->common, "--listen takes unix:PATH or HOST:PORT, not '%s'",
 		                     request->listen);
-	if (!address->unix_path && !address->loopback && !request->certificate_file)
+	if (!address->unix_path && !listen_is_loopback(address->host))
 		return options_wrong(
 		        &request->common,
-		        "other machines can reach %s, and read the connection on its way: this needs --tls-cert "
-		        "and --tls-key (or listen on 127.0.0.1, and reach it by `ssh -L`)",
+		        "other machines can reach %s, and read the connection on its way: listen on 127.0.0.1 or unix:PATH, "
+		        "and reach it by `ssh -L`, or by a reverse proxy (--public-url https://HOST/PREFIX); in a "
+		        "container, by a Unix socket on a volume, or with the proxy beside it",
 		        address->host);
+	if (request->public_text && !access_parse_public(request->public_text, &request->public))
+		return options_wrong(
+		        &request->common,
+		        "--public-url takes https://HOST[:PORT][/PREFIX], of letters, digits and - . _ ~, or "
+		        "http:// of loopback, not '%s'",
+		        request->public_text);
 	return 0;
-}
-
-static const char *
-scheme(const struct serve_request *request)
-{
-	return request->certificate_file ? "https" : "http";
 }
 
 static void
@@ -130,11 +128,12 @@ make_address(const struct serve_request *request)
 
 	if (!stream)
 		return NULL;
-	if (listening->unix_path)
-		fprintf(stream, "%s://localhost:PORT/?token=%s", scheme(request), request->token);
+	if (request->public_text)
+		fprintf(stream, "%s%s?token=%s", request->public.origin, request->public.path, request->token);
+	else if (listening->unix_path)
+		fprintf(stream, "http://localhost:PORT/?token=%s", request->token);
 	else
-		fprintf(stream, "%s://%s:%u/?token=%s", scheme(request), listening->host, listening->port,
-		        request->token);
+		fprintf(stream, "http://%s:%u/?token=%s", listening->host, listening->port, request->token);
 	write_fragment(stream, (const char *const *)request->common.operands, (int)request->common.operand_count);
 	if (fclose(stream) == 0)
 		return address;
@@ -146,7 +145,7 @@ make_address(const struct serve_request *request)
 static bool
 is_to_be_opened(const struct serve_request *request)
 {
-	return !request->no_open && !request->listening.unix_path && isatty(STDOUT_FILENO) &&
+	return !request->no_open && (request->public_text || !request->listening.unix_path) && isatty(STDOUT_FILENO) &&
 	       (getenv("DISPLAY") || getenv("WAYLAND_DISPLAY"));
 }
 
@@ -159,7 +158,7 @@ say_where(const struct serve_request *request, const char *address, struct porto
 	puts(address);
 	if (fflush(stdout) != 0)
 		return error_set(error, PORTOLAN_E_SYSTEM, "cannot write standard output: %s", strerror(errno));
-	if (listening->unix_path)
+	if (listening->unix_path && !request->public_text)
 		message_note("PORT is what you forward: ssh -L PORT:%s THIS_MACHINE", listening->unix_path);
 	if (!request->common.quiet && !request->end_with_stdin)
 		message_note("Ctrl-C ends it");
@@ -214,11 +213,7 @@ serve(struct serve_request *request, struct server *server, int signals, struct 
 	char opened[BROWSER_PATH_ROOM] = "";
 	struct http_settings settings = {
 	        .socket = request->listening.socket,
-	        .token = request->token,
-	        .hosts = request->listening.hosts,
-	        .pem = request->pem,
-	        .key = request->key,
-	        .certificate = request->certificate,
+	        .access = {request->token, request->public_text ? &request->public : NULL},
 	        .answer = server_answer,
 	        .context = server,
 	};
@@ -245,23 +240,6 @@ serve(struct serve_request *request, struct server *server, int signals, struct 
 	return code;
 }
 
-/* The text of a PEM file; the caller's to free(). */
-static int
-read_pem(const char *path, char **text, struct portolan_error *error)
-{
-	struct content content;
-	int code;
-
-	if (!path)
-		return 0;
-	code = content_open(&content, path, error);
-	if (code < 0)
-		return code;
-	*text = strndup(content.bytes, content.size);
-	content_close(&content);
-	return *text ? 0 : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-}
-
 static int
 open_all(struct serve_request *request, struct server **server, struct portolan_error *error)
 {
@@ -279,18 +257,9 @@ open_all(struct serve_request *request, struct server **server, struct portolan_
 	                               : token_make(request->token, error);
 
 	if (code >= 0)
-		code = read_pem(request->certificate_file, &request->pem, error);
-	if (code >= 0)
-		code = read_pem(request->key_file, &request->key, error);
-	if (code >= 0 && request->pem)
-		code = certificate_read(&request->certificate, request->pem, error);
-	if (code >= 0)
 		code = server_new(server, &settings, error);
 	if (code >= 0)
 		code = listen_open(&request->address, &request->listening, error);
-	if (code >= 0 && request->listening.everywhere && request->certificate)
-		snprintf(request->listening.host, sizeof(request->listening.host), "%s",
-		         certificate_and_machine(request->certificate));
 	return code;
 }
 
@@ -317,9 +286,6 @@ run(void *context, struct portolan_error *error)
 		listen_remove(&request->listening);
 	}
 	server_free(server);
-	certificate_free(request->certificate);
-	free(request->pem);
-	free(request->key);
 	if (signals >= 0)
 		close(signals);
 	sigprocmask(SIG_SETMASK, &before, NULL);
@@ -335,9 +301,8 @@ static const struct option_spec options[] = {
         {"port", "N", OPTION_WHOLE, TO(port), .least = 1, .most = 65535, .excludes = "listen",
          .group = OPTION_GROUP_ACCESS, .often = true},
         {"listen", "ADDRESS", OPTION_TEXT, TO(listen), .group = OPTION_GROUP_ACCESS, .often = true},
+        {"public-url", "URL", OPTION_TEXT, TO(public_text), .group = OPTION_GROUP_ACCESS},
         {"token-file", "FILE", OPTION_TEXT, TO(token_file), .group = OPTION_GROUP_ACCESS},
-        {"tls-cert", "FILE", OPTION_INPUT, TO(certificate_file), .needs = "tls-key", .group = OPTION_GROUP_ACCESS},
-        {"tls-key", "FILE", OPTION_INPUT, TO(key_file), .needs = "tls-cert", .group = OPTION_GROUP_ACCESS},
         {"no-open", NULL, OPTION_FLAG, TO(no_open), .group = OPTION_GROUP_HOW, .often = true},
         {"end-with-stdin", NULL, OPTION_FLAG, TO(end_with_stdin), .group = OPTION_GROUP_HOW},
         {0},

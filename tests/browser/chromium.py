@@ -242,6 +242,7 @@ def browser(*arguments):
     for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1280,900", "--no-first-run", "--lang=en-US",
                      "--disable-background-networking", "--disable-component-update", *arguments):
         options.add_argument(argument)
+    options.accept_insecure_certs = True  # a test's own certificate
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
     driver.set_page_load_timeout(PATIENCE)
@@ -254,7 +255,7 @@ def browser(*arguments):
 
 @pytest.fixture(scope="session")
 def chromium():
-    with browser(*WEBGL, "--host-resolver-rules=MAP evil.example 127.0.0.1") as driver:
+    with browser(*WEBGL, "--host-resolver-rules=MAP evil.example 127.0.0.1, MAP lab.example.org 127.0.0.1") as driver:
         yield driver
 
 

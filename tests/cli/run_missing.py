@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 LIBRARIES = {"libzmq": "libzmq3-dev", "lmdb": "liblmdb-dev", "msgpack": "libmsgpack-c-dev", "libxxhash": "libxxhash-dev", "jansson": "libjansson-dev",
-             "libmicrohttpd": "libmicrohttpd-dev", "gnutls": "libgnutls28-dev"}  # by pkg-config's name
+             "libmicrohttpd": "libmicrohttpd-dev"}  # by pkg-config's name
 
 
 def named(sources, folder, libraries):

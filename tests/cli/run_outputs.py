@@ -63,7 +63,7 @@ ROWS = [
      ["-o", "--plot .svg", "--by-epoch", "--plot-epochs .svg", "--summary"]),
     (f"upsample {CORPUS}", ["DATA"], ["-o"]),
     (f"upsample {CORPUS} -o out", ["DATA", "D --stop-words", "D --tokens"], ["--plot .svg"]),
-    ("serve", ["--data --id-field id", "--tls-cert --tls-key k", "--tls-key --tls-cert c", "--token-file"], []),
+    ("serve", ["--data --id-field id", "--token-file"], []),
     ("watch r", [], []),
     ("completion bash", [], []),
 ]
@@ -72,7 +72,7 @@ ROWS = [
 NO_FILES = set("""
     port listen epochs threads max-memory store format never-learned x y colour id-field beside shift path sample seed title by
     fraction count threshold sizes offset both-ends mix with regions before show columns text-pair words replicates level label-field run
-    target-size partitions train-size slice heuristic ties ridge group-field text min-count max-count prior min-length
+    public-url target-size partitions train-size slice heuristic ties ridge group-field text min-count max-count prior min-length
     ngrams method set ignore-label after step iterations patience pick max-multiplicity weights interval client styled width font window strata cut c-d clusters
 """.split())
 # Directories, and files named after -o: what is written there is looked at by check_derived().

@@ -7,10 +7,8 @@ import contextlib
 import http.client
 import json
 import os
-import shutil
 import signal
 import socket
-import ssl
 import stat
 import subprocess
 import sys
@@ -123,9 +121,10 @@ def test_second_signal(portolan, store):
 
 
 def test_usage(portolan, store):
-    for arguments, why in ((["--listen", "0.0.0.0:9999"], "--tls-cert"), (["--listen", "nonsense"], "unix:PATH"),
-                           (["--port", "0"], "--port"), (["--tls-cert", "/dev/null"], "tls-key"), (["--data", "/dev/null"], "id-field"),
-                           (["--text", "a"], "data")):
+    for arguments, why in ((["--listen", "0.0.0.0:9999"], "ssh -L"), (["--listen", "[::]:9999"], "--public-url"), (["--listen", "10.1.2.3:9999"], "reverse proxy"),
+                           (["--listen", "box.example:9999", "--public-url", "https://box.example"], "other machines can reach box.example"),
+                           (["--listen", "nonsense"], "unix:PATH"), (["--port", "0"], "--port"), (["--data", "/dev/null"], "id-field"), (["--text", "a"], "data"),
+                           (["--public-url", "http://lab.example"], "https://HOST"), (["--tls-cert", "/dev/null"], "no option --tls-cert")):
         made = subprocess.run([portolan, "serve", "--store", store, *arguments], capture_output=True, text=True, timeout=serving.PATIENCE)
         check(made.returncode == 2 and why in made.stderr, f"{arguments}: {made.returncode} {made.stderr}")
     taken = socket.socket()
@@ -133,23 +132,6 @@ def test_usage(portolan, store):
     taken.listen()
     made = subprocess.run([portolan, "serve", "--store", store, "--port", str(taken.getsockname()[1])], capture_output=True, text=True, timeout=serving.PATIENCE)
     check(made.returncode == 1 and "another" in made.stderr, f"a port that is taken: {made.stderr}")
-
-
-def test_tls(portolan, store, folder):
-    key, certificate = os.path.join(folder, "key.pem"), os.path.join(folder, "certificate.pem")
-    if not shutil.which("openssl"):
-        print("openssl is not installed: HTTPS is not tried")
-        return
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate, "-days", "2", "-subj",
-                    "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
-    with serving.serving(portolan, "--store", store, "--tls-cert", certificate, "--tls-key", key) as server:
-        check(server.url.scheme == "https", "the address is https")
-        context = ssl.create_default_context(cafile=certificate)
-        connection = http.client.HTTPSConnection("127.0.0.1", server.url.port, context=context)
-        connection.request("GET", "/api/runs", headers={"Authorization": "Bearer " + server.token})
-        check(connection.getresponse().status == 200, "answers by HTTPS")
-    made = subprocess.run([portolan, "serve", "--store", store, "--tls-cert", key, "--tls-key", certificate], capture_output=True, text=True, timeout=serving.PATIENCE)
-    check(made.returncode == 1 and "PEM" in made.stderr, f"a certificate that is none: {made.stderr}")
 
 
 def test_two_named(portolan, store):
@@ -217,7 +199,6 @@ def main():
         test_end_while_refusing(portolan, store)
         test_second_signal(portolan, store)
         test_usage(portolan, store)
-        test_tls(portolan, store, folder)
     finish()
 
 

@@ -5,45 +5,18 @@
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import threading
 
-import numpy as np
-
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import serving
-import stores
 from checks import check, finish
+from served_runs import Recorder
 
 THREADS, EPOCHS, N = 8, 4, 2000
 SQUARE = {"x": "variability", "y": "confidence", "polygon": [[-1, 0.3], [1, 0.3], [1, 2], [-1, 2]]}
 OF_FILE = {"filters": {"data:kind": {"in": ["k1", "k2"]}, "data:size": {"max": 5}, "text": {"contains": ["text", "1"]}}}
-random = np.random.default_rng(3)
-
-
-class Recorder:
-    """A run "live" in a store of its own, written while it is read."""
-
-    def __init__(self, make_store):
-        self.process = subprocess.Popen([make_store, "record"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.store = self.process.stdout.readline().decode().strip()
-        self.write(f"run live {N} 2\nno\nyes\n".encode())
-
-    def write(self, description):
-        self.process.stdin.write(description)
-        self.process.stdin.flush()
-        check(self.process.stdout.readline() == b"on disk\n", "the recorder writes")
-
-    def log(self, epoch):
-        for half in np.array_split(random.permutation(N), 2):
-            p = random.random(len(half)).astype("f4")
-            self.write(stores.describe_batch(stores.batch(epoch, half, p, p > 0.5, half % 2)))
-
-    def end(self):
-        self.process.stdin.close()
-        self.process.wait(serving.PATIENCE)
 
 
 class Asker(threading.Thread):
@@ -101,7 +74,7 @@ def wait_until_seen(askers, epochs):
 
 def main():
     portolan, make_store = sys.argv[1:3]
-    recorder = Recorder(make_store)
+    recorder = Recorder(make_store, N)
     with tempfile.TemporaryDirectory() as folder:
         data = os.path.join(folder, "data.jsonl")
         with open(data, "w", encoding="utf-8") as file:

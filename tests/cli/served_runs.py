@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 
 import numpy as np
 
@@ -43,3 +44,28 @@ def write_data(folder):
     with open(path, "w", encoding="utf-8") as file:
         file.writelines(json.dumps(one) + "\n" for one in data)
     return data, ["--data", path, "--id-field", "id", "--text", "text"]
+
+
+class Recorder:
+    """A run "live" of n examples in a store of its own, written while it is read."""
+
+    def __init__(self, make_store, n):
+        self.n = n
+        self.process = subprocess.Popen([make_store, "record"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.store = self.process.stdout.readline().decode().strip()
+        self.write(f"run live {n} 2\nno\nyes\n".encode())
+
+    def write(self, description):
+        self.process.stdin.write(description)
+        self.process.stdin.flush()
+        if self.process.stdout.readline() != b"on disk\n":
+            raise RuntimeError("the recorder does not write")
+
+    def log(self, epoch):
+        for half in np.array_split(random.permutation(self.n), 2):
+            p = random.random(len(half)).astype("f4")
+            self.write(stores.describe_batch(stores.batch(epoch, half, p, p > 0.5, half % 2)))
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()

@@ -12,6 +12,7 @@
 #include <serve/http.h>
 #include <serve/server.h>
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <jansson.h>
 #include <microhttpd.h>
@@ -189,15 +190,18 @@ header(const char *name)
 static bool
 is_ours(const char *host)
 {
-	static const char *const names[] = {"localhost", "127.0.0.1", "[::1]"};
+	static const char *const names[] = {"localhost", "[::1]"};
+	char address[INET_ADDRSTRLEN] = "";
+	struct in_addr four;
 
-	for (size_t i = 0; host && i < 3; i++) {
+	for (size_t i = 0; host && i < 2; i++) {
 		size_t length = strlen(names[i]);
 
 		if (strncasecmp(host, names[i], length) == 0 && (host[length] == '\0' || host[length] == ':'))
 			return true;
 	}
-	return false;
+	return host && sscanf(host, "%15[0-9.]", address) == 1 && inet_pton(AF_INET, address, &four) == 1 &&
+	       strncmp(address, "127.", 4) == 0 && (host[strlen(address)] == '\0' || host[strlen(address)] == ':');
 }
 
 /* The token that came as the cookie of the port that Host names; NULL: none did. */
@@ -256,11 +260,11 @@ end(void)
 static void
 begin(void)
 {
-	static const char *const hosts[] = {"localhost", "127.0.0.1", "[::1]", NULL}, *const fields[] = {"text"};
+	static const char *const fields[] = {"text"};
 	static struct run_query query = {.epoch_to = UINT32_MAX, .threads = 1, .max_memory = 64u << 20};
 	struct server_settings settings = {
 	        .query = &query, .data = data_path, .id_field = "id", .text_fields = fields, .text_count = 1};
-	struct http_settings http_settings = {.socket = -1, .token = TOKEN, .hosts = hosts, .answer = answer};
+	struct http_settings http_settings = {.socket = -1, .access = {TOKEN}, .answer = answer};
 
 	query.store = small_runs();
 	write_data();

@@ -104,7 +104,6 @@ test_not_here(void **state)
 	(void)state;
 	close(holder);
 	assert_int_equal(open_there(addresses, 3, port, &listening, &error), 0);
-	assert_false(listening.everywhere);
 	assert_string_equal(listening.host, "name.example");
 	check_bound(&listening, "127.0.0.1");
 	assert_int_equal(open_there(addresses, 2, port, &listening, &error), PORTOLAN_E_SYSTEM);
@@ -127,29 +126,12 @@ test_taken(void **state)
 	close(holder);
 }
 
-static void
-test_everywhere(void **state)
-{
-	static const char *const addresses[] = {"0.0.0.0"};
-	struct listening listening;
-	struct portolan_error error;
-	int holder;
-	unsigned port = take_port(&holder);
-
-	(void)state;
-	close(holder);
-	assert_int_equal(open_there(addresses, 1, port, &listening, &error), 0);
-	assert_true(listening.everywhere);
-	check_bound(&listening, "0.0.0.0");
-}
-
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_not_here),
 	        cmocka_unit_test(test_taken),
-	        cmocka_unit_test(test_everywhere),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
