@@ -1,5 +1,5 @@
 """The wheel: pip builds it in an environment of its own; it works in another one, away from the sources,
-and asks of its machine libzmq, LMDB, libmicrohttpd and GnuTLS alone.
+and asks of its machine libzmq, LMDB and libmicrohttpd alone.
 
 wheel.py [-v]          run by the Python it is to be built with; needs pip's package index, a compiler and the -dev packages
 """
@@ -16,7 +16,7 @@ from wheel_support import PROGRAMS, ROOT, Environment, needed
 BINARIES = {
     "portolan/_portolan.abi3.so": {"libzmq.so.5", "libc.so.6", "libm.so.6"},
     "portolan/bin/portoland": {"libzmq.so.5", "liblmdb.so.0", "libc.so.6", "libm.so.6"},
-    "portolan/bin/portolan": {"liblmdb.so.0", "libmicrohttpd.so.12", "libgnutls.so.30", "libc.so.6", "libm.so.6"},
+    "portolan/bin/portolan": {"liblmdb.so.0", "libmicrohttpd.so.12", "libc.so.6", "libm.so.6"},
 }
 LOOP = """
 import numpy as np, portolan
