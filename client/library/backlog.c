@@ -12,25 +12,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int
-keep(struct backlog *backlog, const struct spool_record *record, struct wire_bytes bytes, struct portolan_error *error)
+/* A frame whose bytes are still to be written. */
+static struct backlog_frame *
+new_frame(const struct spool_record *record, size_t size, struct portolan_error *error)
 {
-	struct backlog_frame *kept = malloc(sizeof(*kept) + bytes.size);
+	struct backlog_frame *frame = malloc(sizeof(*frame) + size);
 
-	if (!kept)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a frame of %zu bytes", bytes.size);
-	*kept = (struct backlog_frame){.record = *record, .size = bytes.size};
-	memcpy(kept->data, bytes.data, bytes.size);
+	if (!frame) {
+		error_set(error, PORTOLAN_E_MEMORY, "out of memory for a frame of %zu bytes", size);
+		return NULL;
+	}
+	frame->following = NULL;
+	frame->record = *record;
+	frame->size = size;
+	atomic_init(&frame->users, 1);
+	return frame;
+}
+
+static void
+keep(struct backlog *backlog, struct backlog_frame *frame)
+{
 	if (backlog->last)
-		backlog->last->following = kept;
+		backlog->last->following = frame;
 	else
-		backlog->first = kept;
-	backlog->last = kept;
+		backlog->first = frame;
+	backlog->last = frame;
 	if (!backlog->next)
-		backlog->next = kept;
-	backlog->loaded = record->sequence;
-	backlog->kept_bytes += kept->size;
-	return 0;
+		backlog->next = frame;
+	backlog->loaded = frame->record.sequence;
+	backlog->kept_bytes += frame->size;
 }
 
 static int
@@ -46,13 +56,37 @@ write_down(struct backlog *backlog, const struct spool_record *record, struct wi
 	return 0;
 }
 
+/* Encodes the frame where it is kept. */
+static int
+encode(struct session *session, const struct spool_record *record, const struct wire_frame *frame,
+       struct portolan_error *error)
+{
+	struct backlog_frame *kept;
+	struct wire_bytes bytes;
+	size_t size;
+	int status;
+
+	if (session->backlog.spooling) {
+		status = wire_encode(session->encoder, frame, &bytes, error);
+		return status < 0 ? status : write_down(&session->backlog, record, bytes, error);
+	}
+	status = wire_measure(frame, &size, error);
+	if (status < 0)
+		return status;
+	kept = new_frame(record, size, error);
+	if (!kept)
+		return PORTOLAN_E_MEMORY;
+	wire_write(frame, kept->data);
+	keep(&session->backlog, kept);
+	return 0;
+}
+
 int
 session_add(struct session *session, struct wire_frame *frame, uint64_t position, struct portolan_error *error)
 {
 	struct backlog *backlog = &session->backlog;
 	const struct spool_record record = {frame->kind, backlog->sequence + 1, position,
 	                                    frame->kind == WIRE_BATCH ? frame->batch.rows : 0};
-	struct wire_bytes bytes;
 	int status;
 
 	assert(!backlog->has_close);
@@ -63,10 +97,7 @@ session_add(struct session *session, struct wire_frame *frame, uint64_t position
 		frame->end_epoch.sequence = record.sequence;
 	else
 		frame->close.sequence = record.sequence;
-	status = wire_encode(session->encoder, frame, &bytes, error);
-	if (status == 0)
-		status = backlog->spooling ? write_down(backlog, &record, bytes, error)
-		                           : keep(backlog, &record, bytes, error);
+	status = encode(session, &record, frame, error);
 	if (status < 0)
 		return status;
 	backlog->sequence = record.sequence;
@@ -155,6 +186,7 @@ static int
 read_next(struct backlog *backlog, struct portolan_error *error)
 {
 	while (backlog->spooling && !backlog->next) {
+		struct backlog_frame *frame;
 		struct spool_record record;
 		struct wire_bytes bytes;
 		int status = backlog->loaded == backlog->sequence ? SPOOL_END
@@ -173,12 +205,14 @@ read_next(struct backlog *backlog, struct portolan_error *error)
 			backlog->loaded = record.sequence;
 			continue;
 		}
-		status = keep(backlog, &record, bytes, error);
-		if (status < 0) {
+		frame = new_frame(&record, bytes.size, error);
+		if (!frame) {
 			/* The record is read again when there is memory. */
 			spool_unread(backlog->spool, bytes.size);
-			return status;
+			return PORTOLAN_E_MEMORY;
 		}
+		memcpy(frame->data, bytes.data, bytes.size);
+		keep(backlog, frame);
 	}
 	return 0;
 }
@@ -209,6 +243,44 @@ session_load(struct session *session)
 		session->state = SESSION_CLOSED;
 }
 
+struct backlog_frame *
+session_lend(const struct session *session)
+{
+	struct backlog_frame *frame = session->backlog.next;
+
+	if (session->offered == WIRE_OPEN || session->offered == WIRE_PING)
+		return NULL;
+	atomic_fetch_add_explicit(&frame->users, 1, memory_order_relaxed);
+	return frame;
+}
+
+/* While the session lives, the backlog is a user of each of its frames: then this frees nothing. */
+void
+session_take_back(void *data, void *frame)
+{
+	struct backlog_frame *lent = frame;
+
+	(void)data;
+	if (atomic_fetch_sub_explicit(&lent->users, 1, memory_order_acq_rel) == 1)
+		free(lent);
+}
+
+void
+backlog_free_settled(struct backlog *backlog)
+{
+	struct backlog_frame **link = &backlog->lent, *frame;
+
+	while ((frame = *link)) {
+		if (atomic_load_explicit(&frame->users, memory_order_acquire) > 1) {
+			link = &frame->following;
+			continue;
+		}
+		*link = frame->following;
+		backlog->kept_bytes -= frame->size;
+		free(frame);
+	}
+}
+
 void
 session_settle(struct session *session, uint64_t acknowledged)
 {
@@ -221,13 +293,14 @@ session_settle(struct session *session, uint64_t acknowledged)
 			backlog->next = frame->following; /* this repeat was not needed: the frame had arrived before */
 		else
 			backlog->under_way_bytes -= frame->size;
-		backlog->kept_bytes -= frame->size;
 		note_settled(backlog, &frame->record);
 		backlog->first = frame->following;
 		if (!backlog->first)
 			backlog->last = NULL;
-		free(frame);
+		frame->following = backlog->lent;
+		backlog->lent = frame;
 	}
+	backlog_free_settled(backlog);
 	if (acknowledged > backlog->acknowledged)
 		backlog->acknowledged = acknowledged;
 	/* The file's last frame may be acknowledged before session_next() asks for another one. */

@@ -54,10 +54,29 @@ receive_frames(struct portolan_run *run)
 	}
 }
 
-static bool
-send_frame(struct portolan_run *run, struct wire_bytes frame)
+/* Lends a frame to libzmq, which gives it back once it has sent or dropped it. -1: it was not taken. */
+static int
+send_kept(struct portolan_run *run, struct backlog_frame *frame)
 {
-	run->unsent = zmq_send(run->socket, frame.data, frame.size, ZMQ_DONTWAIT) < 0;
+	zmq_msg_t message;
+
+	if (zmq_msg_init_data(&message, frame->data, frame->size, session_take_back, frame) < 0) {
+		session_take_back(NULL, frame);
+		return -1;
+	}
+	if (zmq_msg_send(&message, run->socket, ZMQ_DONTWAIT) >= 0)
+		return 0;
+	zmq_msg_close(&message);
+	return -1;
+}
+
+/* Sends the frame that the session has given out. */
+static bool
+send_frame(struct portolan_run *run, const struct session *session, struct wire_bytes frame)
+{
+	struct backlog_frame *kept = session_lend(session);
+
+	run->unsent = (kept ? send_kept(run, kept) : zmq_send(run->socket, frame.data, frame.size, ZMQ_DONTWAIT)) < 0;
 	if (run->unsent)
 		return false; /* not connected: later */
 	run->bytes_sent += frame.size;
@@ -70,7 +89,7 @@ send_frames(struct portolan_run *run)
 	struct wire_bytes frame;
 	bool any = false;
 
-	while (session_next(&run->session, clock_ms(), &frame) && send_frame(run, frame)) {
+	while (session_next(&run->session, clock_ms(), &frame) && send_frame(run, &run->session, frame)) {
 		session_sent(&run->session, clock_ms());
 		any = true;
 	}
@@ -240,7 +259,7 @@ send_left_over(struct portolan_run *run)
 		leftover_init(&run->leftover, run->session.directory, run->session.target,
 		              run->session.has_store ? run->session.store : NULL);
 	while (count < LEFT_OVER_FRAMES && leftover_next(&run->leftover, clock_ms(), &frame) &&
-	       send_frame(run, frame)) {
+	       send_frame(run, &run->leftover.session, frame)) {
 		session_sent(&run->leftover.session, clock_ms());
 		count++;
 	}

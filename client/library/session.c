@@ -93,9 +93,12 @@ session_deinit(struct session *session)
 
 	while ((backlog->last = backlog->first)) {
 		backlog->first = backlog->last->following;
-		free(backlog->last);
+		session_take_back(NULL, backlog->last);
 	}
-	backlog->next = NULL;
+	while ((backlog->next = backlog->lent)) {
+		backlog->lent = backlog->next->following;
+		session_take_back(NULL, backlog->next);
+	}
 	spool_close(backlog->spool);
 	backlog->spool = NULL;
 	free(session->open);
@@ -334,6 +337,7 @@ session_next(struct session *session, int64_t now, struct wire_bytes *frame)
 	struct wire_frame ping = {.kind = WIRE_PING, .ping = {.counts = session->counts}};
 	struct backlog_frame *next;
 
+	backlog_free_settled(&session->backlog);
 	/* An idle client sends pings, and the collector answers each of them. So silence always means that contact is
 	 * lost. */
 	if (session->state == SESSION_OPEN && now - session->last_heard >= SESSION_CONTACT_MS)

@@ -15,6 +15,8 @@
 
 #include <portolan/wire.h>
 
+#include <stdatomic.h>
+
 #define SESSION_OPEN_GROWS 96u       /* bytes that a later `open` may have more than the first one */
 #define SESSION_OPEN_RETRY_MS 1000   /* after so long without an answer, `open` is sent again */
 #define SESSION_CONTACT_MS 5000      /* after so long without any reply, the session is opened again */
@@ -40,13 +42,16 @@ struct backlog_frame {
 	struct backlog_frame *following;
 	struct spool_record record;
 	size_t size;
+	_Atomic unsigned users; /* the backlog, and the socket once for each time that it was given the frame */
 	uint8_t data[];
 };
 
 struct backlog {
 	struct backlog_frame *first, *last; /* in memory, by ascending sequence */
 	struct backlog_frame *next;         /* to be sent; NULL: all in memory are under way */
-	uint64_t kept_bytes, under_way_bytes;
+	struct backlog_frame *lent;         /* acknowledged, but the socket still has them */
+	uint64_t kept_bytes;                /* in memory, lent frames among them */
+	uint64_t under_way_bytes;
 	uint64_t acknowledged, loaded, spooled, sequence; /* numbers of frames; `sequence`: of the last one added */
 	struct spool *spool;                              /* owned; NULL: none */
 	bool spooling;
@@ -130,6 +135,12 @@ void session_lost(struct session *session);
 bool session_next(struct session *session, int64_t now, struct wire_bytes *frame);
 void session_sent(struct session *session, int64_t now);
 
+/* The memory of the frame that session_next() has just given out, lent to who sends it: the frame may be acknowledged,
+ * sent once more, or its session end meanwhile. session_take_back() must follow once, on any thread. NULL: the frame is
+ * not kept (`open`, `ping`), and is to be copied. */
+struct backlog_frame *session_lend(const struct session *session);
+void session_take_back(void *data, void *frame); /* as libzmq calls it; `data` is of no use */
+
 /* Are all frames acknowledged? */
 static inline bool
 backlog_is_empty(const struct backlog *backlog)
@@ -145,6 +156,8 @@ uint64_t backlog_saved(const struct backlog *backlog);
 void session_load(struct session *session);
 /* Drops the frames up to `acknowledged`, which are on disk. Removes the file when none of its frames is needed. */
 void session_settle(struct session *session, uint64_t acknowledged);
+/* Frees the acknowledged frames that are no longer lent. */
+void backlog_free_settled(struct backlog *backlog);
 
 /*
  * leftover.c sends the spool files that earlier processes left in a directory, one after the other, each as its own

@@ -1,7 +1,9 @@
 /*
  * wire_encode.c: from a frame to bytes. Keys are written in the order of the table of wire_fields.h, and optional keys
- * only if their value is not the default, so that equal frames give equal bytes. Packing can fail only for lack of
- * memory; the buffer remembers that, and the encoder checks it once at the end.
+ * only if their value is not the default, so that equal frames give equal bytes.
+ *
+ * A frame is packed twice: the first time its bytes are only counted. So its memory has the right size from the start,
+ * and a frame that is kept is encoded where it is kept.
  */
 #include <portolan/wire.h>
 
@@ -15,21 +17,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A buffer that grows, kept between frames. */
+/* Memory that grows, kept between frames. */
 struct wire_encoder {
-	msgpack_sbuffer buffer;
-	bool failed;
+	uint8_t *data;
+	size_t room;
 };
 
-/* After the first failure the buffer takes nothing more. `bytes` may be NULL if their number is 0. */
+/* Where msgpack's bytes go; data NULL: they are only counted. */
+struct output {
+	uint8_t *data;
+	size_t size;
+};
+
+/* `bytes` may be NULL if their number is 0. */
 static int
 write_bytes(void *context, const char *bytes, size_t count)
 {
-	wire_encoder *encoder = context;
+	struct output *output = context;
 
-	if (!encoder->failed && count > 0)
-		encoder->failed = msgpack_sbuffer_write(&encoder->buffer, bytes, count) < 0;
-	return encoder->failed ? -1 : 0;
+	if (output->data && count > 0)
+		memcpy(output->data + output->size, bytes, count);
+	output->size += count;
+	return 0;
 }
 
 static void
@@ -193,24 +202,54 @@ put_frame(msgpack_packer *packer, const struct wire_frame *frame)
 		put_labels(packer, &frame->open);
 }
 
+static size_t
+pack(const struct wire_frame *frame, uint8_t *data)
+{
+	struct output output = {.data = data};
+	msgpack_packer packer;
+
+	msgpack_packer_init(&packer, &output, write_bytes);
+	put_frame(&packer, frame);
+	return output.size;
+}
+
+int
+wire_measure(const struct wire_frame *frame, size_t *size, struct portolan_error *error)
+{
+	size_t bytes = pack(frame, NULL);
+
+	if (bytes > WIRE_MAX_FRAME)
+		return error_set(error, PORTOLAN_E_INVALID, "frame has %zu bytes; the limit is %u", bytes,
+		                 WIRE_MAX_FRAME);
+	*size = bytes;
+	return 0;
+}
+
+void
+wire_write(const struct wire_frame *frame, uint8_t *data)
+{
+	(void)pack(frame, data);
+}
+
 int
 wire_encode(wire_encoder *encoder, const struct wire_frame *frame, struct wire_bytes *bytes,
             struct portolan_error *error)
 {
-	const msgpack_sbuffer *buffer = &encoder->buffer;
-	msgpack_packer packer;
+	size_t size;
+	int status = wire_measure(frame, &size, error);
 
-	msgpack_sbuffer_clear(&encoder->buffer);
-	encoder->failed = false;
-	msgpack_packer_init(&packer, encoder, write_bytes);
-	put_frame(&packer, frame);
-	if (encoder->failed)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a frame of more than %zu bytes",
-		                 buffer->size);
-	if (buffer->size > WIRE_MAX_FRAME)
-		return error_set(error, PORTOLAN_E_INVALID, "frame has %zu bytes; the limit is %u", buffer->size,
-		                 WIRE_MAX_FRAME);
-	*bytes = (struct wire_bytes){(const uint8_t *)buffer->data, buffer->size};
+	if (status < 0)
+		return status;
+	if (size > encoder->room) {
+		uint8_t *data = realloc(encoder->data, size);
+
+		if (!data)
+			return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a frame of %zu bytes", size);
+		encoder->data = data;
+		encoder->room = size;
+	}
+	wire_write(frame, encoder->data);
+	*bytes = (struct wire_bytes){encoder->data, size};
 	return 0;
 }
 
@@ -225,6 +264,6 @@ wire_encoder_free(wire_encoder *encoder)
 {
 	if (!encoder)
 		return;
-	msgpack_sbuffer_destroy(&encoder->buffer);
+	free(encoder->data);
 	free(encoder);
 }

@@ -204,13 +204,19 @@ int wire_decode(wire_decoder *decoder, const void *data, size_t size, struct wir
  * another version. Pure. */
 bool wire_peek(const void *data, size_t size, struct wire_head *head);
 
+/* The number of bytes that the frame takes when it is encoded. The frame must be valid (asserted in debug builds).
+ * PORTOLAN_E_INVALID: over WIRE_MAX_FRAME. */
+int wire_measure(const struct wire_frame *frame, size_t *size, struct portolan_error *error);
+
+/* Encodes a frame into `data`, which has room for the bytes that wire_measure() has counted. */
+void wire_write(const struct wire_frame *frame, uint8_t *data);
+
 typedef struct wire_encoder wire_encoder;
 
 wire_encoder *wire_encoder_new(void);
 void wire_encoder_free(wire_encoder *encoder);
 
-/* Encodes one frame; *bytes belongs to the encoder, until the next call. The frame must be valid (asserted in
- * debug builds); fails only for lack of memory or a frame over WIRE_MAX_FRAME. */
+/* Both, into memory of the encoder: *bytes is valid until the next call. Also PORTOLAN_E_MEMORY. */
 int wire_encode(wire_encoder *encoder, const struct wire_frame *frame, struct wire_bytes *bytes,
                 struct portolan_error *error);
 

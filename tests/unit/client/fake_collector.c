@@ -255,6 +255,8 @@ fake_main(void *argument)
 
 	link.socket = zmq_socket(context, ZMQ_ROUTER);
 	zmq_setsockopt(link.socket, ZMQ_LINGER, &none, sizeof(none));
+	if (fake->queue > 0)
+		zmq_setsockopt(link.socket, ZMQ_RCVHWM, &fake->queue, sizeof(fake->queue));
 	zmq_setsockopt(link.socket, ZMQ_ZAP_DOMAIN, "test", fake->zap_status ? 4 : 0);
 	if (zmq_bind(zap, "inproc://zeromq.zap.01") < 0 || zmq_bind(link.socket, fake->endpoint) < 0)
 		abort();

@@ -22,6 +22,7 @@ struct fake {
 	bool silent;       /* answers nothing at all */
 	bool acknowledges; /* what is stored is acknowledged at once; else when this becomes true */
 	uint64_t credit;
+	int queue; /* most frames that wait in its socket, beyond what the kernel holds; 0: libzmq's own limit */
 	enum wire_error_code open_error; /* 0: opens are welcome */
 	enum wire_error_code next_error; /* the next sequenced frame gets it, once; `refused` uses its number up */
 	enum wire_id_kind id_kind;
