@@ -21,14 +21,15 @@
 static const char *const words[] = {[KEYS_SECRET] = "secret ", [KEYS_PUBLIC] = "public "};
 
 static int
-malformed(const char *what, struct portolan_error *error)
+keys_malformed(const char *what, struct portolan_error *error)
 {
 	return error_set(error, PORTOLAN_E_INVALID, "%s; portolan keygen makes key files", what);
 }
 
 /* The key of a line "WORD KEY" without its end. */
 static int
-parse_line(const char *line, size_t size, enum keys_kind kind, char text[KEYS_TEXT_SIZE], struct portolan_error *error)
+keys_parse_line(const char *line, size_t size, enum keys_kind kind, char text[KEYS_TEXT_SIZE],
+                struct portolan_error *error)
 {
 	const char *word = words[kind], *other = words[kind == KEYS_SECRET ? KEYS_PUBLIC : KEYS_SECRET];
 	uint8_t bytes[KEYS_SIZE];
@@ -36,13 +37,13 @@ parse_line(const char *line, size_t size, enum keys_kind kind, char text[KEYS_TE
 	bool valid;
 
 	if (size > strlen(other) && memcmp(line, other, strlen(other)) == 0)
-		return malformed(kind == KEYS_SECRET ? "this is a public key, and a secret one belongs here"
-		                                     : "this is a secret key, and a public one belongs here",
-		                 error);
+		return keys_malformed(kind == KEYS_SECRET ? "this is a public key, and a secret one belongs here"
+		                                          : "this is a secret key, and a public one belongs here",
+		                      error);
 	if (size != strlen(word) + KEY_LENGTH || memcmp(line, word, strlen(word)) != 0)
-		return malformed(kind == KEYS_SECRET ? "there is no line 'secret KEY' with a key of 40 characters"
-		                                     : "there is no line 'public KEY' with a key of 40 characters",
-		                 error);
+		return keys_malformed(kind == KEYS_SECRET ? "there is no line 'secret KEY' with a key of 40 characters"
+		                                          : "there is no line 'public KEY' with a key of 40 characters",
+		                      error);
 	memcpy(key, line + strlen(word), KEY_LENGTH);
 	key[KEY_LENGTH] = '\0';
 	valid = strlen(key) == KEY_LENGTH && zmq_z85_decode(bytes, key);
@@ -50,7 +51,7 @@ parse_line(const char *line, size_t size, enum keys_kind kind, char text[KEYS_TE
 		memcpy(text, key, sizeof(key));
 	explicit_bzero(bytes, sizeof(bytes));
 	explicit_bzero(key, sizeof(key));
-	return valid ? 0 : malformed("the key holds characters that no key has", error);
+	return valid ? 0 : keys_malformed("the key holds characters that no key has", error);
 }
 
 int
@@ -69,13 +70,13 @@ keys_parse(const char *data, size_t size, enum keys_kind kind, char text[KEYS_TE
 		if (length == 0 || (line[0] == '#' && (length == 1 || line[1] == ' ')))
 			continue;
 		if (found)
-			return malformed("there is more than one key", error);
+			return keys_malformed("there is more than one key", error);
 		found = line;
 		found_length = length;
 	}
 	if (!found)
-		return malformed("there is no key", error);
-	return parse_line(found, found_length, kind, text, error);
+		return keys_malformed("there is no key", error);
+	return keys_parse_line(found, found_length, kind, text, error);
 }
 
 int
@@ -98,8 +99,8 @@ keys_check_directory(const char *path, struct portolan_error *error)
 }
 
 static int
-check_file(const char *path, const struct stat *status, enum keys_kind kind, bool *exposed,
-           struct portolan_error *error)
+keys_check_file(const char *path, const struct stat *status, enum keys_kind kind, bool *exposed,
+                struct portolan_error *error)
 {
 	if (!S_ISREG(status->st_mode))
 		return error_set(error, PORTOLAN_E_INVALID, "keys: %.300s is not a file", path);
@@ -127,14 +128,14 @@ keys_read(const char *path, enum keys_kind kind, char text[KEYS_TEXT_SIZE], bool
 	if (fd < 0)
 		return error_set(error, PORTOLAN_E_SYSTEM, "keys: %.300s: %s", path, strerror(errno));
 	result = fstat(fd, &status) < 0 ? error_set(error, PORTOLAN_E_SYSTEM, "keys: %.300s: %s", path, strerror(errno))
-	                                : check_file(path, &status, kind, exposed, error);
+	                                : keys_check_file(path, &status, kind, exposed, error);
 	if (result == 0 && (size = read(fd, data, sizeof(data))) < 0)
 		result = error_set(error, PORTOLAN_E_SYSTEM, "keys: %.300s: %s", path, strerror(errno));
 	close(fd);
 	if (result < 0)
 		return result;
 	if (size > KEYS_MAX_FILE)
-		result = malformed("this is too long for a key file", &inner);
+		result = keys_malformed("this is too long for a key file", &inner);
 	else
 		result = keys_parse(data, (size_t)size, kind, text, &inner);
 	explicit_bzero(data, sizeof(data));
@@ -142,8 +143,8 @@ keys_read(const char *path, enum keys_kind kind, char text[KEYS_TEXT_SIZE], bool
 }
 
 static int
-read_in(const char *directory, const char *name, enum keys_kind kind, char text[KEYS_TEXT_SIZE], bool *exposed,
-        struct portolan_error *error)
+keys_read_in_directory(const char *directory, const char *name, enum keys_kind kind, char text[KEYS_TEXT_SIZE],
+                       bool *exposed, struct portolan_error *error)
 {
 	char path[PATH_MAX];
 	int length = snprintf(path, sizeof(path), "%s/%s", directory, name);
@@ -155,18 +156,19 @@ read_in(const char *directory, const char *name, enum keys_kind kind, char text[
 
 /* `server` NULL: the server's public key is not read. */
 static int
-read_side(const char *directory, const char *own, const char *server, struct keys *keys, struct portolan_error *error)
+keys_read_side(const char *directory, const char *own, const char *server, struct keys *keys,
+               struct portolan_error *error)
 {
 	int result = keys_check_directory(directory, error);
 
 	*keys = (struct keys){0};
 	if (result == 0)
-		result = read_in(directory, own, KEYS_SECRET, keys->secret, &keys->exposed, error);
+		result = keys_read_in_directory(directory, own, KEYS_SECRET, keys->secret, &keys->exposed, error);
 	if (result == 0 && zmq_curve_public(keys->own, keys->secret) < 0)
 		result = error_set(error, PORTOLAN_E_SYSTEM, "keys: libzmq was built without CURVE: %s",
 		                   zmq_strerror(zmq_errno()));
 	if (result == 0 && server)
-		result = read_in(directory, server, KEYS_PUBLIC, keys->server, NULL, error);
+		result = keys_read_in_directory(directory, server, KEYS_PUBLIC, keys->server, NULL, error);
 	if (result < 0)
 		keys_forget(keys);
 	return result;
@@ -175,13 +177,13 @@ read_side(const char *directory, const char *own, const char *server, struct key
 int
 keys_read_client(const char *directory, struct keys *keys, struct portolan_error *error)
 {
-	return read_side(directory, "client.key", "server.pub", keys, error);
+	return keys_read_side(directory, "client.key", "server.pub", keys, error);
 }
 
 int
 keys_read_server(const char *directory, struct keys *keys, struct portolan_error *error)
 {
-	return read_side(directory, "server.key", NULL, keys, error);
+	return keys_read_side(directory, "server.key", NULL, keys, error);
 }
 
 void

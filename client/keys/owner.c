@@ -33,7 +33,7 @@ owner_line(char *endpoints, size_t size, const char *endpoint)
 
 /* The kernel that runs, and which of its network namespaces; "" where it does not say. */
 static void
-name_machine(char machine[MACHINE_BYTES])
+owner_name_machine(char machine[MACHINE_BYTES])
 {
 	int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
 	ssize_t size = file >= 0 ? read(file, machine, MACHINE_BYTES / 2) : -1, more;
@@ -56,7 +56,7 @@ owner_write(const char *path, const char *endpoints, uint8_t secret[WIRE_OWNER_S
 
 	if (getrandom(secret, WIRE_OWNER_SIZE, 0) != WIRE_OWNER_SIZE)
 		return false;
-	name_machine(machine);
+	owner_name_machine(machine);
 	length = snprintf(text, sizeof(text),
 	                  "# Whoever can read this may overwrite and remove runs there.\n" MACHINE "%s\n%.3000s" SECRET,
 	                  machine, endpoints);
@@ -80,7 +80,7 @@ owner_write(const char *path, const char *endpoints, uint8_t secret[WIRE_OWNER_S
 /* The text of a file that is this user's alone; "" of any other. No device is opened, as that alone may do something.
  */
 static void
-read_private_file(const char *path, char text[MOST_BYTES])
+owner_read_file(const char *path, char text[MOST_BYTES])
 {
 	struct stat status;
 	ssize_t size = -1;
@@ -98,7 +98,7 @@ read_private_file(const char *path, char text[MOST_BYTES])
 }
 
 static bool
-is_same_endpoint(const char *one, const char *other)
+owner_is_same_endpoint(const char *one, const char *other)
 {
 	if (strncmp(other, LOCALHOST, strlen(LOCALHOST)) != 0)
 		return strcmp(one, other) == 0;
@@ -106,7 +106,7 @@ is_same_endpoint(const char *one, const char *other)
 }
 
 static bool
-parse_secret(const char *digits, uint8_t secret[WIRE_OWNER_SIZE])
+owner_parse_secret(const char *digits, uint8_t secret[WIRE_OWNER_SIZE])
 {
 	static const char all[] = "0123456789abcdef";
 
@@ -123,15 +123,15 @@ owner_read(const char *path, const char *endpoint, uint8_t secret[WIRE_OWNER_SIZ
 	char text[MOST_BYTES], machine[MACHINE_BYTES], *rest = text, *line;
 	bool is_for_it = false, is_here = false, found = false;
 
-	name_machine(machine);
-	read_private_file(path, text);
+	owner_name_machine(machine);
+	owner_read_file(path, text);
 	while ((line = strsep(&rest, "\n"))) {
 		if (strncmp(line, ENDPOINT, strlen(ENDPOINT)) == 0)
-			is_for_it |= is_same_endpoint(line + strlen(ENDPOINT), endpoint);
+			is_for_it |= owner_is_same_endpoint(line + strlen(ENDPOINT), endpoint);
 		else if (strncmp(line, MACHINE, strlen(MACHINE)) == 0)
 			is_here = strcmp(line + strlen(MACHINE), machine) == 0;
 		else if (strncmp(line, SECRET, strlen(SECRET)) == 0)
-			found = parse_secret(line + strlen(SECRET), secret);
+			found = owner_parse_secret(line + strlen(SECRET), secret);
 	}
 	explicit_bzero(text, sizeof(text));
 	return is_for_it && is_here && found;

@@ -23,7 +23,7 @@ arrays_is_integer(enum portolan_type type)
 }
 
 static const char *
-row_at(const struct portolan_array *array, size_t row)
+arrays_row_at(const struct portolan_array *array, size_t row)
 {
 	return (const char *)array->data + (ptrdiff_t)row * array->row_stride;
 }
@@ -42,7 +42,7 @@ row_at(const struct portolan_array *array, size_t row)
 		for (size_t r = 0; r < n; r++) {                                                                       \
 			ctype x;                                                                                       \
                                                                                                                        \
-			memcpy(&x, row_at(array, first + r), sizeof(x));                                               \
+			memcpy(&x, arrays_row_at(array, first + r), sizeof(x));                                        \
 			values[r] = (typeof(values[0]))x;                                                              \
 		}                                                                                                      \
 		break;
@@ -52,14 +52,14 @@ DEFINE_READ(arrays_read_i32, int32_t)
 #undef CASE
 
 static bool
-is_signed(enum portolan_type type)
+arrays_is_signed(enum portolan_type type)
 {
 	return type == PORTOLAN_I8 || type == PORTOLAN_I16 || type == PORTOLAN_I32 || type == PORTOLAN_I64;
 }
 
 /* The common case, all in range, is decided without searching for a row. */
 static bool
-any_above(const struct portolan_array *array, size_t n, uint64_t most)
+arrays_any_above(const struct portolan_array *array, size_t n, uint64_t most)
 {
 	uint64_t any = 0;
 
@@ -69,7 +69,7 @@ any_above(const struct portolan_array *array, size_t n, uint64_t most)
 		for (size_t r = 0; r < n; r++) {                                                                       \
 			ctype x;                                                                                       \
                                                                                                                        \
-			memcpy(&x, row_at(array, r), sizeof(x));                                                       \
+			memcpy(&x, arrays_row_at(array, r), sizeof(x));                                                \
 			any |= (uint64_t)x > most;                                                                     \
 		}                                                                                                      \
 		break;
@@ -85,13 +85,13 @@ bool
 arrays_within(const struct portolan_array *array, size_t n, uint64_t most, size_t *row, bool *negative, uint64_t *value)
 {
 	/* A negative number, extended to 64 bits, is above INT64_MAX. */
-	uint64_t highest = is_signed(array->type) && most > INT64_MAX ? INT64_MAX : most;
+	uint64_t highest = arrays_is_signed(array->type) && most > INT64_MAX ? INT64_MAX : most;
 
-	if (!any_above(array, n, highest))
+	if (!arrays_any_above(array, n, highest))
 		return true;
 	for (*row = 0; *row < n; (*row)++) {
 		arrays_read_u64(array, *row, 1, value);
-		*negative = is_signed(array->type) && *value > INT64_MAX;
+		*negative = arrays_is_signed(array->type) && *value > INT64_MAX;
 		if (*value > highest)
 			return false;
 	}

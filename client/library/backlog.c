@@ -14,7 +14,7 @@
 
 /* A frame whose bytes are still to be written. */
 static struct backlog_frame *
-new_frame(const struct spool_record *record, size_t size, struct portolan_error *error)
+backlog_new_frame(const struct spool_record *record, size_t size, struct portolan_error *error)
 {
 	struct backlog_frame *frame = malloc(sizeof(*frame) + size);
 
@@ -30,7 +30,7 @@ new_frame(const struct spool_record *record, size_t size, struct portolan_error 
 }
 
 static void
-keep(struct backlog *backlog, struct backlog_frame *frame)
+backlog_keep(struct backlog *backlog, struct backlog_frame *frame)
 {
 	if (backlog->last)
 		backlog->last->following = frame;
@@ -44,8 +44,8 @@ keep(struct backlog *backlog, struct backlog_frame *frame)
 }
 
 static int
-write_down(struct backlog *backlog, const struct spool_record *record, struct wire_bytes bytes,
-           struct portolan_error *error)
+backlog_write_down(struct backlog *backlog, const struct spool_record *record, struct wire_bytes bytes,
+                   struct portolan_error *error)
 {
 	int status = spool_append(backlog->spool, record, bytes.data, bytes.size, error);
 
@@ -58,8 +58,8 @@ write_down(struct backlog *backlog, const struct spool_record *record, struct wi
 
 /* Encodes the frame where it is kept. */
 static int
-encode(struct session *session, const struct spool_record *record, const struct wire_frame *frame,
-       struct portolan_error *error)
+backlog_encode(struct session *session, const struct spool_record *record, const struct wire_frame *frame,
+               struct portolan_error *error)
 {
 	struct backlog_frame *kept;
 	struct wire_bytes bytes;
@@ -68,16 +68,16 @@ encode(struct session *session, const struct spool_record *record, const struct 
 
 	if (session->backlog.spooling) {
 		status = wire_encode(session->encoder, frame, &bytes, error);
-		return status < 0 ? status : write_down(&session->backlog, record, bytes, error);
+		return status < 0 ? status : backlog_write_down(&session->backlog, record, bytes, error);
 	}
 	status = wire_measure(frame, &size, error);
 	if (status < 0)
 		return status;
-	kept = new_frame(record, size, error);
+	kept = backlog_new_frame(record, size, error);
 	if (!kept)
 		return PORTOLAN_E_MEMORY;
 	wire_write(frame, kept->data);
-	keep(&session->backlog, kept);
+	backlog_keep(&session->backlog, kept);
 	return 0;
 }
 
@@ -97,7 +97,7 @@ session_add(struct session *session, struct wire_frame *frame, uint64_t position
 		frame->end_epoch.sequence = record.sequence;
 	else
 		frame->close.sequence = record.sequence;
-	status = encode(session, &record, frame, error);
+	status = backlog_encode(session, &record, frame, error);
 	if (status < 0)
 		return status;
 	backlog->sequence = record.sequence;
@@ -125,8 +125,8 @@ session_spill(struct session *session, struct portolan_error *error)
 	}
 	for (struct backlog_frame *frame = backlog->first; frame && status == 0; frame = frame->following)
 		if (frame->record.sequence > backlog->spooled)
-			status = write_down(backlog, &frame->record, (struct wire_bytes){frame->data, frame->size},
-			                    error);
+			status = backlog_write_down(backlog, &frame->record,
+			                            (struct wire_bytes){frame->data, frame->size}, error);
 	if (status < 0)
 		return status;
 	spool_skip(backlog->spool); /* all its frames are in memory as well */
@@ -148,7 +148,7 @@ backlog_saved(const struct backlog *backlog)
 }
 
 static void
-note_settled(struct backlog *backlog, const struct spool_record *record)
+backlog_note_settled(struct backlog *backlog, const struct spool_record *record)
 {
 	backlog->settled_position = record->position;
 	backlog->settled_observations += record->observations;
@@ -157,7 +157,7 @@ note_settled(struct backlog *backlog, const struct spool_record *record)
 
 /* leftover.c removes the file of a left-over session itself, and may print a line about it. */
 static void
-drop_file(struct backlog *backlog)
+backlog_drop_file(struct backlog *backlog)
 {
 	if (!backlog->spool || backlog->is_left_over || backlog->spooling || backlog->acknowledged < backlog->spooled)
 		return;
@@ -167,7 +167,7 @@ drop_file(struct backlog *backlog)
 
 /* The file was read to its end; or, of a left-over file, the frames not yet read are not needed. */
 static void
-cut(struct backlog *backlog)
+backlog_end_file(struct backlog *backlog)
 {
 	backlog->spooling = false;
 	if (!backlog->is_left_over)
@@ -183,7 +183,7 @@ cut(struct backlog *backlog)
 
 /* Sets `next` if a frame is left to be sent. */
 static int
-read_next(struct backlog *backlog, struct portolan_error *error)
+backlog_read_next(struct backlog *backlog, struct portolan_error *error)
 {
 	while (backlog->spooling && !backlog->next) {
 		struct backlog_frame *frame;
@@ -195,24 +195,24 @@ read_next(struct backlog *backlog, struct portolan_error *error)
 		if (status < 0)
 			return status;
 		if (status == SPOOL_END) {
-			cut(backlog);
-			drop_file(backlog);
+			backlog_end_file(backlog);
+			backlog_drop_file(backlog);
 			return 0;
 		}
 		backlog->has_close |= record.kind == WIRE_CLOSE;
 		if (record.sequence <= backlog->acknowledged) {
-			note_settled(backlog, &record);
+			backlog_note_settled(backlog, &record);
 			backlog->loaded = record.sequence;
 			continue;
 		}
-		frame = new_frame(&record, bytes.size, error);
+		frame = backlog_new_frame(&record, bytes.size, error);
 		if (!frame) {
 			/* The record is read again when there is memory. */
 			spool_unread(backlog->spool, bytes.size);
 			return PORTOLAN_E_MEMORY;
 		}
 		memcpy(frame->data, bytes.data, bytes.size);
-		keep(backlog, frame);
+		backlog_keep(backlog, frame);
 	}
 	return 0;
 }
@@ -227,10 +227,10 @@ session_load(struct session *session)
 
 	if (backlog->kept_bytes >= SESSION_MAX_KEPT)
 		return;
-	status = read_next(backlog, &error);
+	status = backlog_read_next(backlog, &error);
 	if (status == PORTOLAN_E_INVALID && backlog->is_left_over) {
 		session->failure = error;
-		cut(backlog);
+		backlog_end_file(backlog);
 		status = 0;
 	}
 	if (status == 0 && backlog->is_left_over && !backlog->spooling && !backlog->has_close)
@@ -293,7 +293,7 @@ session_settle(struct session *session, uint64_t acknowledged)
 			backlog->next = frame->following; /* this repeat was not needed: the frame had arrived before */
 		else
 			backlog->under_way_bytes -= frame->size;
-		note_settled(backlog, &frame->record);
+		backlog_note_settled(backlog, &frame->record);
 		backlog->first = frame->following;
 		if (!backlog->first)
 			backlog->last = NULL;
@@ -306,7 +306,7 @@ session_settle(struct session *session, uint64_t acknowledged)
 	/* The file's last frame may be acknowledged before session_next() asks for another one. */
 	if (!backlog->is_left_over && backlog->acknowledged == backlog->sequence)
 		backlog->spooling = false;
-	drop_file(backlog);
+	backlog_drop_file(backlog);
 	if (backlog->closed)
 		session->state = SESSION_CLOSED;
 }

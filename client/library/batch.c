@@ -17,8 +17,8 @@ batch_id_length(const struct portolan_batch *batch, size_t row)
 }
 
 static int
-check_integers(const char *what, const struct portolan_array *array, size_t n, uint64_t most, const char *why,
-               struct portolan_error *error)
+batch_check_integers(const char *what, const struct portolan_array *array, size_t n, uint64_t most, const char *why,
+                     struct portolan_error *error)
 {
 	size_t row;
 	bool negative;
@@ -36,7 +36,7 @@ check_integers(const char *what, const struct portolan_array *array, size_t n, u
 }
 
 static int
-check_string_ids(const struct portolan_batch *batch, struct portolan_error *error)
+batch_check_string_ids(const struct portolan_batch *batch, struct portolan_error *error)
 {
 	for (size_t row = 0; row < batch->n; row++)
 		if (!batch->string_ids[row] ||
@@ -49,7 +49,7 @@ check_string_ids(const struct portolan_batch *batch, struct portolan_error *erro
 
 /* The checks that do not read the values. */
 static int
-check_shape(const struct portolan_batch *batch, uint64_t examples, struct portolan_error *error)
+batch_check_shape(const struct portolan_batch *batch, uint64_t examples, struct portolan_error *error)
 {
 	bool is_gold_prob = batch->kind == PORTOLAN_GOLD_PROBS;
 	const struct {
@@ -103,21 +103,21 @@ batch_check(const struct portolan_batch *batch, uint64_t examples, struct portol
 		                 WIRE_MAX_EPOCH);
 	if (batch->n == 0)
 		return 0;
-	status = check_shape(batch, examples, error);
+	status = batch_check_shape(batch, examples, error);
 	if (status == 0 && batch->string_ids)
-		status = check_string_ids(batch, error);
+		status = batch_check_string_ids(batch, error);
 	else if (status == 0)
-		status = check_integers("ids", &batch->ids, batch->n, examples > 0 ? examples - 1 : UINT64_MAX,
-		                        " (the number of examples declared, less one)", error);
+		status = batch_check_integers("ids", &batch->ids, batch->n, examples > 0 ? examples - 1 : UINT64_MAX,
+		                              " (the number of examples declared, less one)", error);
 	bounded = batch->kind == PORTOLAN_LOGITS || batch->kind == PORTOLAN_PROBS;
 	if (status == 0 && batch->gold.data)
-		status = check_integers("gold", &batch->gold, batch->n,
-		                        !bounded              ? INT32_MAX
-		                        : batch->classes == 1 ? 1
-		                                              : batch->classes - 1,
-		                        bounded ? " (classes)" : "", error);
+		status = batch_check_integers("gold", &batch->gold, batch->n,
+		                              !bounded              ? INT32_MAX
+		                              : batch->classes == 1 ? 1
+		                                                    : batch->classes - 1,
+		                              bounded ? " (classes)" : "", error);
 	if (status == 0 && batch->correct.data)
-		status = check_integers("correct", &batch->correct, batch->n, 1, "", error);
+		status = batch_check_integers("correct", &batch->correct, batch->n, 1, "", error);
 	if (status == 0 && batch->column_count > 0)
 		status = own_columns_check(batch, error);
 	return status;

@@ -34,7 +34,7 @@
 
 /* FOLDER/NAME, if it is a program; `length`: of the folder's name. */
 static bool
-is_program(const char *folder, ptrdiff_t length, const char *name, char path[PATH_MAX])
+embedded_is_program(const char *folder, ptrdiff_t length, const char *name, char path[PATH_MAX])
 {
 	struct stat status;
 
@@ -44,7 +44,7 @@ is_program(const char *folder, ptrdiff_t length, const char *name, char path[PAT
 
 /* portoland beside this library, as installed, in a wheel, or in a build tree. */
 static bool
-beside_library(char path[PATH_MAX])
+embedded_find_beside_library(char path[PATH_MAX])
 {
 	static const char *const places[] = {"portoland", "../bin/portoland", "../../bin/portoland",
 	                                     "../collector/portoland"};
@@ -55,26 +55,26 @@ beside_library(char path[PATH_MAX])
 		return false;
 	slash = strrchr(library.dli_fname, '/');
 	for (size_t i = 0; slash && i < sizeof(places) / sizeof(places[0]); i++)
-		if (is_program(library.dli_fname, slash - library.dli_fname, places[i], path))
+		if (embedded_is_program(library.dli_fname, slash - library.dli_fname, places[i], path))
 			return true;
 	return false;
 }
 
 static bool
-in_path(const char *name, char path[PATH_MAX])
+embedded_find_in_path(const char *name, char path[PATH_MAX])
 {
 	const char *folders = getenv("PATH"), *end;
 
 	for (folders = folders ? folders : "/bin:/usr/bin"; *folders; folders = *end ? end + 1 : end) {
 		end = strchrnul(folders, ':');
-		if (is_program(folders, end - folders, name, path))
+		if (embedded_is_program(folders, end - folders, name, path))
 			return true;
 	}
 	return false;
 }
 
 static char *
-find_program(const char *given)
+embedded_find_program(const char *given)
 {
 	const char *variable = getenv("PORTOLAND");
 	char path[PATH_MAX];
@@ -83,12 +83,15 @@ find_program(const char *given)
 		given = variable;
 	if (given && strchr(given, '/'))
 		return strdup(given);
-	return (!given && beside_library(path)) || in_path(given ? given : "portoland", path) ? strdup(path) : NULL;
+	return (!given && embedded_find_beside_library(path)) ||
+	                       embedded_find_in_path(given ? given : "portoland", path)
+	               ? strdup(path)
+	               : NULL;
 }
 
 /* The pointers, and behind them the strings, in one piece. */
 static char **
-copy_environment(void)
+embedded_copy_environment(void)
 {
 	size_t count = 0, size = 0;
 	char **copy, *text;
@@ -119,8 +122,8 @@ embedded_init(struct embedded *embedded, const char *store, const char *program,
 	if (status < 0)
 		return status;
 	embedded->store = realpath(store, NULL);
-	embedded->program = find_program(program);
-	embedded->environment = copy_environment();
+	embedded->program = embedded_find_program(program);
+	embedded->environment = embedded_copy_environment();
 	if (!embedded->store || !embedded->environment) {
 		embedded_deinit(embedded);
 		return error_set(error, PORTOLAN_E_MEMORY, "store %s: %s", store, strerror(errno));
@@ -156,7 +159,7 @@ embedded_is_served(const struct embedded *embedded)
 
 /* Returns 0 or an errno. */
 static int
-spawn(const struct embedded *embedded, int stderr_pipe, pid_t *child)
+embedded_spawn(const struct embedded *embedded, int stderr_pipe, pid_t *child)
 {
 	const char *const arguments[] = {embedded->program,  "--store",    embedded->store, "--listen", "local",
 	                                 "--exit-when-idle", IDLE_SECONDS, "--detach",      NULL};
@@ -195,7 +198,7 @@ struct wait {
 };
 
 static bool
-time_is_up(const struct wait *wait)
+embedded_time_is_up(const struct wait *wait)
 {
 	return clock_ms() >= wait->deadline || (wait->cancelled && wait->cancelled(wait->context) != 0);
 }
@@ -203,12 +206,12 @@ time_is_up(const struct wait *wait)
 /* Waits for the child's end, and reads its stderr as one line. *status: its exit status, or 0 if the application has
  * reaped it. False: the time is up. */
 static bool
-wait_for(pid_t child, int stderr_pipe, const struct wait *wait, char said[MAX_SAID], int *status)
+embedded_await_child(pid_t child, int stderr_pipe, const struct wait *wait, char said[MAX_SAID], int *status)
 {
 	struct pollfd item = {.fd = stderr_pipe, .events = POLLIN};
 	size_t length = 0;
 
-	while (!time_is_up(wait)) {
+	while (!embedded_time_is_up(wait)) {
 		char chunk[256];
 		ssize_t count = 0;
 		pid_t answer;
@@ -237,7 +240,7 @@ wait_for(pid_t child, int stderr_pipe, const struct wait *wait, char said[MAX_SA
 }
 
 static int
-start_once(const struct embedded *embedded, const struct wait *wait, struct portolan_error *error)
+embedded_start_once(const struct embedded *embedded, const struct wait *wait, struct portolan_error *error)
 {
 	char said[MAX_SAID] = "";
 	int pipes[2], code, status = 0, result = 0;
@@ -245,13 +248,13 @@ start_once(const struct embedded *embedded, const struct wait *wait, struct port
 
 	if (pipe2(pipes, O_CLOEXEC) < 0)
 		return error_set(error, PORTOLAN_E_NO_COLLECTOR, "cannot make a pipe: %s", strerror(errno));
-	code = embedded->program ? spawn(embedded, pipes[1], &child) : ENOENT;
+	code = embedded->program ? embedded_spawn(embedded, pipes[1], &child) : ENOENT;
 	close(pipes[1]);
 	if (code != 0) {
 		result = error_set(error, PORTOLAN_E_NO_COLLECTOR,
 		                   "cannot start %s: %s; install portoland, or name it in PORTOLAND",
 		                   embedded->program ? embedded->program : "portoland", strerror(code));
-	} else if (!wait_for(child, pipes[0], wait, said, &status)) {
+	} else if (!embedded_await_child(child, pipes[0], wait, said, &status)) {
 		kill(child, SIGKILL);
 		while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
 			continue;
@@ -278,7 +281,7 @@ embedded_start(const struct embedded *embedded, int64_t deadline, int (*cancelle
 	struct wait wait = {deadline, cancelled, context};
 
 	for (int left = TRIES;;) {
-		int status = start_once(embedded, &wait, error);
+		int status = embedded_start_once(embedded, &wait, error);
 		long holder = 0;
 		bool held;
 
@@ -287,12 +290,12 @@ embedded_start(const struct embedded *embedded, int64_t deadline, int (*cancelle
 		held = endpoint_is_locked(embedded->store, &holder);
 		if (!held && --left == 0)
 			return status;
-		if (time_is_up(&wait) && held)
+		if (embedded_time_is_up(&wait) && held)
 			return error_set(error, PORTOLAN_E_NO_COLLECTOR,
 			                 "store %s is held by process %ld, which takes no connections (an import, or a "
 			                 "portoland that starts or ends): wait for it, or stop it",
 			                 embedded->store, holder);
-		if (time_is_up(&wait))
+		if (embedded_time_is_up(&wait))
 			return status;
 		nanosleep(&pause, NULL);
 	}

@@ -40,7 +40,7 @@ static const char *const column_names[FRAME_COLUMNS] = {
 };
 
 static struct frame *
-frame_at(const struct frames *frames, uint64_t position)
+frames_at(const struct frames *frames, uint64_t position)
 {
 	return (struct frame *)(void *)(frames->memory + position % frames->count * frames->frame_size);
 }
@@ -76,14 +76,14 @@ frames_deinit(struct frames *frames)
 }
 
 static void
-set_room(struct frame *frame, uint32_t rows, struct frame_room *room)
+frames_set_room(struct frame *frame, uint32_t rows, struct frame_room *room)
 {
 	*room = (struct frame_room){frame, rows, frame->capacity - rows, frame->capacity * 15 - frame->text_bytes};
 }
 
 /* The newest frame, if it is not closed, with `flag` set; NULL: there is none. */
 static struct frame *
-hold_newest(struct frames *frames, const struct frame_shape *shape, uint32_t flag)
+frames_hold_newest(struct frames *frames, const struct frame_shape *shape, uint32_t flag)
 {
 	uint64_t begun = atomic_load_explicit(&frames->begun, memory_order_relaxed);
 	struct frame *frame;
@@ -91,7 +91,7 @@ hold_newest(struct frames *frames, const struct frame_shape *shape, uint32_t fla
 
 	if (begun == frames_released(frames))
 		return NULL;
-	frame = frame_at(frames, begun - 1);
+	frame = frames_at(frames, begun - 1);
 	state = atomic_load_explicit(&frame->state, memory_order_relaxed);
 	if ((state & (CLOSED | ENDS)) || (shape && memcmp(shape, &frame->shape, sizeof(*shape)) != 0) ||
 	    !atomic_compare_exchange_strong_explicit(&frame->state, &state, state | flag, memory_order_acquire,
@@ -117,7 +117,7 @@ frame_own_column(struct frame *frame, unsigned column)
  * is a multiple of 256: then no batch of 32, 64, 128 or 256 rows is cut in two, which would make that log call a third
  * slower. */
 static void
-lay_out(const struct frames *frames, struct frame *frame)
+frames_lay_out(const struct frames *frames, struct frame *frame)
 {
 	uint32_t begin[FRAME_MOST_COLUMNS], row = frame->shape.id_kind == WIRE_ID_STR ? 16 : 8, rows;
 
@@ -148,17 +148,17 @@ frames_own_column(struct frames *frames, const char *name)
 	return FRAME_COLUMNS + i;
 }
 
-/* A new frame, which the consumer does not see before begin(); NULL: the pool is full. */
+/* A new frame, which the consumer does not see before frames_publish(); NULL: the pool is full. */
 static struct frame *
-new_frame(struct frames *frames, const struct frame_shape *shape, unsigned keep)
+frames_new(struct frames *frames, const struct frame_shape *shape, unsigned keep)
 {
 	uint64_t begun = atomic_load_explicit(&frames->begun, memory_order_relaxed);
-	struct frame *frame = frame_at(frames, begun);
+	struct frame *frame = frames_at(frames, begun);
 
 	if (begun - frames_released(frames) + keep >= frames->count)
 		return NULL;
 	frame->shape = *shape;
-	lay_out(frames, frame);
+	frames_lay_out(frames, frame);
 	frame->text_bytes = 0;
 	frame->is_taken = false;
 	atomic_store_explicit(&frame->state, 0, memory_order_relaxed);
@@ -166,7 +166,7 @@ new_frame(struct frames *frames, const struct frame_shape *shape, unsigned keep)
 }
 
 static void
-begin(struct frames *frames, struct frame *frame, uint32_t state)
+frames_publish(struct frames *frames, struct frame *frame, uint32_t state)
 {
 	uint64_t begun = atomic_load_explicit(&frames->begun, memory_order_relaxed);
 
@@ -187,19 +187,19 @@ bool
 frames_reserve(struct frames *frames, const struct frame_shape *shape, size_t text, unsigned keep,
                struct frame_room *room)
 {
-	struct frame *frame = hold_newest(frames, shape, BUSY);
+	struct frame *frame = frames_hold_newest(frames, shape, BUSY);
 
 	if (frame) {
 		uint32_t state = atomic_load_explicit(&frame->state, memory_order_relaxed);
 
-		set_room(frame, state & ROWS, room);
+		frames_set_room(frame, state & ROWS, room);
 		if (room->rows > 0 && text <= room->text)
 			return true;
 		atomic_store_explicit(&frame->state, state & ~BUSY, memory_order_release);
 	}
-	frame = new_frame(frames, shape, keep);
+	frame = frames_new(frames, shape, keep);
 	if (frame)
-		set_room(frame, 0, room);
+		frames_set_room(frame, 0, room);
 	return frame != NULL;
 }
 
@@ -213,7 +213,7 @@ frames_commit(struct frames *frames, const struct frame_room *room, uint32_t row
 	if (state & BUSY)
 		atomic_store_explicit(&frame->state, room->first + rows, memory_order_release);
 	else if (rows > 0)
-		begin(frames, frame, rows);
+		frames_publish(frames, frame, rows);
 }
 
 bool
@@ -224,16 +224,16 @@ frames_end_epoch(struct frames *frames, uint32_t epoch)
 	uint64_t begun = atomic_load_explicit(&frames->begun, memory_order_relaxed);
 
 	/* The producer may still read the shape when the consumer has taken the frame. */
-	if (begun > 0 && frame_at(frames, begun - 1)->shape.epoch == epoch && hold_newest(frames, NULL, ENDS))
+	if (begun > 0 && frames_at(frames, begun - 1)->shape.epoch == epoch && frames_hold_newest(frames, NULL, ENDS))
 		return true;
-	frame = new_frame(frames, &none, 0);
+	frame = frames_new(frames, &none, 0);
 	if (frame)
-		begin(frames, frame, ENDS);
+		frames_publish(frames, frame, ENDS);
 	return frame != NULL;
 }
 
 static void *
-values_of(struct frame *frame, unsigned column)
+frame_values(struct frame *frame, unsigned column)
 {
 	return column < FRAME_COLUMNS ? frame_column(frame, column) : frame_own_column(frame, column);
 }
@@ -260,7 +260,7 @@ frames_compact(const struct frame_room *room, uint32_t rows, const uint8_t *leav
 		to += length;
 		for (unsigned c = 0; c < FRAME_MOST_COLUMNS; c++) {
 			if (FRAME_HAS(frame->shape.columns, c)) {
-				char *column = values_of(frame, c);
+				char *column = frame_values(frame, c);
 
 				memmove(column + there * WIDTH(c), column + here * WIDTH(c), WIDTH(c));
 			}
@@ -274,7 +274,7 @@ frames_compact(const struct frame_room *room, uint32_t rows, const uint8_t *leav
 /* Packs the ids in place: on the wire, text stands right after the lengths, and integers take four bytes if all of them
  * fit. */
 static void
-batch_ids(struct frame *frame, struct wire_batch *batch)
+frame_pack_ids(struct frame *frame, struct wire_batch *batch)
 {
 	uint64_t *ids = frame_ids(frame), bits = 0;
 
@@ -297,7 +297,7 @@ batch_ids(struct frame *frame, struct wire_batch *batch)
 
 /* Packs `correct` in place: the bits of eight rows go into the first of their eight bytes, or into a byte before it. */
 static void
-pack_bits(uint8_t *bytes, uint32_t rows)
+frame_pack_bits(uint8_t *bytes, uint32_t rows)
 {
 	for (uint32_t r = 0; r < rows; r += 8) {
 		uint8_t bits = 0;
@@ -309,10 +309,10 @@ pack_bits(uint8_t *bytes, uint32_t rows)
 }
 
 static void
-make_batch(const struct frames *frames, struct frame *frame, struct wire_batch *batch)
+frame_make_batch(const struct frames *frames, struct frame *frame, struct wire_batch *batch)
 {
 	*batch = (struct wire_batch){.epoch = frame->shape.epoch, .rows = frame->rows};
-	batch_ids(frame, batch);
+	frame_pack_ids(frame, batch);
 	for (unsigned c = 0; c < FRAME_MOST_COLUMNS; c++) {
 		struct wire_column *column = &batch->columns[batch->column_count];
 		const char *name = c < FRAME_COLUMNS ? column_names[c] : frames->own_names[c - FRAME_COLUMNS];
@@ -321,9 +321,9 @@ make_batch(const struct frames *frames, struct frame *frame, struct wire_batch *
 			continue;
 		column->name = (struct wire_bytes){(const uint8_t *)name, strlen(name)};
 		column->type = wire_column_type(column->name);
-		column->data = (struct wire_bytes){values_of(frame, c), (size_t)frame->rows * 4};
+		column->data = (struct wire_bytes){frame_values(frame, c), (size_t)frame->rows * 4};
 		if (c == FRAME_CORRECT) {
-			pack_bits(frame_column(frame, c), frame->rows);
+			frame_pack_bits(frame_column(frame, c), frame->rows);
 			column->data.size = ((size_t)frame->rows + 7) / 8;
 		}
 		batch->column_count++;
@@ -335,7 +335,7 @@ frames_take(struct frames *frames, bool partial)
 {
 	uint64_t begun = frames_begun(frames);
 	uint64_t released = atomic_load_explicit(&frames->released, memory_order_relaxed);
-	struct frame *frame = frame_at(frames, released);
+	struct frame *frame = frames_at(frames, released);
 	uint32_t state;
 
 	if (begun == released)
@@ -353,7 +353,7 @@ frames_take(struct frames *frames, bool partial)
 	frame->rows = state & ROWS;
 	frame->ends_epoch = (state & ENDS) != 0;
 	if (frame->rows > 0)
-		make_batch(frames, frame, &frames->wire.batch);
+		frame_make_batch(frames, frame, &frames->wire.batch);
 	return frame;
 }
 

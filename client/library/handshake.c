@@ -20,7 +20,7 @@
 #define RETRY_MS 1000
 
 static int
-use_keys(void *socket, const char *directory, struct portolan_error *error)
+handshake_use_keys(void *socket, const char *directory, struct portolan_error *error)
 {
 	struct keys keys;
 	int result = keys_read_client(directory, &keys, error);
@@ -48,7 +48,7 @@ handshake_init(struct portolan_run *run, const char *keys, struct portolan_error
 
 	handshake->keyed = keys != NULL;
 	if (keys)
-		result = use_keys(run->socket, keys, error);
+		result = handshake_use_keys(run->socket, keys, error);
 	if (result < 0)
 		return result;
 	snprintf(address, sizeof(address), "inproc://portolan-handshake-%p", run->socket);
@@ -73,7 +73,7 @@ handshake_deinit(struct portolan_run *run)
 }
 
 static void
-failed(struct portolan_run *run, const char *why)
+handshake_note_failure(struct portolan_run *run, const char *why)
 {
 	run->handshake.failed = true;
 	error_set(&run->handshake.failure, PORTOLAN_E_REFUSED, "the collector at %s %s", run->endpoint, why);
@@ -83,7 +83,7 @@ failed(struct portolan_run *run, const char *why)
 #define STATUS_TOO_MANY 500
 
 static void
-take_event(struct portolan_run *run, unsigned event, uint32_t value)
+handshake_take_event(struct portolan_run *run, unsigned event, uint32_t value)
 {
 	struct handshake *handshake = &run->handshake;
 
@@ -94,22 +94,26 @@ take_event(struct portolan_run *run, unsigned event, uint32_t value)
 		handshake->broken = 0;
 		break;
 	case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
-		failed(run, handshake->keyed
-		                    ? "uses no keys, or is no collector; leave keys out, or start it with --keys"
-		                    : "wants keys, or is no collector; give keys (a directory that portolan keygen has "
-		                      "made)");
+		handshake_note_failure(
+		        run,
+		        handshake->keyed
+		                ? "uses no keys, or is no collector; leave keys out, or start it with --keys"
+		                : "wants keys, or is no collector; give keys (a directory that portolan keygen has "
+		                  "made)");
 		break;
 	case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
-		failed(run, handshake->may_pass
-		                    ? "has too many connections (its --max-memory sets how many); trying again"
-		                    : "does not know this client's key; put its public key into the clients "
-		                      "directory there");
+		handshake_note_failure(
+		        run, handshake->may_pass
+		                     ? "has too many connections (its --max-memory sets how many); trying again"
+		                     : "does not know this client's key; put its public key into the clients "
+		                       "directory there");
 		break;
 	case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
 		if (++handshake->broken >= BROKEN_ENOUGH)
-			failed(run, handshake->keyed ? "hangs up: it uses no keys, or server.pub is not its public key"
-			                             : "hangs up: it wants keys (a directory that portolan keygen has "
-			                               "made), or has too many clients");
+			handshake_note_failure(
+			        run, handshake->keyed ? "hangs up: it uses no keys, or server.pub is not its public key"
+			                              : "hangs up: it wants keys (a directory that portolan keygen has "
+			                                "made), or has too many clients");
 		break;
 	}
 }
@@ -129,7 +133,7 @@ handshake_watch(struct portolan_run *run)
 		if (size >= (int)(sizeof(event) + sizeof(value))) {
 			memcpy(&event, part, sizeof(event));
 			memcpy(&value, part + sizeof(event), sizeof(value));
-			take_event(run, event, value);
+			handshake_take_event(run, event, value);
 		}
 		zmq_recv(handshake->monitor, part, sizeof(part), ZMQ_DONTWAIT);
 	}

@@ -32,7 +32,7 @@
 #define NICE 5 /* gets a third of the processor time of a training thread when they compete */
 
 static bool
-receive_frames(struct portolan_run *run)
+io_receive_frames(struct portolan_run *run)
 {
 	bool any = false;
 
@@ -56,7 +56,7 @@ receive_frames(struct portolan_run *run)
 
 /* Lends a frame to libzmq, which gives it back once it has sent or dropped it. -1: it was not taken. */
 static int
-send_kept(struct portolan_run *run, struct backlog_frame *frame)
+io_send_kept(struct portolan_run *run, struct backlog_frame *frame)
 {
 	zmq_msg_t message;
 
@@ -72,11 +72,12 @@ send_kept(struct portolan_run *run, struct backlog_frame *frame)
 
 /* Sends the frame that the session has given out. */
 static bool
-send_frame(struct portolan_run *run, const struct session *session, struct wire_bytes frame)
+io_send_frame(struct portolan_run *run, const struct session *session, struct wire_bytes frame)
 {
 	struct backlog_frame *kept = session_lend(session);
 
-	run->unsent = (kept ? send_kept(run, kept) : zmq_send(run->socket, frame.data, frame.size, ZMQ_DONTWAIT)) < 0;
+	run->unsent =
+	        (kept ? io_send_kept(run, kept) : zmq_send(run->socket, frame.data, frame.size, ZMQ_DONTWAIT)) < 0;
 	if (run->unsent)
 		return false; /* not connected: later */
 	run->bytes_sent += frame.size;
@@ -84,12 +85,12 @@ send_frame(struct portolan_run *run, const struct session *session, struct wire_
 }
 
 static bool
-send_frames(struct portolan_run *run)
+io_send_frames(struct portolan_run *run)
 {
 	struct wire_bytes frame;
 	bool any = false;
 
-	while (session_next(&run->session, clock_ms(), &frame) && send_frame(run, &run->session, frame)) {
+	while (session_next(&run->session, clock_ms(), &frame) && io_send_frame(run, &run->session, frame)) {
 		session_sent(&run->session, clock_ms());
 		any = true;
 	}
@@ -98,7 +99,7 @@ send_frames(struct portolan_run *run)
 
 /* Prints a line once for each kind of trouble, and once when it is over. */
 static void
-note_spool(struct portolan_run *run, int status, const struct portolan_error *error)
+io_note_spool(struct portolan_run *run, int status, const struct portolan_error *error)
 {
 	if (status < 0) {
 		run->spool_again = clock_ms() + SPOOL_RETRY_MS;
@@ -114,7 +115,7 @@ note_spool(struct portolan_run *run, int status, const struct portolan_error *er
 /* Moves one frame into the session. 1: done; 0: there is none, or a log call is filling it; negative: it cannot be
  * moved now. */
 static int
-take_frame(struct portolan_run *run, bool partial, struct portolan_error *error)
+io_take_frame(struct portolan_run *run, bool partial, struct portolan_error *error)
 {
 	struct frame *frame = frames_take(&run->frames, partial);
 	uint64_t position = frames_released(&run->frames);
@@ -139,7 +140,7 @@ take_frame(struct portolan_run *run, bool partial, struct portolan_error *error)
 }
 
 static uint64_t
-waiting(const struct portolan_run *run)
+io_frames_waiting(const struct portolan_run *run)
 {
 	return frames_begun(&run->frames) - frames_released(&run->frames);
 }
@@ -149,10 +150,10 @@ waiting(const struct portolan_run *run)
  * pause lasts longer, and when there is no contact (a killed process should lose seconds, not a whole pool).
  */
 static bool
-needs_spool(struct portolan_run *run)
+io_needs_spool(struct portolan_run *run)
 {
 	int64_t now = clock_ms();
-	uint64_t used = waiting(run);
+	uint64_t used = io_frames_waiting(run);
 
 	if (run->blocked_since == 0)
 		run->blocked_since = now;
@@ -163,7 +164,7 @@ needs_spool(struct portolan_run *run)
 }
 
 static bool
-may_take(struct portolan_run *run)
+io_may_take(struct portolan_run *run)
 {
 	struct portolan_error error;
 	int status;
@@ -174,46 +175,47 @@ may_take(struct portolan_run *run)
 		run->blocked_since = 0;
 		return true;
 	}
-	if (run->session.backlog.has_close || !needs_spool(run) || clock_ms() < run->spool_again)
+	if (run->session.backlog.has_close || !io_needs_spool(run) || clock_ms() < run->spool_again)
 		return false;
 	status = session_spill(&run->session, &error);
-	note_spool(run, status, &error);
+	io_note_spool(run, status, &error);
 	return status == 0;
 }
 
 /* Takes frames while they can be sent or spooled; true: there were some, or one is being filled. The number is bounded:
  * a loop that fills frames as fast as they are taken must not keep the thread from receiving. */
 static bool
-take_frames(struct portolan_run *run)
+io_take_frames(struct portolan_run *run)
 {
 	int64_t began = clock_ms();
 	/* The newest frame is taken partly filled when it has waited long enough, or when a flush waits for it. */
 	bool partial = run->hurried || began - run->taken_at >= PARTIAL_MS || atomic_load(&run->command) != COMMAND_RUN;
 	bool any = false;
 
-	while (waiting(run) > !partial && clock_ms() - began < ROUND_MS && may_take(run)) {
+	while (io_frames_waiting(run) > !partial && clock_ms() - began < ROUND_MS && io_may_take(run)) {
 		bool spooling = run->session.backlog.spooling;
 		struct portolan_error error;
-		int status = take_frame(run, partial, &error);
+		int status = io_take_frame(run, partial, &error);
 
 		if (spooling && status != 0 && status != PORTOLAN_E_MEMORY)
-			note_spool(run, status, &error);
+			io_note_spool(run, status, &error);
 		if (status <= 0)
 			break;
-		send_frames(run);
+		io_send_frames(run);
 		any = true;
 	}
-	if (waiting(run) == 0) {
+	if (io_frames_waiting(run) == 0) {
 		run->taken_at = began;
 		run->hurried = false;
 	}
-	return any || (!partial && waiting(run) > 0); /* the thread looks again soon: a fast loop fills frames in no
+	return any ||
+	       (!partial && io_frames_waiting(run) > 0); /* the thread looks again soon: a fast loop fills frames in no
 	                                               * time */
 }
 
 /* After the last frame: `close`. */
 static int
-add_close(struct portolan_run *run, struct portolan_error *error)
+io_add_close(struct portolan_run *run, struct portolan_error *error)
 {
 	struct wire_frame frame = {.kind = WIRE_CLOSE, .close = {.counts = run->session.counts}};
 
@@ -225,20 +227,20 @@ add_close(struct portolan_run *run, struct portolan_error *error)
 /* Writes to the spool everything that is not acknowledged: the session's frames, those still in the pool, and `close`.
  * They are on disk when this returns. */
 static int
-save_to_spool(struct portolan_run *run, struct portolan_error *error)
+io_save_to_spool(struct portolan_run *run, struct portolan_error *error)
 {
 	struct session *session = &run->session;
 	int status = 0, synced;
 
-	if (backlog_is_empty(&session->backlog) && waiting(run) == 0 && !session->offline)
+	if (backlog_is_empty(&session->backlog) && io_frames_waiting(run) == 0 && !session->offline)
 		return 0; /* only `close` was not acknowledged, and no reader misses it */
 	status = session_spill(session, error);
 	if (status == 0)
 		do
-			status = take_frame(run, true, error);
+			status = io_take_frame(run, true, error);
 		while (status > 0);
 	if (status == 0)
-		status = add_close(run, error);
+		status = io_add_close(run, error);
 	/* The frames that fit into a full file are worth keeping. */
 	synced = session->backlog.spool ? spool_sync(session->backlog.spool, status == 0 ? error : NULL) : 0;
 	if (synced == 0)
@@ -248,7 +250,7 @@ save_to_spool(struct portolan_run *run, struct portolan_error *error)
 
 /* A few frames at a time: the run's own come first. */
 static bool
-send_left_over(struct portolan_run *run)
+io_send_left_over(struct portolan_run *run)
 {
 	struct wire_bytes frame;
 	unsigned count = 0;
@@ -259,7 +261,7 @@ send_left_over(struct portolan_run *run)
 		leftover_init(&run->leftover, run->session.directory, run->session.target,
 		              run->session.has_store ? run->session.store : NULL);
 	while (count < LEFT_OVER_FRAMES && leftover_next(&run->leftover, clock_ms(), &frame) &&
-	       send_frame(run, &run->leftover.session, frame)) {
+	       io_send_frame(run, &run->leftover.session, frame)) {
 		session_sent(&run->leftover.session, clock_ms());
 		count++;
 	}
@@ -270,7 +272,7 @@ send_left_over(struct portolan_run *run)
  * purpose. A line on stderr says that the run is no longer recorded; if it was never open, portolan_open() returns the
  * error instead. */
 static void
-leave(struct portolan_run *run)
+io_leave_run(struct portolan_run *run)
 {
 	struct session *session = &run->session;
 	struct portolan_error error;
@@ -282,7 +284,7 @@ leave(struct portolan_run *run)
 		spool_remove(session->backlog.spool);
 		session->backlog.spool = NULL;
 	} else {
-		int status = save_to_spool(run, &error);
+		int status = io_save_to_spool(run, &error);
 		struct spool *spool = session->backlog.spool;
 
 		if (spool) {
@@ -298,7 +300,7 @@ leave(struct portolan_run *run)
 }
 
 static bool
-is_aborted(const struct portolan_run *run)
+io_is_aborted(const struct portolan_run *run)
 {
 	return atomic_load(&run->command) >= COMMAND_SAVE;
 }
@@ -306,23 +308,23 @@ is_aborted(const struct portolan_run *run)
 /* The thread keeps working while a collector starts. It gives the start up when the old collector is heard again: that
  * one was only busy, and holds the lock that the new one waits for. */
 static int
-work_meanwhile(void *context)
+io_work_meanwhile(void *context)
 {
 	struct portolan_run *run = context;
 
-	receive_frames(run);
-	send_frames(run);
-	take_frames(run);
+	io_receive_frames(run);
+	io_send_frames(run);
+	io_take_frames(run);
 	if (run->session.state == SESSION_FAILED)
 		return true;
 	io_publish(run, io_phase(run));
-	return is_aborted(run) || run->session.last_heard > run->revived;
+	return io_is_aborted(run) || run->session.last_heard > run->revived;
 }
 
 /* With a store directory, a collector that is gone is started again. Silence alone does not prove that it is gone; an
  * endpoint on which nobody listens does. */
 static void
-revive(struct portolan_run *run)
+io_revive_collector(struct portolan_run *run)
 {
 	int64_t now = clock_ms();
 	struct portolan_error error;
@@ -337,11 +339,11 @@ revive(struct portolan_run *run)
 	run->revived = now;
 	if (embedded_is_served(&run->embedded))
 		return;
-	if (embedded_start(&run->embedded, now + REVIVE_START_MS, work_meanwhile, run, &error) == 0) {
+	if (embedded_start(&run->embedded, now + REVIVE_START_MS, io_work_meanwhile, run, &error) == 0) {
 		session_lost(&run->session);
 		if (run->leftover.sending)
 			session_lost(&run->leftover.session);
-	} else if (!run->revival_failed && !is_aborted(run) && run->session.last_heard <= now) {
+	} else if (!run->revival_failed && !io_is_aborted(run) && run->session.last_heard <= now) {
 		run->revival_failed = true;
 		fprintf(stderr, "portolan: run %s: the collector is gone: %s (trying again every second)\n", run->name,
 		        error.message);
@@ -350,7 +352,7 @@ revive(struct portolan_run *run)
 }
 
 static void
-sleep_a_little(struct portolan_run *run, int timeout)
+io_sleep(struct portolan_run *run, int timeout)
 {
 	zmq_pollitem_t items[] = {{.socket = run->socket, .events = ZMQ_POLLIN},
 	                          {.fd = run->wake, .events = ZMQ_POLLIN}};
@@ -366,7 +368,7 @@ sleep_a_little(struct portolan_run *run, int timeout)
 
 /* Obeys orders of the threads that own the run. False: the thread ends. */
 static bool
-obey(struct portolan_run *run)
+io_obey_command(struct portolan_run *run)
 {
 	struct session *session = &run->session;
 
@@ -379,14 +381,14 @@ obey(struct portolan_run *run)
 		atomic_compare_exchange_strong(&run->command, &(int){COMMAND_OFFLINE}, COMMAND_RUN);
 		return true;
 	case COMMAND_FINISH:
-		if (waiting(run) == 0 && (session_has_room(session, 0) || session->backlog.spooling))
-			add_close(run, NULL);
+		if (io_frames_waiting(run) == 0 && (session_has_room(session, 0) || session->backlog.spooling))
+			io_add_close(run, NULL);
 		return true;
 	case COMMAND_SAVE:
 		if (session->state == SESSION_FAILED)
 			return true;
 		if (session->state != SESSION_CLOSED)
-			save_to_spool(run, &run->save_error);
+			io_save_to_spool(run, &run->save_error);
 		io_publish(run, PHASE_SAVED);
 		return false;
 	case COMMAND_ABORT:
@@ -398,7 +400,7 @@ obey(struct portolan_run *run)
 
 /* The counts that `ping` and `close` carry. */
 static void
-set_counts(struct portolan_run *run)
+io_set_counts(struct portolan_run *run)
 {
 	run->session.counts = (struct wire_counts){
 	        .told = true,
@@ -413,7 +415,7 @@ set_counts(struct portolan_run *run)
 /* If all processors are busy, the training loop's threads go first. On Linux setpriority() changes the calling thread
  * alone. */
 static void
-lower_priority(void)
+io_lower_priority(void)
 {
 	if (getpriority(PRIO_PROCESS, 0) < NICE)
 		(void)setpriority(PRIO_PROCESS, 0, NICE);
@@ -425,28 +427,28 @@ io_main(void *argument)
 	struct portolan_run *run = argument;
 	int timeout = POLL_BUSY_MS;
 
-	lower_priority();
+	io_lower_priority();
 	for (;;) {
-		bool busy = receive_frames(run);
+		bool busy = io_receive_frames(run);
 		enum run_phase phase;
 
-		set_counts(run);
-		busy |= send_frames(run);
-		busy |= take_frames(run);
+		io_set_counts(run);
+		busy |= io_send_frames(run);
+		busy |= io_take_frames(run);
 		frames_populate(&run->frames);
-		busy |= send_left_over(run);
-		if (!obey(run))
+		busy |= io_send_left_over(run);
+		if (!io_obey_command(run))
 			return NULL;
 		if (run->session.state == SESSION_OPENING)
 			handshake_watch(run);
 		if (run->session.state == SESSION_FAILED)
-			leave(run);
+			io_leave_run(run);
 		phase = io_phase(run);
 		io_publish(run, phase);
 		if (phase == PHASE_FAILED || phase == PHASE_CLOSED)
 			return NULL;
-		revive(run);
+		io_revive_collector(run);
 		timeout = busy ? POLL_BUSY_MS : timeout * 2 < POLL_IDLE_MS ? timeout * 2 : POLL_IDLE_MS;
-		sleep_a_little(run, timeout);
+		io_sleep(run, timeout);
 	}
 }

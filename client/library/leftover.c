@@ -24,7 +24,7 @@ ends_with(const char *name, const char *suffix)
 }
 
 static int
-is_candidate(const struct dirent *entry)
+leftover_is_candidate(const struct dirent *entry)
 {
 	return ends_with(entry->d_name, SPOOL_SUFFIX);
 }
@@ -33,13 +33,13 @@ void
 leftover_init(struct leftover *leftover, const char *directory, const char *target, const uint8_t *store)
 {
 	*leftover = (struct leftover){.directory = directory, .target = target, .store = store};
-	leftover->count = scandir(directory, &leftover->entries, is_candidate, NULL);
+	leftover->count = scandir(directory, &leftover->entries, leftover_is_candidate, NULL);
 }
 
 /* Goes to the next file. The process may be forked at any moment, and the child frees what the structure points to. So
  * pointers are cleared before their memory is freed. */
 static void
-go_on(struct leftover *leftover)
+leftover_go_on(struct leftover *leftover)
 {
 	bool was_sending = leftover->sending;
 	char *path = leftover->path;
@@ -55,7 +55,7 @@ go_on(struct leftover *leftover)
 void
 leftover_deinit(struct leftover *leftover)
 {
-	go_on(leftover);
+	leftover_go_on(leftover);
 	while (leftover->count > 0)
 		free(leftover->entries[--leftover->count]);
 	free(leftover->entries);
@@ -69,7 +69,7 @@ leftover_is_done(const struct leftover *leftover)
 }
 
 static void
-reject(const char *path, const char *why)
+leftover_reject(const char *path, const char *why)
 {
 	char *name;
 
@@ -83,7 +83,7 @@ reject(const char *path, const char *why)
 }
 
 static bool
-belongs_here(const struct leftover *leftover, const struct spool *spool)
+leftover_belongs_here(const struct leftover *leftover, const struct spool *spool)
 {
 	if (spool->has_store)
 		return leftover->store && memcmp(spool->store, leftover->store, WIRE_STORE_SIZE) == 0;
@@ -91,7 +91,7 @@ belongs_here(const struct leftover *leftover, const struct spool *spool)
 }
 
 static void
-leave_it(const struct spool *spool)
+leftover_leave_file(const struct spool *spool)
 {
 	bool is_directory = spool->target[0] == '/';
 
@@ -105,14 +105,14 @@ leave_it(const struct spool *spool)
 /* Begins to send the file at leftover->path, if no process holds it and it belongs to this store. A file that another
  * process holds stays; a line says so. */
 static void
-begin(struct leftover *leftover, int64_t now)
+leftover_begin(struct leftover *leftover, int64_t now)
 {
 	struct portolan_error error = {0};
 	struct spool *spool;
 	int status = spool_open(&spool, leftover->path, true, &error);
 
-	if (status == 0 && !belongs_here(leftover, spool)) {
-		leave_it(spool);
+	if (status == 0 && !leftover_belongs_here(leftover, spool)) {
+		leftover_leave_file(spool);
 		spool_close(spool);
 		return;
 	}
@@ -125,14 +125,14 @@ begin(struct leftover *leftover, int64_t now)
 	if (leftover->sending && leftover->store)
 		session_set_store(&leftover->session, leftover->store);
 	if (status == PORTOLAN_E_INVALID)
-		reject(leftover->path, error.message);
+		leftover_reject(leftover->path, error.message);
 	else if (status == SPOOL_BUSY && error.code != 0 && !held_has(leftover->path))
 		fprintf(stderr, "portolan: %s\n", error.message);
 }
 
 /* Opens files until one can be sent. */
 static void
-begin_next(struct leftover *leftover, int64_t now)
+leftover_begin_next(struct leftover *leftover, int64_t now)
 {
 	while (!leftover->sending && !leftover_is_done(leftover)) {
 		const char *name = leftover->entries[leftover->at]->d_name;
@@ -141,15 +141,15 @@ begin_next(struct leftover *leftover, int64_t now)
 		if (asprintf(&leftover->path, "%s/%s", leftover->directory, name) < 0)
 			leftover->path = NULL;
 		else if (lstat(leftover->path, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid())
-			begin(leftover, now);
+			leftover_begin(leftover, now);
 		if (!leftover->sending)
-			go_on(leftover);
+			leftover_go_on(leftover);
 	}
 }
 
 /* Is the collector's refusal final? */
 static bool
-is_for_good(enum wire_error_code refusal)
+leftover_is_for_good(enum wire_error_code refusal)
 {
 	return refusal == WIRE_E_RUN_EXISTS || refusal == WIRE_E_RUN_DIFFERS || refusal == WIRE_E_RUN_REMOVED ||
 	       refusal == WIRE_E_MALFORMED;
@@ -157,7 +157,7 @@ is_for_good(enum wire_error_code refusal)
 
 /* Ends with a file that was sent, or cannot be sent. */
 static void
-end_this(struct leftover *leftover)
+leftover_end_file(struct leftover *leftover)
 {
 	struct session *session = &leftover->session;
 	struct wire_bytes run = {0};
@@ -170,18 +170,18 @@ end_this(struct leftover *leftover)
 		session->backlog.spool = NULL;
 		fprintf(stderr, "portolan: run %.*s: sent the observations that an earlier process had left in %s\n",
 		        (int)run.size, (const char *)run.data, leftover->path);
-	} else if (session->state == SESSION_CLOSED || is_for_good(session->refusal)) {
-		reject(leftover->path, session->failure.message);
+	} else if (session->state == SESSION_CLOSED || leftover_is_for_good(session->refusal)) {
+		leftover_reject(leftover->path, session->failure.message);
 	} else {
 		fprintf(stderr, "portolan: run %.*s: the observations left in %s cannot be sent: %s\n", (int)run.size,
 		        (const char *)run.data, leftover->path, session->failure.message);
 	}
-	go_on(leftover);
+	leftover_go_on(leftover);
 }
 
 /* The collector's answer to a malformed frame names no session, so it could be taken for an error of the living run. */
 static bool
-makes_sense(const struct leftover *leftover, struct wire_bytes bytes)
+leftover_makes_sense(const struct leftover *leftover, struct wire_bytes bytes)
 {
 	const struct session *session = &leftover->session;
 	struct wire_frame frame;
@@ -195,18 +195,18 @@ leftover_next(struct leftover *leftover, int64_t now, struct wire_bytes *frame)
 {
 	for (;;) {
 		if (!leftover->sending)
-			begin_next(leftover, now);
+			leftover_begin_next(leftover, now);
 		if (!leftover->sending)
 			return false;
 		if (session_next(&leftover->session, now, frame)) {
-			if (makes_sense(leftover, *frame))
+			if (leftover_makes_sense(leftover, *frame))
 				return true;
-			reject(leftover->path, "it holds a frame that makes no sense");
-			go_on(leftover);
+			leftover_reject(leftover->path, "it holds a frame that makes no sense");
+			leftover_go_on(leftover);
 			continue;
 		}
 		if (leftover->session.state != SESSION_CLOSED && leftover->session.state != SESSION_FAILED)
 			return false;
-		end_this(leftover);
+		leftover_end_file(leftover);
 	}
 }

@@ -30,7 +30,7 @@ struct outcome {
 };
 
 static uint32_t
-columns_of(const struct portolan_batch *batch)
+log_columns_of(const struct portolan_batch *batch)
 {
 	uint32_t columns = FRAME_BIT(FRAME_GOLD_PROB) | FRAME_BIT(FRAME_CORRECT);
 
@@ -47,7 +47,7 @@ columns_of(const struct portolan_batch *batch)
 /* Writes the ids of as many rows from `first` on as there is room for; *text: the bytes of string ids. Returns the
  * number of rows. */
 static uint32_t
-fill_ids(const struct portolan_batch *batch, size_t first, const struct frame_room *room, uint32_t *text)
+log_fill_ids(const struct portolan_batch *batch, size_t first, const struct frame_room *room, uint32_t *text)
 {
 	uint32_t most = batch->n - first < room->rows ? (uint32_t)(batch->n - first) : room->rows, rows;
 	uint8_t *lengths = room->frame->data + room->first, *end = frame_text(room->frame) + room->frame->text_bytes;
@@ -71,7 +71,7 @@ fill_ids(const struct portolan_batch *batch, size_t first, const struct frame_ro
 
 /* Copies p(gold) as given; refuses rows where it is no probability. */
 static size_t
-fill_gold_probs(const struct portolan_array *scores, size_t n, float *gold_prob, uint8_t *leave_out)
+log_fill_gold_probs(const struct portolan_array *scores, size_t n, float *gold_prob, uint8_t *leave_out)
 {
 	size_t refused = 0;
 
@@ -87,8 +87,8 @@ fill_gold_probs(const struct portolan_array *scores, size_t n, float *gold_prob,
 
 /* Looks whether log_probs() would take the first logits of the run; what it derives from them is overwritten. */
 __attribute__((cold)) static void
-judge_logits(struct portolan_run *run, const struct portolan_batch *batch, const struct portolan_array *scores,
-             uint32_t rows, const int32_t *gold, const struct signals_columns *columns, struct outcome *outcome)
+log_judge_logits(struct portolan_run *run, const struct portolan_batch *batch, const struct portolan_array *scores,
+                 uint32_t rows, const int32_t *gold, const struct signals_columns *columns, struct outcome *outcome)
 {
 	const bool like = signals_from_probs(scores, rows, batch->classes, gold, columns, run->leave_out) == 0;
 
@@ -99,7 +99,7 @@ judge_logits(struct portolan_run *run, const struct portolan_batch *batch, const
 }
 
 static size_t
-classes_of(const struct portolan_batch *batch)
+log_classes_of(const struct portolan_batch *batch)
 {
 	return batch->classes == 1 ? 2 : batch->classes; /* a sigmoid decides between two */
 }
@@ -107,9 +107,9 @@ classes_of(const struct portolan_batch *batch)
 /* Examples may differ in their number of choices, and a model may have more outputs than labels: so nothing is refused.
  */
 static void
-judge_classes(struct portolan_run *run, const struct portolan_batch *batch, struct outcome *outcome)
+log_judge_classes(struct portolan_run *run, const struct portolan_batch *batch, struct outcome *outcome)
 {
-	size_t classes = classes_of(batch);
+	size_t classes = log_classes_of(batch);
 
 	if ((batch->kind != PORTOLAN_LOGITS && batch->kind != PORTOLAN_PROBS) || run->classes == SIZE_MAX)
 		return;
@@ -121,8 +121,8 @@ judge_classes(struct portolan_run *run, const struct portolan_batch *batch, stru
 }
 
 static size_t
-fill_signals(struct portolan_run *run, const struct portolan_batch *batch, size_t first, const struct frame_room *room,
-             uint32_t rows, struct outcome *outcome)
+log_fill_signals(struct portolan_run *run, const struct portolan_batch *batch, size_t first,
+                 const struct frame_room *room, uint32_t rows, struct outcome *outcome)
 {
 	struct portolan_array scores = batch->scores;
 	uint8_t *leave_out = run->leave_out;
@@ -144,7 +144,7 @@ fill_signals(struct portolan_run *run, const struct portolan_batch *batch, size_
 	switch (batch->kind) {
 	case PORTOLAN_LOGITS:
 		if (run->like_probs != UINT64_MAX && batch->classes != 1)
-			judge_logits(run, batch, &scores, rows, gold, &columns, outcome);
+			log_judge_logits(run, batch, &scores, rows, gold, &columns, outcome);
 		return signals_from_logits(&scores, rows, batch->classes, gold, &columns, leave_out);
 	case PORTOLAN_PROBS:
 		return signals_from_probs(&scores, rows, batch->classes, gold, &columns, leave_out);
@@ -154,12 +154,12 @@ fill_signals(struct portolan_run *run, const struct portolan_batch *batch, size_
 		for (size_t row = 0; row < rows; row++) /* batch_check() has made sure of U8 */
 			columns.correct[row] = *((const uint8_t *)batch->correct.data +
 			                         (ptrdiff_t)(first + row) * batch->correct.row_stride);
-		return fill_gold_probs(&scores, rows, columns.gold_prob, leave_out);
+		return log_fill_gold_probs(&scores, rows, columns.gold_prob, leave_out);
 	}
 }
 
 __attribute__((cold)) static void
-find_first_refused(const uint8_t *leave_out, size_t first, struct outcome *outcome)
+log_find_first_refused(const uint8_t *leave_out, size_t first, struct outcome *outcome)
 {
 	size_t row = 0;
 
@@ -189,13 +189,13 @@ log_piece(struct portolan_run *run, const struct portolan_batch *batch, uint32_t
 			return (int)(batch->n - first);
 		}
 	}
-	rows = kept = fill_ids(batch, first, &room, &text);
-	refused = fill_signals(run, batch, first, &room, rows, outcome);
+	rows = kept = log_fill_ids(batch, first, &room, &text);
+	refused = log_fill_signals(run, batch, first, &room, rows, outcome);
 	if (batch->column_count > 0)
 		refused += own_columns_fill(&run->frames, batch, first, &room, rows, run->leave_out);
 	if (refused > 0) {
 		if (outcome->refused == 0)
-			find_first_refused(run->leave_out, first, outcome);
+			log_find_first_refused(run->leave_out, first, outcome);
 		outcome->refused += refused;
 		kept = frames_compact(&room, rows, run->leave_out, &text);
 	}
@@ -213,14 +213,14 @@ log_pieces(struct portolan_run *run, const struct portolan_batch *batch, struct 
            struct portolan_error *error)
 {
 	int kind = batch->string_ids ? WIRE_ID_STR : WIRE_ID_INT, fixed = atomic_load(&run->id_kind), status;
-	uint32_t columns = columns_of(batch);
+	uint32_t columns = log_columns_of(batch);
 
 	/* A run's ids are of one kind; its first rows fix which. */
 	if (fixed != WIRE_ID_NONE && fixed != kind)
 		return error_set(error, PORTOLAN_E_INVALID, "ids: run %s has %s ids, and these are %s", run->name,
 		                 fixed == WIRE_ID_INT ? "integer" : "string",
 		                 kind == WIRE_ID_INT ? "integers" : "strings");
-	judge_classes(run, batch, outcome);
+	log_judge_classes(run, batch, outcome);
 	status = own_columns_add(&run->frames, batch, &columns, error);
 	for (size_t row = 0; status >= 0 && row < batch->n; row += (size_t)status)
 		status = log_piece(run, batch, columns, row, outcome, error);
@@ -230,8 +230,8 @@ log_pieces(struct portolan_run *run, const struct portolan_batch *batch, struct 
 }
 
 __attribute__((cold)) static int
-report_refused(struct portolan_run *run, const struct portolan_batch *batch, const struct outcome *outcome,
-               struct portolan_error *error)
+log_report_refused(struct portolan_run *run, const struct portolan_batch *batch, const struct outcome *outcome,
+                   struct portolan_error *error)
 {
 	static const char *const reasons[] = {
 	        [PORTOLAN_LOGITS] = "NaN or +inf in its logits, or −inf at its gold label",
@@ -255,7 +255,7 @@ report_refused(struct portolan_run *run, const struct portolan_batch *batch, con
 }
 
 __attribute__((cold)) static void
-warn_of_scores(const struct portolan_run *run, const struct portolan_batch *batch, const struct outcome *outcome)
+log_warn_of_scores(const struct portolan_run *run, const struct portolan_batch *batch, const struct outcome *outcome)
 {
 	if (outcome->are_probs)
 		fprintf(stderr,
@@ -266,7 +266,7 @@ warn_of_scores(const struct portolan_run *run, const struct portolan_batch *batc
 		fprintf(stderr,
 		        "portolan: run %s, epoch %u: the scores have %zu classes, and %s%zu%s. Another model, or another task, "
 		        "is a run of its own; choices may vary from example to example (said once)\n",
-		        run->name, batch->epoch, classes_of(batch),
+		        run->name, batch->epoch, log_classes_of(batch),
 		        outcome->other_classes == run->label_count ? "the run has " : "had ", outcome->other_classes,
 		        outcome->other_classes == run->label_count ? " labels" : " before");
 }
@@ -296,11 +296,11 @@ portolan_log(portolan_run *run, const struct portolan_batch *batch, struct porto
 	if (outcome.refused > 0)
 		atomic_fetch_add(&run->refused, outcome.refused);
 	if (outcome.are_probs || outcome.other_classes > 0)
-		warn_of_scores(run, batch, &outcome);
+		log_warn_of_scores(run, batch, &outcome);
 	if (status == PORTOLAN_E_ENDED)
 		status = run_report_end(run, error);
 	if (status == 0 && outcome.refused > 0)
-		status = report_refused(run, batch, &outcome, error);
+		status = log_report_refused(run, batch, &outcome, error);
 	return status;
 }
 

@@ -29,20 +29,20 @@
 #define OTHERS 992   /* bytes for the rest of the `open` frame, such as the names of run and group */
 
 static bool
-is_name(const char *text)
+options_is_name(const char *text)
 {
 	return wire_name_is_valid(text, strnlen(text, WIRE_MAX_NAME + 1), false);
 }
 
 static bool
-is_empty(const char *directory)
+options_is_empty(const char *directory)
 {
 	return directory && !directory[0];
 }
 
 /* Does not parse JSON: checks that it is text, stands in braces, and is not too long. */
 static int
-check_config(const char *config, struct portolan_error *error)
+options_check_config(const char *config, struct portolan_error *error)
 {
 	static const char *const space = " \t\r\n";
 	size_t size = strnlen(config, WIRE_MAX_CONFIG + 1), end = size;
@@ -59,7 +59,7 @@ check_config(const char *config, struct portolan_error *error)
 
 /* Labels and config go into one frame. */
 static int
-check_labels(const struct portolan_options *options, struct portolan_error *error)
+options_check_labels(const struct portolan_options *options, struct portolan_error *error)
 {
 	size_t most = WIRE_MAX_FRAME - SESSION_OPEN_GROWS - OTHERS, size = 0;
 	size_t config = options->config ? strlen(options->config) : 0;
@@ -101,9 +101,9 @@ options_check(const char *name, const struct portolan_options *options, struct p
 		bool broken;
 		const char *rule;
 	} rules[] = {
-	        {!name || !is_name(name), "the run's name" NAME_RULE},
+	        {!name || !options_is_name(name), "the run's name" NAME_RULE},
 	        {!options, "options are missing: store or endpoint must be given"},
-	        {o->group && o->group[0] && !is_name(o->group), "group" NAME_RULE},
+	        {o->group && o->group[0] && !options_is_name(o->group), "group" NAME_RULE},
 	        {o->mode != PORTOLAN_EPOCH_END && o->mode != PORTOLAN_TRAIN_FORWARD,
 	         "mode must be PORTOLAN_EPOCH_END or PORTOLAN_TRAIN_FORWARD"},
 	        {o->when_full != PORTOLAN_WAIT && o->when_full != PORTOLAN_DROP,
@@ -111,9 +111,9 @@ options_check(const char *name, const struct portolan_options *options, struct p
 	        {o->resume && o->overwrite, "give resume or overwrite, and not both"},
 	        {o->open_timeout_ms < 0, "open_timeout_ms is negative"},
 	        {!o->store == !o->endpoint, "give store (a directory) or endpoint, and not both"},
-	        {is_empty(o->store), "store is empty; give a directory"},
-	        {is_empty(o->spool), "spool is empty; give a directory"},
-	        {is_empty(o->keys), "keys is empty; give a directory"},
+	        {options_is_empty(o->store), "store is empty; give a directory"},
+	        {options_is_empty(o->spool), "spool is empty; give a directory"},
+	        {options_is_empty(o->keys), "keys is empty; give a directory"},
 	        {o->keys && !is_tcp, "keys are for an endpoint tcp://HOST:PORT; a store's own socket, and ipc://, are "
 	                             "guarded by their files' permissions"},
 	};
@@ -128,8 +128,8 @@ options_check(const char *name, const struct portolan_options *options, struct p
 	if (o->ring_bytes != 0 && o->ring_bytes < LEAST_RING_BYTES)
 		return error_set(error, PORTOLAN_E_INVALID, "ring_bytes is %zu; at least %zu is needed", o->ring_bytes,
 		                 LEAST_RING_BYTES);
-	status = o->config ? check_config(o->config, error) : 0;
-	return status < 0 ? status : check_labels(o, error);
+	status = o->config ? options_check_config(o->config, error) : 0;
+	return status < 0 ? status : options_check_labels(o, error);
 }
 
 void
@@ -163,7 +163,7 @@ run_free(struct portolan_run *run)
 }
 
 static struct portolan_run *
-new_run(const char *name, const struct portolan_options *options)
+run_new(const char *name, const struct portolan_options *options)
 {
 	struct portolan_run *run =
 	        aligned_alloc(_Alignof(struct portolan_run), sizeof(*run)); /* as struct frames is aligned */
@@ -195,23 +195,23 @@ new_run(const char *name, const struct portolan_options *options)
 }
 
 static struct wire_bytes
-text(const char *string)
+open_text(const char *string)
 {
 	return (struct wire_bytes){(const uint8_t *)(string ? string : ""), string ? strlen(string) : 0};
 }
 
 /* The session, with the `open` request of checked options. */
 static int
-begin_session(struct portolan_run *run, const struct portolan_options *options, struct portolan_error *error)
+open_session(struct portolan_run *run, const struct portolan_options *options, struct portolan_error *error)
 {
 	struct wire_bytes *labels = calloc(options->label_count + 1, sizeof(*labels)), bytes;
 	wire_encoder *encoder = wire_encoder_new();
 	struct wire_frame open = {
 	        .kind = WIRE_OPEN,
-	        .open = {.run = text(run->name),
-	                 .group = text(options->group),
-	                 .client = text("libportolan/" PORTOLAN_VERSION),
-	                 .config = text(options->config),
+	        .open = {.run = open_text(run->name),
+	                 .group = open_text(options->group),
+	                 .client = open_text("libportolan/" PORTOLAN_VERSION),
+	                 .config = open_text(options->config),
 	                 .labels = options->label_count > 0 ? labels : NULL,
 	                 .label_count = options->label_count,
 	                 .examples = options->examples,
@@ -226,9 +226,9 @@ begin_session(struct portolan_run *run, const struct portolan_options *options, 
 	int status = 0;
 
 	for (size_t i = 0; labels && i < options->label_count; i++)
-		labels[i] = text(options->labels[i]);
+		labels[i] = open_text(options->labels[i]);
 	if (gethostname(host, sizeof(host) - 1) == 0 && wire_name_is_valid(host, strlen(host), false))
-		open.open.host = text(host);
+		open.open.host = open_text(host);
 	clock_gettime(CLOCK_REALTIME, &now);
 	open.open.started = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	run->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -249,7 +249,7 @@ begin_session(struct portolan_run *run, const struct portolan_options *options, 
 }
 
 static int
-set_options(void *socket)
+open_set_socket_options(void *socket)
 {
 	static const struct {
 		int option, value;
@@ -273,13 +273,13 @@ set_options(void *socket)
 /* The opening thread makes the socket, to report a malformed endpoint at once, and hands it over by starting the
  * thread. */
 static int
-connect_socket(struct portolan_run *run, const char *keys, struct portolan_error *error)
+open_socket(struct portolan_run *run, const char *keys, struct portolan_error *error)
 {
 	int status;
 
 	run->context = zmq_ctx_new();
 	run->socket = run->context ? zmq_socket(run->context, ZMQ_DEALER) : NULL;
-	if (!run->socket || set_options(run->socket) < 0)
+	if (!run->socket || open_set_socket_options(run->socket) < 0)
 		return error_set(error, PORTOLAN_E_SYSTEM, "cannot make a socket: %s", zmq_strerror(zmq_errno()));
 	status = handshake_init(run, keys, error);
 	if (status == 0 && zmq_connect(run->socket, run->endpoint) < 0)
@@ -291,14 +291,14 @@ connect_socket(struct portolan_run *run, const char *keys, struct portolan_error
 /* Signals are blocked before the context and the thread are made, so that the application's handlers run in its own
  * threads. */
 static int
-start_thread(struct portolan_run *run, const char *keys, struct portolan_error *error)
+open_start_thread(struct portolan_run *run, const char *keys, struct portolan_error *error)
 {
 	sigset_t all, before;
 	int status, code;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
-	status = connect_socket(run, keys, error);
+	status = open_socket(run, keys, error);
 	code = status == 0 ? pthread_create(&run->thread, NULL, io_main, run) : 0;
 	if (code != 0)
 		status = error_set(error, PORTOLAN_E_SYSTEM, "cannot start a thread: %s", strerror(code));
@@ -311,7 +311,7 @@ start_thread(struct portolan_run *run, const char *keys, struct portolan_error *
 
 /* The directory of spool files, which is made with the first file. */
 static int
-place_spool(struct portolan_run *run, const struct portolan_options *options, struct portolan_error *error)
+open_place_spool(struct portolan_run *run, const struct portolan_options *options, struct portolan_error *error)
 {
 	const char *parent = run->embedded.store;
 
@@ -325,8 +325,8 @@ place_spool(struct portolan_run *run, const struct portolan_options *options, st
 /* Waits for the collector's answer in slices, as the caller may cancel. PORTOLAN_E_NO_COLLECTOR: no answer came, or the
  * collector cannot take the run now. */
 static int
-await_answer(struct portolan_run *run, const struct portolan_options *options, int64_t deadline, int timeout,
-             struct portolan_error *error)
+open_await_answer(struct portolan_run *run, const struct portolan_options *options, int64_t deadline, int timeout,
+                  struct portolan_error *error)
 {
 	int64_t slice = 0;
 
@@ -356,7 +356,7 @@ await_answer(struct portolan_run *run, const struct portolan_options *options, i
 
 /* `why`: the reason why there is no collector. */
 static int
-go_offline(struct portolan_run *run, struct portolan_error *why)
+open_go_offline(struct portolan_run *run, struct portolan_error *why)
 {
 	struct run_counters counters;
 
@@ -372,7 +372,7 @@ go_offline(struct portolan_run *run, struct portolan_error *why)
 }
 
 static int
-open_run(struct portolan_run *run, const struct portolan_options *options, struct portolan_error *error)
+open_with_options(struct portolan_run *run, const struct portolan_options *options, struct portolan_error *error)
 {
 	int timeout = options->open_timeout_ms > 0 ? options->open_timeout_ms : DEFAULT_OPEN_TIMEOUT_MS, status;
 	int64_t deadline = clock_ms() + timeout;
@@ -386,7 +386,7 @@ open_run(struct portolan_run *run, const struct portolan_options *options, struc
 			found = embedded_start(&run->embedded, deadline, run->cancelled, run->cancelled_context, &why);
 	}
 	if (status == 0)
-		status = place_spool(run, options, error);
+		status = open_place_spool(run, options, error);
 	if (status == 0 && found < 0 && !options->spool)
 		return error_set(error, found, "%s", why.message);
 	if (status == 0) {
@@ -395,15 +395,15 @@ open_run(struct portolan_run *run, const struct portolan_options *options, struc
 			status = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	}
 	if (status == 0)
-		status = begin_session(run, options, error);
+		status = open_session(run, options, error);
 	if (status == 0)
-		status = start_thread(run, options->keys, error);
+		status = open_start_thread(run, options->keys, error);
 	if (status < 0)
 		return status;
 	if (found == 0)
-		found = await_answer(run, options, deadline, timeout, &why);
+		found = open_await_answer(run, options, deadline, timeout, &why);
 	if (found == PORTOLAN_E_NO_COLLECTOR && options->spool && !run_is_cancelled(run))
-		found = go_offline(run, &why);
+		found = open_go_offline(run, &why);
 	return found < 0 ? error_set(error, found, "%s", why.message) : 0;
 }
 
@@ -429,10 +429,10 @@ run_open(const char *name, const struct portolan_options *options, portolan_run 
 	status = options_check(name, options, error);
 	if (status < 0)
 		return status;
-	opened = new_run(name, options);
+	opened = run_new(name, options);
 	if (!opened)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	status = open_run(opened, options, error);
+	status = open_with_options(opened, options, error);
 	if (status == 0) {
 		*run = opened;
 		return 0;

@@ -25,7 +25,7 @@ io_phase(const struct portolan_run *run)
 }
 
 static void
-say_on_stderr(struct portolan_run *run, enum run_phase phase)
+io_say_on_stderr(struct portolan_run *run, enum run_phase phase)
 {
 	int before = atomic_load(&run->phase);
 	bool was_open = before == PHASE_OPEN || before == PHASE_OFFLINE;
@@ -54,7 +54,7 @@ io_publish(struct portolan_run *run, enum run_phase phase)
 	               backlog->settled_position != atomic_load(&run->settled_position) ||
 	               session->complaint.code != run->complaint.code;
 
-	say_on_stderr(run, phase);
+	io_say_on_stderr(run, phase);
 	pthread_mutex_lock(&run->mutex);
 	run->counters.settled = backlog->settled_observations;
 	run->counters.saved = run->saved;

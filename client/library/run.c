@@ -22,15 +22,15 @@
 static _Atomic unsigned generation;
 
 static void
-count_fork(void)
+run_count_fork(void)
 {
 	atomic_fetch_add_explicit(&generation, 1, memory_order_relaxed);
 }
 
 static void
-register_handler(void)
+run_register_fork_handler(void)
 {
-	pthread_atfork(NULL, NULL, count_fork);
+	pthread_atfork(NULL, NULL, run_count_fork);
 }
 
 unsigned
@@ -38,7 +38,7 @@ run_generation(void)
 {
 	static pthread_once_t registered = PTHREAD_ONCE_INIT;
 
-	pthread_once(&registered, register_handler);
+	pthread_once(&registered, run_register_fork_handler);
 	return atomic_load_explicit(&generation, memory_order_relaxed);
 }
 
@@ -69,7 +69,7 @@ run_get_counters(struct portolan_run *run, struct run_counters *counters)
 
 /* Says why not everything is on the collector's disk, and where the rest is. */
 static int
-report_missing(struct portolan_run *run, int code, const char *why, struct portolan_error *error)
+run_report_missing(struct portolan_run *run, int code, const char *why, struct portolan_error *error)
 {
 	unsigned long long dropped = code == PORTOLAN_E_ENDED ? atomic_load(&run->dropped) : 0, missing, saved,
 	                   all = atomic_load(&run->logged) + dropped;
@@ -90,19 +90,19 @@ report_missing(struct portolan_run *run, int code, const char *why, struct porto
 }
 
 static int
-report_end(struct portolan_run *run, struct portolan_error *error)
+run_describe_end(struct portolan_run *run, struct portolan_error *error)
 {
-	return report_missing(run, PORTOLAN_E_ENDED, run->failure.message, error);
+	return run_report_missing(run, PORTOLAN_E_ENDED, run->failure.message, error);
 }
 
 int
 run_report_end(struct portolan_run *run, struct portolan_error *error)
 {
-	return run->strict ? report_end(run, error) : 0;
+	return run->strict ? run_describe_end(run, error) : 0;
 }
 
 static void
-warn_full(struct portolan_run *run)
+run_warn_full(struct portolan_run *run)
 {
 	if (!atomic_exchange(&run->warned_full, true))
 		fprintf(stderr,
@@ -122,7 +122,7 @@ run_wake(struct portolan_run *run)
 }
 
 static bool
-has_ended(const struct portolan_run *run)
+run_has_ended(const struct portolan_run *run)
 {
 	return atomic_load(&run->phase) >= PHASE_CLOSED;
 }
@@ -138,7 +138,7 @@ run_wait(struct portolan_run *run, uint64_t position, int64_t deadline)
 	pthread_mutex_lock(&run->mutex);
 	for (;;) {
 		reached = position == 0 ? atomic_load(&run->phase) != PHASE_OPENING
-		                        : atomic_load(&run->settled_position) >= position || has_ended(run);
+		                        : atomic_load(&run->settled_position) >= position || run_has_ended(run);
 		if (reached || status != 0)
 			break;
 		if (deadline == CLOCK_FOREVER)
@@ -157,7 +157,7 @@ run_is_cancelled(const struct portolan_run *run)
 }
 
 static int
-check_wanted(const struct portolan_run *run, struct portolan_error *error)
+run_check_wanted(const struct portolan_run *run, struct portolan_error *error)
 {
 	int status = run_check(run, error);
 
@@ -176,7 +176,7 @@ check_wanted(const struct portolan_run *run, struct portolan_error *error)
 #endif
 
 static int
-lock_in_slices(struct portolan_run *run, struct portolan_error *error)
+run_lock_in_slices(struct portolan_run *run, struct portolan_error *error)
 {
 	if (pthread_mutex_trylock(&run->log_mutex) == 0)
 		return 0;
@@ -190,7 +190,7 @@ lock_in_slices(struct portolan_run *run, struct portolan_error *error)
 		until.tv_nsec %= 1000000000;
 		if (lock_until(&run->log_mutex, &until) == 0)
 			return 0;
-		status = check_wanted(run, error);
+		status = run_check_wanted(run, error);
 		if (status < 0)
 			return status;
 	}
@@ -199,7 +199,7 @@ lock_in_slices(struct portolan_run *run, struct portolan_error *error)
 int
 run_lock(struct portolan_run *run, struct portolan_error *error)
 {
-	int status = lock_in_slices(run, error);
+	int status = run_lock_in_slices(run, error);
 
 	if (status < 0)
 		return status;
@@ -220,7 +220,7 @@ run_wait_for_room(struct portolan_run *run, struct portolan_error *error)
 
 	if (run->when_full == PORTOLAN_DROP) {
 		run_wake(run);
-		warn_full(run);
+		run_warn_full(run);
 		return 0;
 	}
 	if (run->waiting_since == 0) {
@@ -230,11 +230,11 @@ run_wait_for_room(struct portolan_run *run, struct portolan_error *error)
 		asks = false;
 	}
 	nanosleep(&pause, NULL);
-	status = run_has_failed(run) ? PORTOLAN_E_ENDED : asks ? check_wanted(run, error) : run_check(run, error);
+	status = run_has_failed(run) ? PORTOLAN_E_ENDED : asks ? run_check_wanted(run, error) : run_check(run, error);
 	if (asks)
 		run->asked = now;
 	if (now - run->waiting_since >= WARN_AFTER_MS)
-		warn_full(run);
+		run_warn_full(run);
 	return status < 0 ? status : 1;
 }
 
@@ -262,7 +262,7 @@ portolan_end_epoch(portolan_run *run, uint32_t epoch, struct portolan_error *err
 
 /* Sets *deadline; PORTOLAN_E_INVALID for a negative number that means nothing. */
 static int
-deadline_of(int timeout_ms, int64_t *deadline, struct portolan_error *error)
+run_deadline_of(int timeout_ms, int64_t *deadline, struct portolan_error *error)
 {
 	if (timeout_ms < PORTOLAN_WAIT_FOREVER)
 		return error_set(error, PORTOLAN_E_INVALID,
@@ -285,7 +285,7 @@ portolan_flush(portolan_run *run, int timeout_ms, struct portolan_error *error)
 	bool ended;
 
 	if (status == 0)
-		status = deadline_of(timeout_ms, &deadline, error);
+		status = run_deadline_of(timeout_ms, &deadline, error);
 	if (status < 0)
 		return status;
 	if (run_is_offline(run)) /* there is no collector to wait for */
@@ -293,7 +293,7 @@ portolan_flush(portolan_run *run, int timeout_ms, struct portolan_error *error)
 	position = frames_begun(&run->frames);
 	ended = run_wait(run, position, deadline);
 	if (run_has_failed(run))
-		return report_end(run, error);
+		return run_describe_end(run, error);
 	if (atomic_load(&run->settled_position) >= position)
 		return 0;
 	if (ended)
@@ -306,7 +306,7 @@ portolan_flush(portolan_run *run, int timeout_ms, struct portolan_error *error)
 
 /* Writes the rest to the spool; says so in `error`, or on stderr if that is no failure. */
 static int
-save(struct portolan_run *run, struct portolan_error *error)
+run_save_rest(struct portolan_run *run, struct portolan_error *error)
 {
 	bool offline = run_is_offline(run);
 	struct run_counters counters;
@@ -315,25 +315,25 @@ save(struct portolan_run *run, struct portolan_error *error)
 	atomic_store(&run->command, COMMAND_SAVE);
 	run_wait(run, RUN_END, CLOCK_FOREVER);
 	if (run_has_failed(run))
-		return report_end(run, error);
+		return run_describe_end(run, error);
 	if (run->save_error.code < 0)
-		return report_missing(run, PORTOLAN_E_TIMEOUT, run->save_error.message, error);
+		return run_report_missing(run, PORTOLAN_E_TIMEOUT, run->save_error.message, error);
 	if (offline) {
-		report_missing(run, PORTOLAN_E_TIMEOUT, "no collector came", &why);
+		run_report_missing(run, PORTOLAN_E_TIMEOUT, "no collector came", &why);
 		fprintf(stderr, "portolan: %s\n", why.message);
 		return 0;
 	}
 	run_get_counters(run, &counters);
 	if (counters.missing == 0)
 		return 0;
-	return report_missing(run, PORTOLAN_E_TIMEOUT, "not all was acknowledged in time", error);
+	return run_report_missing(run, PORTOLAN_E_TIMEOUT, "not all was acknowledged in time", error);
 }
 
 int
 run_finish(struct portolan_run *run, int timeout_ms, struct portolan_error *error)
 {
 	int64_t deadline = clock_ms(), soon;
-	int status = deadline_of(timeout_ms, &deadline, error);
+	int status = run_deadline_of(timeout_ms, &deadline, error);
 
 	if (status < 0)
 		return status;
@@ -358,11 +358,11 @@ run_end(struct portolan_run *run, int timeout_ms, struct portolan_error *error)
 	int status = run_finish(run, invalid ? 0 : timeout_ms, error);
 
 	if (status == PORTOLAN_E_TIMEOUT)
-		status = save(run, error);
+		status = run_save_rest(run, error);
 	else if (status == PORTOLAN_E_ENDED)
-		status = report_end(run, error);
+		status = run_describe_end(run, error);
 	if (invalid)
-		status = deadline_of(timeout_ms, &(int64_t){0}, error);
+		status = run_deadline_of(timeout_ms, &(int64_t){0}, error);
 	return status;
 }
 
@@ -400,7 +400,7 @@ portolan_get_stats(const portolan_run *opened, struct portolan_stats *stats)
 	stats->refused += atomic_load(&run->refused);
 	stats->dropped = atomic_load(&run->dropped);
 	stats->waits = atomic_load(&run->waits);
-	if (has_ended(run) && counters.missing > counters.saved)
+	if (run_has_ended(run) && counters.missing > counters.saved)
 		stats->dropped += counters.missing - counters.saved;
 	return 0;
 }

@@ -18,7 +18,7 @@
 /* The `open` frame, with the store's id and the last acknowledged number as known by now. The spool of an earlier
  * process never asks to overwrite a run. */
 static int
-offer_open(struct session *session, struct wire_bytes *bytes)
+session_offer_open(struct session *session, struct wire_bytes *bytes)
 {
 	struct wire_frame frame;
 	int status = wire_decode(session->decoder, session->open, session->open_size, &frame, NULL, NULL);
@@ -129,7 +129,7 @@ session_go_offline(struct session *session, struct portolan_error *error)
 
 /* The rule of credit: a frame fits into the credit, or is the only one under way. */
 static bool
-may_be_under_way(const struct session *session, size_t bytes)
+session_may_be_under_way(const struct session *session, size_t bytes)
 {
 	uint64_t under_way = session->backlog.under_way_bytes;
 
@@ -143,18 +143,18 @@ session_has_room(const struct session *session, size_t bytes)
 {
 	return session->state == SESSION_OPEN && !session->backlog.spooling && !session->backlog.next &&
 	       !session->backlog.has_close && session->backlog.kept_bytes + bytes <= SESSION_MAX_KEPT &&
-	       may_be_under_way(session, bytes);
+	       session_may_be_under_way(session, bytes);
 }
 
 static void
-fail(struct session *session, const char *why)
+session_fail(struct session *session, const char *why)
 {
 	session->state = session->offline && session->opened_count == 0 ? SESSION_ALONE : SESSION_FAILED;
 	error_set(&session->failure, PORTOLAN_E_REFUSED, "%s", why);
 }
 
 static bool
-has_ended(const struct session *session)
+session_has_ended(const struct session *session)
 {
 	return session->state == SESSION_CLOSED || session->state == SESSION_FAILED || session->state == SESSION_ALONE;
 }
@@ -162,7 +162,7 @@ has_ended(const struct session *session)
 /* Only an answer to an `open` of this turn counts. When the collector takes that, it has taken every frame sent before,
  * so that on both sides none is under way. */
 static void
-begin_turn(struct session *session, int64_t due)
+session_begin_turn(struct session *session, int64_t due)
 {
 	session->turn += session->state == SESSION_OPEN;
 	session->state = SESSION_OPENING;
@@ -172,24 +172,24 @@ begin_turn(struct session *session, int64_t due)
 void
 session_lost(struct session *session)
 {
-	if (!has_ended(session))
-		begin_turn(session, 0);
+	if (!session_has_ended(session))
+		session_begin_turn(session, 0);
 }
 
 /* A number that was never sent must not count as stored. An earlier process may have sent more frames than its
  * left-over file has. */
 static bool
-is_beyond(struct session *session, uint64_t acknowledged)
+session_is_beyond(struct session *session, uint64_t acknowledged)
 {
 	if (session->backlog.is_left_over || acknowledged <= session->sent)
 		return false;
-	fail(session, "the collector acknowledges a frame that was never sent");
+	session_fail(session, "the collector acknowledges a frame that was never sent");
 	return true;
 }
 
 /* The first answer says which store the session, and its file, belong to; no frame of it goes to another store. */
 static bool
-is_elsewhere(struct session *session, const uint8_t *store)
+session_is_elsewhere(struct session *session, const uint8_t *store)
 {
 	struct spool *spool = session->backlog.spool;
 
@@ -197,9 +197,10 @@ is_elsewhere(struct session *session, const uint8_t *store)
 		return false;
 	if (session->has_store && memcmp(session->store, store, WIRE_STORE_SIZE) != 0) {
 		session->refusal = WIRE_E_OTHER_STORE;
-		fail(session,
-		     "the collector serves another store than the one of this session (which was removed, or is "
-		     "elsewhere)");
+		session_fail(
+		        session,
+		        "the collector serves another store than the one of this session (which was removed, or is "
+		        "elsewhere)");
 		return true;
 	}
 	session_set_store(session, store);
@@ -209,15 +210,16 @@ is_elsewhere(struct session *session, const uint8_t *store)
 }
 
 static void
-receive_opened(struct session *session, const struct wire_opened *opened)
+session_receive_opened(struct session *session, const struct wire_opened *opened)
 {
-	if (is_elsewhere(session, opened->store) || is_beyond(session, opened->acknowledged))
+	if (session_is_elsewhere(session, opened->store) || session_is_beyond(session, opened->acknowledged))
 		return;
 	/* Acknowledged frames are no longer kept: a store that has lost them can never get a sequence without a gap. */
 	if (opened->acknowledged < session->backlog.acknowledged) {
-		fail(session, "the collector's store no longer has what it had acknowledged (removed, or restored "
-		              "from a copy); "
-		              "open a new run");
+		session_fail(session,
+		             "the collector's store no longer has what it had acknowledged (removed, or restored "
+		             "from a copy); "
+		             "open a new run");
 		return;
 	}
 	session_settle(session, opened->acknowledged);
@@ -235,9 +237,9 @@ receive_opened(struct session *session, const struct wire_opened *opened)
 }
 
 static void
-receive_ack(struct session *session, const struct wire_ack *ack)
+session_receive_ack(struct session *session, const struct wire_ack *ack)
 {
-	if (is_beyond(session, ack->acknowledged))
+	if (session_is_beyond(session, ack->acknowledged))
 		return;
 	session->credit = ack->credit;
 	session->replaced = ack->replaced;
@@ -247,7 +249,7 @@ receive_ack(struct session *session, const struct wire_ack *ack)
 
 /* False: there is none for this endpoint that this user can read, or the one that there is was told before. */
 static bool
-find_owners_secret(struct session *session, struct wire_bytes path)
+session_find_secret(struct session *session, struct wire_bytes path)
 {
 	uint8_t secret[WIRE_OWNER_SIZE];
 	char name[WIRE_MAX_PATH + 1];
@@ -262,7 +264,7 @@ find_owners_secret(struct session *session, struct wire_bytes path)
 }
 
 static void
-receive_error(struct session *session, const struct wire_error *reply, int64_t now)
+session_receive_error(struct session *session, const struct wire_error *reply, int64_t now)
 {
 	char message[sizeof(session->failure.message)];
 
@@ -280,23 +282,23 @@ receive_error(struct session *session, const struct wire_error *reply, int64_t n
 	case WIRE_E_UNAVAILABLE:
 		error_set(&session->complaint, reply->held ? PORTOLAN_E_REFUSED : PORTOLAN_E_NO_COLLECTOR, "%s",
 		          message);
-		begin_turn(session, now + SESSION_PAUSE_MS);
+		session_begin_turn(session, now + SESSION_PAUSE_MS);
 		break;
 	case WIRE_E_OWNER:
-		if (session->state == SESSION_OPENING && find_owners_secret(session, reply->path)) {
+		if (session->state == SESSION_OPENING && session_find_secret(session, reply->path)) {
 			session->open_due = now;
 			break;
 		}
 		/* fall through */
 	default:
 		session->refusal = reply->code;
-		fail(session, message[0] ? message : "the collector gave no reason");
+		session_fail(session, message[0] ? message : "the collector gave no reason");
 		break;
 	}
 }
 
 static bool
-is_ours(const struct session *session, const struct wire_frame *frame)
+session_is_ours(const struct session *session, const struct wire_frame *frame)
 {
 	static const uint8_t nobody[WIRE_SESSION_SIZE];
 
@@ -311,24 +313,24 @@ session_receive(struct session *session, const void *data, size_t size, int64_t 
 	enum wire_error_code code;
 	struct portolan_error error;
 
-	if (has_ended(session))
+	if (session_has_ended(session))
 		return;
 	if (wire_decode(session->decoder, data, size, &frame, &code, &error) < 0) {
 		if (code == WIRE_E_VERSION) {
 			session->refusal = code;
-			fail(session, error.message);
+			session_fail(session, error.message);
 		}
 		return;
 	}
-	if (!is_ours(session, &frame))
+	if (!session_is_ours(session, &frame))
 		return;
 	session->last_heard = now;
 	if (frame.kind == WIRE_OPENED)
-		receive_opened(session, &frame.opened);
+		session_receive_opened(session, &frame.opened);
 	else if (frame.kind == WIRE_ACK)
-		receive_ack(session, &frame.ack);
+		session_receive_ack(session, &frame.ack);
 	else if (frame.kind == WIRE_ERROR)
-		receive_error(session, &frame.error, now);
+		session_receive_error(session, &frame.error, now);
 }
 
 bool
@@ -343,14 +345,14 @@ session_next(struct session *session, int64_t now, struct wire_bytes *frame)
 	if (session->state == SESSION_OPEN && now - session->last_heard >= SESSION_CONTACT_MS)
 		session_lost(session);
 	if (session->state == SESSION_OPENING && now >= session->open_due)
-		return offer_open(session, frame) == 0;
+		return session_offer_open(session, frame) == 0;
 	if (session->state != SESSION_OPEN)
 		return false;
 	session_load(session);
 	if (session->state != SESSION_OPEN)
 		return false;
 	next = session->backlog.next;
-	if (next && may_be_under_way(session, next->size)) {
+	if (next && session_may_be_under_way(session, next->size)) {
 		session->offered = next->record.kind;
 		*frame = (struct wire_bytes){next->data, next->size};
 		return true;

@@ -31,7 +31,7 @@ enum array_role {
 
 /* The advice for labels that are no class numbers. */
 static const char *
-advice(const char *name)
+array_advice(const char *name)
 {
 	return strcmp(name, "gold") ? ""
 	                            : ": soft labels, and several labels per example, have no gold probability; pass "
@@ -40,7 +40,7 @@ advice(const char *name)
 
 /* The advice for ids and labels that are floats. */
 static const char *
-whole_advice(const char *name, const char *format)
+array_whole_advice(const char *name, const char *format)
 {
 	size_t length = strlen(format);
 
@@ -52,16 +52,16 @@ whole_advice(const char *name, const char *format)
 }
 
 static int
-type_error(const char *name, const char *wanted, const char *format)
+array_type_error(const char *name, const char *wanted, const char *format)
 {
 	PyErr_Format(PyExc_TypeError, "%s must be %s in native byte order; its buffer has the format '%s'%s%s", name,
-	             wanted, format, whole_advice(name, format), advice(name));
+	             wanted, format, array_whole_advice(name, format), array_advice(name));
 	return -1;
 }
 
 /* The element type of an integer format; 0 if it is none. */
 static enum portolan_type
-integer_type(char code, Py_ssize_t size)
+array_integer_type(char code, Py_ssize_t size)
 {
 	static const enum portolan_type types[2][9] = {
 	        {[1] = PORTOLAN_I8, [2] = PORTOLAN_I16, [4] = PORTOLAN_I32, [8] = PORTOLAN_I64},
@@ -74,7 +74,7 @@ integer_type(char code, Py_ssize_t size)
 
 /* The element type of a buffer's format; 0 if the library has no such type. */
 static enum portolan_type
-element_type(const char *format, Py_ssize_t size)
+array_element_type(const char *format, Py_ssize_t size)
 {
 	const int one = 1;
 	const char native = *(const char *)&one ? '<' : '>';
@@ -89,11 +89,11 @@ element_type(const char *format, Py_ssize_t size)
 		return PORTOLAN_F32;
 	if (format[0] == 'd' && size == 8)
 		return PORTOLAN_F64;
-	return integer_type(format[0], size);
+	return array_integer_type(format[0], size);
 }
 
 static int
-shape_error(const char *name, enum array_role role, int dimensions)
+array_shape_error(const char *name, enum array_role role, int dimensions)
 {
 	PyErr_Format(PyExc_ValueError, "%s must have the shape %s; it has %d dimensions", name,
 	             role == ARRAY_SCORES ? "(n, classes), or (n,) for a sigmoid" : "(n,)", dimensions);
@@ -101,12 +101,12 @@ shape_error(const char *name, enum array_role role, int dimensions)
 }
 
 static int
-read_shape(struct array_view *view, const char *name, enum array_role role)
+array_read_shape(struct array_view *view, const char *name, enum array_role role)
 {
 	const Py_buffer *buffer = &view->buffer;
 
 	if (buffer->ndim != 1 && buffer->ndim != 2)
-		return shape_error(name, role, buffer->ndim);
+		return array_shape_error(name, role, buffer->ndim);
 	view->rows = (size_t)buffer->shape[0];
 	view->columns = buffer->ndim == 2 ? (size_t)buffer->shape[1] : 1;
 	if (role == ARRAY_SCORES && view->columns == 0) {
@@ -115,7 +115,7 @@ read_shape(struct array_view *view, const char *name, enum array_role role)
 	}
 	if (role != ARRAY_SCORES && view->columns != 1) {
 		PyErr_Format(PyExc_ValueError, "%s must have the shape (n,); it has the shape (%zd, %zd)%s", name,
-		             buffer->shape[0], buffer->shape[1], advice(name));
+		             buffer->shape[0], buffer->shape[1], array_advice(name));
 		return -1;
 	}
 	view->array.row_stride = buffer->strides[0];
@@ -124,17 +124,17 @@ read_shape(struct array_view *view, const char *name, enum array_role role)
 }
 
 static int
-read_type(struct array_view *view, const char *name, enum array_role role)
+array_read_type(struct array_view *view, const char *name, enum array_role role)
 {
 	const char *format = view->buffer.format ? view->buffer.format : "B";
-	enum portolan_type type = element_type(format, view->buffer.itemsize);
+	enum portolan_type type = array_element_type(format, view->buffer.itemsize);
 	bool is_float = !arrays_is_integer(type);
 
 	if (role == ARRAY_SCORES || role == ARRAY_FLOATS) {
 		if (type == 0 || !is_float)
-			return type_error(name, "float16, float32 or float64", format);
+			return array_type_error(name, "float16, float32 or float64", format);
 	} else if (type == 0 || is_float) {
-		return type_error(name, "integers", format);
+		return array_type_error(name, "integers", format);
 	}
 	view->array.type = type;
 	return 0;
@@ -142,7 +142,7 @@ read_type(struct array_view *view, const char *name, enum array_role role)
 
 /* The library reads one byte per flag, so other integers are narrowed. */
 static int
-narrow_flags(struct array_view *view, const char *name)
+array_narrow_flags(struct array_view *view, const char *name)
 {
 	if (view->array.type == PORTOLAN_U8)
 		return 0;
@@ -168,7 +168,7 @@ narrow_flags(struct array_view *view, const char *name)
 
 /* The buffer of an object, if some role takes its type; it is the caller's to release. Sets no exception. */
 static bool
-get_ready_buffer(PyObject *object, Py_buffer *buffer)
+array_get_ready_buffer(PyObject *object, Py_buffer *buffer)
 {
 	if (!PyObject_CheckBuffer(object))
 		return false;
@@ -176,7 +176,7 @@ get_ready_buffer(PyObject *object, Py_buffer *buffer)
 		PyErr_Clear();
 		return false;
 	}
-	if (element_type(buffer->format ? buffer->format : "B", buffer->itemsize) != 0)
+	if (array_element_type(buffer->format ? buffer->format : "B", buffer->itemsize) != 0)
 		return true;
 	PyBuffer_Release(buffer);
 	return false;
@@ -186,7 +186,7 @@ bool
 array_is_ready(PyObject *object)
 {
 	Py_buffer buffer;
-	bool ready = get_ready_buffer(object, &buffer);
+	bool ready = array_get_ready_buffer(object, &buffer);
 
 	if (ready)
 		PyBuffer_Release(&buffer);
@@ -195,7 +195,7 @@ array_is_ready(PyObject *object)
 
 /* Takes a tensor if its type and shape suit its role. */
 static bool
-take_tensor(struct array_view *view, PyObject *object, const struct readable *readable, enum array_role role)
+array_take_tensor(struct array_view *view, PyObject *object, const struct readable *readable, enum array_role role)
 {
 	bool wants_float = role == ARRAY_SCORES || role == ARRAY_FLOATS;
 
@@ -212,8 +212,8 @@ array_take(struct module_state *state, struct array_view *view, PyObject *object
 {
 	const struct readable *readable = readable_find(state, object);
 
-	return readable &&
-	       (readable->tensor ? take_tensor(view, object, readable, role) : get_ready_buffer(object, &view->buffer));
+	return readable && (readable->tensor ? array_take_tensor(view, object, readable, role)
+	                                     : array_get_ready_buffer(object, &view->buffer));
 }
 
 static void
@@ -230,21 +230,21 @@ static int
 array_open(struct array_view *view, PyObject *object, const char *name, enum array_role role)
 {
 	if (view->is_tensor)
-		return role == ARRAY_FLAGS ? narrow_flags(view, name) : 0;
+		return role == ARRAY_FLAGS ? array_narrow_flags(view, name) : 0;
 	if (!view->buffer.obj && PyObject_GetBuffer(object, &view->buffer, PyBUF_STRIDED_RO | PyBUF_FORMAT) < 0) {
 		PyErr_Format(PyExc_TypeError, "%s must be an array, a tensor or a list, not an object of %R", name,
 		             (PyObject *)Py_TYPE(object));
 		return -1;
 	}
-	if (read_shape(view, name, role) < 0 || read_type(view, name, role) < 0)
+	if (array_read_shape(view, name, role) < 0 || array_read_type(view, name, role) < 0)
 		return -1;
 	view->array.data = view->buffer.buf ? view->buffer.buf : "";
-	return role == ARRAY_FLAGS ? narrow_flags(view, name) : 0;
+	return role == ARRAY_FLAGS ? array_narrow_flags(view, name) : 0;
 }
 
 /* The bytes of one str or bytes object, which owns them. */
 static int
-string_at(PyObject *entry, Py_ssize_t row, const char **text, size_t *length)
+batch_string_at(PyObject *entry, Py_ssize_t row, const char **text, size_t *length)
 {
 	Py_ssize_t size;
 
@@ -268,7 +268,7 @@ string_at(PyObject *entry, Py_ssize_t row, const char **text, size_t *length)
 }
 
 static int
-open_strings(struct pinned_batch *pinned, PyObject *ids, size_t *rows)
+batch_open_strings(struct pinned_batch *pinned, PyObject *ids, size_t *rows)
 {
 	pinned->owner = PySequence_Tuple(ids);
 	if (!pinned->owner)
@@ -281,8 +281,8 @@ open_strings(struct pinned_batch *pinned, PyObject *ids, size_t *rows)
 		return -1;
 	}
 	for (size_t i = 0; i < *rows; i++)
-		if (string_at(PyTuple_GetItem(pinned->owner, (Py_ssize_t)i), (Py_ssize_t)i, &pinned->strings[i],
-		              &pinned->lengths[i]) < 0)
+		if (batch_string_at(PyTuple_GetItem(pinned->owner, (Py_ssize_t)i), (Py_ssize_t)i, &pinned->strings[i],
+		                    &pinned->lengths[i]) < 0)
 			return -1;
 	pinned->batch.string_ids = pinned->strings;
 	pinned->batch.string_lengths = pinned->lengths;
@@ -306,7 +306,7 @@ batch_close(struct pinned_batch *pinned)
 }
 
 static int
-check_rows(const char *name, size_t rows, const char *scores_name, size_t n)
+batch_check_rows(const char *name, size_t rows, const char *scores_name, size_t n)
 {
 	if (rows == n)
 		return 0;
@@ -317,16 +317,16 @@ check_rows(const char *name, size_t rows, const char *scores_name, size_t n)
 
 /* Checks that there is one entry per row of the scores. */
 static int
-open_column(struct pinned_batch *pinned, struct array_view *view, PyObject *object, const char *name,
-            enum array_role role, const char *scores_name)
+batch_open_column(struct pinned_batch *pinned, struct array_view *view, PyObject *object, const char *name,
+                  enum array_role role, const char *scores_name)
 {
 	if (array_open(view, object, name, role) < 0)
 		return -1;
-	return check_rows(name, view->rows, scores_name, pinned->batch.n);
+	return batch_check_rows(name, view->rows, scores_name, pinned->batch.n);
 }
 
 static int
-open_own_columns(struct pinned_batch *pinned, PyObject *columns, const char *scores_name)
+batch_open_own_columns(struct pinned_batch *pinned, PyObject *columns, const char *scores_name)
 {
 	size_t count = (size_t)PyDict_Size(columns), i = 0;
 	PyObject *name, *values;
@@ -349,7 +349,8 @@ open_own_columns(struct pinned_batch *pinned, PyObject *columns, const char *sco
 			PyErr_Format(PyExc_ValueError, "columns: the name %R has a null character", name);
 			return -1;
 		}
-		if (!text || open_column(pinned, &pinned->own->views[i], values, text, ARRAY_FLOATS, scores_name) < 0)
+		if (!text ||
+		    batch_open_column(pinned, &pinned->own->views[i], values, text, ARRAY_FLOATS, scores_name) < 0)
 			return -1;
 		pinned->own->columns[i] = (struct portolan_column){text, pinned->own->views[i].array};
 	}
@@ -359,7 +360,7 @@ open_own_columns(struct pinned_batch *pinned, PyObject *columns, const char *sco
 }
 
 static bool
-are_strings(PyObject *ids)
+batch_are_strings(PyObject *ids)
 {
 	PyObject *first = PyList_Check(ids) && PyList_Size(ids) > 0     ? PyList_GetItem(ids, 0)
 	                  : PyTuple_Check(ids) && PyTuple_Size(ids) > 0 ? PyTuple_GetItem(ids, 0)
@@ -375,7 +376,7 @@ batch_take(struct module_state *state, struct pinned_batch *pinned, const struct
 	enum array_role role = is_gold_prob ? ARRAY_FLOATS : ARRAY_SCORES;
 
 	return array_take(state, &pinned->scores, given->scores, role) &&
-	       (are_strings(given->ids) || array_take(state, &pinned->ids, given->ids, ARRAY_INTEGERS)) &&
+	       (batch_are_strings(given->ids) || array_take(state, &pinned->ids, given->ids, ARRAY_INTEGERS)) &&
 	       (given->gold == Py_None ? is_gold_prob
 	                               : array_take(state, &pinned->gold, given->gold, ARRAY_INTEGERS)) &&
 	       (!is_gold_prob || array_take(state, &pinned->correct, given->correct, ARRAY_FLAGS));
@@ -395,15 +396,17 @@ batch_open(struct pinned_batch *pinned, const struct log_arguments *given)
 	batch->n = pinned->scores.rows;
 	batch->classes = pinned->scores.columns;
 	if (PyList_Check(ids) || PyTuple_Check(ids)) {
-		if (open_strings(pinned, ids, &rows) < 0 || check_rows("ids", rows, scores_name, batch->n) < 0)
+		if (batch_open_strings(pinned, ids, &rows) < 0 ||
+		    batch_check_rows("ids", rows, scores_name, batch->n) < 0)
 			return -1;
-	} else if (open_column(pinned, &pinned->ids, ids, "ids", ARRAY_INTEGERS, scores_name) < 0) {
+	} else if (batch_open_column(pinned, &pinned->ids, ids, "ids", ARRAY_INTEGERS, scores_name) < 0) {
 		return -1;
 	}
-	if ((gold != Py_None && open_column(pinned, &pinned->gold, gold, "gold", ARRAY_INTEGERS, scores_name) < 0) ||
+	if ((gold != Py_None &&
+	     batch_open_column(pinned, &pinned->gold, gold, "gold", ARRAY_INTEGERS, scores_name) < 0) ||
 	    (correct != Py_None &&
-	     open_column(pinned, &pinned->correct, correct, "correct", ARRAY_FLAGS, scores_name) < 0) ||
-	    (given->columns && open_own_columns(pinned, given->columns, scores_name) < 0))
+	     batch_open_column(pinned, &pinned->correct, correct, "correct", ARRAY_FLAGS, scores_name) < 0) ||
+	    (given->columns && batch_open_own_columns(pinned, given->columns, scores_name) < 0))
 		return -1;
 	batch->scores = pinned->scores.array;
 	batch->ids = pinned->ids.array;

@@ -26,18 +26,18 @@ struct handle {
 };
 
 static struct module_state *
-state_of(struct handle *handle)
+handle_state(struct handle *handle)
 {
 	return PyType_GetModuleState(Py_TYPE((PyObject *)handle));
 }
 
 static PyObject *
-raise_code(struct handle *handle, int code, const char *message)
+handle_raise(struct handle *handle, int code, const char *message)
 {
 	struct portolan_error error;
 
 	error_set(&error, code, "%s", message);
-	return module_raise(state_of(handle), &error);
+	return module_raise(handle_state(handle), &error);
 }
 
 /* Takes the run for one call, which must end with active--; NULL with an exception. */
@@ -45,12 +45,12 @@ static portolan_run *
 handle_enter(struct handle *handle)
 {
 	if (handle->abandoned)
-		return (void *)raise_code(
+		return (void *)handle_raise(
 		        handle, PORTOLAN_E_FORKED,
 		        "this run was opened by the parent process: open a run of its own in this process");
 	if (!handle->run)
-		return (void *)raise_code(handle, PORTOLAN_E_CLOSED,
-		                          "the run is closed: open it again with resume=True");
+		return (void *)handle_raise(handle, PORTOLAN_E_CLOSED,
+		                            "the run is closed: open it again with resume=True");
 	handle->active++;
 	return handle->run;
 }
@@ -58,7 +58,7 @@ handle_enter(struct handle *handle)
 /* The NUL-terminated strings of a list of str; each pointer belongs to its str. *labels is the caller's to
  * PyMem_Free(). */
 static int
-read_labels(PyObject *list, const char ***labels, size_t *count)
+handle_read_labels(PyObject *list, const char ***labels, size_t *count)
 {
 	Py_ssize_t n = PyList_Size(list);
 
@@ -83,7 +83,7 @@ read_labels(PyObject *list, const char ***labels, size_t *count)
 /* Called while the library waits, without the GIL. An exception from a signal's handler stays set, and the call then
  * raises it. */
 static int
-signal_came(void *unused)
+handle_signal_came(void *unused)
 {
 	PyGILState_STATE state = PyGILState_Ensure();
 	int came = PyErr_Occurred() || PyErr_CheckSignals() < 0;
@@ -103,7 +103,7 @@ PyDoc_STRVAR(
 static PyObject *
 handle_open(struct handle *self, PyObject *args)
 {
-	struct portolan_options options = {.cancelled = signal_came};
+	struct portolan_options options = {.cancelled = handle_signal_came};
 	const char **const texts[] = {
 	        &options.store, &options.endpoint,         &options.keys, &options.config, &options.group,
 	        &options.spool, &options.collector_program};
@@ -123,8 +123,8 @@ handle_open(struct handle *self, PyObject *args)
 	                      &options.spool, &spool_bytes))
 		return NULL;
 	if (self->run)
-		return raise_code(self, PORTOLAN_E_INVALID, "the run is open already");
-	if (read_labels(label_list, &labels, &options.label_count) < 0)
+		return handle_raise(self, PORTOLAN_E_INVALID, "the run is open already");
+	if (handle_read_labels(label_list, &labels, &options.label_count) < 0)
 		return NULL;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (!(*texts[i])[0])
@@ -140,13 +140,13 @@ handle_open(struct handle *self, PyObject *args)
 	if (code < 0 && exists)
 		Py_RETURN_FALSE;
 	if (code < 0)
-		return module_raise(state_of(self), &error);
+		return module_raise(handle_state(self), &error);
 	self->run = run;
 	Py_RETURN_TRUE;
 }
 
 static int
-read_epoch(PyObject *object, void *out)
+handle_read_epoch(PyObject *object, void *out)
 {
 	int overflow = 0;
 	PyObject *number = PyNumber_Index(object);
@@ -176,7 +176,7 @@ PyDoc_STRVAR(
         "this other gold label before, that of the second in this epoch.");
 
 static PyObject *
-tell_found(const struct labels_found *found)
+handle_tell_found(const struct labels_found *found)
 {
 	Py_ssize_t changed = (Py_ssize_t)found->changed_row, returned = (Py_ssize_t)found->returned_row;
 
@@ -191,8 +191,8 @@ tell_found(const struct labels_found *found)
 
 /* Does not use PyArg_ParseTuple(): for eight arguments it is slower than the rest of this layer. */
 static bool
-read_log_arguments(PyObject *const *args, Py_ssize_t count, struct portolan_batch *batch, struct log_arguments *given,
-                   bool *converted)
+handle_read_log_arguments(PyObject *const *args, Py_ssize_t count, struct portolan_batch *batch,
+                          struct log_arguments *given, bool *converted)
 {
 	long kind;
 
@@ -200,7 +200,7 @@ read_log_arguments(PyObject *const *args, Py_ssize_t count, struct portolan_batc
 		PyErr_Format(PyExc_TypeError, "log() takes 8 arguments and a dict, not %zd", count);
 		return false;
 	}
-	if (!read_epoch(args[0], &batch->epoch))
+	if (!handle_read_epoch(args[0], &batch->epoch))
 		return false;
 	kind = PyLong_AsLong(args[1]);
 	if (kind == -1 && PyErr_Occurred())
@@ -218,9 +218,9 @@ read_log_arguments(PyObject *const *args, Py_ssize_t count, struct portolan_batc
 
 /* 0: taken; 1: an argument must be converted first; -1: an exception. */
 static int
-open_arguments(struct handle *self, struct pinned_batch *pinned, const struct log_arguments *given, bool converted)
+handle_open_batch(struct handle *self, struct pinned_batch *pinned, const struct log_arguments *given, bool converted)
 {
-	if (!converted && !batch_take(state_of(self), pinned, given))
+	if (!converted && !batch_take(handle_state(self), pinned, given))
 		return 1;
 	return batch_open(pinned, given);
 }
@@ -237,9 +237,9 @@ handle_log(struct handle *self, PyObject *const *args, Py_ssize_t count)
 	bool converted;
 	int code;
 
-	if (!read_log_arguments(args, count, &pinned.batch, &given, &converted))
+	if (!handle_read_log_arguments(args, count, &pinned.batch, &given, &converted))
 		return NULL;
-	code = open_arguments(self, &pinned, &given, converted);
+	code = handle_open_batch(self, &pinned, &given, converted);
 	if (code != 0 || !(run = handle_enter(self))) {
 		batch_close(&pinned);
 		return code > 0 ? Py_NewRef(Py_NotImplemented) : NULL;
@@ -251,7 +251,7 @@ handle_log(struct handle *self, PyObject *const *args, Py_ssize_t count)
 	    atomic_load(&run->refused) - refused < pinned.batch.n) /* of a batch refused whole, nothing was logged */
 		found = labels_see(&self->labels, &pinned.batch);
 	batch_close(&pinned);
-	return code < 0 ? module_raise(state_of(self), &error) : tell_found(&found);
+	return code < 0 ? module_raise(handle_state(self), &error) : handle_tell_found(&found);
 }
 
 static PyObject *
@@ -262,19 +262,19 @@ handle_end_epoch(struct handle *self, PyObject *object)
 	uint32_t epoch;
 	int code;
 
-	if (!read_epoch(object, &epoch) || !(run = handle_enter(self)))
+	if (!handle_read_epoch(object, &epoch) || !(run = handle_enter(self)))
 		return NULL;
 	Py_BEGIN_ALLOW_THREADS code = portolan_end_epoch(run, epoch, &error);
 	Py_END_ALLOW_THREADS self->active--;
 	if (code < 0)
-		return module_raise(state_of(self), &error);
+		return module_raise(handle_state(self), &error);
 	Py_RETURN_NONE;
 }
 
 /* Waits. True: everything is on disk; False: not yet; None: not, and there is no collector to wait for. */
 static PyObject *
-wait_with(struct handle *self, PyObject *args, const char *format, bool raises_end,
-          int (*wait)(portolan_run *run, int timeout_ms, struct portolan_error *error))
+handle_wait(struct handle *self, PyObject *args, const char *format, bool raises_end,
+            int (*wait)(portolan_run *run, int timeout_ms, struct portolan_error *error))
 {
 	struct portolan_error error = {0};
 	portolan_run *run;
@@ -290,21 +290,21 @@ wait_with(struct handle *self, PyObject *args, const char *format, bool raises_e
 	if (pointless)
 		Py_RETURN_NONE;
 	if (code < 0 && code != PORTOLAN_E_TIMEOUT)
-		return module_raise(state_of(self), &error);
+		return module_raise(handle_state(self), &error);
 	return PyBool_FromLong(code == 0);
 }
 
 static PyObject *
 handle_flush(struct handle *self, PyObject *args)
 {
-	return wait_with(self, args, "i:flush", true, portolan_flush);
+	return handle_wait(self, args, "i:flush", true, portolan_flush);
 }
 
 /* Logging ends; True: the session has ended too. */
 static PyObject *
 handle_finish(struct handle *self, PyObject *args)
 {
-	return wait_with(self, args, "i:finish", false, run_finish);
+	return handle_wait(self, args, "i:finish", false, run_finish);
 }
 
 static PyObject *
@@ -344,7 +344,7 @@ handle_close(struct handle *self, PyObject *args)
 	Py_BEGIN_ALLOW_THREADS code = run_end(run, timeout_ms, &error);
 	self->has_last = portolan_get_stats(run, &self->last) == 0;
 	portolan_close(run, 0, NULL);
-	Py_END_ALLOW_THREADS if (code < 0) return module_raise(state_of(self), &error);
+	Py_END_ALLOW_THREADS if (code < 0) return module_raise(handle_state(self), &error);
 	Py_RETURN_NONE;
 }
 
@@ -362,7 +362,7 @@ handle_stats(struct handle *self, PyObject *Py_UNUSED(none))
 		code = portolan_get_stats(run, &stats);
 		self->active--;
 		if (code < 0)
-			return raise_code(self, code, "the run has no counters");
+			return handle_raise(self, code, "the run has no counters");
 	}
 	return Py_BuildValue("{sKsKsKsKsKsKsKsKsK}", "logged", (unsigned long long)stats.logged, "acknowledged",
 	                     (unsigned long long)stats.acknowledged, "refused", (unsigned long long)stats.refused,

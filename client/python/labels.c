@@ -22,7 +22,7 @@ struct labels_slot {
 };
 
 static uint64_t
-mix(uint64_t x)
+labels_mix(uint64_t x)
 {
 	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
 	x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
@@ -32,7 +32,7 @@ mix(uint64_t x)
 /* Mixes both halves of each product: in the lower half alone, the last characters of a word change only a few bits,
  * which the next word may change back. */
 static uint64_t
-hash_text(const char *text, size_t length)
+labels_hash_text(const char *text, size_t length)
 {
 	uint64_t hash = length, word;
 
@@ -45,7 +45,7 @@ hash_text(const char *text, size_t length)
 	}
 	word = 0;
 	memcpy(&word, text, length);
-	return mix(hash ^ word);
+	return labels_mix(hash ^ word);
 }
 
 static bool
@@ -56,7 +56,7 @@ labels_are_done(const struct labels *labels)
 
 /* The slot of an id, or a free one for it; NULL if other ids use all slots that are searched. */
 static struct labels_slot *
-find(struct labels *labels, uint64_t hash, uint32_t tag)
+labels_find_slot(struct labels *labels, uint64_t hash, uint32_t tag)
 {
 	for (size_t i = 0; i < REACH; i++) {
 		struct labels_slot *slot = &labels->slots[(hash + i) % SLOTS];
@@ -68,10 +68,11 @@ find(struct labels *labels, uint64_t hash, uint32_t tag)
 }
 
 static void
-check_row(struct labels *labels, uint64_t hash, uint32_t epoch, int32_t gold, size_t row, struct labels_found *found)
+labels_check_row(struct labels *labels, uint64_t hash, uint32_t epoch, int32_t gold, size_t row,
+                 struct labels_found *found)
 {
 	uint32_t tag = (uint32_t)(hash >> 32) | 1;
-	struct labels_slot *slot = find(labels, hash, tag);
+	struct labels_slot *slot = labels_find_slot(labels, hash, tag);
 
 	if (!slot)
 		return;
@@ -97,18 +98,18 @@ check_row(struct labels *labels, uint64_t hash, uint32_t epoch, int32_t gold, si
 }
 
 static void
-read_hashes(const struct portolan_batch *batch, size_t first, size_t count, uint64_t *hashes)
+labels_read_hashes(const struct portolan_batch *batch, size_t first, size_t count, uint64_t *hashes)
 {
 	if (!batch->string_ids)
 		arrays_read_u64(&batch->ids, first, count, hashes);
 	for (size_t i = 0; i < count; i++)
 		hashes[i] = batch->string_ids
-		                    ? hash_text(batch->string_ids[first + i], batch_id_length(batch, first + i))
-		                    : mix(hashes[i]);
+		                    ? labels_hash_text(batch->string_ids[first + i], batch_id_length(batch, first + i))
+		                    : labels_mix(hashes[i]);
 }
 
 static void
-check_batch(struct labels *labels, const struct portolan_batch *batch, struct labels_found *found)
+labels_check_batch(struct labels *labels, const struct portolan_batch *batch, struct labels_found *found)
 {
 	uint64_t hashes[CHUNK];
 	int32_t gold[CHUNK];
@@ -118,13 +119,13 @@ check_batch(struct labels *labels, const struct portolan_batch *batch, struct la
 	for (size_t first = 0; first < batch->n && !labels_are_done(labels); first += CHUNK) {
 		size_t count = batch->n - first < CHUNK ? batch->n - first : CHUNK;
 
-		read_hashes(batch, first, count, hashes);
+		labels_read_hashes(batch, first, count, hashes);
 		for (size_t i = 0; i < count; i++) /* after a training step no slot is in a cache */
 			__builtin_prefetch(&labels->slots[hashes[i] % SLOTS]);
 		if (batch->gold.data)
 			arrays_read_i32(&batch->gold, first, count, gold);
 		for (size_t i = 0; i < count; i++)
-			check_row(labels, hashes[i], batch->epoch, gold[i], first + i, found);
+			labels_check_row(labels, hashes[i], batch->epoch, gold[i], first + i, found);
 	}
 }
 
@@ -138,7 +139,7 @@ labels_see(struct labels *labels, const struct portolan_batch *batch)
 	if (!labels->slots)
 		labels->slots = PyMem_Calloc(SLOTS, sizeof(*labels->slots));
 	if (labels->slots)
-		check_batch(labels, batch, &found);
+		labels_check_batch(labels, batch, &found);
 	if (!labels->slots || labels_are_done(labels)) {
 		labels_clear(labels);
 		labels->said_changed = labels->said_returned = true;

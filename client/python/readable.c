@@ -42,7 +42,7 @@ static const enum portolan_type dlpack_types[][9] = {
 
 /* The DLPack table of a type that has it itself; else NULL. */
 static dlpack_export *
-find_export(PyObject *type)
+readable_find_export(PyObject *type)
 {
 	PyObject *own = PyObject_GetAttrString(type, "__dict__");
 	PyObject *capsule = own ? PyMapping_GetItemString(own, "__dlpack_c_exchange_api__") : NULL;
@@ -60,7 +60,7 @@ find_export(PyObject *type)
 /* Finds the C function that the method is_neg() of this type calls. Returns false if the method is not a plain C
  * function. A type without that method has NULL. */
 static bool
-find_is_neg(PyObject *object, PyCFunction *is_neg)
+readable_find_is_neg(PyObject *object, PyCFunction *is_neg)
 {
 	PyObject *method = PyObject_GetAttrString(object, "is_neg");
 	bool is_plain = method && PyCFunction_Check(method) && PyCFunction_GetFlags(method) == METH_NOARGS;
@@ -74,7 +74,7 @@ find_is_neg(PyObject *object, PyCFunction *is_neg)
 
 /* Does the buffer alone say what the object means? */
 static bool
-is_plain_buffer(PyObject *type, PyObject *object)
+readable_is_plain_buffer(PyObject *type, PyObject *object)
 {
 	PyObject *offset;
 	bool is_plain;
@@ -98,10 +98,11 @@ readable_find(struct module_state *state, PyObject *object)
 	while (readable < state->readable + READABLE_TYPES && readable->type != type)
 		readable++;
 	if (readable == state->readable + READABLE_TYPES) {
-		struct readable found = {Py_NewRef(type), find_export(type), NULL, is_plain_buffer(type, object)};
+		struct readable found = {Py_NewRef(type), readable_find_export(type), NULL,
+		                         readable_is_plain_buffer(type, object)};
 		PyObject *old;
 
-		if (found.tensor && !find_is_neg(object, &found.is_neg))
+		if (found.tensor && !readable_find_is_neg(object, &found.is_neg))
 			found.tensor = NULL;
 		/* Examining the type may have run Python code that examined it too, of a metaclass or of another
 		 * thread. */
@@ -116,7 +117,7 @@ readable_find(struct module_state *state, PyObject *object)
 /* DLPack does not tell whether a tensor's memory holds the negatives of its numbers, as torch's views of conjugates do:
  * of floats, with any strides. After a training step, looking the method up takes longer than calling its function. */
 static bool
-is_negated(PyObject *object, const struct readable *readable)
+readable_is_negated(PyObject *object, const struct readable *readable)
 {
 	PyObject *answer = readable->is_neg(object, NULL);
 	bool negated = answer != Py_False;
@@ -148,7 +149,7 @@ readable_tensor(PyObject *object, const struct readable *readable, struct array_
 	row = tensor.strides ? (ptrdiff_t)tensor.strides[0] : (ptrdiff_t)view->columns;
 	if (tensor.strides && tensor.dimensions == 2)
 		column = (ptrdiff_t)tensor.strides[1];
-	if (tensor.code == DLPACK_FLOAT && readable->is_neg && is_negated(object, readable))
+	if (tensor.code == DLPACK_FLOAT && readable->is_neg && readable_is_negated(object, readable))
 		return false;
 	view->array.row_stride = row * size;
 	view->array.column_stride = column * size;

@@ -221,7 +221,7 @@ widen(const struct signals_kernels *kernels, enum portolan_type type, float *to,
 #include "signals_rows.h"
 
 static double
-sum_of(const double x[LANES])
+lanes_sum(const double x[LANES])
 {
 	double eight[8], four[4];
 
@@ -239,9 +239,9 @@ sums_store(const struct sums *sums, const struct unit *unit, struct result *resu
 	size_t first = unit->first;
 
 	if (unit->block->wide) {
-		result->rest[first] = (float)sum_of(sums->rest);
-		result->other_sq[first] = (float)sum_of(sums->other_sq);
-		result->weighted[first] = (float)sum_of(sums->weighted);
+		result->rest[first] = (float)lanes_sum(sums->rest);
+		result->other_sq[first] = (float)lanes_sum(sums->other_sq);
+		result->weighted[first] = (float)lanes_sum(sums->weighted);
 		return;
 	}
 	for (int j = 0; j < LANES; j++) { /* there is room for LANES rows */
@@ -252,7 +252,7 @@ sums_store(const struct sums *sums, const struct unit *unit, struct result *resu
 }
 
 static void
-finish_logits(struct result *result)
+result_finish_logits(struct result *result)
 {
 	for (int j = 0; j < ROWS; j++) {
 		float rest = result->rest[j], share = 1.0f / (1.0f + rest);
@@ -265,7 +265,7 @@ finish_logits(struct result *result)
 }
 
 static void
-finish_probs(struct result *result)
+result_finish_probs(struct result *result)
 {
 	for (int j = 0; j < ROWS; j++)
 		result->bad[j] |= !(fabsf(result->rest[j] - 1.0f) <= (float)SUM_TOLERANCE);
@@ -273,8 +273,8 @@ finish_probs(struct result *result)
 
 /* Copies the block's results to rows first, first + 1, …; returns how many rows are refused. */
 static size_t
-store_rows(const struct block *block, struct result *result, size_t first, size_t count, const int32_t *gold,
-           const struct signals_columns *columns, uint8_t *refused)
+result_store_rows(const struct block *block, struct result *result, size_t first, size_t count, const int32_t *gold,
+                  const struct signals_columns *columns, uint8_t *refused)
 {
 	size_t bad = 0;
 
@@ -322,9 +322,9 @@ block_run(const struct signals_kernels *kernels, const struct block *block, cons
 		sums_store(&sums, &unit, result);
 	}
 	if (block->probs)
-		finish_probs(result);
+		result_finish_probs(result);
 	else
-		finish_logits(result);
+		result_finish_logits(result);
 }
 
 size_t
@@ -346,7 +346,7 @@ signals_derive(const struct signals_kernels *kernels, const struct portolan_arra
 		struct result result;
 
 		block_run(kernels, &block, scores, first, rows, gold, &result);
-		bad += store_rows(&block, &result, first, rows, gold, columns, refused);
+		bad += result_store_rows(&block, &result, first, rows, gold, columns, refused);
 	}
 	return bad;
 }

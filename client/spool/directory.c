@@ -24,7 +24,7 @@ directory_sync(const char *path)
 }
 
 static void
-sync_parent(const char *path)
+directory_sync_parent(const char *path)
 {
 	char *copy = strdup(path);
 
@@ -54,7 +54,7 @@ directory_make(const char *path, const char *what, bool *made, struct portolan_e
 			break;
 		}
 		if (is_new)
-			sync_parent(copy);
+			directory_sync_parent(copy);
 		if (!slash)
 			break;
 		*slash = '/';

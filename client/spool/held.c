@@ -16,19 +16,19 @@ static struct held *all; /* under `mutex` */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static void
-before_fork(void)
+held_before_fork(void)
 {
 	pthread_mutex_lock(&mutex);
 }
 
 static void
-in_parent(void)
+held_after_fork_in_parent(void)
 {
 	pthread_mutex_unlock(&mutex);
 }
 
 static void
-in_child(void)
+held_after_fork_in_child(void)
 {
 	for (; all; all = all->next) {
 		close(all->file);
@@ -38,9 +38,9 @@ in_child(void)
 }
 
 static void
-register_handlers(void)
+held_register_handlers(void)
 {
-	pthread_atfork(before_fork, in_parent, in_child);
+	pthread_atfork(held_before_fork, held_after_fork_in_parent, held_after_fork_in_child);
 }
 
 int
@@ -48,7 +48,7 @@ held_open(struct held *held, const char *path, int flags)
 {
 	static pthread_once_t registered = PTHREAD_ONCE_INIT;
 
-	pthread_once(&registered, register_handlers);
+	pthread_once(&registered, held_register_handlers);
 	pthread_mutex_lock(&mutex);
 	held->file = open(path, flags | O_CLOEXEC, 0600);
 	if (held->file >= 0) {

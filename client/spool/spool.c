@@ -45,20 +45,20 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are written a
 
 /* The code for an errno. */
 static int
-fail(const struct spool *spool, const char *what, struct portolan_error *error)
+spool_fail(const struct spool *spool, const char *what, struct portolan_error *error)
 {
 	return error_set(error, PORTOLAN_E_SYSTEM, "spool %s: cannot %s: %s", spool->path, what, strerror(errno));
 }
 
 static int
-damaged(const struct spool *spool, struct portolan_error *error)
+spool_damaged(const struct spool *spool, struct portolan_error *error)
 {
 	return error_set(error, PORTOLAN_E_INVALID, "spool %s is damaged at byte %" PRIu64 "; the part before is good",
 	                 spool->path, spool->at);
 }
 
 static uint64_t
-add_word(uint64_t check, uint64_t word)
+check_add_word(uint64_t check, uint64_t word)
 {
 	check = (check ^ word) * UINT64_C(0x100000001b3);
 	return check << 29 | check >> 35;
@@ -66,17 +66,17 @@ add_word(uint64_t check, uint64_t word)
 
 /* Whole words are copied by a constant size: a copy of a variable size makes this ten times slower. */
 static uint64_t
-add_bytes(uint64_t check, const uint8_t *data, size_t size)
+check_add_bytes(uint64_t check, const uint8_t *data, size_t size)
 {
 	uint64_t word;
 
 	for (; size >= sizeof(word); data += sizeof(word), size -= sizeof(word)) {
 		memcpy(&word, data, sizeof(word));
-		check = add_word(check, word);
+		check = check_add_word(check, word);
 	}
 	word = 0;
 	memcpy(&word, data, size);
-	return size ? add_word(check, word) : check;
+	return size ? check_add_word(check, word) : check;
 }
 
 /* The check of a head and the bytes after it; the head's last eight bytes hold the check itself. FNV-1a over words of
@@ -87,12 +87,12 @@ check_of(const void *head, size_t head_size, const void *body, size_t body_size)
 	/* The size is multiplied: otherwise it would cancel out with the size in the head. */
 	const uint64_t begin = (UINT64_C(0xcbf29ce484222325) ^ body_size) * UINT64_C(0x100000001b3);
 
-	return add_bytes(add_bytes(begin, head, head_size - sizeof(uint64_t)), body, body_size);
+	return check_add_bytes(check_add_bytes(begin, head, head_size - sizeof(uint64_t)), body, body_size);
 }
 
 /* 0 or -1 with errno. */
 static int
-write_at(const struct spool *spool, uint64_t offset, const void *data, size_t size)
+spool_write_at(const struct spool *spool, uint64_t offset, const void *data, size_t size)
 {
 	for (size_t done = 0; done < size;) {
 		ssize_t count =
@@ -109,8 +109,8 @@ write_at(const struct spool *spool, uint64_t offset, const void *data, size_t si
 
 /* Writes both parts at `spool->end`, which then moves, or nothing. */
 static int
-append(struct spool *spool, const void *head, size_t head_size, const void *body, size_t body_size,
-       struct portolan_error *error)
+spool_append_bytes(struct spool *spool, const void *head, size_t head_size, const void *body, size_t body_size,
+                   struct portolan_error *error)
 {
 	size_t size = head_size + body_size;
 	int status;
@@ -119,12 +119,12 @@ append(struct spool *spool, const void *head, size_t head_size, const void *body
 		return error_set(error, PORTOLAN_E_SYSTEM,
 		                 "spool %s has reached its limit of %" PRIu64 " bytes (spool_bytes)", spool->path,
 		                 spool->limit);
-	if (write_at(spool, spool->end, head, head_size) == 0 &&
-	    write_at(spool, spool->end + head_size, body, body_size) == 0) {
+	if (spool_write_at(spool, spool->end, head, head_size) == 0 &&
+	    spool_write_at(spool, spool->end + head_size, body, body_size) == 0) {
 		spool->end += size;
 		return 0;
 	}
-	status = fail(spool, "write it", error);
+	status = spool_fail(spool, "write it", error);
 	/* Readers stop at a record that is not whole, so a failure here does little harm. */
 	(void)!ftruncate(spool->held.file, (off_t)spool->end);
 	return status;
@@ -132,7 +132,7 @@ append(struct spool *spool, const void *head, size_t head_size, const void *body
 
 /* SPOOL_END: the file has fewer bytes. */
 static int
-read_at(const struct spool *spool, uint64_t offset, void *data, size_t size, struct portolan_error *error)
+spool_read_at(const struct spool *spool, uint64_t offset, void *data, size_t size, struct portolan_error *error)
 {
 	if (offset > spool->end || size > spool->end - offset)
 		return SPOOL_END;
@@ -142,7 +142,7 @@ read_at(const struct spool *spool, uint64_t offset, void *data, size_t size, str
 		if (count == 0)
 			return SPOOL_END;
 		if (count < 0 && errno != EINTR)
-			return fail(spool, "read it", error);
+			return spool_fail(spool, "read it", error);
 		done += count > 0 ? (size_t)count : 0;
 	}
 	return 0;
@@ -150,7 +150,7 @@ read_at(const struct spool *spool, uint64_t offset, void *data, size_t size, str
 
 /* Takes ownership of `path`, also when it fails; a NULL path fails. */
 static struct spool *
-new_spool(char *path)
+spool_new(char *path)
 {
 	struct spool *spool = path ? calloc(1, sizeof(*spool)) : NULL;
 
@@ -165,7 +165,7 @@ new_spool(char *path)
 
 /* NULL: no memory. */
 static char *
-make_path(const char *directory, const uint8_t *id)
+spool_make_path(const char *directory, const uint8_t *id)
 {
 	uint64_t digits = 0;
 	char *path;
@@ -201,7 +201,7 @@ spool_remove(struct spool *spool)
 
 /* 0 or -1 with errno. May wait for a process that is checking whether the file is empty. */
 static int
-lock(const struct spool *spool)
+spool_lock(const struct spool *spool)
 {
 	int result;
 
@@ -212,7 +212,7 @@ lock(const struct spool *spool)
 
 /* Makes and holds the file, and makes its directory if there is none. */
 static int
-make_file(struct spool *spool, const char *directory, struct portolan_error *error)
+spool_make_file(struct spool *spool, const char *directory, struct portolan_error *error)
 {
 	struct stat status = {0};
 
@@ -227,17 +227,17 @@ make_file(struct spool *spool, const char *directory, struct portolan_error *err
 		held_close(&spool->held);
 		if (held_open(&spool->held, spool->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW) < 0) {
 			if (errno != ENOENT)
-				return fail(spool, "make it", error);
-		} else if (lock(spool) < 0 || fstat(spool->held.file, &status) < 0) {
-			return fail(spool, "lock it", error);
+				return spool_fail(spool, "make it", error);
+		} else if (spool_lock(spool) < 0 || fstat(spool->held.file, &status) < 0) {
+			return spool_fail(spool, "lock it", error);
 		}
 	}
-	return status.st_nlink == 0 ? fail(spool, "keep it", error) : 0;
+	return status.st_nlink == 0 ? spool_fail(spool, "keep it", error) : 0;
 }
 
 /* Memory for what the spool knows of its session. */
 static struct header
-make_header(const struct spool *spool)
+spool_make_header(const struct spool *spool)
 {
 	struct header header = {.version = VERSION,
 	                        .open_size = (uint32_t)spool->open_size,
@@ -253,7 +253,7 @@ make_header(const struct spool *spool)
 
 /* Allocates memory for the session's `open` frame and, behind it, the target. */
 static int
-make_body(struct spool *spool, size_t open_size, size_t target_size, struct portolan_error *error)
+spool_make_body(struct spool *spool, size_t open_size, size_t target_size, struct portolan_error *error)
 {
 	spool->open = malloc(open_size + target_size + 1);
 	if (!spool->open)
@@ -265,7 +265,7 @@ make_body(struct spool *spool, size_t open_size, size_t target_size, struct port
 }
 
 static int
-begin(struct spool *spool, const struct spool_session *session, uint64_t first, struct portolan_error *error)
+spool_begin(struct spool *spool, const struct spool_session *session, uint64_t first, struct portolan_error *error)
 {
 	size_t size = session->open.size, target_size = session->target ? strlen(session->target) : 0;
 	struct header header;
@@ -274,7 +274,7 @@ begin(struct spool *spool, const struct spool_session *session, uint64_t first, 
 	/* A target that is too long to be kept counts as none. */
 	if (target_size > LONGEST_TARGET)
 		target_size = 0;
-	status = make_body(spool, size, target_size, error);
+	status = spool_make_body(spool, size, target_size, error);
 	if (status < 0)
 		return status;
 	memcpy(spool->open, session->open.data, size);
@@ -285,8 +285,8 @@ begin(struct spool *spool, const struct spool_session *session, uint64_t first, 
 		memcpy(spool->store, session->store, sizeof(spool->store));
 	spool->first = spool->next = first;
 	spool->last = first - 1;
-	header = make_header(spool);
-	return append(spool, &header, sizeof(header), spool->open, size + target_size, error);
+	header = spool_make_header(spool);
+	return spool_append_bytes(spool, &header, sizeof(header), spool->open, size + target_size, error);
 }
 
 int
@@ -296,8 +296,8 @@ spool_set_store(struct spool *spool, const uint8_t store[WIRE_STORE_SIZE], struc
 
 	memcpy(spool->store, store, sizeof(spool->store));
 	spool->has_store = true;
-	header = make_header(spool);
-	return write_at(spool, 0, &header, sizeof(header)) < 0 ? fail(spool, "write it", error) : 0;
+	header = spool_make_header(spool);
+	return spool_write_at(spool, 0, &header, sizeof(header)) < 0 ? spool_fail(spool, "write it", error) : 0;
 }
 
 void
@@ -310,15 +310,15 @@ int
 spool_create(struct spool **spool, const char *directory, const struct spool_session *session, uint64_t first,
              uint64_t limit, struct portolan_error *error)
 {
-	struct spool *created = new_spool(make_path(directory, session->id));
+	struct spool *created = spool_new(spool_make_path(directory, session->id));
 	int status;
 
 	if (!created)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	created->limit = limit;
-	status = make_file(created, directory, error);
+	status = spool_make_file(created, directory, error);
 	if (status == 0)
-		status = begin(created, session, first, error);
+		status = spool_begin(created, session, first, error);
 	if (status < 0) {
 		if (created->held.file >= 0)
 			unlink(created->path);
@@ -334,22 +334,22 @@ spool_create(struct spool **spool, const char *directory, const struct spool_ses
 }
 
 static int
-open_and_lock(struct spool *spool, bool to_remove, struct portolan_error *error)
+spool_open_and_lock(struct spool *spool, bool to_remove, struct portolan_error *error)
 {
 	struct stat status;
 
 	if (held_open(&spool->held, spool->path, (to_remove ? O_RDWR | O_NOFOLLOW : O_RDONLY) | O_NONBLOCK) < 0)
-		return fail(spool, "open it", error);
+		return spool_fail(spool, "open it", error);
 	if (flock(spool->held.file, (to_remove ? LOCK_EX : LOCK_SH) | LOCK_NB) < 0) {
 		if (errno != EWOULDBLOCK)
-			return fail(spool, "lock it", error);
+			return spool_fail(spool, "lock it", error);
 		error_set(error, PORTOLAN_E_REFUSED,
 		          "spool %s belongs to a process that is running, and sends it or leaves it when it ends",
 		          spool->path);
 		return SPOOL_BUSY;
 	}
 	if (fstat(spool->held.file, &status) < 0)
-		return fail(spool, "look at it", error);
+		return spool_fail(spool, "look at it", error);
 	if (status.st_nlink == 0)
 		return SPOOL_BUSY; /* the process that held it has just sent it */
 	if (!S_ISREG(status.st_mode))
@@ -363,10 +363,10 @@ open_and_lock(struct spool *spool, bool to_remove, struct portolan_error *error)
 }
 
 static int
-read_header(struct spool *spool, struct portolan_error *error)
+spool_read_header(struct spool *spool, struct portolan_error *error)
 {
 	struct header header;
-	int status = read_at(spool, 0, &header, sizeof(header), error);
+	int status = spool_read_at(spool, 0, &header, sizeof(header), error);
 	size_t body;
 
 	if (status < 0)
@@ -377,15 +377,15 @@ read_header(struct spool *spool, struct portolan_error *error)
 		return error_set(error, PORTOLAN_E_INVALID, "spool %s is of version %u; this program knows version %d",
 		                 spool->path, header.version, VERSION);
 	if (header.open_size > WIRE_MAX_FRAME || header.target_size > LONGEST_TARGET || header.first == 0)
-		return damaged(spool, error);
+		return spool_damaged(spool, error);
 	body = header.open_size + header.target_size;
-	status = make_body(spool, header.open_size, header.target_size, error);
+	status = spool_make_body(spool, header.open_size, header.target_size, error);
 	if (status == 0)
-		status = read_at(spool, sizeof(header), spool->open, body, error);
+		status = spool_read_at(spool, sizeof(header), spool->open, body, error);
 	if (status < 0)
 		return status;
 	if (status == SPOOL_END || header.check != check_of(&header, sizeof(header), spool->open, body))
-		return damaged(spool, error);
+		return spool_damaged(spool, error);
 	spool->has_store = header.has_store != 0;
 	memcpy(spool->store, header.store, sizeof(spool->store));
 	spool->first = spool->next = header.first;
@@ -397,14 +397,14 @@ read_header(struct spool *spool, struct portolan_error *error)
 int
 spool_open(struct spool **spool, const char *path, bool to_remove, struct portolan_error *error)
 {
-	struct spool *opened = new_spool(strdup(path));
+	struct spool *opened = spool_new(strdup(path));
 	int status;
 
 	if (!opened)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	status = open_and_lock(opened, to_remove, error);
+	status = spool_open_and_lock(opened, to_remove, error);
 	if (status == 0)
-		status = read_header(opened, error);
+		status = spool_read_header(opened, error);
 	if (status == 0)
 		*spool = opened;
 	else
@@ -424,7 +424,7 @@ spool_append(struct spool *spool, const struct spool_record *record, const void 
 	int status;
 
 	head.check = check_of(&head, sizeof(head), frame, size);
-	status = append(spool, &head, sizeof(head), frame, size, error);
+	status = spool_append_bytes(spool, &head, sizeof(head), frame, size, error);
 	if (status == 0)
 		spool->last = record->sequence;
 	return status;
@@ -433,26 +433,26 @@ spool_append(struct spool *spool, const struct spool_record *record, const void 
 int
 spool_sync(struct spool *spool, struct portolan_error *error)
 {
-	return fdatasync(spool->held.file) < 0 ? fail(spool, "write it to disk", error) : 0;
+	return fdatasync(spool->held.file) < 0 ? spool_fail(spool, "write it to disk", error) : 0;
 }
 
 int
 spool_read(struct spool *spool, struct spool_record *record, struct wire_bytes *frame, struct portolan_error *error)
 {
 	struct head head;
-	int status = read_at(spool, spool->at, &head, sizeof(head), error);
+	int status = spool_read_at(spool, spool->at, &head, sizeof(head), error);
 
 	if (status != 0)
 		return status;
 	if (head.size == 0 || head.size > WIRE_MAX_FRAME || head.sequence != spool->next)
-		return damaged(spool, error);
+		return spool_damaged(spool, error);
 	if (!spool->buffer && !(spool->buffer = malloc(WIRE_MAX_FRAME)))
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a frame of %u bytes", WIRE_MAX_FRAME);
-	status = read_at(spool, spool->at + sizeof(head), spool->buffer, head.size, error);
+	status = spool_read_at(spool, spool->at + sizeof(head), spool->buffer, head.size, error);
 	if (status != 0)
 		return status;
 	if (head.check != check_of(&head, sizeof(head), spool->buffer, head.size))
-		return damaged(spool, error);
+		return spool_damaged(spool, error);
 	*record = (struct spool_record){(enum wire_kind)head.kind, head.sequence, head.position, head.observations};
 	*frame = (struct wire_bytes){spool->buffer, head.size};
 	spool->at += sizeof(head) + head.size;

@@ -40,7 +40,7 @@ static const struct {
 };
 
 static uint64_t
-read_big_endian(const uint8_t *data, size_t size)
+token_read_big_endian(const uint8_t *data, size_t size)
 {
 	uint64_t value = 0;
 
@@ -69,7 +69,7 @@ token_read(const uint8_t *data, size_t left, struct token *token)
 		per_entry = forms[byte - 0xc0].per_entry;
 		if (byte == 0xc1 || left <= length) /* 0xc1 is never used */
 			return false;
-		count = read_big_endian(data + 1, length) + forms[byte - 0xc0].payload;
+		count = token_read_big_endian(data + 1, length) + forms[byte - 0xc0].payload;
 	}
 	token->head += length;
 	token->is_container = per_entry > 0;
@@ -80,19 +80,19 @@ token_read(const uint8_t *data, size_t left, struct token *token)
 
 /* An unsigned integer as msgpack writes it. */
 static bool
-read_uint(const uint8_t *data, size_t left, uint64_t *value)
+token_read_uint(const uint8_t *data, size_t left, uint64_t *value)
 {
 	size_t width = left > 0 && data[0] >= 0xcc && data[0] <= 0xcf ? (size_t)1 << (data[0] - 0xcc) : 0;
 
 	if (left <= width || (width == 0 && data[0] >= 0x80))
 		return false;
-	*value = width ? read_big_endian(data + 1, width) : data[0];
+	*value = width ? token_read_big_endian(data + 1, width) : data[0];
 	return true;
 }
 
 /* Puts the value under a key of one letter into the head. Returns true if it is the session. */
 static bool
-note_value(struct wire_head *head, uint8_t key, const uint8_t *data, const struct token *token)
+head_note_value(struct wire_head *head, uint8_t key, const uint8_t *data, const struct token *token)
 {
 	const struct wire_bytes value = {data + token->head, token->payload};
 	unsigned kind;
@@ -100,7 +100,7 @@ note_value(struct wire_head *head, uint8_t key, const uint8_t *data, const struc
 	if (key == 't') {
 		kind = wire_find_word(wire_kind_names, WIRE_OPEN, WIRE_ERROR, value);
 		head->kind = kind <= WIRE_ERROR ? (enum wire_kind)kind : 0;
-	} else if (key == 'q' && !read_uint(data, token->head + token->payload, &head->sequence)) {
+	} else if (key == 'q' && !token_read_uint(data, token->head + token->payload, &head->sequence)) {
 		head->sequence = 0;
 	} else if (key == 's' && data[0] == 0xc4 && value.size == WIRE_SESSION_SIZE) {
 		memcpy(head->session, value.data, WIRE_SESSION_SIZE);
@@ -147,7 +147,7 @@ wire_scan(const uint8_t *data, size_t size, struct wire_head *head, struct porto
 		else if (depth == 1 && missing[1] % 2 == 1)
 			key = data[begin] == 0xa1 ? data[begin + 1] : 0;
 		else if (depth == 1)
-			has_session |= note_value(head, key, data + begin, &token);
+			has_session |= head_note_value(head, key, data + begin, &token);
 		if (!token.is_container)
 			continue;
 		if (depth == WIRE_MAX_DEPTH)
@@ -173,7 +173,8 @@ wire_leading_version(const uint8_t *data, size_t size)
 	uint64_t version;
 
 	if (!token_read(data, size, &map) || !map.is_map || size - map.head < 2 ||
-	    memcmp(data + map.head, "\xa1v", 2) != 0 || !read_uint(data + map.head + 2, size - map.head - 2, &version))
+	    memcmp(data + map.head, "\xa1v", 2) != 0 ||
+	    !token_read_uint(data + map.head + 2, size - map.head - 2, &version))
 		return WIRE_VERSION;
 	return version;
 }
@@ -189,7 +190,7 @@ wire_peek(const void *data, size_t size, struct wire_head *head)
 /* Are all eight bytes within 0x20 … 0x7e, as nearly all text is? A byte's top bit says that it is outside, or, by a
  * borrow or a carry, that a byte before it is. */
 static bool
-is_plain_word(const char *text)
+text_is_plain_word(const char *text)
 {
 	uint64_t word;
 
@@ -206,7 +207,7 @@ wire_text_is_valid(const void *data, size_t size, bool multi_line)
 		uint32_t point;
 		size_t length;
 
-		if (size - at >= 8 && is_plain_word(text + at)) {
+		if (size - at >= 8 && text_is_plain_word(text + at)) {
 			at += 8;
 			continue;
 		}

@@ -48,7 +48,7 @@ static const struct wire_field head_fields[] = {
 };
 
 __attribute__((format(printf, 3, 4))) static void
-fail(struct reader *reader, const char *key, const char *format, ...)
+reader_fail(struct reader *reader, const char *key, const char *format, ...)
 {
 	char what[160];
 	va_list arguments;
@@ -63,26 +63,26 @@ fail(struct reader *reader, const char *key, const char *format, ...)
 
 /* The library gives NULL for empty data, which memcmp() and memcpy() do not accept. */
 static struct wire_bytes
-bytes_at(const char *data, uint32_t size)
+object_bytes(const char *data, uint32_t size)
 {
 	return (struct wire_bytes){(const uint8_t *)(size ? data : ""), size};
 }
 
 static struct wire_bytes
-string_of(const msgpack_object *object)
+object_string(const msgpack_object *object)
 {
-	return bytes_at(object->via.str.ptr, object->via.str.size);
+	return object_bytes(object->via.str.ptr, object->via.str.size);
 }
 
 /* NULL: not there. */
 static const msgpack_object *
-find(struct reader *reader, const char *key, enum wire_need need)
+reader_find(struct reader *reader, const char *key, enum wire_need need)
 {
 	for (uint32_t i = 0; i < reader->map->size; i++)
-		if (wire_bytes_equal(string_of(&reader->map->ptr[i].key), key))
+		if (wire_bytes_equal(object_string(&reader->map->ptr[i].key), key))
 			return &reader->map->ptr[i].val;
 	if (need == WIRE_REQUIRED)
-		fail(reader, key, "is missing");
+		reader_fail(reader, key, "is missing");
 	return NULL;
 }
 
@@ -90,7 +90,7 @@ find(struct reader *reader, const char *key, enum wire_need need)
  * messages.
  */
 static int
-check_keys(const msgpack_object_map *map, uint32_t most, const char *where, struct portolan_error *error)
+decode_check_keys(const msgpack_object_map *map, uint32_t most, const char *where, struct portolan_error *error)
 {
 	if (map->size > most)
 		return error_set(error, PORTOLAN_E_INVALID, "%s has %u keys; the limit is %u", where, map->size, most);
@@ -99,9 +99,9 @@ check_keys(const msgpack_object_map *map, uint32_t most, const char *where, stru
 
 		if (map->ptr[i].key.type != MSGPACK_OBJECT_STR)
 			return error_set(error, PORTOLAN_E_INVALID, "%s has a key that is not a string", where);
-		key = string_of(&map->ptr[i].key);
+		key = object_string(&map->ptr[i].key);
 		for (uint32_t j = 0; j < i; j++) {
-			struct wire_bytes other = string_of(&map->ptr[j].key);
+			struct wire_bytes other = object_string(&map->ptr[j].key);
 
 			if (other.size == key.size && memcmp(other.data, key.data, key.size) == 0)
 				return error_set(error, PORTOLAN_E_INVALID, "%s has the same key twice (number %u)",
@@ -112,15 +112,15 @@ check_keys(const msgpack_object_map *map, uint32_t most, const char *where, stru
 }
 
 static void
-read_number(struct reader *reader, const struct wire_field *field, const msgpack_object *object, void *value)
+decode_number(struct reader *reader, const struct wire_field *field, const msgpack_object *object, void *value)
 {
 	uint64_t number = object->via.u64;
 
 	if (object->type != MSGPACK_OBJECT_POSITIVE_INTEGER)
-		fail(reader, field->key, "is not an unsigned integer");
+		reader_fail(reader, field->key, "is not an unsigned integer");
 	else if (number < field->least || number > field->most)
-		fail(reader, field->key, "is %llu, not within %llu to %llu", (unsigned long long)number,
-		     (unsigned long long)field->least, (unsigned long long)field->most);
+		reader_fail(reader, field->key, "is %llu, not within %llu to %llu", (unsigned long long)number,
+		            (unsigned long long)field->least, (unsigned long long)field->most);
 	else if (field->size == sizeof(uint32_t))
 		*(uint32_t *)value = (uint32_t)number;
 	else
@@ -128,137 +128,138 @@ read_number(struct reader *reader, const struct wire_field *field, const msgpack
 }
 
 static struct wire_bytes
-read_text(struct reader *reader, const char *key, const msgpack_object *object, uint64_t most, bool multi_line)
+decode_text(struct reader *reader, const char *key, const msgpack_object *object, uint64_t most, bool multi_line)
 {
 	if (object->type != MSGPACK_OBJECT_STR)
-		fail(reader, key, "is not a string");
+		reader_fail(reader, key, "is not a string");
 	else if (object->via.str.size > most)
-		fail(reader, key, "has %u bytes; the limit is %llu", object->via.str.size, (unsigned long long)most);
-	else if (!wire_text_is_valid(string_of(object).data, object->via.str.size, multi_line))
-		fail(reader, key, "is not UTF-8%s", multi_line ? "" : " without control characters");
+		reader_fail(reader, key, "has %u bytes; the limit is %llu", object->via.str.size,
+		            (unsigned long long)most);
+	else if (!wire_text_is_valid(object_string(object).data, object->via.str.size, multi_line))
+		reader_fail(reader, key, "is not UTF-8%s", multi_line ? "" : " without control characters");
 	else
-		return string_of(object);
-	return bytes_at(NULL, 0);
+		return object_string(object);
+	return object_bytes(NULL, 0);
 }
 
 static void
-read_word(struct reader *reader, const struct wire_field *field, const msgpack_object *object, void *value)
+decode_word(struct reader *reader, const struct wire_field *field, const msgpack_object *object, void *value)
 {
-	struct wire_bytes word = read_text(reader, field->key, object, WIRE_MAX_FRAME, true);
+	struct wire_bytes word = decode_text(reader, field->key, object, WIRE_MAX_FRAME, true);
 	unsigned index = wire_find_word(field->words, (unsigned)field->least, (unsigned)field->most, word);
 
 	if (index > field->most && field->type == WIRE_CODE)
 		index = (unsigned)field->most;
 	if (index > field->most)
-		fail(reader, field->key, "has a value this version does not know");
+		reader_fail(reader, field->key, "has a value this version does not know");
 	else
 		memcpy(value, &index, sizeof(index));
 }
 
-static void read_fields(struct reader *reader, enum wire_kind kind, void *base);
+static void decode_fields(struct reader *reader, enum wire_kind kind, void *base);
 
 /* Keys that are not there are 0, others are skipped. */
 static void
-read_counts(struct reader *reader, const struct wire_field *field, const msgpack_object *object,
-            struct wire_counts *counts)
+decode_counts(struct reader *reader, const struct wire_field *field, const msgpack_object *object,
+              struct wire_counts *counts)
 {
 	struct reader inner = {.map = &object->via.map, .kind = reader->kind, .error = reader->error};
 
 	if (object->type != MSGPACK_OBJECT_MAP) {
-		fail(reader, field->key, "is not a map");
+		reader_fail(reader, field->key, "is not a map");
 		return;
 	}
 	counts->told = true;
-	inner.status = check_keys(inner.map, WIRE_MAX_KEYS, "\"counts\"", reader->error);
-	read_fields(&inner, WIRE_IN_COUNTS, counts);
+	inner.status = decode_check_keys(inner.map, WIRE_MAX_KEYS, "\"counts\"", reader->error);
+	decode_fields(&inner, WIRE_IN_COUNTS, counts);
 	reader->status = inner.status;
 }
 
 static void
-read_value(struct reader *reader, const struct wire_field *field, const msgpack_object *object, void *value)
+decode_value(struct reader *reader, const struct wire_field *field, const msgpack_object *object, void *value)
 {
 	struct reader lenient = {.kind = reader->kind};
 
 	switch (field->type) {
 	case WIRE_NUMBER:
-		read_number(reader, field, object, value);
+		decode_number(reader, field, object, value);
 		break;
 	case WIRE_FLAG:
 		if (object->type != MSGPACK_OBJECT_BOOLEAN)
-			fail(reader, field->key, "is not true or false");
+			reader_fail(reader, field->key, "is not true or false");
 		else
 			*(bool *)value = object->via.boolean;
 		break;
 	case WIRE_TEXT:
 	case WIRE_LINES:
 		*(struct wire_bytes *)value =
-		        read_text(reader, field->key, object, field->most, field->type == WIRE_LINES);
+		        decode_text(reader, field->key, object, field->most, field->type == WIRE_LINES);
 		if (((struct wire_bytes *)value)->size < field->least)
-			fail(reader, field->key, "is empty");
+			reader_fail(reader, field->key, "is empty");
 		break;
 	case WIRE_REMARK:
-		*(struct wire_bytes *)value = read_text(&lenient, field->key, object, field->most, false);
+		*(struct wire_bytes *)value = decode_text(&lenient, field->key, object, field->most, false);
 		break;
 	case WIRE_WORD:
 	case WIRE_CODE:
-		read_word(reader, field, object, value);
+		decode_word(reader, field, object, value);
 		break;
 	case WIRE_ID:
 		if (object->type != MSGPACK_OBJECT_BIN || object->via.bin.size != WIRE_SESSION_SIZE)
-			fail(reader, field->key, "is not bin of %d bytes", WIRE_SESSION_SIZE);
+			reader_fail(reader, field->key, "is not bin of %d bytes", WIRE_SESSION_SIZE);
 		else
 			*(const uint8_t **)value = (const uint8_t *)object->via.bin.ptr;
 		break;
 	case WIRE_COUNTS:
-		read_counts(reader, field, object, value);
+		decode_counts(reader, field, object, value);
 		break;
 	}
 }
 
 static void
-read_field(struct reader *reader, const struct wire_field *field, void *base)
+decode_field(struct reader *reader, const struct wire_field *field, void *base)
 {
-	const msgpack_object *object = find(reader, field->key, field->need);
+	const msgpack_object *object = reader_find(reader, field->key, field->need);
 	void *value = (char *)base + field->offset;
 
 	if (field->type == WIRE_TEXT || field->type == WIRE_LINES || field->type == WIRE_REMARK)
-		*(struct wire_bytes *)value = bytes_at(NULL, 0);
+		*(struct wire_bytes *)value = object_bytes(NULL, 0);
 	if (object)
-		read_value(reader, field, object, value);
+		decode_value(reader, field, object, value);
 }
 
 static void
-read_fields(struct reader *reader, enum wire_kind kind, void *base)
+decode_fields(struct reader *reader, enum wire_kind kind, void *base)
 {
 	for (const struct wire_field *field = wire_fields; field->key && reader->status == 0; field++)
 		if (field->kind == kind)
-			read_field(reader, field, base);
+			decode_field(reader, field, base);
 }
 
 static void
-read_labels(struct reader *reader, wire_decoder *decoder, struct wire_open *open)
+decode_labels(struct reader *reader, wire_decoder *decoder, struct wire_open *open)
 {
-	const msgpack_object *object = find(reader, "labels", WIRE_OPTIONAL);
+	const msgpack_object *object = reader_find(reader, "labels", WIRE_OPTIONAL);
 	const msgpack_object_array *array;
 
 	if (!object)
 		return;
 	array = &object->via.array;
 	if (object->type != MSGPACK_OBJECT_ARRAY || array->size > WIRE_MAX_LABELS) {
-		fail(reader, "labels", "is not an array of at most %d strings", WIRE_MAX_LABELS);
+		reader_fail(reader, "labels", "is not an array of at most %d strings", WIRE_MAX_LABELS);
 		return;
 	}
 	for (uint32_t i = 0; i < array->size; i++) {
 		const msgpack_object *label = &array->ptr[i];
 
 		if (label->type != MSGPACK_OBJECT_STR ||
-		    !wire_name_is_valid(string_of(label).data, label->via.str.size, true)) {
-			fail(reader, "labels",
-			     "number %u is not a string of at most %d bytes of UTF-8 without control characters", i,
-			     WIRE_MAX_NAME);
+		    !wire_name_is_valid(object_string(label).data, label->via.str.size, true)) {
+			reader_fail(reader, "labels",
+			            "number %u is not a string of at most %d bytes of UTF-8 without control characters",
+			            i, WIRE_MAX_NAME);
 			return;
 		}
-		decoder->labels[i] = string_of(label);
+		decoder->labels[i] = object_string(label);
 	}
 	open->labels = decoder->labels;
 	open->label_count = array->size;
@@ -266,42 +267,42 @@ read_labels(struct reader *reader, wire_decoder *decoder, struct wire_open *open
 
 /* [type, bin] under `key`; the size is checked against rows, and strings one by one. */
 static void
-read_column(struct reader *reader, const char *key, const msgpack_object *object, uint32_t rows, enum wire_type *type,
-            struct wire_bytes *data)
+decode_column(struct reader *reader, const char *key, const msgpack_object *object, uint32_t rows, enum wire_type *type,
+              struct wire_bytes *data)
 {
 	const msgpack_object *pair = object->via.array.ptr;
 	unsigned index;
 
 	if (object->type != MSGPACK_OBJECT_ARRAY || object->via.array.size != 2 || pair[0].type != MSGPACK_OBJECT_STR ||
 	    pair[1].type != MSGPACK_OBJECT_BIN) {
-		fail(reader, key, "is not [type, bin]");
+		reader_fail(reader, key, "is not [type, bin]");
 		return;
 	}
-	index = wire_find_word(wire_type_names, WIRE_F4, WIRE_STR, string_of(&pair[0]));
+	index = wire_find_word(wire_type_names, WIRE_F4, WIRE_STR, object_string(&pair[0]));
 	*type = (enum wire_type)index;
-	*data = bytes_at(pair[1].via.bin.ptr, pair[1].via.bin.size);
+	*data = object_bytes(pair[1].via.bin.ptr, pair[1].via.bin.size);
 	if (index > WIRE_STR)
-		fail(reader, key, "has an unknown type");
+		reader_fail(reader, key, "has an unknown type");
 	else if (*type == WIRE_STR)
 		reader->status = wire_check_strings(*data, rows, reader->error);
 	else if (!wire_size_is_right(*type, rows, data->size))
-		fail(reader, key, "has %zu bytes, which is not %u rows of %s", data->size, rows,
-		     wire_type_names[*type]);
+		reader_fail(reader, key, "has %zu bytes, which is not %u rows of %s", data->size, rows,
+		            wire_type_names[*type]);
 }
 
 static void
-read_columns(struct reader *reader, struct wire_batch *batch)
+decode_columns(struct reader *reader, struct wire_batch *batch)
 {
-	const msgpack_object *object = find(reader, "columns", WIRE_REQUIRED);
+	const msgpack_object *object = reader_find(reader, "columns", WIRE_REQUIRED);
 	bool gold_prob = false, correct = false;
 
 	if (!object)
 		return;
 	if (object->type != MSGPACK_OBJECT_MAP) {
-		fail(reader, "columns", "is not a map");
+		reader_fail(reader, "columns", "is not a map");
 		return;
 	}
-	if (check_keys(&object->via.map, WIRE_MAX_COLUMNS, "batch frame: \"columns\"", reader->error) < 0) {
+	if (decode_check_keys(&object->via.map, WIRE_MAX_COLUMNS, "batch frame: \"columns\"", reader->error) < 0) {
 		reader->status = PORTOLAN_E_INVALID;
 		return;
 	}
@@ -309,40 +310,40 @@ read_columns(struct reader *reader, struct wire_batch *batch)
 		struct wire_column *column = &batch->columns[i];
 		char key[WIRE_MAX_COLUMN_NAME + 1] = "";
 
-		column->name = string_of(&object->via.map.ptr[i].key);
+		column->name = object_string(&object->via.map.ptr[i].key);
 		if (!wire_column_name_is_valid(column->name.data, column->name.size)) {
-			fail(reader, "columns", "has a name that is not 1–%d of a–z, 0–9 and _ (number %u)",
-			     WIRE_MAX_COLUMN_NAME, i + 1);
+			reader_fail(reader, "columns", "has a name that is not 1–%d of a–z, 0–9 and _ (number %u)",
+			            WIRE_MAX_COLUMN_NAME, i + 1);
 			return;
 		}
 		memcpy(key, column->name.data, column->name.size);
-		read_column(reader, key, &object->via.map.ptr[i].val, batch->rows, &column->type, &column->data);
+		decode_column(reader, key, &object->via.map.ptr[i].val, batch->rows, &column->type, &column->data);
 		if (reader->status == 0 && column->type != wire_column_type(column->name))
-			fail(reader, key, "must be %s", wire_type_names[wire_column_type(column->name)]);
+			reader_fail(reader, key, "must be %s", wire_type_names[wire_column_type(column->name)]);
 		gold_prob |= strcmp(key, "gold_prob") == 0;
 		correct |= strcmp(key, "correct") == 0;
 	}
 	batch->column_count = object->via.map.size;
 	if (!gold_prob || !correct)
-		fail(reader, "columns", "must hold gold_prob and correct");
+		reader_fail(reader, "columns", "must hold gold_prob and correct");
 }
 
 static void
-read_rows(struct reader *reader, struct wire_batch *batch)
+decode_rows(struct reader *reader, struct wire_batch *batch)
 {
-	const msgpack_object *ids = find(reader, "ids", WIRE_REQUIRED);
+	const msgpack_object *ids = reader_find(reader, "ids", WIRE_REQUIRED);
 
 	if (reader->status < 0)
 		return;
-	read_column(reader, "ids", ids, batch->rows, &batch->id_type, &batch->ids);
+	decode_column(reader, "ids", ids, batch->rows, &batch->id_type, &batch->ids);
 	if (reader->status == 0 && batch->id_type != WIRE_U4 && batch->id_type != WIRE_U8 && batch->id_type != WIRE_STR)
-		fail(reader, "ids", "must be u4, u8 or str");
+		reader_fail(reader, "ids", "must be u4, u8 or str");
 	if (reader->status == 0)
-		read_columns(reader, batch);
+		decode_columns(reader, batch);
 }
 
 static int
-wrong_version(uint64_t version, struct portolan_error *error)
+decode_wrong_version(uint64_t version, struct portolan_error *error)
 {
 	return error_set(error, PORTOLAN_E_INVALID,
 	                 "frame is of wire version %llu; this side speaks version %d: use the same release on both",
@@ -356,28 +357,28 @@ decode_map(wire_decoder *decoder, const msgpack_object_map *map, struct wire_fra
 	struct reader reader = {.map = map, .kind = "a", .error = error};
 	struct head head = {.version = WIRE_VERSION};
 
-	if (check_keys(map, WIRE_MAX_KEYS, "frame", error) < 0)
+	if (decode_check_keys(map, WIRE_MAX_KEYS, "frame", error) < 0)
 		return PORTOLAN_E_INVALID;
 	/* The version decides what all other keys mean, so it is checked first. */
-	read_field(&reader, &head_fields[VERSION], &head);
+	decode_field(&reader, &head_fields[VERSION], &head);
 	if (head.version != WIRE_VERSION) {
 		*code = WIRE_E_VERSION;
-		return wrong_version(head.version, error);
+		return decode_wrong_version(head.version, error);
 	}
-	read_field(&reader, &head_fields[KIND], &head);
+	decode_field(&reader, &head_fields[KIND], &head);
 	if (reader.status < 0)
 		return reader.status;
 	reader.kind = wire_kind_names[head.kind];
-	read_field(&reader, &head_fields[SESSION], &head);
+	decode_field(&reader, &head_fields[SESSION], &head);
 	if (reader.status < 0)
 		return reader.status;
 	frame->kind = head.kind;
 	memcpy(frame->session, head.session, WIRE_SESSION_SIZE);
-	read_fields(&reader, frame->kind, frame);
+	decode_fields(&reader, frame->kind, frame);
 	if (frame->kind == WIRE_BATCH)
-		read_rows(&reader, &frame->batch);
+		decode_rows(&reader, &frame->batch);
 	else if (frame->kind == WIRE_OPEN)
-		read_labels(&reader, decoder, &frame->open);
+		decode_labels(&reader, decoder, &frame->open);
 	return reader.status;
 }
 
@@ -395,7 +396,7 @@ wire_decode(wire_decoder *decoder, const void *data, size_t size, struct wire_fr
 
 	if (version != WIRE_VERSION) {
 		why = WIRE_E_VERSION;
-		status = wrong_version(version, error);
+		status = decode_wrong_version(version, error);
 	} else {
 		status = wire_scan(data, size, &ignored, error);
 	}

@@ -31,7 +31,7 @@ struct output {
 
 /* `bytes` may be NULL if their number is 0. */
 static int
-write_bytes(void *context, const char *bytes, size_t count)
+output_write(void *context, const char *bytes, size_t count)
 {
 	struct output *output = context;
 
@@ -42,20 +42,20 @@ write_bytes(void *context, const char *bytes, size_t count)
 }
 
 static void
-put_text(msgpack_packer *packer, struct wire_bytes text)
+encode_text(msgpack_packer *packer, struct wire_bytes text)
 {
 	msgpack_pack_str(packer, text.size);
 	msgpack_pack_str_body(packer, text.data, text.size);
 }
 
 static void
-put_word(msgpack_packer *packer, const char *word)
+encode_word(msgpack_packer *packer, const char *word)
 {
-	put_text(packer, (struct wire_bytes){(const uint8_t *)word, strlen(word)});
+	encode_text(packer, (struct wire_bytes){(const uint8_t *)word, strlen(word)});
 }
 
 static void
-put_binary(msgpack_packer *packer, const void *data, size_t size)
+encode_binary(msgpack_packer *packer, const void *data, size_t size)
 {
 	msgpack_pack_bin(packer, size);
 	msgpack_pack_bin_body(packer, data, size);
@@ -63,7 +63,7 @@ put_binary(msgpack_packer *packer, const void *data, size_t size)
 
 /* The value of an unsigned integer, an enum or a bool. */
 static uint64_t
-number_at(const void *value, size_t size)
+field_number(const void *value, size_t size)
 {
 	return size == sizeof(uint64_t)   ? *(const uint64_t *)value
 	       : size == sizeof(uint32_t) ? *(const uint32_t *)value
@@ -71,7 +71,7 @@ number_at(const void *value, size_t size)
 }
 
 static bool
-is_written(const struct wire_field *field, const void *value)
+field_is_written(const struct wire_field *field, const void *value)
 {
 	if (field->need != WIRE_OPTIONAL)
 		return true;
@@ -85,31 +85,32 @@ is_written(const struct wire_field *field, const void *value)
 	case WIRE_COUNTS:
 		return ((const struct wire_counts *)value)->told;
 	default:
-		return number_at(value, field->size) > 0;
+		return field_number(value, field->size) > 0;
 	}
 }
 
 static size_t
-count_fields(enum wire_kind kind, const void *base)
+encode_count_fields(enum wire_kind kind, const void *base)
 {
 	size_t count = 0;
 
 	for (const struct wire_field *field = wire_fields; field->key; field++)
-		count += field->kind == kind && is_written(field, (const char *)base + field->offset);
+		count += field->kind == kind && field_is_written(field, (const char *)base + field->offset);
 	return count;
 }
 
-static void put_fields(msgpack_packer *packer, enum wire_kind kind, const void *base);
+static void encode_fields(msgpack_packer *packer, enum wire_kind kind, const void *base);
 
 static void
-put_value(msgpack_packer *packer, const struct wire_field *field, const void *value)
+encode_value(msgpack_packer *packer, const struct wire_field *field, const void *value)
 {
 	const struct wire_bytes *text = value;
 
 	switch (field->type) {
 	case WIRE_NUMBER:
-		assert(number_at(value, field->size) >= field->least && number_at(value, field->size) <= field->most);
-		msgpack_pack_uint64(packer, number_at(value, field->size));
+		assert(field_number(value, field->size) >= field->least &&
+		       field_number(value, field->size) <= field->most);
+		msgpack_pack_uint64(packer, field_number(value, field->size));
 		break;
 	case WIRE_FLAG:
 		msgpack_pack_true(packer); /* false is not written */
@@ -119,104 +120,105 @@ put_value(msgpack_packer *packer, const struct wire_field *field, const void *va
 	case WIRE_REMARK:
 		assert(text->size >= field->least && text->size <= field->most);
 		assert(field->least == 0 || wire_text_is_valid(text->data, text->size, false));
-		put_text(packer, *text);
+		encode_text(packer, *text);
 		break;
 	case WIRE_WORD:
 	case WIRE_CODE:
-		put_word(packer, field->words[number_at(value, field->size)]);
+		encode_word(packer, field->words[field_number(value, field->size)]);
 		break;
 	case WIRE_ID:
-		put_binary(packer, *(const uint8_t *const *)value, WIRE_SESSION_SIZE);
+		encode_binary(packer, *(const uint8_t *const *)value, WIRE_SESSION_SIZE);
 		break;
 	case WIRE_COUNTS:
-		msgpack_pack_map(packer, count_fields(WIRE_IN_COUNTS, value));
-		put_fields(packer, WIRE_IN_COUNTS, value);
+		msgpack_pack_map(packer, encode_count_fields(WIRE_IN_COUNTS, value));
+		encode_fields(packer, WIRE_IN_COUNTS, value);
 		break;
 	}
 }
 
 static void
-put_fields(msgpack_packer *packer, enum wire_kind kind, const void *base)
+encode_fields(msgpack_packer *packer, enum wire_kind kind, const void *base)
 {
 	for (const struct wire_field *field = wire_fields; field->key; field++) {
 		const void *value = (const char *)base + field->offset;
 
-		if (field->kind != kind || !is_written(field, value))
+		if (field->kind != kind || !field_is_written(field, value))
 			continue;
-		put_word(packer, field->key);
-		put_value(packer, field, value);
+		encode_word(packer, field->key);
+		encode_value(packer, field, value);
 	}
 }
 
 static void
-put_labels(msgpack_packer *packer, const struct wire_open *open)
+encode_labels(msgpack_packer *packer, const struct wire_open *open)
 {
-	put_word(packer, "labels");
+	encode_word(packer, "labels");
 	msgpack_pack_array(packer, open->label_count);
 	for (size_t i = 0; i < open->label_count; i++)
-		put_text(packer, open->labels[i]);
+		encode_text(packer, open->labels[i]);
 }
 
 static void
-put_column(msgpack_packer *packer, enum wire_type type, struct wire_bytes data)
+encode_column(msgpack_packer *packer, enum wire_type type, struct wire_bytes data)
 {
 	msgpack_pack_array(packer, 2);
-	put_word(packer, wire_type_names[type]);
-	put_binary(packer, data.data, data.size);
+	encode_word(packer, wire_type_names[type]);
+	encode_binary(packer, data.data, data.size);
 }
 
 static void
-put_rows(msgpack_packer *packer, const struct wire_batch *batch)
+encode_rows(msgpack_packer *packer, const struct wire_batch *batch)
 {
 	assert(batch->column_count <= WIRE_MAX_COLUMNS);
-	put_word(packer, "ids");
-	put_column(packer, batch->id_type, batch->ids);
-	put_word(packer, "columns");
+	encode_word(packer, "ids");
+	encode_column(packer, batch->id_type, batch->ids);
+	encode_word(packer, "columns");
 	msgpack_pack_map(packer, batch->column_count);
 	for (size_t i = 0; i < batch->column_count; i++) {
 		const struct wire_column *column = &batch->columns[i];
 
 		assert(column->type == wire_column_type(column->name));
 		assert(wire_size_is_right(column->type, batch->rows, column->data.size));
-		put_text(packer, column->name);
-		put_column(packer, column->type, column->data);
+		encode_text(packer, column->name);
+		encode_column(packer, column->type, column->data);
 	}
 }
 
 static void
-put_frame(msgpack_packer *packer, const struct wire_frame *frame)
+encode_frame(msgpack_packer *packer, const struct wire_frame *frame)
 {
 	bool has_labels = frame->kind == WIRE_OPEN && frame->open.label_count > 0;
 
-	msgpack_pack_map(packer, 3 + count_fields(frame->kind, frame) + (frame->kind == WIRE_BATCH ? 2 : has_labels));
-	put_word(packer, "v");
+	msgpack_pack_map(packer,
+	                 3 + encode_count_fields(frame->kind, frame) + (frame->kind == WIRE_BATCH ? 2 : has_labels));
+	encode_word(packer, "v");
 	msgpack_pack_uint64(packer, WIRE_VERSION);
-	put_word(packer, "t");
-	put_word(packer, wire_kind_names[frame->kind]);
-	put_word(packer, "s");
-	put_binary(packer, frame->session, WIRE_SESSION_SIZE);
-	put_fields(packer, frame->kind, frame);
+	encode_word(packer, "t");
+	encode_word(packer, wire_kind_names[frame->kind]);
+	encode_word(packer, "s");
+	encode_binary(packer, frame->session, WIRE_SESSION_SIZE);
+	encode_fields(packer, frame->kind, frame);
 	if (frame->kind == WIRE_BATCH)
-		put_rows(packer, &frame->batch);
+		encode_rows(packer, &frame->batch);
 	else if (has_labels)
-		put_labels(packer, &frame->open);
+		encode_labels(packer, &frame->open);
 }
 
 static size_t
-pack(const struct wire_frame *frame, uint8_t *data)
+encode_to(const struct wire_frame *frame, uint8_t *data)
 {
 	struct output output = {.data = data};
 	msgpack_packer packer;
 
-	msgpack_packer_init(&packer, &output, write_bytes);
-	put_frame(&packer, frame);
+	msgpack_packer_init(&packer, &output, output_write);
+	encode_frame(&packer, frame);
 	return output.size;
 }
 
 int
 wire_measure(const struct wire_frame *frame, size_t *size, struct portolan_error *error)
 {
-	size_t bytes = pack(frame, NULL);
+	size_t bytes = encode_to(frame, NULL);
 
 	if (bytes > WIRE_MAX_FRAME)
 		return error_set(error, PORTOLAN_E_INVALID, "frame has %zu bytes; the limit is %u", bytes,
@@ -228,7 +230,7 @@ wire_measure(const struct wire_frame *frame, size_t *size, struct portolan_error
 void
 wire_write(const struct wire_frame *frame, uint8_t *data)
 {
-	(void)pack(frame, data);
+	(void)encode_to(frame, data);
 }
 
 int
