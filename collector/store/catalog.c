@@ -25,6 +25,15 @@ store_key_log(uint32_t run, uint32_t epoch, uint64_t position)
 }
 
 struct store_key
+store_key_session_id(const uint8_t id[16], uint32_t run)
+{
+	struct store_key key = store_key_bytes(id, 16);
+
+	store_key_add_u32(&key, run);
+	return key;
+}
+
+struct store_key
 store_key_chunk(uint32_t run, uint32_t epoch, uint32_t chunk)
 {
 	struct store_key key = store_key_u32_u32(run, epoch);
@@ -237,7 +246,7 @@ store_catalog_user_columns(const struct view *view, uint32_t run, uint32_t *coun
 	*count = 0;
 	*names = NULL;
 	if (rc)
-		return rc == VIEW_ABSENT ? 0 : rc;
+		return store_view_or_absent(rc);
 	if (size >= sizeof(record))
 		memcpy(&record, body, sizeof(record));
 	name = body + sizeof(record);

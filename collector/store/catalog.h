@@ -12,6 +12,7 @@
 
 struct store_key store_key_run(uint32_t run, uint8_t part);
 struct store_key store_key_log(uint32_t run, uint32_t epoch, uint64_t position);
+struct store_key store_key_session_id(const uint8_t id[16], uint32_t run);
 struct store_key store_key_chunk(uint32_t run, uint32_t epoch, uint32_t chunk);
 struct store_key store_key_column(uint32_t run, uint32_t epoch, uint32_t chunk, uint8_t column);
 

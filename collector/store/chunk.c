@@ -181,7 +181,7 @@ load_column(const struct view *view, const struct chunk_place *place, unsigned c
 	int rc = get(view, place, (uint8_t)column, RECORD_COLUMN, &body, &size, error);
 
 	if (rc)
-		return rc == VIEW_ABSENT ? 0 : rc;
+		return store_view_or_absent(rc);
 	if (size < sizeof(head))
 		return damaged(view, place, column, error);
 	memcpy(&head, body, sizeof(head));
@@ -235,7 +235,7 @@ store_chunk_load(const struct view *view, const struct chunk_place *place, uint6
 
 	rc = get(view, place, STORE_PRESENCE | STORE_GOLD_PROB, RECORD_PRESENCE, &body, &size, error);
 	if (rc)
-		return rc == VIEW_ABSENT ? 0 : rc;
+		return store_view_or_absent(rc);
 	if (!expand_presence(body, size, place->rows, &observed, chunk->present[STORE_GOLD_PROB]))
 		return damaged(view, place, STORE_PRESENCE | STORE_GOLD_PROB, error);
 	chunk->rows = observed.rows;
@@ -259,7 +259,7 @@ store_chunk_merged(const struct view *view, const struct chunk_place *place, uin
 
 	*merged = 0;
 	if (rc)
-		return rc == VIEW_ABSENT ? 0 : rc;
+		return store_view_or_absent(rc);
 	if (size < sizeof(head))
 		return damaged(view, place, STORE_PRESENCE | STORE_GOLD_PROB, error);
 	memcpy(&head, body, sizeof(head));

@@ -35,15 +35,14 @@ is_spent(const struct budget *budget)
 static int
 remove_session_id(struct store_writer *writer, const struct view_walk *session, struct portolan_error *error)
 {
-	struct store_key id = {.size = 0};
+	struct store_key id;
 	const uint8_t *body;
 	size_t size;
 
 	if (!store_record_open(session->value.mv_data, session->value.mv_size, RECORD_SESSION, &body, &size) ||
 	    size < 16)
 		return 0;
-	store_key_add_bytes(&id, body, 16);
-	store_key_add_bytes(&id, session->key.mv_data, 4);
+	id = store_key_session_id(body, store_key_read_u32(session->key.mv_data));
 	return store_writer_delete(writer, DB_SESSION_IDS, &id, error);
 }
 
@@ -53,7 +52,7 @@ static int
 remove_range(struct store_writer *writer, enum store_db db, const struct store_key *from, size_t prefix,
              const struct store_key *to, struct budget *budget, struct portolan_error *error)
 {
-	struct view_walk walk;
+	CLEANUP(store_walk_close) struct view_walk walk = {0};
 	int rc = store_walk_open(&walk, &writer->view, db, from, prefix, error);
 
 	while (!rc && !is_spent(budget) && (rc = store_walk_next(&walk, error)) == 0) {
@@ -63,11 +62,9 @@ remove_range(struct store_writer *writer, enum store_db db, const struct store_k
 		budget->bytes += walk.key.mv_size + walk.value.mv_size;
 		if (db == DB_SESSIONS)
 			rc = remove_session_id(writer, &walk, error);
-		if (!rc)
-			rc = store_walk_delete(&walk, error);
+		rc = rc ?: store_walk_delete(&walk, error);
 	}
-	store_walk_close(&walk);
-	return rc == VIEW_ABSENT ? 0 : rc;
+	return store_view_or_absent(rc);
 }
 
 /* The part of the run that says that it is removed is deleted last. */
@@ -111,9 +108,9 @@ remove_item(struct store_writer *writer, const struct view_walk *item, struct bu
 int
 store_writer_collect(struct store_writer *writer, bool *more, struct portolan_error *error)
 {
-	struct store_key all = {.size = 0};
+	const struct store_key all = {.size = 0};
+	CLEANUP(store_walk_close) struct view_walk walk = {0};
 	struct budget budget = {0};
-	struct view_walk walk;
 	int rc = store_writer_begin(writer, error), dead;
 
 	if (rc)
@@ -125,7 +122,6 @@ store_writer_collect(struct store_writer *writer, bool *more, struct portolan_er
 		if (!rc && !is_spent(&budget))
 			rc = store_walk_delete(&walk, error);
 	}
-	store_walk_close(&walk);
 	if (rc < 0)
 		return rc;
 	*more = rc == 0;

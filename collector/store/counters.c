@@ -27,7 +27,7 @@ store_counters_read(const struct view *view, const struct store_key *key, enum r
 	memset(numbers, 0, COUNTERS_MOST * sizeof(*numbers));
 	*count = 0;
 	if (rc)
-		return rc == VIEW_ABSENT ? 0 : rc;
+		return store_view_or_absent(rc);
 	if (size % 8 != 0 || size / 8 > COUNTERS_MOST)
 		return store_view_corrupt(view, DB_RUN, key->data, key->size, error);
 	memcpy(numbers, body, size);
@@ -44,7 +44,7 @@ store_process_read(const struct view *view, uint32_t run, uint32_t session, stru
 
 	if (rc == VIEW_ABSENT)
 		*record = (struct process_record){0};
-	return rc == VIEW_ABSENT ? 0 : rc;
+	return store_view_or_absent(rc);
 }
 
 int

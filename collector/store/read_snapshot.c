@@ -76,7 +76,7 @@ find_occupied(struct store_snapshot *snapshot, struct portolan_error *error)
 			break;
 		bit_set(words, chunk);
 	}
-	rc = rc == VIEW_ABSENT ? 0 : rc;
+	rc = store_view_or_absent(rc);
 	for (size_t i = 0; i < snapshot->overlay.part_count && !rc; i++) {
 		const struct overlay_part *part = &snapshot->overlay.parts[i];
 

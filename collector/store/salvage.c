@@ -194,12 +194,10 @@ int
 store_salvage_prepare(struct store_salvage *salvage, struct store_writer *writer, struct portolan_error *error)
 {
 	struct schema_record schema = {.version = STORE_SCHEMA_VERSION, .chunk = STORE_CHUNK};
-	struct store_key of_schema = {.size = 0}, of_next = {.size = 0};
+	const struct store_key of_schema = store_key_bytes("schema", 6), of_next = store_key_bytes("next-run", 8);
 	uint32_t next = 1 + (salvage->found_count ? salvage->found[salvage->found_count - 1].run.number : 0);
 	int rc = store_writer_begin(writer, error);
 
-	store_key_add_bytes(&of_schema, "schema", 6);
-	store_key_add_bytes(&of_next, "next-run", 8);
 	memcpy(schema.id, salvage->has_id ? salvage->id : store_writer_id(writer), sizeof(schema.id));
 	if (!rc)
 		rc = store_writer_put(writer, DB_META, &of_schema, RECORD_SCHEMA, &schema, sizeof(schema), error);
@@ -217,7 +215,7 @@ take_record(void *context, enum store_db db, const uint8_t *key, size_t key_size
 	const MDB_val k = {.mv_data = (void *)key, .mv_size = key_size},
 	              v = {.mv_data = (void *)value, .mv_size = size};
 	struct salvage_copy *copy = context;
-	struct store_key at = {.size = 0};
+	const struct store_key at = store_key_bytes(key, key_size);
 	uint8_t *record;
 	int rc;
 
@@ -240,7 +238,6 @@ take_record(void *context, enum store_db db, const uint8_t *key, size_t key_size
 		if (!rc && store_key_read_u64(key + 8) < epoch.log_begin)
 			return 0;
 	}
-	store_key_add_bytes(&at, key, key_size);
 	rc = store_writer_reserve(copy->writer, db, &at, size, &record, error);
 	if (!rc)
 		memcpy(record, value, size);
@@ -323,7 +320,7 @@ int
 store_salvage_name(struct store_writer *writer, const char *name, const struct store_salvage_report *report,
                    struct portolan_error *error)
 {
-	struct store_key key = {.size = 0};
+	const struct store_key key = store_key_bytes(name, strlen(name));
 	struct run_state_record state;
 	uint32_t other;
 	int rc = store_writer_begin(writer, error)
@@ -331,7 +328,6 @@ store_salvage_name(struct store_writer *writer, const char *name, const struct s
 
 	if (rc != VIEW_ABSENT)
 		return rc ?: error_set(error, STORE_E_EXISTS, "another run has the name '%s'", name);
-	store_key_add_bytes(&key, name, strlen(name));
 	rc = store_catalog_state(&writer->view, report->made, &state, error);
 	state.state = report->state;
 	if (!rc)

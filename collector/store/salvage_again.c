@@ -9,6 +9,7 @@
 #include "salvage_parts.h"
 
 #include "chunk.h"
+#include "counters.h"
 
 #include <portolan/error.h>
 
@@ -70,16 +71,15 @@ make_sessions(struct salvage_again *again, struct portolan_error *error)
 	int rc = 0;
 
 	for (uint32_t i = 0; i < copy->state.sessions && !rc; i++) {
-		struct store_key key = store_key_u32_u32(copy->run, i);
 		struct store_session_request request = {.rank = 0};
 		struct session_record session;
 		uint32_t number;
 
-		rc = store_view_read(&copy->writer->view, DB_SESSIONS, &key, RECORD_SESSION, &session, sizeof(session),
-		                     error);
+		rc = store_catalog_session(&copy->writer->view, copy->run, i, &session, error);
+		if (rc)
+			return rc;
 		memcpy(request.id, session.id, sizeof(request.id));
-		if (!rc)
-			rc = store_writer_session(copy->writer, again->run, &request, &number, error);
+		rc = store_writer_session(copy->writer, again->run, &request, &number, error);
 	}
 	return rc;
 }
@@ -264,14 +264,11 @@ keep_sessions(const struct salvage_again *again, struct portolan_error *error)
 	int rc = 0;
 
 	for (uint32_t i = 0; i < copy->state.sessions && !rc; i++) {
-		struct store_key key = store_key_u32_u32(copy->run, i), client = store_key_run(copy->run, RUN_CLIENT);
 		struct session_record session;
 
-		store_key_add_u32(&client, i);
-		rc = store_view_read(&copy->writer->view, DB_SESSIONS, &key, RECORD_SESSION, &session, sizeof(session),
-		                     error)
+		rc = store_catalog_session(&copy->writer->view, copy->run, i, &session, error)
 		     ?: store_writer_put_session(copy->writer, again->run, i, &session, error)
-		     ?: keep_part(again, client, RECORD_CLIENT, error);
+		     ?: keep_part(again, store_key_session(copy->run, RUN_CLIENT, i), RECORD_CLIENT, error);
 	}
 	return rc;
 }

@@ -14,10 +14,8 @@ salvage_put_session_id(const struct salvage_copy *copy, const uint8_t *key, cons
                        struct portolan_error *error)
 {
 	const uint32_t number = store_key_read_u32(key + 4);
-	struct store_key id = {.size = 0};
+	const struct store_key id = store_key_session_id(session, copy->run);
 
-	store_key_add_bytes(&id, session, 16);
-	store_key_add_u32(&id, copy->run);
 	return store_writer_put(copy->writer, DB_SESSION_IDS, &id, RECORD_SESSION_NUMBER, &number, sizeof(number),
 	                        error);
 }
@@ -26,15 +24,14 @@ salvage_put_session_id(const struct salvage_copy *copy, const uint8_t *key, cons
 static int
 mend_sessions(struct salvage_copy *copy, struct portolan_error *error)
 {
-	struct store_key from = store_key_u32(copy->run);
-	struct view_walk walk;
-	uint32_t expected = 0;
+	const struct store_key from = store_key_u32(copy->run);
+	CLEANUP(store_walk_close) struct view_walk walk = {0};
 	int rc = store_walk_open(&walk, &copy->writer->view, DB_SESSIONS, &from, 4, error);
 
-	for (; !rc && !copy->has_state && (rc = store_walk_next(&walk, error)) == 0;)
+	while (!rc && !copy->has_state && (rc = store_walk_next(&walk, error)) == 0)
 		copy->state.sessions = store_key_read_u32((const uint8_t *)walk.key.mv_data + 4) + 1;
-	store_walk_close(&walk);
-	for (rc = rc < 0 ? rc : 0; expected < copy->state.sessions && !rc; expected++) {
+	rc = store_view_or_absent(rc);
+	for (uint32_t expected = 0; expected < copy->state.sessions && !rc; expected++) {
 		struct store_key key = store_key_u32_u32(copy->run, expected);
 		struct session_record session = {.rank = expected};
 
@@ -51,44 +48,49 @@ mend_sessions(struct salvage_copy *copy, struct portolan_error *error)
 	return rc;
 }
 
+/* One more than the highest index that a record names, of those that tell it; 0: it names none. */
+static uint64_t
+mend_end_of(struct salvage_copy *copy, enum store_db db, const struct view_walk *walk)
+{
+	const uint8_t *key = walk->key.mv_data, *body = (uint8_t *)walk->value.mv_data + RECORD_HEADER;
+	struct ids_segment segment;
+	struct batch batch;
+	uint64_t end = 0;
+
+	if (db == DB_IDS && store_ids_open(body, walk->value.mv_size - RECORD_HEADER, &segment)) {
+		copy->state.id_kind = (uint32_t)segment.kind;
+		return (uint64_t)store_key_read_u32(key + 4) + segment.count;
+	}
+	if (db == DB_COLUMNS && walk->key.mv_size == 13)
+		return (uint64_t)store_key_read_u32(key + 8) * STORE_CHUNK + load_u32(body);
+	if (db == DB_LOG &&
+	    store_batch_open(walk->value.mv_data, walk->value.mv_size, STORE_MAX_EXAMPLES, UINT32_MAX, &batch))
+		for (uint32_t row = 0; row < batch.rows; row++)
+			end = store_batch_index(&batch, row) >= end ? store_batch_index(&batch, row) + 1ull : end;
+	return end;
+}
+
 /* The number of examples, from the records that name them. */
 static int
 count_rows(struct salvage_copy *copy, struct portolan_error *error)
 {
 	static const enum store_db of_rows[] = {DB_IDS, DB_COLUMNS, DB_LOG};
-	struct store_key from = store_key_u32(copy->run);
-	uint64_t rows = 0;
-	int rc = 0;
+	const struct store_key from = store_key_u32(copy->run);
+	uint64_t rows = 0, end;
 
-	for (size_t i = 0; i < 3 && rc >= 0 && !copy->state.id_kind; i++) {
-		struct view_walk walk;
+	for (size_t i = 0; i < 3 && !copy->state.id_kind; i++) {
+		CLEANUP(store_walk_close) struct view_walk walk = {0};
+		int rc = store_walk_open(&walk, &copy->writer->view, of_rows[i], &from, 4, error);
 
-		rc = store_walk_open(&walk, &copy->writer->view, of_rows[i], &from, 4, error);
 		while (!rc && (rc = store_walk_next(&walk, error)) == 0) {
-			const uint8_t *key = walk.key.mv_data, *body = (uint8_t *)walk.value.mv_data + RECORD_HEADER;
-			struct ids_segment segment;
-			struct batch batch;
-			uint64_t end = 0;
-
-			if (of_rows[i] == DB_IDS &&
-			    store_ids_open(body, walk.value.mv_size - RECORD_HEADER, &segment)) {
-				copy->state.id_kind = (uint32_t)segment.kind;
-				end = (uint64_t)store_key_read_u32(key + 4) + segment.count;
-			} else if (of_rows[i] == DB_COLUMNS && walk.key.mv_size == 13) {
-				end = (uint64_t)store_key_read_u32(key + 8) * STORE_CHUNK + load_u32(body);
-			} else if (of_rows[i] == DB_LOG && store_batch_open(walk.value.mv_data, walk.value.mv_size,
-			                                                    STORE_MAX_EXAMPLES, UINT32_MAX, &batch)) {
-				for (uint32_t row = 0; row < batch.rows; row++)
-					end = store_batch_index(&batch, row) + 1ull > end
-					              ? store_batch_index(&batch, row) + 1ull
-					              : end;
-			}
+			end = mend_end_of(copy, of_rows[i], &walk);
 			rows = end > rows ? end : rows;
 		}
-		store_walk_close(&walk);
+		if (rc < 0)
+			return rc;
 	}
 	copy->state.rows = rows < STORE_MAX_EXAMPLES ? rows : STORE_MAX_EXAMPLES;
-	return rc < 0 ? rc : 0;
+	return 0;
 }
 
 /* Is a part of the run there? */
@@ -130,33 +132,34 @@ static int
 find_epoch(const struct salvage_copy *copy, uint32_t from, uint32_t *epoch, struct portolan_error *error)
 {
 	static const enum store_db of_epochs[] = {DB_EPOCHS, DB_LOG, DB_COLUMNS};
-	struct store_key start = store_key_u32_u32(copy->run, from);
-	int rc = 0;
+	const struct store_key start = store_key_u32_u32(copy->run, from);
 
 	*epoch = STORE_EPOCH_RUN;
-	for (size_t i = 0; i < 3 && rc >= 0; i++) {
-		struct view_walk walk;
+	for (size_t i = 0; i < 3; i++) {
+		CLEANUP(store_walk_close) struct view_walk walk = {0};
+		int rc = store_walk_open(&walk, &copy->writer->view, of_epochs[i], &start, 4, error)
+		                 ?: store_walk_next(&walk, error);
 
-		rc = store_walk_open(&walk, &copy->writer->view, of_epochs[i], &start, 4, error);
-		rc = rc ?: store_walk_next(&walk, error);
+		if (rc < 0)
+			return rc;
 		if (!rc && walk.key.mv_size >= 8) {
 			const uint32_t found = store_key_read_u32((const uint8_t *)walk.key.mv_data + 4);
 
 			*epoch = found < *epoch ? found : *epoch;
 		}
-		store_walk_close(&walk);
 	}
-	return rc < 0 ? rc : *epoch == STORE_EPOCH_RUN ? VIEW_ABSENT : 0;
+	return *epoch == STORE_EPOCH_RUN ? VIEW_ABSENT : 0;
 }
 
 /* Reads the log of an epoch: removes entries that do not fit the run, and notes whether some are missing. */
 static int
-mend_log(struct salvage_copy *copy, struct salvage_epoch *epoch, struct portolan_error *error)
+mend_log(struct salvage_copy *copy, struct catalog_epoch *epoch, struct salvage_epoch *notes,
+         struct portolan_error *error)
 {
-	struct store_key from = store_key_u32_u32(copy->run, epoch->stored.epoch);
-	struct epoch_record *record = &epoch->stored.record;
-	uint64_t next = record->log_begin;
-	struct view_walk walk;
+	const struct store_key from = store_key_u32_u32(copy->run, epoch->epoch);
+	CLEANUP(store_walk_close) struct view_walk walk = {0};
+	struct epoch_record *record = &epoch->record;
+	uint64_t next = record->log_begin, rows = 0;
 	int rc = store_walk_open(&walk, &copy->writer->view, DB_LOG, &from, 8, error);
 
 	while (!rc && (rc = store_walk_next(&walk, error)) == 0) {
@@ -168,56 +171,48 @@ mend_log(struct salvage_copy *copy, struct salvage_epoch *epoch, struct portolan
 			rc = store_walk_delete(&walk, error);
 			continue;
 		}
-		epoch->gap |= store_key_read_u64((uint8_t *)walk.key.mv_data + 8) != next && epoch->known;
+		notes->gap |= store_key_read_u64((uint8_t *)walk.key.mv_data + 8) != next && notes->known;
 		next = store_key_read_u64((uint8_t *)walk.key.mv_data + 8) + 1;
-		epoch->log_rows += batch.rows;
+		rows += batch.rows;
 	}
-	store_walk_close(&walk);
-	epoch->gap |= epoch->known && next != record->log_end;
-	if (!epoch->known) {
+	notes->gap |= notes->known && next != record->log_end;
+	notes->log_rows = notes->known ? record->log_rows : rows;
+	record->log_rows = rows;
+	if (!notes->known) {
 		record->log_end = next;
-		record->log_rows = epoch->log_rows;
 		record->columns = UINT64_MAX;
 	}
-	return rc == VIEW_ABSENT ? 0 : rc;
+	return store_view_or_absent(rc);
 }
 
 int
-salvage_mend_epochs(struct salvage_copy *copy, struct salvage_epoch **epochs, size_t *count,
-                    struct portolan_error *error)
+salvage_mend_epochs(struct salvage_copy *copy, struct salvage_epochs *epochs, struct portolan_error *error)
 {
-	struct salvage_epoch *list = NULL;
-	uint32_t epoch;
-	size_t n = 0;
-	int rc = 0;
+	const struct view *view = &copy->writer->view;
+	uint32_t number;
+	int rc;
 
-	for (uint64_t from = 0; !rc; from = (uint64_t)epoch + 1) {
-		struct salvage_epoch *larger;
+	for (uint64_t from = 0; (rc = find_epoch(copy, (uint32_t)from, &number, error)) == 0;
+	     from = (uint64_t)number + 1) {
+		struct catalog_epoch *stored = reallocarray(epochs->stored, epochs->count + 1, sizeof(*stored));
+		struct salvage_epoch *notes = reallocarray(epochs->notes, epochs->count + 1, sizeof(*notes));
 
-		rc = find_epoch(copy, (uint32_t)from, &epoch, error);
+		epochs->stored = stored ? stored : epochs->stored;
+		epochs->notes = notes ? notes : epochs->notes;
+		if (!stored || !notes)
+			return store_view_no_memory(view, error);
+		stored += epochs->count;
+		notes += epochs->count++;
+		*stored = (struct catalog_epoch){.epoch = number};
+		*notes = (struct salvage_epoch){
+		        .known = store_catalog_epoch(view, copy->run, number, &stored->record, NULL) == 0 &&
+		                 (stored->record.log_end || stored->record.observations)};
+		if (!notes->known)
+			stored->record = (struct epoch_record){0};
+		copy->mended |= !notes->known;
+		rc = mend_log(copy, stored, notes, error);
 		if (rc)
-			break;
-		larger = reallocarray(list, n + 1, sizeof(*larger));
-		if (!larger) {
-			rc = store_view_no_memory(&copy->writer->view, error);
-			break;
-		}
-		list = larger;
-		list[n] = (struct salvage_epoch){.stored.epoch = epoch};
-		list[n].known =
-		        store_catalog_epoch(&copy->writer->view, copy->run, epoch, &list[n].stored.record, NULL) == 0 &&
-		        (list[n].stored.record.log_end || list[n].stored.record.observations);
-		if (!list[n].known)
-			list[n].stored.record = (struct epoch_record){0};
-		copy->mended |= !list[n].known;
-		rc = mend_log(copy, &list[n], error);
-		n += !rc;
+			return rc;
 	}
-	if (rc < 0) {
-		free(list);
-		return rc;
-	}
-	*epochs = list;
-	*count = n;
-	return 0;
+	return store_view_or_absent(rc);
 }

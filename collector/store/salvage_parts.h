@@ -34,17 +34,25 @@ int salvage_put_session_id(const struct salvage_copy *copy, const uint8_t *key, 
 /* Makes what is missing of the run's state and of its sessions from the other records. */
 int salvage_mend_run(struct salvage_copy *copy, struct portolan_error *error);
 
+/* What is known of an epoch beside its record; the numbers are counted by the reading. */
 struct salvage_epoch {
-	struct catalog_epoch stored; /* its record, or one made from the log */
-	bool known;                  /* its record was there */
-	bool gap;                    /* entries of its log are missing */
-	uint64_t log_rows;           /* in the entries that are there */
+	bool known;        /* its record was there */
+	bool gap;          /* entries of its log are missing */
+	uint64_t log_rows; /* that the log should have; its record names those of the entries that are there */
+	uint64_t stored, observations, unnamed; /* in columns; whole, with known ids; with ids that are lost */
+	uint64_t chunks;                        /* that lack something */
 };
 
-/* Removes entries of the log that do not fit the run, and lists the epochs of which anything is left; *epochs is the
- * caller's to free(). */
-int salvage_mend_epochs(struct salvage_copy *copy, struct salvage_epoch **epochs, size_t *count,
-                        struct portolan_error *error);
+/* The epochs of which anything is left: their records, or ones made from the log, and what is known beside these. */
+struct salvage_epochs {
+	struct catalog_epoch *stored;
+	struct salvage_epoch *notes;
+	size_t count;
+};
+
+/* Removes entries of the log that do not fit the run, and lists the epochs; both lists are the caller's to free(), also
+ * after a failure. */
+int salvage_mend_epochs(struct salvage_copy *copy, struct salvage_epochs *epochs, struct portolan_error *error);
 
 /* salvage_read.c */
 

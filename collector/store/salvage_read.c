@@ -17,12 +17,7 @@
 struct reading {
 	struct salvage_copy *copy;
 	struct store_snapshot snapshot;
-	struct salvage_epoch *epochs;
-	struct catalog_epoch *with_log; /* those that have entries */
-	size_t epoch_count, with_log_count;
-	struct tally { /* of an epoch */
-		uint64_t stored, observations, chunks, unnamed;
-	} * tallies;
+	struct salvage_epochs epochs;
 	struct merge_chunk image, examples;
 	struct salvage_ids ids;
 	struct salvage_again *again; /* NULL: what is read is only counted */
@@ -40,8 +35,8 @@ open_transaction(struct reading *reading, struct portolan_error *error)
 	struct overlay_request request = {.run = copy->run,
 	                                  .sessions = copy->state.sessions,
 	                                  .rows = copy->state.rows,
-	                                  .epochs = reading->with_log,
-	                                  .epoch_count = reading->with_log_count};
+	                                  .epochs = reading->epochs.stored,
+	                                  .epoch_count = reading->epochs.count};
 	int rc = store_environment_begin_read(&copy->writer->environment, &snapshot->view.txn);
 
 	if (rc)
@@ -69,9 +64,9 @@ static int
 read_ids(struct reading *reading, uint32_t chunk, uint32_t rows, struct portolan_error *error)
 {
 	const struct salvage_copy *copy = reading->copy;
-	struct store_key from = store_key_u32_u32(copy->run, chunk * STORE_CHUNK);
+	const struct store_key from = store_key_u32_u32(copy->run, chunk * STORE_CHUNK);
+	CLEANUP(store_walk_close) struct view_walk walk = {0};
 	struct salvage_ids *ids = &reading->ids;
-	struct view_walk walk;
 	const uint8_t *body;
 	size_t size;
 	int rc;
@@ -84,8 +79,8 @@ read_ids(struct reading *reading, uint32_t chunk, uint32_t rows, struct portolan
 	}
 	if (copy->state.declared)
 		return 0;
-	rc = store_walk_open(&walk, &reading->snapshot.view, DB_IDS, &from, 4, error);
-	while (!rc && (rc = store_walk_record(&walk, RECORD_IDS, &body, &size, error)) == 0) {
+	store_walk_open(&walk, &reading->snapshot.view, DB_IDS, &from, 4, error);
+	while ((rc = store_walk_record(&walk, RECORD_IDS, &body, &size, error)) == 0) {
 		const uint32_t first = store_key_read_u32((const uint8_t *)walk.key.mv_data + 4);
 		struct ids_segment segment;
 
@@ -107,8 +102,7 @@ read_ids(struct reading *reading, uint32_t chunk, uint32_t rows, struct portolan
 				bit_set(ids->known, row);
 		}
 	}
-	store_walk_close(&walk);
-	return rc == VIEW_ABSENT ? 0 : rc;
+	return store_view_or_absent(rc);
 }
 
 static bool
@@ -189,12 +183,13 @@ count_stored(const struct reading *reading, uint32_t epoch, uint32_t chunk)
 /* Does the chunk lack a column that its epoch has? Not every chunk need have it; so this counts in a run only of which
  * columns are missing. */
 static bool
-lacks_column(const struct reading *reading, const struct salvage_epoch *epoch, uint32_t chunk)
+lacks_column(const struct reading *reading, size_t epoch, uint32_t chunk)
 {
-	uint64_t mask = epoch->known ? epoch->stored.record.columns & ~STORE_COLUMN_BIT(STORE_GOLD) : 0;
+	const struct catalog_epoch *stored = &reading->epochs.stored[epoch];
+	uint64_t mask = reading->epochs.notes[epoch].known ? stored->record.columns & ~STORE_COLUMN_BIT(STORE_GOLD) : 0;
 
 	for (; mask && reading->copy->bad_columns; mask &= mask - 1)
-		if (!has_column(reading, epoch->stored.epoch, chunk, mask_first(mask)))
+		if (!has_column(reading, stored->epoch, chunk, mask_first(mask)))
 			return true;
 	return false;
 }
@@ -202,20 +197,20 @@ lacks_column(const struct reading *reading, const struct salvage_epoch *epoch, u
 static int
 read_epoch(struct reading *reading, size_t number, uint32_t chunk, uint64_t *seen, struct portolan_error *error)
 {
-	const struct salvage_epoch *epoch = &reading->epochs[number];
-	struct tally *tally = &reading->tallies[number];
-	const uint64_t columns = (epoch->known ? epoch->stored.record.columns : UINT64_MAX) | of_every_observation;
-	const uint64_t stored = count_stored(reading, epoch->stored.epoch, chunk), *present;
+	const uint32_t epoch = reading->epochs.stored[number].epoch;
+	struct salvage_epoch *notes = &reading->epochs.notes[number];
+	const uint64_t columns = reading->epochs.stored[number].record.columns | of_every_observation;
+	const uint64_t stored = count_stored(reading, epoch, chunk), *present;
 	enum lack lacks;
-	int rc = load_chunk(reading, epoch->stored.epoch, chunk, columns & ~STORE_COLUMN_BIT(STORE_GOLD),
-	                    &reading->image, &lacks, error);
+	int rc = load_chunk(reading, epoch, chunk, columns & ~STORE_COLUMN_BIT(STORE_GOLD), &reading->image, &lacks,
+	                    error);
 	uint64_t unnamed = 0;
 
 	if (rc)
 		return rc;
 	if (lacks) {
-		tally->chunks++;
-		tally->stored += lacks == LACKS_COLUMNS ? stored : 0;
+		notes->chunks++;
+		notes->stored += lacks == LACKS_COLUMNS ? stored : 0;
 		return 0;
 	}
 	present = reading->image.present[STORE_GOLD_PROB];
@@ -223,16 +218,15 @@ read_epoch(struct reading *reading, size_t number, uint32_t chunk, uint64_t *see
 		const uint64_t known = present[i] & reading->ids.known[i];
 
 		seen[i] |= known;
-		tally->observations += (uint64_t)__builtin_popcountll(known);
+		notes->observations += (uint64_t)__builtin_popcountll(known);
 		unnamed += (uint64_t)__builtin_popcountll(present[i] & ~known);
 	}
-	tally->stored += stored;
-	tally->unnamed += unnamed;
-	tally->chunks += unnamed || (stored && lacks_column(reading, epoch, chunk));
+	notes->stored += stored;
+	notes->unnamed += unnamed;
+	notes->chunks += unnamed || (stored && lacks_column(reading, number, chunk));
 	if (!reading->again)
 		return 0;
-	return salvage_again_put(reading->again, epoch->stored.epoch, &reading->image, &reading->examples,
-	                         &reading->ids, error);
+	return salvage_again_put(reading->again, epoch, &reading->image, &reading->examples, &reading->ids, error);
 }
 
 /* Reads a chunk at all epochs. */
@@ -248,8 +242,8 @@ read_chunk(struct reading *reading, uint32_t chunk, struct portolan_error *error
 	int rc = read_ids(reading, chunk, rows, error)
 	                 ?: load_chunk(reading, STORE_EPOCH_RUN, chunk, of_examples, &reading->examples, &lacks, error);
 
-	for (size_t e = 0; e < reading->epoch_count && !rc; e++) {
-		stored += count_stored(reading, reading->epochs[e].stored.epoch, chunk);
+	for (size_t e = 0; e < reading->epochs.count && !rc; e++) {
+		stored += count_stored(reading, reading->epochs.stored[e].epoch, chunk);
 		rc = read_epoch(reading, e, chunk, seen, error);
 	}
 	for (size_t i = 0; i < STORE_CHUNK_WORDS; i++)
@@ -275,34 +269,33 @@ add_up(struct reading *reading)
 	uint64_t stored = 0, missing = 0;
 
 	report->epochs = report->observations = 0;
-	for (size_t e = 0; e < reading->epoch_count; e++) {
-		const struct salvage_epoch *epoch = &reading->epochs[e];
-		const struct epoch_record *record = &epoch->stored.record;
-		const struct tally *tally = &reading->tallies[e];
+	for (size_t e = 0; e < reading->epochs.count; e++) {
+		const struct salvage_epoch *notes = &reading->epochs.notes[e];
+		const struct epoch_record *record = &reading->epochs.stored[e].record;
 		uint64_t lacks = 0, chunks;
 
-		if (epoch->known && record->observations > tally->stored)
-			lacks = record->observations - tally->stored;
-		if (epoch->gap && record->log_rows > epoch->log_rows)
-			lacks += record->log_rows - epoch->log_rows;
+		if (notes->known && record->observations > notes->stored)
+			lacks = record->observations - notes->stored;
+		if (notes->gap && notes->log_rows > record->log_rows)
+			lacks += notes->log_rows - record->log_rows;
 		chunks = (lacks + STORE_CHUNK - 1) / STORE_CHUNK;
-		stored += tally->stored;
-		report->epochs += tally->observations > 0;
-		report->observations += tally->observations;
+		stored += notes->stored;
+		report->epochs += notes->observations > 0;
+		report->observations += notes->observations;
 		if (reading->again)
 			continue;
 		missing += lacks;
-		left->observations += tally->unnamed;
-		left->chunks += chunks > tally->chunks ? chunks : tally->chunks;
-		left->epochs += lacks || tally->chunks || epoch->gap;
+		left->observations += notes->unnamed;
+		left->chunks += chunks > notes->chunks ? chunks : notes->chunks;
+		left->epochs += lacks || notes->chunks || notes->gap;
 	}
 	if (reading->again)
 		return;
 	if (copy->has_state && copy->state.observations > stored && copy->state.observations - stored > missing)
 		missing = copy->state.observations - stored;
 	left->observations += missing;
-	if (copy->has_state && copy->state.epochs > reading->epoch_count)
-		left->epochs += copy->state.epochs - reading->epoch_count;
+	if (copy->has_state && copy->state.epochs > reading->epochs.count)
+		left->epochs += copy->state.epochs - reading->epochs.count;
 }
 
 /* Ends the reading's transaction, so that the writer can commit, and begins it anew. */
@@ -336,35 +329,27 @@ read_all(struct reading *reading, struct portolan_error *error)
 	return rc;
 }
 
-static int
-list_epochs(struct reading *reading, struct portolan_error *error)
+static void
+reading_free(struct reading **reading)
 {
-	int rc = salvage_mend_epochs(reading->copy, &reading->epochs, &reading->epoch_count, error);
-
-	if (rc)
-		return rc;
-	reading->with_log = calloc(reading->epoch_count + 1, sizeof(*reading->with_log));
-	reading->tallies = calloc(reading->epoch_count + 1, sizeof(*reading->tallies));
-	if (!reading->with_log || !reading->tallies)
-		return store_view_no_memory(&reading->copy->writer->view, error);
-	for (size_t e = 0; e < reading->epoch_count; e++)
-		if (reading->epochs[e].log_rows) {
-			reading->with_log[reading->with_log_count] = reading->epochs[e].stored;
-			reading->with_log[reading->with_log_count++].record.log_rows =
-			        1; /* there is something to read */
-		}
-	return 0;
+	if (!*reading)
+		return;
+	salvage_again_free((*reading)->again);
+	store_merge_free(&(*reading)->image);
+	store_merge_free(&(*reading)->examples);
+	free((*reading)->epochs.stored);
+	free((*reading)->epochs.notes);
+	free(*reading);
 }
 
 int
 salvage_read(struct salvage_copy *copy, bool again, struct store_salvage_report *report, struct portolan_error *error)
 {
-	struct reading *reading = calloc(1, sizeof(*reading));
-	int rc = reading ? store_writer_begin(copy->writer, error)
-	                 : error_set(error, STORE_E_MEMORY, "out of memory for run '%s'", copy->name);
+	CLEANUP(reading_free) struct reading *reading = calloc(1, sizeof(*reading));
+	int rc;
 
 	if (!reading)
-		return rc;
+		return error_set(error, STORE_E_MEMORY, "out of memory for run '%s'", copy->name);
 	reading->copy = copy;
 	reading->report = report;
 	reading->snapshot.info.number = copy->run;
@@ -372,22 +357,12 @@ salvage_read(struct salvage_copy *copy, bool again, struct store_salvage_report 
 	reading->snapshot.sessions = copy->state.sessions;
 	reading->snapshot.wanted = reading->snapshot.held = UINT64_MAX;
 	report->examples = 0;
-	if (!rc)
-		rc = list_epochs(reading, error);
+	rc = store_writer_begin(copy->writer, error) ?: salvage_mend_epochs(copy, &reading->epochs, error);
 	if (!rc && again)
 		rc = salvage_again_begin(copy, &reading->again, error);
 	if (!rc)
 		rc = read_all(reading, error);
 	if (!rc && again)
 		rc = salvage_again_finish(reading->again, &report->left, error);
-	if (!rc)
-		rc = store_writer_commit(copy->writer, error);
-	salvage_again_free(reading->again);
-	store_merge_free(&reading->image);
-	store_merge_free(&reading->examples);
-	free(reading->epochs);
-	free(reading->with_log);
-	free(reading->tallies);
-	free(reading);
-	return rc;
+	return rc ?: store_writer_commit(copy->writer, error);
 }

@@ -129,7 +129,7 @@ static int
 verify_session_ids(struct verify *verify, const struct view *view, uint32_t sessions, struct portolan_error *error)
 {
 	for (uint32_t i = 0, missing = 0; i < sessions && missing < MISSING_MAX; i++) {
-		struct store_key key = store_key_u32_u32(verify->run, i), id = {.size = 0};
+		struct store_key key = store_key_u32_u32(verify->run, i), id;
 		struct session_record session;
 		uint32_t number = 0;
 		int rc = store_view_read(view, DB_SESSIONS, &key, RECORD_SESSION, &session, sizeof(session), error);
@@ -142,8 +142,7 @@ verify_session_ids(struct verify *verify, const struct view *view, uint32_t sess
 		}
 		if (rc)
 			continue; /* this damage is reported here or by the walk */
-		store_key_add_bytes(&id, session.id, sizeof(session.id));
-		store_key_add_u32(&id, verify->run);
+		id = store_key_session_id(session.id, verify->run);
 		rc = store_view_read(view, DB_SESSION_IDS, &id, RECORD_SESSION_NUMBER, &number, sizeof(number), error);
 		verify->records++;
 		if (rc || number != i)
@@ -174,7 +173,7 @@ verify_count(struct verify *verify, const struct view *view, const struct catalo
 		present += presence.present;
 	}
 	if (rc != VIEW_ABSENT || present == epoch->record.observations)
-		return rc == VIEW_ABSENT ? 0 : rc;
+		return store_view_or_absent(rc);
 	snprintf(fault, sizeof(fault), ", which has %llu of its %llu observations", (unsigned long long)present,
 	         (unsigned long long)epoch->record.observations);
 	verify_report(verify, view, DB_EPOCHS, of_epoch.data, of_epoch.size, fault);

@@ -257,28 +257,25 @@ int
 store_writer_next_log(struct store_writer *writer, uint32_t run, uint64_t from, uint64_t to,
                       struct store_log_epoch *epoch, struct portolan_error *error)
 {
+	CLEANUP(store_walk_close) struct view_walk walk = {0};
 	struct run_state_record state;
 	struct epoch_record record;
 	struct store_key start;
-	struct view_walk walk;
 	uint32_t number;
-	int rc = store_writer_begin(writer, error);
+	int rc = store_writer_begin(writer, error) ?: store_catalog_state(&writer->view, run, &state, error);
 
 	*epoch = (struct store_log_epoch){.rows = 0};
-	if (!rc)
-		rc = store_catalog_state(&writer->view, run, &state, error);
 	if (rc || from >= STORE_EPOCH_RUN)
 		return rc;
 	start = store_key_u32_u32(run, (uint32_t)from);
-	rc = store_walk_open(&walk, &writer->view, DB_EPOCHS, &start, 4, error);
+	store_walk_open(&walk, &writer->view, DB_EPOCHS, &start, 4, error);
 	do {
-		rc = rc ?: store_catalog_next_epoch(&walk, &number, &record, error);
+		rc = store_catalog_next_epoch(&walk, &number, &record, error);
 	} while (!rc && number < to && record.log_rows == 0);
-	store_walk_close(&walk);
 	if (!rc && number < to)
 		*epoch = (struct store_log_epoch){.epoch = number,
 		                                  .rows = record.log_rows,
 		                                  .bytes = record.log_bytes,
 		                                  .folded = record.observations};
-	return rc == VIEW_ABSENT ? 0 : rc;
+	return store_view_or_absent(rc);
 }

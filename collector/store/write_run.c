@@ -25,21 +25,18 @@ store_writer_put_state(struct store_writer *writer, uint32_t run, const struct r
 static int
 put_name(struct store_writer *writer, struct store_text name, uint32_t run, struct portolan_error *error)
 {
-	struct store_key key = {.size = 0};
+	const struct store_key key = store_key_bytes(name.data, name.size);
 
-	store_key_add_bytes(&key, name.data, name.size);
 	return store_writer_put(writer, DB_RUNS, &key, RECORD_RUN_NUMBER, &run, sizeof(run), error);
 }
 
 static int
 next_number(struct store_writer *writer, uint32_t *run, struct portolan_error *error)
 {
-	struct store_key key = {.size = 0};
+	const struct store_key key = store_key_bytes("next-run", 8);
 	uint32_t next = 1, after;
-	int rc;
+	int rc = store_view_read(&writer->view, DB_META, &key, RECORD_RUN_NUMBER, &next, sizeof(next), error);
 
-	store_key_add_bytes(&key, "next-run", 8);
-	rc = store_view_read(&writer->view, DB_META, &key, RECORD_RUN_NUMBER, &next, sizeof(next), error);
 	if (rc < 0)
 		return rc;
 	after = next + 1;
@@ -273,13 +270,11 @@ store_writer_drop_unnamed(struct store_writer *writer, uint32_t run, struct port
 int
 store_writer_drop_all_unnamed(struct store_writer *writer, struct portolan_error *error)
 {
-	struct store_key all = {.size = 0};
+	const struct store_key all = {.size = 0};
+	CLEANUP(store_walk_close) struct view_walk walk = {0};
 	struct run_state_record state;
-	struct view_walk walk;
 	int rc = store_writer_begin(writer, error) ?: store_walk_open(&walk, &writer->view, DB_RUN, &all, 0, error);
 
-	if (rc)
-		return rc;
 	while (!rc && (rc = store_walk_next(&walk, error)) == 0) {
 		const uint8_t *key = walk.key.mv_data;
 		uint32_t run = walk.key.mv_size == 5 && key[4] == RUN_STATE ? store_key_read_u32(key) : 0;
@@ -288,8 +283,7 @@ store_writer_drop_all_unnamed(struct store_writer *writer, struct portolan_error
 		    state.state == STORE_RUN_UNNAMED)
 			rc = mark_removed(writer, run, &state, error);
 	}
-	store_walk_close(&walk);
-	return rc == VIEW_ABSENT ? 0 : rc;
+	return store_view_or_absent(rc);
 }
 
 int

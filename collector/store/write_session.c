@@ -32,15 +32,6 @@ store_writer_load(struct store_writer *writer, uint32_t run, uint32_t session, s
 	return rc;
 }
 
-static struct store_key
-id_key(const uint8_t id[16], uint32_t run)
-{
-	struct store_key key = store_key_bytes(id, 16);
-
-	store_key_add_u32(&key, run);
-	return key;
-}
-
 int
 store_writer_started(struct store_writer *writer, uint32_t run, uint64_t *started, struct portolan_error *error)
 {
@@ -65,7 +56,7 @@ int
 store_writer_session(struct store_writer *writer, uint32_t run, const struct store_session_request *request,
                      uint32_t *session, struct portolan_error *error)
 {
-	struct store_key key = id_key(request->id, run);
+	struct store_key key = store_key_session_id(request->id, run);
 	struct session_record record = {.started = request->started,
 	                                .acknowledged = request->after,
 	                                .rank = request->rank,
@@ -131,7 +122,7 @@ int
 store_writer_find_session(struct store_writer *writer, const uint8_t id[16], uint32_t *run, uint32_t *session,
                           struct portolan_error *error)
 {
-	const struct store_key from = id_key(id, 0);
+	const struct store_key from = store_key_session_id(id, 0);
 	CLEANUP(store_walk_close) struct view_walk walk = {0};
 	const uint8_t *body;
 	bool found = false;
