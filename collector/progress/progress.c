@@ -41,7 +41,7 @@ progress_set_quiet(bool quiet)
 }
 
 static void
-draw(struct progress_line *line, int64_t now)
+progress_draw(struct progress_line *line, int64_t now)
 {
 	static const char full[BAR + 1] = "########################################";
 	int64_t seconds = (now - line->started) / 1000;
@@ -57,7 +57,7 @@ draw(struct progress_line *line, int64_t now)
 }
 
 static void *
-tick(void *argument)
+progress_tick(void *argument)
 {
 	struct progress_line *line = argument;
 	int64_t at = line->started + PATIENCE_MS;
@@ -69,7 +69,7 @@ tick(void *argument)
 		while (!line->end && pthread_cond_timedwait(&line->ended, &line->lock, &next) == 0)
 			;
 		if (!line->end && !line->piped)
-			draw(line, clock_ms());
+			progress_draw(line, clock_ms());
 	}
 	pthread_mutex_unlock(&line->lock);
 	return NULL;
@@ -77,20 +77,20 @@ tick(void *argument)
 
 /* Signals are for the caller's threads. */
 static bool
-start_thread(struct progress_line *line)
+progress_start_thread(struct progress_line *line)
 {
 	sigset_t all, before;
 	bool started;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	started = pthread_create(&line->thread, NULL, tick, line) == 0;
+	started = pthread_create(&line->thread, NULL, progress_tick, line) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return started;
 }
 
 static bool
-is_piped(void)
+progress_is_piped(void)
 {
 	struct stat status;
 
@@ -98,7 +98,7 @@ is_piped(void)
 }
 
 static void
-line_free(struct progress_line *line)
+progress_line_free(struct progress_line *line)
 {
 	pthread_cond_destroy(&line->ended);
 	pthread_mutex_destroy(&line->lock);
@@ -114,16 +114,17 @@ progress_begin(struct progress *progress, const char *what, uint64_t total)
 	progress->line = NULL;
 	if (!line)
 		return;
-	*line = (struct progress_line){.what = what, .total = total, .started = clock_ms(), .piped = is_piped()};
+	*line = (struct progress_line){
+	        .what = what, .total = total, .started = clock_ms(), .piped = progress_is_piped()};
 	pthread_mutex_init(&line->lock, NULL);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	pthread_cond_init(&line->ended, &monotonic);
 	pthread_condattr_destroy(&monotonic);
-	if (start_thread(line))
+	if (progress_start_thread(line))
 		progress->line = line;
 	else
-		line_free(line);
+		progress_line_free(line);
 }
 
 void
@@ -141,7 +142,7 @@ progress_show(struct progress *progress, uint64_t done)
 	if (percent != line->percent || !line->shown) {
 		line->percent = percent;
 		if (now - line->started >= PATIENCE_MS)
-			draw(line, now);
+			progress_draw(line, now);
 	}
 	pthread_mutex_unlock(&line->lock);
 }
@@ -173,6 +174,6 @@ progress_clear(struct progress *progress)
 	pthread_mutex_unlock(&line->lock);
 	pthread_join(line->thread, NULL);
 	progress_hide(progress);
-	line_free(line);
+	progress_line_free(line);
 	progress->line = NULL;
 }

@@ -13,7 +13,7 @@ store_batch_size(uint32_t rows, uint64_t columns, bool scattered)
 
 /* The parts of a record, which `head` describes. */
 static void
-find_parts(const void *record, const struct batch_record *head, struct batch *batch)
+batch_find_parts(const void *record, const struct batch_record *head, struct batch *batch)
 {
 	const uint8_t *at = (const uint8_t *)record + RECORD_HEADER + sizeof(*head);
 
@@ -33,7 +33,7 @@ find_parts(const void *record, const struct batch_record *head, struct batch *ba
 }
 
 static bool
-are_below(const struct batch *batch, uint64_t examples)
+batch_is_below(const struct batch *batch, uint64_t examples)
 {
 	uint64_t beyond = 0;
 
@@ -58,6 +58,6 @@ store_batch_open(const void *record, size_t size, uint64_t examples, uint32_t se
 	    head.rows > STORE_MAX_EXAMPLES ||
 	    store_batch_size(head.rows, head.columns, head.first == BATCH_SCATTERED) != size)
 		return false;
-	find_parts(record, &head, batch);
-	return are_below(batch, examples);
+	batch_find_parts(record, &head, batch);
+	return batch_is_below(batch, examples);
 }

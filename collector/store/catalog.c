@@ -106,7 +106,7 @@ store_catalog_runs(const struct view *view, struct store_run_info **runs, size_t
 
 /* Does the last of so many sessions exist? Their number decides how much memory is allocated, and may be damaged. */
 static int
-check_last_session(const struct view *view, uint32_t run, uint32_t sessions, struct portolan_error *error)
+catalog_check_last_session(const struct view *view, uint32_t run, uint32_t sessions, struct portolan_error *error)
 {
 	struct store_key state = store_key_run(run, RUN_STATE), last = store_key_u32_u32(run, sessions - 1);
 	struct session_record record;
@@ -132,7 +132,7 @@ store_catalog_state(const struct view *view, uint32_t run, struct run_state_reco
 	    (state->declared > 0 && state->id_kind != STORE_ID_INT) ||
 	    (state->state != STORE_RECORDING && state->state != STORE_CLOSED && state->state != STORE_RUN_UNNAMED))
 		return store_view_corrupt(view, DB_RUN, key.data, key.size, error);
-	return state->sessions > SESSIONS_BELIEVED ? check_last_session(view, run, state->sessions, error) : 0;
+	return state->sessions > SESSIONS_BELIEVED ? catalog_check_last_session(view, run, state->sessions, error) : 0;
 }
 
 int
@@ -281,7 +281,7 @@ struct ordered_session {
 };
 
 static int
-compare_sessions(const void *a, const void *b)
+catalog_compare_sessions(const void *a, const void *b)
 {
 	const struct session_record *x = &((const struct ordered_session *)a)->record;
 	const struct session_record *y = &((const struct ordered_session *)b)->record;
@@ -309,7 +309,7 @@ store_catalog_order(const struct view *view, uint32_t run, uint32_t sessions, ui
 			return rc;
 		sorted[session].session = session;
 	}
-	qsort(sorted, sessions, sizeof(*sorted), compare_sessions);
+	qsort(sorted, sessions, sizeof(*sorted), catalog_compare_sessions);
 	for (uint32_t i = 0; i < sessions; i++)
 		places[sorted[i].session] = i;
 	*order = places;
@@ -319,7 +319,7 @@ store_catalog_order(const struct view *view, uint32_t run, uint32_t sessions, ui
 
 /* Code that goes through the log relies on this. */
 static bool
-epoch_is_valid(const struct epoch_record *record)
+catalog_is_valid_epoch(const struct epoch_record *record)
 {
 	return record->log_begin <= record->log_end &&
 	       (record->log_rows != 0) == (record->log_begin != record->log_end);
@@ -336,7 +336,7 @@ store_catalog_epoch(const struct view *view, uint32_t run, uint32_t epoch, struc
 		*record = (struct epoch_record){0};
 		return 0;
 	}
-	if (!rc && !epoch_is_valid(record))
+	if (!rc && !catalog_is_valid_epoch(record))
 		return store_view_corrupt(view, DB_EPOCHS, key.data, key.size, error);
 	return rc;
 }
@@ -357,7 +357,7 @@ store_catalog_next_epoch(struct view_walk *walk, uint32_t *epoch, struct epoch_r
 		*epoch = store_key_read_u32((const uint8_t *)walk->key.mv_data + 4);
 		if (*epoch == STORE_EPOCH_RUN)
 			return VIEW_ABSENT;
-		if (epoch_is_valid(record))
+		if (catalog_is_valid_epoch(record))
 			return 0;
 	}
 	return store_view_corrupt(walk->view, DB_EPOCHS, walk->key.mv_data, walk->key.mv_size, error);

@@ -20,7 +20,7 @@ store_column_name(unsigned column)
 }
 
 static int
-damaged(const struct view *view, const struct chunk_place *place, unsigned column, struct portolan_error *error)
+chunk_damaged(const struct view *view, const struct chunk_place *place, unsigned column, struct portolan_error *error)
 {
 	struct store_key key = store_key_column(place->run, place->epoch, place->chunk, (uint8_t)column);
 
@@ -28,8 +28,8 @@ damaged(const struct view *view, const struct chunk_place *place, unsigned colum
 }
 
 static int
-get(const struct view *view, const struct chunk_place *place, uint8_t column, enum record_kind kind,
-    const uint8_t **body, size_t *size, struct portolan_error *error)
+chunk_get_record(const struct view *view, const struct chunk_place *place, uint8_t column, enum record_kind kind,
+                 const uint8_t **body, size_t *size, struct portolan_error *error)
 {
 	struct store_key key = store_key_column(place->run, place->epoch, place->chunk, column);
 
@@ -44,7 +44,7 @@ struct presence {
 };
 
 static void
-fill_ones(uint64_t *words, uint32_t rows)
+chunk_fill_ones(uint64_t *words, uint32_t rows)
 {
 	memset(words, 0xff, rows / 64 * sizeof(*words));
 	if (rows % 64)
@@ -53,7 +53,7 @@ fill_ones(uint64_t *words, uint32_t rows)
 
 /* Expands a presence record into `words`, which are zero. False if it is damaged. */
 static bool
-expand_presence(const uint8_t *body, size_t size, uint32_t most_rows, struct presence *presence, uint64_t *words)
+chunk_expand_presence(const uint8_t *body, size_t size, uint32_t most_rows, struct presence *presence, uint64_t *words)
 {
 	struct presence_record head;
 	size_t data_size = size - sizeof(head);
@@ -69,7 +69,7 @@ expand_presence(const uint8_t *body, size_t size, uint32_t most_rows, struct pre
 	        .rows = head.rows, .present = head.present, .merged = head.merged, .form = head.form, .list = body};
 	switch (head.form) {
 	case PRESENCE_COMPLETE:
-		fill_ones(words, head.rows);
+		chunk_fill_ones(words, head.rows);
 		return data_size == 0 && head.present == head.rows;
 	case PRESENCE_BITMAP:
 		if (data_size != (size_t)(head.rows + 63) / 64 * 8)
@@ -97,7 +97,7 @@ expand_presence(const uint8_t *body, size_t size, uint32_t most_rows, struct pre
 }
 
 static void
-spread_words(const uint8_t *data, const uint64_t *present, uint32_t rows, uint32_t *values)
+chunk_spread_words(const uint8_t *data, const uint64_t *present, uint32_t rows, uint32_t *values)
 {
 	for (uint32_t base = 0; base < rows; base += 64) {
 		uint64_t word = present[base / 64];
@@ -113,8 +113,8 @@ spread_words(const uint8_t *data, const uint64_t *present, uint32_t rows, uint32
 }
 
 static bool
-spread_bits(const uint8_t *data, size_t size, const struct presence *presence, const uint64_t *present,
-            uint64_t *values)
+chunk_spread_bits(const uint8_t *data, size_t size, const struct presence *presence, const uint64_t *present,
+                  uint64_t *values)
 {
 	uint32_t words = (presence->rows + 63) / 64;
 
@@ -140,8 +140,8 @@ spread_bits(const uint8_t *data, size_t size, const struct presence *presence, c
 
 /* `lent`: gets the address of a column in the store, if the column need not be copied; NULL: always copy. */
 static bool
-expand_values(const uint8_t *body, size_t size, unsigned column, const struct column_record *head,
-              const struct presence *presence, const uint64_t *present, void *values, const void **lent)
+chunk_expand_values(const uint8_t *body, size_t size, unsigned column, const struct column_record *head,
+                    const struct presence *presence, const uint64_t *present, void *values, const void **lent)
 {
 	size_t data_size = size - sizeof(*head);
 
@@ -149,7 +149,7 @@ expand_values(const uint8_t *body, size_t size, unsigned column, const struct co
 	if (head->rows != presence->rows || head->present != presence->present)
 		return false;
 	if (column_is_bits(column))
-		return head->encoding == COLUMN_PLAIN && spread_bits(body, data_size, presence, present, values);
+		return head->encoding == COLUMN_PLAIN && chunk_spread_bits(body, data_size, presence, present, values);
 	if (head->encoding == COLUMN_CONSTANT) {
 		uint32_t value = data_size == 8 ? load_u32(body) : 0;
 
@@ -164,13 +164,14 @@ expand_values(const uint8_t *body, size_t size, unsigned column, const struct co
 	else if (presence->form == PRESENCE_COMPLETE)
 		memcpy(values, body, (size_t)presence->present * 4);
 	else
-		spread_words(body, present, presence->rows, values);
+		chunk_spread_words(body, present, presence->rows, values);
 	return true;
 }
 
 static int
-load_column(const struct view *view, const struct chunk_place *place, unsigned column, const struct presence *observed,
-            struct merge_chunk *chunk, struct chunk_lent *lent, struct portolan_error *error)
+chunk_load_column(const struct view *view, const struct chunk_place *place, unsigned column,
+                  const struct presence *observed, struct merge_chunk *chunk, struct chunk_lent *lent,
+                  struct portolan_error *error)
 {
 	bool implied = column_is_implied(column);
 	const uint64_t *observed_words = chunk->present[STORE_GOLD_PROB], *present = observed_words;
@@ -178,37 +179,38 @@ load_column(const struct view *view, const struct chunk_place *place, unsigned c
 	struct column_record head;
 	const uint8_t *body, *presence_body;
 	size_t size, presence_size;
-	int rc = get(view, place, (uint8_t)column, RECORD_COLUMN, &body, &size, error);
+	int rc = chunk_get_record(view, place, (uint8_t)column, RECORD_COLUMN, &body, &size, error);
 
 	if (rc)
 		return store_view_or_absent(rc);
 	if (size < sizeof(head))
-		return damaged(view, place, column, error);
+		return chunk_damaged(view, place, column, error);
 	memcpy(&head, body, sizeof(head));
 	if (store_merge_column(chunk, column) < 0)
 		return store_view_no_memory(view, error);
 	if (!implied)
 		present = chunk->present[column];
 	if (head.presence == COLUMN_OWN && !implied) {
-		rc = get(view, place, (uint8_t)(column | STORE_PRESENCE), RECORD_PRESENCE, &presence_body,
-		         &presence_size, error);
+		rc = chunk_get_record(view, place, (uint8_t)(column | STORE_PRESENCE), RECORD_PRESENCE, &presence_body,
+		                      &presence_size, error);
 		if (rc < 0)
 			return rc;
-		if (rc || !expand_presence(presence_body, presence_size, place->rows, &own, chunk->present[column]))
-			return damaged(view, place, column, error);
+		if (rc ||
+		    !chunk_expand_presence(presence_body, presence_size, place->rows, &own, chunk->present[column]))
+			return chunk_damaged(view, place, column, error);
 	} else if (head.presence != COLUMN_SHARED) {
-		return damaged(view, place, column, error);
+		return chunk_damaged(view, place, column, error);
 	} else if (!implied) {
 		memcpy(chunk->present[column], observed_words, STORE_CHUNK_WORDS * sizeof(uint64_t));
 	}
-	if (!expand_values(body, size, column, &head, &own, present, chunk->values[column],
-	                   lent && column != STORE_SESSION ? &lent->values[column] : NULL))
-		return damaged(view, place, column, error);
+	if (!chunk_expand_values(body, size, column, &head, &own, present, chunk->values[column],
+	                         lent && column != STORE_SESSION ? &lent->values[column] : NULL))
+		return chunk_damaged(view, place, column, error);
 	return 0;
 }
 
 static bool
-sessions_are_valid(const struct merge_chunk *chunk, uint32_t sessions)
+chunk_has_valid_sessions(const struct merge_chunk *chunk, uint32_t sessions)
 {
 	const uint32_t *session = chunk->values[STORE_SESSION];
 	bool valid = true;
@@ -233,18 +235,18 @@ store_chunk_load(const struct view *view, const struct chunk_place *place, uint6
 	size_t size;
 	int rc;
 
-	rc = get(view, place, STORE_PRESENCE | STORE_GOLD_PROB, RECORD_PRESENCE, &body, &size, error);
+	rc = chunk_get_record(view, place, STORE_PRESENCE | STORE_GOLD_PROB, RECORD_PRESENCE, &body, &size, error);
 	if (rc)
 		return store_view_or_absent(rc);
-	if (!expand_presence(body, size, place->rows, &observed, chunk->present[STORE_GOLD_PROB]))
-		return damaged(view, place, STORE_PRESENCE | STORE_GOLD_PROB, error);
+	if (!chunk_expand_presence(body, size, place->rows, &observed, chunk->present[STORE_GOLD_PROB]))
+		return chunk_damaged(view, place, STORE_PRESENCE | STORE_GOLD_PROB, error);
 	chunk->rows = observed.rows;
 	chunk->stored = true;
 	chunk->merged = observed.merged;
 	for (uint64_t mask = columns; mask && !rc; mask &= mask - 1)
-		rc = load_column(view, place, mask_first(mask), &observed, chunk, lent, error);
-	if (!rc && columns & STORE_COLUMN_BIT(STORE_SESSION) && !sessions_are_valid(chunk, place->sessions))
-		rc = damaged(view, place, STORE_SESSION, error);
+		rc = chunk_load_column(view, place, mask_first(mask), &observed, chunk, lent, error);
+	if (!rc && columns & STORE_COLUMN_BIT(STORE_SESSION) && !chunk_has_valid_sessions(chunk, place->sessions))
+		rc = chunk_damaged(view, place, STORE_SESSION, error);
 	return rc;
 }
 
@@ -255,13 +257,13 @@ store_chunk_merged(const struct view *view, const struct chunk_place *place, uin
 	struct presence_record head;
 	const uint8_t *body;
 	size_t size;
-	int rc = get(view, place, STORE_PRESENCE | STORE_GOLD_PROB, RECORD_PRESENCE, &body, &size, error);
+	int rc = chunk_get_record(view, place, STORE_PRESENCE | STORE_GOLD_PROB, RECORD_PRESENCE, &body, &size, error);
 
 	*merged = 0;
 	if (rc)
 		return store_view_or_absent(rc);
 	if (size < sizeof(head))
-		return damaged(view, place, STORE_PRESENCE | STORE_GOLD_PROB, error);
+		return chunk_damaged(view, place, STORE_PRESENCE | STORE_GOLD_PROB, error);
 	memcpy(&head, body, sizeof(head));
 	*merged = head.merged;
 	return 0;

@@ -26,14 +26,14 @@ struct budget {
 };
 
 static bool
-is_spent(const struct budget *budget)
+collect_is_spent(const struct budget *budget)
 {
 	return budget->records >= RECORDS || budget->bytes >= BYTES;
 }
 
 /* The entry in session-ids is found through the session's record, so it is deleted before that. */
 static int
-remove_session_id(struct store_writer *writer, const struct view_walk *session, struct portolan_error *error)
+collect_remove_session_id(struct store_writer *writer, const struct view_walk *session, struct portolan_error *error)
 {
 	struct store_key id;
 	const uint8_t *body;
@@ -49,19 +49,19 @@ remove_session_id(struct store_writer *writer, const struct view_walk *session, 
 /* Removes records from `from` on while the key begins with its first `prefix` bytes and is below `to` (NULL: no bound),
  * until the budget is spent. */
 static int
-remove_range(struct store_writer *writer, enum store_db db, const struct store_key *from, size_t prefix,
-             const struct store_key *to, struct budget *budget, struct portolan_error *error)
+collect_remove_range(struct store_writer *writer, enum store_db db, const struct store_key *from, size_t prefix,
+                     const struct store_key *to, struct budget *budget, struct portolan_error *error)
 {
 	CLEANUP(store_walk_close) struct view_walk walk = {0};
 	int rc = store_walk_open(&walk, &writer->view, db, from, prefix, error);
 
-	while (!rc && !is_spent(budget) && (rc = store_walk_next(&walk, error)) == 0) {
+	while (!rc && !collect_is_spent(budget) && (rc = store_walk_next(&walk, error)) == 0) {
 		if (to && walk.key.mv_size == to->size && memcmp(walk.key.mv_data, to->data, to->size) >= 0)
 			break;
 		budget->records++;
 		budget->bytes += walk.key.mv_size + walk.value.mv_size;
 		if (db == DB_SESSIONS)
-			rc = remove_session_id(writer, &walk, error);
+			rc = collect_remove_session_id(writer, &walk, error);
 		rc = rc ?: store_walk_delete(&walk, error);
 	}
 	return store_view_or_absent(rc);
@@ -69,22 +69,22 @@ remove_range(struct store_writer *writer, enum store_db db, const struct store_k
 
 /* The part of the run that says that it is removed is deleted last. */
 static int
-remove_run(struct store_writer *writer, uint32_t run, struct budget *budget, struct portolan_error *error)
+collect_remove_run(struct store_writer *writer, uint32_t run, struct budget *budget, struct portolan_error *error)
 {
 	static const enum store_db of_run[] = {DB_LOG, DB_COLUMNS, DB_EPOCHS, DB_IDS, DB_SESSIONS, DB_RUN};
 	struct store_key prefix = store_key_u32(run);
 	int rc = 0;
 
-	for (size_t i = 0; i < sizeof(of_run) / sizeof(of_run[0]) && !rc && !is_spent(budget); i++)
-		rc = remove_range(writer, of_run[i], &prefix, prefix.size, NULL, budget, error);
+	for (size_t i = 0; i < sizeof(of_run) / sizeof(of_run[0]) && !rc && !collect_is_spent(budget); i++)
+		rc = collect_remove_range(writer, of_run[i], &prefix, prefix.size, NULL, budget, error);
 	return rc;
 }
 
 /* Deletes the records that an item of the list names. A damaged item names none: its records stay, and nothing depends
  * on them. */
 static int
-remove_item(struct store_writer *writer, const struct view_walk *item, struct budget *budget,
-            struct portolan_error *error)
+collect_remove_item(struct store_writer *writer, const struct view_walk *item, struct budget *budget,
+                    struct portolan_error *error)
 {
 	struct store_key from, to;
 	const uint8_t *body;
@@ -99,10 +99,10 @@ remove_item(struct store_writer *writer, const struct view_walk *item, struct bu
 	run = store_key_read_u32(item->key.mv_data);
 	epoch = store_key_read_u32((const uint8_t *)item->key.mv_data + 4);
 	if (epoch == STORE_EPOCH_RUN)
-		return remove_run(writer, run, budget, error);
+		return collect_remove_run(writer, run, budget, error);
 	from = store_key_log(run, epoch, 0);
 	to = store_key_log(run, epoch, load_u64(body));
-	return remove_range(writer, DB_LOG, &from, 8, &to, budget, error);
+	return collect_remove_range(writer, DB_LOG, &from, 8, &to, budget, error);
 }
 
 int
@@ -117,9 +117,9 @@ store_writer_collect(struct store_writer *writer, bool *more, struct portolan_er
 		return rc;
 	mdb_reader_check(writer->environment.env, &dead);
 	rc = store_walk_open(&walk, &writer->view, DB_REMOVALS, &all, 0, error);
-	while (!rc && !is_spent(&budget) && (rc = store_walk_next(&walk, error)) == 0) {
-		rc = remove_item(writer, &walk, &budget, error);
-		if (!rc && !is_spent(&budget))
+	while (!rc && !collect_is_spent(&budget) && (rc = store_walk_next(&walk, error)) == 0) {
+		rc = collect_remove_item(writer, &walk, &budget, error);
+		if (!rc && !collect_is_spent(&budget))
 			rc = store_walk_delete(&walk, error);
 	}
 	if (rc < 0)

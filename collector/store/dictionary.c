@@ -338,7 +338,7 @@ struct strings {
 };
 
 static const uint8_t *
-find_string(struct strings *strings, uint32_t row, size_t *length)
+dictionary_find_string(struct strings *strings, uint32_t row, size_t *length)
 {
 	const uint8_t *lengths = strings->append->ids;
 
@@ -356,7 +356,7 @@ dictionary_prepare_rows(const struct dictionary_table *table, struct strings *st
 	for (uint32_t i = 0; i < count; i++) {
 		if (strings->append->id_kind == STORE_ID_STR) {
 			size_t length;
-			const uint8_t *string = find_string(strings, rows[i], &length);
+			const uint8_t *string = dictionary_find_string(strings, rows[i], &length);
 
 			ids[i] = dictionary_hash_string(table, string, length);
 		} else {
@@ -423,7 +423,7 @@ dictionary_put_segment(struct store_writer *writer, uint32_t run, struct strings
 			memcpy(data + 8 * (size_t)i, &integer, 8);
 		} else {
 			size_t length;
-			const uint8_t *string = find_string(strings, rows[i], &length);
+			const uint8_t *string = dictionary_find_string(strings, rows[i], &length);
 
 			memcpy(data + 4 * ((size_t)count + 1) + end, string, length);
 			end += (uint32_t)length;

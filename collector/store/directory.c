@@ -32,7 +32,7 @@
 
 /* Makes the directory; removes it again if a store may not be there. */
 static int
-make_directory(const char *directory, struct portolan_error *error)
+directory_make(const char *directory, struct portolan_error *error)
 {
 	bool made = mkdir(directory, 0700) == 0;
 	char name[64];
@@ -50,7 +50,7 @@ make_directory(const char *directory, struct portolan_error *error)
 }
 
 static int
-locked_by_other(const char *directory, int fd, struct portolan_error *error)
+directory_name_holder(const char *directory, int fd, struct portolan_error *error)
 {
 	char text[32] = "";
 	long pid = pread(fd, text, sizeof(text) - 1, 0) > 0 ? strtol(text, NULL, 10) : 0;
@@ -66,14 +66,14 @@ locked_by_other(const char *directory, int fd, struct portolan_error *error)
 
 /* Locks the file, and writes the process number into it. */
 static int
-lock_file(const char *directory, const char *path, int lock, struct portolan_error *error)
+directory_lock_file(const char *directory, const char *path, int lock, struct portolan_error *error)
 {
 	char text[32];
 	int length = snprintf(text, sizeof(text), "%ld\n", (long)getpid());
 
 	if (flock(lock, LOCK_EX | LOCK_NB) != 0)
 		return errno == EWOULDBLOCK
-		               ? locked_by_other(directory, lock, error)
+		               ? directory_name_holder(directory, lock, error)
 		               : error_set(error, STORE_E_SYSTEM, "'%s' cannot be locked: %s", path, strerror(errno));
 	fchmod(lock, LOCK_MODE); /* narrows the mode of an earlier version's file, if the user may do that */
 	/* A full disk does not keep the collector from starting: only messages lack the number then. */
@@ -86,7 +86,7 @@ lock_file(const char *directory, const char *path, int lock, struct portolan_err
 int
 store_lock_take(const char *directory, int *fd, struct portolan_error *error)
 {
-	int rc = make_directory(directory, error), lock;
+	int rc = directory_make(directory, error), lock;
 	char path[PATH_MAX];
 
 	if (rc)
@@ -99,7 +99,7 @@ store_lock_take(const char *directory, int *fd, struct portolan_error *error)
 		                         ? "'%s' is a symbolic link, and nothing is written through it: remove it"
 		                         : "'%s' cannot be opened: %s",
 		                 path, strerror(errno));
-	rc = lock_file(directory, path, lock, error);
+	rc = directory_lock_file(directory, path, lock, error);
 	if (rc)
 		close(lock);
 	else
@@ -116,7 +116,7 @@ store_lock_is_held(int fd)
 }
 
 static bool
-sync_directory(const char *directory)
+directory_sync(const char *directory)
 {
 	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	bool done = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL); /* some file systems have nothing to sync there */
@@ -128,17 +128,17 @@ sync_directory(const char *directory)
 
 /* Syncs the names of a new store: in its own directory, and in those above it, which may be new too. */
 static bool
-sync_new_directory(const char *directory)
+directory_sync_new(const char *directory)
 {
 	char *path = realpath(directory, NULL), *slash;
-	bool done = path && sync_directory(path);
+	bool done = path && directory_sync(path);
 
 	for (; done && (slash = strrchr(path, '/')) && slash != path;) {
 		*slash = '\0';
-		sync_directory(path); /* if the user may do that */
+		directory_sync(path); /* if the user may do that */
 	}
 	if (done)
-		sync_directory("/");
+		directory_sync("/");
 	free(path);
 	return done;
 }
@@ -146,7 +146,7 @@ sync_new_directory(const char *directory)
 /* LMDB makes lock.mdb as a sparse file and writes to it through a map: on a full disk that is a SIGBUS. So its space is
  * allocated first. A reader may have made the file already. On failure no empty file is left. */
 static int
-make_lock_file(const char *directory, struct portolan_error *error)
+directory_make_lock_file(const char *directory, struct portolan_error *error)
 {
 	const struct environment environment = {.directory = (char *)directory};
 	struct stat status = {0};
@@ -194,14 +194,14 @@ store_environment_create(const char *directory, struct portolan_error *error)
 	rc = store_environment_open(&environment, directory, STORE_CREATE, 0, error);
 	if (!rc) {
 		store_environment_close(&environment);
-		if (rename(made, data) != 0 || !sync_new_directory(directory))
+		if (rename(made, data) != 0 || !directory_sync_new(directory))
 			rc = error_set(error, STORE_E_SYSTEM, "'%s' cannot be created: %s", data, strerror(errno));
 	}
 	if (rc) {
 		unlink(made);
 		return rc;
 	}
-	rc = make_lock_file(directory, error);
+	rc = directory_make_lock_file(directory, error);
 	if (rc)
 		unlink(data);
 	return rc;
@@ -209,7 +209,7 @@ store_environment_create(const char *directory, struct portolan_error *error)
 
 /* Adds permissions that are not there yet. */
 static int
-add_permissions(const char *path, mode_t more)
+directory_add_permissions(const char *path, mode_t more)
 {
 	struct stat status;
 
@@ -228,7 +228,7 @@ store_lock_let_group_read(const char *directory)
 	if (stat(path, &data) != 0 || !(data.st_mode & S_IRGRP))
 		return;
 	store_path(path, directory, "lock.mdb");
-	(void)add_permissions(path, S_IRGRP | S_IWGRP);
+	(void)directory_add_permissions(path, S_IRGRP | S_IWGRP);
 }
 
 int
@@ -241,8 +241,8 @@ store_open_to_group(const char *directory, struct portolan_error *error)
 	store_path(lock, directory, "lock.mdb");
 	/* Files are made with the group of the process, which need not be the directory's. */
 	if (stat(directory, &status) != 0 || chown(path, (uid_t)-1, status.st_gid) != 0 ||
-	    chown(lock, (uid_t)-1, status.st_gid) != 0 || add_permissions(path, S_IRGRP) != 0 ||
-	    add_permissions(directory, S_IRGRP | S_IXGRP) != 0)
+	    chown(lock, (uid_t)-1, status.st_gid) != 0 || directory_add_permissions(path, S_IRGRP) != 0 ||
+	    directory_add_permissions(directory, S_IRGRP | S_IXGRP) != 0)
 		return error_set(error, STORE_E_SYSTEM, "store '%s' cannot be made readable for its group: %s",
 		                 directory, strerror(errno));
 	store_lock_let_group_read(directory);

@@ -77,7 +77,7 @@ store_file_system_find_type(FILE *mountinfo, unsigned major, unsigned minor, cha
 }
 
 static bool
-find_type(const char *directory, char *type, size_t size)
+file_system_find_type(const char *directory, char *type, size_t size)
 {
 	struct stat status;
 	FILE *file = stat(directory, &status) == 0 ? fopen("/proc/self/mountinfo", "re") : NULL;
@@ -98,7 +98,7 @@ store_file_system_is_shared(const char *directory, char *name, size_t size)
 	if (statfs(directory, &status) != 0)
 		return false;
 	known = store_file_system_shared_number((uint64_t)status.f_type);
-	if (!known && (uint32_t)status.f_type == FUSE && find_type(directory, type, sizeof(type)) &&
+	if (!known && (uint32_t)status.f_type == FUSE && file_system_find_type(directory, type, sizeof(type)) &&
 	    store_file_system_shared_type(type))
 		known = type;
 	if (known)

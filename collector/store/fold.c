@@ -37,7 +37,7 @@ store_fold_place(const struct store_fold *fold, uint32_t epoch, uint32_t chunk)
 
 /* The most bytes that a chunk takes, with its values that are kept per example. */
 static size_t
-bytes_of_chunk(const struct store_fold *fold)
+fold_chunk_bytes(const struct store_fold *fold)
 {
 	const size_t words = STORE_CHUNK * sizeof(uint32_t), bits = STORE_CHUNK_WORDS * sizeof(uint64_t);
 	const uint64_t entries = fold->end - fold->begin;
@@ -52,7 +52,7 @@ bytes_of_chunk(const struct store_fold *fold)
 
 /* Allocates spans that take at most 1/SPANS_PART of the memory. Without spans all of the log is read again. */
 static void
-take_spans(struct store_fold *fold, size_t memory)
+fold_take_spans(struct store_fold *fold, size_t memory)
 {
 	const uint64_t entries = fold->end - fold->begin, most = memory / SPANS_PART / sizeof(*fold->spans);
 
@@ -62,11 +62,11 @@ take_spans(struct store_fold *fold, size_t memory)
 
 /* Allows at least one chunk, however little memory there is; arrays by session and by chunk are needed in any case. */
 static int
-take_memory(struct store_fold *fold, size_t memory)
+fold_take_memory(struct store_fold *fold, size_t memory)
 {
 	const size_t fixed = fold->sessions * (sizeof(*fold->order) + sizeof(*fold->counts.by_session)) +
 	                     fold->chunk_count * sizeof(*fold->chunks);
-	const size_t left = memory > fixed ? memory - fixed : 0, each = bytes_of_chunk(fold);
+	const size_t left = memory > fixed ? memory - fixed : 0, each = fold_chunk_bytes(fold);
 	const size_t some = (left - left / SPANS_PART) / each;
 	const bool fits = left / each >= fold->chunk_count;
 
@@ -74,12 +74,12 @@ take_memory(struct store_fold *fold, size_t memory)
 	fold->to = fold->chunk_count;
 	fold->chunks = calloc((size_t)fold->chunk_count + 1, sizeof(*fold->chunks));
 	if (!fits)
-		take_spans(fold, left);
+		fold_take_spans(fold, left);
 	return fold->chunks ? 0 : STORE_E_MEMORY;
 }
 
 static int
-prepare(struct store_fold *fold, size_t memory, struct portolan_error *error)
+fold_read_epoch(struct store_fold *fold, size_t memory, struct portolan_error *error)
 {
 	const struct view *view = &fold->writer->view;
 	struct run_state_record state;
@@ -110,7 +110,7 @@ prepare(struct store_fold *fold, size_t memory, struct portolan_error *error)
 	rc = store_catalog_order(view, fold->run, fold->sessions, &fold->order, error);
 	if (rc)
 		return rc;
-	return take_memory(fold, memory) < 0 ? store_fold_out_of_memory(fold, error) : 0;
+	return fold_take_memory(fold, memory) < 0 ? store_fold_out_of_memory(fold, error) : 0;
 }
 
 int
@@ -129,7 +129,7 @@ store_fold_begin(struct store_writer *writer, uint32_t run, uint32_t epoch, size
 	begun->aborts = writer->aborts;
 	begun->run = run;
 	begun->epoch = epoch;
-	rc = prepare(begun, memory, error);
+	rc = fold_read_epoch(begun, memory, error);
 	if (rc) {
 		store_fold_free(begun);
 		return rc;
@@ -139,7 +139,7 @@ store_fold_begin(struct store_writer *writer, uint32_t run, uint32_t epoch, size
 }
 
 static void
-drop_chunk(struct store_fold *fold, uint32_t number)
+fold_drop_chunk(struct store_fold *fold, uint32_t number)
 {
 	fold->chunks[number]->next = fold->unused;
 	fold->unused = fold->chunks[number];
@@ -153,7 +153,7 @@ store_fold_free(struct store_fold *fold)
 		return;
 	for (uint32_t number = 0; number < fold->chunk_count && fold->chunks; number++)
 		if (fold->chunks[number])
-			drop_chunk(fold, number);
+			fold_drop_chunk(fold, number);
 	while (fold->unused) {
 		struct fold_chunk *chunk = fold->unused;
 
@@ -170,7 +170,7 @@ store_fold_free(struct store_fold *fold)
 }
 
 static int
-put_sessions(struct store_fold *fold, struct portolan_error *error)
+fold_put_sessions(struct store_fold *fold, struct portolan_error *error)
 {
 	int rc = 0;
 
@@ -191,7 +191,7 @@ put_sessions(struct store_fold *fold, struct portolan_error *error)
 /* Stores the counts of the chunks that this step wrote; `finished`: every chunk is merged, so the log's beginning
  * moves. */
 static int
-put_counts(struct store_fold *fold, bool finished, struct portolan_error *error)
+fold_put_counts(struct store_fold *fold, bool finished, struct portolan_error *error)
 {
 	struct store_writer *writer = fold->writer;
 	struct store_key key = store_key_u32_u32(fold->run, fold->epoch);
@@ -218,7 +218,7 @@ put_counts(struct store_fold *fold, bool finished, struct portolan_error *error)
 	state.examples += state.declared ? counts->merged.seen : 0;
 	rc = store_writer_put(writer, DB_EPOCHS, &key, RECORD_EPOCH, &epoch, sizeof(epoch), error)
 	     ?: store_writer_put_state(writer, fold->run, &state, error)
-	     ?: put_sessions(fold, error);
+	     ?: fold_put_sessions(fold, error);
 	if (!rc && counts->merged.returned)
 		rc = store_writer_count(writer, fold->run, &more, error);
 	if (!rc && finished)
@@ -255,7 +255,7 @@ fold_mark_seen(const struct store_fold *fold, struct fold_chunk *chunk)
 }
 
 static void
-count_chunk(struct fold_counts *counts, const struct fold_chunk *chunk)
+fold_count_chunk(struct fold_counts *counts, const struct fold_chunk *chunk)
 {
 	counts->chunks++;
 	counts->kept += store_merge_count(&chunk->epoch) - chunk->before;
@@ -266,7 +266,7 @@ count_chunk(struct fold_counts *counts, const struct fold_chunk *chunk)
 }
 
 static int
-write_chunk(struct store_fold *fold, uint32_t number, struct portolan_error *error)
+fold_write_chunk(struct store_fold *fold, uint32_t number, struct portolan_error *error)
 {
 	struct chunk_place place = store_fold_place(fold, fold->epoch, number);
 	struct fold_chunk *chunk = fold->chunks[number];
@@ -280,15 +280,15 @@ write_chunk(struct store_fold *fold, uint32_t number, struct portolan_error *err
 		place.epoch = STORE_EPOCH_RUN;
 		rc = store_chunk_write(fold->writer, &place, &chunk->examples, error);
 	}
-	count_chunk(&fold->counts, chunk);
-	drop_chunk(fold, number);
+	fold_count_chunk(&fold->counts, chunk);
+	fold_drop_chunk(fold, number);
 	return rc;
 }
 
 /* Writes some chunks. After the last one of the range the next range begins, if not all chunks had room in memory; else
  * the fold is done. */
 static int
-write_chunks(struct store_fold *fold, struct portolan_error *error)
+fold_write_chunks(struct store_fold *fold, struct portolan_error *error)
 {
 	size_t before = fold->writer->pending;
 	bool written, finished;
@@ -298,7 +298,7 @@ write_chunks(struct store_fold *fold, struct portolan_error *error)
 	       fold->counts.chunks < FOLD_WRITE_CHUNKS;
 	     fold->next_write++)
 		if (fold->chunks[fold->next_write])
-			rc = write_chunk(fold, fold->next_write, error);
+			rc = fold_write_chunk(fold, fold->next_write, error);
 	if (rc)
 		return rc;
 	/* Passes over chunks without rows at the end too, so that they take no step of their own. */
@@ -306,7 +306,7 @@ write_chunks(struct store_fold *fold, struct portolan_error *error)
 		fold->next_write++;
 	written = fold->next_write == fold->to;
 	finished = written && fold->to == fold->chunk_count;
-	rc = put_counts(fold, finished, error);
+	rc = fold_put_counts(fold, finished, error);
 	if (finished)
 		fold->phase = FOLD_DONE;
 	else if (written)
@@ -315,13 +315,13 @@ write_chunks(struct store_fold *fold, struct portolan_error *error)
 }
 
 static int
-work(struct store_fold *fold, struct portolan_error *error)
+fold_do_phase(struct store_fold *fold, struct portolan_error *error)
 {
 	switch (fold->phase) {
 	case FOLD_FILL:
 		return store_fold_fill(fold, error);
 	case FOLD_WRITE:
-		return write_chunks(fold, error);
+		return fold_write_chunks(fold, error);
 	case FOLD_DONE:
 		break;
 	}
@@ -347,7 +347,7 @@ store_fold_advance(struct store_fold *fold, bool *done, struct portolan_error *e
 	before = writer->pending;
 	do { /* a small epoch goes through all phases in one step, with one sync instead of three */
 		phase = fold->phase;
-		rc = work(fold, error);
+		rc = fold_do_phase(fold, error);
 	} while (!rc && (int)fold->phase > phase && fold->phase != FOLD_DONE &&
 	         (fold->bytes < FOLD_SMALL_BYTES || writer->pending - before < FOLD_SMALL_BYTES));
 	if (!rc)

@@ -13,7 +13,7 @@ struct packed {
 };
 
 static struct packed
-describe(const uint64_t *words, uint32_t rows)
+pack_describe(const uint64_t *words, uint32_t rows)
 {
 	struct packed packed = {.words = words, .rows = rows};
 
@@ -29,8 +29,8 @@ describe(const uint64_t *words, uint32_t rows)
 }
 
 static int
-write_presence(struct store_writer *writer, const struct chunk_place *place, unsigned column,
-               const struct packed *packed, uint64_t merged, struct portolan_error *error)
+pack_presence(struct store_writer *writer, const struct chunk_place *place, unsigned column,
+              const struct packed *packed, uint64_t merged, struct portolan_error *error)
 {
 	struct store_key key =
 	        store_key_column(place->run, place->epoch, place->chunk, (uint8_t)(column | STORE_PRESENCE));
@@ -63,7 +63,7 @@ write_presence(struct store_writer *writer, const struct chunk_place *place, uns
 
 /* Are the present values all the same? Then *value is that value. */
 static bool
-is_constant(const uint32_t *values, const struct packed *packed, uint32_t *value)
+pack_is_constant(const uint32_t *values, const struct packed *packed, uint32_t *value)
 {
 	bool found = false;
 
@@ -115,8 +115,8 @@ pack_bits(uint8_t *to, const uint64_t *values, const struct packed *packed)
 }
 
 static int
-write_column(struct store_writer *writer, const struct chunk_place *place, unsigned column, uint8_t presence,
-             const struct packed *packed, const struct merge_chunk *chunk, struct portolan_error *error)
+pack_column(struct store_writer *writer, const struct chunk_place *place, unsigned column, uint8_t presence,
+            const struct packed *packed, const struct merge_chunk *chunk, struct portolan_error *error)
 {
 	const void *values = chunk->values[column];
 	uint32_t value = chunk->session;
@@ -127,7 +127,7 @@ write_column(struct store_writer *writer, const struct chunk_place *place, unsig
 	uint8_t *record, *at;
 	int rc;
 
-	if (!(chunk->columns & STORE_COLUMN_BIT(column)) || (!bits && is_constant(values, packed, &value))) {
+	if (!(chunk->columns & STORE_COLUMN_BIT(column)) || (!bits && pack_is_constant(values, packed, &value))) {
 		head.encoding = COLUMN_CONSTANT;
 		length += 8;
 	} else if (bits) {
@@ -159,27 +159,27 @@ store_chunk_write(struct store_writer *writer, const struct chunk_place *place, 
                   struct portolan_error *error)
 {
 	const uint64_t *observed_words = chunk->present[STORE_GOLD_PROB];
-	struct packed observed = describe(observed_words, chunk->rows);
+	struct packed observed = pack_describe(observed_words, chunk->rows);
 	const struct store_key all = store_key_chunk(place->run, place->epoch, place->chunk);
 	int rc = chunk->stored ? store_writer_delete_all(writer, DB_COLUMNS, &all, error) : 0;
 
 	if (!rc)
-		rc = write_presence(writer, place, STORE_GOLD_PROB, &observed, chunk->merged, error);
+		rc = pack_presence(writer, place, STORE_GOLD_PROB, &observed, chunk->merged, error);
 	for (uint64_t mask = chunk->columns | STORE_COLUMN_BIT(STORE_SESSION); mask && !rc; mask &= mask - 1) {
 		unsigned column = mask_first(mask);
 		bool implied = column_is_implied(column);
 		const uint64_t *words = implied ? observed_words : chunk->present[column];
-		struct packed packed = implied ? observed : describe(words, chunk->rows);
+		struct packed packed = implied ? observed : pack_describe(words, chunk->rows);
 		bool shared = words == observed_words ||
 		              memcmp(words, observed_words, STORE_CHUNK_WORDS * sizeof(*words)) == 0;
 
 		if (packed.present == 0)
 			continue;
 		if (!shared)
-			rc = write_presence(writer, place, column, &packed, 0, error);
+			rc = pack_presence(writer, place, column, &packed, 0, error);
 		if (!rc)
-			rc = write_column(writer, place, column, shared ? COLUMN_SHARED : COLUMN_OWN, &packed, chunk,
-			                  error);
+			rc = pack_column(writer, place, column, shared ? COLUMN_SHARED : COLUMN_OWN, &packed, chunk,
+			                 error);
 	}
 	return rc;
 }

@@ -96,19 +96,19 @@ store_merge_add_counts(const struct merge_chunk *chunk, struct merge_counts *cou
 }
 
 static bool
-has_sessions(const struct merge_chunk *chunk)
+merge_has_sessions(const struct merge_chunk *chunk)
 {
 	return chunk->columns & STORE_COLUMN_BIT(STORE_SESSION);
 }
 
 /* Takes the columns of a session's batch into use. */
 static int
-prepare(struct merge_chunk *chunk, uint64_t columns, uint32_t session)
+merge_take_columns(struct merge_chunk *chunk, uint64_t columns, uint32_t session)
 {
 	for (uint64_t lacking = columns & ~chunk->columns; lacking; lacking &= lacking - 1)
 		if (store_merge_column(chunk, mask_first(lacking)) < 0)
 			return STORE_E_MEMORY;
-	if (has_sessions(chunk) || chunk->session == session)
+	if (merge_has_sessions(chunk) || chunk->session == session)
 		return 0;
 	if (chunk->rows == 0) {
 		chunk->session = session;
@@ -123,7 +123,7 @@ prepare(struct merge_chunk *chunk, uint64_t columns, uint32_t session)
 
 /* The place of the session in the ordered list of those that met another, or where it belongs. */
 static uint32_t
-find_met(const struct merge_chunk *chunk, uint32_t session)
+merge_find_met(const struct merge_chunk *chunk, uint32_t session)
 {
 	uint32_t low = 0, high = chunk->met_count;
 
@@ -140,12 +140,12 @@ find_met(const struct merge_chunk *chunk, uint32_t session)
 
 /* The rows of a batch come one after another, so the session is nearly always the last one counted. */
 static int
-count_met(struct merge_chunk *chunk, uint32_t session)
+merge_count_met(struct merge_chunk *chunk, uint32_t session)
 {
 	uint32_t at = chunk->met_last;
 
 	if (at >= chunk->met_count || chunk->met[at].session != session)
-		chunk->met_last = at = find_met(chunk, session);
+		chunk->met_last = at = merge_find_met(chunk, session);
 	if (at < chunk->met_count && chunk->met[at].session == session) {
 		chunk->met[at].count++;
 		return 0;
@@ -165,17 +165,17 @@ count_met(struct merge_chunk *chunk, uint32_t session)
 
 /* Keeps in `rows` those that win, *count of them, and marks their places. */
 static int
-choose(const struct batch *batch, const uint32_t *order, struct merge_row *rows, size_t *count)
+merge_choose_winners(const struct batch *batch, const uint32_t *order, struct merge_row *rows, size_t *count)
 {
 	uint32_t mine = order[batch->session];
 	size_t winners = 0;
 
 	for (size_t i = 0; i < *count; i++) {
 		struct merge_chunk *chunk = rows[i].chunk;
-		uint32_t at = rows[i].at, *session = has_sessions(chunk) ? chunk->values[STORE_SESSION] : NULL;
+		uint32_t at = rows[i].at, *session = merge_has_sessions(chunk) ? chunk->values[STORE_SESSION] : NULL;
 
 		if (bit_get(chunk->present[STORE_GOLD_PROB], at)) {
-			if (count_met(chunk, batch->session) < 0)
+			if (merge_count_met(chunk, batch->session) < 0)
 				return STORE_E_MEMORY;
 			chunk->returned += (session ? session[at] : chunk->session) == batch->session;
 			if (session && order[session[at]] > mine)
@@ -193,7 +193,7 @@ choose(const struct batch *batch, const uint32_t *order, struct merge_row *rows,
 }
 
 static void
-scatter_bits(const struct batch *batch, unsigned column, const struct merge_row *rows, size_t count)
+merge_scatter_bits(const struct batch *batch, unsigned column, const struct merge_row *rows, size_t count)
 {
 	const uint8_t *bits = batch->data[column];
 
@@ -207,7 +207,7 @@ scatter_bits(const struct batch *batch, unsigned column, const struct merge_row 
 }
 
 static void
-scatter_words(const struct batch *batch, unsigned column, const struct merge_row *rows, size_t count)
+merge_scatter_words(const struct batch *batch, unsigned column, const struct merge_row *rows, size_t count)
 {
 	const uint8_t *data = batch->data[column];
 
@@ -231,17 +231,17 @@ store_merge_rows(const struct batch *batch, uint64_t wanted, const uint32_t *ord
 		strange |= chunk->session != batch->session;
 	}
 	for (size_t i = 0; i < count && (columns & ~shared || (strange && !(shared & sessions))); i++)
-		if (prepare(rows[i].chunk, columns, batch->session) < 0)
+		if (merge_take_columns(rows[i].chunk, columns, batch->session) < 0)
 			return STORE_E_MEMORY;
-	if (choose(batch, order, rows, &count) < 0)
+	if (merge_choose_winners(batch, order, rows, &count) < 0)
 		return STORE_E_MEMORY;
 	for (uint64_t mask = columns; mask; mask &= mask - 1) {
 		unsigned column = mask_first(mask);
 
 		if (column_is_bits(column))
-			scatter_bits(batch, column, rows, count);
+			merge_scatter_bits(batch, column, rows, count);
 		else
-			scatter_words(batch, column, rows, count);
+			merge_scatter_words(batch, column, rows, count);
 		for (size_t i = 0; i < count && !column_is_implied(column); i++)
 			bit_set(rows[i].chunk->present[column], rows[i].at);
 	}
@@ -257,7 +257,7 @@ store_merge_rows(const struct batch *batch, uint64_t wanted, const uint32_t *ord
 
 /* The bits of word `at / 64` that belong to rows at … end − 1. */
 static uint64_t
-bit_mask(uint32_t at, uint32_t end)
+merge_bit_mask(uint32_t at, uint32_t end)
 {
 	uint64_t mask = UINT64_MAX << (at % 64);
 
@@ -266,29 +266,29 @@ bit_mask(uint32_t at, uint32_t end)
 
 /* Are the places at … at + count − 1 all free? */
 static bool
-are_free(const uint64_t *words, uint32_t at, uint32_t count)
+merge_are_free(const uint64_t *words, uint32_t at, uint32_t count)
 {
 	uint64_t taken = 0;
 
 	for (uint32_t end = at + count; at < end; at = (at | 63) + 1)
-		taken |= words[at / 64] & bit_mask(at, end);
+		taken |= words[at / 64] & merge_bit_mask(at, end);
 	return !taken;
 }
 
 static void
-set_bits(uint64_t *words, uint32_t at, uint32_t count)
+merge_set_bits(uint64_t *words, uint32_t at, uint32_t count)
 {
 	for (uint32_t end = at + count; at < end; at = (at | 63) + 1)
-		words[at / 64] |= bit_mask(at, end);
+		words[at / 64] |= merge_bit_mask(at, end);
 }
 
 /* Copies the bits of `from` from `row` on to places at … at + count − 1. */
 static void
-copy_bits(uint64_t *to, uint32_t at, const uint8_t *from, uint32_t row, uint32_t count)
+merge_copy_bits(uint64_t *to, uint32_t at, const uint8_t *from, uint32_t row, uint32_t count)
 {
 	for (uint32_t end = at + count, next; at < end; row += next - at, at = next) {
 		const uint8_t *byte = from + row / 8;
-		uint64_t mask = bit_mask(at, end), bits = *byte++ >> (row % 8);
+		uint64_t mask = merge_bit_mask(at, end), bits = *byte++ >> (row % 8);
 
 		next = (at | 63) + 1 < end ? (at | 63) + 1 : end;
 		for (uint32_t have = 8 - row % 8; have < next - at; have += 8)
@@ -320,22 +320,22 @@ store_merge_stretch(const struct batch *batch, uint64_t wanted, const uint32_t *
 	const uint64_t columns = batch->columns & wanted & ~STORE_COLUMN_BIT(STORE_GOLD);
 	struct merge_chunk *chunk = first.chunk;
 
-	if (prepare(chunk, columns, batch->session) < 0)
+	if (merge_take_columns(chunk, columns, batch->session) < 0)
 		return STORE_E_MEMORY;
-	if (has_sessions(chunk) || !are_free(chunk->present[STORE_GOLD_PROB], first.at, count))
+	if (merge_has_sessions(chunk) || !merge_are_free(chunk->present[STORE_GOLD_PROB], first.at, count))
 		return merge_groups(batch, wanted, order, first, count);
-	set_bits(chunk->present[STORE_GOLD_PROB], first.at, count);
+	merge_set_bits(chunk->present[STORE_GOLD_PROB], first.at, count);
 	chunk->rows = first.at + count > chunk->rows ? first.at + count : chunk->rows;
 	for (uint64_t mask = columns; mask; mask &= mask - 1) {
 		unsigned column = mask_first(mask);
 
 		if (column_is_bits(column))
-			copy_bits(chunk->values[column], first.at, batch->data[column], first.row, count);
+			merge_copy_bits(chunk->values[column], first.at, batch->data[column], first.row, count);
 		else
 			memcpy((uint32_t *)chunk->values[column] + first.at,
 			       batch->data[column] + 4 * (size_t)first.row, 4 * (size_t)count);
 		if (!column_is_implied(column))
-			set_bits(chunk->present[column], first.at, count);
+			merge_set_bits(chunk->present[column], first.at, count);
 	}
 	return 0;
 }

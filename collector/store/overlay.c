@@ -15,7 +15,7 @@
 #define GROUP 512 /* rows merged by one call */
 
 static int
-keep_batch(struct overlay *overlay, const struct batch *batch, uint64_t position)
+overlay_keep_batch(struct overlay *overlay, const struct batch *batch, uint64_t position)
 {
 	if (overlay->batch_count == overlay->batch_room) {
 		size_t room = 2 * overlay->batch_room + 64;
@@ -34,14 +34,14 @@ keep_batch(struct overlay *overlay, const struct batch *batch, uint64_t position
 }
 
 static uint32_t
-chunk_of(const struct batch *batch, uint32_t row)
+overlay_chunk_of(const struct batch *batch, uint32_t row)
 {
 	return store_batch_index(batch, row) / STORE_CHUNK;
 }
 
 /* Sets the part's range of chunks; returns the number of rows of its batches. */
 static size_t
-find_range(const struct overlay *overlay, size_t first_batch, struct overlay_part *part)
+overlay_find_range(const struct overlay *overlay, size_t first_batch, struct overlay_part *part)
 {
 	uint32_t least = UINT32_MAX, most = 0;
 	size_t total = 0;
@@ -63,9 +63,9 @@ find_range(const struct overlay *overlay, size_t first_batch, struct overlay_par
 }
 
 static int
-sort_rows(const struct overlay *overlay, size_t first_batch, struct overlay_part *part)
+overlay_sort_rows(const struct overlay *overlay, size_t first_batch, struct overlay_part *part)
 {
-	size_t total = find_range(overlay, first_batch, part), *next;
+	size_t total = overlay_find_range(overlay, first_batch, part), *next;
 
 	part->first = next = calloc((size_t)part->chunks + 2, sizeof(*next));
 	part->rows = malloc((total + 1) * sizeof(*part->rows));
@@ -73,19 +73,19 @@ sort_rows(const struct overlay *overlay, size_t first_batch, struct overlay_part
 		return STORE_E_MEMORY;
 	for (size_t b = first_batch; b < overlay->batch_count; b++)
 		for (uint32_t row = 0; row < overlay->batches[b].rows; row++)
-			next[chunk_of(&overlay->batches[b], row) - part->from + 2]++;
+			next[overlay_chunk_of(&overlay->batches[b], row) - part->from + 2]++;
 	for (uint32_t chunk = 0; chunk < part->chunks; chunk++)
 		next[chunk + 2] += next[chunk + 1];
 	for (size_t b = first_batch; b < overlay->batch_count; b++)
 		for (uint32_t row = 0; row < overlay->batches[b].rows; row++)
-			part->rows[next[chunk_of(&overlay->batches[b], row) - part->from + 1]++] =
+			part->rows[next[overlay_chunk_of(&overlay->batches[b], row) - part->from + 1]++] =
 			        (struct overlay_row){.batch = (uint32_t)b, .row = row};
 	return 0; /* next[c + 1] has become the end of chunk c, next[0] is 0 */
 }
 
 static int
-read_epoch(const struct view *view, const struct overlay_request *request, const struct catalog_epoch *epoch,
-           struct overlay *overlay, struct portolan_error *error)
+overlay_read_epoch(const struct view *view, const struct overlay_request *request, const struct catalog_epoch *epoch,
+                   struct overlay *overlay, struct portolan_error *error)
 {
 	const struct store_key from = store_key_log(request->run, epoch->epoch, epoch->record.log_begin);
 	CLEANUP(store_walk_close) struct view_walk walk = {0};
@@ -96,12 +96,12 @@ read_epoch(const struct view *view, const struct overlay_request *request, const
 
 	store_walk_open(&walk, view, DB_LOG, &from, 8, error);
 	while ((rc = store_catalog_next_batch(&walk, request->rows, request->sessions, &batch, &position, error)) == 0)
-		if (keep_batch(overlay, &batch, position) < 0)
+		if (overlay_keep_batch(overlay, &batch, position) < 0)
 			return store_view_no_memory(view, error);
 	if (rc != VIEW_ABSENT)
 		return rc;
 	overlay->parts[overlay->part_count] = (struct overlay_part){.epoch = epoch->epoch};
-	rc = sort_rows(overlay, first_batch, &overlay->parts[overlay->part_count++]);
+	rc = overlay_sort_rows(overlay, first_batch, &overlay->parts[overlay->part_count++]);
 	return rc ? store_view_no_memory(view, error) : 0;
 }
 
@@ -116,7 +116,7 @@ store_overlay_build(const struct view *view, const struct overlay_request *reque
 		return store_view_no_memory(view, error);
 	for (size_t i = 0; i < request->epoch_count && !rc; i++)
 		if (request->epochs[i].record.log_rows)
-			rc = read_epoch(view, request, &request->epochs[i], overlay, error);
+			rc = overlay_read_epoch(view, request, &request->epochs[i], overlay, error);
 	if (rc)
 		store_overlay_free(overlay);
 	return rc;

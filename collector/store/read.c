@@ -99,7 +99,7 @@ store_copy(struct store *store, int fd, struct portolan_error *error)
 
 /* A damaged run is no failure here: it must not hide the others. */
 static int
-read_run(const struct view *view, struct store_run_info *run, struct portolan_error *error)
+read_info_of_run(const struct view *view, struct store_run_info *run, struct portolan_error *error)
 {
 	struct store_run_info info;
 	int rc = run->number ? store_count_run(view, run->number, &info, error) : STORE_E_CORRUPT;
@@ -122,7 +122,7 @@ store_runs(struct store *store, struct store_run_info **runs, size_t *count, str
 	int rc = store_read_begin(store, &view, error) ?: store_catalog_runs(&view, &list, &n, error);
 
 	for (size_t i = 0; i < n && !rc; i++)
-		rc = read_run(&view, &list[i], error);
+		rc = read_info_of_run(&view, &list[i], error);
 	if (rc)
 		return rc;
 	*runs = list;
@@ -226,7 +226,7 @@ store_epochs(struct store *store, uint32_t run, struct store_epoch **epochs, siz
 #define NEAR 3 /* most edits at which a name is suggested */
 
 static size_t
-edit_distance(const char *a, const char *b)
+read_edit_distance(const char *a, const char *b)
 {
 	size_t row[256], length = strlen(b);
 
@@ -249,7 +249,7 @@ edit_distance(const char *a, const char *b)
 }
 
 static int
-no_run(const struct view *view, const char *run, struct portolan_error *error)
+read_suggest_run(const struct view *view, const char *run, struct portolan_error *error)
 {
 	const struct store_key all = {.size = 0};
 	CLEANUP(store_walk_close) struct view_walk walk = {0};
@@ -264,8 +264,8 @@ no_run(const struct view *view, const char *run, struct portolan_error *error)
 		if (walk.key.mv_size >= sizeof(name))
 			continue;
 		memcpy(name, walk.key.mv_data, walk.key.mv_size);
-		if (edit_distance(run, name) < distance) {
-			distance = edit_distance(run, name);
+		if (read_edit_distance(run, name) < distance) {
+			distance = read_edit_distance(run, name);
 			memcpy(nearest, name, sizeof(name));
 		}
 	}
@@ -281,7 +281,7 @@ store_read_find(const struct view *view, const char *name, uint32_t *run, struct
 {
 	int rc = store_catalog_find(view, name, strlen(name), run, error);
 
-	return rc == VIEW_ABSENT ? no_run(view, name, error) : rc;
+	return rc == VIEW_ABSENT ? read_suggest_run(view, name, error) : rc;
 }
 
 int

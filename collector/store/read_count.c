@@ -58,7 +58,7 @@ store_count_log(struct store_snapshot *snapshot, struct portolan_error *error)
 /* What counting the log of an epoch takes: its bytes, the overlay's batches, rows and table of chunks, and a bitmap for
  * each chunk that it may touch. */
 static size_t
-cost_of(const struct epoch_record *record, uint64_t rows)
+count_cost(const struct epoch_record *record, uint64_t rows)
 {
 	const uint64_t chunks = store_chunks_of(rows), touched = record->log_rows < chunks ? record->log_rows : chunks;
 
@@ -85,7 +85,7 @@ store_count_run(const struct view *view, uint32_t run, struct store_run_info *in
 		const uint64_t both = record->observations + record->log_rows;
 		const uint64_t here = record->log_rows < info->rows ? record->log_rows : info->rows;
 
-		cost += record->log_rows ? cost_of(record, info->rows) : 0;
+		cost += record->log_rows ? count_cost(record, info->rows) : 0;
 		most += both < info->rows ? both : info->rows;
 		least = here > least ? here : least;
 	}

@@ -12,7 +12,7 @@
 
 /* Finds the next part of the log, from *at on, that has rows of a chunk: of one epoch, or (STORE_EPOCH_RUN) of any. */
 static const struct overlay_part *
-next_part(const struct store_snapshot *snapshot, uint32_t epoch, uint32_t chunk, size_t *at)
+snapshot_next_part(const struct store_snapshot *snapshot, uint32_t epoch, uint32_t chunk, size_t *at)
 {
 	while (*at < snapshot->overlay.part_count && snapshot->overlay.parts[*at].epoch <= epoch) {
 		const struct overlay_part *part = &snapshot->overlay.parts[(*at)++];
@@ -37,13 +37,13 @@ store_snapshot_load(const struct store_snapshot *snapshot, uint32_t epoch, uint3
 
 	if (lent)
 		*lent = (struct chunk_lent){0};
-	if (next_part(snapshot, epoch, chunk, &at)) {
+	if (snapshot_next_part(snapshot, epoch, chunk, &at)) {
 		stored |= session;
 		lent = NULL;
 	}
 	if (!rc)
 		rc = store_chunk_load(&snapshot->view, &place, stored, image, lent, error);
-	for (at = 0; !rc && (part = next_part(snapshot, epoch, chunk, &at));) {
+	for (at = 0; !rc && (part = snapshot_next_part(snapshot, epoch, chunk, &at));) {
 		/* A fold merges an epoch's log into the values kept per example together with the same chunk of the
 		 * epoch, so both are merged up to the same position. */
 		const struct chunk_place of_epoch = store_snapshot_place(snapshot, part->epoch, chunk);
@@ -63,7 +63,7 @@ store_snapshot_load(const struct store_snapshot *snapshot, uint32_t epoch, uint3
 
 /* Lists the chunks with observations, as a run may declare many more examples than it observes. */
 static int
-find_occupied(struct store_snapshot *snapshot, struct portolan_error *error)
+snapshot_find_occupied(struct store_snapshot *snapshot, struct portolan_error *error)
 {
 	const uint32_t chunks = store_chunks_of(snapshot->rows);
 	uint64_t *words = calloc((size_t)chunks / 64 + 1, sizeof(*words));
@@ -101,7 +101,7 @@ find_occupied(struct store_snapshot *snapshot, struct portolan_error *error)
 }
 
 static int
-read_run(struct store_snapshot *snapshot, uint32_t number, struct portolan_error *error)
+snapshot_read_run(struct store_snapshot *snapshot, uint32_t number, struct portolan_error *error)
 {
 	const struct view *view = &snapshot->view;
 	struct run_state_record state;
@@ -124,7 +124,8 @@ read_run(struct store_snapshot *snapshot, uint32_t number, struct portolan_error
 
 /* Lists the epochs in range, and the logs of all epochs, which are counted. */
 static int
-read_epochs(struct store_snapshot *snapshot, const struct store_snapshot_options *options, struct portolan_error *error)
+snapshot_read_epochs(struct store_snapshot *snapshot, const struct store_snapshot_options *options,
+                     struct portolan_error *error)
 {
 	struct overlay_request request = {
 	        .run = snapshot->info.number, .sessions = snapshot->sessions, .rows = snapshot->rows};
@@ -154,18 +155,18 @@ read_epochs(struct store_snapshot *snapshot, const struct store_snapshot_options
 
 /* All but the transaction. */
 static int
-open_run(struct store_snapshot *snapshot, uint32_t run, const struct store_snapshot_options *options,
-         struct portolan_error *error)
+snapshot_open_run(struct store_snapshot *snapshot, uint32_t run, const struct store_snapshot_options *options,
+                  struct portolan_error *error)
 {
-	int rc = read_run(snapshot, run, error);
+	int rc = snapshot_read_run(snapshot, run, error);
 
 	snapshot->wanted = options->columns;
 	if (!rc)
-		rc = read_epochs(snapshot, options, error);
+		rc = snapshot_read_epochs(snapshot, options, error);
 	if (!rc)
 		rc = store_count_log(snapshot, error);
 	if (!rc && snapshot->info.declared && options->occupied)
-		rc = find_occupied(snapshot, error);
+		rc = snapshot_find_occupied(snapshot, error);
 	return rc;
 }
 
@@ -180,7 +181,7 @@ store_snapshot_info_of(const struct view *view, uint32_t run, struct store_run_i
 		return store_view_no_memory(view, error);
 	pthread_mutex_init(&snapshot->lock, NULL);
 	snapshot->view = *view;
-	rc = open_run(snapshot, run, &nothing, error);
+	rc = snapshot_open_run(snapshot, run, &nothing, error);
 	if (!rc)
 		*info = snapshot->info;
 	store_snapshot_close(snapshot);
@@ -205,7 +206,7 @@ store_snapshot_open(struct store *store, const char *run, const struct store_sna
 		rc = store_read_find(&opened->view, run, &number, error);
 	}
 	if (!rc)
-		rc = open_run(opened, number, options, error);
+		rc = snapshot_open_run(opened, number, options, error);
 	if (rc) {
 		store_snapshot_close(opened);
 		return rc;

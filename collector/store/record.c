@@ -84,7 +84,7 @@ store_key_read_u64(const void *key)
 /* libxxhash's dispatching functions return with the upper halves of the vector registers in use. On an Intel Xeon every
  * change between SSE and AVX instructions then took 250 ns, and so did every log() after a read of the store. */
 static uint64_t
-checksum_of(const uint8_t *bytes, size_t length, uint64_t seed)
+record_checksum(const uint8_t *bytes, size_t length, uint64_t seed)
 {
 	uint64_t checksum = XXH3_64bits_withSeed(bytes, length, seed);
 
@@ -97,9 +97,9 @@ checksum_of(const uint8_t *bytes, size_t length, uint64_t seed)
 
 /* Never 0. */
 static uint16_t
-hash_key(const void *key, size_t size)
+record_hash_key(const void *key, size_t size)
 {
-	const uint16_t hash = (uint16_t)checksum_of(key, size, 0);
+	const uint16_t hash = (uint16_t)record_checksum(key, size, 0);
 
 	return hash ? hash : 1;
 }
@@ -109,14 +109,14 @@ store_record_seal(void *record, const struct store_key *key, enum record_kind ki
 {
 	uint8_t *bytes = record;
 	uint8_t header[8] = {(uint8_t)kind, RECORD_VERSION};
-	uint16_t hash = key ? hash_key(key->data, key->size) : 0;
+	uint16_t hash = key ? record_hash_key(key->data, key->size) : 0;
 	uint32_t length32 = (uint32_t)length;
 	uint64_t checksum;
 
 	memcpy(header + 2, &hash, sizeof(hash));
 	memcpy(header + 4, &length32, sizeof(length32));
 	memcpy(bytes, header, sizeof(header));
-	checksum = checksum_of(bytes + RECORD_HEADER, length - RECORD_HEADER, load_u64(header));
+	checksum = record_checksum(bytes + RECORD_HEADER, length - RECORD_HEADER, load_u64(header));
 	memcpy(bytes + 8, &checksum, sizeof(checksum));
 }
 
@@ -128,7 +128,7 @@ store_record_open(const void *record, size_t length, enum record_kind kind, cons
 	if (length < RECORD_HEADER || bytes[0] != (uint8_t)kind || bytes[1] != RECORD_VERSION ||
 	    load_u32(bytes + 4) != length)
 		return false;
-	if (checksum_of(bytes + RECORD_HEADER, length - RECORD_HEADER, load_u64(bytes)) != load_u64(bytes + 8))
+	if (record_checksum(bytes + RECORD_HEADER, length - RECORD_HEADER, load_u64(bytes)) != load_u64(bytes + 8))
 		return false;
 	*body = bytes + RECORD_HEADER;
 	*size = length - RECORD_HEADER;
@@ -142,5 +142,5 @@ store_record_belongs(const void *record, size_t length, const void *key, size_t 
 
 	if (length >= RECORD_HEADER)
 		memcpy(&hash, (const uint8_t *)record + 2, sizeof(hash));
-	return hash == 0 || hash == hash_key(key, key_size);
+	return hash == 0 || hash == record_hash_key(key, key_size);
 }

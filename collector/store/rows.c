@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 static float
-float_at(const uint8_t *data, uint32_t row)
+rows_float_at(const uint8_t *data, uint32_t row)
 {
 	float value;
 
@@ -18,12 +18,12 @@ float_at(const uint8_t *data, uint32_t row)
 }
 
 static bool
-are_probabilities(const uint8_t *data, uint32_t rows)
+rows_are_probabilities(const uint8_t *data, uint32_t rows)
 {
 	uint32_t bad = 0;
 
 	for (uint32_t row = 0; row < rows; row++) {
-		float value = float_at(data, row);
+		float value = rows_float_at(data, row);
 
 		bad |= !(value >= 0.0f) | !(value <= 1.0f);
 	}
@@ -31,12 +31,12 @@ are_probabilities(const uint8_t *data, uint32_t rows)
 }
 
 static bool
-are_numbers(const uint8_t *data, uint32_t rows)
+rows_are_numbers(const uint8_t *data, uint32_t rows)
 {
 	uint32_t bad = 0;
 
 	for (uint32_t row = 0; row < rows; row++) {
-		float value = float_at(data, row);
+		float value = rows_float_at(data, row);
 
 		bad |= value != value;
 	}
@@ -44,7 +44,7 @@ are_numbers(const uint8_t *data, uint32_t rows)
 }
 
 static bool
-are_classes(const uint8_t *data, uint32_t rows)
+rows_are_classes(const uint8_t *data, uint32_t rows)
 {
 	uint32_t all = 0;
 
@@ -55,18 +55,18 @@ are_classes(const uint8_t *data, uint32_t rows)
 
 /* Checks one column: `rows` values from `data` on. */
 static bool
-are_good(unsigned column, const uint8_t *data, uint32_t rows)
+rows_are_good(unsigned column, const uint8_t *data, uint32_t rows)
 {
 	if (column == STORE_GOLD_PROB)
-		return are_probabilities(data, rows);
+		return rows_are_probabilities(data, rows);
 	if (column == STORE_PREDICTED || column == STORE_GOLD)
-		return are_classes(data, rows);
-	return !column_is_float(column) || are_numbers(data, rows);
+		return rows_are_classes(data, rows);
+	return !column_is_float(column) || rows_are_numbers(data, rows);
 }
 
 /* The reason to refuse a row with a bad value in this column. */
 static enum store_refusal
-refusal_of(unsigned column)
+rows_refusal_of(unsigned column)
 {
 	if (column == STORE_GOLD_PROB)
 		return STORE_REFUSED_GOLD_PROB;
@@ -76,22 +76,22 @@ refusal_of(unsigned column)
 /* Sets kept[] to the rows without a bad value, and counts the other rows by their first bad value; *all: there are no
  * others. */
 static uint32_t
-check_values(const struct append_columns *columns, uint32_t rows, uint32_t *kept, bool *all, uint64_t *refused)
+rows_check_values(const struct append_columns *columns, uint32_t rows, uint32_t *kept, bool *all, uint64_t *refused)
 {
 	uint64_t bad = 0;
 	uint32_t good = 0;
 
 	for (uint64_t mask = columns->columns; mask; mask &= mask - 1)
-		if (!are_good(mask_first(mask), columns->data[mask_first(mask)], rows))
+		if (!rows_are_good(mask_first(mask), columns->data[mask_first(mask)], rows))
 			bad |= mask & -mask;
 	*all = bad == 0;
 	for (uint32_t row = 0; row < rows && bad; row++) {
 		uint64_t mask = bad;
 
-		while (mask && are_good(mask_first(mask), columns->data[mask_first(mask)] + 4 * (size_t)row, 1))
+		while (mask && rows_are_good(mask_first(mask), columns->data[mask_first(mask)] + 4 * (size_t)row, 1))
 			mask &= mask - 1;
 		if (mask)
-			refused[refusal_of(mask_first(mask))]++;
+			refused[rows_refusal_of(mask_first(mask))]++;
 		else
 			kept[good++] = row;
 	}
@@ -100,7 +100,7 @@ check_values(const struct append_columns *columns, uint32_t rows, uint32_t *kept
 
 /* Declared ids are the indices: takes all of a batch at once. False: an id is not below the declared number. */
 static bool
-copy_declared(const struct store_append *append, uint64_t declared, uint32_t *index)
+rows_copy_declared(const struct store_append *append, uint64_t declared, uint32_t *index)
 {
 	uint32_t last = declared > UINT32_MAX ? UINT32_MAX : (uint32_t)declared - 1, beyond = 0;
 	const uint8_t *ids = append->ids;
@@ -122,7 +122,7 @@ copy_declared(const struct store_append *append, uint64_t declared, uint32_t *in
 }
 
 static int
-make_room(struct store_writer *writer, uint32_t rows, struct portolan_error *error)
+rows_make_room(struct store_writer *writer, uint32_t rows, struct portolan_error *error)
 {
 	uint32_t *index, *kept;
 
@@ -144,16 +144,16 @@ store_rows_choose(struct store_writer *writer, uint32_t run, struct run_state_re
                   uint64_t refused[STORE_REFUSALS], struct portolan_error *error)
 {
 	uint32_t *kept, *index, good, n = 0;
-	int rc = make_room(writer, append->rows, error);
+	int rc = rows_make_room(writer, append->rows, error);
 	bool all;
 
 	if (rc)
 		return rc;
 	kept = writer->kept;
 	index = writer->index;
-	good = check_values(columns, append->rows, kept, &all, refused);
+	good = rows_check_values(columns, append->rows, kept, &all, refused);
 	*count = good;
-	if (all && state->declared && copy_declared(append, state->declared, index))
+	if (all && state->declared && rows_copy_declared(append, state->declared, index))
 		return 0;
 	for (uint32_t row = 0; row < append->rows && all; row++)
 		kept[row] = row;

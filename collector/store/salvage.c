@@ -36,7 +36,7 @@ struct store_salvage {
 
 /* The run of this number; NULL: out of memory. */
 static struct found_run *
-find_run(struct store_salvage *salvage, uint32_t number)
+salvage_find_run(struct store_salvage *salvage, uint32_t number)
 {
 	struct found_run *larger;
 	size_t at = salvage->found_count;
@@ -56,8 +56,8 @@ find_run(struct store_salvage *salvage, uint32_t number)
 
 /* Takes what tells which runs there are: records of `meta`, `runs` and `run`. */
 static int
-take_run(void *context, enum store_db db, const uint8_t *key, size_t key_size, const uint8_t *value, size_t size,
-         struct portolan_error *error)
+salvage_take_run(void *context, enum store_db db, const uint8_t *key, size_t key_size, const uint8_t *value,
+                 size_t size, struct portolan_error *error)
 {
 	const MDB_val k = {.mv_data = (void *)key, .mv_size = key_size},
 	              v = {.mv_data = (void *)value, .mv_size = size};
@@ -78,7 +78,7 @@ take_run(void *context, enum store_db db, const uint8_t *key, size_t key_size, c
 	}
 	if (size < 4 || (db == DB_RUN && (key_size != 5 || key[4] > RUN_IDENTITY || store_key_read_u32(key) == 0)))
 		return 0;
-	found = find_run(salvage, db == DB_RUNS ? load_u32(body) : store_key_read_u32(key));
+	found = salvage_find_run(salvage, db == DB_RUNS ? load_u32(body) : store_key_read_u32(key));
 	if (!found)
 		return error_set(error, STORE_E_MEMORY, "out of memory for the list of runs");
 	if (db == DB_RUNS) {
@@ -96,20 +96,20 @@ take_run(void *context, enum store_db db, const uint8_t *key, size_t key_size, c
 }
 
 static int
-compare_names(const void *a, const void *b)
+salvage_compare_names(const void *a, const void *b)
 {
 	return strcmp(((const struct store_salvage_run *)a)->name, ((const struct store_salvage_run *)b)->name);
 }
 
 /* Lists the runs that are to be copied: neither removed nor still without a name. */
 static int
-list_runs(struct store_salvage *salvage, struct portolan_error *error)
+salvage_list_runs(struct store_salvage *salvage, struct portolan_error *error)
 {
 	static const enum store_db of_runs[] = {DB_META, DB_RUN, DB_RUNS};
 	int rc = 0;
 
 	for (size_t i = 0; i < 3 && !rc; i++)
-		rc = pages_each(salvage->pages, of_runs[i], PAGES_EVERY_RUN, take_run, salvage, error);
+		rc = pages_each(salvage->pages, of_runs[i], PAGES_EVERY_RUN, salvage_take_run, salvage, error);
 	if (!rc && !(salvage->runs = calloc(salvage->found_count + 1, sizeof(*salvage->runs))))
 		rc = error_set(error, STORE_E_MEMORY, "out of memory for the list of runs");
 	for (size_t i = 0; i < salvage->found_count && !rc; i++) {
@@ -122,13 +122,13 @@ list_runs(struct store_salvage *salvage, struct portolan_error *error)
 			snprintf(found->run.name, sizeof(found->run.name), "run-%u", found->run.number);
 		salvage->runs[salvage->run_count++] = found->run;
 	}
-	qsort(salvage->runs, salvage->run_count, sizeof(*salvage->runs), compare_names);
+	qsort(salvage->runs, salvage->run_count, sizeof(*salvage->runs), salvage_compare_names);
 	return rc;
 }
 
 /* Keeps collectors out for as long as the salvage lasts. The lock's file is not written to. */
 static int
-lock_store(struct store_salvage *salvage, struct portolan_error *error)
+salvage_lock_store(struct store_salvage *salvage, struct portolan_error *error)
 {
 	char path[PATH_MAX];
 
@@ -155,7 +155,7 @@ store_salvage_open(const char *directory, struct store_salvage **salvage, struct
 		free(opened);
 		return error_set(error, STORE_E_MEMORY, "store '%s': out of memory", directory);
 	}
-	rc = lock_store(opened, error) ?: pages_open(directory, &opened->pages, error) ?: list_runs(opened, error);
+	rc = salvage_lock_store(opened, error) ?: pages_open(directory, &opened->pages, error) ?: salvage_list_runs(opened, error);
 	if (rc)
 		store_salvage_close(opened);
 	else
@@ -209,8 +209,8 @@ store_salvage_prepare(struct store_salvage *salvage, struct store_writer *writer
 /* Stores a record of the run as it is; the run's state, which names nothing yet, and entries of the log that are
  * folded, apart. */
 static int
-take_record(void *context, enum store_db db, const uint8_t *key, size_t key_size, const uint8_t *value, size_t size,
-            struct portolan_error *error)
+salvage_take_record(void *context, enum store_db db, const uint8_t *key, size_t key_size, const uint8_t *value,
+                    size_t size, struct portolan_error *error)
 {
 	const MDB_val k = {.mv_data = (void *)key, .mv_size = key_size},
 	              v = {.mv_data = (void *)value, .mv_size = size};
@@ -252,7 +252,7 @@ take_record(void *context, enum store_db db, const uint8_t *key, size_t key_size
 
 /* Stores the run's state, by which it has no name yet. */
 static int
-put_unnamed(const struct salvage_copy *copy, struct portolan_error *error)
+salvage_put_unnamed(const struct salvage_copy *copy, struct portolan_error *error)
 {
 	struct run_state_record state = copy->state;
 
@@ -261,13 +261,13 @@ put_unnamed(const struct salvage_copy *copy, struct portolan_error *error)
 }
 
 static int
-copy_records(struct store_salvage *salvage, struct salvage_copy *copy, struct portolan_error *error)
+salvage_copy_records(struct store_salvage *salvage, struct salvage_copy *copy, struct portolan_error *error)
 {
 	static const enum store_db of_run[] = {DB_RUN, DB_SESSIONS, DB_EPOCHS, DB_IDS, DB_LOG, DB_COLUMNS};
-	int rc = store_writer_begin(copy->writer, error) ?: put_unnamed(copy, error);
+	int rc = store_writer_begin(copy->writer, error) ?: salvage_put_unnamed(copy, error);
 
 	for (size_t i = 0; i < sizeof(of_run) / sizeof(of_run[0]) && !rc; i++) {
-		rc = pages_each(salvage->pages, of_run[i], copy->run, take_record, copy, error);
+		rc = pages_each(salvage->pages, of_run[i], copy->run, salvage_take_record, copy, error);
 		if (!pages_may_miss(salvage->pages, of_run[i], copy->run))
 			continue;
 		copy->may_miss = true;
@@ -276,11 +276,11 @@ copy_records(struct store_salvage *salvage, struct salvage_copy *copy, struct po
 	}
 	if (!rc)
 		rc = salvage_mend_run(copy, error);
-	return rc ?: put_unnamed(copy, error);
+	return rc ?: salvage_put_unnamed(copy, error);
 }
 
 static int
-remove_copy(const struct salvage_copy *copy, struct portolan_error *error)
+salvage_remove_copy(const struct salvage_copy *copy, struct portolan_error *error)
 {
 	bool more = true;
 	int rc = store_writer_drop_unnamed(copy->writer, copy->run, error);
@@ -292,7 +292,7 @@ remove_copy(const struct salvage_copy *copy, struct portolan_error *error)
 }
 
 static bool
-is_nothing(const struct store_left *left)
+salvage_left_nothing(const struct store_left *left)
 {
 	return !left->epochs && !left->chunks && !left->examples && !left->observations && !left->records;
 }
@@ -302,10 +302,10 @@ store_salvage_copy(struct store_salvage *salvage, struct store_writer *writer, c
                    struct store_salvage_report *report, struct portolan_error *error)
 {
 	struct salvage_copy copy = {.writer = writer, .run = run->number, .name = run->name};
-	int rc = copy_records(salvage, &copy, error) ?: salvage_read(&copy, false, report, error);
+	int rc = salvage_copy_records(salvage, &copy, error) ?: salvage_read(&copy, false, report, error);
 
 	report->left.records += copy.bad ? copy.bad : copy.mended;
-	report->whole = !rc && is_nothing(&report->left);
+	report->whole = !rc && salvage_left_nothing(&report->left);
 	report->made = copy.run;
 	report->state = copy.state.state;
 	if (report->whole)
@@ -313,7 +313,7 @@ store_salvage_copy(struct store_salvage *salvage, struct store_writer *writer, c
 	if (!rc)
 		rc = salvage_read(&copy, true, report, error);
 	report->made = copy.again;
-	return rc ?: remove_copy(&copy, error);
+	return rc ?: salvage_remove_copy(&copy, error);
 }
 
 int

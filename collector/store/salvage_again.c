@@ -31,7 +31,7 @@ struct salvage_again {
 
 /* Asks for the run as its first session did, as far as its identity is left. */
 static int
-make_run(struct salvage_again *again, struct portolan_error *error)
+again_make_run(struct salvage_again *again, struct portolan_error *error)
 {
 	const struct salvage_copy *copy = again->copy;
 	const struct view *view = &copy->writer->view;
@@ -65,7 +65,7 @@ make_run(struct salvage_again *again, struct portolan_error *error)
 }
 
 static int
-make_sessions(struct salvage_again *again, struct portolan_error *error)
+again_make_sessions(struct salvage_again *again, struct portolan_error *error)
 {
 	const struct salvage_copy *copy = again->copy;
 	int rc = 0;
@@ -102,9 +102,9 @@ salvage_again_begin(struct salvage_copy *copy, struct salvage_again **again, str
 	rc = store_catalog_user_columns(&copy->writer->view, copy->run, &begun->user_count, &begun->user_columns, NULL);
 	if (rc == STORE_E_MEMORY)
 		return store_view_no_memory(&copy->writer->view, error);
-	rc = make_run(begun, error);
+	rc = again_make_run(begun, error);
 	copy->again = begun->run;
-	return rc ?: make_sessions(begun, error);
+	return rc ?: again_make_sessions(begun, error);
 }
 
 void
@@ -121,7 +121,7 @@ salvage_again_free(struct salvage_again *again)
 
 /* The columns that a row has; gold comes from the values kept per example. */
 static uint64_t
-columns_of(const struct merge_chunk *image, const struct merge_chunk *examples, uint32_t row)
+again_columns_of(const struct merge_chunk *image, const struct merge_chunk *examples, uint32_t row)
 {
 	uint64_t columns = 0;
 
@@ -135,7 +135,7 @@ columns_of(const struct merge_chunk *image, const struct merge_chunk *examples, 
 
 /* The ids of the batch's rows, as a client sends them. */
 static void
-gather_ids(struct salvage_again *again, const struct salvage_ids *ids, struct store_append *append)
+again_gather_ids(struct salvage_again *again, const struct salvage_ids *ids, struct store_append *append)
 {
 	uint8_t *text = again->text + append->rows;
 
@@ -157,8 +157,8 @@ gather_ids(struct salvage_again *again, const struct salvage_ids *ids, struct st
 
 /* The values of one column; false: its name is lost. */
 static bool
-gather_column(struct salvage_again *again, unsigned column, const struct merge_chunk *image, uint32_t rows,
-              struct store_append_column *given)
+again_gather_column(struct salvage_again *again, unsigned column, const struct merge_chunk *image, uint32_t rows,
+                    struct store_append_column *given)
 {
 	const char *name = column < STORE_COLUMN_USER ? store_column_name(column) : NULL;
 	const uint32_t *values = image->values[column];
@@ -185,8 +185,8 @@ gather_column(struct salvage_again *again, unsigned column, const struct merge_c
 }
 
 static int
-append_rows(struct salvage_again *again, uint32_t session, uint64_t columns, struct store_append *append,
-            const struct merge_chunk *image, const struct merge_chunk *examples, struct portolan_error *error)
+again_append_rows(struct salvage_again *again, uint32_t session, uint64_t columns, struct store_append *append,
+                  const struct merge_chunk *image, const struct merge_chunk *examples, struct portolan_error *error)
 {
 	struct store_append_column given[STORE_COLUMN_MAX];
 	uint32_t refused;
@@ -196,8 +196,8 @@ append_rows(struct salvage_again *again, uint32_t session, uint64_t columns, str
 	for (uint64_t mask = columns; mask; mask &= mask - 1) {
 		const unsigned column = mask_first(mask);
 
-		append->column_count += gather_column(again, column, column == STORE_GOLD ? examples : image,
-		                                      append->rows, &given[append->column_count]);
+		append->column_count += again_gather_column(again, column, column == STORE_GOLD ? examples : image,
+		                                            append->rows, &given[append->column_count]);
 	}
 	return store_writer_append(again->copy->writer, again->run, session, append, &refused, error);
 }
@@ -218,24 +218,25 @@ salvage_again_put(struct salvage_again *again, uint32_t epoch, const struct merg
 
 		if (!bit_get(waiting, first))
 			continue;
-		columns = columns_of(image, examples,
-		                     first); /* one batch for all rows of this session with the same ones */
+		columns = again_columns_of(image, examples,
+		                           first); /* one batch for all rows of this session with the same ones */
 		for (uint32_t row = first; row < image->rows; row++) {
 			if (!bit_get(waiting, row) || sessions[row] != sessions[first] ||
-			    columns_of(image, examples, row) != columns)
+			    again_columns_of(image, examples, row) != columns)
 				continue;
 			again->rows[append.rows++] = row;
 			bit_clear(waiting, row);
 		}
-		gather_ids(again, ids, &append);
-		rc = append_rows(again, sessions[first], columns, &append, image, examples, error);
+		again_gather_ids(again, ids, &append);
+		rc = again_append_rows(again, sessions[first], columns, &append, image, examples, error);
 	}
 	return rc;
 }
 
 /* Copies a part of the run, if it is there. */
 static int
-keep_part(const struct salvage_again *again, struct store_key from, enum record_kind kind, struct portolan_error *error)
+again_keep_part(const struct salvage_again *again, struct store_key from, enum record_kind kind,
+                struct portolan_error *error)
 {
 	struct store_writer *writer = again->copy->writer;
 	struct store_key to = store_key_u32(again->run);
@@ -258,7 +259,7 @@ keep_part(const struct salvage_again *again, struct store_key from, enum record_
 
 /* Sessions as they were: what was acknowledged is not sent again. */
 static int
-keep_sessions(const struct salvage_again *again, struct portolan_error *error)
+again_keep_sessions(const struct salvage_again *again, struct portolan_error *error)
 {
 	const struct salvage_copy *copy = again->copy;
 	int rc = 0;
@@ -268,13 +269,13 @@ keep_sessions(const struct salvage_again *again, struct portolan_error *error)
 
 		rc = store_catalog_session(&copy->writer->view, copy->run, i, &session, error)
 		     ?: store_writer_put_session(copy->writer, again->run, i, &session, error)
-		     ?: keep_part(again, store_key_session(copy->run, RUN_CLIENT, i), RECORD_CLIENT, error);
+		     ?: again_keep_part(again, store_key_session(copy->run, RUN_CLIENT, i), RECORD_CLIENT, error);
 	}
 	return rc;
 }
 
 static int
-fold_all(struct salvage_again *again, struct portolan_error *error)
+again_fold_all(struct salvage_again *again, struct portolan_error *error)
 {
 	struct store_writer *writer = again->copy->writer;
 	struct store_log_epoch epoch = {.rows = 1};
@@ -302,12 +303,12 @@ salvage_again_finish(struct salvage_again *again, const struct store_left *left,
 	const struct store_counters more = {.left = *left};
 	const struct salvage_copy *copy = again->copy;
 	struct run_state_record state;
-	int rc = fold_all(again, error)
+	int rc = again_fold_all(again, error)
 	         ?: store_writer_begin(copy->writer, error)
-	         ?: keep_part(again, store_key_run(copy->run, RUN_IDENTITY), RECORD_RUN_IDENTITY, error)
-	         ?: keep_part(again, store_key_run(copy->run, RUN_COUNTERS), RECORD_COUNTERS, error)
+	         ?: again_keep_part(again, store_key_run(copy->run, RUN_IDENTITY), RECORD_RUN_IDENTITY, error)
+	         ?: again_keep_part(again, store_key_run(copy->run, RUN_COUNTERS), RECORD_COUNTERS, error)
 	         ?: store_writer_count(copy->writer, again->run, &more, error)
-	         ?: keep_sessions(again, error)
+	         ?: again_keep_sessions(again, error)
 	         ?: store_catalog_state(&copy->writer->view, again->run, &state, error);
 
 	if (rc)

@@ -72,7 +72,7 @@ mend_end_of(struct salvage_copy *copy, enum store_db db, const struct view_walk 
 
 /* The number of examples, from the records that name them. */
 static int
-count_rows(struct salvage_copy *copy, struct portolan_error *error)
+mend_count_rows(struct salvage_copy *copy, struct portolan_error *error)
 {
 	static const enum store_db of_rows[] = {DB_IDS, DB_COLUMNS, DB_LOG};
 	const struct store_key from = store_key_u32(copy->run);
@@ -95,7 +95,7 @@ count_rows(struct salvage_copy *copy, struct portolan_error *error)
 
 /* Is a part of the run there? */
 static bool
-has_part(const struct salvage_copy *copy, uint8_t part)
+mend_has_part(const struct salvage_copy *copy, uint8_t part)
 {
 	struct store_key key = store_key_run(copy->run, part);
 
@@ -110,7 +110,7 @@ salvage_mend_run(struct salvage_copy *copy, struct portolan_error *error)
 	int rc = mend_sessions(copy, error);
 
 	if (!rc && !copy->has_state) {
-		rc = count_rows(copy, error);
+		rc = mend_count_rows(copy, error);
 		copy->state.state = STORE_CLOSED;
 		copy->state.declared = copy->state.id_kind || copy->bad_ids ? 0 : copy->state.rows;
 		copy->state.id_kind = copy->state.id_kind ? copy->state.id_kind : STORE_ID_INT;
@@ -120,16 +120,16 @@ salvage_mend_run(struct salvage_copy *copy, struct portolan_error *error)
 	if (rc)
 		return rc;
 	if (store_catalog_identity(&copy->writer->view, copy->run, &identity, &texts, NULL) != 0 ||
-	    (identity.label_count && !has_part(copy, RUN_LABELS)) ||
-	    (copy->has_state && copy->state.columns >> STORE_COLUMN_USER && !has_part(copy, RUN_USER_COLUMNS)) ||
-	    (copy->may_miss && !has_part(copy, RUN_COUNTERS)))
+	    (identity.label_count && !mend_has_part(copy, RUN_LABELS)) ||
+	    (copy->has_state && copy->state.columns >> STORE_COLUMN_USER && !mend_has_part(copy, RUN_USER_COLUMNS)) ||
+	    (copy->may_miss && !mend_has_part(copy, RUN_COUNTERS)))
 		copy->mended = true;
 	return 0;
 }
 
 /* The first epoch from `from` on of which there is a record. VIEW_ABSENT: none. */
 static int
-find_epoch(const struct salvage_copy *copy, uint32_t from, uint32_t *epoch, struct portolan_error *error)
+mend_find_epoch(const struct salvage_copy *copy, uint32_t from, uint32_t *epoch, struct portolan_error *error)
 {
 	static const enum store_db of_epochs[] = {DB_EPOCHS, DB_LOG, DB_COLUMNS};
 	const struct store_key start = store_key_u32_u32(copy->run, from);
@@ -192,7 +192,7 @@ salvage_mend_epochs(struct salvage_copy *copy, struct salvage_epochs *epochs, st
 	uint32_t number;
 	int rc;
 
-	for (uint64_t from = 0; (rc = find_epoch(copy, (uint32_t)from, &number, error)) == 0;
+	for (uint64_t from = 0; (rc = mend_find_epoch(copy, (uint32_t)from, &number, error)) == 0;
 	     from = (uint64_t)number + 1) {
 		struct catalog_epoch *stored = reallocarray(epochs->stored, epochs->count + 1, sizeof(*stored));
 		struct salvage_epoch *notes = reallocarray(epochs->notes, epochs->count + 1, sizeof(*notes));

@@ -28,7 +28,7 @@ static const uint64_t of_every_observation =
         STORE_COLUMN_BIT(STORE_GOLD_PROB) | STORE_COLUMN_BIT(STORE_CORRECT) | STORE_COLUMN_BIT(STORE_SESSION);
 
 static int
-open_transaction(struct reading *reading, struct portolan_error *error)
+reading_open(struct reading *reading, struct portolan_error *error)
 {
 	const struct salvage_copy *copy = reading->copy;
 	struct store_snapshot *snapshot = &reading->snapshot;
@@ -47,7 +47,7 @@ open_transaction(struct reading *reading, struct portolan_error *error)
 }
 
 static void
-close_transaction(struct reading *reading)
+reading_close(struct reading *reading)
 {
 	struct store_snapshot *snapshot = &reading->snapshot;
 
@@ -61,7 +61,7 @@ close_transaction(struct reading *reading)
 
 /* Reads the ids of a chunk; declared ones are the indices. */
 static int
-read_ids(struct reading *reading, uint32_t chunk, uint32_t rows, struct portolan_error *error)
+reading_read_ids(struct reading *reading, uint32_t chunk, uint32_t rows, struct portolan_error *error)
 {
 	const struct salvage_copy *copy = reading->copy;
 	const struct store_key from = store_key_u32_u32(copy->run, chunk * STORE_CHUNK);
@@ -106,7 +106,7 @@ read_ids(struct reading *reading, uint32_t chunk, uint32_t rows, struct portolan
 }
 
 static bool
-has_column(const struct reading *reading, uint32_t epoch, uint32_t chunk, unsigned column)
+reading_has_column(const struct reading *reading, uint32_t epoch, uint32_t chunk, unsigned column)
 {
 	const struct store_key key = store_key_column(reading->copy->run, epoch, chunk, (uint8_t)column);
 
@@ -115,8 +115,8 @@ has_column(const struct reading *reading, uint32_t epoch, uint32_t chunk, unsign
 
 /* Removes what of a chunk cannot be read: these columns, with their presences, or all of it. */
 static int
-remove_columns(const struct reading *reading, uint32_t epoch, uint32_t chunk, bool all, uint64_t columns,
-               struct portolan_error *error)
+reading_remove_columns(const struct reading *reading, uint32_t epoch, uint32_t chunk, bool all, uint64_t columns,
+                       struct portolan_error *error)
 {
 	const struct store_key whole = store_key_chunk(reading->copy->run, epoch, chunk);
 	struct store_writer *writer = reading->copy->writer;
@@ -140,19 +140,19 @@ enum lack { LACKS_NOTHING, LACKS_COLUMNS, LACKS_ALL };
 /* Loads a chunk into the image. If something of it is missing, what cannot be read is removed, and the image is not to
  * be used. */
 static int
-load_chunk(struct reading *reading, uint32_t epoch, uint32_t chunk, uint64_t columns, struct merge_chunk *image,
-           enum lack *lacks, struct portolan_error *error)
+reading_load_chunk(struct reading *reading, uint32_t epoch, uint32_t chunk, uint64_t columns, struct merge_chunk *image,
+                   enum lack *lacks, struct portolan_error *error)
 {
 	const struct store_snapshot *snapshot = &reading->snapshot;
 	const uint64_t needed = epoch == STORE_EPOCH_RUN ? STORE_COLUMN_BIT(STORE_SESSION) : of_every_observation;
-	const bool observed = has_column(reading, epoch, chunk, STORE_GOLD_PROB | STORE_PRESENCE);
+	const bool observed = reading_has_column(reading, epoch, chunk, STORE_GOLD_PROB | STORE_PRESENCE);
 	bool any = observed;
 	uint64_t bad = 0;
 	int rc = store_snapshot_load(snapshot, epoch, chunk, columns, image, NULL, NULL);
 
 	for (uint64_t mask = columns; mask && (rc == 0 || rc == STORE_E_CORRUPT); mask &= mask - 1) {
 		const unsigned column = mask_first(mask);
-		const bool there = has_column(reading, epoch, chunk, column);
+		const bool there = reading_has_column(reading, epoch, chunk, column);
 		const bool broken = rc == STORE_E_CORRUPT && there &&
 		                    store_snapshot_load(snapshot, epoch, chunk, mask & -mask, image, NULL, NULL) != 0;
 
@@ -164,12 +164,13 @@ load_chunk(struct reading *reading, uint32_t epoch, uint32_t chunk, uint64_t col
 		return error_set(error, rc, "store '%s': run '%s', epoch %u cannot be read",
 		                 reading->copy->writer->directory, reading->copy->name, epoch);
 	*lacks = !any || (observed && !bad) ? LACKS_NOTHING : !observed || bad & needed ? LACKS_ALL : LACKS_COLUMNS;
-	return *lacks == LACKS_NOTHING ? 0 : remove_columns(reading, epoch, chunk, *lacks == LACKS_ALL, bad, error);
+	return *lacks == LACKS_NOTHING ? 0
+	                               : reading_remove_columns(reading, epoch, chunk, *lacks == LACKS_ALL, bad, error);
 }
 
 /* The number of observations of a chunk that are stored in columns. */
 static uint64_t
-count_stored(const struct reading *reading, uint32_t epoch, uint32_t chunk)
+reading_count_stored(const struct reading *reading, uint32_t epoch, uint32_t chunk)
 {
 	struct store_key key = store_key_column(reading->copy->run, epoch, chunk, STORE_GOLD_PROB | STORE_PRESENCE);
 	struct presence_record presence;
@@ -183,27 +184,27 @@ count_stored(const struct reading *reading, uint32_t epoch, uint32_t chunk)
 /* Does the chunk lack a column that its epoch has? Not every chunk need have it; so this counts in a run only of which
  * columns are missing. */
 static bool
-lacks_column(const struct reading *reading, size_t epoch, uint32_t chunk)
+reading_lacks_column(const struct reading *reading, size_t epoch, uint32_t chunk)
 {
 	const struct catalog_epoch *stored = &reading->epochs.stored[epoch];
 	uint64_t mask = reading->epochs.notes[epoch].known ? stored->record.columns & ~STORE_COLUMN_BIT(STORE_GOLD) : 0;
 
 	for (; mask && reading->copy->bad_columns; mask &= mask - 1)
-		if (!has_column(reading, stored->epoch, chunk, mask_first(mask)))
+		if (!reading_has_column(reading, stored->epoch, chunk, mask_first(mask)))
 			return true;
 	return false;
 }
 
 static int
-read_epoch(struct reading *reading, size_t number, uint32_t chunk, uint64_t *seen, struct portolan_error *error)
+reading_read_epoch(struct reading *reading, size_t number, uint32_t chunk, uint64_t *seen, struct portolan_error *error)
 {
 	const uint32_t epoch = reading->epochs.stored[number].epoch;
 	struct salvage_epoch *notes = &reading->epochs.notes[number];
 	const uint64_t columns = reading->epochs.stored[number].record.columns | of_every_observation;
-	const uint64_t stored = count_stored(reading, epoch, chunk), *present;
+	const uint64_t stored = reading_count_stored(reading, epoch, chunk), *present;
 	enum lack lacks;
-	int rc = load_chunk(reading, epoch, chunk, columns & ~STORE_COLUMN_BIT(STORE_GOLD), &reading->image, &lacks,
-	                    error);
+	int rc = reading_load_chunk(reading, epoch, chunk, columns & ~STORE_COLUMN_BIT(STORE_GOLD), &reading->image,
+	                            &lacks, error);
 	uint64_t unnamed = 0;
 
 	if (rc)
@@ -223,7 +224,7 @@ read_epoch(struct reading *reading, size_t number, uint32_t chunk, uint64_t *see
 	}
 	notes->stored += stored;
 	notes->unnamed += unnamed;
-	notes->chunks += unnamed || (stored && lacks_column(reading, number, chunk));
+	notes->chunks += unnamed || (stored && reading_lacks_column(reading, number, chunk));
 	if (!reading->again)
 		return 0;
 	return salvage_again_put(reading->again, epoch, &reading->image, &reading->examples, &reading->ids, error);
@@ -231,7 +232,7 @@ read_epoch(struct reading *reading, size_t number, uint32_t chunk, uint64_t *see
 
 /* Reads a chunk at all epochs. */
 static int
-read_chunk(struct reading *reading, uint32_t chunk, struct portolan_error *error)
+reading_read_chunk(struct reading *reading, uint32_t chunk, struct portolan_error *error)
 {
 	const struct salvage_copy *copy = reading->copy;
 	const uint32_t rows = store_snapshot_rows(&reading->snapshot, chunk);
@@ -239,12 +240,13 @@ read_chunk(struct reading *reading, uint32_t chunk, struct portolan_error *error
 	const bool keeps = copy->state.declared || copy->state.columns & STORE_COLUMN_BIT(STORE_GOLD);
 	uint64_t seen[STORE_CHUNK_WORDS] = {0}, examples = 0, stored = 0;
 	enum lack lacks = LACKS_NOTHING;
-	int rc = read_ids(reading, chunk, rows, error)
-	                 ?: load_chunk(reading, STORE_EPOCH_RUN, chunk, of_examples, &reading->examples, &lacks, error);
+	int rc = reading_read_ids(reading, chunk, rows, error)
+	                 ?: reading_load_chunk(reading, STORE_EPOCH_RUN, chunk, of_examples, &reading->examples, &lacks,
+	                                       error);
 
 	for (size_t e = 0; e < reading->epochs.count && !rc; e++) {
-		stored += count_stored(reading, reading->epochs.stored[e].epoch, chunk);
-		rc = read_epoch(reading, e, chunk, seen, error);
+		stored += reading_count_stored(reading, reading->epochs.stored[e].epoch, chunk);
+		rc = reading_read_epoch(reading, e, chunk, seen, error);
 	}
 	for (size_t i = 0; i < STORE_CHUNK_WORDS; i++)
 		examples += (uint64_t)__builtin_popcountll(seen[i]);
@@ -252,7 +254,7 @@ read_chunk(struct reading *reading, uint32_t chunk, struct portolan_error *error
 	if (reading->again || rc)
 		return rc;
 	if (lacks || (copy->bad_columns && keeps && stored &&
-	              !has_column(reading, STORE_EPOCH_RUN, chunk, STORE_GOLD_PROB | STORE_PRESENCE)))
+	              !reading_has_column(reading, STORE_EPOCH_RUN, chunk, STORE_GOLD_PROB | STORE_PRESENCE)))
 		reading->report->left.chunks++;
 	for (uint32_t row = 0; row < rows; row++)
 		reading->report->left.examples += !bit_get(reading->ids.known, row);
@@ -261,7 +263,7 @@ read_chunk(struct reading *reading, uint32_t chunk, struct portolan_error *error
 
 /* Adds up the epochs. What the run says that it has, and does not, is left. */
 static void
-add_up(struct reading *reading)
+reading_add_up(struct reading *reading)
 {
 	const struct salvage_copy *copy = reading->copy;
 	struct store_salvage_report *report = reading->report;
@@ -300,32 +302,32 @@ add_up(struct reading *reading)
 
 /* Ends the reading's transaction, so that the writer can commit, and begins it anew. */
 static int
-commit_between(struct reading *reading, struct portolan_error *error)
+reading_commit(struct reading *reading, struct portolan_error *error)
 {
 	int rc;
 
-	close_transaction(reading);
+	reading_close(reading);
 	rc = store_writer_commit(reading->copy->writer, error);
 	rc = rc ?: store_writer_begin(reading->copy->writer, error);
-	return rc ?: open_transaction(reading, error);
+	return rc ?: reading_open(reading, error);
 }
 
 static int
-read_all(struct reading *reading, struct portolan_error *error)
+reading_read_all(struct reading *reading, struct portolan_error *error)
 {
 	struct salvage_copy *copy = reading->copy;
 	int rc = store_writer_commit(copy->writer, error)
 	         ?: store_writer_begin(copy->writer, error)
-	         ?: open_transaction(reading, error);
+	         ?: reading_open(reading, error);
 
 	for (uint32_t chunk = 0; chunk < store_chunks_of(copy->state.rows) && !rc; chunk++) {
-		rc = read_chunk(reading, chunk, error);
+		rc = reading_read_chunk(reading, chunk, error);
 		if (!rc && store_writer_pending(copy->writer) > SALVAGE_COMMIT_BYTES)
-			rc = commit_between(reading, error);
+			rc = reading_commit(reading, error);
 	}
-	close_transaction(reading);
+	reading_close(reading);
 	if (!rc)
-		add_up(reading);
+		reading_add_up(reading);
 	return rc;
 }
 
@@ -361,7 +363,7 @@ salvage_read(struct salvage_copy *copy, bool again, struct store_salvage_report 
 	if (!rc && again)
 		rc = salvage_again_begin(copy, &reading->again, error);
 	if (!rc)
-		rc = read_all(reading, error);
+		rc = reading_read_all(reading, error);
 	if (!rc && again)
 		rc = salvage_again_finish(reading->again, &report->left, error);
 	return rc ?: store_writer_commit(copy->writer, error);

@@ -16,7 +16,7 @@
 static bool (*take_other)(void *address, const char **path);
 
 static void
-say(const char *text)
+short_file_say(const char *text)
 {
 	ssize_t ignored = write(STDERR_FILENO, text, strlen(text));
 
@@ -24,7 +24,7 @@ say(const char *text)
 }
 
 static void
-on_bus_error(int number, siginfo_t *info, void *context)
+short_file_on_bus_error(int number, siginfo_t *info, void *context)
 {
 	static atomic_flag said = ATOMIC_FLAG_INIT;
 	const char *path = NULL;
@@ -39,14 +39,16 @@ on_bus_error(int number, siginfo_t *info, void *context)
 		return;
 	while (atomic_flag_test_and_set(&said)) /* another thread prints the message, and ends the process */
 		pause();
-	say(program_invocation_short_name);
+	short_file_say(program_invocation_short_name);
 	if (path) {
-		say(": ");
-		say(path);
-		say(" was cut short while it was read, or its disk cannot be read: run this again when it is whole\n");
+		short_file_say(": ");
+		short_file_say(path);
+		short_file_say(
+		        " was cut short while it was read, or its disk cannot be read: run this again when it is whole\n");
 	} else {
-		say(": the store is damaged: data.mdb ends before its data does, or its disk cannot be read; restore it "
-		    "from a backup, or copy what can be read: portolan salvage STORE -o NEW\n");
+		short_file_say(
+		        ": the store is damaged: data.mdb ends before its data does, or its disk cannot be read; restore it "
+		        "from a backup, or copy what can be read: portolan salvage STORE -o NEW\n");
 	}
 	_exit(1);
 }
@@ -54,7 +56,7 @@ on_bus_error(int number, siginfo_t *info, void *context)
 void
 store_expect_short_file(bool (*take)(void *address, const char **path))
 {
-	struct sigaction action = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO};
+	struct sigaction action = {.sa_sigaction = short_file_on_bus_error, .sa_flags = SA_SIGINFO};
 
 	take_other = take;
 	sigemptyset(&action.sa_mask);
@@ -68,13 +70,13 @@ store_environment_end(MDB_env *env, const char *assertion)
 	const char *path = "";
 
 	mdb_env_get_path(env, &path);
-	say(program_invocation_short_name);
-	say(": store '");
-	say(path);
-	say("' is damaged: LMDB cannot read on (");
-	say(assertion);
-	say("); restore it from a backup, or copy what can be read: portolan salvage ");
-	say(path);
-	say(" -o NEW\n");
+	short_file_say(program_invocation_short_name);
+	short_file_say(": store '");
+	short_file_say(path);
+	short_file_say("' is damaged: LMDB cannot read on (");
+	short_file_say(assertion);
+	short_file_say("); restore it from a backup, or copy what can be read: portolan salvage ");
+	short_file_say(path);
+	short_file_say(" -o NEW\n");
 	_exit(1);
 }

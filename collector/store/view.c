@@ -15,7 +15,7 @@ struct oldest {
 /* Reads a line of LMDB's table: process, thread, transaction. Other lines are its header, or readers without a
  * transaction. */
 static int
-read_reader_line(const char *line, void *context)
+view_read_reader_line(const char *line, void *context)
 {
 	struct oldest *oldest = context, reader;
 
@@ -39,7 +39,7 @@ store_view_long_reader(const struct view *view, uint64_t bytes, struct store_lon
 	size_t from, pages;
 	int dead;
 
-	if (mdb_reader_check(env, &dead) != 0 || mdb_reader_list(env, read_reader_line, &oldest) < 0)
+	if (mdb_reader_check(env, &dead) != 0 || mdb_reader_list(env, view_read_reader_line, &oldest) < 0)
 		return;
 	if (reader->process && reader->process == oldest.process && reader->state == oldest.transaction)
 		return;
@@ -64,14 +64,14 @@ store_view_long_reader(const struct view *view, uint64_t bytes, struct store_lon
 }
 
 static void
-lock_view(const struct view *view)
+view_lock(const struct view *view)
 {
 	if (view->shared)
 		pthread_mutex_lock(view->shared);
 }
 
 static void
-unlock_view(const struct view *view)
+view_unlock(const struct view *view)
 {
 	if (view->shared)
 		pthread_mutex_unlock(view->shared);
@@ -79,7 +79,7 @@ unlock_view(const struct view *view)
 
 /* The run's name, or its number if the name cannot be read. */
 static void
-print_run(const struct view *view, uint32_t run, char *text, size_t room)
+view_print_run(const struct view *view, uint32_t run, char *text, size_t room)
 {
 	struct run_identity_record identity;
 	const uint8_t *texts;
@@ -95,7 +95,7 @@ print_run(const struct view *view, uint32_t run, char *text, size_t room)
 
 /* Describes a run's record by its key, which is padded with zeros. */
 static void
-print_record(enum store_db db, const uint8_t *key, char *text, size_t room)
+view_print_record(enum store_db db, const uint8_t *key, char *text, size_t room)
 {
 	static const char *const parts[] = {"state",    "identity", "labels", "user columns",
 	                                    "counters", "client",   "process"};
@@ -143,9 +143,9 @@ store_view_describe(const struct view *view, enum store_db db, const void *key, 
 
 	memcpy(bytes, key, size < sizeof(bytes) ? size : sizeof(bytes));
 	if (of_run && store_key_read_u32(bytes))
-		print_run(view, store_key_read_u32(bytes), owner, sizeof(owner));
+		view_print_run(view, store_key_read_u32(bytes), owner, sizeof(owner));
 	if (of_run)
-		print_record(db, bytes, record, sizeof(record));
+		view_print_record(db, bytes, record, sizeof(record));
 	for (size_t i = 0; i < size && i < 32 && !of_run; i++)
 		snprintf(record + 2 * i, 3, "%02x", bytes[i]);
 	if (of_run)
@@ -160,7 +160,7 @@ store_view_corrupt(const struct view *view, enum store_db db, const void *key, s
 {
 	char what[STORE_DESCRIPTION];
 
-	if (!error) /* no caller needs a message; and print_run() looks up a record itself */
+	if (!error) /* no caller needs a message; and view_print_run() looks up a record itself */
 		return STORE_E_CORRUPT;
 	store_view_describe(view, db, key, size, what, sizeof(what));
 	return error_set(error, STORE_E_CORRUPT, "store '%s': %s is damaged; " STORE_DAMAGE_REMEDY,
@@ -185,9 +185,9 @@ view_find(const struct view *view, enum store_db db, const struct store_key *key
 	MDB_val k = {.mv_data = (void *)key->data, .mv_size = key->size};
 	int rc;
 
-	lock_view(view);
+	view_lock(view);
 	rc = mdb_get(view->txn, view->environment->dbi[db], &k, value);
-	unlock_view(view);
+	view_unlock(view);
 	return rc;
 }
 
@@ -238,9 +238,9 @@ store_walk_open(struct view_walk *walk, const struct view *view, enum store_db d
 	int rc;
 
 	*walk = (struct view_walk){.view = view, .db = db, .from = *from, .prefix_size = prefix_size};
-	lock_view(view);
+	view_lock(view);
 	rc = mdb_cursor_open(view->txn, view->environment->dbi[db], &walk->cursor);
-	unlock_view(view);
+	view_unlock(view);
 	if (rc)
 		walk->failed = store_environment_error(view->environment, rc, "reading", error);
 	return walk->failed;
@@ -257,9 +257,9 @@ store_walk_next(struct view_walk *walk, struct portolan_error *error)
 	if (!walk->started)
 		walk->key = (MDB_val){.mv_data = walk->from.data, .mv_size = walk->from.size};
 	walk->started = true;
-	lock_view(walk->view);
+	view_lock(walk->view);
 	rc = mdb_cursor_get(walk->cursor, &walk->key, &walk->value, op);
-	unlock_view(walk->view);
+	view_unlock(walk->view);
 	if (rc == MDB_NOTFOUND)
 		return VIEW_ABSENT;
 	if (rc)
@@ -302,8 +302,8 @@ store_walk_close(struct view_walk *walk)
 {
 	if (!walk->cursor)
 		return;
-	lock_view(walk->view);
+	view_lock(walk->view);
 	mdb_cursor_close(walk->cursor);
-	unlock_view(walk->view);
+	view_unlock(walk->view);
 	walk->cursor = NULL;
 }

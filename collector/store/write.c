@@ -75,7 +75,7 @@ store_writer_id(const struct store_writer *writer)
 
 /* A killed reader leaves its slot in LMDB's table, and would keep freed pages from being used again. */
 static void
-free_slots_of_dead_readers(struct store_writer *writer)
+writer_free_dead_readers(struct store_writer *writer)
 {
 	time_t now = time(NULL);
 	int dead;
@@ -122,7 +122,7 @@ store_writer_begin(struct store_writer *writer, struct portolan_error *error)
 		return rc;
 	}
 	writer->enlarge = false;
-	free_slots_of_dead_readers(writer);
+	writer_free_dead_readers(writer);
 	rc = mdb_txn_begin(writer->environment.env, NULL, 0, &writer->view.txn);
 	if (rc) {
 		writer->view.txn = NULL;
@@ -135,7 +135,7 @@ store_writer_begin(struct store_writer *writer, struct portolan_error *error)
 
 /* A file without a name is lost when it is closed. */
 static bool
-is_removed(const struct store_writer *writer)
+writer_is_removed(const struct store_writer *writer)
 {
 	struct stat status;
 	mdb_filehandle_t file;
@@ -160,7 +160,7 @@ store_writer_commit(struct store_writer *writer, struct portolan_error *error)
 		return store_environment_error(&writer->environment, rc, "committing", error);
 	}
 	store_dictionary_committed(&writer->dictionary);
-	if (is_removed(writer))
+	if (writer_is_removed(writer))
 		return error_set(error, STORE_E_NO_STORE, "store '%s' was removed while it was written to",
 		                 writer->directory);
 	return 0;
@@ -169,7 +169,7 @@ store_writer_commit(struct store_writer *writer, struct portolan_error *error)
 int
 store_writer_check(const struct store_writer *writer, struct portolan_error *error)
 {
-	if (is_removed(writer))
+	if (writer_is_removed(writer))
 		return error_set(error, STORE_E_NO_STORE, "store '%s' was removed while it was served",
 		                 writer->directory);
 	if (!store_lock_is_held(writer->lock))
@@ -198,7 +198,7 @@ store_writer_pending(const struct store_writer *writer)
 }
 
 static int
-put_failed(struct store_writer *writer, int rc, struct portolan_error *error)
+writer_put_failed(struct store_writer *writer, int rc, struct portolan_error *error)
 {
 	writer->enlarge |= rc == MDB_MAP_FULL;
 	return store_environment_error(&writer->environment, rc, "writing", error);
@@ -212,7 +212,7 @@ store_writer_reserve(struct store_writer *writer, enum store_db db, const struct
 	int rc = mdb_put(writer->view.txn, writer->environment.dbi[db], &k, &v, MDB_RESERVE);
 
 	if (rc)
-		return put_failed(writer, rc, error);
+		return writer_put_failed(writer, rc, error);
 	writer->pending += key->size + length;
 	*record = v.mv_data;
 	return 0;
@@ -253,7 +253,7 @@ store_writer_delete(struct store_writer *writer, enum store_db db, const struct 
 	MDB_val k = {.mv_data = (void *)key->data, .mv_size = key->size};
 	int rc = mdb_del(writer->view.txn, writer->environment.dbi[db], &k, NULL);
 
-	return rc == 0 || rc == MDB_NOTFOUND ? 0 : put_failed(writer, rc, error);
+	return rc == 0 || rc == MDB_NOTFOUND ? 0 : writer_put_failed(writer, rc, error);
 }
 
 int

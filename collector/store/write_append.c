@@ -13,20 +13,20 @@
 #include <stdlib.h>
 
 static bool
-text_is(const struct store_text *text, const char *name)
+append_text_is(const struct store_text *text, const char *name)
 {
 	return strlen(name) == text->size && memcmp(name, text->data, text->size) == 0;
 }
 
 /* The number of a column by its name; an unknown name becomes the next user column. Negative: STORE_E_… */
 static int
-resolve_name(struct store_writer *writer, uint32_t run, const struct store_text *name, struct append_columns *resolved,
-             struct portolan_error *error)
+append_resolve_name(struct store_writer *writer, uint32_t run, const struct store_text *name,
+                    struct append_columns *resolved, struct portolan_error *error)
 {
 	const uint32_t most = STORE_COLUMN_MAX - STORE_COLUMN_USER;
 
 	for (unsigned column = 0; column < STORE_SESSION; column++)
-		if (text_is(name, store_column_name(column)))
+		if (append_text_is(name, store_column_name(column)))
 			return (int)column;
 	if (!resolved->user_names) {
 		int rc = store_catalog_user_columns(&writer->view, run, &resolved->user_count, &resolved->user_names,
@@ -38,9 +38,9 @@ resolve_name(struct store_writer *writer, uint32_t run, const struct store_text 
 	if (!resolved->user_names && !(resolved->user_names = calloc(most, USER_COLUMN_NAME)))
 		return error_set(error, STORE_E_MEMORY, "store '%s': out of memory", writer->directory);
 	for (uint32_t i = 0; i < resolved->user_count; i++)
-		if (text_is(name, resolved->user_names[i]))
+		if (append_text_is(name, resolved->user_names[i]))
 			return STORE_COLUMN_USER + (int)i;
-	if (name->size == 0 || name->size >= USER_COLUMN_NAME || text_is(name, "session"))
+	if (name->size == 0 || name->size >= USER_COLUMN_NAME || append_text_is(name, "session"))
 		return error_set(error, STORE_E_DIFFERS, "a column cannot be named '%.*s'", (int)name->size,
 		                 name->data);
 	if (resolved->user_count == most)
@@ -53,15 +53,15 @@ resolve_name(struct store_writer *writer, uint32_t run, const struct store_text 
 }
 
 static int
-resolve_columns(struct store_writer *writer, uint32_t run, const struct store_append *append,
-                struct append_columns *resolved, struct portolan_error *error)
+append_resolve_columns(struct store_writer *writer, uint32_t run, const struct store_append *append,
+                       struct append_columns *resolved, struct portolan_error *error)
 {
 	const uint64_t required = STORE_COLUMN_BIT(STORE_GOLD_PROB) | STORE_COLUMN_BIT(STORE_CORRECT);
 
 	*resolved = (struct append_columns){0};
 	for (size_t i = 0; i < append->column_count; i++) {
 		const struct store_append_column *given = &append->columns[i];
-		int column = resolve_name(writer, run, &given->name, resolved, error);
+		int column = append_resolve_name(writer, run, &given->name, resolved, error);
 
 		if (column < 0)
 			return column;
@@ -82,7 +82,7 @@ resolve_columns(struct store_writer *writer, uint32_t run, const struct store_ap
 }
 
 static int
-check_ids(const struct run_state_record *state, const struct store_append *append, struct portolan_error *error)
+append_check_ids(const struct run_state_record *state, const struct store_append *append, struct portolan_error *error)
 {
 	if (state->id_kind != STORE_ID_NONE && (uint32_t)append->id_kind != state->id_kind)
 		return error_set(error, STORE_E_DIFFERS,
@@ -105,7 +105,7 @@ check_ids(const struct run_state_record *state, const struct store_append *appen
 
 /* The first index, if the indices are consecutive; else BATCH_SCATTERED. */
 static uint32_t
-first_of(const uint32_t *index, uint32_t count)
+append_first_index(const uint32_t *index, uint32_t count)
 {
 	uint32_t other = 0;
 
@@ -115,9 +115,9 @@ first_of(const uint32_t *index, uint32_t count)
 }
 
 static int
-put_batch(struct store_writer *writer, uint32_t run, const struct store_append *append,
-          const struct append_columns *resolved, const struct batch_record *head, uint64_t position,
-          struct portolan_error *error)
+append_put_batch(struct store_writer *writer, uint32_t run, const struct store_append *append,
+                 const struct append_columns *resolved, const struct batch_record *head, uint64_t position,
+                 struct portolan_error *error)
 {
 	struct store_key key = store_key_log(run, append->epoch, position);
 	bool scattered = head->first == BATCH_SCATTERED;
@@ -147,19 +147,19 @@ put_batch(struct store_writer *writer, uint32_t run, const struct store_append *
 
 /* Appends the kept rows to the epoch's log and counts them. */
 static int
-append_rows(struct store_writer *writer, uint32_t run, uint32_t session, const struct store_append *append,
-            const struct append_columns *resolved, uint32_t count, struct run_state_record *state,
-            struct portolan_error *error)
+append_put_rows(struct store_writer *writer, uint32_t run, uint32_t session, const struct store_append *append,
+                const struct append_columns *resolved, uint32_t count, struct run_state_record *state,
+                struct portolan_error *error)
 {
 	struct store_key key = store_key_u32_u32(run, append->epoch);
 	const struct batch_record head = {.session = session,
 	                                  .rows = count,
 	                                  .sequence = append->sequence,
 	                                  .columns = resolved->columns,
-	                                  .first = first_of(writer->index, count)};
+	                                  .first = append_first_index(writer->index, count)};
 	struct epoch_record epoch;
 	int rc = store_catalog_epoch(&writer->view, run, append->epoch, &epoch, error)
-	                 ?: put_batch(writer, run, append, resolved, &head, epoch.log_end, error);
+	                 ?: append_put_batch(writer, run, append, resolved, &head, epoch.log_end, error);
 
 	if (rc)
 		return rc;
@@ -175,8 +175,8 @@ append_rows(struct store_writer *writer, uint32_t run, uint32_t session, const s
 }
 
 static int
-put_user_columns(struct store_writer *writer, uint32_t run, const struct append_columns *resolved,
-                 struct portolan_error *error)
+append_put_user_columns(struct store_writer *writer, uint32_t run, const struct append_columns *resolved,
+                        struct portolan_error *error)
 {
 	struct store_key key = store_key_run(run, RUN_USER_COLUMNS);
 	const struct user_columns_record head = {.count = resolved->user_count};
@@ -192,8 +192,8 @@ put_user_columns(struct store_writer *writer, uint32_t run, const struct append_
 
 /* Adds observations, by reason, to the counters of the run and of the store. */
 static int
-count_refused(struct store_writer *writer, uint32_t run, const uint64_t refusals[STORE_REFUSALS],
-              struct portolan_error *error)
+append_count_refused(struct store_writer *writer, uint32_t run, const uint64_t refusals[STORE_REFUSALS],
+                     struct portolan_error *error)
 {
 	struct store_counters counters = {0};
 	int rc;
@@ -223,9 +223,9 @@ store_writer_append(struct store_writer *writer, uint32_t run, uint32_t session,
 		return 0;
 	}
 	assert(append->sequence == record.acknowledged + 1);
-	fits = check_ids(&state, append, &misfit);
+	fits = append_check_ids(&state, append, &misfit);
 	if (!fits)
-		fits = resolve_columns(writer, run, append, &resolved, &misfit);
+		fits = append_resolve_columns(writer, run, append, &resolved, &misfit);
 	if (!fits)
 		rc = store_rows_choose(writer, run, &state, append, &resolved, &count, refusals, error);
 	else if (fits == STORE_E_DIFFERS)
@@ -233,9 +233,9 @@ store_writer_append(struct store_writer *writer, uint32_t run, uint32_t session,
 	else
 		rc = error_set(error, fits, "%s", misfit.message);
 	if (!rc && count && resolved.user_new)
-		rc = put_user_columns(writer, run, &resolved, error);
+		rc = append_put_user_columns(writer, run, &resolved, error);
 	if (!rc && count)
-		rc = append_rows(writer, run, session, append, &resolved, count, &state, error);
+		rc = append_put_rows(writer, run, session, append, &resolved, count, &state, error);
 	free(resolved.user_names);
 	if (rc)
 		return rc;
@@ -246,7 +246,7 @@ store_writer_append(struct store_writer *writer, uint32_t run, uint32_t session,
 	rc = store_writer_put_state(writer, run, &state, error)
 	             ?: store_writer_put_session(writer, run, session, &record, error);
 	if (!rc && count < append->rows)
-		rc = count_refused(writer, run, refusals, error);
+		rc = append_count_refused(writer, run, refusals, error);
 	if (rc)
 		return rc;
 	*refused = append->rows - count;

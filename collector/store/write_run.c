@@ -23,7 +23,7 @@ store_writer_put_state(struct store_writer *writer, uint32_t run, const struct r
 }
 
 static int
-put_name(struct store_writer *writer, struct store_text name, uint32_t run, struct portolan_error *error)
+run_put_name(struct store_writer *writer, struct store_text name, uint32_t run, struct portolan_error *error)
 {
 	const struct store_key key = store_key_bytes(name.data, name.size);
 
@@ -31,7 +31,7 @@ put_name(struct store_writer *writer, struct store_text name, uint32_t run, stru
 }
 
 static int
-next_number(struct store_writer *writer, uint32_t *run, struct portolan_error *error)
+run_take_number(struct store_writer *writer, uint32_t *run, struct portolan_error *error)
 {
 	const struct store_key key = store_key_bytes("next-run", 8);
 	uint32_t next = 1, after;
@@ -47,8 +47,8 @@ next_number(struct store_writer *writer, uint32_t *run, struct portolan_error *e
 }
 
 static int
-put_identity(struct store_writer *writer, uint32_t run, const struct store_run_request *request,
-             struct portolan_error *error)
+run_put_identity(struct store_writer *writer, uint32_t run, const struct store_run_request *request,
+                 struct portolan_error *error)
 {
 	struct store_key key = store_key_run(run, RUN_IDENTITY);
 	struct run_identity_record identity = {.mode = (uint32_t)request->mode,
@@ -66,8 +66,8 @@ put_identity(struct store_writer *writer, uint32_t run, const struct store_run_r
 }
 
 static int
-put_labels(struct store_writer *writer, uint32_t run, const struct store_run_request *request,
-           struct portolan_error *error)
+run_put_labels(struct store_writer *writer, uint32_t run, const struct store_run_request *request,
+               struct portolan_error *error)
 {
 	struct store_key key = store_key_run(run, RUN_LABELS);
 	uint64_t count = request->label_count;
@@ -96,31 +96,31 @@ put_labels(struct store_writer *writer, uint32_t run, const struct store_run_req
 }
 
 static int
-create(struct store_writer *writer, const struct store_run_request *request, uint32_t *run,
-       struct portolan_error *error)
+run_create(struct store_writer *writer, const struct store_run_request *request, uint32_t *run,
+           struct portolan_error *error)
 {
 	struct run_state_record state = {.state = request->whole ? STORE_RUN_UNNAMED : STORE_RECORDING,
 	                                 .id_kind = request->examples ? STORE_ID_INT : STORE_ID_NONE,
 	                                 .rows = request->examples,
 	                                 .declared = request->examples};
 	uint32_t number;
-	int rc = next_number(writer, &number, error);
+	int rc = run_take_number(writer, &number, error);
 
 	if (!rc && !request->whole)
-		rc = put_name(writer, request->name, number, error);
+		rc = run_put_name(writer, request->name, number, error);
 	if (!rc)
 		rc = store_writer_put_state(writer, number, &state, error);
 	if (!rc)
-		rc = put_identity(writer, number, request, error);
+		rc = run_put_identity(writer, number, request, error);
 	if (!rc)
-		rc = put_labels(writer, number, request, error);
+		rc = run_put_labels(writer, number, request, error);
 	if (!rc)
 		*run = number;
 	return rc;
 }
 
 static int
-check_request(const struct store_run_request *request, struct portolan_error *error)
+run_check_request(const struct store_run_request *request, struct portolan_error *error)
 {
 	if (request->name.size < 1 || request->name.size > 255 || request->group.size > 255)
 		return error_set(error, STORE_E_DIFFERS, "names of runs and groups have at most 255 bytes");
@@ -132,7 +132,7 @@ check_request(const struct store_run_request *request, struct portolan_error *er
 }
 
 static int
-check_same(const struct store_run_info *info, const struct store_run_request *request, struct portolan_error *error)
+run_check_same(const struct store_run_info *info, const struct store_run_request *request, struct portolan_error *error)
 {
 	if (info->mode != request->mode)
 		return error_set(error, STORE_E_DIFFERS,
@@ -153,12 +153,12 @@ store_writer_run(struct store_writer *writer, const struct store_run_request *re
 	struct store_run_info info;
 	enum join join;
 	uint32_t number;
-	int rc = check_request(request, error)
+	int rc = run_check_request(request, error)
 	         ?: store_writer_begin(writer, error)
 	         ?: store_catalog_find(&writer->view, request->name.data, request->name.size, &number, error);
 
 	if (rc == VIEW_ABSENT)
-		return create(writer, request, run, error);
+		return run_create(writer, request, run, error);
 	if (rc)
 		return rc;
 	rc = store_catalog_info(&writer->view, number, &info, error)
@@ -170,7 +170,7 @@ store_writer_run(struct store_writer *writer, const struct store_run_request *re
 	if (rc)
 		return rc;
 	if (join == JOIN_SESSION) {
-		rc = check_same(&info, request, error);
+		rc = run_check_same(&info, request, error);
 		if (!rc)
 			*run = number;
 		return rc;
@@ -186,12 +186,13 @@ store_writer_run(struct store_writer *writer, const struct store_run_request *re
 		                 info.name);
 	if (join == JOIN_REPLACES)
 		rc = store_writer_remove_run(writer, request->name, error);
-	return rc ?: create(writer, request, run, error);
+	return rc ?: run_create(writer, request, run, error);
 }
 
 /* store_writer_collect() deletes its records later. */
 static int
-mark_removed(struct store_writer *writer, uint32_t run, struct run_state_record *state, struct portolan_error *error)
+run_mark_removed(struct store_writer *writer, uint32_t run, struct run_state_record *state,
+                 struct portolan_error *error)
 {
 	int rc;
 
@@ -222,7 +223,7 @@ store_writer_remove_run(struct store_writer *writer, struct store_text name, str
 		return rc;
 	store_key_add_bytes(&key, name.data, name.size);
 	rc = store_writer_delete(writer, DB_RUNS, &key, error);
-	return rc ?: mark_removed(writer, run, &state, error);
+	return rc ?: run_mark_removed(writer, run, &state, error);
 }
 
 int
@@ -250,7 +251,7 @@ store_writer_publish(struct store_writer *writer, uint32_t run, struct portolan_
 	if (!rc)
 		rc = store_writer_remove_run(writer, name, error);
 	if (rc == 0 || rc == VIEW_ABSENT)
-		rc = put_name(writer, name, run, error);
+		rc = run_put_name(writer, name, run, error);
 	state.state = STORE_RECORDING;
 	return rc ?: store_writer_put_state(writer, run, &state, error);
 }
@@ -263,7 +264,7 @@ store_writer_drop_unnamed(struct store_writer *writer, uint32_t run, struct port
 
 	if (rc || state.state != STORE_RUN_UNNAMED)
 		return rc == STORE_E_NO_RUN ? 0 : rc;
-	return mark_removed(writer, run, &state, error);
+	return run_mark_removed(writer, run, &state, error);
 }
 
 /* A run that cannot be read does not count as unnamed. */
@@ -281,7 +282,7 @@ store_writer_drop_all_unnamed(struct store_writer *writer, struct portolan_error
 
 		if (run && store_catalog_state(&writer->view, run, &state, NULL) == 0 &&
 		    state.state == STORE_RUN_UNNAMED)
-			rc = mark_removed(writer, run, &state, error);
+			rc = run_mark_removed(writer, run, &state, error);
 	}
 	return store_view_or_absent(rc);
 }
@@ -309,7 +310,7 @@ store_writer_set_state(struct store_writer *writer, uint32_t run, enum store_sta
 }
 
 static int
-visit_run(struct store_writer *writer, const struct store_run_info *run, const struct store_each *each,
+run_visit(struct store_writer *writer, const struct store_run_info *run, const struct store_each *each,
           struct portolan_error *error)
 {
 	struct run_state_record state;
@@ -339,7 +340,7 @@ store_writer_each_run(struct store_writer *writer, const struct store_each *each
 	for (size_t i = 0; i < count && !rc; i++) {
 		struct portolan_error what = {.message = ""};
 
-		rc = visit_run(writer, &runs[i], each, &what);
+		rc = run_visit(writer, &runs[i], each, &what);
 		if (rc == STORE_E_CORRUPT && each->damaged) {
 			each->damaged(each->context, runs[i].name, runs[i].number, what.message);
 			rc = 0;

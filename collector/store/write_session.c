@@ -44,8 +44,8 @@ store_writer_started(struct store_writer *writer, uint32_t run, uint64_t *starte
 }
 
 static int
-put_process(struct store_writer *writer, uint32_t run, uint32_t session, const struct process_record *record,
-            struct portolan_error *error)
+session_put_process(struct store_writer *writer, uint32_t run, uint32_t session, const struct process_record *record,
+                    struct portolan_error *error)
 {
 	struct store_key key = store_key_session(run, RUN_PROCESS, session);
 
@@ -83,7 +83,7 @@ store_writer_session(struct store_writer *writer, uint32_t run, const struct sto
 			memcpy(process.host, request->host.data,
 			       request->host.size < STORE_HOST ? request->host.size : STORE_HOST);
 		if (!rc && (request->host.size || request->process))
-			rc = put_process(writer, run, number, &process, error);
+			rc = session_put_process(writer, run, number, &process, error);
 	}
 	if (!rc)
 		*session = number;
@@ -114,7 +114,7 @@ store_writer_beside(struct store_writer *writer, uint32_t run, uint32_t session,
 	if (rc || record.beside)
 		return rc;
 	record.beside = other + 1;
-	return put_process(writer, run, session, &record, error);
+	return session_put_process(writer, run, session, &record, error);
 }
 
 /* A session that several runs know (its run was overwritten) belongs to the newest one. */

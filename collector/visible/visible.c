@@ -31,7 +31,7 @@ static const struct {
 };
 
 static bool
-is_unseen(uint32_t character)
+visible_is_unseen(uint32_t character)
 {
 	for (size_t i = 0; i < sizeof(unseen) / sizeof(unseen[0]); i++)
 		if (character >= unseen[i].from && character <= unseen[i].to)
@@ -40,7 +40,7 @@ is_unseen(uint32_t character)
 }
 
 static size_t
-put_escaped(char *to, uint32_t character)
+visible_put_escaped(char *to, uint32_t character)
 {
 	char text[16];
 	int length;
@@ -57,13 +57,13 @@ put_escaped(char *to, uint32_t character)
 
 /* Copies the first character, or a byte that begins none. *length: its bytes in `from`; returns its bytes in `to`. */
 static size_t
-copy_one(char *to, const char *from, size_t left, size_t *length)
+visible_copy_one(char *to, const char *from, size_t left, size_t *length)
 {
 	uint32_t character;
 
 	*length = utf8_read(from, left, &character);
-	if (*length > 0 && is_unseen(character))
-		return put_escaped(to, character);
+	if (*length > 0 && visible_is_unseen(character))
+		return visible_put_escaped(to, character);
 	*length = *length ? *length : 1;
 	memcpy(to, from, *length);
 	return *length;
@@ -75,7 +75,7 @@ visible_copy(char *to, const char *from, size_t size)
 	size_t used = 0, length;
 
 	for (size_t i = 0; i < size; i += length)
-		used += copy_one(to + used, from + i, size - i, &length);
+		used += visible_copy_one(to + used, from + i, size - i, &length);
 	return used;
 }
 
@@ -87,7 +87,7 @@ visible_line(char *line, size_t room)
 
 	memcpy(from, line, size);
 	for (size_t i = 0; i < size; i += length) {
-		more = copy_one(one, from + i, size - i, &length);
+		more = visible_copy_one(one, from + i, size - i, &length);
 		if (used + more >= room)
 			break;
 		memcpy(line + used, one, more);
