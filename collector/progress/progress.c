@@ -1,8 +1,10 @@
 /*
- * progress.c: one line, redrawn when the percentage changes, and twice a second; nothing in the first half second.
- * The seconds are a thread's, so that they go on while a part of the work takes long. Without memory, or threads, there
- * is no bar. What reads a pipe may be a pager, which shows its page on the same terminal for as long as it blocks the
- * work: the thread then draws nothing.
+ * progress.c: draws a progress bar in one line of the terminal.
+ *
+ * The line is drawn when the percentage changes, and twice a second; not in the first half second. A thread counts the
+ * seconds, so that they go on while a part of the work takes long. Without memory, or threads, there is no bar. The
+ * reader of a piped output may be a pager, which shows its page on the same terminal for as long as it blocks the work:
+ * the thread then draws nothing.
  */
 #include "progress.h"
 

@@ -1,8 +1,8 @@
 /*
  * progress.h: a progress bar on stderr: only in a terminal, and only when the work takes long enough to ask for one.
  *
- * The bar says how much is done, and for how long it has been at it; where the total is not known, that
- * alone. Each is for one thread of its caller's.
+ * The bar says how much of the work is done, and how many seconds it has taken; where the total is not known, only the
+ * seconds. One thread of the caller uses a bar.
  */
 #ifndef PROGRESS_H
 #define PROGRESS_H
@@ -10,19 +10,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Zero: one that shows nothing. */
+/* A progress of zeros shows nothing. */
 struct progress {
 	struct progress_line *line;
 };
 
-/* After true, what is begun shows nothing, on a terminal neither. */
+/* After progress_set_quiet(true), bars show nothing, not even on a terminal. */
 void progress_set_quiet(bool quiet);
 
-/* `what`: "reading"; it lasts until progress_clear(). Total 0: it is not known. */
+/* `what` says what is done ("reading"), and is the caller's until progress_clear(). Total 0: not known. */
 void progress_begin(struct progress *progress, const char *what, uint64_t total);
 void progress_show(struct progress *progress, uint64_t done);
-void progress_hide(struct progress *progress); /* so that a line can be printed; it comes back */
-/* Ends it, and wipes the bar: every progress that was begun. */
+void progress_hide(struct progress *progress); /* so that a line can be printed; the bar comes back */
+/* Wipes the bar and ends it. Each progress that was begun is to be ended. */
 void progress_clear(struct progress *progress);
 
 #endif

@@ -1,4 +1,5 @@
-/* batch.c: layout of the log's records. The mask of columns and the number of rows determine it. */
+/* batch.c: checks a record of the log, and finds its parts. The mask of columns and the number of rows say where they
+ * are. */
 #include "batch.h"
 
 size_t

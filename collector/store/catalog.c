@@ -1,6 +1,6 @@
 /*
- * catalog.c: reading the descriptive records. Sizes and offsets in them are checked here, so that callers need not: a
- * record that passes its checksum may still come from a faulty program.
+ * catalog.c: makes keys, and reads the records that describe runs, sessions and epochs. Sizes and offsets in a record
+ * are checked here, so that callers need not: a record that passes its checksum may still come from a faulty program.
  */
 #include "catalog.h"
 
@@ -104,7 +104,7 @@ store_catalog_runs(const struct view *view, struct store_run_info **runs, size_t
 	return 0;
 }
 
-/* Does the last of so many sessions exist? Their number decides how much memory is allocated, and may be damaged. */
+/* Does the last session exist? The number of sessions decides how much memory is allocated, and may be damaged. */
 static int
 catalog_check_last_session(const struct view *view, uint32_t run, uint32_t sessions, struct portolan_error *error)
 {

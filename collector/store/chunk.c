@@ -1,5 +1,5 @@
 /*
- * chunk.c: unpacking a chunk.
+ * chunk.c: unpacks the records of a chunk into an image.
  *
  * A column holds only the values of its present rows, one after another, so that an epoch with few rows takes little
  * space; a complete column is simply the array. Bits follow the form of the presence: if that is a bitmap (or

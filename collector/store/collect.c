@@ -1,14 +1,15 @@
 /*
- * collect.c: removes records that are no longer needed.
+ * collect.c: removes records that are no longer needed: log entries before the beginning of their epoch's log, and the
+ * records of removed runs.
  *
- * These are log entries before the beginning of their epoch's log, and the records of removed runs. They can be deleted
- * at once: a reader's transaction keeps the pages that it reads. A list (DB_REMOVALS) names the epochs and runs. A call
+ * They can be deleted at once: a reader's transaction keeps the pages that it reads. A list (DB_REMOVALS) names the epochs and runs. A call
  * deletes a bounded number of records; an item leaves the list when all its records are deleted, so a call that was
  * broken off needs no repair.
  */
 #include "writer.h"
 
-#define RECORDS 512 /* records deleted by one call at most, and bytes, except for the last record */
+/* A call deletes at most RECORDS records, and stops after the record with which it has deleted BYTES. */
+#define RECORDS 512
 #define BYTES ((size_t)32 << 20)
 
 int

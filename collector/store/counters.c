@@ -1,5 +1,5 @@
 /*
- * counters.c: reading counters.
+ * counters.c: reads counters, and which process a session's client is.
  *
  * A record of counters has no fixed size, so that later versions can count more: what a record lacks is 0.
  */

@@ -34,8 +34,10 @@
 #define PREPARED 32     /* look-ups under way at once */
 #define ROOM_LEAST 64   /* ids */
 #define HUGE_PAGE ((size_t)2 << 20)
-#define KEEP_BYTES ((size_t)256 << 20) /* above this, tables of runs without recent batches are dropped: */
-#define KEEP_SECONDS 60 /* … without a batch for so long; a recording run would have to read its ids again */
+/* Where all tables together take more than KEEP_BYTES, the tables of runs that had no batch for KEEP_SECONDS are dropped.
+ * A run that goes on recording has to read its ids again. */
+#define KEEP_BYTES ((size_t)256 << 20)
+#define KEEP_SECONDS 60
 
 /* Takes the table out of the list that `link` is part of. */
 static void
@@ -348,7 +350,7 @@ dictionary_find_string(struct strings *strings, uint32_t row, size_t *length)
 	return lengths + strings->append->rows + strings->at;
 }
 
-/* The ids of some rows, and their hashes. Prefetches the ids that they will be compared with. */
+/* Finds the ids of some rows, and their hashes. Prefetches the table's ids that a look-up will compare with these. */
 static void
 dictionary_prepare_rows(const struct dictionary_table *table, struct strings *strings, const uint32_t *rows,
                         uint32_t count, struct dictionary_id *ids, uint64_t *hashes)
@@ -393,7 +395,7 @@ dictionary_get_index(struct store_writer *writer, struct dictionary_table *table
 	return 0;
 }
 
-/* Stores the ids of these rows, which have the indices first … first + count − 1, in one segment. */
+/* Stores the ids of `count` rows in one segment. Their indices are first … first + count − 1. */
 static int
 dictionary_put_segment(struct store_writer *writer, uint32_t run, struct strings *strings, const uint32_t *rows,
                        uint32_t first, uint32_t count, struct portolan_error *error)

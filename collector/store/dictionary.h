@@ -21,7 +21,7 @@ struct dictionary_table { /* of one run; see dictionary.c */
 	uint32_t *slots;
 	uint64_t room, slot_count;
 	size_t bytes;             /* of ids and slots */
-	uint64_t rows, committed; /* number of ids; of these, committed */
+	uint64_t rows, committed; /* number of ids, and of committed ids */
 	uint64_t seed;
 	int64_t used_at; /* seconds of a monotonic clock */
 	struct dictionary_table *next;

@@ -1,5 +1,5 @@
 /*
- * directory.c: the directory of a store, its lock, and the files of a new one.
+ * directory.c: makes the directory of a store and its files, and locks it for one collector.
  *
  * The lock is flock(2): it ends with the process, in whatever way, so there is never a stale one. The process number
  * inside is only for messages. Only the owner can open the file: a user who may only read the store could otherwise

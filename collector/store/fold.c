@@ -10,8 +10,6 @@
  */
 #include "fold.h"
 
-#include "fold_write.h"
-
 #include <stdlib.h>
 
 #define SPANS_PART 16 /* the share of the memory for the spans */
@@ -301,7 +299,7 @@ fold_write_chunks(struct store_fold *fold, struct portolan_error *error)
 			rc = fold_write_chunk(fold, fold->next_write, error);
 	if (rc)
 		return rc;
-	/* Passes over chunks without rows at the end too, so that they take no step of their own. */
+	/* Passes over chunks without rows at the end of the range, so that they take no step of their own. */
 	while (fold->next_write < fold->to && !fold->chunks[fold->next_write])
 		fold->next_write++;
 	written = fold->next_write == fold->to;

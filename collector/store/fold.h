@@ -58,4 +58,8 @@ int store_fold_fill(struct store_fold *fold, struct portolan_error *error);
 /* Begins to read the log again for the chunks from fold->to on. */
 void store_fold_next_range(struct store_fold *fold);
 
+/* fold_write.c: writes the image's columns and presences in place of the chunk's stored ones. */
+int store_chunk_write(struct store_writer *writer, const struct chunk_place *place, const struct merge_chunk *chunk,
+                      struct portolan_error *error);
+
 #endif

@@ -65,7 +65,7 @@ fold_load_chunk(struct store_fold *fold, uint32_t number, struct fold_chunk *chu
 	const struct chunk_place of_run = store_fold_place(fold, STORE_EPOCH_RUN, number);
 	int rc = 0;
 
-	/* Stored observations have sessions, even if the record of these is missing. */
+	/* Stored observations have sessions, even if the column of sessions is missing. */
 	if ((fold->fresh ? store_merge_clear(&chunk->epoch) : store_merge_reset(&chunk->epoch)) < 0 ||
 	    (fold->examples && store_merge_reset(&chunk->examples) < 0))
 		return store_fold_out_of_memory(fold, error);

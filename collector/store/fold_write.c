@@ -4,7 +4,7 @@
  * A presence is a list where that is smaller than a bitmap. A column whose values are all the same is stored as one
  * value; that of sessions nearly always is.
  */
-#include "fold_write.h"
+#include "fold.h"
 
 struct packed {
 	const uint64_t *words;

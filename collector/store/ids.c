@@ -1,4 +1,4 @@
-/* ids.c: layout of segments of ids; see ids.h. */
+/* ids.c: says how large a segment of ids is, and finds its parts, of which every offset is checked. */
 #include "ids.h"
 
 size_t

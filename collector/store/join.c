@@ -1,4 +1,9 @@
-/* join.c: see join.h for the rule of groups, and client/WIRE.md for late sessions. */
+/*
+ * join.c: decides whether a session joins the run of its name, replaces it, or is refused.
+ *
+ * Sessions of one group are ranks of one launch. A late session was recorded while no collector could be reached: it is
+ * judged as if it had come when it began (client/WIRE.md, "Late sessions").
+ */
 #include "join.h"
 
 #include "writer.h"

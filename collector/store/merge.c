@@ -1,5 +1,5 @@
 /*
- * merge.c: the winner rule.
+ * merge.c: applies the winner rule to the rows of batches: of two observations of one example the later stays.
  *
  * Within a session the order of arrival is the order of sequence numbers (the writer takes these without gaps), and the
  * log keeps the order of arrival. So for two observations only the order of their sessions has to be compared, and a
@@ -121,7 +121,7 @@ merge_take_columns(struct merge_chunk *chunk, uint64_t columns, uint32_t session
 	return 0;
 }
 
-/* The place of the session in the ordered list of those that met another, or where it belongs. */
+/* The place in chunk->met, which is in order, where the session stands or belongs. */
 static uint32_t
 merge_find_met(const struct merge_chunk *chunk, uint32_t session)
 {
@@ -163,7 +163,7 @@ merge_count_met(struct merge_chunk *chunk, uint32_t session)
 	return 0;
 }
 
-/* Keeps in `rows` those that win, *count of them, and marks their places. */
+/* Keeps the winners in `rows`, *count of them, and marks their places as present. */
 static int
 merge_choose_winners(const struct batch *batch, const uint32_t *order, struct merge_row *rows, size_t *count)
 {

@@ -2,7 +2,7 @@
  * merge.h: applies the winner rule; private to the store. Snapshots (which merge the log over columns) and folds use
  * these same functions, and therefore agree.
  *
- * A chunk image holds a chunk's columns unpacked. Allocations stay with the image until merge_chunk_free().
+ * A chunk image holds a chunk's columns unpacked. Allocations stay with the image until store_merge_free().
  */
 #ifndef STORE_MERGE_H
 #define STORE_MERGE_H
@@ -10,7 +10,7 @@
 #include "batch.h"
 
 struct merge_chunk {
-	uint64_t columns;                    /* columns in use; nothing of the others is valid */
+	uint64_t columns;                    /* columns in use; `present` and `values` of other columns are not valid */
 	uint64_t *present[STORE_COLUMN_MAX]; /* [STORE_GOLD_PROB]: the rows with an observation, whether or not
 	                                        gold_prob is in use */
 	void *values[STORE_COLUMN_MAX];      /* STORE_CHUNK elements, or (bits) STORE_CHUNK_WORDS words */
@@ -22,7 +22,7 @@ struct merge_chunk {
 	                                      * in order */
 	uint32_t met_count, met_last;        /* index of the one that was counted last */
 	uint64_t returned;                   /* observations that met one of their own session */
-	bool changed;                        /* set by store_merge_examples(), like `seen` and `relabelled` */
+	bool changed;                        /* set by store_merge_example(), like `seen` and `relabelled` */
 	uint64_t seen, relabelled;           /* examples not seen before; labels that differed from the known one */
 };
 
@@ -34,7 +34,7 @@ struct merge_met {
  * STORE_E_MEMORY
  */
 int store_merge_clear(struct merge_chunk *chunk);
-/* The same, with STORE_SESSION in use. */
+/* As store_merge_clear(), but with STORE_SESSION in use. */
 int store_merge_reset(struct merge_chunk *chunk);
 /* Takes a column into use, with no row present; does nothing if it is in use. */
 int store_merge_column(struct merge_chunk *chunk, unsigned column);
@@ -62,7 +62,8 @@ struct merge_row {
 int store_merge_rows(const struct batch *batch, uint64_t wanted, const uint32_t *order, struct merge_row *rows,
                      size_t count);
 
-/* The same for rows row … row + count − 1, whose places in one chunk are at, at + 1, …. */
+/* As store_merge_rows(), for the rows of the batch from first.row on, whose places in one chunk are first.at and those
+ * after it. */
 int store_merge_stretch(const struct batch *batch, uint64_t wanted, const uint32_t *order, struct merge_row first,
                         uint32_t count);
 

@@ -128,7 +128,8 @@ pages_walk_tree(struct pages *pages, enum store_db db, uint64_t number, unsigned
 	free(page);
 }
 
-/* Finds the databases in the main tree; false: not all. DB_META stands in for that tree, and is walked anew afterwards. */
+/* Finds the databases in the main tree; false: not all. DB_META stands in for the main tree, and is walked anew
+ * afterwards. */
 static bool
 pages_find_databases(struct pages *pages, const struct tree *main)
 {
@@ -183,7 +184,7 @@ pages_read_commit(struct pages *pages, const struct meta *meta)
 		pages_find_orphans(pages);
 	for (int db = 0; db < DB_COUNT; db++) {
 		if (pages->found[db] == pages->trees[db].entries)
-			pages->lost[db].count = 0; /* all of it was found elsewhere */
+			pages->lost[db].count = 0; /* the keys of lost pages were found in leaves without a branch */
 		else if (!pages->lost[db].count)
 			pages_add_lost(pages, db, 0, UINT32_MAX);
 	}

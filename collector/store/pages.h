@@ -14,7 +14,7 @@
 
 struct pages;
 
-/* Opens the file for reading. STORE_E_CORRUPT: neither of its two beginnings leads to the databases. */
+/* Opens the file for reading. STORE_E_CORRUPT: neither of its two meta pages leads to the databases. */
 int pages_open(const char *directory, struct pages **pages, struct portolan_error *error);
 void pages_close(struct pages *pages); /* NULL accepted */
 

@@ -1,8 +1,8 @@
 /*
  * pages_lost.c: finds the leaves below lost branches of a damaged data.mdb.
  *
- * They are still in the file: they are the pages that no tree reaches and that the list of free pages does not name.
- * Without that list they are not looked for, since a free page may hold a record of an earlier time.
+ * Such leaves are still in the file: they are the pages that no tree reaches and that the list of free pages does not
+ * name. If that list is damaged, no leaf is looked for, since a free page may hold a record of an earlier time.
  */
 #include "pages_parts.h"
 

@@ -27,7 +27,7 @@ bool store_verify_record(enum store_db db, const MDB_val *key, const MDB_val *va
 struct store_snapshot {
 	struct store *store;
 	struct store_run_info info;
-	uint64_t wanted, held; /* columns asked for; those of them that any of the epochs has: only these are read */
+	uint64_t wanted, held; /* columns asked for; columns that are read: asked for, and in any of the epochs */
 	uint32_t *epochs;
 	size_t epoch_count;
 	uint64_t rows;      /* of the run */
@@ -63,12 +63,12 @@ store_snapshot_place(const struct store_snapshot *snapshot, uint32_t epoch, uint
 	                            .sessions = snapshot->sessions};
 }
 
-/* Counts what the log brings: the info's numbers become those that it will have when everything is folded. */
+/* Counts what the log brings: the numbers of the info become what they will be when everything is folded. */
 int store_count_log(struct store_snapshot *snapshot, struct portolan_error *error);
 /* The info of a snapshot of this run, within the view's transaction. */
 int store_snapshot_info_of(const struct view *view, uint32_t run, struct store_run_info *info,
                            struct portolan_error *error);
-/* The same, but only rough where the log is large: see store_runs(). */
+/* As store_snapshot_info_of(), but rough where the log is large: see store_runs(). */
 int store_count_run(const struct view *view, uint32_t run, struct store_run_info *info, struct portolan_error *error);
 
 /* Reads a chunk of an epoch, with the log's rows of it: the columns of the mask `columns` that the snapshot asked for,

@@ -11,8 +11,8 @@
 
 struct store_cursor {
 	struct store_snapshot *snapshot;
-	struct merge_chunk *images; /* by epoch of a block, and so is */
-	struct chunk_lent *lent;
+	struct merge_chunk *images; /* of a block, by epoch */
+	struct chunk_lent *lent;    /* of a block, by epoch */
 	struct merge_chunk examples;
 	struct store_values *values;
 	uint64_t *integers;

@@ -1,5 +1,5 @@
 /*
- * record.c: the frame of records, and keys.
+ * record.c: seals and checks the frame around records, and makes keys.
  *
  * Every record is checked before its values are used: LMDB detects neither a failing disk nor a stray write. The
  * checksum's seed covers the header too.

@@ -133,7 +133,7 @@ again_columns_of(const struct merge_chunk *image, const struct merge_chunk *exam
 	return columns;
 }
 
-/* The ids of the batch's rows, as a client sends them. */
+/* Lays out the ids of the batch's rows as a client sends ids. */
 static void
 again_gather_ids(struct salvage_again *again, const struct salvage_ids *ids, struct store_append *append)
 {
@@ -218,8 +218,8 @@ salvage_again_put(struct salvage_again *again, uint32_t epoch, const struct merg
 
 		if (!bit_get(waiting, first))
 			continue;
-		columns = again_columns_of(image, examples,
-		                           first); /* one batch for all rows of this session with the same ones */
+		/* One batch takes all rows of this session that have the same columns. */
+		columns = again_columns_of(image, examples, first);
 		for (uint32_t row = first; row < image->rows; row++) {
 			if (!bit_get(waiting, row) || sessions[row] != sessions[first] ||
 			    again_columns_of(image, examples, row) != columns)
@@ -257,7 +257,7 @@ again_keep_part(const struct salvage_again *again, struct store_key from, enum r
 	return rc;
 }
 
-/* Sessions as they were: what was acknowledged is not sent again. */
+/* Gives the sessions the numbers that they had, so that clients do not send again what was acknowledged. */
 static int
 again_keep_sessions(const struct salvage_again *again, struct portolan_error *error)
 {

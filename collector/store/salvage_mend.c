@@ -48,7 +48,7 @@ mend_sessions(struct salvage_copy *copy, struct portolan_error *error)
 	return rc;
 }
 
-/* One more than the highest index that a record names, of those that tell it; 0: it names none. */
+/* One more than the highest index that a record of ids, of the log, or of columns names; 0: it names none. */
 static uint64_t
 mend_end_of(struct salvage_copy *copy, enum store_db db, const struct view_walk *walk)
 {

@@ -22,7 +22,7 @@ struct salvage_copy {
 	bool mended;      /* a session, or a record that every run has, was missing */
 	bool may_miss;    /* records may be missing without a trace */
 	bool bad_columns; /* of the columns, records are missing, or may be */
-	bool bad_ids;     /* and of the ids */
+	bool bad_ids;     /* of the ids, records are missing, or may be */
 	uint64_t bad;     /* records that were found damaged */
 };
 
@@ -31,19 +31,19 @@ struct salvage_copy {
 int salvage_put_session_id(const struct salvage_copy *copy, const uint8_t *key, const uint8_t *session,
                            struct portolan_error *error);
 
-/* Makes what is missing of the run's state and of its sessions from the other records. */
+/* Makes the run's state and sessions, where they are missing, from the records that are left. */
 int salvage_mend_run(struct salvage_copy *copy, struct portolan_error *error);
 
 /* What is known of an epoch beside its record; the numbers are counted by the reading. */
 struct salvage_epoch {
 	bool known;        /* its record was there */
 	bool gap;          /* entries of its log are missing */
-	uint64_t log_rows; /* that the log should have; its record names those of the entries that are there */
+	uint64_t log_rows; /* rows that the log should have; record.log_rows is what the entries that are left have */
 	uint64_t stored, observations, unnamed; /* in columns; whole, with known ids; with ids that are lost */
 	uint64_t chunks;                        /* that lack something */
 };
 
-/* The epochs of which anything is left: their records, or ones made from the log, and what is known beside these. */
+/* The epochs of which anything is left. `stored` has their records, or records made from the log. */
 struct salvage_epochs {
 	struct catalog_epoch *stored;
 	struct salvage_epoch *notes;

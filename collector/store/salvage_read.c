@@ -113,7 +113,7 @@ reading_has_column(const struct reading *reading, uint32_t epoch, uint32_t chunk
 	return store_view_has(&reading->snapshot.view, DB_COLUMNS, &key);
 }
 
-/* Removes what of a chunk cannot be read: these columns, with their presences, or all of it. */
+/* Removes columns of a chunk that cannot be read, with their presences; or all records of the chunk. */
 static int
 reading_remove_columns(const struct reading *reading, uint32_t epoch, uint32_t chunk, bool all, uint64_t columns,
                        struct portolan_error *error)

@@ -1,7 +1,9 @@
 /*
- * short_file.c: LMDB reads through a map of the file. If the file is shorter than its data (a copy that was broken off,
- * a file system that lost its end), or the disk does not answer, reading is a SIGBUS. The file's size does not show
- * this beforehand: free pages at the end may never have been written.
+ * short_file.c: ends the program with a message where the store's file is too short to be read, or too damaged.
+ *
+ * LMDB reads through a map of the file. If the file is shorter than its data (a copy that was broken off, a file system
+ * that lost its end), or the disk does not answer, reading is a SIGBUS. The file's size does not show this beforehand:
+ * free pages at the end may never have been written.
  *
  * Where LMDB notices itself that a page is damaged, it calls abort(). The program ends with a message instead.
  */

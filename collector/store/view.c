@@ -1,5 +1,5 @@
 /*
- * view.c: typed reads in one transaction.
+ * view.c: finds and checks records in one transaction, and says which record is damaged.
  *
  * A record stays in place while its transaction lasts, so a lock is held only for the look-up. It is checked before its
  * values are used. A record of fixed size may be shorter or longer than this program's: a field that an earlier version

@@ -1,5 +1,5 @@
 /*
- * write.c: the writer and its one pending transaction.
+ * write.c: opens a store for writing, and keeps its one pending transaction.
  *
  * The first change begins the transaction, a commit ends it. All state is in the transaction, so an abort needs no
  * undo. After a failed commit LMDB may refuse all further work (its meta page is in doubt). So the abort then closes

@@ -77,7 +77,7 @@ int store_writer_run(struct store_writer *writer, const struct store_run_request
 /* Gives a `whole` run its name. If another run has this name, it is removed if the session asked for `overwrite` (else
  * STORE_E_EXISTS). Changes nothing if the run has its name. */
 int store_writer_publish(struct store_writer *writer, uint32_t run, struct portolan_error *error);
-/* Removes a `whole` run that has no name yet. Opening the store removes those that are left over. */
+/* Removes a `whole` run that has no name yet. Opening the store removes such runs too. */
 int store_writer_drop_unnamed(struct store_writer *writer, uint32_t run, struct portolan_error *error);
 
 /* STORE_E_NO_RUN. Frees the run's name at once; store_writer_collect() deletes its records later. */

@@ -1,5 +1,6 @@
 /*
- * write_session.c: sessions: their acknowledged numbers, and their order (see the winner rule in store.h).
+ * write_session.c: keeps the sessions of a run: what is acknowledged, how far they are, and which process each one's
+ * client is.
  */
 #include "writer.h"
 

@@ -40,7 +40,7 @@ int store_writer_begin(struct store_writer *writer, struct portolan_error *error
  * before the next call. */
 int store_writer_reserve(struct store_writer *writer, enum store_db db, const struct store_key *key, size_t length,
                          uint8_t **record, struct portolan_error *error);
-/* Stores a record whose body consists of these parts, one after another; or of the one part. */
+/* Stores a record whose body is the parts, one after another; store_writer_put() is for a body of one part. */
 struct store_part {
 	const void *data;
 	size_t size;

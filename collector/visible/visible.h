@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#define VISIBLE_GROWTH 6 /* the copy has at most so many times the bytes */
+#define VISIBLE_GROWTH 6 /* the most bytes of a copy per byte of its text */
 #define VISIBLE_LINE_MAX 4096
 
 /*
