@@ -39,7 +39,7 @@ export function refill(parent, ...children) {
 }
 
 /* 1,000,000 */
-export const count = (number) => whole.format(number);
+export const count = (value) => whole.format(value);
 
 /* A measure's value, for people. */
 export function number(value, integer = false) {

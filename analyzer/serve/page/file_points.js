@@ -51,7 +51,7 @@ export function legendOf(examples, colour) {
   if (extent) return { name: colour, kind: "number", none, low: extent.low, high: extent.high };
   const categories = examples.categories(colour);
   const ranks = ranksOf(categories);
-  const counts = new Array(ranks.size + 1).fill(0);
+  const counts = Array.from({ length: ranks.size + 1 }, () => 0);
   for (const number of categories.numbers) if (number >= 0) counts[ranks.get(number) ?? ranks.size]++;
   const values = [...ranks.keys()].map((number, rank) => ({ label: categories.label(number), value: categories.value(number), count: counts[rank] }));
   if (counts[ranks.size] > 0) values.push({ label: "other", value: null, count: counts[ranks.size] });

@@ -30,8 +30,8 @@ function shareTable(name, caption, heads, rows) {
     { class: `shares ${name}`, role: "table" },
     element("caption", {}, caption),
     element("thead", { role: "rowgroup" }, element("tr", { role: "row" }, ...heads.map((head) => element("th", { scope: "col", role: "columnheader" }, head)))),
-    element("tbody", { role: "rowgroup" }, ...rows.map(([name, ...cells]) =>
-      element("tr", { role: "row" }, element("th", { scope: "row", role: "rowheader" }, element("bdi", {}, name)), ...cells.map((cell) => element("td", { role: "cell" }, cell))))),
+    element("tbody", { role: "rowgroup" }, ...rows.map(([head, ...cells]) =>
+      element("tr", { role: "row" }, element("th", { scope: "row", role: "rowheader" }, element("bdi", {}, head)), ...cells.map((cell) => element("td", { role: "cell" }, cell))))),
   );
 }
 

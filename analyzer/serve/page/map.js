@@ -31,7 +31,7 @@ function greyOf() {
 
 /* A sentence about points that do not stand at their values. */
 function describeSpread({ points }) {
-  const spread = [points.x, points.y].filter(({ spread }) => spread).map(({ name }) => words(name));
+  const spread = [points.x, points.y].filter((axis) => axis.spread).map(({ name }) => words(name));
   return spread.length === 0 ? "" : ` Points are spread around their values of ${[...new Set(spread)].join(" and ")}; a lasso takes those whose values are inside it.`;
 }
 

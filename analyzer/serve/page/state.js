@@ -168,6 +168,7 @@ export class State {
       while (this.#changed.size > 0) {
         const changed = this.#changed;
         this.#changed = new Set();
+        // oxlint-disable-next-line no-useless-spread -- who is told may subscribe others, which are not to be told of this
         for (const { keys, tell } of [...this.#subscribers]) {
           if ([...changed].some((key) => keys.has(key))) tell(changed, this);
         }

@@ -67,21 +67,25 @@ class PortolanCallback(keras.callbacks.Callback):
         super().__init__()
         if scores not in (None, "logits", "probs"):
             raise ValueError(f"scores must be 'logits' or 'probs', not {scores!r}")
-        self._x, self._y = x, None if y is None else _as_numpy(y)
-        self._ids, self._batches = None, None
+        labels: Any = None if y is None else _as_numpy(y)
+        self._x, self._y = x, labels
+        self._ids: Any = None
+        self._batches: Any = None
         if y is None:
             if ids is not None or not isinstance(x, Iterable) or isinstance(x, Mapping) or hasattr(x, "shape"):
                 raise TypeError(f"{_HOOK}: without y, x must be an iterable of batches (ids, x, y)")
             self._batches = x
         else:
-            self._ids = np.arange(len(self._y)) if ids is None else ids
-            if len(self._ids) != len(self._y):
-                raise ValueError(f"{_HOOK}: there are {len(self._ids)} ids and {len(self._y)} labels")
+            examples = len(labels)
+            self._ids = np.arange(examples) if ids is None else ids
+            if len(self._ids) != examples:
+                raise ValueError(f"{_HOOK}: there are {len(self._ids)} ids and {examples} labels")
             if ids is not None:
                 _ids.check_unique(_HOOK, ids)
-        self._known = {"examples": len(self._y)} if y is not None and ids is None and per_label is False else {}
+        self._known: dict[str, Any] = {"examples": len(labels)} if y is not None and ids is None and per_label is False else {}
         self._per_label, self._names = per_label is not False, None if isinstance(per_label, bool) else per_label
-        self._scores, self._output, self._batch_size = scores, output, batch_size
+        self._scores, self._batch_size = scores, batch_size
+        self._output: Any = output
         self._recorder = _hooks.Recorder(_HOOK, run, "epoch-end", options)
 
     @property
@@ -174,7 +178,7 @@ def _as_numpy(values: Any) -> Any:
     return keras.ops.convert_to_numpy(values) if keras.ops.is_tensor(values) else np.asarray(values)
 
 
-def _scores_of(model: Any, output: str | int | None) -> str:
+def _scores_of(model: Any, output: Any) -> str:
     """"logits" or "probs": what the model returns, by its loss."""
     loss = model.loss
     if isinstance(loss, (list, tuple, dict)):

@@ -65,7 +65,7 @@ def track(
     classes = estimator.classes_ if first_epoch > 0 else np.unique(rows.y)
     recorder = _hooks.Recorder(_HOOK, run, "epoch-end", options)
     observations = _estimators.Observations(recorder, ids, rows, classes)
-    own_ids = {} if ids is not None else {"examples": rows.count}
+    own_ids: dict[str, Any] = {} if ids is not None else {"examples": rows.count}
     recorder.open(
         type(estimator).__name__, _record(estimator), resumed=first_epoch > 0, labels=[str(label) for label in classes], **own_ids
     )

@@ -146,6 +146,7 @@ class PortolanCallback(Callback):
     def _end_epoch(self, net: Any, dataset_train: Any) -> None:
         if self.mode == "epoch-end":
             self._observe(net, dataset_train)
+        assert self.recorder_ is not None
         self.recorder_.end_epoch(_epoch(net))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -188,6 +189,7 @@ class PortolanCallback(Callback):
 
     def _log(self, net: Any, ids: Any, y_pred: Any, gold: Any) -> None:
         y_pred = y_pred[0] if isinstance(y_pred, tuple) else y_pred  # skorch does the same
+        assert self.recorder_ is not None
         log = self.recorder_.log_logits if self.logits_ else self.recorder_.log_probs
         log(_epoch(net), ids, y_pred, gold)
 

@@ -69,7 +69,7 @@ class WithIds(Dataset):  # type: ignore[type-arg]
                 "out"
             )
         self.dataset = dataset
-        self._ids = ids.tolist() if hasattr(ids, "tolist") else ids
+        self._ids: Any = ids.tolist() if ids is not None and hasattr(ids, "tolist") else ids
         if isinstance(ids, str):
             _ids.check_column("WithIds", dataset, ids)
         elif ids is not None:
@@ -166,7 +166,7 @@ def _open_shared(name: str, options: dict[str, Any]) -> Run:
             run = Run(name, group=group, rank=0, **options)
         except Exception as error:  # the other ranks must be told of any error
             failure = error
-    message = [(group, None if run is None else run.name, None if failure is None else f"{type(failure).__name__}: {failure}")]
+    message: list[Any] = [(group, None if run is None else run.name, None if failure is None else f"{type(failure).__name__}: {failure}")]
     torch.distributed.broadcast_object_list(message, src=0)
     group, opened, text = message[0]
     if failure is not None:
@@ -254,8 +254,9 @@ def for_a_pass(loader: Any, run: Run | None) -> Any:
     one = copy.copy(loader)  # a DataLoader refuses to set these attributes; its dict does not
     if persists:
         one.__dict__.update(persistent_workers=False, _iterator=None)
-    if drops and type(getattr(loader, "batch_sampler", None)) is BatchSampler:
-        batches = BatchSampler(loader.batch_sampler.sampler, loader.batch_sampler.batch_size, drop_last=False)
+    sampler: Any = getattr(loader, "batch_sampler", None)
+    if drops and type(sampler) is BatchSampler:
+        batches = BatchSampler(sampler.sampler, sampler.batch_size, drop_last=False)
         one.__dict__.update(batch_sampler=batches, drop_last=False)
     elif drops and run is not None:
         _hooks.warn_once(run, "drop_last", "the loader has drop_last=True: its last examples are not observed in every epoch")

@@ -374,7 +374,7 @@ def _signature(model: Any, args: Any) -> set[str]:
 
 def _open(recorder: _hooks.Recorder, args: Any, state: Any, model: Any, how: _tokens.How) -> None:
     config = getattr(model, "config", None)
-    more = {}
+    more: dict[str, Any] = {}
     names = getattr(config, "id2label", None)
     if isinstance(names, Mapping) and len(names) > 1 and sorted(names) == list(range(len(names))):
         if any(name != f"LABEL_{number}" for number, name in names.items()):

@@ -6,7 +6,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 _WAITING = 1  # items in the queue, beside the item that the caller uses and the one that the thread reads
@@ -22,7 +22,7 @@ class Ahead(Generic[T]):
 
     def __init__(self, items: Iterator[T], stop: Callable[[], None]) -> None:
         self._items, self._stop = items, stop
-        self._queue: queue.Queue[tuple[T | None, BaseException | None]] = queue.Queue(_WAITING)
+        self._queue: queue.Queue[tuple[Any, BaseException | None]] = queue.Queue(_WAITING)
         self._left = threading.Event()
         self._thread = threading.Thread(target=self._get, name="portolan-ahead", daemon=True)
 

@@ -11,7 +11,7 @@ import contextlib
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -106,10 +106,10 @@ def export(
         raise ValueError(f"what must be {_OBSERVATIONS!r} or {_MEASURES!r}, not {what!r}")
     _packages.needed("numpy", "portolan.export()")
     _parquet.needed()
-    path = _options.path("path", path, "a folder" if what == _OBSERVATIONS else "a file")
+    where = _options.path("path", path, "a folder" if what == _OBSERVATIONS else "a file")
     name, folder = _measures.locate(run, store)
     source = _Source(name, folder)
-    return _export_observations(source, path, epochs) if what == _OBSERVATIONS else _export_measures(source, path, epochs)
+    return _export_observations(source, where, epochs) if what == _OBSERVATIONS else _export_measures(source, where, epochs)
 
 
 class _Source:
@@ -135,7 +135,7 @@ class _Wanted(NamedTuple):
     what: dict[str, Any]
 
 
-def _export_observations(source: _Source, path: str | os.PathLike[str], epochs: Epochs | None) -> Exported:
+def _export_observations(source: _Source, path: bytes, epochs: Epochs | None) -> Exported:
     contents = source.contents
     target = _folder.Folder(path, source.name, contents["store"])
     form = _parquet.Form(_parquet.id_type(contents), tuple(contents["columns"]))
@@ -227,7 +227,7 @@ class _Piece(NamedTuple):
     batch: Any  # a pyarrow.RecordBatch
 
 
-def _pieces(source: _Source, form: _parquet.Form, first: int, last: int) -> Iterator[_Piece]:
+def _pieces(source: _Source, form: _parquet.Form, first: int, last: int) -> Generator[_Piece, None, None]:
     """The observations of epochs `first` to `last`, in pieces of one epoch each."""
     import numpy
 
@@ -290,7 +290,7 @@ def _write_epoch(
     return _Written(one.epoch, rows, part.bytes)
 
 
-def _export_measures(source: _Source, path: str | os.PathLike[str], epochs: Epochs | None) -> Exported:
+def _export_measures(source: _Source, path: bytes, epochs: Epochs | None) -> Exported:
     from portolan._reading import _columns
 
     pyarrow, _ = _parquet.needed()

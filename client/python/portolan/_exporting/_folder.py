@@ -47,7 +47,7 @@ class Folder:
         store: the store's id.
     """
 
-    def __init__(self, path: str | os.PathLike[str], run: str, store: str) -> None:
+    def __init__(self, path: bytes, run: str, store: str) -> None:
         self._top, self._store = Path(os.fsdecode(path)), store
         self.path = self._top / f"run={encoded(run)}"
         self._check()

@@ -67,9 +67,10 @@ def locate(run: str | Run, store: str | os.PathLike[str] | None) -> tuple[str, s
         return _options.name(run), os.fspath(store or _programs.default_store())
     if run.is_open:
         run.flush()
-    if store is None and run.store is None:
+    store = store or run.store
+    if store is None:
         raise ValueError(f"run {run.name} goes to an endpoint: say which directory its collector's store is, with store=")
-    return run.name, os.fspath(store or run.store)
+    return run.name, os.fspath(store)
 
 
 def epoch_range(epochs: Epochs) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import io
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
@@ -49,8 +50,10 @@ class Output:
         except OSError as error:
             self._messages.close()
             raise Error(f"cannot run {program}: {error.strerror}") from None
+        assert isinstance(self._process.stdout, io.BufferedReader)
+        self._table = self._process.stdout
         try:
-            self.dtype, self.rows = self._read_head(self._process.stdout)
+            self.dtype, self.rows = self._read_head(self._table)
         except BaseException as error:
             self.__exit__(type(error), error, error.__traceback__)
             raise
@@ -70,7 +73,7 @@ class Output:
         self._process.kill()
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
-        self._process.stdout.close()
+        self._table.close()
         if kind is not EOFError and (kind is not None or self._partly):
             self._process.kill()
         status = self._process.wait()
@@ -102,7 +105,7 @@ class Output:
         room = memoryview(table.view("u1"))
         done = 0
         while done < len(room):
-            count = self._process.stdout.readinto(room[done:])
+            count = self._table.readinto(room[done:])
             if count == 0:
                 raise EOFError
             done += count

@@ -110,7 +110,7 @@ def _region_shares(name: str, folder: str, epochs: str, content: tuple[Any, ...]
 
 
 def _draw(name: str, folder: str, epochs: str, target: str | os.PathLike[str] | bool) -> str:
-    path = os.path.join(_pictures().name, f"map-{next(_numbers)}.png") if target is True else os.fspath(target)
+    path = os.path.join(_pictures().name, f"map-{next(_numbers)}.png") if isinstance(target, bool) else os.fspath(target)
     _picture.draw(path, "--store", folder, "--epochs", epochs, "--", name, warn=False)
     return path
 

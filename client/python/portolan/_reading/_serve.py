@@ -96,6 +96,7 @@ class Page:
     def __init__(self, run: str, words: list[str]) -> None:
         self._run = run
         self._words = tuple(words)
+        self._process: subprocess.Popen[bytes] | None
         self._process, self._messages, address = _start(words)
         parts = urllib.parse.urlsplit(address)
         self._port = parts.port or 0
@@ -152,6 +153,7 @@ class Page:
             del _open_pages[self._words]
         if process is None:
             return
+        assert process.stdin is not None
         process.stdin.close()
         try:
             process.wait(_PATIENCE)
@@ -211,6 +213,7 @@ class Page:
     def _abandon(self) -> None:
         """Lets go of the server in a forked child, without ending it: it belongs to the parent."""
         if self._process is not None:
+            assert self._process.stdin is not None
             self._process.stdin.close()
             self._process.returncode = 0  # only the parent can wait for the server
         self._process = None
@@ -228,6 +231,7 @@ def _start(words: list[str]) -> tuple[subprocess.Popen[bytes], IO[bytes], str]:
     except OSError as error:
         messages.close()
         raise Error(f"cannot run {program}: {error.strerror}") from None
+    assert process.stdin is not None and process.stdout is not None
     try:
         address = process.stdout.readline().decode().strip()
     except BaseException:  # Ctrl-C while the server reads a large file

@@ -36,7 +36,7 @@ class Words(list[str]):
         if value is not True:
             self.append(_options.text(option.replace("-", "_"), value) if isinstance(value, str) else _number(option, value))
 
-    def add_path(self, option: str, value: str | os.PathLike[str] | None) -> None:
+    def add_path(self, option: str, value: str | bytes | os.PathLike[Any] | None) -> None:
         if value is not None:
             self += [f"--{option}", os.path.abspath(os.fsdecode(_options.path(option.replace("-", "_"), value, "a file")))]
 

@@ -63,7 +63,8 @@ class Runs:
 
     def open(self, default_name: str, record: dict[str, Any], folds: Sequence[Fold], in_fold: bool) -> None:
         labels = [str(label) for label in self._classes]
-        self._out.recorder.open(default_name, record, labels=labels, **({} if self._ids is not None else {"examples": self._rows.count}))
+        known: dict[str, Any] = {} if self._ids is not None else {"examples": self._rows.count}
+        self._out.recorder.open(default_name, record, labels=labels, **known)
         if not in_fold or self._out.recorder.run is None:
             return
         name = self._out.recorder.run.name

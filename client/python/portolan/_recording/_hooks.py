@@ -142,6 +142,7 @@ class Recorder:
         """At the end of training: flushes, and prints the closing line. The caller's own run stays open."""
         if not self.is_open:
             return
+        assert self.run is not None
         if isinstance(self._given, Run):
             self.flush()
             if not self._lost:

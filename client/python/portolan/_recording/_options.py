@@ -87,7 +87,7 @@ def directory(argument: str, value: str | os.PathLike[str] | None) -> bytes:
     return b"" if value is None else path(argument, value, "a directory")
 
 
-def path(argument: str, value: str | os.PathLike[str], what: str) -> bytes:
+def path(argument: str, value: str | bytes | os.PathLike[Any], what: str) -> bytes:
     if not isinstance(value, (str, bytes, os.PathLike)):
         raise TypeError(f"{argument} must be a path, not {value!r}")
     path = os.fsencode(value)
