@@ -97,8 +97,10 @@ map_layout_make(struct map_layout *layout, const struct map_layout_request *requ
 void
 map_layout_key(const struct map_layout *layout, unsigned entry, double *x, double *y)
 {
+	const unsigned row = entry / layout->key_columns;
+
 	*x = layout->key_left + entry % layout->key_columns * layout->key_width;
-	*y = layout->key_top - 8 * layout->text - (1 + entry / layout->key_columns) * layout->key_step -
+	*y = layout->key_top - 8 * layout->text - (1 + row) * layout->key_step -
 	     (layout->narrow ? 0 : 4 * layout->text);
 }
 

@@ -44,7 +44,9 @@ place_path(const struct map_axes *axes, const struct map_path *path, double text
 	place.left = place.x > map_x(axes, end[0]) ? place.x : place.x - width;
 	place.right = place.left + width;
 	for (int step = 0; step < 4 * MAP_PATHS_MAX; step++) {
-		place.y = y + (step % 2 ? 1 : -1) * ((step + 1) / 2) * PATH_HEIGHT * text;
+		const int rows = (step + 1) / 2;
+
+		place.y = y + (step % 2 ? 1 : -1) * rows * PATH_HEIGHT * text;
 		if (is_free_of_paths(&place, others, count, text))
 			break;
 	}

@@ -71,7 +71,8 @@ find_room(const struct box *boxes, size_t count, double x, double y, double text
 	bool left = x + GAP + text > width;
 
 	for (int try = 0; try < TRIES; try++) {
-		double shift = LINE / 2 * (double)((try + 1) / 2) * (try % 2 ? 1 : -1);
+		const int halves = (try + 1) / 2;
+		double shift = LINE / 2 * halves * (try % 2 ? 1 : -1);
 
 		*box = (struct box){left ? x - GAP - text : x + GAP, left ? x - GAP : x + GAP + text, y + shift};
 		if (box->left >= 0 && box->middle > LINE / 2 && box->middle < height - LINE / 2 &&

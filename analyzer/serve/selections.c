@@ -41,7 +41,7 @@ selections_put(struct selections *selections, const char *run, const json_t *sel
 	if (!copy)
 		return 0;
 	pthread_mutex_lock(&selections->lock);
-	entry = json_pack("{s:I, s:o}", "serial", (json_int_t)(selections->serial + 1), "selection", copy);
+	entry = json_pack("{s:I, s:o}", "serial", (json_int_t)selections->serial + 1, "selection", copy);
 	if (entry && json_object_set_new(selections->runs, run, entry) == 0)
 		serial = ++selections->serial;
 	pthread_mutex_unlock(&selections->lock);

@@ -32,6 +32,10 @@ WRONG = {
         "--lst": "unknown option --lst",
         "units": "no suite is called 'units'",
     },
+    "lint": {
+        "--al": "unknown option --al",
+        "rufff": "no check is called 'rufff'",
+    },
     "wheel": {
         "--home": "--home needs a value",
         "--home example.org/portolan": "an address begins with https://",

@@ -8,6 +8,7 @@ declare -A package_lists=(
 	[demo]="python3-numpy python3-sklearn wamerican wbritish wfrench wngerman wspanish witalian wswedish wdutch wportuguese"
 	[test]="libcmocka-dev g++ nginx openssl python3-numpy python3-prometheus-client python3-pytest python3-sklearn python3-zmq python3-msgpack
 		zsh fish"
+	[lint]="clang-tidy git python3-venv shellcheck"
 	[browser]="chromium chromium-driver python3-selenium"
 	[frameworks]="python3-venv"
 	[spark]="default-jre-headless python3-venv"

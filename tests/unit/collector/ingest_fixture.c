@@ -446,7 +446,7 @@ float
 fixture_gold_prob(struct fixture *fixture, const char *run, uint64_t id, uint32_t epoch)
 {
 	struct store_snapshot_options options = {.epoch_to = UINT32_MAX, .columns = STORE_COLUMN_BIT(STORE_GOLD_PROB)};
-	struct store_snapshot *snapshot;
+	struct store_snapshot *snapshot = NULL;
 	struct portolan_error error = {0};
 	struct store *store;
 	float found;

@@ -93,8 +93,8 @@ lines_as_jansson_reads_them(void **state)
 	        "{\"guid\":0,\"logits_epoch_10\":[0.1,-0.3,2.675],\"gold\":2}\n",
 	        " {\t\"gold\" : 1 , \"guid\" : \"a b\" , \"logits_epoch_10\" : [ 1 , -0.0 , 0 ] } \r\n",
 	        "{\"guid\":999999999999999999,\"logits_epoch_10\":[9007199254740993,999999999999999999],\"gold\":0}",
-	        "{\"guid\":7,\"logits_epoch_10\":[0.5488135039366247,9007199254740993.0,0.1234567890123456789],"
-	        "\"gold\":0}",
+	        ("{\"guid\":7,\"logits_epoch_10\":[0.5488135039366247,9007199254740993.0,0.1234567890123456789],"
+	         "\"gold\":0}"),
 	        "{\"guid\":7,\"logits_epoch_10\":[1e5,1.5E-7,-2.5e+3,1e-400,0.00000000000000000000001],\"gold\":0}",
 	        "{\"guid\":7,\"logits_epoch_10\":[0.0000000000000000000012345,123456789012345678.0],\"gold\":0}",
 	        "{\"guid\":7,\"logits_epoch_10\":[0.5],\"gold\":1}",
@@ -102,9 +102,8 @@ lines_as_jansson_reads_them(void **state)
 	        "{\"guid\":\"\\u0041\\/\\\"\\\\\\u00e9\\u20AC\\ud83d\\ude00\",\"logits_epoch_10\":[0.5,1],\"gold\":1}",
 	        "{\"guid\":\"\xc3\xa9\xf0\x9f\x98\x80\",\"logits_epoch_10\":[0.5,1],\"gold\":1}",
 	        "{\"guid\":7,\"logits_epoch_1\":[2],\"logits_epoch_010\":0,\"logits_epoch_10\":[0.5,1],\"gold\":1}",
-	        "{\"x\":{\"y\":[[],{},\"\\n\",true,false,null,-1.5e3]},\"guid\":7,\"logits_epoch_10\":[0.5,1],\"gold\":"
-	        "1,"
-	        "\"a longer name than any of those that are looked for\":[1]}",
+	        ("{\"x\":{\"y\":[[],{},\"\\n\",true,false,null,-1.5e3]},\"guid\":7,\"logits_epoch_10\":[0.5,1],\"gold\":1,"
+	         "\"a longer name than any of those that are looked for\":[1]}"),
 	};
 
 	(void)state;

@@ -173,7 +173,7 @@ runs_are_folded_by_turns(void **state)
 	static const char *const names[] = {"", "first", "busy", "last"};
 	struct fixture *f = *state;
 
-	for (uint8_t run = 1; run <= RUNS; run++) {
+	for (int run = 1; run <= RUNS; run++) {
 		fixture_open(f, run, names[run], NULL);
 		fixture_batch(f, run, 1, 0, 0, 2, 0.25f, true);
 		fixture_batch(f, run, 2, 1, 0, 2, 0.25f, true);
@@ -185,7 +185,7 @@ runs_are_folded_by_turns(void **state)
 		fixture_batch(f, BUSY, step + 3, step + 2, 0, 2, 0.25f, true);
 		fixture_commit(f);
 	}
-	for (uint8_t run = 1; run <= RUNS; run++)
+	for (int run = 1; run <= RUNS; run++)
 		assert_int_equal(fixture_log(f, names[run], 0).rows, 0);
 	assert_int_equal(fixture_log(f, "busy", 1).rows, 0);
 }

@@ -136,7 +136,7 @@ many_sessions_leave_room_for_others(void **state)
 	for (unsigned round = 0; round < 2; round++) {
 		size_t beyond[MANY] = {0}, all = 0, taken = 0;
 
-		for (uint8_t i = 0; i < MANY; i++) {
+		for (int i = 0; i < MANY; i++) {
 			struct member *member = tell(ledger, WIRE_OPENED, i + 1, &first, round ? ROOM : 10, 0);
 			int more = queue_batch(ledger, member, SIZE, 0);
 
@@ -152,7 +152,7 @@ many_sessions_leave_room_for_others(void **state)
 		for (unsigned i = 0; i < 10; i++)
 			assert_int_equal(queue_batch(ledger, good, ROOM / 40, 0), 0);
 		assert_int_equal(queue_batch(ledger, good, 1, 0), -1); /* that was its credit */
-		for (uint8_t i = 0; i < taken; i++)
+		for (size_t i = 0; i < taken; i++)
 			done_with(ledger, i + 1, SIZE, beyond[i]);
 		for (unsigned i = 0; i < 10; i++) {
 			struct arrival arrival = frame_of(200, WIRE_BATCH, ROOM / 40);

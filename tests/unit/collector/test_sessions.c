@@ -116,7 +116,7 @@ frontier_of_many(void **state)
 	struct session *all[SESSIONS];
 	uint64_t random = 1;
 
-	for (uint8_t i = 0; i < SESSIONS; i++)
+	for (int i = 0; i < SESSIONS; i++)
 		all[i] = sessions_add(sessions, id_of(i), run);
 	for (int move = 0; move < MOVES; move++) {
 		uint64_t least = SESSIONS_NO_FRONTIER;
