@@ -9,7 +9,7 @@ from page_live import N, Recording
 from served import metrics, selected_by, serving
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
-import nginx  # noqa: E402
+import nginx
 
 
 @pytest.fixture

@@ -15,11 +15,11 @@ import time
 import urllib.parse
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import nginx  # noqa: E402
-import served_runs  # noqa: E402
-import serving  # noqa: E402
-from checks import check, finish  # noqa: E402
-from served_runs import N  # noqa: E402
+import nginx
+import served_runs
+import serving
+from checks import check, finish
+from served_runs import N
 
 EVERYTHING = {"filters": {"id": {"in": list(range(300_000))}}}  # 2 MB: nginx takes 1 unless it is told
 SOME = {"filters": {"id": {"in": [1, 2, 5]}}}
