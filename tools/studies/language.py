@@ -1,6 +1,6 @@
 """A small fine-tuning set for a tiny language model, with known kinds of examples: what do the corners of its map hold?
 
-study_language.py PORTOLAN FOLDER, run by a Python that has torch: tools/study language does. A prompt is a verb and some words, the answer is made of
+language.py PORTOLAN FOLDER, run by a Python that has torch: tools/study language does. A prompt is a verb and some words, the answer is made of
 these words:
 
     common      "copy": the words themselves

@@ -17,9 +17,9 @@ from sklearn.feature_extraction.text import HashingVectorizer
 
 import demo_words
 import portolan
-from study_forgettable import BATCH, Network
+from forgettable import BATCH, Network
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 SEEDS = (1, 2, 3)
 SHARES = (0.1, 0.3, 0.5, 0.7)
 CUTS = {0.1: 0.3, 0.3: 0.2, 0.5: 0.1, 0.7: 0.0}  # of CCS, the harder the pruning the larger, as its authors set it

@@ -1,6 +1,6 @@
 """Ways to find wrong labels, side by side, on three tasks whose labels were changed at known places; and cleanlab's own.
 
-study_noise.py PORTOLAN FOLDER, run by a Python that has scikit-learn and cleanlab: tools/study noise does. The tasks:
+noise.py PORTOLAN FOLDER, run by a Python that has scikit-learn and cleanlab: tools/study noise does. The tasks:
 
     digits      scikit-learn's 1,797 pictures of handwritten digits
     words       the language of a word, from Debian's word lists: 8 languages, 300 words of each
@@ -34,10 +34,10 @@ from sklearn.metrics import f1_score, roc_auc_score
 from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import StandardScaler
 
+import artifacts
 import demo_words
 import portolan
 import portolan.sklearn
-import study_artifacts
 
 PORTOLAN, FOLDER = (Path(word) for word in sys.argv[1:3])
 SEEDS = (1, 2, 3, 4, 5)
@@ -66,7 +66,7 @@ def words():
 
 
 def packages():
-    sections = {label: members for label, members in study_artifacts.packages().items() if len(members) >= SECTION}
+    sections = {label: members for label, members in artifacts.packages().items() if len(members) >= SECTION}
     generator = random.Random(1)
     rows = [(text, label) for label in sorted(sections) for _, text in generator.sample(sections[label], PACKAGES)]
     return features_of_texts([row[0] for row in rows]), np.unique([row[1] for row in rows], return_inverse=True)[1]
