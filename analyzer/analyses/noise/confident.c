@@ -1,14 +1,17 @@
-/* confident.c: see confident.h. Block by block; of an example only the classes that were predicted for it are listed,
- * as there may be many others. */
+/*
+ * confident.c: sums, over an example's epochs, the least and the most that the probability of each class can be.
+ *
+ * Only the classes that were predicted for the example are listed, as there may be many others. All others share one
+ * bound.
+ */
 #include "confident.h"
 
-#include "base/arrays.h"
+#include "memory/memory.h"
 #include "selection/classes.h"
 
 #include <portolan/error.h>
 
 #include <math.h>
-#include <stdlib.h>
 
 #define TOLERANCE 1e-6
 #define SQUARES_TOLERANCE 1e-6 /* of a difference of float32 sums of squares */
@@ -19,17 +22,17 @@ struct class_threshold {
 	int32_t label;
 };
 
-/* A class other than the label's, predicted at some epoch: sums over epochs, of the least and the most that its
- * probability can be. */
+/* A class other than the label's that was predicted for an example at some epoch. */
 struct rival {
 	int32_t label;
-	double low, high;
+	double low,
+	        high; /* the least and the most of its probability, summed over epochs; of `high`, see struct seen */
 };
 
 struct judging {
 	const struct dynamics *dynamics;
 	struct classes classes;
-	double *thresholds;             /* by class; NO_THRESHOLD for those without label */
+	double *thresholds;             /* by class; NO_THRESHOLD for the examples without label */
 	struct class_threshold *sorted; /* ascending */
 	struct rival *rivals;           /* of one example: at most two for each epoch */
 	int64_t named;                  /* classes */
@@ -38,7 +41,7 @@ struct judging {
 };
 
 static int
-compare_thresholds(const void *a, const void *b)
+confident_compare_thresholds(const void *a, const void *b)
 {
 	const struct class_threshold *x = a, *y = b;
 
@@ -46,29 +49,25 @@ compare_thresholds(const void *a, const void *b)
 }
 
 static double
-threshold_of(const struct judging *judging, int32_t label)
+confident_threshold(const struct judging *judging, int32_t label)
 {
 	size_t c = classes_find(&judging->classes, label);
 
 	return judging->classes.labels[c] == label ? judging->thresholds[c] : NO_THRESHOLD;
 }
 
-/* The mean confidence of each class's examples. */
-static int
-make_thresholds(struct judging *judging, struct portolan_error *error)
+/* Computes the threshold of each class: the mean confidence of its examples. */
+static void
+confident_make_thresholds(struct judging *judging)
 {
 	const struct dynamics *dynamics = judging->dynamics;
 	const double *confidence = dynamics_measure(dynamics, MEASURE_CONFIDENCE);
 	struct confident_summary *summary = judging->summary;
 	size_t count = judging->classes.count;
-	uint64_t *examples = array_new(count, sizeof(*examples), "classes", error);
+	CLEANUP_FREE uint64_t *examples = memory_new(count, sizeof(*examples));
 
-	judging->thresholds = array_new(count, sizeof(*judging->thresholds), "thresholds", error);
-	judging->sorted = array_new(count, sizeof(*judging->sorted), "thresholds", error);
-	if (!examples || !judging->thresholds || !judging->sorted) {
-		array_free(examples);
-		return PORTOLAN_E_MEMORY;
-	}
+	judging->thresholds = memory_new(count, sizeof(*judging->thresholds));
+	judging->sorted = memory_new(count, sizeof(*judging->sorted));
 	for (size_t i = 0; i < dynamics->count; i++) {
 		uint32_t row = dynamics->order[i];
 		size_t c = classes_find(&judging->classes, dynamics->gold[row]);
@@ -89,20 +88,18 @@ make_thresholds(struct judging *judging, struct portolan_error *error)
 		summary->least = fmin(summary->least, threshold);
 		summary->greatest = fmax(summary->greatest, threshold);
 	}
-	qsort(judging->sorted, summary->classes, sizeof(*judging->sorted), compare_thresholds);
-	array_free(examples);
-	return 0;
+	qsort(judging->sorted, summary->classes, sizeof(*judging->sorted), confident_compare_thresholds);
 }
 
 static bool
-is_there(const struct store_values *values, uint32_t row)
+confident_has_value(const struct store_values *values, uint32_t row)
 {
 	return values->values && (values->present[row / 64] >> row % 64 & 1);
 }
 
-/* The rival of that label, added if it is new. */
+/* Finds the rival with a label, and adds it if it is new. */
 static struct rival *
-find_rival(struct rival *rivals, size_t *count, int32_t label)
+confident_find_rival(struct rival *rivals, size_t *count, int32_t label)
 {
 	for (size_t r = 0; r < *count; r++)
 		if (rivals[r].label == label)
@@ -111,29 +108,33 @@ find_rival(struct rival *rivals, size_t *count, int32_t label)
 	return &rivals[(*count)++];
 }
 
-/* Sums over one example's epochs. `rest` is the most that a class can be that is no rival. */
+/*
+ * Sums over one example's epochs. `rest` is the most that the probability of a class can be that is no rival. The most
+ * that a rival's can be is `rest`, which counts every epoch, and its `high`: the difference that the epochs make that
+ * predicted it.
+ */
 struct seen {
 	size_t epochs, rivals;
 	double gold, rest;
 };
 
-/* What one observation tells. */
+/* An example at one epoch: p of the label, p of the predicted class, and the sum of squares of all but the label. */
 struct observation {
-	double gold, highest, squares; /* squares: of all but the label */
+	double gold, highest, squares;
 	int32_t predicted;
 	bool with_highest, with_squares;
 };
 
 static struct observation
-observation_at(const struct store_block *block, size_t epoch, uint32_t row)
+confident_observation(const struct store_block *block, size_t epoch, uint32_t row)
 {
 	const struct store_values *highest = store_block_values(block, epoch, STORE_MAX_PROB);
 	const struct store_values *predicted = store_block_values(block, epoch, STORE_PREDICTED);
 	const struct store_values *squares = store_block_values(block, epoch, STORE_OTHER_SQ);
 	struct observation one = {
 	        .gold = ((const float *)store_block_values(block, epoch, STORE_GOLD_PROB)->values)[row],
-	        .with_highest = is_there(highest, row) && is_there(predicted, row),
-	        .with_squares = is_there(squares, row),
+	        .with_highest = confident_has_value(highest, row) && confident_has_value(predicted, row),
+	        .with_squares = confident_has_value(squares, row),
 	};
 
 	if (one.with_highest) {
@@ -145,19 +146,20 @@ observation_at(const struct store_block *block, size_t epoch, uint32_t row)
 	return one;
 }
 
-/* Counts a rival's probability at one epoch; the example's `rest` is added to every rival's most in the end. */
+/* Adds a rival's probability at one epoch, at which the others have at most `rest`. */
 static void
-add_rival(struct judging *judging, struct seen *seen, int32_t label, double probability, double rest)
+confident_add_rival(struct judging *judging, struct seen *seen, int32_t label, double probability, double rest)
 {
-	struct rival *rival = find_rival(judging->rivals, &seen->rivals, label);
+	struct rival *rival = confident_find_rival(judging->rivals, &seen->rivals, label);
 
 	rival->low += probability;
 	rival->high += probability - rest;
 }
 
-/* The most that one class can have of what is `left` by the label and, if it is another, the predicted class. */
+/* The most that one class can have of the probability `left` beside the label and the predicted class, which is another
+ * class than the label's if `other`. */
 static double
-most_of_rest(const struct observation *one, bool other, double left)
+confident_most_of_rest(const struct observation *one, bool other, double left)
 {
 	double squares = one->squares - (other ? one->highest * one->highest : 0);
 
@@ -167,42 +169,43 @@ most_of_rest(const struct observation *one, bool other, double left)
 }
 
 static void
-add_observation(struct judging *judging, struct seen *seen, int32_t gold, const struct observation *one)
+confident_add_observation(struct judging *judging, struct seen *seen, int32_t gold, const struct observation *one)
 {
 	bool other = one->with_highest && one->predicted != gold;
 	double left = fmax(1 - one->gold - (other ? one->highest : 0), 0);
 	int64_t named = judging->named, known = other ? 2 : 1;
 	bool all_named = gold < named && (!other || one->predicted < named);
 	bool one_left = all_named && named == known + 1;
-	double rest = one_left || (all_named && named == known) ? 0 : most_of_rest(one, other, left);
+	double rest = one_left || (all_named && named == known) ? 0 : confident_most_of_rest(one, other, left);
 
 	if (other)
-		add_rival(judging, seen, one->predicted, one->highest, rest);
+		confident_add_rival(judging, seen, one->predicted, one->highest, rest);
 	if (one_left)
-		add_rival(judging, seen, (int32_t)(named * (named - 1) / 2 - gold - (other ? one->predicted : 0)), left,
-		          rest);
+		confident_add_rival(judging, seen,
+		                    (int32_t)(named * (named - 1) / 2 - gold - (other ? one->predicted : 0)), left,
+		                    rest);
 	seen->epochs++;
 	seen->gold += one->gold;
 	seen->rest += rest;
 }
 
 static struct seen
-look_at_example(struct judging *judging, const struct store_block *block, uint32_t row, int32_t gold)
+confident_sum_epochs(struct judging *judging, const struct store_block *block, uint32_t row, int32_t gold)
 {
 	struct seen seen = {0};
 
 	for (size_t e = 0; e < block->epoch_count; e++)
-		if (is_there(store_block_values(block, e, STORE_GOLD_PROB), row)) {
-			struct observation one = observation_at(block, e, row);
+		if (confident_has_value(store_block_values(block, e, STORE_GOLD_PROB), row)) {
+			struct observation one = confident_observation(block, e, row);
 
-			add_observation(judging, &seen, gold, &one);
+			confident_add_observation(judging, &seen, gold, &one);
 		}
 	return seen;
 }
 
-/* Is there a class with a threshold of `most` or less that is neither the label nor a rival? */
+/* Does a class that is neither the label nor a rival reach its threshold with the probability `most`? */
 static bool
-another_reaches(const struct judging *judging, const struct seen *seen, int32_t gold, double most)
+confident_another_reaches(const struct judging *judging, const struct seen *seen, int32_t gold, double most)
 {
 	for (size_t c = 0; c < judging->summary->classes; c++) {
 		const struct class_threshold *one = &judging->sorted[c];
@@ -219,21 +222,21 @@ another_reaches(const struct judging *judging, const struct seen *seen, int32_t 
 }
 
 static void
-judge_example(struct judging *judging, const struct store_block *block, uint32_t row)
+confident_judge_example(struct judging *judging, const struct store_block *block, uint32_t row)
 {
 	uint32_t index = block->first + row;
 	int32_t gold = judging->dynamics->gold[index];
-	struct seen seen = look_at_example(judging, block, row, gold);
+	struct seen seen = confident_sum_epochs(judging, block, row, gold);
 	double epochs = (double)seen.epochs, above = seen.gold / epochs + TOLERANCE;
 	bool reaches = false, leads = false, may_reach, may_lead;
 
 	if (seen.epochs == 0)
 		return;
-	may_reach = another_reaches(judging, &seen, gold, seen.rest / epochs);
+	may_reach = confident_another_reaches(judging, &seen, gold, seen.rest / epochs);
 	may_lead = seen.rest / epochs > above;
 	for (size_t r = 0; r < seen.rivals; r++) {
 		const struct rival *rival = &judging->rivals[r];
-		double threshold = threshold_of(judging, rival->label) - TOLERANCE;
+		double threshold = confident_threshold(judging, rival->label) - TOLERANCE;
 		double low = rival->low / epochs, high = (rival->high + seen.rest) / epochs;
 
 		reaches = reaches || low >= threshold;
@@ -246,23 +249,13 @@ judge_example(struct judging *judging, const struct store_block *block, uint32_t
 	judging->summary->open += may_reach && may_lead && !(reaches && leads);
 }
 
-static int
-judge_blocks(struct judging *judging, struct portolan_error *error)
+static void
+confident_judging_free(struct judging *judging)
 {
-	const struct dynamics *dynamics = judging->dynamics;
-	struct store_cursor *cursor = NULL;
-	int code = store_cursor_open(dynamics->snapshot, &cursor, error);
-
-	for (size_t b = 0; code >= 0 && b < store_snapshot_blocks(dynamics->snapshot); b++) {
-		struct store_block block;
-
-		code = store_cursor_block(cursor, b, &block, error);
-		for (uint32_t row = 0; code >= 0 && row < block.rows; row++)
-			if (dynamics->gold[block.first + row] >= 0)
-				judge_example(judging, &block, row);
-	}
-	store_cursor_close(cursor);
-	return code;
+	free(judging->thresholds);
+	free(judging->sorted);
+	array_free(judging->rivals);
+	classes_free(&judging->classes);
 }
 
 int
@@ -270,7 +263,12 @@ confident_judge(const struct dynamics *dynamics, uint8_t *called, struct confide
                 struct portolan_error *error)
 {
 	const uint64_t needed = STORE_COLUMN_BIT(STORE_MAX_PROB) | STORE_COLUMN_BIT(STORE_PREDICTED);
-	struct judging judging = {.dynamics = dynamics, .called = called, .summary = summary};
+	CLEANUP(confident_judging_free)
+	struct judging judging = {.dynamics = dynamics,
+	                          .named = (int64_t)dynamics->info->label_count,
+	                          .called = called,
+	                          .summary = summary};
+	struct store_cursor *cursor = NULL;
 	int code;
 
 	if (needed & ~store_snapshot_columns(dynamics->snapshot))
@@ -279,21 +277,23 @@ confident_judge(const struct dynamics *dynamics, uint8_t *called, struct confide
 		        "run '%s' was recorded without the predicted classes that confident learning needs: log "
 		        "logits or probabilities",
 		        dynamics->info->name);
-	code = classes_make(&judging.classes, dynamics->gold, dynamics->order, dynamics->count, error);
-	judging.named = (int64_t)dynamics->info->label_count;
-	if (code >= 0)
-		code = make_thresholds(&judging, error);
-	if (code >= 0 && summary->labelled == 0)
-		code = error_set(error, PORTOLAN_E_INVALID,
+	if (classes_make(&judging.classes, dynamics->gold, dynamics->order, dynamics->count, error) < 0)
+		return PORTOLAN_E_MEMORY;
+	confident_make_thresholds(&judging);
+	if (summary->labelled == 0)
+		return error_set(error, PORTOLAN_E_INVALID,
 		                 "run '%s' has no gold labels: log them (gold=…) to have them judged",
 		                 dynamics->info->name);
-	judging.rivals =
-	        code >= 0 ? array_new(2 * dynamics->epoch_count, sizeof(*judging.rivals), "classes", error) : NULL;
-	if (code >= 0)
-		code = judging.rivals ? judge_blocks(&judging, error) : PORTOLAN_E_MEMORY;
-	array_free(judging.thresholds);
-	array_free(judging.sorted);
-	array_free(judging.rivals);
-	classes_free(&judging.classes);
+	judging.rivals = memory_array(2 * dynamics->epoch_count, sizeof(*judging.rivals), "classes");
+	code = store_cursor_open(dynamics->snapshot, &cursor, error);
+	for (size_t b = 0; code >= 0 && b < store_snapshot_blocks(dynamics->snapshot); b++) {
+		struct store_block block;
+
+		code = store_cursor_block(cursor, b, &block, error);
+		for (uint32_t row = 0; code >= 0 && row < block.rows; row++)
+			if (dynamics->gold[block.first + row] >= 0)
+				confident_judge_example(&judging, &block, row);
+	}
+	store_cursor_close(cursor);
 	return code;
 }

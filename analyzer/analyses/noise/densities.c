@@ -4,69 +4,61 @@
  */
 #include "densities.h"
 
-#include "base/arrays.h"
 #include "base/number.h"
+#include "memory/memory.h"
 #include "plot/chart.h"
 
-#include <portolan/error.h>
-
 #include <math.h>
-#include <stdlib.h>
 
 #define BINS 50
 #define POINTS 401
 
 struct histogram {
-	double x[BINS], y[BINS]; /* middles, densities */
+	double from, to;
+	double x[BINS], y[BINS]; /* middles of the bins, densities */
 	size_t n;
 };
 
 static void
-begin(struct histogram *histogram, double from, double to)
+histogram_begin(struct histogram *histogram, double from, double to)
 {
-	*histogram = (struct histogram){0};
+	*histogram = (struct histogram){.from = from, .to = to};
 	for (int b = 0; b < BINS; b++)
 		histogram->x[b] = from + (to - from) * (b + 0.5) / BINS;
 }
 
 static void
-count(struct histogram *histogram, double from, double to, double value)
+histogram_count(struct histogram *histogram, double value)
 {
-	int bin = (int)floor((value - from) / (to - from) * BINS);
+	int bin = (int)floor((value - histogram->from) / (histogram->to - histogram->from) * BINS);
 
 	histogram->y[bin < 0 ? 0 : bin >= BINS ? BINS - 1 : bin]++;
 	histogram->n++;
 }
 
 static void
-finish(struct histogram *histogram, double from, double to)
+histogram_end(struct histogram *histogram)
 {
 	for (int b = 0; b < BINS; b++)
-		histogram->y[b] *= BINS / ((to - from) * (double)(histogram->n ? histogram->n : 1));
+		histogram->y[b] *=
+		        BINS / ((histogram->to - histogram->from) * (double)(histogram->n ? histogram->n : 1));
 }
 
-static int
-make_flip_histograms(const struct densities_run *run, struct histogram *clean, struct histogram *flipped,
-                     struct portolan_error *error)
+static void
+histogram_flips(const struct densities_run *run, struct histogram *clean, struct histogram *flipped)
 {
 	const double *confidence = dynamics_measure(run->dynamics, MEASURE_CONFIDENCE);
-	uint8_t *is_flipped = array_new(run->dynamics->ids.rows, 1, "marks", error);
+	CLEANUP_ARRAY uint8_t *is_flipped = flips_mark(run->flips, run->dynamics);
 
-	if (!is_flipped)
-		return PORTOLAN_E_MEMORY;
-	for (size_t i = 0; i < run->flips->count; i++)
-		is_flipped[run->flips->flips[i].row] = 1;
-	begin(clean, 0, 1);
-	begin(flipped, 0, 1);
+	histogram_begin(clean, 0, 1);
+	histogram_begin(flipped, 0, 1);
 	for (size_t i = 0; i < run->dynamics->count; i++) {
 		uint32_t row = run->dynamics->order[i];
 
-		count(is_flipped[row] ? flipped : clean, 0, 1, confidence[row]);
+		histogram_count(is_flipped[row] ? flipped : clean, confidence[row]);
 	}
-	finish(clean, 0, 1);
-	finish(flipped, 0, 1);
-	array_free(is_flipped);
-	return 0;
+	histogram_end(clean);
+	histogram_end(flipped);
 }
 
 int
@@ -77,14 +69,13 @@ densities_draw_flips(const struct densities_run *before, const struct densities_
 	const char *names[CHART_PANELS_MAX] = {before ? "before flipping" : "after flipping", "after flipping"};
 	struct histogram histograms[CHART_PANELS_MAX][2];
 	double most = 0;
-	char caption[128], flips[NUMBER_ROOM], all[NUMBER_ROOM];
+	char caption[128];
 	struct chart chart = {.title = after->dynamics->info->name, .caption = caption, .panel_count = before ? 2 : 1};
 
 	for (size_t p = 0; p < chart.panel_count; p++) {
 		struct histogram *clean = &histograms[p][0], *flipped = &histograms[p][1];
 
-		if (make_flip_histograms(runs[p], clean, flipped, error) < 0)
-			return PORTOLAN_E_MEMORY;
+		histogram_flips(runs[p], clean, flipped);
 		chart.panels[p] = (struct chart_panel){
 		        .title = names[p],
 		        .x_label = "confidence",
@@ -95,48 +86,41 @@ densities_draw_flips(const struct densities_run *before, const struct densities_
 		                    CHART_BARS, 1}},
 		        .series_count = 2,
 		};
+		for (size_t b = 0; b < BINS; b++)
+			most = fmax(most, 1.05 * fmax(clean->y[b], flipped->y[b]));
 	}
-	for (size_t p = 0; p < chart.panel_count; p++) /* one axis for both */
-		for (size_t b = 0; b < 2 * BINS; b++)
-			most = fmax(most, 1.05 * histograms[p][b / BINS].y[b % BINS]);
 	for (size_t p = 0; p < chart.panel_count; p++)
-		chart.panels[p].y_max = most;
-	number_print_grouped(after->flips->count, flips);
-	number_print_grouped(after->dynamics->count, all);
-	snprintf(caption, sizeof(caption), "%s of %s labels flipped; each histogram has the area 1", flips, all);
+		chart.panels[p].y_max = most; /* the panels share one scale */
+	snprintf(caption, sizeof(caption), "%s of %s labels flipped; each histogram has the area 1",
+	         NUMBER_GROUPED(after->flips->count), NUMBER_GROUPED(after->dynamics->count));
 	return chart_draw(&chart, picture, error);
-}
-
-static void
-make_curves(const struct mixture *mixture, double from, double to, double *x, double *low, double *high)
-{
-	for (int i = 0; i < POINTS; i++) {
-		x[i] = from + (to - from) * (i + 0.5) / POINTS;
-		low[i] = mixture_density(mixture, &mixture->low, x[i]);
-		high[i] = mixture_density(mixture, &mixture->high, x[i]);
-	}
 }
 
 int
 densities_draw_mixture(const char *run, const char *measure, const double *values, size_t n,
                        const struct mixture *mixture, const struct picture *picture, struct portolan_error *error)
 {
-	double from = mixture->kind == MIXTURE_BETA ? 0 : INFINITY, to = mixture->kind == MIXTURE_BETA ? 1 : -INFINITY;
+	bool is_beta = mixture->kind == MIXTURE_BETA;
+	double from = is_beta ? 0 : INFINITY, to = is_beta ? 1 : -INFINITY;
 	double x[POINTS], low[POINTS], high[POINTS], most = 0;
 	struct histogram histogram;
-	char caption[160], all[NUMBER_ROOM];
+	char caption[160];
 	struct chart chart = {.title = run, .caption = caption, .panel_count = 1};
 
-	for (size_t i = 0; mixture->kind == MIXTURE_GAUSSIAN && i < n; i++) {
+	for (size_t i = 0; !is_beta && i < n; i++) {
 		from = fmin(from, values[i]);
 		to = fmax(to, values[i]);
 	}
-	begin(&histogram, from, to);
+	histogram_begin(&histogram, from, to);
 	for (size_t i = 0; i < n; i++)
-		count(&histogram, from, to, values[i]);
-	finish(&histogram, from, to);
-	make_curves(mixture, from, to, x, low, high);
-	for (int b = 0; b < BINS; b++) /* a curve may tend to infinity at the edges */
+		histogram_count(&histogram, values[i]);
+	histogram_end(&histogram);
+	for (int i = 0; i < POINTS; i++) {
+		x[i] = from + (to - from) * (i + 0.5) / POINTS;
+		low[i] = mixture_density(mixture, &mixture->low, x[i]);
+		high[i] = mixture_density(mixture, &mixture->high, x[i]);
+	}
+	for (int b = 0; b < BINS; b++) /* not of the curves, which may tend to infinity at the edges */
 		most = fmax(most, 1.15 * histogram.y[b]);
 	chart.panels[0] = (struct chart_panel){
 	        .x_label = measure,
@@ -149,8 +133,7 @@ densities_draw_mixture(const char *run, const char *measure, const double *value
 	                   {"the high group", x, high, POINTS, CHART_LINE, 3}},
 	        .series_count = 3,
 	};
-	number_print_grouped(n, all);
-	snprintf(caption, sizeof(caption), "%s examples; a mixture of two %s distributions, the low one %.1f%%", all,
-	         mixture->kind == MIXTURE_BETA ? "beta" : "normal", 100 * mixture->low.share);
+	snprintf(caption, sizeof(caption), "%s examples; a mixture of two %s distributions, the low one %.1f%%",
+	         NUMBER_GROUPED(n), is_beta ? "beta" : "normal", 100 * mixture->low.share);
 	return chart_draw(&chart, picture, error);
 }

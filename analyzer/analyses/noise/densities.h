@@ -1,5 +1,5 @@
-/* densities.h: pictures of the distribution of confidence (or AUM): of flipped examples beside the others, before and
- * after their labels were flipped; or of all examples, with the two groups of a mixture. */
+/* densities.h: draws the distribution of confidence (or AUM): of flipped examples beside the others, before and after
+ * their labels were flipped; or of all examples, with the two groups of a mixture. */
 #ifndef DENSITIES_H
 #define DENSITIES_H
 
@@ -13,11 +13,11 @@ struct densities_run {
 	const struct flips *flips; /* rows of this run */
 };
 
-/* `before` may be NULL: then one panel. `picture` was picture_check()ed. */
+/* Draws two panels; with `before` NULL, one. `picture` was picture_check()ed. */
 int densities_draw_flips(const struct densities_run *before, const struct densities_run *after,
                          const struct picture *picture, struct portolan_error *error);
 
-/* values: n of them, finite; `measure` is their name. */
+/* Draws the n finite values of the measure that `measure` names. `picture` was picture_check()ed. */
 int densities_draw_mixture(const char *run, const char *measure, const double *values, size_t n,
                            const struct mixture *mixture, const struct picture *picture, struct portolan_error *error);
 

@@ -1,14 +1,15 @@
 /*
- * flips.c: the file of flips; see flips.h.
+ * flips.c: reads and writes the file of flips.
  *
  * A wrong line is an error, not a warning: a flip that is left out would count as a clean example, and spoil the
  * classifier.
  */
 #include "flips.h"
 
-#include "base/arrays.h"
+#include "base/message.h"
 #include "base/number.h"
 #include "files/join.h"
+#include "memory/memory.h"
 #include "output/text.h"
 
 #include <portolan/error.h>
@@ -22,6 +23,16 @@ flips_free(struct flips *flips)
 {
 	array_free(flips->flips);
 	*flips = (struct flips){0};
+}
+
+uint8_t *
+flips_mark(const struct flips *flips, const struct dynamics *dynamics)
+{
+	uint8_t *marks = memory_array(dynamics->ids.rows, 1, "marks");
+
+	for (size_t i = 0; i < flips->count; i++)
+		marks[flips->flips[i].row] = 1;
+	return marks;
 }
 
 void
@@ -40,19 +51,18 @@ enum { ID, OLD, NEW };
 
 static const char *const names[3] = {"id", "old", "new"};
 
-/* One file being read. */
+/* The state of flips_read(). */
 struct reading {
 	const struct dynamics *dynamics;
 	enum flips_label recorded;
 	struct user_file file;
 	struct fields_reader reader;
 	struct ids_index index;
-	const char **places; /* by position in the order: where in the file its record is; NULL: none */
-	size_t room;
+	const char **places; /* where in the file the flip of an example is, by place in the order; NULL: it has none */
 };
 
 static int
-read_label(const struct reading *reading, size_t number, int32_t *label, struct portolan_error *error)
+flips_read_label(const struct reading *reading, size_t number, int32_t *label, struct portolan_error *error)
 {
 	const struct field *field = &reading->reader.found[number];
 	uint64_t value;
@@ -64,9 +74,9 @@ read_label(const struct reading *reading, size_t number, int32_t *label, struct 
 	return 0;
 }
 
-/* The label in the run must be the one in the file with which the run was recorded. */
+/* Checks that the run has the label with which the file says it was recorded. */
 static int
-check_label(const struct reading *reading, const struct flip *flip, struct portolan_error *error)
+flips_check_label(const struct reading *reading, const struct flip *flip, struct portolan_error *error)
 {
 	int32_t expected = reading->recorded == FLIPS_NEW ? flip->new_label : flip->old_label;
 	int32_t known = reading->dynamics->gold ? reading->dynamics->gold[flip->row] : -1;
@@ -83,23 +93,7 @@ check_label(const struct reading *reading, const struct flip *flip, struct porto
 }
 
 static int
-add_flip(struct reading *reading, const struct flip *flip, struct flips *flips, struct portolan_error *error)
-{
-	if (flips->count == reading->room) {
-		size_t room = reading->room ? 2 * reading->room : 1024;
-		struct flip *grown = array_grow(flips->flips, flips->count, room, sizeof(*grown), "flips", error);
-
-		if (!grown)
-			return PORTOLAN_E_MEMORY;
-		flips->flips = grown;
-		reading->room = room;
-	}
-	flips->flips[flips->count++] = *flip;
-	return 0;
-}
-
-static int
-read_flip(struct reading *reading, struct flips *flips, struct portolan_error *error)
+flips_read_one(struct reading *reading, struct flips *flips, struct portolan_error *error)
 {
 	const struct field *id = &reading->reader.found[ID];
 	const struct record *record = &reading->reader.part.record;
@@ -111,8 +105,8 @@ read_flip(struct reading *reading, struct flips *flips, struct portolan_error *e
 		return fields_wrong(&reading->reader, error, ": not three fields (id, old, new) separated by tabs");
 	if (memchr(record->at, '\0', record->length))
 		return fields_wrong(&reading->reader, error, " has a NUL byte");
-	if (read_label(reading, OLD, &flip.old_label, error) < 0 ||
-	    read_label(reading, NEW, &flip.new_label, error) < 0)
+	if (flips_read_label(reading, OLD, &flip.old_label, error) < 0 ||
+	    flips_read_label(reading, NEW, &flip.new_label, error) < 0)
 		return PORTOLAN_E_INVALID;
 	if (flip.old_label == flip.new_label)
 		return fields_wrong(&reading->reader, error, ": field new: %d is the old label as well",
@@ -129,13 +123,14 @@ read_flip(struct reading *reading, struct flips *flips, struct portolan_error *e
 		                    (unsigned long long)user_file_line(&reading->file, *place));
 	*place = record->at;
 	flip.row = reading->dynamics->order[position];
-	if (check_label(reading, &flip, error) < 0)
+	if (flips_check_label(reading, &flip, error) < 0)
 		return PORTOLAN_E_INVALID;
-	return add_flip(reading, &flip, flips, error);
+	flips->flips[flips->count++] = flip;
+	return 0;
 }
 
 static int
-check_header(const struct reading *reading, struct portolan_error *error)
+flips_check_header(const struct reading *reading, struct portolan_error *error)
 {
 	const struct record *header = &reading->file.header;
 	bool commas = header->length == strlen("id,old,new") && memcmp(header->at, "id,old,new", header->length) == 0;
@@ -148,43 +143,46 @@ check_header(const struct reading *reading, struct portolan_error *error)
 	                 reading->file.path, commas ? ", not by commas" : "");
 }
 
-static int
-read_records(struct reading *reading, struct flips *flips, struct portolan_error *error)
+static void
+flips_reading_free(struct reading *reading)
 {
-	struct fields fields;
-	int code = check_header(reading, error);
-
-	if (code >= 0)
-		code = fields_init(&fields, &reading->file, names, names, 3, error);
-	fields_begin(&reading->reader, &fields, user_file_whole(&reading->file));
-	while (code >= 0 && (code = fields_next(&reading->reader, error)) > 0)
-		if (reading->reader.part.record.length > 0)
-			code = read_flip(reading, flips, error);
 	fields_end(&reading->reader);
-	return code;
+	ids_index_free(&reading->index);
+	array_free(reading->places);
+	user_file_close(&reading->file);
 }
 
 int
 flips_read(const char *option, const char *path, const struct dynamics *dynamics, enum flips_label recorded,
            struct flips *flips, struct portolan_error *error)
 {
-	struct reading reading = {.dynamics = dynamics, .recorded = recorded};
+	CLEANUP(flips_reading_free) struct reading reading = {.dynamics = dynamics, .recorded = recorded};
+	CLEANUP(flips_free) struct flips found = {.count = 0};
+	struct fields fields;
 	int code = user_file_open(&reading.file, option, path, error);
 
-	*flips = (struct flips){0};
 	if (code < 0)
 		return code;
 	user_file_set_format(&reading.file, RECORDS_TSV);
-	reading.places = array_new(dynamics->count, sizeof(*reading.places), "places of records", error);
-	code = reading.places ? ids_index_init(&reading.index, &dynamics->ids, dynamics->order, dynamics->count, error)
-	                      : PORTOLAN_E_MEMORY;
-	if (code >= 0) {
-		code = read_records(&reading, flips, error);
-		ids_index_free(&reading.index);
-	}
-	array_free(reading.places);
-	user_file_close(&reading.file);
+	reading.places = memory_array(dynamics->count, sizeof(*reading.places), "places of records");
+	found.flips = memory_array(dynamics->count, sizeof(*found.flips), "flips"); /* of an example at most one */
+	if (ids_index_init(&reading.index, &dynamics->ids, dynamics->order, dynamics->count, error) < 0)
+		return PORTOLAN_E_MEMORY;
+	if (flips_check_header(&reading, error) < 0)
+		return PORTOLAN_E_INVALID;
+	code = fields_init(&fields, &reading.file, names, names, 3, error);
 	if (code < 0)
-		flips_free(flips);
-	return code;
+		return code;
+	fields_begin(&reading.reader, &fields, user_file_whole(&reading.file));
+	while ((code = fields_next(&reading.reader, error)) > 0)
+		if (reading.reader.part.record.length > 0 && flips_read_one(&reading, &found, error) < 0)
+			return PORTOLAN_E_INVALID;
+	if (code < 0)
+		return code;
+	if (found.unknown > 0 && recorded == FLIPS_NEW)
+		message_warning("%s: %s ids are not in run '%s'; left out", path, NUMBER_GROUPED(found.unknown),
+		                dynamics->info->name);
+	*flips = found;
+	found = (struct flips){0};
+	return 0;
 }

@@ -1,20 +1,18 @@
 /*
- * model.c: fitting the classifier and judging it; see model.h.
+ * model.c: fits the classifier of mislabelled examples, and judges it.
  *
- * With one feature, the score ranks the examples as confidence itself does (as long as flipped ones are less
+ * With one feature, the score ranks the examples as confidence itself does (as long as flipped examples are less
  * confident). Fitting only adds the place of the cut. Both rankings are reported, so that users can check this.
  */
 #include "model.h"
 
-#include "base/arrays.h"
+#include "memory/memory.h"
 #include "selection/selection.h"
 #include "statistics/random.h"
 
 #include <portolan/error.h>
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const double top_fractions[NOISE_TOPS] = {0.01, 0.02};
 
@@ -27,87 +25,18 @@ noise_scores(const struct noise_model *model, const struct dynamics *dynamics, d
 		scores[dynamics->order[i]] = logistic_probability(&model->logistic, confidence[dynamics->order[i]]);
 }
 
-/* The working memory; everything is by dense index except the lists. */
-struct work {
-	uint8_t *is_flipped;
-	uint32_t *flipped, *clean; /* dense indices */
-	uint32_t *ranked;
-	struct sort_item *items;
-	double *x, *scores;
-	bool *positive;
-	size_t clean_count;
-};
-
-static void
-work_free(struct work *work)
-{
-	array_free(work->is_flipped);
-	array_free(work->flipped);
-	array_free(work->clean);
-	array_free(work->ranked);
-	array_free(work->items);
-	array_free(work->x);
-	array_free(work->scores);
-	array_free(work->positive);
-}
-
-static int
-work_init(struct work *work, const struct dynamics *run, const struct flips *flips, struct portolan_error *error)
-{
-	size_t n = run->count;
-
-	*work = (struct work){
-	        .is_flipped = array_new(run->ids.rows, 1, "marks", error),
-	        .flipped = array_new(flips->count, sizeof(uint32_t), "flipped examples", error),
-	        .clean = array_new(n, sizeof(uint32_t), "clean examples", error),
-	        .ranked = array_new(n, sizeof(uint32_t), "ranked examples", error),
-	        .items = array_new(2 * n, sizeof(*work->items), "examples to rank", error),
-	        .x = array_new(2 * flips->count, sizeof(double), "values to fit on", error),
-	        .scores = array_new(run->ids.rows, sizeof(double), "scores", error),
-	        .positive = array_new(2 * flips->count, sizeof(bool), "marks", error),
-	};
-	if (!work->is_flipped || !work->flipped || !work->clean || !work->ranked || !work->items || !work->x ||
-	    !work->scores || !work->positive) {
-		work_free(work);
-		return PORTOLAN_E_MEMORY;
-	}
-	for (size_t i = 0; i < flips->count; i++)
-		work->is_flipped[flips->flips[i].row] = 1;
-	for (size_t i = 0, f = 0; i < n; i++) { /* both by ascending id, whatever the order in the file */
-		if (work->is_flipped[run->order[i]])
-			work->flipped[f++] = run->order[i];
-		else
-			work->clean[work->clean_count++] = run->order[i];
-	}
-	return 0;
-}
-
-/* Puts confidence and kind of flipped[from … to) and clean[from … to) one after the other. */
-static size_t
-gather(const struct work *work, const double *confidence, size_t from, size_t to)
-{
-	size_t n = 0;
-
-	for (size_t i = from; i < to; i++) {
-		work->x[n] = confidence[work->flipped[i]];
-		work->positive[n++] = true;
-		work->x[n] = confidence[work->clean[i]];
-		work->positive[n++] = false;
-	}
-	return n;
-}
-
+/* Scores n examples whose confidence is x[]. */
 static struct noise_score
-evaluate(const struct work *work, size_t n, const struct logistic *logistic)
+model_evaluate(const struct logistic *logistic, const double *x, const bool *is_flipped, size_t n)
 {
 	struct noise_score score = {.examples = n};
 
 	for (size_t i = 0; i < n; i++) {
-		bool called = logistic_probability(logistic, work->x[i]) > 0.5;
+		bool called = logistic_probability(logistic, x[i]) > 0.5;
 
-		score.flipped += work->positive[i];
+		score.flipped += is_flipped[i];
 		score.called += called;
-		score.right += called && work->positive[i];
+		score.right += called && is_flipped[i];
 	}
 	score.precision = score.called ? (double)score.right / (double)score.called : NAN;
 	score.recall = (double)score.right / (double)score.flipped;
@@ -115,32 +44,48 @@ evaluate(const struct work *work, size_t n, const struct logistic *logistic)
 	return score;
 }
 
-/* The first examples of the ranking. */
+/* Counts the flipped examples at the beginning of a ranking of all n examples. */
 static void
-count_tops(const struct work *work, const struct dynamics *run, struct noise_top tops[NOISE_TOPS])
+model_count_tops(const uint8_t *is_flipped, const uint32_t *ranked, size_t n, struct noise_top tops[NOISE_TOPS])
 {
 	for (unsigned t = 0; t < NOISE_TOPS; t++) {
-		size_t size = selection_size(top_fractions[t], run->count);
+		size_t size = selection_size(top_fractions[t], n);
 
 		tops[t] = (struct noise_top){.fraction = top_fractions[t], .examples = size};
 		for (size_t i = 0; i < size; i++)
-			tops[t].flipped += work->is_flipped[work->ranked[i]];
+			tops[t].flipped += is_flipped[ranked[i]];
 	}
 }
 
-static int
-check_counts(const struct dynamics *run, const struct flips *flips, struct portolan_error *error)
+/* Fits the model to the first half of the flipped and of as many clean examples, in random order, and evaluates it on
+ * the second. */
+static void
+model_fit_halves(const struct dynamics *run, const uint8_t *is_flipped, uint64_t seed, struct noise_fit *fit)
 {
-	if (flips->count < 2)
-		return error_set(
-		        error, PORTOLAN_E_INVALID,
-		        "%zu of the flips are in run '%s': at least 2 are needed, one to train on and one to test with",
-		        flips->count, run->info->name);
-	if (run->count - flips->count < flips->count)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "run '%s' has %zu flipped examples and only %zu clean ones: as many are needed",
-		                 run->info->name, flips->count, run->count - flips->count);
-	return 0;
+	const double *confidence = dynamics_measure(run, MEASURE_CONFIDENCE);
+	size_t flips = fit->flips, flipped_count = 0, clean_count = 0, half = (flips + 1) / 2;
+	CLEANUP_ARRAY uint32_t *flipped = memory_array(flips, sizeof(*flipped), "flipped examples");
+	CLEANUP_ARRAY uint32_t *clean = memory_array(run->count, sizeof(*clean), "clean examples");
+	CLEANUP_ARRAY double *x = memory_array(2 * flips, sizeof(*x), "values to fit on");
+	CLEANUP_ARRAY bool *positive = memory_array(2 * flips, sizeof(*positive), "marks");
+	struct random_state random;
+
+	for (size_t i = 0; i < run->count; i++) { /* by ascending id, whatever the order in the file */
+		uint32_t row = run->order[i];
+
+		*(is_flipped[row] ? &flipped[flipped_count++] : &clean[clean_count++]) = row;
+	}
+	random_seed(&random, seed);
+	random_sample(&random, flipped, flips, flips);
+	random_sample(&random, clean, clean_count, flips);
+	for (size_t i = 0; i < flips; i++) {
+		x[2 * i] = confidence[flipped[i]];
+		x[2 * i + 1] = confidence[clean[i]];
+		positive[2 * i] = true;
+	}
+	fit->trained_on = 2 * half;
+	logistic_fit(x, positive, 2 * half, &fit->model.logistic);
+	fit->held_out = model_evaluate(&fit->model.logistic, x + 2 * half, positive + 2 * half, 2 * (flips - half));
 }
 
 int
@@ -148,29 +93,27 @@ noise_fit(const struct dynamics *retrained, const struct flips *flips, uint64_t 
           struct portolan_error *error)
 {
 	const double *confidence = dynamics_measure(retrained, MEASURE_CONFIDENCE);
-	size_t half = (flips->count + 1) / 2, n;
-	struct random_state random;
-	struct work work;
+	size_t n = retrained->count;
+	CLEANUP_ARRAY uint8_t *is_flipped = flips_mark(flips, retrained);
+	CLEANUP_ARRAY double *scores = memory_array(retrained->ids.rows, sizeof(*scores), "scores");
+	CLEANUP_ARRAY struct sort_item *items = memory_array(2 * n, sizeof(*items), "examples to rank");
+	CLEANUP_ARRAY uint32_t *ranked = memory_array(n, sizeof(*ranked), "ranked examples");
 
-	if (check_counts(retrained, flips, error) < 0)
-		return PORTOLAN_E_INVALID;
-	if (work_init(&work, retrained, flips, error) < 0)
-		return PORTOLAN_E_MEMORY;
-	*fit = (struct noise_fit){
-	        .model.epochs = retrained->epoch_count, .flips = flips->count, .examples = retrained->count};
-	random_seed(&random, seed);
-	random_sample(&random, work.flipped, flips->count, flips->count);
-	random_sample(&random, work.clean, work.clean_count, flips->count);
-	n = gather(&work, confidence, 0, half);
-	logistic_fit(work.x, work.positive, n, &fit->model.logistic);
-	fit->trained_on = n;
-	n = gather(&work, confidence, half, flips->count);
-	fit->held_out = evaluate(&work, n, &fit->model.logistic);
-	noise_scores(&fit->model, retrained, work.scores);
-	selection_by_values(confidence, false, retrained->order, retrained->count, work.items, work.ranked);
-	count_tops(&work, retrained, fit->by_confidence);
-	selection_by_values(work.scores, true, work.ranked, retrained->count, work.items, work.ranked); /* stable */
-	count_tops(&work, retrained, fit->by_score);
-	work_free(&work);
+	if (flips->count < 2)
+		return error_set(
+		        error, PORTOLAN_E_INVALID,
+		        "%zu of the flips are in run '%s': at least 2 are needed, one to train on and one to test with",
+		        flips->count, retrained->info->name);
+	if (n - flips->count < flips->count)
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "run '%s' has %zu flipped examples and only %zu clean ones: as many are needed",
+		                 retrained->info->name, flips->count, n - flips->count);
+	*fit = (struct noise_fit){.model.epochs = retrained->epoch_count, .flips = flips->count, .examples = n};
+	model_fit_halves(retrained, is_flipped, seed, fit);
+	noise_scores(&fit->model, retrained, scores);
+	selection_by_values(confidence, false, retrained->order, n, items, ranked);
+	model_count_tops(is_flipped, ranked, n, fit->by_confidence);
+	selection_by_values(scores, true, ranked, n, items, ranked); /* of equal scores, confidence decides */
+	model_count_tops(is_flipped, ranked, n, fit->by_score);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * model.h: the one-feature classifier of mislabelled examples (Swayamdipta et al. 2020, §5): confidence alone, flipped
- * against clean.
+ * model.h: the one-feature classifier of mislabelled examples (Swayamdipta et al. 2020, §5), which tells flipped
+ * examples from clean ones by their confidence alone.
  *
  * Fitting takes all flipped examples and as many clean ones, drawn at random; half of either is for training, the other
  * half is held out. Examples are called mislabelled where the score is above 0.5.
@@ -12,7 +12,7 @@
 #include "measures/dynamics.h"
 #include "statistics/logistic.h"
 
-/* The score on held-out examples: how many were called mislabelled, and how many of these were. */
+/* How well the classifier does on the examples held out: `called` are called mislabelled, of which `right` are. */
 struct noise_score {
 	uint64_t examples, flipped, called, right;
 	double precision, recall, f1; /* NaN: not defined */
@@ -27,13 +27,13 @@ struct noise_top {
 
 struct noise_model {
 	struct logistic logistic;
-	size_t epochs; /* that confidence was measured over */
+	size_t epochs; /* over which confidence was measured */
 };
 
 struct noise_fit {
 	struct noise_model model;
 	uint64_t flips, examples; /* of the run */
-	uint64_t trained_on;
+	uint64_t trained_on;      /* examples */
 	struct noise_score held_out;
 	struct noise_top by_score[NOISE_TOPS], by_confidence[NOISE_TOPS];
 };
@@ -43,8 +43,8 @@ struct noise_fit {
 int noise_fit(const struct dynamics *retrained, const struct flips *flips, uint64_t seed, struct noise_fit *fit,
               struct portolan_error *error);
 
-/* The classifier's output for every observed example, by dense index: a score, as it was trained on as many flipped as
- * clean ones. */
+/* The classifier's score of every observed example, by dense index. It is no probability of a wrong label, as the
+ * classifier was trained on as many flipped examples as clean ones. */
 void noise_scores(const struct noise_model *model, const struct dynamics *dynamics, double *scores);
 
 /* The file is a small JSON object. Errors in reading it name the file and the field. */

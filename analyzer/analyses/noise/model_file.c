@@ -1,8 +1,9 @@
-/* model_file.c: the classifier as JSON: the numbers to apply it, its origin, and how good it was. */
+/* model_file.c: writes the classifier as JSON, with its origin and how good it was, and reads it again. */
 #include "model.h"
 
 #include "files/content.h"
 #include "output/output.h"
+#include "base/cleanup.h"
 #include "output/report.h"
 
 #include <portolan/error.h>
@@ -47,14 +48,14 @@ noise_model_write(const struct noise_fit *fit, const char *path, const char *run
 }
 
 static int
-wrong_field(const char *path, const char *field, const char *what, struct portolan_error *error)
+model_wrong_field(const char *path, const char *field, const char *what, struct portolan_error *error)
 {
 	return error_set(error, PORTOLAN_E_INVALID, "%s: field %s %s: is it what portolan noise fit wrote?", path,
 	                 field, what);
 }
 
 static int
-read_fields(const json_t *json, const char *path, struct noise_model *model, struct portolan_error *error)
+model_read_fields(const json_t *json, const char *path, struct noise_model *model, struct portolan_error *error)
 {
 	const char *kind = json_string_value(json_object_get(json, "kind"));
 	const char *feature = json_string_value(json_object_get(json, "feature"));
@@ -62,15 +63,15 @@ read_fields(const json_t *json, const char *path, struct noise_model *model, str
 	const json_t *version = json_object_get(json, "version");
 
 	if (!kind || strcmp(kind, KIND) != 0)
-		return wrong_field(path, "kind", "is not '" KIND "'", error);
+		return model_wrong_field(path, "kind", "is not '" KIND "'", error);
 	if (!json_is_integer(version) || json_integer_value(version) > VERSION)
 		return error_set(error, PORTOLAN_E_INVALID, "%s: field version: written by a newer portolan", path);
 	if (!feature || strcmp(feature, "confidence") != 0)
-		return wrong_field(path, "feature", "is not confidence", error);
+		return model_wrong_field(path, "feature", "is not confidence", error);
 	if (!json_is_number(weight))
-		return wrong_field(path, "weight", "is not a number", error);
+		return model_wrong_field(path, "weight", "is not a number", error);
 	if (!json_is_number(intercept))
-		return wrong_field(path, "intercept", "is not a number", error);
+		return model_wrong_field(path, "intercept", "is not a number", error);
 	*model = (struct noise_model){
 	        .logistic = {json_number_value(weight), json_number_value(intercept)},
 	        .epochs = (size_t)json_integer_value(json_object_get(json, "epochs")),
@@ -82,21 +83,17 @@ int
 noise_model_read(const char *path, struct noise_model *model, struct portolan_error *error)
 {
 	json_error_t problem;
-	struct content content;
-	json_t *json;
+	CLEANUP(content_close) struct content content = {0};
+	json_auto_t *json = NULL;
 	int code = content_open(&content, path, error);
 
 	if (code < 0)
 		return code;
+	if (content.size == 0)
+		return error_set(error, PORTOLAN_E_INVALID, "%s is empty", path);
 	json = json_loadb(content.bytes, content.size, JSON_REJECT_DUPLICATES, &problem);
-	if (json)
-		code = read_fields(json, path, model, error);
-	else if (content.size == 0)
-		code = error_set(error, PORTOLAN_E_INVALID, "%s is empty", path);
-	else
-		code = error_set(error, PORTOLAN_E_INVALID, "%s: line %d is not well-formed JSON: %s", path,
+	if (!json)
+		return error_set(error, PORTOLAN_E_INVALID, "%s: line %d is not well-formed JSON: %s", path,
 		                 problem.line, problem.text);
-	json_decref(json);
-	content_close(&content);
-	return code;
+	return model_read_fields(json, path, model, error);
 }

@@ -1,7 +1,7 @@
 /*
- * noise.c: portolan noise: finding mislabelled examples, with labels changed on purpose or without.
+ * noise.c: the command portolan noise, which finds mislabelled examples, with labels changed on purpose or without.
  *
- * One command line for several actions: an option that the action does not take is wrong, not ignored.
+ * Its actions share one command line. An option that the action does not take is wrong, not ignored.
  */
 #include "noise.h"
 
@@ -21,7 +21,7 @@ static const char *const measure_names[] = {"confidence", "aum", NULL};
 static const char *const method_names[] = {"flips", "aum", NULL}; /* by enum noise_method */
 
 static int
-take_cuts(void *context, char *text)
+noise_take_cuts(void *context, char *text)
 {
 	struct noise_request *request = context;
 
@@ -30,7 +30,7 @@ take_cuts(void *context, char *text)
 }
 
 static int
-check_plan(const struct noise_request *request)
+noise_check_plan(const struct noise_request *request)
 {
 	const struct common_options *common = &request->common;
 	bool flips = request->method == NOISE_METHOD_FLIPS;
@@ -47,9 +47,9 @@ check_plan(const struct noise_request *request)
 	return 0;
 }
 
-/* Checks that each action has the options it needs, and that options go together. */
+/* Checks that the action has the options that it needs, and that the options go together. */
 static int
-check(void *context, struct portolan_error *error)
+noise_check(void *context, struct portolan_error *error)
 {
 	struct noise_request *request = context;
 	const struct common_options *common = &request->common;
@@ -60,7 +60,7 @@ check(void *context, struct portolan_error *error)
 	size->has_count = option_given(common, "count");
 	size->has_fraction = option_given(common, "fraction");
 	size->has_threshold = option_given(common, "threshold");
-	if (common->action == PLAN && check_plan(request) != 0)
+	if (common->action == PLAN && noise_check_plan(request) != 0)
 		return STATUS_USAGE;
 	if (common->action == FIT && (!common->output || strcmp(common->output, "-") == 0))
 		return options_wrong(common, "fit: where to write the model? -o MODEL");
@@ -84,7 +84,7 @@ check(void *context, struct portolan_error *error)
 }
 
 static int
-run(void *context, struct portolan_error *error)
+noise_run(void *context, struct portolan_error *error)
 {
 	const struct noise_request *request = context;
 
@@ -98,7 +98,7 @@ static const struct option_spec noise_options[] = {
         {"method", "METHOD", OPTION_CHOICE, TO(method), .choices = method_names, .actions = "plan", .often = true},
         {"set", "K", OPTION_WHOLE, TO(set), .least = 1, .actions = "plan"},
         {"seed", "N", OPTION_WHOLE, TO(seed), .most = INT64_MAX, .actions = "plan fit", .group = OPTION_GROUP_HOW},
-        {"regions", "V,C", OPTION_TEXT, .take = take_cuts, .actions = "plan", .group = OPTION_GROUP_HOW},
+        {"regions", "V,C", OPTION_TEXT, .take = noise_take_cuts, .actions = "plan", .group = OPTION_GROUP_HOW},
         {"flips", "FILE", OPTION_INPUT, TO(flips), .actions = "fit",
          .missing = "fit: which labels were flipped? --flips FLIPS.tsv, as noise plan wrote it", .often = true},
         {"before", "RUN", OPTION_RUN, TO(before), .needs = "plot", .actions = "fit"},
@@ -138,6 +138,6 @@ const struct command noise_command = {
         .most = 1,
         .request_size = sizeof(struct noise_request),
         .defaults = &defaults,
-        .check = check,
-        .run = run,
+        .check = noise_check,
+        .run = noise_run,
 };

@@ -1,4 +1,4 @@
-/* noise.h: portolan noise's command line, and its actions. Each gives an exit status, or a negative code with
+/* noise.h: the command line of portolan noise, and its actions. An action returns an exit status, or a negative code with
  * `error` filled. */
 #ifndef NOISE_H
 #define NOISE_H
@@ -6,9 +6,16 @@
 #include "options/options.h"
 #include "plot/picture.h"
 #include "selection/regions.h"
-#include "suspects.h"
 
 enum noise_method { NOISE_METHOD_FLIPS, NOISE_METHOD_AUM };
+
+/* How many of the ranked examples to print: all, unless one of these is given, or a count with only_called. */
+struct suspects_size {
+	bool has_fraction, has_count, has_threshold, only_called;
+	double fraction; /* of the scored examples, rounded half up */
+	uint64_t count;
+	double threshold; /* the least score */
+};
 
 struct noise_request {
 	struct common_options common;
@@ -18,7 +25,7 @@ struct noise_request {
 	uint64_t seed;
 	struct suspects_size size;
 	int format; /* enum rows_format */
-	int by_aum; /* 0, or 1 */
+	int by_aum; /* of mixture: 0, or 1 */
 	bool has_cuts;
 	struct region_cuts cuts;
 	const char *flips, *before, *model, *threshold_samples, *plot;

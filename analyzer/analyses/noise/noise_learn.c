@@ -1,9 +1,8 @@
-/* noise_learn.c: noise fit: fits a classifier to labels that were flipped on purpose. */
+/* noise_learn.c: noise fit, which fits a classifier to labels that were flipped on purpose. */
 #include "noise.h"
 
-#include "base/arrays.h"
+#include "base/cleanup.h"
 #include "base/message.h"
-#include "base/number.h"
 #include "densities.h"
 #include "flips.h"
 #include "model.h"
@@ -12,7 +11,7 @@
 #include <math.h>
 
 static void
-report_tops(struct report *report, const struct noise_fit *fit)
+learn_report_tops(struct report *report, const struct noise_fit *fit)
 {
 	static const struct rows_column columns[] = {
 	        {"fraction", ROWS_REAL},      {"examples", ROWS_WHOLE},      {"flipped", ROWS_WHOLE},
@@ -34,8 +33,8 @@ report_tops(struct report *report, const struct noise_fit *fit)
 }
 
 static int
-report_fit(const struct noise_request *request, const struct noise_fit *fit, uint64_t unknown,
-           struct portolan_error *error)
+learn_report(const struct noise_request *request, const struct noise_fit *fit, uint64_t unknown,
+             struct portolan_error *error)
 {
 	const struct noise_score *score = &fit->held_out;
 	const struct logistic *logistic = &fit->model.logistic;
@@ -65,81 +64,58 @@ report_fit(const struct noise_request *request, const struct noise_fit *fit, uin
 	report_real(&report, "recall", score->recall);
 	report_real(&report, "f1", score->f1);
 	report_end(&report);
-	report_tops(&report, fit);
+	learn_report_tops(&report, fit);
 	report_end(&report);
 	return report_close(&report, error);
 }
 
-/* The original run is read only for the picture. */
+/* Draws the retrained run, and beside it the run before flipping, which is read only for this picture. */
 static int
-draw(const struct noise_request *request, const struct dynamics *dynamics, const struct flips *flips,
-     struct portolan_error *error)
+learn_draw(const struct noise_request *request, const struct dynamics *dynamics, const struct flips *flips,
+           struct portolan_error *error)
 {
 	const struct dynamics_request wanted = {.measures = MEASURE_BIT(MEASURE_CONFIDENCE), .gold = true};
-	struct densities_run after = {dynamics, flips}, before;
-	struct dynamics original;
-	struct flips original_flips;
-	int code;
+	CLEANUP(dynamics_free) struct dynamics original = {.store_borrowed = true};
+	CLEANUP(flips_free) struct flips original_flips = {.count = 0};
+	const struct densities_run before = {&original, &original_flips}, after = {dynamics, flips};
+	int code = 0;
 
-	if (!request->before)
-		return densities_draw_flips(NULL, &after, &request->picture, error);
-	code = dynamics_load_beside(&original, dynamics, &request->common.query, request->before, &wanted, error);
-	if (code < 0)
-		return code;
-	code = flips_read("--flips", request->flips, &original, FLIPS_OLD, &original_flips, error);
-	if (code >= 0) {
-		before = (struct densities_run){&original, &original_flips};
-		code = densities_draw_flips(&before, &after, &request->picture, error);
-		flips_free(&original_flips);
-	}
-	dynamics_free(&original);
-	return code;
+	if (request->before)
+		code = dynamics_load_beside(&original, dynamics, &request->common.query, request->before, &wanted,
+		                            error);
+	if (request->before && code >= 0)
+		code = flips_read("--flips", request->flips, &original, FLIPS_OLD, &original_flips, error);
+	return code < 0 ? code
+	                : densities_draw_flips(request->before ? &before : NULL, &after, &request->picture, error);
 }
 
 /* Everything that can fail is done before the model is written. The report comes last. */
-static int
-fit_run(const struct noise_request *request, const struct dynamics *dynamics, const struct flips *flips,
-        struct portolan_error *error)
-{
-	const struct common_options *common = &request->common;
-	struct noise_fit fit;
-	int code;
-
-	if (flips->unknown > 0)
-		message_warning("%s: %s ids are not in run '%s'; left out", request->flips,
-		                NUMBER_GROUPED(flips->unknown), request->run);
-	code = noise_fit(dynamics, flips, request->seed, &fit, error);
-	if (code >= 0 && request->plot)
-		code = draw(request, dynamics, flips, error);
-	if (code >= 0)
-		code = noise_model_write(&fit, common->output, request->run, request->flips, request->seed, error);
-	if (code >= 0)
-		code = report_fit(request, &fit, flips->unknown, error);
-	if (code < 0)
-		return code;
-	if (fit.model.logistic.weight >= 0)
-		message_warning("flipped examples are not less confident than clean ones: the model is of no use");
-	code = dynamics_report(dynamics, common->strict);
-	return flips->unknown > 0 && common->strict ? STATUS_INCOMPLETE : code;
-}
-
 int
 noise_action_fit(const struct noise_request *request, struct portolan_error *error)
 {
 	const struct dynamics_request wanted = {.measures = MEASURE_BIT(MEASURE_CONFIDENCE), .gold = true};
-	struct dynamics dynamics;
-	struct flips flips;
+	const struct common_options *common = &request->common;
+	CLEANUP(dynamics_free) struct dynamics dynamics = {.store = NULL};
+	CLEANUP(flips_free) struct flips flips = {.count = 0};
+	struct noise_fit fit;
 	int code = request->plot ? picture_check(&request->picture, error) : 0;
 
 	if (code >= 0)
-		code = dynamics_load(&dynamics, &request->common.query, request->run, &wanted, error);
+		code = dynamics_load(&dynamics, &common->query, request->run, &wanted, error);
+	if (code >= 0)
+		code = flips_read("--flips", request->flips, &dynamics, FLIPS_NEW, &flips, error);
+	if (code >= 0)
+		code = noise_fit(&dynamics, &flips, request->seed, &fit, error);
+	if (code >= 0 && request->plot)
+		code = learn_draw(request, &dynamics, &flips, error);
+	if (code >= 0)
+		code = noise_model_write(&fit, common->output, request->run, request->flips, request->seed, error);
+	if (code >= 0)
+		code = learn_report(request, &fit, flips.unknown, error);
 	if (code < 0)
 		return code;
-	code = flips_read("--flips", request->flips, &dynamics, FLIPS_NEW, &flips, error);
-	if (code >= 0) {
-		code = fit_run(request, &dynamics, &flips, error);
-		flips_free(&flips);
-	}
-	dynamics_free(&dynamics);
-	return code;
+	if (fit.model.logistic.weight >= 0)
+		message_warning("flipped examples are not less confident than clean ones: the model is of no use");
+	code = dynamics_report(&dynamics, common->strict);
+	return flips.unknown > 0 && common->strict ? STATUS_INCOMPLETE : code;
 }

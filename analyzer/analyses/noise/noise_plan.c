@@ -1,14 +1,13 @@
-/* noise_plan.c: noise plan: which labels to change on purpose before training again: flips, or threshold samples. */
+/* noise_plan.c: noise plan, which chooses labels to be changed on purpose before training again. */
 #include "noise.h"
 
-#include "base/arrays.h"
 #include "flips.h"
+#include "memory/memory.h"
 #include "selection/manifest.h"
-#include "threshold_samples.h"
 
-/* As beside a selection: what is planned is one. */
+/* Adds what the manifest of a selection has: the rule, and its parameters. */
 static void
-describe_plan(const struct noise_request *request, const struct flips *flips, struct report *report)
+plan_describe(const struct noise_request *request, const struct flips *flips, struct report *report)
 {
 	report_begin(report, "rule");
 	report_text(report, "by", request->method == NOISE_METHOD_AUM ? "labelled examples" : "region:easy-to-learn");
@@ -28,33 +27,30 @@ describe_plan(const struct noise_request *request, const struct flips *flips, st
 }
 
 static int
-write_manifest(const struct noise_request *request, const struct dynamics *dynamics, const struct flips *flips,
-               struct portolan_error *error)
+plan_write_manifest(const struct noise_request *request, const struct dynamics *dynamics, const struct flips *flips,
+                    struct portolan_error *error)
 {
 	const struct common_options *common = &request->common;
-	uint32_t *rows = array_new(flips->count, sizeof(*rows), "flips", error);
+	CLEANUP_ARRAY uint32_t *rows = memory_array(flips->count, sizeof(*rows), "flips");
 	struct manifest manifest;
 	struct report *report = &manifest.report;
-	int code = rows ? manifest_open(&manifest, "noise plan", common->output, dynamics, common->query.store, error)
-	                : PORTOLAN_E_MEMORY;
+	int code = manifest_open(&manifest, "noise plan", common->output, dynamics, common->query.store, error);
 
-	for (size_t i = 0; code >= 0 && i < flips->count; i++)
+	if (code < 0)
+		return code;
+	for (size_t i = 0; i < flips->count; i++)
 		rows[i] = flips->flips[i].row;
-	if (code >= 0) {
-		report_whole(report, "chosen", flips->count);
-		manifest_classes(report, dynamics, rows, flips->count);
-		describe_plan(request, flips, report);
-		manifest_add_range(report, dynamics);
-		report_end(report);
-		code = manifest_close(&manifest, error);
-	}
-	array_free(rows);
-	return code;
+	report_whole(report, "chosen", flips->count);
+	manifest_classes(report, dynamics, rows, flips->count);
+	plan_describe(request, flips, report);
+	manifest_add_range(report, dynamics);
+	report_end(report);
+	return manifest_close(&manifest, error);
 }
 
-/* The flips, and beside their file how they were drawn. */
+/* Writes the file of changes, and beside it how they were drawn. */
 static int
-write_plan(const struct noise_request *request, const struct dynamics *dynamics, const struct flips *flips,
+plan_write(const struct noise_request *request, const struct dynamics *dynamics, const struct flips *flips,
            struct portolan_error *error)
 {
 	const char *path = request->common.output;
@@ -66,44 +62,33 @@ write_plan(const struct noise_request *request, const struct dynamics *dynamics,
 		return code;
 	flips_write(&output, dynamics, flips);
 	code = output_finish(&output, error);
-	return code >= 0 && with_manifest ? write_manifest(request, dynamics, flips, error) : code;
-}
-
-static int
-draw(const struct noise_request *request, const struct dynamics *dynamics, struct flips *flips,
-     struct portolan_error *error)
-{
-	const struct suspects_size *size = &request->size;
-
-	if (request->method == NOISE_METHOD_AUM)
-		return threshold_samples_plan(dynamics, size->has_fraction ? size->fraction : 0, request->set,
-		                              request->seed, flips, error);
-	return flips_plan(dynamics, request->has_cuts ? &request->cuts : NULL, size->fraction, request->seed, flips,
-	                  error);
+	return code >= 0 && with_manifest ? plan_write_manifest(request, dynamics, flips, error) : code;
 }
 
 int
 noise_action_plan(const struct noise_request *request, struct portolan_error *error)
 {
 	const uint32_t regions = MEASURE_BIT(MEASURE_CONFIDENCE) | MEASURE_BIT(MEASURE_VARIABILITY);
-	const struct dynamics_request wanted = {.measures = request->method == NOISE_METHOD_AUM ? 0 : regions,
-	                                        .gold = true};
+	const struct suspects_size *size = &request->size;
 	const struct common_options *common = &request->common;
-	struct dynamics dynamics;
-	struct flips flips;
+	bool samples = request->method == NOISE_METHOD_AUM;
+	const struct dynamics_request wanted = {.measures = samples ? 0 : regions, .gold = true};
+	CLEANUP(dynamics_free) struct dynamics dynamics = {.store = NULL};
+	CLEANUP(flips_free) struct flips flips = {.count = 0};
 	int code = dynamics_load(&dynamics, &common->query, request->run, &wanted, error);
 
 	if (code < 0)
 		return code;
-	code = draw(request, &dynamics, &flips, error);
-	if (code >= 0) {
-		code = write_plan(request, &dynamics, &flips, error);
-		flips_free(&flips);
-	}
-	if (code >= 0) {
-		dynamics_report_variability(&dynamics, wanted.measures);
-		code = dynamics_report(&dynamics, common->strict);
-	}
-	dynamics_free(&dynamics);
-	return code;
+	if (samples)
+		code = flips_plan_samples(&dynamics, size->has_fraction ? size->fraction : 0, request->set,
+		                          request->seed, &flips, error);
+	else
+		code = flips_plan(&dynamics, request->has_cuts ? &request->cuts : NULL, size->fraction, request->seed,
+		                  &flips, error);
+	if (code >= 0)
+		code = plan_write(request, &dynamics, &flips, error);
+	if (code < 0)
+		return code;
+	dynamics_report_variability(&dynamics, wanted.measures);
+	return dynamics_report(&dynamics, common->strict);
 }

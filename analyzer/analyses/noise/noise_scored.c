@@ -1,11 +1,11 @@
-/* noise_scored.c: see noise_scored.h. */
+/* noise_scored.c: ranks scored examples by suspicion, and prints as many as were asked for. */
 #include "noise_scored.h"
 
-#include "base/arrays.h"
 #include "base/message.h"
 #include "base/number.h"
-
-#include <portolan/error.h>
+#include "memory/memory.h"
+#include "selection/selection.h"
+#include "output/rows.h"
 
 #include <math.h>
 
@@ -15,6 +15,7 @@ noise_scored_free(struct noise_scored *scored)
 	array_free(scored->scores);
 	array_free(scored->called);
 	dynamics_free(&scored->dynamics);
+	*scored = (struct noise_scored){.set_aside = 0};
 }
 
 int
@@ -25,13 +26,9 @@ noise_scored_load(const struct noise_request *request, const struct dynamics_req
 
 	if (code < 0)
 		return code;
-	scored->scores = array_new(scored->dynamics.ids.rows, sizeof(*scored->scores), "scores", error);
-	scored->called = array_new(scored->dynamics.ids.rows, sizeof(*scored->called), "marks", error);
-	scored->set_aside = 0;
-	if (scored->scores && scored->called)
-		return 0;
-	noise_scored_free(scored);
-	return PORTOLAN_E_MEMORY;
+	scored->scores = memory_array(scored->dynamics.ids.rows, sizeof(*scored->scores), "scores");
+	scored->called = memory_array(scored->dynamics.ids.rows, sizeof(*scored->called), "marks");
+	return 0;
 }
 
 void
@@ -44,25 +41,78 @@ noise_scored_call_above_half(struct noise_scored *scored)
 	}
 }
 
+/* Ranks all examples, those without score last. Returns the ranked dense indices, with room for as many again behind
+ * them. */
+static uint32_t *
+scored_rank(const struct noise_scored *scored, enum measure measure, struct noise_scored_counts *counts)
+{
+	const struct dynamics *dynamics = &scored->dynamics;
+	size_t n = dynamics->count, rest = 0;
+	CLEANUP_ARRAY struct sort_item *items = memory_array(2 * n, sizeof(*items), "examples to rank");
+	uint32_t *ranked = memory_array(2 * n, sizeof(*ranked), "ranked examples"), *others = ranked + n;
+
+	selection_by_values(dynamics_measure(dynamics, measure), false, dynamics->order, n, items, ranked);
+	selection_by_values(scored->scores, true, ranked, n, items, ranked); /* of equal scores, the measure decides */
+	*counts = (struct noise_scored_counts){.called = 0};
+	for (size_t i = 0; i < n; i++) {
+		uint32_t row = ranked[i];
+
+		counts->scored += !isnan(scored->scores[row]);
+		*(scored->called[row] ? &ranked[counts->called++] : &others[rest++]) = row;
+	}
+	for (size_t i = 0; i < rest; i++)
+		ranked[counts->called + i] = others[i];
+	counts->left_out = n - counts->scored - scored->set_aside;
+	return ranked;
+}
+
+/* The number of ranked examples that were asked for. */
+static size_t
+scored_size(const struct suspects_size *size, const struct noise_scored *scored, const uint32_t *ranked,
+            const struct noise_scored_counts *counts)
+{
+	size_t shown = size->only_called ? counts->called : counts->scored;
+
+	if (size->has_fraction)
+		shown = selection_size(size->fraction, counts->scored);
+	if (size->has_count && size->count < shown)
+		shown = (size_t)size->count;
+	if (size->has_threshold)
+		for (shown = 0; shown < counts->scored && scored->scores[ranked[shown]] >= size->threshold;)
+			shown++;
+	if (size->has_fraction && shown == 0)
+		message_warning("%g of %zu examples is none: ask for a larger --fraction", size->fraction,
+		                counts->scored);
+	return shown;
+}
+
 int
 noise_scored_print(const struct noise_request *request, const struct noise_scored *scored, enum measure measure,
                    struct noise_scored_counts *counts, struct portolan_error *error)
 {
-	const struct dynamics *dynamics = &scored->dynamics;
-	struct suspects suspects;
-	int code = suspects_rank(dynamics, scored->scores, dynamics_measure(dynamics, measure), scored->called,
-	                         &request->size, &suspects, error);
+	const struct ids *ids = &scored->dynamics.ids;
+	struct rows_column columns[] = {rows_id_column(ids, "id"), {"score", ROWS_REAL}};
+	CLEANUP_ARRAY uint32_t *ranked = scored_rank(scored, measure, counts);
+	size_t shown = scored_size(&request->size, scored, ranked, counts);
+	bool aligned = request->format == ROWS_ALIGNED;
+	struct rows rows;
+	int code;
 
+	if (aligned) /* an id is a name, whose digits are not grouped */
+		columns[0].kind = ROWS_TEXT;
+	code = rows_open(&rows, request->common.output, (enum rows_format)request->format, columns, ROWS_COUNT(columns),
+	                 error);
 	if (code < 0)
 		return code;
-	if (request->size.has_fraction && suspects.shown == 0)
-		message_warning("%g of %zu examples is none: ask for a larger --fraction", request->size.fraction,
-		                suspects.scored);
-	code = suspects_write(&suspects, dynamics, scored->scores, request->common.output,
-	                      (enum rows_format)request->format, error);
-	*counts = (struct noise_scored_counts){suspects.called, suspects.scored,
-	                                       dynamics->count - suspects.scored - scored->set_aside};
-	suspects_free(&suspects);
+	for (size_t i = 0; i < shown; i++) {
+		if (aligned && !request->size.has_count)
+			i = rows_skip_middle(&rows, i, shown);
+		rows_id(&rows, ids, ranked[i]);
+		rows_real(&rows, scored->scores[ranked[i]]);
+	}
+	code = rows_close(&rows, error);
+	if (code >= 0)
+		rows_note_excerpt(&rows, shown, "examples");
 	return code;
 }
 
@@ -71,10 +121,10 @@ noise_scored_end(const struct noise_request *request, const struct noise_scored 
                  const struct noise_scored_counts *counts, const char *why)
 {
 	bool strict = request->common.strict;
-	int code;
+	int status;
 
 	if (counts->left_out > 0)
 		message_warning("left out, as %s: %s examples", why, NUMBER_GROUPED(counts->left_out));
-	code = dynamics_report(&scored->dynamics, strict);
-	return code == STATUS_DONE && counts->left_out > 0 && strict ? STATUS_INCOMPLETE : code;
+	status = dynamics_report(&scored->dynamics, strict);
+	return status == STATUS_DONE && counts->left_out > 0 && strict ? STATUS_INCOMPLETE : status;
 }
