@@ -11,28 +11,28 @@
 
 struct columns_request {
 	const char *path, *id_field;
-	bool glue;                      /* the file is read as files/glue.h says */
-	const char *names[COLUMNS_MAX]; /* none: all of the file but the ids */
+	bool glue;                      /* reads the file as files/glue.h says */
+	const char *names[COLUMNS_MAX]; /* none: all columns of the file but the ids */
 	size_t name_count;
 	const char *texts[2]; /* the fields of a pair of texts; NULL: none */
-	const char *words;    /* "no,not,never": are any of these in each text? NULL: not asked */
+	const char *words;    /* "no,not,never": the words to look for in each text; NULL: none */
 };
 
-struct columns {
+struct columns { /* must not move: names point into it */
 	struct summary_column list[COLUMNS_MAX + 3];
 	size_t count;
 	struct attributes attributes;
-	char passed_over[256]; /* names of columns with too many categories */
+	char passed_over[256]; /* the names of columns with too many categories, with commas */
 	/* private */
 	struct user_file file;
-	char *listed[COLUMNS_MAX];
+	char *listed[COLUMNS_MAX]; /* the names of all columns of the file, if none was asked for by name */
 	size_t listed_count;
-	double *made[3];
+	double *made[3]; /* columns derived from texts */
 	char made_names[3][300];
 };
 
-/* Reads them for the examples in dynamics->order, which are the positions. On success the caller's to columns_free().
- */
+/* Reads the columns for the examples of dynamics->order; a position is a place in it. *columns begins as {0}, and
+ * is the caller's to columns_free() also after a failure. */
 int columns_read(struct columns *columns, const struct columns_request *request, const struct dynamics *dynamics,
                  struct portolan_error *error);
 void columns_free(struct columns *columns); /* may be called twice */

@@ -14,17 +14,17 @@
 
 struct forgetting {
 	uint64_t *histogram; /* [k]: examples with k forgetting events */
-	size_t bins;         /* the most events, and one */
+	size_t bins;         /* one more than the most events */
 	uint64_t examples, forgotten, never_learned, events;
 };
 
-/* `events` and `never_learned` are by dense index, `order` lists n indices. *result is the caller's to
- * forgetting_free(). Fails for lack of memory only. */
-int forgetting_count(const double *events, const double *never_learned, const uint32_t *order, size_t n,
-                     struct forgetting *result, struct portolan_error *error);
+/* Counts the n examples at the dense indices order[]; `events` and `never_learned` are by dense index. */
+void forgetting_count(const double *events, const double *never_learned, const uint32_t *order, size_t n,
+                      struct forgetting *result);
 void forgetting_free(struct forgetting *result); /* may be called twice */
 
-/* The histogram as a picture, which was picture_check()ed. */
+/* Draws the histogram from one event on: most examples are never forgotten, and their bar would leave no height for the
+ * others. `picture` was picture_check()ed. */
 int forgetting_chart(const char *run, const struct forgetting *forgetting, const struct picture *picture,
                      struct portolan_error *error);
 

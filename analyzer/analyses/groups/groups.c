@@ -1,19 +1,18 @@
-/* groups.c: portolan groups: how a selection differs from the whole; or how often examples were forgotten. */
-#include "base/arrays.h"
+/* groups.c: the command portolan groups: how a selection differs from the whole, or how often examples were forgotten. */
 #include "groups.h"
+
 #include "options/format.h"
 #include "plot/chart.h"
 #include "selection/rule_options.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define REPLICATES 1000
 #define REPLICATES_MAX 1000000
 #define LEVEL 0.95
 
 static int
-take_columns(void *context, char *text)
+groups_take_columns(void *context, char *text)
 {
 	struct groups *groups = context;
 	struct columns_request *columns = &groups->columns;
@@ -23,7 +22,7 @@ take_columns(void *context, char *text)
 }
 
 static int
-take_text_pair(void *context, char *text)
+groups_take_text_pair(void *context, char *text)
 {
 	struct groups *groups = context;
 
@@ -33,7 +32,7 @@ take_text_pair(void *context, char *text)
 }
 
 static int
-take_rule(void *context, char *text)
+groups_take_rule(void *context, char *text)
 {
 	struct groups *groups = context;
 
@@ -42,7 +41,7 @@ take_rule(void *context, char *text)
 }
 
 static int
-check(void *context, struct portolan_error *error)
+groups_check(void *context, struct portolan_error *error)
 {
 	struct groups *groups = context;
 	struct common_options *common = &groups->common;
@@ -65,7 +64,7 @@ check(void *context, struct portolan_error *error)
 }
 
 static int
-run(void *context, struct portolan_error *error)
+groups_run(void *context, struct portolan_error *error)
 {
 	struct groups *groups = context;
 	struct dynamics_request request = {.gold = true};
@@ -89,8 +88,6 @@ run(void *context, struct portolan_error *error)
 		gaps = dynamics_report(&groups->dynamics, groups->common.strict);
 		code = code ? code : gaps;
 	}
-	array_free(groups->selected);
-	array_free(groups->gold);
 	dynamics_free(&groups->dynamics);
 	return code;
 }
@@ -101,12 +98,12 @@ static const struct option_spec options[] = {
         {"data", "FILE", OPTION_INPUT, TO(columns.path), .needs = "id-field", OF_SELECTION, .old_names = "attributes",
          .often = true},
         {"id-field", "FIELD", OPTION_TEXT, TO(columns.id_field), OF_SELECTION, .often = true},
-        {"columns", "NAME[,NAME]", OPTION_TEXT, .take = take_columns, OF_SELECTION, .often = true},
-        {"by", "RULE", OPTION_RULE, .take = take_rule, OF_SELECTION, .often = true},
+        {"columns", "NAME[,NAME]", OPTION_TEXT, .take = groups_take_columns, OF_SELECTION, .often = true},
+        {"by", "RULE", OPTION_RULE, .take = groups_take_rule, OF_SELECTION, .often = true},
         {"fraction", "F", OPTION_REAL, TO(fraction), .range = RANGE_ABOVE_TO, .to = 1, .excludes = "count forgetting",
          .often = true},
         {"count", "N", OPTION_WHOLE, TO(count), .least = 1, OF_SELECTION},
-        {"text-pair", "A,B", OPTION_TEXT, .take = take_text_pair, OF_SELECTION},
+        {"text-pair", "A,B", OPTION_TEXT, .take = groups_take_text_pair, OF_SELECTION},
         {"words", "LIST", OPTION_TEXT, TO(columns.words), .needs = "text-pair", OF_SELECTION},
         {"replicates", "N", OPTION_WHOLE, TO(replicates), .most = REPLICATES_MAX, OF_SELECTION,
          .group = OPTION_GROUP_HOW},
@@ -138,6 +135,6 @@ const struct command groups_command = {
         .most = 1,
         .request_size = sizeof(struct groups),
         .defaults = &defaults,
-        .check = check,
-        .run = run,
+        .check = groups_check,
+        .run = groups_run,
 };

@@ -1,9 +1,8 @@
-/* groups.h: the request of portolan groups. Each of its two answers has a file of its own. */
+/* groups.h: the request of portolan groups, and its two answers, each in a file of its own. */
 #ifndef GROUPS_H
 #define GROUPS_H
 
 #include "columns.h"
-#include "forgetting.h"
 #include "options/options.h"
 #include "plot/picture.h"
 #include "selection/selection.h"
@@ -22,19 +21,11 @@ struct groups {
 	struct picture picture;
 	/* the results */
 	struct dynamics dynamics;
-	bool *selected;
-	int32_t *gold;
 	size_t selected_count;
 };
 
-/* Print one answer of the loaded run; STATUS_DONE, STATUS_INCOMPLETE, or a negative code. */
+/* Each prints an answer on the loaded run. An exit status, or a negative code. */
 int groups_summarise(struct groups *groups, struct portolan_error *error);
 int groups_count_forgetting(const struct groups *groups, struct portolan_error *error);
-
-/* groups_report.c: the table, or with --json the report. */
-int groups_write(const struct groups *groups, const struct columns *attributes, const struct summary_row *list,
-                 size_t count, struct portolan_error *error);
-int groups_write_forgetting(const struct groups *groups, const struct forgetting *forgetting,
-                            struct portolan_error *error);
 
 #endif

@@ -49,8 +49,8 @@ struct summary_request {
 	uint64_t seed;    /* each row draws with a seed made of this, so no row depends on another */
 };
 
-/* Rows by column, then gold label (all first, those without label last), then category. *rows is the caller's to
- * free(). Fails for lack of memory only. */
+/* Makes the rows by column, then gold label (all first, the examples without label last), then category. *rows is the
+ * caller's to free(). Fails only where no thread can be started. */
 int summary_make(const struct summary_request *request, struct summary_row **rows, size_t *count,
                  struct portolan_error *error);
 

@@ -1,18 +1,19 @@
-/* words.c: see words.h. */
+/* words.c: cuts texts into words, and compares two texts by their sorted words. */
 #include "words.h"
 
+#include "memory/memory.h"
+
 #include <math.h>
-#include <stdlib.h>
 #include <strings.h>
 
 static bool
-is_letter(unsigned char c)
+words_is_letter(unsigned char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '\'' || c >= 0x80;
 }
 
 static int
-compare(const void *a, const void *b)
+words_compare(const void *a, const void *b)
 {
 	const struct word *x = a, *y = b;
 	int order = strncasecmp(x->at, y->at, x->length < y->length ? x->length : y->length);
@@ -20,23 +21,7 @@ compare(const void *a, const void *b)
 	return order ? order : (x->length > y->length) - (x->length < y->length);
 }
 
-static bool
-add(struct words *words, const char *at, size_t length)
-{
-	if (words->count == words->room) {
-		size_t room = 2 * words->room + 32;
-		struct word *grown = realloc(words->list, room * sizeof(*grown));
-
-		if (!grown)
-			return false;
-		words->list = grown;
-		words->room = room;
-	}
-	words->list[words->count++] = (struct word){at, length};
-	return true;
-}
-
-bool
+void
 words_take(struct words *words, const char *text)
 {
 	size_t kept = 0;
@@ -45,19 +30,20 @@ words_take(struct words *words, const char *text)
 	while (*text) {
 		size_t length = 0;
 
-		while (is_letter((unsigned char)text[length]))
+		while (words_is_letter((unsigned char)text[length]))
 			length++;
-		if (length && !add(words, text, length))
-			return false;
+		if (length > 0) {
+			words->list = memory_grow(words->list, &words->room, words->count + 1, sizeof(*words->list));
+			words->list[words->count++] = (struct word){text, length};
+		}
 		text += length ? length : 1;
 	}
 	if (words->count)
-		qsort(words->list, words->count, sizeof(*words->list), compare);
+		qsort(words->list, words->count, sizeof(*words->list), words_compare);
 	for (size_t i = 0; i < words->count; i++)
-		if (i == 0 || compare(&words->list[i], &words->list[kept - 1]) != 0)
+		if (i == 0 || words_compare(&words->list[i], &words->list[kept - 1]) != 0)
 			words->list[kept++] = words->list[i];
 	words->count = kept;
-	return true;
 }
 
 void
@@ -68,12 +54,12 @@ words_free(struct words *words)
 }
 
 static size_t
-count_shared(const struct words *a, const struct words *b)
+words_count_shared(const struct words *a, const struct words *b)
 {
 	size_t shared = 0;
 
 	for (size_t i = 0, j = 0; i < a->count && j < b->count;) {
-		int order = compare(&a->list[i], &b->list[j]);
+		int order = words_compare(&a->list[i], &b->list[j]);
 
 		shared += order == 0;
 		i += order <= 0;
@@ -85,7 +71,7 @@ count_shared(const struct words *a, const struct words *b)
 double
 words_overlap(const struct words *a, const struct words *b)
 {
-	size_t shared = count_shared(a, b), together = a->count + b->count - shared;
+	size_t shared = words_count_shared(a, b), together = a->count + b->count - shared;
 
 	return together ? (double)shared / (double)together : NAN;
 }
@@ -93,5 +79,5 @@ words_overlap(const struct words *a, const struct words *b)
 bool
 words_share(const struct words *a, const struct words *b)
 {
-	return count_shared(a, b) > 0;
+	return words_count_shared(a, b) > 0;
 }

@@ -128,18 +128,18 @@ test_words(void **state)
 	struct words a = {0}, b = {0};
 
 	(void)state;
-	assert_true(words_take(&a, "The man, the dog: isn't here. THE END!"));
+	words_take(&a, "The man, the dog: isn't here. THE END!");
 	assert_int_equal(a.count, 6); /* dog end here isn't man the */
-	assert_true(words_take(&b, "the end (dog)   \xc3\xa9t\xc3\xa9"));
+	words_take(&b, "the end (dog)   \xc3\xa9t\xc3\xa9");
 	assert_int_equal(b.count, 4);
 	assert_close(words_overlap(&a, &b), 3 / 7.0, 1e-15);
 	assert_close(words_overlap(&b, &a), 3 / 7.0, 1e-15);
 	assert_true(words_overlap(&a, &a) == 1);
 	assert_true(words_share(&a, &b));
-	assert_true(words_take(&b, "then do"));
+	words_take(&b, "then do");
 	assert_false(words_share(&a, &b)); /* the beginning of a word is not the word */
 	assert_true(words_overlap(&a, &b) == 0);
-	assert_true(words_take(&b, " .,;"));
+	words_take(&b, " .,;");
 	assert_int_equal(b.count, 0);
 	assert_true(words_overlap(&a, &b) == 0);
 	assert_true(isnan(words_overlap(&b, &b)));
@@ -155,7 +155,7 @@ test_forgetting(void **state)
 	struct forgetting result;
 
 	(void)state;
-	assert_int_equal(forgetting_count(events, never, order, 5, &result, NULL), 0);
+	forgetting_count(events, never, order, 5, &result);
 	assert_int_equal(result.bins, 3);
 	assert_int_equal(result.histogram[0], 2);
 	assert_int_equal(result.histogram[1], 1);
