@@ -1,17 +1,17 @@
 /*
- * compare.c: portolan compare: how alike the measures of several runs are, how soon those of one run settle, and
- * several runs put together into one table.
+ * compare.c: the command portolan compare: how alike the measures of several runs are, how soon the measures of one run
+ * settle, and one table of measures for several runs.
  *
- * The runs are held side by side, as numbers per example: every pair is compared from memory. Put together
- * (--average), only two are held at a time.
+ * The measures of all runs are held at once, and every pair is compared from memory. For the one table (--average), only
+ * two runs are held at a time.
  */
 #include "compare_report.h"
 
-#include "base/arrays.h"
 #include "base/message.h"
 #include "base/number.h"
 #include "early_stopping.h"
 #include "measures/aggregate.h"
+#include "memory/memory.h"
 #include "options/format.h"
 #include "pairs.h"
 #include "plot/chart.h"
@@ -20,10 +20,8 @@
 #include "selection/rule_options.h"
 #include "tables/run_table.h"
 
-#include <portolan/error.h>
 #include <progress.h>
 
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const show_names[] = {"correlations", "regions", "selection", "early-stopping",
@@ -49,7 +47,7 @@ struct compare {
 };
 
 static int
-take_cuts(void *context, char *text)
+compare_take_cuts(void *context, char *text)
 {
 	struct compare *compare = context;
 
@@ -58,7 +56,7 @@ take_cuts(void *context, char *text)
 }
 
 static int
-take_rule(void *context, char *text)
+compare_take_rule(void *context, char *text)
 {
 	struct compare *compare = context;
 
@@ -67,7 +65,7 @@ take_rule(void *context, char *text)
 }
 
 static int
-check(void *context, struct portolan_error *error)
+compare_check(void *context, struct portolan_error *error)
 {
 	struct compare *compare = context;
 	struct common_options *common = &compare->common;
@@ -100,52 +98,42 @@ check(void *context, struct portolan_error *error)
 	return format_choose(common, average_formats, &compare->format);
 }
 
-/* Are pairs compared? Not for early stopping alone. */
+/* Are pairs of runs compared? For early stopping alone they are not. */
 static bool
-wants_pairs(const struct compare *compare)
+compare_wants_pairs(const struct compare *compare)
 {
 	return compare->common.operand_count > 1 && (compare->common.json || compare->show != COMPARE_EPOCHS);
 }
 
 static int
-load_runs(struct compare *compare, struct portolan_error *error)
+compare_load_runs(struct compare *compare, struct portolan_error *error)
 {
-	size_t count = wants_pairs(compare) ? (size_t)compare->common.operand_count : 1;
+	bool pairs = compare_wants_pairs(compare);
 	struct dynamics_request request = {
-	        .measures = wants_pairs(compare) ? MEASURE_ALL
-	                                         : MEASURE_BIT(MEASURE_CONFIDENCE) | MEASURE_BIT(MEASURE_VARIABILITY),
-	        .user = wants_pairs(compare),
+	        .measures = pairs ? MEASURE_ALL : MEASURE_BIT(MEASURE_CONFIDENCE) | MEASURE_BIT(MEASURE_VARIABILITY),
+	        .user = pairs,
 	};
-	const struct common_options *common = &compare->common;
+	const struct run_query *query = &compare->common.query;
+	size_t count = pairs ? (size_t)compare->common.operand_count : 1;
 	char **names = compare->common.operands;
 
-	compare->runs = calloc(count, sizeof(*compare->runs));
-	if (!compare->runs)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu runs", count);
-	for (size_t r = 0; r < count; r++) {
-		int code = r == 0 ? dynamics_load(&compare->runs[0], &common->query, names[0], &request, error)
-		                  : dynamics_load_beside(&compare->runs[r], &compare->runs[r - 1], &common->query,
-		                                         names[r], &request, error);
+	compare->runs = memory_new(count, sizeof(*compare->runs));
+	for (; compare->loaded < count; compare->loaded++) {
+		struct dynamics *run = &compare->runs[compare->loaded];
+		int code = compare->loaded == 0
+		                   ? dynamics_load(run, query, names[0], &request, error)
+		                   : dynamics_load_beside(run, run - 1, query, names[compare->loaded], &request, error);
 		if (code < 0)
 			return code;
-		compare->loaded++;
 	}
 	return 0;
-}
-
-static void
-free_runs(struct compare *compare)
-{
-	while (compare->loaded > 0) /* the store is the first one's */
-		dynamics_free(&compare->runs[--compare->loaded]);
-	free(compare->runs);
 }
 
 static int
 compare_pair(const struct compare *compare, size_t a, size_t b, uint8_t *const *regions, struct compare_pair *result,
              struct portolan_error *error)
 {
-	struct pair pair;
+	CLEANUP(pair_free) struct pair pair;
 	int code = pair_init(&pair, &compare->runs[a], &compare->runs[b], error);
 
 	if (code < 0)
@@ -156,25 +144,20 @@ compare_pair(const struct compare *compare, size_t a, size_t b, uint8_t *const *
 	result->only_a = pair.a->count - pair.shared;
 	result->only_b = pair.b->count - pair.shared;
 	pair_moves(&pair, regions[a], regions[b], result->moves);
-	code = pair_correlate(&pair, result->correlations, &result->correlation_count, error);
-	if (code >= 0)
-		code = pair_select(&pair, &compare->rule, compare->has_cuts ? &compare->cuts : NULL, compare->fraction,
-		                   compare->seed, &result->overlap, error);
-	pair_free(&pair);
-	return code;
+	result->correlation_count = pair_correlate(&pair, result->correlations);
+	return pair_select(&pair, &compare->rule, compare->has_cuts ? &compare->cuts : NULL, compare->fraction,
+	                   compare->seed, &result->overlap, error);
 }
 
 static int
 compare_pairs(const struct compare *compare, struct compare_result *result, struct portolan_error *error)
 {
 	size_t count = compare->loaded;
-	uint8_t **regions = calloc(count, sizeof(*regions));
+	CLEANUP_FREE uint8_t **regions = memory_new(count, sizeof(*regions));
 	struct progress progress;
 	int code = 0;
 
-	result->pairs = calloc(count * (count - 1) / 2, sizeof(*result->pairs));
-	if (!regions || !result->pairs)
-		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu runs", count);
+	result->pairs = memory_new(count * (count - 1) / 2, sizeof(*result->pairs));
 	for (size_t r = 0; r < count && code >= 0; r++)
 		code = region_list(&compare->runs[r], compare->has_cuts ? &compare->cuts : NULL, &regions[r], error);
 	progress_begin(&progress, "comparing", count * (count - 1) / 2);
@@ -184,15 +167,14 @@ compare_pairs(const struct compare *compare, struct compare_result *result, stru
 			progress_show(&progress, result->pair_count);
 		}
 	progress_clear(&progress);
-	for (size_t r = 0; regions && r < count; r++)
+	for (size_t r = 0; r < count; r++)
 		array_free(regions[r]);
-	free(regions);
 	return code;
 }
 
-/* An exit status. */
+/* Warns of what is incomplete in the runs, and of examples that only one run of a pair has. An exit status. */
 static int
-report_gaps(const struct compare *compare, const struct compare_result *result)
+compare_report_gaps(const struct compare *compare, const struct compare_result *result)
 {
 	struct aggregate_report report = {.shared = UINT64_MAX};
 	struct dynamics_request ranked = {0};
@@ -220,18 +202,25 @@ report_gaps(const struct compare *compare, const struct compare_result *result)
 	return apart && compare->common.strict ? STATUS_INCOMPLETE : status;
 }
 
-/* An exit status, or a negative code. */
+static void
+compare_free(struct compare_result *result)
+{
+	free(result->pairs);
+	free(result->epochs);
+}
+
+/* Compares the runs with one another, or the epochs of one run. An exit status, or a negative code. */
 static int
 compare_runs(struct compare *compare, struct portolan_error *error)
 {
-	struct compare_result result = {.rule = compare->rule_text};
+	CLEANUP(compare_free) struct compare_result result = {.rule = compare->rule_text};
 	int status = compare->plot ? picture_check(&compare->picture, error) : 0;
 
 	if (status >= 0)
-		status = load_runs(compare, error);
-	for (size_t r = 0; r < compare->loaded && status == 0 && wants_pairs(compare); r++)
+		status = compare_load_runs(compare, error);
+	for (size_t r = 0; r < compare->loaded && status == 0 && compare_wants_pairs(compare); r++)
 		status = rule_check(&compare->common, &compare->rule, &compare->runs[r]);
-	if (status == 0 && wants_pairs(compare))
+	if (status == 0 && compare_wants_pairs(compare))
 		status = compare_pairs(compare, &result, error);
 	if (status == 0 && compare->early) {
 		result.epoch_count = compare->runs[0].epoch_count;
@@ -243,22 +232,17 @@ compare_runs(struct compare *compare, struct portolan_error *error)
 		                       (enum compare_table)compare->show, &result, error);
 	if (status == 0 && compare->plot)
 		status = early_chart(result.epochs_of, result.epochs, result.epoch_count, &compare->picture, error);
-	if (status == 0)
-		status = report_gaps(compare, &result);
-	free(result.pairs);
-	free(result.epochs);
-	free_runs(compare);
-	return status;
+	return status == 0 ? compare_report_gaps(compare, &result) : status;
 }
 
-/* Several runs put together, as one table of measures: an exit status, or a negative code. */
+/* Prints one table of measures for all runs. An exit status, or a negative code. */
 static int
-average_runs(const struct compare *compare, struct portolan_error *error)
+compare_average(const struct compare *compare, struct portolan_error *error)
 {
 	const struct dynamics_request request = {.measures = MEASURE_ALL, .gold = true, .user = true};
 	const struct common_options *common = &compare->common;
+	CLEANUP(dynamics_free) struct dynamics dynamics = {.store = NULL};
 	struct aggregate_report report;
-	struct dynamics dynamics;
 	int status = dynamics_load_aggregate(&dynamics, &common->query, common->operands, (size_t)common->operand_count,
 	                                     &request, (enum never_learned)compare->never_learned, &report, error);
 
@@ -268,27 +252,28 @@ average_runs(const struct compare *compare, struct portolan_error *error)
 		status = run_table_write(&dynamics, NULL, TABLE_ALIGNED, error);
 	else
 		status = run_table_write(&dynamics, common->output, (enum table_format)compare->format, error);
-	if (status >= 0)
-		status = aggregate_report_gaps(&report, common->strict);
-	dynamics_free(&dynamics);
-	return status;
+	return status < 0 ? status : aggregate_report_gaps(&report, common->strict);
 }
 
 static int
-run(void *context, struct portolan_error *error)
+compare_run(void *context, struct portolan_error *error)
 {
 	struct compare *compare = context;
+	int status = compare->average ? compare_average(compare, error) : compare_runs(compare, error);
 
-	return compare->average ? average_runs(compare, error) : compare_runs(compare, error);
+	while (compare->loaded > 0) /* the first one has the store of all */
+		dynamics_free(&compare->runs[--compare->loaded]);
+	free(compare->runs);
+	return status;
 }
 
 #define TO(member) .offset = offsetof(struct compare, member)
 static const struct option_spec compare_options[] = {
         {"show", "TABLE", OPTION_CHOICE, TO(show), .choices = show_names, .group = OPTION_GROUP_OUTPUT, .often = true},
-        {"by", "RULE", OPTION_RULE, .take = take_rule, .often = true},
+        {"by", "RULE", OPTION_RULE, .take = compare_take_rule, .often = true},
         {"fraction", "F", OPTION_REAL, TO(fraction), .range = RANGE_ABOVE_TO, .to = 1},
         {"seed", "N", OPTION_WHOLE, TO(seed), .group = OPTION_GROUP_HOW},
-        {"regions", "V,C", OPTION_TEXT, .take = take_cuts, .group = OPTION_GROUP_HOW},
+        {"regions", "V,C", OPTION_TEXT, .take = compare_take_cuts, .group = OPTION_GROUP_HOW},
         {"early-stopping", NULL, OPTION_FLAG, TO(early), .often = true},
         {"plot", "FILE", OPTION_OUTPUT, TO(plot), .often = true},
         {"average", NULL, OPTION_FLAG, TO(average), .excludes = "early-stopping show json plot",
@@ -317,6 +302,6 @@ const struct command compare_command = {
         .most = AGGREGATE_RUNS_MAX,
         .request_size = sizeof(struct compare),
         .defaults = &defaults,
-        .check = check,
-        .run = run,
+        .check = compare_check,
+        .run = compare_run,
 };

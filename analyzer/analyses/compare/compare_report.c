@@ -1,4 +1,4 @@
-/* compare_report.c: see compare_report.h. What is not defined is empty, and null in JSON. */
+/* compare_report.c: writes the results of portolan compare. What is not defined is empty, and null in JSON. */
 #include "compare_report.h"
 
 #include <math.h>
@@ -38,7 +38,7 @@ struct average {
 };
 
 static const struct pair_correlation *
-find_measure(const struct compare_pair *pair, const char *measure)
+report_find_measure(const struct compare_pair *pair, const char *measure)
 {
 	for (size_t i = 0; i < pair->correlation_count; i++)
 		if (strcmp(pair->correlations[i].measure, measure) == 0)
@@ -47,13 +47,13 @@ find_measure(const struct compare_pair *pair, const char *measure)
 }
 
 static struct average
-average_of(const struct compare_result *result, const char *measure)
+report_average(const struct compare_result *result, const char *measure)
 {
 	struct average average = {.measure = measure, .examples = UINT64_MAX};
 	size_t pearsons = 0, spearmans = 0;
 
 	for (size_t p = 0; p < result->pair_count; p++) {
-		const struct pair_correlation *row = find_measure(&result->pairs[p], measure);
+		const struct pair_correlation *row = report_find_measure(&result->pairs[p], measure);
 
 		if (!row)
 			continue;
@@ -73,9 +73,9 @@ average_of(const struct compare_result *result, const char *measure)
 	return average;
 }
 
-/* The next measure, in the order of the first pair that has it; each measure comes once. */
+/* Returns the next measure, in the order of the first pair that has it; each measure once; NULL at the end. */
 static const char *
-next_measure(const struct compare_result *result, size_t *pair, size_t *row)
+report_next_measure(const struct compare_result *result, size_t *pair, size_t *row)
 {
 	for (; *pair < result->pair_count; (*pair)++, *row = 0) {
 		while (*row < result->pairs[*pair].correlation_count) {
@@ -83,7 +83,7 @@ next_measure(const struct compare_result *result, size_t *pair, size_t *row)
 			bool before = false;
 
 			for (size_t p = 0; p < *pair && !before; p++)
-				before = find_measure(&result->pairs[p], measure) != NULL;
+				before = report_find_measure(&result->pairs[p], measure) != NULL;
 			if (!before)
 				return measure;
 		}
@@ -92,7 +92,7 @@ next_measure(const struct compare_result *result, size_t *pair, size_t *row)
 }
 
 static void
-add_correlations(struct rows *rows, const struct compare_result *result)
+report_correlations(struct rows *rows, const struct compare_result *result)
 {
 	for (size_t p = 0; p < result->pair_count; p++) {
 		for (size_t i = 0; i < result->pairs[p].correlation_count; i++) {
@@ -108,15 +108,15 @@ add_correlations(struct rows *rows, const struct compare_result *result)
 	}
 }
 
-/* In the table of correlations, averages have no runs. */
+/* Adds the means over all pairs. In the table of correlations they have no runs. */
 static void
-add_averages(struct rows *rows, const struct compare_result *result)
+report_averages(struct rows *rows, const struct compare_result *result)
 {
 	size_t pair = 0, row = 0;
 	const char *measure;
 
-	while ((measure = next_measure(result, &pair, &row)) != NULL) {
-		struct average average = average_of(result, measure);
+	while ((measure = report_next_measure(result, &pair, &row)) != NULL) {
+		struct average average = report_average(result, measure);
 
 		rows_text(rows, measure);
 		if (rows->columns == average_columns) {
@@ -132,15 +132,15 @@ add_averages(struct rows *rows, const struct compare_result *result)
 }
 
 static void
-add_all_correlations(struct rows *rows, const struct compare_result *result)
+report_all_correlations(struct rows *rows, const struct compare_result *result)
 {
-	add_correlations(rows, result);
+	report_correlations(rows, result);
 	if (result->pair_count > 1)
-		add_averages(rows, result);
+		report_averages(rows, result);
 }
 
 static void
-add_regions(struct rows *rows, const struct compare_result *result)
+report_regions(struct rows *rows, const struct compare_result *result)
 {
 	for (size_t p = 0; p < result->pair_count; p++) {
 		for (unsigned from = 0; from < REGION_COUNT; from++) {
@@ -156,7 +156,7 @@ add_regions(struct rows *rows, const struct compare_result *result)
 }
 
 static void
-add_pairs(struct rows *rows, const struct compare_result *result)
+report_pairs(struct rows *rows, const struct compare_result *result)
 {
 	for (size_t p = 0; p < result->pair_count; p++) {
 		const struct compare_pair *pair = &result->pairs[p];
@@ -169,49 +169,31 @@ add_pairs(struct rows *rows, const struct compare_result *result)
 	}
 }
 
-/* Three shares of the selections a and b: of the examples of a, those that are in b too; of the examples in either,
- * those that are in both; and the first share if b were drawn independently. */
-static double
-overlap_share(const struct compare_pair *pair)
-{
-	return (double)pair->overlap.both / (double)pair->overlap.in_a;
-}
-
-static double
-jaccard(const struct compare_pair *pair)
-{
-	const struct pair_overlap *overlap = &pair->overlap;
-
-	return (double)overlap->both / (double)(overlap->in_a + overlap->in_b - overlap->both);
-}
-
-static double
-share_by_chance(const struct compare_pair *pair)
-{
-	return (double)pair->overlap.in_b / (double)pair->examples;
-}
-
+/* Adds to the counts of the selections a and b three shares: of the examples of a, those that are in b too; of the
+ * examples in either, those that are in both; and the first share if b were drawn independently. */
 static void
-add_selections(struct rows *rows, const struct compare_result *result)
+report_selections(struct rows *rows, const struct compare_result *result)
 {
 	for (size_t p = 0; p < result->pair_count; p++) {
 		const struct compare_pair *pair = &result->pairs[p];
+		const struct pair_overlap *overlap = &pair->overlap;
+		double in_a = (double)overlap->in_a, in_b = (double)overlap->in_b, both = (double)overlap->both;
 
 		rows_text(rows, pair->run_a);
 		rows_text(rows, pair->run_b);
 		rows_text(rows, result->rule);
 		rows_whole(rows, pair->examples);
-		rows_whole(rows, pair->overlap.in_a);
-		rows_whole(rows, pair->overlap.in_b);
-		rows_whole(rows, pair->overlap.both);
-		rows_real(rows, overlap_share(pair));
-		rows_real(rows, jaccard(pair));
-		rows_real(rows, share_by_chance(pair));
+		rows_whole(rows, overlap->in_a);
+		rows_whole(rows, overlap->in_b);
+		rows_whole(rows, overlap->both);
+		rows_real(rows, both / in_a);
+		rows_real(rows, both / (in_a + in_b - both));
+		rows_real(rows, in_b / (double)pair->examples);
 	}
 }
 
 static void
-add_epochs(struct rows *rows, const struct compare_result *result)
+report_epochs(struct rows *rows, const struct compare_result *result)
 {
 	for (size_t e = 0; e < result->epoch_count; e++) {
 		const struct early_epoch *row = &result->epochs[e];
@@ -228,18 +210,19 @@ add_epochs(struct rows *rows, const struct compare_result *result)
 typedef void add_rows(struct rows *rows, const struct compare_result *result);
 
 static int
-write_table(const char *path, enum rows_format format, enum compare_table table, const struct compare_result *result,
-            struct portolan_error *error)
+report_write_table(const char *path, enum rows_format format, enum compare_table table,
+                   const struct compare_result *result, struct portolan_error *error)
 {
 	static const struct {
 		const struct rows_column *columns;
 		size_t count;
 		add_rows *add;
 	} tables[] = {
-	        [COMPARE_CORRELATIONS] = {correlation_columns, ROWS_COUNT(correlation_columns), add_all_correlations},
-	        [COMPARE_REGIONS] = {region_columns, ROWS_COUNT(region_columns), add_regions},
-	        [COMPARE_SELECTIONS] = {selection_columns, ROWS_COUNT(selection_columns), add_selections},
-	        [COMPARE_EPOCHS] = {epoch_columns, ROWS_COUNT(epoch_columns), add_epochs},
+	        [COMPARE_CORRELATIONS] = {correlation_columns, ROWS_COUNT(correlation_columns),
+	                                  report_all_correlations},
+	        [COMPARE_REGIONS] = {region_columns, ROWS_COUNT(region_columns), report_regions},
+	        [COMPARE_SELECTIONS] = {selection_columns, ROWS_COUNT(selection_columns), report_selections},
+	        [COMPARE_EPOCHS] = {epoch_columns, ROWS_COUNT(epoch_columns), report_epochs},
 	};
 	struct rows rows;
 	int code = rows_open(&rows, path, format, tables[table].columns, tables[table].count, error);
@@ -285,7 +268,7 @@ report_moves(struct report *report, const struct compare_result *result)
 }
 
 static int
-write_report(const char *path, const struct compare_result *result, struct portolan_error *error)
+report_write(const char *path, const struct compare_result *result, struct portolan_error *error)
 {
 	struct report report;
 	int code = report_open(&report, path, 2, error);
@@ -293,16 +276,16 @@ write_report(const char *path, const struct compare_result *result, struct porto
 	if (code < 0)
 		return code;
 	report_begin(&report, NULL);
-	report_rows(&report, "pairs", result, pair_columns, ROWS_COUNT(pair_columns), add_pairs);
+	report_rows(&report, "pairs", result, pair_columns, ROWS_COUNT(pair_columns), report_pairs);
 	report_rows(&report, "correlations", result, correlation_columns, ROWS_COUNT(correlation_columns),
-	            add_correlations);
-	report_rows(&report, "averages", result, average_columns, ROWS_COUNT(average_columns), add_averages);
+	            report_correlations);
+	report_rows(&report, "averages", result, average_columns, ROWS_COUNT(average_columns), report_averages);
 	report_moves(&report, result);
-	report_rows(&report, "selections", result, selection_columns, ROWS_COUNT(selection_columns), add_selections);
+	report_rows(&report, "selections", result, selection_columns, ROWS_COUNT(selection_columns), report_selections);
 	if (result->epochs) {
 		report_begin(&report, "early_stopping");
 		report_text(&report, "run", result->epochs_of);
-		report_rows(&report, "epochs", result, epoch_columns, ROWS_COUNT(epoch_columns), add_epochs);
+		report_rows(&report, "epochs", result, epoch_columns, ROWS_COUNT(epoch_columns), report_epochs);
 		report_end(&report);
 	}
 	report_end(&report);
@@ -313,6 +296,6 @@ int
 compare_write(const struct common_options *common, enum rows_format format, enum compare_table table,
               const struct compare_result *result, struct portolan_error *error)
 {
-	return common->json ? write_report(common->output, result, error)
-	                    : write_table(common->output, format, table, result, error);
+	return common->json ? report_write(common->output, result, error)
+	                    : report_write_table(common->output, format, table, result, error);
 }

@@ -1,4 +1,4 @@
-/* compare_report.h: the results of portolan compare, as tables and as JSON. */
+/* compare_report.h: writes the results of portolan compare, as a table or as JSON. */
 #ifndef COMPARE_REPORT_H
 #define COMPARE_REPORT_H
 
@@ -9,7 +9,7 @@
 
 struct compare_pair {
 	const char *run_a, *run_b;
-	uint64_t examples, only_a, only_b; /* observed ones */
+	uint64_t examples, only_a, only_b; /* observed in both runs, and in one alone */
 	struct pair_correlation correlations[DYNAMICS_COLUMNS_MAX];
 	size_t correlation_count;
 	uint64_t moves[REGION_COUNT][REGION_COUNT];
@@ -26,15 +26,15 @@ struct compare_result {
 };
 
 enum compare_table {
-	/* With several pairs, the table also has the means over the pairs for which a correlation is defined. These
-	 * rows have no runs, and the number of examples of the pair that shares fewest. */
+	/* With several pairs, rows without runs follow: the means over the pairs for which the correlation is defined.
+	 * Their number of examples is that of the pair that shares fewest. */
 	COMPARE_CORRELATIONS,
 	COMPARE_REGIONS,
 	COMPARE_SELECTIONS,
 	COMPARE_EPOCHS,
 };
 
-/* The table, or with --json the report of all of them. */
+/* Writes the table, or with --json the report of all tables. */
 int compare_write(const struct common_options *common, enum rows_format format, enum compare_table table,
                   const struct compare_result *result, struct portolan_error *error);
 

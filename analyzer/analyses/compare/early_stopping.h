@@ -11,19 +11,17 @@
 struct early_epoch {
 	uint32_t epoch;
 	uint64_t examples; /* observed until then */
-	double confidence_pearson, confidence_spearman, variability_pearson,
-	        variability_spearman; /* NaN: not defined */
+	double confidence_pearson, confidence_spearman;
+	double variability_pearson, variability_spearman; /* NaN: not defined */
 };
 
-/* One row per epoch of the run in the range, ascending; *rows is the caller's to free(). The run is read once per
- * epoch; memory does not grow with the number of epochs. Needs confidence and variability. */
+/* Makes a row for each epoch of the run in the range, ascending; *rows is the caller's to free(). The run is read once
+ * for each epoch; memory does not grow with the number of epochs. Needs confidence and variability. */
 int early_stopping(const struct dynamics *dynamics, struct early_epoch **rows, struct portolan_error *error);
 
-/* The first row from which on both Pearson correlations are EARLY_LIKE or more; n: there is none. */
+/* Draws the correlations after each epoch as two curves. The caption names the first epoch from which on both Pearson
+ * correlations are EARLY_LIKE or more, if there is one. `picture` was picture_check()ed. */
 #define EARLY_LIKE 0.95
-size_t early_settled(const struct early_epoch *rows, size_t n);
-
-/* The curves as a picture, which was picture_check()ed. */
 int early_chart(const char *run, const struct early_epoch *rows, size_t n, const struct picture *picture,
                 struct portolan_error *error);
 
