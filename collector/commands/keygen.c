@@ -1,5 +1,5 @@
 /*
- * keygen.c: writes key pairs to files.
+ * keygen.c: makes the keys of a collector and of its clients, and writes them to files.
  *
  * Files are created with O_EXCL, which neither overwrites a file nor follows a link. The public key that lets a client
  * in is written last, so that an interrupted call leaves no key that admits anybody.
@@ -36,8 +36,8 @@ keygen_name_is_valid(const char *name)
 }
 
 static int
-make_path(char path[PATH_MAX], const char *directory, const char *name, const char *suffix,
-          struct portolan_error *error)
+keygen_make_path(char path[PATH_MAX], const char *directory, const char *name, const char *suffix,
+                 struct portolan_error *error)
 {
 	int length = snprintf(path, PATH_MAX, "%s/%s%s", directory, name, suffix);
 
@@ -47,30 +47,22 @@ make_path(char path[PATH_MAX], const char *directory, const char *name, const ch
 }
 
 static int
-make_directory(const char *path, struct portolan_error *error)
+keygen_make_directory(const char *path, struct portolan_error *error)
 {
 	if (mkdir(path, 0700) < 0 && errno != EEXIST)
 		return error_set(error, PORTOLAN_E_SYSTEM, "keygen: cannot make %.300s: %s", path, strerror(errno));
 	return keys_check_directory(path, error);
 }
 
-static bool
-write_all(int fd, const char *data, size_t size)
-{
-	ssize_t written = write(fd, data, size);
-
-	return written == (ssize_t)size && fsync(fd) == 0;
-}
-
-/* `about` tells a reader whose key it is. */
+/* Writes a key to `name`.key or `name`.pub in the directory, with `about` for who reads the file. */
 static int
-write_key(const char *directory, const char *name, enum keys_kind kind, const char *key, const char *about,
-          struct portolan_error *error)
+keygen_write_key(const char *directory, const char *name, enum keys_kind kind, const char *key, const char *about,
+                 struct portolan_error *error)
 {
 	char path[PATH_MAX], text[256];
 	int size = snprintf(text, sizeof(text), "# Portolan: %s\n%s %s\n", about,
 	                    kind == KEYS_SECRET ? "secret" : "public", key);
-	int fd = -1, result = make_path(path, directory, name, kind == KEYS_SECRET ? ".key" : ".pub", error);
+	int fd = -1, result = keygen_make_path(path, directory, name, kind == KEYS_SECRET ? ".key" : ".pub", error);
 
 	if (result == 0)
 		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
@@ -78,7 +70,7 @@ write_key(const char *directory, const char *name, enum keys_kind kind, const ch
 	if (result == 0 && fd < 0 && errno == EEXIST)
 		result = error_set(error, PORTOLAN_E_REFUSED,
 		                   "keygen: %.300s exists and is not overwritten; --client NAME adds a client", path);
-	else if (result == 0 && (fd < 0 || !write_all(fd, text, (size_t)size)))
+	else if (result == 0 && (fd < 0 || write(fd, text, (size_t)size) != size || fsync(fd) < 0))
 		result = error_set(error, PORTOLAN_E_SYSTEM, "keygen: cannot write %.300s: %s", path, strerror(errno));
 	if (fd >= 0)
 		close(fd);
@@ -86,10 +78,10 @@ write_key(const char *directory, const char *name, enum keys_kind kind, const ch
 	return result;
 }
 
-/* A pair of keys of `whose` ("client", "collector"): `own`.key in `folder`, `name`.pub in `listed`. */
+/* Makes a pair of keys for a client or a collector, as `whose` says: `own`.key in `folder`, `name`.pub in `listed`. */
 static int
-write_pair(const char *whose, const char *folder, const char *own, const char *listed, const char *name,
-           const char *use, struct portolan_error *error)
+keygen_write_pair(const char *whose, const char *folder, const char *own, const char *listed, const char *name,
+                  const char *use, struct portolan_error *error)
 {
 	char public[KEYS_TEXT_SIZE], secret[KEYS_TEXT_SIZE], about[80];
 	int result = 0;
@@ -98,33 +90,33 @@ write_pair(const char *whose, const char *folder, const char *own, const char *l
 		return error_set(error, PORTOLAN_E_SYSTEM, "keygen: libzmq was built without CURVE: %s",
 		                 zmq_strerror(zmq_errno()));
 	snprintf(about, sizeof(about), "secret key of a %s; keep it to yourself", whose);
-	result = write_key(folder, own, KEYS_SECRET, secret, about, error);
+	result = keygen_write_key(folder, own, KEYS_SECRET, secret, about, error);
 	snprintf(about, sizeof(about), "public key of a %s%s", whose, use);
 	if (result == 0)
-		result = write_key(listed, name, KEYS_PUBLIC, public, about, error);
+		result = keygen_write_key(listed, name, KEYS_PUBLIC, public, about, error);
 	explicit_bzero(secret, sizeof(secret));
 	return result;
 }
 
 static int
-write_client(const char *folder, const char *allowed, const char *name, struct portolan_error *error)
+keygen_write_client(const char *folder, const char *allowed, const char *name, struct portolan_error *error)
 {
-	return write_pair("client", folder, "client", allowed, name, " that is let in", error);
+	return keygen_write_pair("client", folder, "client", allowed, name, " that is let in", error);
 }
 
 int
 keygen_collector(const char *directory, struct portolan_error *error)
 {
 	char allowed[PATH_MAX];
-	int result = make_path(allowed, directory, "clients", "", error);
+	int result = keygen_make_path(allowed, directory, "clients", "", error);
 
 	if (result == 0)
-		result = make_directory(directory, error);
+		result = keygen_make_directory(directory, error);
 	if (result == 0)
-		result = write_pair("collector", directory, "server", directory, "server", FOR_CLIENTS, error);
+		result = keygen_write_pair("collector", directory, "server", directory, "server", FOR_CLIENTS, error);
 	if (result == 0)
-		result = make_directory(allowed, error);
-	return result < 0 ? result : write_client(directory, allowed, "client", error);
+		result = keygen_make_directory(allowed, error);
+	return result < 0 ? result : keygen_write_client(directory, allowed, "client", error);
 }
 
 int
@@ -134,19 +126,19 @@ keygen_client(const char *directory, const char *name, struct portolan_error *er
 	int result = keys_check_directory(directory, error);
 
 	if (result == 0)
-		result = make_path(allowed, directory, "clients", "", error);
+		result = keygen_make_path(allowed, directory, "clients", "", error);
 	if (result == 0)
-		result = make_path(folder, directory, name, "", error);
+		result = keygen_make_path(folder, directory, name, "", error);
 	if (result == 0)
-		result = make_path(path, directory, "server", ".pub", error);
+		result = keygen_make_path(path, directory, "server", ".pub", error);
 	if (result == 0)
 		result = keys_read(path, KEYS_PUBLIC, server, NULL, error);
 	if (result == 0)
-		result = make_directory(allowed, error);
+		result = keygen_make_directory(allowed, error);
 	if (result == 0)
-		result = make_directory(folder, error);
+		result = keygen_make_directory(folder, error);
 	if (result == 0)
-		result = write_key(folder, "server", KEYS_PUBLIC, server, "public key of a collector" FOR_CLIENTS,
-		                   error);
-	return result < 0 ? result : write_client(folder, allowed, name, error);
+		result = keygen_write_key(folder, "server", KEYS_PUBLIC, server,
+		                          "public key of a collector" FOR_CLIENTS, error);
+	return result < 0 ? result : keygen_write_client(folder, allowed, name, error);
 }
