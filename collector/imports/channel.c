@@ -1,7 +1,7 @@
 /*
- * channel.c: a synchronous client of the wire.
+ * channel.c: a client of the wire that waits for its answers.
  *
- * It sends within its credit, and waits for answers when that is used up. Once a session has begun, the channel repeats
+ * The channel sends within its credit, and waits for answers when that is used up. Once a session has begun, the channel repeats
  * nothing: if the collector goes away, or cannot store a frame, the session fails and the caller reports it. Before
  * that it repeats `open`: a collector that is ending does not answer it. Then either the store is free, and a new
  * collector is started, or another process starts one.
@@ -29,7 +29,7 @@
 
 struct channel {
 	const char *store;
-	sigset_t signals, before; /* signals that wait meanwhile; those that were blocked before */
+	sigset_t signals, before; /* the signals that wait meanwhile, and those that were blocked before */
 	struct serving serving;
 	struct endpoint endpoint;
 	void *context, *dealer;
@@ -37,7 +37,7 @@ struct channel {
 	wire_decoder *decoder;
 	uint8_t session[WIRE_SESSION_SIZE];
 	uint64_t sent;       /* the last sequence number sent */
-	uint64_t underway;   /* bytes under way: they count until all are acknowledged */
+	uint64_t underway;   /* bytes sent; they count until all are acknowledged */
 	struct wire_ack ack; /* the last reply */
 	int silence;         /* ms waited since the last answer */
 	bool begun;          /* the session's first frame was answered */
@@ -48,7 +48,7 @@ struct channel {
 /* The signals are blocked and checked with sigpending(), so no handler runs, and no step is interrupted in the
  * middle. */
 static void
-block_signals(struct channel *channel)
+channel_block_signals(struct channel *channel)
 {
 	sigemptyset(&channel->signals);
 	sigaddset(&channel->signals, SIGINT);
@@ -58,7 +58,7 @@ block_signals(struct channel *channel)
 }
 
 static bool
-is_interrupted(const struct channel *channel)
+channel_is_interrupted(const struct channel *channel)
 {
 	sigset_t waiting, ours;
 
@@ -67,7 +67,7 @@ is_interrupted(const struct channel *channel)
 
 /* Takes and returns the signal that came; 0: none. */
 static int
-unblock_signals(struct channel *channel)
+channel_unblock_signals(struct channel *channel)
 {
 	const struct timespec at_once = {0};
 	int arrived = 0, next;
@@ -79,7 +79,7 @@ unblock_signals(struct channel *channel)
 }
 
 static bool
-store_exists(const char *store)
+channel_store_exists(const char *store)
 {
 	struct stat status;
 	char path[4096];
@@ -89,7 +89,7 @@ store_exists(const char *store)
 }
 
 static void
-disconnect(struct channel *channel)
+channel_disconnect(struct channel *channel)
 {
 	if (channel->dealer)
 		zmq_close(channel->dealer);
@@ -98,11 +98,11 @@ disconnect(struct channel *channel)
 }
 
 static int
-connect_dealer(struct channel *channel, struct portolan_error *error)
+channel_connect_dealer(struct channel *channel, struct portolan_error *error)
 {
 	int linger = 0, timeout = SILENCE_MS, result;
 
-	disconnect(channel);
+	channel_disconnect(channel);
 	result = endpoint_open(channel->store, &channel->endpoint, error);
 	if (result < 0)
 		return result;
@@ -121,21 +121,21 @@ channel_open(const char *store, bool create, struct channel **channel, struct po
 	struct channel *opened;
 	int result;
 
-	if (!create && !store_exists(store))
+	if (!create && !channel_store_exists(store))
 		return error_set(error, STORE_E_NO_STORE, "there is no store at %s; give its directory with --store",
 		                 store);
 	opened = calloc(1, sizeof(*opened));
 	if (!opened)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	*opened = (struct channel){.store = store, .endpoint.directory = -1};
-	block_signals(opened); /* before libzmq makes threads */
+	channel_block_signals(opened); /* before libzmq makes threads */
 	opened->encoder = wire_encoder_new();
 	opened->decoder = wire_decoder_new();
 	opened->context = zmq_ctx_new();
 	if (!opened->encoder || !opened->decoder || !opened->context)
 		result = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	else if ((result = serving_begin(&opened->serving, store, error)) >= 0)
-		result = connect_dealer(opened, error);
+		result = channel_connect_dealer(opened, error);
 	if (result < 0)
 		channel_close(opened);
 	else
@@ -151,24 +151,24 @@ channel_close(struct channel *channel)
 
 	if (!channel)
 		return 0;
-	disconnect(channel);
+	channel_disconnect(channel);
 	if (channel->context)
 		zmq_ctx_term(channel->context);
 	while (!serving_has_left(&channel->serving)) {
-		if (!channel->done || is_interrupted(channel))
+		if (!channel->done || channel_is_interrupted(channel))
 			serving_stop(&channel->serving);
 		nanosleep(&pause, NULL);
 	}
 	wire_encoder_free(channel->encoder);
 	wire_decoder_free(channel->decoder);
-	arrived = unblock_signals(channel);
+	arrived = channel_unblock_signals(channel);
 	free(channel);
 	return arrived;
 }
 
-/* An error about a frame that could not be decoded names no session. */
+/* Is the frame about this session? An error about a frame that could not be decoded names no session. */
 static bool
-is_mine(const struct channel *channel, const struct wire_frame *frame)
+channel_is_mine(const struct channel *channel, const struct wire_frame *frame)
 {
 	static const uint8_t nobody[WIRE_SESSION_SIZE];
 
@@ -177,9 +177,9 @@ is_mine(const struct channel *channel, const struct wire_frame *frame)
 }
 
 static int
-take_answer(struct channel *channel, const struct wire_frame *frame, struct portolan_error *error)
+channel_take_answer(struct channel *channel, const struct wire_frame *frame, struct portolan_error *error)
 {
-	if (!is_mine(channel, frame))
+	if (!channel_is_mine(channel, frame))
 		return 0;
 	channel->silence = 0;
 	switch (frame->kind) {
@@ -206,7 +206,7 @@ take_answer(struct channel *channel, const struct wire_frame *frame, struct port
 
 /* Takes all answers that have come; waits for the first for at most `timeout_ms`. */
 static int
-receive(struct channel *channel, int timeout_ms, struct portolan_error *error)
+channel_receive(struct channel *channel, int timeout_ms, struct portolan_error *error)
 {
 	zmq_pollitem_t item = {.socket = channel->dealer, .events = ZMQ_POLLIN};
 	struct wire_frame frame;
@@ -221,7 +221,7 @@ receive(struct channel *channel, int timeout_ms, struct portolan_error *error)
 		result = wire_decode(channel->decoder, zmq_msg_data(&message), zmq_msg_size(&message), &frame, NULL,
 		                     error);
 		if (result == 0)
-			result = take_answer(channel, &frame, error);
+			result = channel_take_answer(channel, &frame, error);
 	}
 	zmq_msg_close(&message);
 	return result;
@@ -229,17 +229,18 @@ receive(struct channel *channel, int timeout_ms, struct portolan_error *error)
 
 /* Encodes a frame of this session; *bytes are the encoder's. */
 static int
-encode(struct channel *channel, struct wire_frame *frame, struct wire_bytes *bytes, struct portolan_error *error)
+channel_encode(struct channel *channel, struct wire_frame *frame, struct wire_bytes *bytes,
+               struct portolan_error *error)
 {
 	memcpy(frame->session, channel->session, WIRE_SESSION_SIZE);
 	return wire_encode(channel->encoder, frame, bytes, error);
 }
 
 static int
-put(struct channel *channel, struct wire_frame *frame, struct portolan_error *error)
+channel_put(struct channel *channel, struct wire_frame *frame, struct portolan_error *error)
 {
 	struct wire_bytes bytes;
-	int result = encode(channel, frame, &bytes, error);
+	int result = channel_encode(channel, frame, &bytes, error);
 
 	if (result < 0 || zmq_send(channel->dealer, bytes.data, bytes.size, 0) >= 0)
 		return result;
@@ -250,28 +251,28 @@ put(struct channel *channel, struct wire_frame *frame, struct portolan_error *er
 /* Repeats the first frame, which had no answer; to another collector, if the one that got it has ended. While that one
  * lives, `remove` is not repeated: the run might be removed already, and would not be found. */
 static int
-begin_again(struct channel *channel, struct wire_frame *first, struct portolan_error *error)
+channel_begin_again(struct channel *channel, struct wire_frame *first, struct portolan_error *error)
 {
 	int result = serving_begin(&channel->serving, channel->store, error);
 
 	if (result == 0 && first->kind == WIRE_REMOVE)
 		return 0;
 	if (result > 0)
-		result = connect_dealer(channel, error);
-	return result < 0 ? result : put(channel, first, error);
+		result = channel_connect_dealer(channel, error);
+	return result < 0 ? result : channel_put(channel, first, error);
 }
 
 /* Receives once. After a while without answers it sends a ping, or, if the session has not begun, `first` again. */
 static int
-wait_once(struct channel *channel, struct wire_frame *first, struct portolan_error *error)
+channel_wait_once(struct channel *channel, struct wire_frame *first, struct portolan_error *error)
 {
 	struct wire_frame ping = {.kind = WIRE_PING};
 	int timeout = channel->begun ? WIRE_PING_MS : OPEN_MS, result;
 
-	if (!channel->closing && is_interrupted(channel))
+	if (!channel->closing && channel_is_interrupted(channel))
 		return error_set(error, PORTOLAN_E_SYSTEM, "interrupted");
 	channel->silence += timeout;
-	result = receive(channel, timeout, error);
+	result = channel_receive(channel, timeout, error);
 	if (result < 0 || channel->silence == 0)
 		return result;
 	if (channel->silence >= SILENCE_MS)
@@ -279,7 +280,7 @@ wait_once(struct channel *channel, struct wire_frame *first, struct portolan_err
 		        error, PORTOLAN_E_TIMEOUT,
 		        "store %s is locked, but its collector does not answer; try again, or stop that process",
 		        channel->store);
-	return channel->begun ? put(channel, &ping, error) : begin_again(channel, first, error);
+	return channel->begun ? channel_put(channel, &ping, error) : channel_begin_again(channel, first, error);
 }
 
 int
@@ -301,9 +302,9 @@ channel_begin(struct channel *channel, const struct wire_frame *first, uint64_t 
 	memcpy(channel->session, first->session, WIRE_SESSION_SIZE);
 	channel->begun = channel->closing = channel->done = false;
 	channel->underway = channel->silence = 0;
-	result = put(channel, &frame, error);
+	result = channel_put(channel, &frame, error);
 	while (result == 0 && !channel->begun)
-		result = wait_once(channel, &frame, error);
+		result = channel_wait_once(channel, &frame, error);
 	if (result == 0)
 		*acknowledged = channel->ack.acknowledged;
 	return result;
@@ -320,17 +321,18 @@ channel_send(struct channel *channel, const struct wire_frame *frame, struct por
 	int result;
 
 	*sequence = channel->sent + 1;
-	if (is_interrupted(channel))
+	if (channel_is_interrupted(channel))
 		return error_set(error, PORTOLAN_E_SYSTEM, "interrupted");
-	result = encode(channel, &numbered, &bytes, error); /* encoded for its size; put() encodes it again, after the
+	result = channel_encode(channel, &numbered, &bytes,
+	                        error); /* encoded for its size; channel_put() encodes it again, after the
 	                                                     * pings */
 	while (result == 0 && channel->underway > 0 && channel->underway + bytes.size > channel->ack.credit)
-		result = wait_once(channel, NULL, error);
+		result = channel_wait_once(channel, NULL, error);
 	if (result < 0)
 		return result;
 	channel->sent++;
 	channel->underway += bytes.size;
-	return put(channel, &numbered, error);
+	return channel_put(channel, &numbered, error);
 }
 
 int
@@ -342,7 +344,7 @@ channel_end(struct channel *channel, const struct wire_counts *counts, struct wi
 
 	channel->closing = true;
 	while (result == 0 && channel->ack.acknowledged < channel->sent)
-		result = wait_once(channel, NULL, error);
+		result = channel_wait_once(channel, NULL, error);
 	if (result < 0)
 		return result;
 	channel->done = true;

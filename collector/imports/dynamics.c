@@ -1,5 +1,5 @@
 /*
- * dynamics.c: one line of training dynamics, from JSON to a checked row.
+ * dynamics.c: turns one line of training dynamics from JSON into a checked row.
  *
  * Integer guids stay integers and strings stay strings: "7" and 7 are different examples.
  */
@@ -21,7 +21,7 @@
 enum member { OTHER = 0, GUID = 1, GOLD = 2, LOGITS = 4 };
 
 static int
-take_text_guid(struct portolan_error *error, struct json_value *value, struct dynamics_row *row)
+dynamics_take_text_guid(struct portolan_error *error, struct json_value *value, struct dynamics_row *row)
 {
 	char text[ESCAPE_MOST * sizeof(row->text)];
 
@@ -36,7 +36,7 @@ take_text_guid(struct portolan_error *error, struct json_value *value, struct dy
 }
 
 static int
-take_guid(struct json_line *line, struct dynamics_row *row)
+dynamics_take_guid(struct json_line *line, struct dynamics_row *row)
 {
 	struct json_integer number;
 	struct json_value value;
@@ -46,7 +46,7 @@ take_guid(struct json_line *line, struct dynamics_row *row)
 		return result;
 	row->is_text = value.kind == JSON_LINE_STRING;
 	if (row->is_text)
-		return take_text_guid(line->error, &value, row);
+		return dynamics_take_text_guid(line->error, &value, row);
 	if (!json_line_integer(&value, &number))
 		return error_set(line->error, PORTOLAN_E_INVALID, "\"guid\" is neither an integer nor a string");
 	if (number.is_negative && number.size > 0)
@@ -58,7 +58,7 @@ take_guid(struct json_line *line, struct dynamics_row *row)
 }
 
 static int
-take_gold(struct json_line *line, int64_t *gold)
+dynamics_take_gold(struct json_line *line, int64_t *gold)
 {
 	struct json_integer number;
 	struct json_value value;
@@ -74,7 +74,7 @@ take_gold(struct json_line *line, int64_t *gold)
 
 /* −∞ means that the class was masked; only the gold label's logit may not be −∞. */
 static int
-take_logit(struct json_line *line, const char *key, struct dynamics_row *row)
+dynamics_take_logit(struct json_line *line, const char *key, struct dynamics_row *row)
 {
 	struct json_value value;
 	double logit;
@@ -95,7 +95,7 @@ take_logit(struct json_line *line, const char *key, struct dynamics_row *row)
 }
 
 static int
-take_logits(struct json_line *line, const char *key, struct dynamics_row *row)
+dynamics_take_logits(struct json_line *line, const char *key, struct dynamics_row *row)
 {
 	struct json_value ignored;
 	int result = 0;
@@ -109,14 +109,14 @@ take_logits(struct json_line *line, const char *key, struct dynamics_row *row)
 		return error_set(line->error, PORTOLAN_E_INVALID, "\"%s\" has 0 numbers, not 1 to %d", key,
 		                 DYNAMICS_CLASSES_MOST);
 	do
-		result = take_logit(line, key, row);
+		result = dynamics_take_logit(line, key, row);
 	while (result == 0 && json_line_take(line, ','));
 	return result < 0 || json_line_take(line, ']') ? result : json_line_fail(line, "',' or ']'");
 }
 
-/* "logits_epoch_12", as printf() writes the number. */
+/* Is the key "logits_epoch_12", for epoch 12, as printf() writes the number? */
 static bool
-is_logits_key(const char *key, uint32_t epoch)
+dynamics_is_logits_key(const char *key, uint32_t epoch)
 {
 	const char *digits = key + strlen(LOGITS_KEY), *c = digits;
 	uint64_t number = 0;
@@ -129,7 +129,7 @@ is_logits_key(const char *key, uint32_t epoch)
 }
 
 static enum member
-member_of(struct json_value *key, uint32_t epoch, char text[KEY_ROOM])
+dynamics_member_of(struct json_value *key, uint32_t epoch, char text[KEY_ROOM])
 {
 	char decoded[ESCAPE_MOST * KEY_ROOM];
 
@@ -137,35 +137,35 @@ member_of(struct json_value *key, uint32_t epoch, char text[KEY_ROOM])
 		return OTHER;
 	memcpy(text, key->at, key->size);
 	text[key->size] = '\0';
-	return strcmp(text, "guid") == 0    ? GUID
-	       : strcmp(text, "gold") == 0  ? GOLD
-	       : is_logits_key(text, epoch) ? LOGITS
-	                                    : OTHER;
+	return strcmp(text, "guid") == 0             ? GUID
+	       : strcmp(text, "gold") == 0           ? GOLD
+	       : dynamics_is_logits_key(text, epoch) ? LOGITS
+	                                             : OTHER;
 }
 
 static int
-take_member(struct json_line *line, struct json_value *key, uint32_t epoch, unsigned *seen, struct dynamics_row *row,
-            int64_t *gold)
+dynamics_take_member(struct json_line *line, struct json_value *key, uint32_t epoch, unsigned *seen,
+                     struct dynamics_row *row, int64_t *gold)
 {
 	char text[KEY_ROOM];
-	enum member member = member_of(key, epoch, text);
+	enum member member = dynamics_member_of(key, epoch, text);
 	struct json_value ignored;
 
 	if (*seen & member)
 		return error_set(line->error, PORTOLAN_E_INVALID, "not JSON: two members are called \"%s\"", text);
 	*seen |= member;
 	if (member == GUID)
-		return take_guid(line, row);
+		return dynamics_take_guid(line, row);
 	if (member == GOLD)
-		return take_gold(line, gold);
+		return dynamics_take_gold(line, gold);
 	if (member == LOGITS)
-		return take_logits(line, text, row);
+		return dynamics_take_logits(line, text, row);
 	return json_line_value(line, &ignored);
 }
 
-/* After the last member: checks that all members are there and fit together. */
+/* Checks that all members are there and fit together. */
 static int
-check_row(unsigned seen, uint32_t epoch, int64_t gold, struct dynamics_row *row, struct portolan_error *error)
+dynamics_check_row(unsigned seen, uint32_t epoch, int64_t gold, struct dynamics_row *row, struct portolan_error *error)
 {
 	int64_t most = row->classes == 1 ? 1 : (int64_t)row->classes - 1;
 
@@ -201,9 +201,9 @@ dynamics_parse(const char *text, size_t size, uint32_t epoch, struct dynamics_ro
 		return result < 0 ? result : error_set(error, PORTOLAN_E_INVALID, "not a JSON object");
 	}
 	for (result = json_line_first(&line, &key); result > 0; result = json_line_next(&line, &key))
-		if ((result = take_member(&line, &key, epoch, &seen, row, &gold)) < 0)
+		if ((result = dynamics_take_member(&line, &key, epoch, &seen, row, &gold)) < 0)
 			break;
 	if (result == 0)
 		result = json_line_end(&line);
-	return result < 0 ? result : check_row(seen, epoch, gold, row, error);
+	return result < 0 ? result : dynamics_check_row(seen, epoch, gold, row, error);
 }

@@ -17,7 +17,7 @@
 #define FOLDER "training_dynamics"
 
 static bool
-parse_name(const char *name, uint32_t *epoch)
+files_parse_name(const char *name, uint32_t *epoch)
 {
 	unsigned long long number;
 	char *end;
@@ -36,7 +36,7 @@ parse_name(const char *name, uint32_t *epoch)
 }
 
 static int
-by_epoch(const void *a, const void *b)
+files_compare_epochs(const void *a, const void *b)
 {
 	const struct dynamics_file *first = a, *second = b;
 
@@ -44,8 +44,8 @@ by_epoch(const void *a, const void *b)
 }
 
 static int
-add_file(struct dynamics_file **files, size_t *count, const char *directory, const char *name, uint32_t epoch,
-         struct portolan_error *error)
+files_add_file(struct dynamics_file **files, size_t *count, const char *directory, const char *name, uint32_t epoch,
+               struct portolan_error *error)
 {
 	struct dynamics_file *grown = realloc(*files, (*count + 1) * sizeof(*grown));
 	struct stat status;
@@ -65,7 +65,7 @@ add_file(struct dynamics_file **files, size_t *count, const char *directory, con
 }
 
 static int
-read_directory(const char *path, struct dynamics_file **files, size_t *count, struct portolan_error *error)
+files_read_directory(const char *path, struct dynamics_file **files, size_t *count, struct portolan_error *error)
 {
 	DIR *directory = opendir(path);
 	struct dirent *entry;
@@ -75,15 +75,15 @@ read_directory(const char *path, struct dynamics_file **files, size_t *count, st
 	if (!directory)
 		return error_set(error, PORTOLAN_E_INVALID, "cannot read %s: %s", path, strerror(errno));
 	while (result == 0 && (entry = readdir(directory)))
-		if (parse_name(entry->d_name, &epoch))
-			result = add_file(files, count, path, entry->d_name, epoch, error);
+		if (files_parse_name(entry->d_name, &epoch))
+			result = files_add_file(files, count, path, entry->d_name, epoch, error);
 	closedir(directory);
 	return result;
 }
 
-/* What the published tools take as --model_dir is the directory above the files'. */
+/* Reads the directory of the files within `path`, which the published tools take as --model_dir. */
 static int
-read_below(const char *path, struct dynamics_file **files, size_t *count, struct portolan_error *error)
+files_read_below(const char *path, struct dynamics_file **files, size_t *count, struct portolan_error *error)
 {
 	struct stat status;
 	char *below;
@@ -92,18 +92,18 @@ read_below(const char *path, struct dynamics_file **files, size_t *count, struct
 	if (asprintf(&below, "%s/" FOLDER, path) < 0)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	if (stat(below, &status) == 0 && S_ISDIR(status.st_mode))
-		result = read_directory(below, files, count, error);
+		result = files_read_directory(below, files, count, error);
 	free(below);
 	return result;
 }
 
 static int
-list_directory(const char *path, struct dynamics_file **files, size_t *count, struct portolan_error *error)
+files_list_directory(const char *path, struct dynamics_file **files, size_t *count, struct portolan_error *error)
 {
-	int result = read_directory(path, files, count, error);
+	int result = files_read_directory(path, files, count, error);
 
 	if (result == 0 && *count == 0)
-		result = read_below(path, files, count, error);
+		result = files_read_below(path, files, count, error);
 	if (result < 0)
 		return result;
 	if (*count == 0)
@@ -111,7 +111,7 @@ list_directory(const char *path, struct dynamics_file **files, size_t *count, st
 		                 "no " PREFIX "N" SUFFIX " in %s, nor in a " FOLDER
 		                 " there; give the directory that holds them",
 		                 path);
-	qsort(*files, *count, sizeof(**files), by_epoch);
+	qsort(*files, *count, sizeof(**files), files_compare_epochs);
 	/* dynamics_epoch_1.jsonl beside dynamics_epoch_01.jsonl: which of them is epoch 1? */
 	for (size_t i = 1; i < *count; i++)
 		if ((*files)[i].epoch == (*files)[i - 1].epoch)
@@ -133,9 +133,9 @@ dynamics_files(const char *path, struct dynamics_file **files, size_t *count, st
 	if (stat(path, &status) < 0)
 		return error_set(error, PORTOLAN_E_INVALID, "cannot read %s: %s", path, strerror(errno));
 	if (S_ISDIR(status.st_mode))
-		result = list_directory(path, files, count, error);
-	else if (parse_name(name, &epoch))
-		result = add_file(files, count, "", path, epoch, error);
+		result = files_list_directory(path, files, count, error);
+	else if (files_parse_name(name, &epoch))
+		result = files_add_file(files, count, "", path, epoch, error);
 	else
 		result = error_set(error, PORTOLAN_E_INVALID,
 		                   "%s: the name must be " PREFIX "N" SUFFIX ", for it says which epoch it is", path);

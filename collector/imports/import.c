@@ -1,6 +1,6 @@
 /*
- * import.c: reads lines, derives the signals, fills batches, and sends them through a channel like any client. Lines
- * keep their order: of two lines about one example the later one stays.
+ * import.c: makes a run of training dynamics: reads lines, derives the signals, fills batches, and sends them through a
+ * channel like any client. Lines keep their order: of two lines about one example the later one stays.
  */
 #include "import.h"
 
@@ -53,7 +53,7 @@ struct import {
 };
 
 static void
-refuse(struct import *import, const char *why)
+import_refuse(struct import *import, const char *why)
 {
 	import->refused++;
 	if (import->refused > REPORTED_MOST + 1)
@@ -66,14 +66,14 @@ refuse(struct import *import, const char *why)
 }
 
 static size_t
-row_bytes(const struct dynamics_row *row)
+import_row_bytes(const struct dynamics_row *row)
 {
 	return ROW_BYTES + (row->is_text ? 1 + strlen(row->text) : sizeof(row->integer));
 }
 
 /* Derives signals from logits. dynamics_parse() lets no row through that the signals would refuse. */
 static void
-derive_signals(struct import *import)
+import_derive_signals(struct import *import)
 {
 	const struct portolan_array logits = {
 	        .data = import->logits,
@@ -93,16 +93,16 @@ derive_signals(struct import *import)
 		import->bits[r / 8] |= (uint8_t)((import->correct[r] != 0) << (r % 8));
 }
 
-/* Length bytes, then the strings. */
+/* Brings the strings behind their lengths. */
 static struct wire_bytes
-pack_texts(struct import *import)
+import_pack_texts(struct import *import)
 {
 	memmove(import->texts + import->rows, import->texts + ROWS, import->text_bytes);
 	return (struct wire_bytes){import->texts, import->rows + import->text_bytes};
 }
 
 static int
-send_batch(struct import *import, struct portolan_error *error)
+import_send_batch(struct import *import, struct portolan_error *error)
 {
 	const struct {
 		const char *name;
@@ -118,11 +118,11 @@ send_batch(struct import *import, struct portolan_error *error)
 
 	if (rows == 0)
 		return 0;
-	derive_signals(import);
+	import_derive_signals(import);
 	frame.batch = (struct wire_batch){.epoch = import->file->epoch, .rows = (uint32_t)rows};
 	frame.batch.id_type = import->is_text ? WIRE_STR : WIRE_U8;
-	frame.batch.ids =
-	        import->is_text ? pack_texts(import) : (struct wire_bytes){(const uint8_t *)import->integers, rows * 8};
+	frame.batch.ids = import->is_text ? import_pack_texts(import)
+	                                  : (struct wire_bytes){(const uint8_t *)import->integers, rows * 8};
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		frame.batch.columns[frame.batch.column_count++] = (struct wire_column){
 		        .name = {(const uint8_t *)all[i].name, strlen(all[i].name)},
@@ -137,18 +137,18 @@ send_batch(struct import *import, struct portolan_error *error)
 
 /* Must the row wait for the next batch, because this one is full or has another number of classes? */
 static bool
-is_full(const struct import *import)
+import_is_full(const struct import *import)
 {
 	const struct dynamics_row *row = &import->row;
 
 	return import->rows > 0 &&
 	       (import->rows == ROWS || import->classes != row->classes || (import->rows + 1) * row->classes > LOGITS ||
-	        import->bytes + row_bytes(row) > BYTES);
+	        import->bytes + import_row_bytes(row) > BYTES);
 }
 
 /* Adds the line's row, for which there is room. */
 static void
-add_row(struct import *import)
+import_add_row(struct import *import)
 {
 	const struct dynamics_row *row = &import->row;
 	size_t r = import->rows++, text_size = row->is_text ? strlen(row->text) : 0;
@@ -160,11 +160,11 @@ add_row(struct import *import)
 	import->texts[r] = (uint8_t)text_size;
 	memcpy(import->texts + ROWS + import->text_bytes, row->text, text_size);
 	import->text_bytes += text_size;
-	import->bytes += row_bytes(row);
+	import->bytes += import_row_bytes(row);
 }
 
 static int
-check_kind(struct import *import, struct portolan_error *error)
+import_check_kind(struct import *import, struct portolan_error *error)
 {
 	if (!import->has_kind) {
 		import->has_kind = true;
@@ -179,7 +179,7 @@ check_kind(struct import *import, struct portolan_error *error)
 }
 
 static int
-take_line(struct import *import, size_t size, struct portolan_error *error)
+import_take_line(struct import *import, size_t size, struct portolan_error *error)
 {
 	struct portolan_error why = {0};
 	const char *line = import->line;
@@ -196,21 +196,21 @@ take_line(struct import *import, size_t size, struct portolan_error *error)
 	if (strspn(line, " \t\r\n") >= size)
 		return 0;
 	if (dynamics_parse(line, size, import->file->epoch, &import->row, &why) < 0) {
-		refuse(import, why.message);
+		import_refuse(import, why.message);
 		return 0;
 	}
-	result = check_kind(import, error);
-	if (result == 0 && is_full(import)) {
-		result = send_batch(import, error);
+	result = import_check_kind(import, error);
+	if (result == 0 && import_is_full(import)) {
+		result = import_send_batch(import, error);
 		progress_show(&import->progress, import->bytes_done);
 	}
 	if (result == 0)
-		add_row(import);
+		import_add_row(import);
 	return result;
 }
 
 static int
-read_file(struct import *import, struct portolan_error *error)
+import_read_file(struct import *import, struct portolan_error *error)
 {
 	struct wire_frame end = {.kind = WIRE_END_EPOCH, .end_epoch.epoch = import->file->epoch};
 	FILE *stream = fopen(import->file->path, "re");
@@ -221,17 +221,17 @@ read_file(struct import *import, struct portolan_error *error)
 		return error_set(error, PORTOLAN_E_SYSTEM, "cannot read %s: %s", import->file->path, strerror(errno));
 	import->line_number = 0;
 	while (result == 0 && (size = getline(&import->line, &import->line_room, stream)) >= 0)
-		result = take_line(import, (size_t)size, error);
+		result = import_take_line(import, (size_t)size, error);
 	if (result == 0 && ferror(stream))
 		result = error_set(error, PORTOLAN_E_SYSTEM, "cannot read %s: %s", import->file->path, strerror(errno));
 	fclose(stream);
 	if (result == 0)
-		result = send_batch(import, error);
+		result = import_send_batch(import, error);
 	return result < 0 ? result : channel_send(import->channel, &end, error);
 }
 
 static int
-read_all(struct import *import, struct portolan_error *error)
+import_read_all(struct import *import, struct portolan_error *error)
 {
 	uint64_t total = 0;
 	int result = 0;
@@ -242,7 +242,7 @@ read_all(struct import *import, struct portolan_error *error)
 	for (size_t i = 0; i < import->file_count && result == 0; i++) {
 		import->file = &import->files[i];
 		progress_show(&import->progress, import->bytes_done);
-		result = read_file(import, error);
+		result = import_read_file(import, error);
 	}
 	progress_clear(&import->progress);
 	if (result == 0 && import->sent == 0)
@@ -252,7 +252,7 @@ read_all(struct import *import, struct portolan_error *error)
 }
 
 static int
-fill_run(struct import *import, struct import_report *report, struct portolan_error *error)
+import_fill_run(struct import *import, struct import_report *report, struct portolan_error *error)
 {
 	struct wire_frame open = {
 	        .kind = WIRE_OPEN,
@@ -272,7 +272,7 @@ fill_run(struct import *import, struct import_report *report, struct portolan_er
 	if (result == 0)
 		result = channel_begin(import->channel, &open, &acknowledged, error);
 	if (result == 0)
-		result = read_all(import, error);
+		result = import_read_all(import, error);
 	if (result == 0)
 		result = channel_end(import->channel, &(struct wire_counts){0}, &last, error);
 	if (result < 0)
@@ -320,7 +320,7 @@ import_dynamics(const struct import_options *options, struct import_report *repo
 	if (result == 0)
 		result = channel_open(options->store, true, &import->channel, error);
 	if (result == 0)
-		result = fill_run(import, report, error);
+		result = import_fill_run(import, report, error);
 	report->interrupted = channel_close(import->channel);
 	if (result < 0 && report->interrupted)
 		error_set(error, result, "interrupted; nothing was imported");

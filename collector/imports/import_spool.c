@@ -1,6 +1,6 @@
 /*
- * import_spool.c: sends the frames that the client would have sent. They are decoded first, like all input from
- * outside, and keep their numbers.
+ * import_spool.c: sends the frames of a spool, which the client would have sent. They are decoded first, like all input
+ * from outside, and keep their numbers.
  */
 #include "import.h"
 
@@ -23,14 +23,14 @@ struct transfer {
 	struct channel *channel;
 	wire_decoder *decoder;
 	struct progress progress;
-	uint64_t acknowledged;     /* acknowledged by the store before */
+	uint64_t acknowledged;     /* the last frame that the store had before */
 	struct wire_counts counts; /* the client's counts at the end */
 };
 
 /* Under another name the import is another session, always with the same id, so that importing twice adds nothing
  * twice. */
 static void
-rename_session(struct wire_frame *open, const char *run)
+transfer_rename_session(struct wire_frame *open, const char *run)
 {
 	uint64_t hash = XXH64(run, strlen(run), 0);
 
@@ -43,7 +43,7 @@ rename_session(struct wire_frame *open, const char *run)
 }
 
 static int
-begin(struct transfer *transfer, struct portolan_error *error)
+transfer_begin(struct transfer *transfer, struct portolan_error *error)
 {
 	const struct import_options *options = transfer->options;
 	uint8_t own[WIRE_SESSION_SIZE];
@@ -57,7 +57,7 @@ begin(struct transfer *transfer, struct portolan_error *error)
 		return result;
 	memcpy(own, frame.session, sizeof(own));
 	if (options->run)
-		rename_session(&frame, options->run);
+		transfer_rename_session(&frame, options->run);
 	snprintf(transfer->report->run, sizeof(transfer->report->run), "%.*s", (int)frame.open.run.size,
 	         (const char *)frame.open.run.data);
 	frame.open.late = true;
@@ -89,7 +89,7 @@ begin(struct transfer *transfer, struct portolan_error *error)
 
 /* Sends the next frame. SPOOL_END: there is none. */
 static int
-send_next(struct transfer *transfer, struct portolan_error *error)
+transfer_send_next(struct transfer *transfer, struct portolan_error *error)
 {
 	struct spool_record record;
 	struct wire_bytes bytes;
@@ -117,7 +117,7 @@ send_next(struct transfer *transfer, struct portolan_error *error)
 }
 
 static int
-send_all(struct transfer *transfer, struct portolan_error *error)
+transfer_send_all(struct transfer *transfer, struct portolan_error *error)
 {
 	struct wire_ack last;
 	int result;
@@ -125,7 +125,7 @@ send_all(struct transfer *transfer, struct portolan_error *error)
 	progress_begin(&transfer->progress, "importing", transfer->spool->end);
 	do {
 		progress_show(&transfer->progress, transfer->spool->at);
-		result = send_next(transfer, error);
+		result = transfer_send_next(transfer, error);
 	} while (result == 0);
 	progress_clear(&transfer->progress);
 	if (result == PORTOLAN_E_INVALID && error) {
@@ -145,7 +145,7 @@ send_all(struct transfer *transfer, struct portolan_error *error)
 }
 
 static int
-open_file(struct transfer *transfer, struct portolan_error *error)
+transfer_open_file(struct transfer *transfer, struct portolan_error *error)
 {
 	int result = spool_open(&transfer->spool, transfer->options->path, false, error);
 
@@ -154,13 +154,13 @@ open_file(struct transfer *transfer, struct portolan_error *error)
 
 /* A spool that overwrites a run is read to its end before that run is removed. */
 static int
-check_whole(struct transfer *transfer, struct portolan_error *error)
+transfer_check_whole(struct transfer *transfer, struct portolan_error *error)
 {
 	struct portolan_error why = {0};
 	struct spool_record record;
 	struct wire_bytes bytes;
 	struct wire_frame frame;
-	int result = open_file(transfer, error);
+	int result = transfer_open_file(transfer, error);
 
 	if (result < 0)
 		return result;
@@ -182,15 +182,15 @@ import_spool(const struct import_options *options, struct import_report *report,
 
 	*report = (struct import_report){0};
 	if (result == 0 && options->overwrite)
-		result = check_whole(&transfer, error);
+		result = transfer_check_whole(&transfer, error);
 	if (result == 0)
-		result = open_file(&transfer, error);
+		result = transfer_open_file(&transfer, error);
 	if (result == 0)
 		result = channel_open(options->store, true, &transfer.channel, error);
 	if (result == 0)
-		result = begin(&transfer, error);
+		result = transfer_begin(&transfer, error);
 	if (result == 0)
-		result = send_all(&transfer, error);
+		result = transfer_send_all(&transfer, error);
 	report->interrupted = channel_close(transfer.channel);
 	if (result < 0 && report->interrupted)
 		error_set(error, result, "interrupted; import %s again, and the rest of it comes as well",

@@ -1,5 +1,5 @@
 /*
- * serving.c: starting portoland, and waiting for its end.
+ * serving.c: starts portoland for a command, and waits for its end.
  *
  * A store's collector holds its lock, so the lock shows whether a collector must be started. Looking at the lock may
  * keep another collector from starting, so a start is tried more than once.
@@ -27,7 +27,7 @@
 /* Starts the program in a session of its own, so that Ctrl-C does not reach it, with no signal blocked. Returns 0 or an
  * errno. */
 static int
-spawn(const char *program, const char *store, int said, pid_t *child)
+serving_spawn(const char *program, const char *store, int said, pid_t *child)
 {
 	char starter[32];
 	const char *const arguments[] = {"portoland",        "--store",    store,       "--listen", "local",
@@ -56,7 +56,7 @@ spawn(const char *program, const char *store, int said, pid_t *child)
 
 /* Reads the child's stderr until it closes it: then it can serve, or has said why not. */
 static int
-await_start(struct serving *serving, int pipe, struct portolan_error *error)
+serving_await_start(struct serving *serving, int pipe, struct portolan_error *error)
 {
 	static const char own_name[] = "portoland: "; /* the prefix, which this process prints itself */
 	char said[sizeof(error->message)];
@@ -78,7 +78,7 @@ await_start(struct serving *serving, int pipe, struct portolan_error *error)
 }
 
 static int
-start(struct serving *serving, const char *store, struct portolan_error *error)
+serving_start(struct serving *serving, const char *store, struct portolan_error *error)
 {
 	char program[PATH_MAX];
 	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
@@ -87,12 +87,12 @@ start(struct serving *serving, const char *store, struct portolan_error *error)
 	if (length < 0 || pipe2(pipes, O_CLOEXEC) < 0)
 		return error_set(error, PORTOLAN_E_SYSTEM, "cannot start a collector: %s", strerror(errno));
 	program[length] = '\0';
-	status = spawn(program, store, pipes[1], &serving->process);
+	status = serving_spawn(program, store, pipes[1], &serving->process);
 	close(pipes[1]);
 	if (status != 0)
 		status = error_set(error, PORTOLAN_E_SYSTEM, "cannot start %.300s: %s", program, strerror(status));
 	else
-		status = await_start(serving, pipes[0], error);
+		status = serving_await_start(serving, pipes[0], error);
 	close(pipes[0]);
 	return status;
 }
@@ -103,7 +103,7 @@ serving_begin(struct serving *serving, const char *store, struct portolan_error 
 	int result;
 
 	for (int tries = 1; !endpoint_is_locked(store, NULL); tries++) {
-		result = start(serving, store, error);
+		result = serving_start(serving, store, error);
 		if (result == 0)
 			return 1;
 		if (tries == TRIES && !endpoint_is_locked(store, NULL))

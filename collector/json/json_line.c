@@ -26,7 +26,7 @@ json_line_fail(struct json_line *line, const char *expected)
 }
 
 static inline void
-skip_space(struct json_line *line)
+json_skip_space(struct json_line *line)
 {
 	while (line->at < line->end && *line->at <= ' ' &&
 	       (*line->at == ' ' || *line->at == '\t' || *line->at == '\r' || *line->at == '\n'))
@@ -34,7 +34,7 @@ skip_space(struct json_line *line)
 }
 
 static inline bool
-take_char(struct json_line *line, char c)
+json_take_char(struct json_line *line, char c)
 {
 	if (line->at == line->end || *line->at != c)
 		return false;
@@ -42,28 +42,22 @@ take_char(struct json_line *line, char c)
 	return true;
 }
 
-static inline bool
-take_after_space(struct json_line *line, char c)
-{
-	skip_space(line);
-	return take_char(line, c);
-}
-
 char
 json_line_peek(struct json_line *line)
 {
-	skip_space(line);
+	json_skip_space(line);
 	return line->at < line->end ? *line->at : 0;
 }
 
 bool
 json_line_take(struct json_line *line, char c)
 {
-	return take_after_space(line, c);
+	json_skip_space(line);
+	return json_take_char(line, c);
 }
 
 static bool
-take_word(struct json_line *line, const char *word)
+json_take_word(struct json_line *line, const char *word)
 {
 	size_t size = strlen(word);
 
@@ -73,9 +67,9 @@ take_word(struct json_line *line, const char *word)
 	return true;
 }
 
-/* The four hexadecimal digits at `at`. */
+/* Reads the four hexadecimal digits at `at`. */
 static bool
-read_hexadecimal(const char *at, const char *end, uint32_t *value)
+json_read_hexadecimal(const char *at, const char *end, uint32_t *value)
 {
 	static const char digits[] = "0123456789abcdef";
 
@@ -91,7 +85,7 @@ read_hexadecimal(const char *at, const char *end, uint32_t *value)
 }
 
 static size_t
-put_utf8(uint32_t c, char to[4])
+json_put_utf8(uint32_t c, char to[4])
 {
 	size_t size = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
 
@@ -104,7 +98,7 @@ put_utf8(uint32_t c, char to[4])
 /* Decodes the escape at *at, behind its backslash, to UTF-8, and moves *at past it. Returns the number of bytes; 0: it
  * is no escape of JSON. */
 static size_t
-read_escape(const char **at, const char *end, char to[4])
+json_read_escape(const char **at, const char *end, char to[4])
 {
 	static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
 	const char *from = *at, *letter = from < end ? memchr(letters, *from, strlen(letters)) : NULL;
@@ -115,17 +109,17 @@ read_escape(const char **at, const char *end, char to[4])
 		to[0] = meant[letter - letters];
 		return 1;
 	}
-	if (from == end || *from != 'u' || !read_hexadecimal(from + 1, end, &c) || (c >= 0xdc00 && c < 0xe000))
+	if (from == end || *from != 'u' || !json_read_hexadecimal(from + 1, end, &c) || (c >= 0xdc00 && c < 0xe000))
 		return 0;
 	*at = from + 5;
 	if (c >= 0xd800 && c < 0xdc00) {
-		if (end - *at < 2 || (*at)[0] != '\\' || (*at)[1] != 'u' || !read_hexadecimal(*at + 2, end, &low) ||
-		    low < 0xdc00 || low >= 0xe000)
+		if (end - *at < 2 || (*at)[0] != '\\' || (*at)[1] != 'u' ||
+		    !json_read_hexadecimal(*at + 2, end, &low) || low < 0xdc00 || low >= 0xe000)
 			return 0;
 		*at += 6;
 		c = 0x10000 + ((c - 0xd800) << 10 | (low - 0xdc00));
 	}
-	return put_utf8(c, to);
+	return json_put_utf8(c, to);
 }
 
 bool
@@ -143,7 +137,7 @@ json_line_decode(struct json_value *string, char *text)
 		memcpy(to, at, (size_t)(escape - at));
 		to += escape - at;
 		at = escape + 1;
-		if ((size = read_escape(&at, end, meant)) == 0)
+		if ((size = json_read_escape(&at, end, meant)) == 0)
 			return false;
 		memcpy(to, meant, size);
 		to += size;
@@ -155,7 +149,7 @@ json_line_decode(struct json_value *string, char *text)
 
 /* Is the string UTF-8 without control characters, and are its escapes valid? */
 static int
-check_string(struct json_line *line, const struct json_value *string)
+json_check_string(struct json_line *line, const struct json_value *string)
 {
 	const char *at = string->at, *end = at + string->size;
 
@@ -171,7 +165,7 @@ check_string(struct json_line *line, const struct json_value *string)
 		line->at = at;
 		if (*at == '\\') {
 			at++;
-			if (read_escape(&at, end, meant) == 0 || meant[0] == '\0')
+			if (json_read_escape(&at, end, meant) == 0 || meant[0] == '\0')
 				return json_line_fail(line, "an escape");
 		} else {
 			from = at;
@@ -184,13 +178,13 @@ check_string(struct json_line *line, const struct json_value *string)
 	return 0;
 }
 
-/* Each byte is searched for a quote once, and once for a backslash. */
+/* Takes a string. Each byte is searched for a quote once, and once for a backslash. */
 static int
-take_string(struct json_line *line, struct json_value *string)
+json_take_string(struct json_line *line, struct json_value *string)
 {
 	const char *from, *at, *quote = NULL, *escape;
 
-	if (!take_after_space(line, '"'))
+	if (!json_line_take(line, '"'))
 		return json_line_fail(line, "a string");
 	*string = (struct json_value){.kind = JSON_LINE_STRING, .at = from = at = line->at};
 	for (;;) {
@@ -208,17 +202,17 @@ take_string(struct json_line *line, struct json_value *string)
 	}
 	string->size = (size_t)(quote - from);
 	line->at = quote + 1;
-	return line->is_strict ? check_string(line, string) : 0;
+	return line->is_strict ? json_check_string(line, string) : 0;
 }
 
 static bool
-ends_number(char c)
+json_ends_number(char c)
 {
 	return c == ',' || c == ']' || c == '}' || c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
 static bool
-take_digits(struct json_line *line)
+json_take_digits(struct json_line *line)
 {
 	const char *from = line->at;
 
@@ -227,39 +221,39 @@ take_digits(struct json_line *line)
 	return line->at > from;
 }
 
-/* Digits, fraction and exponent by the grammar of JSON. */
+/* Takes digits, fraction and exponent by the grammar of JSON. */
 static int
-take_decimal(struct json_line *line, bool *has_exponent)
+json_take_decimal(struct json_line *line, bool *has_exponent)
 {
-	if (!take_char(line, '0') && !take_digits(line))
+	if (!json_take_char(line, '0') && !json_take_digits(line))
 		return json_line_fail(line, "a value");
-	if (take_char(line, '.') && !take_digits(line))
+	if (json_take_char(line, '.') && !json_take_digits(line))
 		return json_line_fail(line, "a digit");
-	*has_exponent = take_char(line, 'e') || take_char(line, 'E');
+	*has_exponent = json_take_char(line, 'e') || json_take_char(line, 'E');
 	if (*has_exponent) {
-		if (!take_char(line, '+'))
-			take_char(line, '-');
-		if (!take_digits(line))
+		if (!json_take_char(line, '+'))
+			json_take_char(line, '-');
+		if (!json_take_digits(line))
 			return json_line_fail(line, "a digit");
 	}
 	return 0;
 }
 
-/* A number by the grammar of JSON, or a word of Python's. */
+/* Takes a number by the grammar of JSON, or a word of Python's. */
 static int
-take_number(struct json_line *line, struct json_value *value)
+json_take_number(struct json_line *line, struct json_value *value)
 {
 	bool has_exponent = false;
 
 	*value = (struct json_value){.kind = JSON_LINE_NUMBER, .at = line->at};
-	if (take_word(line, "NaN") || take_word(line, "Infinity") || take_word(line, "-Infinity")) {
+	if (json_take_word(line, "NaN") || json_take_word(line, "Infinity") || json_take_word(line, "-Infinity")) {
 		value->kind = JSON_LINE_NOT_FINITE;
 	} else {
-		take_char(line, '-');
-		if (take_decimal(line, &has_exponent) < 0)
+		json_take_char(line, '-');
+		if (json_take_decimal(line, &has_exponent) < 0)
 			return PORTOLAN_E_INVALID;
 	}
-	if (line->at == line->end || !ends_number(*line->at))
+	if (line->at == line->end || !json_ends_number(*line->at))
 		return json_line_fail(line, "the end of a number");
 	value->size = (size_t)(line->at - value->at);
 	if (line->is_strict && (has_exponent || value->size > DIGITS_SAFE) && value->kind == JSON_LINE_NUMBER &&
@@ -291,31 +285,31 @@ json_line_double(const struct json_value *value)
 	return strtod(value->at, NULL);
 }
 
-/* Any value that is neither an object nor an array. */
+/* Takes a value that is neither an object nor an array. */
 static int
-take_scalar(struct json_line *line, char first, struct json_value *value)
+json_take_scalar(struct json_line *line, char first, struct json_value *value)
 {
 	const char *from = line->at;
 
 	if (first == '"')
-		return take_string(line, value);
-	if (first == 't' && take_word(line, "true"))
+		return json_take_string(line, value);
+	if (first == 't' && json_take_word(line, "true"))
 		*value = (struct json_value){JSON_LINE_TRUE, false, from, 4};
-	else if (first == 'f' && take_word(line, "false"))
+	else if (first == 'f' && json_take_word(line, "false"))
 		*value = (struct json_value){JSON_LINE_FALSE, false, from, 5};
-	else if (first == 'n' && take_word(line, "null"))
+	else if (first == 'n' && json_take_word(line, "null"))
 		*value = (struct json_value){JSON_LINE_NULL, false, from, 4};
 	else
-		return take_number(line, value);
+		return json_take_number(line, value);
 	return 0;
 }
 
 static int
-take_key(struct json_line *line, struct json_value *key)
+json_take_key(struct json_line *line, struct json_value *key)
 {
-	int code = take_string(line, key);
+	int code = json_take_string(line, key);
 
-	if (code < 0 || take_after_space(line, ':'))
+	if (code < 0 || json_line_take(line, ':'))
 		return code < 0 ? code : 1;
 	return json_line_fail(line, "':'");
 }
@@ -323,37 +317,37 @@ take_key(struct json_line *line, struct json_value *key)
 int
 json_line_first(struct json_line *line, struct json_value *key)
 {
-	if (!take_after_space(line, '{'))
+	if (!json_line_take(line, '{'))
 		return json_line_fail(line, "an object");
-	return take_after_space(line, '}') ? 0 : take_key(line, key);
+	return json_line_take(line, '}') ? 0 : json_take_key(line, key);
 }
 
 int
 json_line_next(struct json_line *line, struct json_value *key)
 {
-	if (take_after_space(line, ','))
-		return take_key(line, key);
-	return take_after_space(line, '}') ? 0 : json_line_fail(line, "',' or '}'");
+	if (json_line_take(line, ','))
+		return json_take_key(line, key);
+	return json_line_take(line, '}') ? 0 : json_line_fail(line, "',' or '}'");
 }
 
-/* The same for the elements of an array. 1: a value follows; 0: the array has ended. */
+/* The same for the elements of an array, whose '[' is next. 1: a value follows; 0: the array has ended. */
 static int
-take_opening(struct json_line *line)
+json_take_opening(struct json_line *line)
 {
-	return take_after_space(line, '[') && take_after_space(line, ']') ? 0 : 1;
+	return json_line_take(line, '[') && json_line_take(line, ']') ? 0 : 1;
 }
 
 static int
-take_separator(struct json_line *line)
+json_take_separator(struct json_line *line)
 {
-	if (take_after_space(line, ','))
+	if (json_line_take(line, ','))
 		return 1;
-	return take_after_space(line, ']') ? 0 : json_line_fail(line, "',' or ']'");
+	return json_line_take(line, ']') ? 0 : json_line_fail(line, "',' or ']'");
 }
 
 /* Skips an object or an array. A bit for each open one says whether it is an object. */
 static int
-skip_nested(struct json_line *line)
+json_skip_nested(struct json_line *line)
 {
 	uint64_t objects[DEPTH_MOST / 64 + 1];
 	struct json_value ignored;
@@ -364,7 +358,7 @@ skip_nested(struct json_line *line)
 		char first = json_line_peek(line);
 
 		if (first != '{' && first != '[') {
-			code = take_scalar(line, first, &ignored);
+			code = json_take_scalar(line, first, &ignored);
 		} else if (depth == DEPTH_MOST) {
 			code = json_line_fail(line, "less depth");
 		} else {
@@ -372,13 +366,13 @@ skip_nested(struct json_line *line)
 			         others = depth % 64 ? *word & ~(UINT64_C(1) << depth % 64) : 0;
 
 			*word = others | (uint64_t)(first == '{') << depth % 64;
-			code = first == '{' ? json_line_first(line, &ignored) : take_opening(line);
+			code = first == '{' ? json_line_first(line, &ignored) : json_take_opening(line);
 			depth += code != 0;
 		}
 		while (code == 0 && depth > 0) {
 			bool is_object = objects[(depth - 1) / 64] >> (depth - 1) % 64 & 1;
 
-			code = is_object ? json_line_next(line, &ignored) : take_separator(line);
+			code = is_object ? json_line_next(line, &ignored) : json_take_separator(line);
 			depth -= code == 0;
 		}
 	} while (code > 0);
@@ -392,9 +386,9 @@ json_line_value(struct json_line *line, struct json_value *value)
 	int code;
 
 	if (first != '{' && first != '[')
-		return take_scalar(line, first, value);
+		return json_take_scalar(line, first, value);
 	*value = (struct json_value){.kind = first == '{' ? JSON_LINE_OBJECT : JSON_LINE_ARRAY, .at = line->at};
-	code = skip_nested(line);
+	code = json_skip_nested(line);
 	value->size = (size_t)(line->at - value->at);
 	return code;
 }
@@ -402,6 +396,6 @@ json_line_value(struct json_line *line, struct json_value *value)
 int
 json_line_end(struct json_line *line)
 {
-	skip_space(line);
+	json_skip_space(line);
 	return line->at == line->end ? 0 : json_line_fail(line, "the end of the line");
 }
