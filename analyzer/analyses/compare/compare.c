@@ -27,8 +27,6 @@
 static const char *const show_names[] = {"correlations", "regions", "selection", "early-stopping",
                                          NULL}; /* enum compare_table */
 
-static const char *const average_formats[] = {"csv", "tsv", "jsonl", "npy", NULL}; /* enum table_format */
-
 struct compare {
 	struct common_options common;
 	int show, format;  /* −1: not given */
@@ -39,7 +37,6 @@ struct compare {
 	uint64_t seed;
 	struct region_cuts cuts;
 	bool has_cuts, early, average;
-	bool for_people; /* with --average, on a terminal, where no format was asked for */
 	const char *plot;
 	struct picture picture;
 	struct dynamics *runs;
@@ -69,6 +66,7 @@ compare_check(void *context, struct portolan_error *error)
 {
 	struct compare *compare = context;
 	struct common_options *common = &compare->common;
+	int status;
 
 	compare->early = compare->early || compare->show == COMPARE_EPOCHS;
 	if (compare->plot && !compare->early)
@@ -94,8 +92,10 @@ compare_check(void *context, struct portolan_error *error)
 		compare->fraction = selection_rule_is_set(&compare->rule) ? 1 : 1.0 / 3;
 	if (!compare->average)
 		return format_choose_rows(common, &compare->format);
-	compare->for_people = format_is_for_people(common);
-	return format_choose(common, average_formats, &compare->format);
+	status = format_choose(common, table_format_names, &compare->format);
+	if (status == 0 && format_is_for_people(common))
+		compare->format = TABLE_ALIGNED;
+	return status;
 }
 
 /* Are pairs of runs compared? For early stopping alone they are not. */
@@ -228,7 +228,7 @@ compare_runs(struct compare *compare, struct portolan_error *error)
 		status = early_stopping(&compare->runs[0], &result.epochs, error);
 	}
 	if (status == 0)
-		status = compare_write(&compare->common, (enum rows_format)compare->format,
+		status = compare_write(&compare->common, (enum table_format)compare->format,
 		                       (enum compare_table)compare->show, &result, error);
 	if (status == 0 && compare->plot)
 		status = early_chart(result.epochs_of, result.epochs, result.epoch_count, &compare->picture, error);
@@ -248,10 +248,7 @@ compare_average(const struct compare *compare, struct portolan_error *error)
 
 	if (status < 0)
 		return status;
-	if (compare->for_people)
-		status = run_table_write(&dynamics, NULL, TABLE_ALIGNED, error);
-	else
-		status = run_table_write(&dynamics, common->output, (enum table_format)compare->format, error);
+	status = run_table_write(&dynamics, common->output, (enum table_format)compare->format, error);
 	return status < 0 ? status : aggregate_report_gaps(&report, common->strict);
 }
 
@@ -280,7 +277,7 @@ static const struct option_spec compare_options[] = {
          .group = OPTION_GROUP_OUTPUT, .often = true},
         {"never-learned", "CONVENTION", OPTION_CHOICE, TO(never_learned), .choices = never_learned_names,
          .needs = "average", .group = OPTION_GROUP_HOW},
-        {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = average_formats, .needs = "average",
+        {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = table_format_names, .needs = "average",
          .group = OPTION_GROUP_OUTPUT},
         {0},
 };

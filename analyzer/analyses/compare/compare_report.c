@@ -1,70 +1,122 @@
 /* compare_report.c: writes the results of portolan compare. What is not defined is empty, and null in JSON. */
 #include "compare_report.h"
 
+#include "memory/memory.h"
+
 #include <math.h>
 #include <string.h>
 
-static const struct rows_column correlation_columns[] = {{"measure", ROWS_TEXT}, {"run_a", ROWS_TEXT},
-                                                         {"run_b", ROWS_TEXT},   {"examples", ROWS_WHOLE},
-                                                         {"pearson", ROWS_REAL}, {"spearman", ROWS_REAL}};
-static const struct rows_column average_columns[] = {{"measure", ROWS_TEXT},
-                                                     {"pairs", ROWS_WHOLE},
-                                                     {"examples", ROWS_WHOLE},
-                                                     {"pearson", ROWS_REAL},
-                                                     {"spearman", ROWS_REAL}};
-static const struct rows_column region_columns[] = {
-        {"run_a", ROWS_TEXT}, {"run_b", ROWS_TEXT}, {"from", ROWS_TEXT}, {"to", ROWS_TEXT}, {"examples", ROWS_WHOLE}};
-static const struct rows_column pair_columns[] = {{"run_a", ROWS_TEXT},
-                                                  {"run_b", ROWS_TEXT},
-                                                  {"examples", ROWS_WHOLE},
-                                                  {"only_a", ROWS_WHOLE},
-                                                  {"only_b", ROWS_WHOLE}};
-static const struct rows_column selection_columns[] = {
-        {"run_a", ROWS_TEXT},       {"run_b", ROWS_TEXT},       {"rule", ROWS_TEXT},  {"examples", ROWS_WHOLE},
-        {"selected_a", ROWS_WHOLE}, {"selected_b", ROWS_WHOLE}, {"both", ROWS_WHOLE}, {"overlap", ROWS_REAL},
-        {"jaccard", ROWS_REAL},     {"by_chance", ROWS_REAL}};
-static const struct rows_column epoch_columns[] = {{"epoch", ROWS_WHOLE},
-                                                   {"examples", ROWS_WHOLE},
-                                                   {"confidence_pearson", ROWS_REAL},
-                                                   {"confidence_spearman", ROWS_REAL},
-                                                   {"variability_pearson", ROWS_REAL},
-                                                   {"variability_spearman", ROWS_REAL}};
-
-struct average {
-	const char *measure;
-	size_t pairs;      /* that have the measure */
-	uint64_t examples; /* the fewest */
+/* A correlation of a pair, or the mean over the pairs that have the measure: without runs. */
+struct report_line {
+	const char *measure, *run_a, *run_b;
+	uint64_t pairs, examples; /* examples: the fewest of a pair */
 	double pearson, spearman;
 };
 
-static const struct pair_correlation *
-report_find_measure(const struct compare_pair *pair, const char *measure)
+struct report_move {
+	const char *run_a, *run_b, *from, *to;
+	uint64_t examples;
+};
+
+#define LINE(member) offsetof(struct report_line, member)
+#define MOVE(member) offsetof(struct report_move, member)
+#define PAIR(member) offsetof(struct compare_pair, member)
+#define EPOCH(member) offsetof(struct early_epoch, member)
+
+static const struct table_column correlation_columns[] = {
+        {"measure", TABLE_TEXT, LINE(measure)}, {"run_a", TABLE_TEXT, LINE(run_a)},
+        {"run_b", TABLE_TEXT, LINE(run_b)},     {"examples", TABLE_U64, LINE(examples)},
+        {"pearson", TABLE_F64, LINE(pearson)},  {"spearman", TABLE_F64, LINE(spearman)}};
+static const struct table_column average_columns[] = {{"measure", TABLE_TEXT, LINE(measure)},
+                                                      {"pairs", TABLE_U64, LINE(pairs)},
+                                                      {"examples", TABLE_U64, LINE(examples)},
+                                                      {"pearson", TABLE_F64, LINE(pearson)},
+                                                      {"spearman", TABLE_F64, LINE(spearman)}};
+static const struct table_column move_columns[] = {{"run_a", TABLE_TEXT, MOVE(run_a)},
+                                                   {"run_b", TABLE_TEXT, MOVE(run_b)},
+                                                   {"from", TABLE_TEXT, MOVE(from)},
+                                                   {"to", TABLE_TEXT, MOVE(to)},
+                                                   {"examples", TABLE_U64, MOVE(examples)}};
+static const struct table_column pair_columns[] = {{"run_a", TABLE_TEXT, PAIR(run_a)},
+                                                   {"run_b", TABLE_TEXT, PAIR(run_b)},
+                                                   {"examples", TABLE_U64, PAIR(examples)},
+                                                   {"only_a", TABLE_U64, PAIR(only_a)},
+                                                   {"only_b", TABLE_U64, PAIR(only_b)}};
+static const struct table_column epoch_columns[] = {{"epoch", TABLE_U32, EPOCH(epoch)},
+                                                    {"examples", TABLE_U64, EPOCH(examples)},
+                                                    {"confidence_pearson", TABLE_F64, EPOCH(confidence_pearson)},
+                                                    {"confidence_spearman", TABLE_F64, EPOCH(confidence_spearman)},
+                                                    {"variability_pearson", TABLE_F64, EPOCH(variability_pearson)},
+                                                    {"variability_spearman", TABLE_F64, EPOCH(variability_spearman)}};
+
+/* Three shares of the selections a and b: of the examples of a, those that are in b too; of the examples in either,
+ * those that are in both; and the first share if b were drawn independently. */
+static double
+report_overlap(const void *row)
 {
-	for (size_t i = 0; i < pair->correlation_count; i++)
-		if (strcmp(pair->correlations[i].measure, measure) == 0)
-			return &pair->correlations[i];
-	return NULL;
+	const struct compare_pair *pair = row;
+
+	return (double)pair->overlap.both / (double)pair->overlap.in_a;
 }
 
-static struct average
-report_average(const struct compare_result *result, const char *measure)
+static double
+report_jaccard(const void *row)
 {
-	struct average average = {.measure = measure, .examples = UINT64_MAX};
+	const struct pair_overlap *overlap = &((const struct compare_pair *)row)->overlap;
+
+	return (double)overlap->both / (double)(overlap->in_a + overlap->in_b - overlap->both);
+}
+
+static double
+report_by_chance(const void *row)
+{
+	const struct compare_pair *pair = row;
+
+	return (double)pair->overlap.in_b / (double)pair->examples;
+}
+
+#define SELECTION_COLUMNS 10
+static struct table
+report_selections(const struct compare_result *result, struct table_column columns[SELECTION_COLUMNS])
+{
+	const struct table_column list[SELECTION_COLUMNS] = {
+	        {"run_a", TABLE_TEXT, PAIR(run_a)},
+	        {"run_b", TABLE_TEXT, PAIR(run_b)},
+	        {"rule", TABLE_TEXT, .values = &result->rule, .is_same = true},
+	        {"examples", TABLE_U64, PAIR(examples)},
+	        {"selected_a", TABLE_U64, PAIR(overlap.in_a)},
+	        {"selected_b", TABLE_U64, PAIR(overlap.in_b)},
+	        {"both", TABLE_U64, PAIR(overlap.both)},
+	        {"overlap", TABLE_REAL_OF, .real = report_overlap},
+	        {"jaccard", TABLE_REAL_OF, .real = report_jaccard},
+	        {"by_chance", TABLE_REAL_OF, .real = report_by_chance}};
+
+	memcpy(columns, list, sizeof(list));
+	return (struct table){.columns = columns,
+	                      .column_count = SELECTION_COLUMNS,
+	                      .rows = result->pair_count,
+	                      .structs = result->pairs,
+	                      .struct_size = sizeof(*result->pairs)};
+}
+
+/* Adds up the correlations of a measure over all pairs, and divides. A correlation that is not defined does not count. */
+static struct report_line
+report_average(const struct report_line *lines, size_t count, const char *measure)
+{
+	struct report_line average = {.measure = measure, .examples = UINT64_MAX};
 	size_t pearsons = 0, spearmans = 0;
 
-	for (size_t p = 0; p < result->pair_count; p++) {
-		const struct pair_correlation *row = report_find_measure(&result->pairs[p], measure);
-
-		if (!row)
+	for (const struct report_line *line = lines; line < lines + count; line++) {
+		if (strcmp(line->measure, measure) != 0)
 			continue;
 		average.pairs++;
-		average.examples = row->examples < average.examples ? row->examples : average.examples;
-		if (isfinite(row->pearson)) {
-			average.pearson += row->pearson;
+		average.examples = line->examples < average.examples ? line->examples : average.examples;
+		if (isfinite(line->pearson)) {
+			average.pearson += line->pearson;
 			pearsons++;
 		}
-		if (isfinite(row->spearman)) {
-			average.spearman += row->spearman;
+		if (isfinite(line->spearman)) {
+			average.spearman += line->spearman;
 			spearmans++;
 		}
 	}
@@ -73,184 +125,87 @@ report_average(const struct compare_result *result, const char *measure)
 	return average;
 }
 
-/* Returns the next measure, in the order of the first pair that has it; each measure once; NULL at the end. */
-static const char *
-report_next_measure(const struct compare_result *result, size_t *pair, size_t *row)
+/* Lists the correlations of all pairs, and behind them the averages of all measures, in the order of the first pair that
+ * has the measure. *count and *averages: how many. */
+static struct report_line *
+report_lines(const struct compare_result *result, size_t *count, size_t *averages)
 {
-	for (; *pair < result->pair_count; (*pair)++, *row = 0) {
-		while (*row < result->pairs[*pair].correlation_count) {
-			const char *measure = result->pairs[*pair].correlations[(*row)++].measure;
-			bool before = false;
+	struct report_line *lines = memory_new(2 * DYNAMICS_COLUMNS_MAX * result->pair_count, sizeof(*lines));
 
-			for (size_t p = 0; p < *pair && !before; p++)
-				before = report_find_measure(&result->pairs[p], measure) != NULL;
-			if (!before)
-				return measure;
-		}
-	}
-	return NULL;
-}
-
-static void
-report_correlations(struct rows *rows, const struct compare_result *result)
-{
-	for (size_t p = 0; p < result->pair_count; p++) {
-		for (size_t i = 0; i < result->pairs[p].correlation_count; i++) {
-			const struct pair_correlation *line = &result->pairs[p].correlations[i];
-
-			rows_text(rows, line->measure);
-			rows_text(rows, result->pairs[p].run_a);
-			rows_text(rows, result->pairs[p].run_b);
-			rows_whole(rows, line->examples);
-			rows_real(rows, line->pearson);
-			rows_real(rows, line->spearman);
-		}
-	}
-}
-
-/* Adds the means over all pairs. In the table of correlations they have no runs. */
-static void
-report_averages(struct rows *rows, const struct compare_result *result)
-{
-	size_t pair = 0, row = 0;
-	const char *measure;
-
-	while ((measure = report_next_measure(result, &pair, &row)) != NULL) {
-		struct average average = report_average(result, measure);
-
-		rows_text(rows, measure);
-		if (rows->columns == average_columns) {
-			rows_whole(rows, average.pairs);
-		} else {
-			rows_empty(rows);
-			rows_empty(rows);
-		}
-		rows_whole(rows, average.examples);
-		rows_real(rows, average.pearson);
-		rows_real(rows, average.spearman);
-	}
-}
-
-static void
-report_all_correlations(struct rows *rows, const struct compare_result *result)
-{
-	report_correlations(rows, result);
-	if (result->pair_count > 1)
-		report_averages(rows, result);
-}
-
-static void
-report_regions(struct rows *rows, const struct compare_result *result)
-{
-	for (size_t p = 0; p < result->pair_count; p++) {
-		for (unsigned from = 0; from < REGION_COUNT; from++) {
-			for (unsigned to = 0; to < REGION_COUNT; to++) {
-				rows_text(rows, result->pairs[p].run_a);
-				rows_text(rows, result->pairs[p].run_b);
-				rows_text(rows, region_names[from]);
-				rows_text(rows, region_names[to]);
-				rows_whole(rows, result->pairs[p].moves[from][to]);
-			}
-		}
-	}
-}
-
-static void
-report_pairs(struct rows *rows, const struct compare_result *result)
-{
+	*count = *averages = 0;
 	for (size_t p = 0; p < result->pair_count; p++) {
 		const struct compare_pair *pair = &result->pairs[p];
 
-		rows_text(rows, pair->run_a);
-		rows_text(rows, pair->run_b);
-		rows_whole(rows, pair->examples);
-		rows_whole(rows, pair->only_a);
-		rows_whole(rows, pair->only_b);
+		for (size_t i = 0; i < pair->correlation_count; i++) {
+			const struct pair_correlation *one = &pair->correlations[i];
+
+			lines[(*count)++] = (struct report_line){.measure = one->measure,
+			                                         .run_a = pair->run_a,
+			                                         .run_b = pair->run_b,
+			                                         .examples = one->examples,
+			                                         .pearson = one->pearson,
+			                                         .spearman = one->spearman};
+		}
 	}
+	for (size_t i = 0; i < *count; i++) {
+		size_t first = 0;
+
+		while (strcmp(lines[first].measure, lines[i].measure) != 0)
+			first++;
+		if (first == i)
+			lines[*count + (*averages)++] = report_average(lines, *count, lines[i].measure);
+	}
+	return lines;
 }
 
-/* Adds to the counts of the selections a and b three shares: of the examples of a, those that are in b too; of the
- * examples in either, those that are in both; and the first share if b were drawn independently. */
-static void
-report_selections(struct rows *rows, const struct compare_result *result)
+static struct report_move *
+report_moves(const struct compare_result *result, size_t *count)
 {
-	for (size_t p = 0; p < result->pair_count; p++) {
-		const struct compare_pair *pair = &result->pairs[p];
-		const struct pair_overlap *overlap = &pair->overlap;
-		double in_a = (double)overlap->in_a, in_b = (double)overlap->in_b, both = (double)overlap->both;
+	struct report_move *moves = memory_new(REGION_COUNT * REGION_COUNT * result->pair_count, sizeof(*moves));
 
-		rows_text(rows, pair->run_a);
-		rows_text(rows, pair->run_b);
-		rows_text(rows, result->rule);
-		rows_whole(rows, pair->examples);
-		rows_whole(rows, overlap->in_a);
-		rows_whole(rows, overlap->in_b);
-		rows_whole(rows, overlap->both);
-		rows_real(rows, both / in_a);
-		rows_real(rows, both / (in_a + in_b - both));
-		rows_real(rows, in_b / (double)pair->examples);
-	}
+	*count = 0;
+	for (const struct compare_pair *pair = result->pairs; pair < result->pairs + result->pair_count; pair++)
+		for (unsigned from = 0; from < REGION_COUNT; from++)
+			for (unsigned to = 0; to < REGION_COUNT; to++)
+				moves[(*count)++] = (struct report_move){pair->run_a, pair->run_b, region_names[from],
+				                                         region_names[to], pair->moves[from][to]};
+	return moves;
 }
-
-static void
-report_epochs(struct rows *rows, const struct compare_result *result)
-{
-	for (size_t e = 0; e < result->epoch_count; e++) {
-		const struct early_epoch *row = &result->epochs[e];
-
-		rows_whole(rows, row->epoch);
-		rows_whole(rows, row->examples);
-		rows_real(rows, row->confidence_pearson);
-		rows_real(rows, row->confidence_spearman);
-		rows_real(rows, row->variability_pearson);
-		rows_real(rows, row->variability_spearman);
-	}
-}
-
-typedef void add_rows(struct rows *rows, const struct compare_result *result);
 
 static int
-report_write_table(const char *path, enum rows_format format, enum compare_table table,
+report_write_table(const char *path, enum table_format format, enum compare_table which,
                    const struct compare_result *result, struct portolan_error *error)
 {
-	static const struct {
-		const struct rows_column *columns;
-		size_t count;
-		add_rows *add;
-	} tables[] = {
-	        [COMPARE_CORRELATIONS] = {correlation_columns, ROWS_COUNT(correlation_columns),
-	                                  report_all_correlations},
-	        [COMPARE_REGIONS] = {region_columns, ROWS_COUNT(region_columns), report_regions},
-	        [COMPARE_SELECTIONS] = {selection_columns, ROWS_COUNT(selection_columns), report_selections},
-	        [COMPARE_EPOCHS] = {epoch_columns, ROWS_COUNT(epoch_columns), report_epochs},
-	};
-	struct rows rows;
-	int code = rows_open(&rows, path, format, tables[table].columns, tables[table].count, error);
+	CLEANUP_FREE struct report_move *moves = NULL;
+	CLEANUP_FREE struct report_line *lines = NULL;
+	struct table_column columns[SELECTION_COLUMNS];
+	size_t count, averages;
+	struct table table;
 
-	if (code < 0)
-		return code;
-	tables[table].add(&rows, result);
-	return rows_close(&rows, error);
+	switch (which) {
+	case COMPARE_CORRELATIONS:
+		lines = report_lines(result, &count, &averages);
+		table = TABLE_OF(correlation_columns, lines, count + (result->pair_count > 1 ? averages : 0));
+		break;
+	case COMPARE_REGIONS:
+		moves = report_moves(result, &count);
+		table = TABLE_OF(move_columns, moves, count);
+		break;
+	case COMPARE_SELECTIONS:
+		table = report_selections(result, columns);
+		break;
+	default:
+		table = TABLE_OF(epoch_columns, result->epochs, result->epoch_count);
+	}
+	return table_write(&table, path, format, error);
 }
 
+/* Reports how many examples move from region to region: an object for each pair. */
 static void
-report_rows(struct report *report, const char *key, const struct compare_result *result,
-            const struct rows_column *columns, size_t count, add_rows *add)
-{
-	struct rows rows;
-
-	rows_begin(&rows, report, key, columns, count);
-	add(&rows, result);
-	rows_end(&rows);
-}
-
-static void
-report_moves(struct report *report, const struct compare_result *result)
+report_regions(struct report *report, const struct compare_result *result)
 {
 	report_begin_list(report, "regions");
-	for (size_t p = 0; p < result->pair_count; p++) {
-		const struct compare_pair *pair = &result->pairs[p];
-
+	for (const struct compare_pair *pair = result->pairs; pair < result->pairs + result->pair_count; pair++) {
 		report_begin(report, NULL);
 		report_text(report, "run_a", pair->run_a);
 		report_text(report, "run_b", pair->run_b);
@@ -270,22 +225,25 @@ report_moves(struct report *report, const struct compare_result *result)
 static int
 report_write(const char *path, const struct compare_result *result, struct portolan_error *error)
 {
+	struct table_column columns[SELECTION_COLUMNS];
+	struct table selections = report_selections(result, columns);
+	size_t count, averages;
+	CLEANUP_FREE struct report_line *lines = report_lines(result, &count, &averages);
 	struct report report;
 	int code = report_open(&report, path, 2, error);
 
 	if (code < 0)
 		return code;
 	report_begin(&report, NULL);
-	report_rows(&report, "pairs", result, pair_columns, ROWS_COUNT(pair_columns), report_pairs);
-	report_rows(&report, "correlations", result, correlation_columns, ROWS_COUNT(correlation_columns),
-	            report_correlations);
-	report_rows(&report, "averages", result, average_columns, ROWS_COUNT(average_columns), report_averages);
-	report_moves(&report, result);
-	report_rows(&report, "selections", result, selection_columns, ROWS_COUNT(selection_columns), report_selections);
+	table_report(&report, "pairs", &TABLE_OF(pair_columns, result->pairs, result->pair_count));
+	table_report(&report, "correlations", &TABLE_OF(correlation_columns, lines, count));
+	table_report(&report, "averages", &TABLE_OF(average_columns, lines + count, averages));
+	report_regions(&report, result);
+	table_report(&report, "selections", &selections);
 	if (result->epochs) {
 		report_begin(&report, "early_stopping");
 		report_text(&report, "run", result->epochs_of);
-		report_rows(&report, "epochs", result, epoch_columns, ROWS_COUNT(epoch_columns), report_epochs);
+		table_report(&report, "epochs", &TABLE_OF(epoch_columns, result->epochs, result->epoch_count));
 		report_end(&report);
 	}
 	report_end(&report);
@@ -293,7 +251,7 @@ report_write(const char *path, const struct compare_result *result, struct porto
 }
 
 int
-compare_write(const struct common_options *common, enum rows_format format, enum compare_table table,
+compare_write(const struct common_options *common, enum table_format format, enum compare_table table,
               const struct compare_result *result, struct portolan_error *error)
 {
 	return common->json ? report_write(common->output, result, error)

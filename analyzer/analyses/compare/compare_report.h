@@ -4,7 +4,7 @@
 
 #include "early_stopping.h"
 #include "options/options.h"
-#include "output/rows.h"
+#include "output/table.h"
 #include "pairs.h"
 
 struct compare_pair {
@@ -35,7 +35,7 @@ enum compare_table {
 };
 
 /* Writes the table, or with --json the report of all tables. */
-int compare_write(const struct common_options *common, enum rows_format format, enum compare_table table,
+int compare_write(const struct common_options *common, enum table_format format, enum compare_table table,
                   const struct compare_result *result, struct portolan_error *error);
 
 #endif

@@ -1,11 +1,11 @@
 /* groups_forgetting.c: portolan groups --forgetting: how many examples were forgotten how often. */
 #include "groups.h"
 
-#include "base/cleanup.h"
 #include "base/message.h"
 #include "base/number.h"
 #include "forgetting.h"
-#include "output/rows.h"
+#include "memory/memory.h"
+#include "output/table.h"
 
 #include <math.h>
 
@@ -29,40 +29,35 @@ forgetting_bin(const struct forgetting *forgetting, size_t k, double never_learn
 	return examples + ((double)k == never_learned ? forgetting->never_learned : 0);
 }
 
-static void
-forgetting_add_bin(struct rows *rows, double events, uint64_t examples, uint64_t never_learned,
-                   const struct forgetting *forgetting)
-{
-	if (rows->columns[0].kind == ROWS_REAL)
-		rows_real_or_infinite(rows, events);
-	else
-		rows_whole(rows, (uint64_t)events);
-	rows_whole(rows, examples);
-	rows_real(rows, (double)examples / (double)forgetting->examples);
-	rows_whole(rows, never_learned);
-}
+struct forgetting_row {
+	double events;
+	uint64_t examples, never_learned;
+	double share;
+};
 
 /* The number that stands for "never learned" has a row of its own if it lies beyond the last bin. */
 static int
 forgetting_write_table(const struct groups *groups, const struct forgetting *forgetting, struct portolan_error *error)
 {
 	double never = forgetting_of_never_learned(groups);
-	const struct rows_column bins[] = {{"forgetting_events", isinf(never) ? ROWS_REAL : ROWS_WHOLE},
-	                                   {"examples", ROWS_WHOLE},
-	                                   {"share", ROWS_REAL},
-	                                   {"never_learned", ROWS_WHOLE}};
-	struct rows rows;
-	int code = rows_open(&rows, groups->common.output, (enum rows_format)groups->format, bins, ROWS_COUNT(bins),
-	                     error);
+	const struct table_column columns[] = {
+	        {"forgetting_events", TABLE_F64, offsetof(struct forgetting_row, events), .infinite = isinf(never),
+	         .whole = !isinf(never)},
+	        {"examples", TABLE_U64, offsetof(struct forgetting_row, examples)},
+	        {"share", TABLE_F64, offsetof(struct forgetting_row, share)},
+	        {"never_learned", TABLE_U64, offsetof(struct forgetting_row, never_learned)}};
+	CLEANUP_FREE struct forgetting_row *rows = memory_new(forgetting->bins + 1, sizeof(*rows));
+	size_t count = forgetting->bins;
 
-	if (code < 0)
-		return code;
-	for (size_t k = 0; k < forgetting->bins; k++)
-		forgetting_add_bin(&rows, (double)k, forgetting_bin(forgetting, k, never),
-		                   (double)k == never ? forgetting->never_learned : 0, forgetting);
+	for (size_t k = 0; k < count; k++)
+		rows[k] = (struct forgetting_row){(double)k, forgetting_bin(forgetting, k, never),
+		                                  (double)k == never ? forgetting->never_learned : 0, 0};
 	if (never >= (double)forgetting->bins && forgetting->never_learned > 0)
-		forgetting_add_bin(&rows, never, forgetting->never_learned, forgetting->never_learned, forgetting);
-	return rows_close(&rows, error);
+		rows[count++] = (struct forgetting_row){never, forgetting->never_learned, forgetting->never_learned, 0};
+	for (size_t k = 0; k < count; k++)
+		rows[k].share = (double)rows[k].examples / (double)forgetting->examples;
+	return table_write(&TABLE_OF(columns, rows, count), groups->common.output, (enum table_format)groups->format,
+	                   error);
 }
 
 static int

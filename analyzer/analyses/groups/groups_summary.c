@@ -5,84 +5,59 @@
 #include "base/message.h"
 #include "base/number.h"
 #include "memory/memory.h"
-#include "output/rows.h"
+#include "output/table.h"
 
 #include <portolan/error.h>
 
 #include <math.h>
+#include <string.h>
 
-#define LABEL 3 /* a column that people do not get: the label's name takes the place of its number */
-static const struct rows_column summary_columns[] = {{"attribute", ROWS_TEXT},
-                                                     {"value", ROWS_TEXT},
-                                                     {"gold", ROWS_TEXT},
-                                                     {"label", ROWS_TEXT},
-                                                     {"examples", ROWS_WHOLE},
-                                                     {"all", ROWS_REAL},
-                                                     {"selected_examples", ROWS_WHOLE},
-                                                     {"selected", ROWS_REAL},
-                                                     {"difference", ROWS_REAL},
-                                                     {"low", ROWS_REAL},
-                                                     {"high", ROWS_REAL}};
+#define SUMMARY_COLUMNS 11
 
-static void
-summary_add_rows(struct rows *rows, const struct dynamics *dynamics, const struct summary_row *list, size_t count)
+/* Fills the table of the rows; returns how many columns it has. For people, a label's name takes the place of its number.
+ */
+static size_t
+summary_columns(const struct groups *groups, const struct summary_row *rows, size_t count, struct table_cell *gold,
+                struct table_column columns[SUMMARY_COLUMNS])
 {
-	bool for_people = rows->column_count < ROWS_COUNT(summary_columns);
+	const struct store_snapshot *snapshot = groups->dynamics.snapshot;
+	const struct table_column all[SUMMARY_COLUMNS] = {
+	        {"attribute", TABLE_TEXT, offsetof(struct summary_row, attribute)},
+	        {"value", TABLE_TEXT, offsetof(struct summary_row, value)},
+	        {"gold", TABLE_CELL, .values = gold},
+	        {"label", TABLE_LABEL, offsetof(struct summary_row, gold), .of = snapshot},
+	        {"examples", TABLE_U64, offsetof(struct summary_row, n)},
+	        {"all", TABLE_F64, offsetof(struct summary_row, all)},
+	        {"selected_examples", TABLE_U64, offsetof(struct summary_row, selected_n)},
+	        {"selected", TABLE_F64, offsetof(struct summary_row, selected)},
+	        {"difference", TABLE_F64, offsetof(struct summary_row, difference)},
+	        {"low", TABLE_F64, offsetof(struct summary_row, low)},
+	        {"high", TABLE_F64, offsetof(struct summary_row, high)}};
+	bool for_people = !groups->common.json && groups->format == TABLE_ALIGNED;
+	size_t column_count = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct summary_row *row = &list[i];
-		const struct names *values = row->column->numbers ? NULL : row->column->names;
-		const char *label =
-		        row->gold < 0 ? NULL : store_snapshot_label(dynamics->snapshot, (uint64_t)row->gold);
-		size_t length;
+		const char *text = rows[i].gold == SUMMARY_ALL ? "all" : NULL;
 
-		rows_text(rows, row->column->name);
-		rows_text(rows, values ? names_text(values, (uint32_t)row->category, &length) : NULL);
-		if (row->gold < 0)
-			rows_text(rows, row->gold == SUMMARY_ALL ? "all" : NULL);
-		else if (for_people && label)
-			rows_text(rows, label);
-		else
-			rows_whole(rows, (uint64_t)row->gold);
-		if (!for_people)
-			rows_text(rows, label);
-		rows_whole(rows, row->n);
-		rows_real(rows, row->all);
-		rows_whole(rows, row->selected_n);
-		rows_real(rows, row->selected);
-		rows_real(rows, row->difference);
-		rows_real(rows, row->low);
-		rows_real(rows, row->high);
+		if (for_people && rows[i].gold >= 0)
+			text = store_snapshot_label(snapshot, (uint64_t)rows[i].gold);
+		if (text)
+			gold[i] = (struct table_cell){.kind = TABLE_STRING, .text = text, .length = strlen(text)};
+		else if (rows[i].gold >= 0)
+			gold[i] = (struct table_cell){.kind = TABLE_WHOLE, .whole = (uint64_t)rows[i].gold};
 	}
+	for (size_t c = 0; c < SUMMARY_COLUMNS; c++)
+		if (!for_people || all[c].type != TABLE_LABEL)
+			columns[column_count++] = all[c];
+	return column_count;
 }
 
 static int
-summary_write_table(const struct groups *groups, const struct summary_row *list, size_t count,
-                    struct portolan_error *error)
-{
-	bool for_people = groups->format == ROWS_ALIGNED;
-	struct rows_column columns[ROWS_COUNT(summary_columns)];
-	size_t column_count = 0;
-	struct rows rows;
-	int code;
-
-	for (size_t c = 0; c < ROWS_COUNT(summary_columns); c++)
-		if (!for_people || c != LABEL)
-			columns[column_count++] = summary_columns[c];
-	code = rows_open(&rows, groups->common.output, (enum rows_format)groups->format, columns, column_count, error);
-	if (code < 0)
-		return code;
-	summary_add_rows(&rows, &groups->dynamics, list, count);
-	return rows_close(&rows, error);
-}
-
-static int
-summary_write_report(const struct groups *groups, const struct columns *columns, const struct summary_row *list,
-                     size_t count, struct portolan_error *error)
+summary_write_report(const struct groups *groups, const struct columns *columns, const struct table *table,
+                     struct portolan_error *error)
 {
 	const struct attributes *attributes = &columns->attributes;
 	struct report report;
-	struct rows rows;
 	int code = report_open(&report, groups->common.output, 2, error);
 
 	if (code < 0)
@@ -99,11 +74,23 @@ summary_write_report(const struct groups *groups, const struct columns *columns,
 	report_whole(&report, "replicates", groups->replicates);
 	report_real(&report, "level", groups->level);
 	report_whole(&report, "seed", groups->seed);
-	rows_begin(&rows, &report, "rows", summary_columns, ROWS_COUNT(summary_columns));
-	summary_add_rows(&rows, &groups->dynamics, list, count);
-	rows_end(&rows);
+	table_report(&report, "rows", table);
 	report_end(&report);
 	return report_close(&report, error);
+}
+
+static int
+summary_write(const struct groups *groups, const struct columns *columns, const struct summary_row *rows, size_t count,
+              struct portolan_error *error)
+{
+	CLEANUP_FREE struct table_cell *gold = memory_new(count, sizeof(*gold));
+	struct table_column list[SUMMARY_COLUMNS];
+	struct table table = TABLE_OF(list, rows, count);
+
+	table.column_count = summary_columns(groups, rows, count, gold, list);
+	if (groups->common.json)
+		return summary_write_report(groups, columns, &table, error);
+	return table_write(&table, groups->common.output, (enum table_format)groups->format, error);
 }
 
 /* The number of examples to select, of those that there are. */
@@ -201,7 +188,6 @@ groups_summarise(struct groups *groups, struct portolan_error *error)
 	request.column_count = columns.count;
 	code = summary_make(&request, &rows, &count, error);
 	if (code >= 0)
-		code = groups->common.json ? summary_write_report(groups, &columns, rows, count, error)
-		                           : summary_write_table(groups, rows, count, error);
+		code = summary_write(groups, &columns, rows, count, error);
 	return code < 0 ? code : summary_warn(groups, &columns);
 }

@@ -126,13 +126,13 @@ summary_mean_of_label(const struct summary_request *request, const struct summar
 }
 
 static void
-summary_numbers(const struct work *work, const struct sample *sample, struct random_state *random,
-                struct summary_row *row)
+summary_numbers(const struct work *work, const struct sample *sample, const struct summary_column *column,
+                struct random_state *random, struct summary_row *row)
 {
 	size_t replicates = work->request->replicates, rest = row->n - row->selected_n;
 	double *selection = sample->replicates, *others = sample->replicates + replicates;
 
-	row->all = summary_mean_of_label(work->request, row->column, row->gold);
+	row->all = summary_mean_of_label(work->request, column, row->gold);
 	row->selected = summary_mean(sample->numbers, row->selected_n);
 	row->difference = row->selected - row->all;
 	if (replicates == 0 || row->selected_n == 0)
@@ -181,7 +181,7 @@ summary_work(void *context, unsigned thread, unsigned slot, size_t part, struct 
 	const struct summary_column *column = &work->request->columns[index];
 	size_t width = summary_width(column);
 	struct summary_row *rows = &work->rows[work->first[index] + label * width];
-	struct summary_row row = {.column = column, .gold = work->labels[label], .low = NAN, .high = NAN};
+	struct summary_row row = {.attribute = column->name, .gold = work->labels[label], .low = NAN, .high = NAN};
 	struct sample *sample = &work->samples[thread];
 	struct random_state random;
 
@@ -189,10 +189,14 @@ summary_work(void *context, unsigned thread, unsigned slot, size_t part, struct 
 	(void)error;
 	random_seed(&random, work->request->seed ^ ((uint64_t)(index + 1) << 40) ^ (uint32_t)row.gold);
 	row.n = summary_gather(work, sample, column, row.gold, &row.selected_n);
-	for (; row.category < width; row.category++)
+	for (; row.category < width; row.category++) {
+		size_t length;
+
+		row.value = column->numbers ? NULL : names_text(column->names, (uint32_t)row.category, &length);
 		rows[row.category] = row;
+	}
 	if (column->numbers)
-		summary_numbers(work, sample, &random, rows);
+		summary_numbers(work, sample, column, &random, rows);
 	else if (width > 0)
 		summary_categories(work, sample, &random, rows, width);
 	return 0;

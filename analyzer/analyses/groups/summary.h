@@ -28,7 +28,8 @@ struct summary_column {
 #define SUMMARY_ALL (-2) /* the gold label of rows on all examples */
 
 struct summary_row {
-	const struct summary_column *column;
+	const char *attribute;
+	const char *value;    /* the category; NULL: of numbers */
 	int32_t gold;         /* −1: examples without label */
 	size_t category;      /* of categories */
 	size_t n, selected_n; /* examples with a value */

@@ -6,6 +6,7 @@
 #include "noise.h"
 
 #include "options/format.h"
+#include "output/table.h"
 #include "plot/chart.h"
 #include "selection/manifest.h"
 #include "selection/rule_options.h"
@@ -77,9 +78,9 @@ noise_check(void *context, struct portolan_error *error)
 		status = format_of_one(common, "-o", common->output, "tsv");
 		return status ? status : manifest_claim(common->output, error);
 	}
-	status = format_choose(common, rows_format_names, &request->format);
+	status = format_choose(common, table_format_names, &request->format);
 	if (status == 0 && format_is_for_people(common))
-		request->format = ROWS_ALIGNED;
+		request->format = TABLE_ALIGNED;
 	return status;
 }
 
@@ -115,7 +116,7 @@ static const struct option_spec noise_options[] = {
          .excludes = "fraction suspects", .actions = "apply mixture aum"},
         {"suspects", NULL, OPTION_FLAG, TO(size.only_called), .excludes = "fraction",
          .actions = "apply mixture aum confident", .often = true},
-        {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = rows_format_names,
+        {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = table_format_names,
          .actions = "apply mixture aum confident", .group = OPTION_GROUP_OUTPUT},
         {"plot", "FILE", OPTION_OUTPUT, TO(plot), .actions = "fit mixture", .often = true},
         {0},

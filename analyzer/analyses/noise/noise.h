@@ -24,7 +24,7 @@ struct noise_request {
 	uint64_t set;
 	uint64_t seed;
 	struct suspects_size size;
-	int format; /* enum rows_format */
+	int format; /* enum table_format */
 	int by_aum; /* of mixture: 0, or 1 */
 	bool has_cuts;
 	struct region_cuts cuts;

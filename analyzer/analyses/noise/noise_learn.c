@@ -6,30 +6,29 @@
 #include "densities.h"
 #include "flips.h"
 #include "model.h"
-#include "output/rows.h"
+#include "output/table.h"
 
 #include <math.h>
 
+/* Reports the beginnings of both rankings. Shares are of the examples there, and of all flips. */
 static void
 learn_report_tops(struct report *report, const struct noise_fit *fit)
 {
-	static const struct rows_column columns[] = {
-	        {"fraction", ROWS_REAL},      {"examples", ROWS_WHOLE},      {"flipped", ROWS_WHOLE},
-	        {"share_flipped", ROWS_REAL}, {"share_of_flips", ROWS_REAL}, {"flipped_by_confidence", ROWS_WHOLE}};
-	struct rows rows;
+	double flipped[NOISE_TOPS], of_flips[NOISE_TOPS];
+	const struct table_column columns[] = {{"fraction", TABLE_F64, offsetof(struct noise_top, fraction)},
+	                                       {"examples", TABLE_U64, offsetof(struct noise_top, examples)},
+	                                       {"flipped", TABLE_U64, offsetof(struct noise_top, flipped)},
+	                                       {"share_flipped", TABLE_F64, .values = flipped},
+	                                       {"share_of_flips", TABLE_F64, .values = of_flips},
+	                                       {"flipped_by_confidence", TABLE_U64,
+	                                        .values = &fit->by_confidence[0].flipped,
+	                                        .stride = sizeof(struct noise_top)}};
 
-	rows_begin(&rows, report, "top", columns, ROWS_COUNT(columns));
 	for (unsigned t = 0; t < NOISE_TOPS; t++) {
-		const struct noise_top *top = &fit->by_score[t];
-
-		rows_real(&rows, top->fraction);
-		rows_whole(&rows, top->examples);
-		rows_whole(&rows, top->flipped);
-		rows_real(&rows, (double)top->flipped / (double)top->examples);
-		rows_real(&rows, (double)top->flipped / (double)fit->flips);
-		rows_whole(&rows, fit->by_confidence[t].flipped);
+		flipped[t] = (double)fit->by_score[t].flipped / (double)fit->by_score[t].examples;
+		of_flips[t] = (double)fit->by_score[t].flipped / (double)fit->flips;
 	}
-	rows_end(&rows);
+	table_report(report, "top", &TABLE_OF(columns, fit->by_score, NOISE_TOPS));
 }
 
 static int

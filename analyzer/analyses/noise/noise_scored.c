@@ -5,7 +5,7 @@
 #include "base/number.h"
 #include "memory/memory.h"
 #include "selection/selection.h"
-#include "output/rows.h"
+#include "output/table.h"
 
 #include <math.h>
 
@@ -90,30 +90,14 @@ int
 noise_scored_print(const struct noise_request *request, const struct noise_scored *scored, enum measure measure,
                    struct noise_scored_counts *counts, struct portolan_error *error)
 {
-	const struct ids *ids = &scored->dynamics.ids;
-	struct rows_column columns[] = {rows_id_column(ids, "id"), {"score", ROWS_REAL}};
+	const struct table_column columns[] = {{"id", TABLE_ID, .of = &scored->dynamics.ids},
+	                                       {"score", TABLE_F64, .values = scored->scores}};
 	CLEANUP_ARRAY uint32_t *ranked = scored_rank(scored, measure, counts);
-	size_t shown = scored_size(&request->size, scored, ranked, counts);
-	bool aligned = request->format == ROWS_ALIGNED;
-	struct rows rows;
-	int code;
+	struct table table = TABLE_OF_ARRAYS(columns, scored_size(&request->size, scored, ranked, counts));
 
-	if (aligned) /* an id is a name, whose digits are not grouped */
-		columns[0].kind = ROWS_TEXT;
-	code = rows_open(&rows, request->common.output, (enum rows_format)request->format, columns, ROWS_COUNT(columns),
-	                 error);
-	if (code < 0)
-		return code;
-	for (size_t i = 0; i < shown; i++) {
-		if (aligned && !request->size.has_count)
-			i = rows_skip_middle(&rows, i, shown);
-		rows_id(&rows, ids, ranked[i]);
-		rows_real(&rows, scored->scores[ranked[i]]);
-	}
-	code = rows_close(&rows, error);
-	if (code >= 0)
-		rows_note_excerpt(&rows, shown, "examples");
-	return code;
+	table.order = ranked;
+	table.excerpt = request->size.has_count ? NULL : "examples";
+	return table_write(&table, request->common.output, (enum table_format)request->format, error);
 }
 
 int
