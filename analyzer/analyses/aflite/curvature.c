@@ -1,14 +1,13 @@
 /*
- * curvature.c: weighted products by the kernels, factors by factor.h.
+ * curvature.c: factors the weighted products of rows (gram.h), and applies the factors to gradients.
  *
- * Factors are found in double precision: features may be nearly dependent on one another. They are kept and applied in
- * single precision, as M and not as the inverse MᵀM: what rounding makes of that is still positive definite, and its
- * entries span the root of what the inverse's span. A matrix that cannot be factored in spite of the penalty gets a
- * larger diagonal until it can: it only has to be near.
+ * Factors are found in double precision, as features may be nearly dependent on one another. They are kept and applied in
+ * single precision, as M and not as the inverse MᵀM. Rounded, M still stands for a positive definite matrix, and its entries
+ * span only the root of the range of the inverse's. If a matrix cannot be factored in spite of the penalty, its diagonal is
+ * raised until it can: it only has to be near.
  */
 #include "curvature.h"
 
-#include "base/parallel.h"
 #include "factor.h"
 #include "gram.h"
 
@@ -20,60 +19,56 @@
 
 #define FACTORS_MOST (UINT64_C(1) << 28) /* bytes of several pairs of factors */
 
+/* The floats of a pair of factors. */
 static size_t
-stride_of(size_t order)
+curvature_pair_length(size_t order)
 {
-	return (order + KERNELS_STRIDE - 1) / KERNELS_STRIDE * KERNELS_STRIDE;
+	return 2 * order * kernels_round(order);
 }
 
-/* One for each column; one for all where that would take too much memory, or time. */
+/* One pair for each column; one for all, where many would take too much memory or time. */
 static size_t
-factors_of(size_t columns, size_t order)
+curvature_count_factors(size_t columns, size_t order)
 {
-	size_t one = 2 * order * stride_of(order) * sizeof(float);
+	bool many = columns >= PROBLEM_MANY || columns * curvature_pair_length(order) * sizeof(float) > FACTORS_MOST;
 
-	return columns >= PROBLEM_MANY || columns * one > FACTORS_MOST ? 1 : columns;
+	return many ? 1 : columns;
 }
 
-/* Each works on a matrix of its own. */
+/* Two threads at most, as each factors a matrix of its own. */
 static unsigned
-factoring_threads(size_t columns, size_t order, unsigned threads)
+curvature_threads(size_t columns, size_t order, unsigned threads)
 {
-	return factors_of(columns, order) > 1 && threads > 1 ? 2 : 1;
+	return curvature_count_factors(columns, order) > 1 && threads > 1 ? 2 : 1;
 }
 
 size_t
 curvature_bytes(size_t columns, size_t order, unsigned threads, size_t *scratch)
 {
-	size_t one = 2 * order * stride_of(order) * sizeof(float);
+	unsigned slots = parallel_slots(curvature_threads(columns, order, threads));
 
-	/* gram's product and what is factored at once; covariance, and what diagonalise() works on */
-	*scratch = (1 + parallel_slots(factoring_threads(columns, order, threads))) * order * order * sizeof(double) +
-	           4 * columns * columns * sizeof(double) + gram_bytes(columns, order, stride_of(order), threads);
-	return factors_of(columns, order) * one + columns * columns * sizeof(double);
+	/* the product and the matrices that are factored at once; the covariance, and what is diagonalised */
+	*scratch = (1 + slots) * order * order * sizeof(double) + 4 * columns * columns * sizeof(double) +
+	           gram_bytes(columns, order, kernels_round(order), threads);
+	return curvature_count_factors(columns, order) * curvature_pair_length(order) * sizeof(float) +
+	       columns * columns * sizeof(double);
 }
 
 size_t
 curvature_length(const struct curvature *curvature)
 {
-	return curvature->factor_count * 2 * curvature->order * curvature->stride;
+	return curvature->factor_count * curvature_pair_length(curvature->order);
 }
 
-int
-curvature_init(struct curvature *curvature, size_t columns, size_t order, struct portolan_error *error)
+void
+curvature_init(struct curvature *curvature, size_t columns, size_t order)
 {
 	*curvature = (struct curvature){.columns = columns,
 	                                .order = order,
-	                                .stride = stride_of(order),
-	                                .factor_count = factors_of(columns, order)};
-	curvature->factors = aligned_alloc(64, curvature_length(curvature) * sizeof(float));
-	curvature->transform = calloc(columns * columns, sizeof(double));
-	if (curvature->factors && curvature->transform) {
-		memset(curvature->factors, 0, curvature_length(curvature) * sizeof(float));
-		return 0;
-	}
-	curvature_free(curvature);
-	return error_set(error, PORTOLAN_E_MEMORY, "out of memory for matrices of %zu features", order);
+	                                .stride = kernels_round(order),
+	                                .factor_count = curvature_count_factors(columns, order)};
+	curvature->factors = kernels_floats(curvature_length(curvature));
+	curvature->transform = memory_new(columns * columns, sizeof(double));
 }
 
 void
@@ -84,9 +79,9 @@ curvature_free(struct curvature *curvature)
 	*curvature = (struct curvature){0};
 }
 
-/* A and P of the classes but the reference. */
+/* Fills A and P, for the classes but the reference. */
 static void
-fill_classes(const struct gram *gram, double *a, double *p)
+curvature_fill_classes(const struct gram *gram, double *a, double *p)
 {
 	size_t n = gram->columns;
 	double trace = 0;
@@ -101,9 +96,9 @@ fill_classes(const struct gram *gram, double *a, double *p)
 	}
 }
 
-/* x = R⁻¹ x for the columns of x, n × n, and lower R. */
+/* x = R⁻¹ x for the n columns of x, with the lower triangle R. */
 static void
-solve_lower(const double *lower, double *x, size_t n)
+curvature_solve_lower(const double *lower, double *x, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		for (size_t k = 0; k < i; k++)
@@ -114,8 +109,9 @@ solve_lower(const double *lower, double *x, size_t n)
 	}
 }
 
+/* a = aᵀ, n × n. */
 static void
-transpose(double *a, size_t n)
+curvature_transpose(double *a, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = 0; j < i; j++) {
@@ -126,9 +122,9 @@ transpose(double *a, size_t n)
 		}
 }
 
-/* The diagonal of R⁻¹ P R⁻ᵀ: P is the unit matrix less a constant. */
+/* Fills `values` with the diagonal of R⁻¹ P R⁻ᵀ, where P is the unit matrix less a constant. */
 static void
-fill_diagonal(const double *inverse, size_t n, double *values)
+curvature_fill_diagonal(const double *inverse, size_t n, double *values)
 {
 	for (size_t k = 0; k < n; k++) {
 		double sum = 0, squares = 0;
@@ -142,54 +138,60 @@ fill_diagonal(const double *inverse, size_t n, double *values)
 }
 
 /*
- * T and σ: with A = R Rᵀ and R⁻¹ P R⁻ᵀ = U diag(σ) Uᵀ, T is R⁻ᵀ U. Where all columns share one factor, T = R⁻ᵀ will do,
- * and the middle of what then stands for σ.
+ * Computes T and σ: with A = R Rᵀ and R⁻¹ P R⁻ᵀ = U diag(σ) Uᵀ, T is R⁻ᵀ U. If one factor serves all columns, T = R⁻ᵀ will do;
+ * the diagonal of R⁻¹ P R⁻ᵀ then stands for σ.
  */
 static int
-diagonalise(struct curvature *curvature, const struct gram *gram, double *values, struct portolan_error *error)
+curvature_diagonalise(struct curvature *curvature, const struct gram *gram, double *values,
+                      struct portolan_error *error)
 {
 	size_t n = curvature->columns;
-	double *a = malloc(3 * n * n * sizeof(double)), *p = a + n * n, *u = p + n * n, *t = curvature->transform;
+	CLEANUP_FREE double *a = memory_new(3 * n * n, sizeof(double));
+	double *p = a + n * n, *u = p + n * n, *t = curvature->transform;
 
-	if (!a)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu classes", n + 1);
-	fill_classes(gram, a, p);
-	if (!factor_cholesky(a, n, n)) {
-		free(a);
+	curvature_fill_classes(gram, a, p);
+	if (!factor_cholesky(a, n))
 		return error_set(error, PORTOLAN_E_INVALID, "the classes' probabilities are no numbers");
-	}
 	for (size_t i = 0; i < n * n; i++)
 		t[i] = i / n == i % n;
-	solve_lower(a, t, n); /* R⁻¹ */
-	fill_diagonal(t, n, values);
-	transpose(t, n); /* R⁻ᵀ */
+	curvature_solve_lower(a, t, n); /* R⁻¹ */
+	curvature_fill_diagonal(t, n, values);
+	curvature_transpose(t, n); /* R⁻ᵀ */
 	if (curvature->factor_count > 1) {
-		solve_lower(a, p, n);
-		transpose(p, n);
-		solve_lower(a, p, n);
+		curvature_solve_lower(a, p, n);
+		curvature_transpose(p, n);
+		curvature_solve_lower(a, p, n);
 		factor_eigen(p, u, n);
 		memcpy(a, t, n * n * sizeof(double));
+		memset(t, 0, n * n * sizeof(double));
 		for (size_t i = 0; i < n; i++)
-			for (size_t k = 0; k < n; k++) {
-				t[i * n + k] = 0;
+			for (size_t k = 0; k < n; k++)
 				for (size_t j = 0; j < n; j++)
 					t[i * n + k] += a[i * n + j] * u[j * n + k];
-			}
 		for (size_t k = 0; k < n; k++)
 			values[k] = p[k * n + k];
 	}
 	for (size_t k = 0; k < n; k++)
 		values[k] = fmax(values[k], 1e-12);
-	free(a);
 	return 0;
 }
 
-/* M and Mᵀ of (G + ridge D)⁻¹ = Mᵀ M. `work`: order × order; `scratch`: FACTOR_BLOCK × stride. */
+struct factoring {
+	struct curvature *curvature;
+	const struct gram *gram;
+	double scale;
+	const double *values; /* σ */
+	double *work;         /* by slot: order × order */
+	float *scratch;       /* by slot: FACTOR_BLOCK × stride */
+};
+
+/* Computes M and Mᵀ of (scale G + ridge D)⁻¹ = Mᵀ M. */
 static void
-factor(const struct gram *gram, double scale, double ridge, double *work, float *scratch, float *m)
+curvature_factor(const struct factoring *factoring, double ridge, double *work, float *scratch, float *m)
 {
+	const struct gram *gram = factoring->gram;
 	size_t order = gram->order, stride = gram->stride;
-	double largest = 0, more = 0;
+	double largest = 0, more = 0, scale = factoring->scale;
 	bool good = false;
 
 	for (size_t f = 0; f < order; f++)
@@ -200,101 +202,84 @@ factor(const struct gram *gram, double scale, double ridge, double *work, float 
 				work[f * order + g] = scale * gram->product[g * order + f];
 			work[f * order + f] += (f + 1 < order ? ridge : 0) + more * largest;
 		}
-		good = factor_cholesky(work, order, order);
+		good = factor_cholesky(work, order);
 		more = more == 0 ? 1e-9 : 10 * more;
 	}
 	for (size_t f = 0; !good && f < order; f++) {
 		memset(work + f * order, 0, order * sizeof(*work));
 		work[f * order + f] = sqrt(largest + 1);
 	}
-	factor_invert(work, order, order, gram->problem->kernels, m, stride, scratch);
+	factor_invert(work, order, gram->problem->kernels, m, stride, scratch);
 	for (size_t f = 0; f < order; f++)
 		for (size_t g = 0; g < stride; g++)
 			m[(order + f) * stride + g] = g < order ? m[g * stride + f] : 0;
 }
 
-struct factoring {
-	struct curvature *curvature;
-	const struct gram *gram;
-	double scale;
-	const double *values;
-	double *work; /* by slot */
-	float *scratch;
-};
-
 static int
-factor_part(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error)
+curvature_factor_part(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error)
 {
 	const struct factoring *factoring = context;
-	const struct curvature *curvature = factoring->curvature;
 	const struct gram *gram = factoring->gram;
 
 	(void)thread;
 	(void)error;
-	factor(gram, factoring->scale, gram->problem->lambda * factoring->values[part],
-	       factoring->work + slot * gram->order * gram->order,
-	       factoring->scratch + slot * FACTOR_BLOCK * gram->stride,
-	       curvature->factors + part * 2 * gram->order * gram->stride);
+	curvature_factor(factoring, gram->problem->lambda * factoring->values[part],
+	                 factoring->work + slot * gram->order * gram->order,
+	                 factoring->scratch + slot * FACTOR_BLOCK * gram->stride,
+	                 factoring->curvature->factors + part * curvature_pair_length(gram->order));
 	return 0;
 }
 
 static int
-factor_parts(struct curvature *curvature, const struct gram *gram, double size, struct portolan_error *error)
+curvature_factor_all(struct curvature *curvature, const struct gram *gram, double size, struct portolan_error *error)
 {
-	size_t columns = curvature->columns;
-	double *values = malloc(columns * sizeof(double)), middle = 0;
+	size_t columns = curvature->columns, order = gram->order;
+	unsigned threads = curvature_threads(columns, order, gram->problem->threads), slots = parallel_slots(threads);
+	CLEANUP_FREE double *values = memory_new(columns, sizeof(double));
+	CLEANUP_FREE double *work = memory_new(slots * order * order, sizeof(double));
+	CLEANUP_FREE float *scratch = kernels_floats(slots * FACTOR_BLOCK * gram->stride);
 	struct factoring factoring = {.curvature = curvature,
 	                              .gram = gram,
 	                              .scale = gram->weight > 0 ? size / gram->weight : 1,
-	                              .values = values};
-	struct parallel parallel = {.threads = factoring_threads(columns, gram->order, gram->problem->threads),
+	                              .values = values,
+	                              .work = work,
+	                              .scratch = scratch};
+	struct parallel parallel = {.threads = threads,
 	                            .count = curvature->factor_count,
 	                            .context = &factoring,
-	                            .work = factor_part};
-	int code;
+	                            .work = curvature_factor_part};
+	double middle = 0;
+	int code = curvature_diagonalise(curvature, gram, values, error);
 
-	factoring.work = malloc(parallel_slots(parallel.threads) * gram->order * gram->order * sizeof(double));
-	factoring.scratch =
-	        aligned_alloc(64, parallel_slots(parallel.threads) * FACTOR_BLOCK * gram->stride * sizeof(float));
-	code = values && factoring.work && factoring.scratch
-	               ? diagonalise(curvature, gram, values, error)
-	               : error_set(error, PORTOLAN_E_MEMORY, "out of memory for matrices of %zu features", gram->order);
-	if (code >= 0 && curvature->factor_count == 1) {
-		for (size_t k = 0; k < columns; k++)
-			middle += log(values[k]) / (double)columns;
+	if (code < 0)
+		return code;
+	for (size_t k = 0; k < columns; k++)
+		middle += log(values[k]) / (double)columns;
+	if (curvature->factor_count == 1)
 		values[0] = exp(middle);
-	}
-	if (code >= 0)
-		code = parallel_run(&parallel, error);
-	free(factoring.work);
-	free(factoring.scratch);
-	free(values);
-	return code;
+	problem_run(&parallel);
+	return 0;
 }
 
 int
 curvature_make(struct curvature *curvature, const struct problem *problem, const float *weights, double size,
                const uint32_t *rows, size_t count, struct portolan_error *error)
 {
+	size_t columns = curvature->columns, order = curvature->order;
+	CLEANUP_FREE double *product = memory_new(order * order, sizeof(double));
+	CLEANUP_FREE double *covariance = memory_new(columns * columns, sizeof(double));
 	struct gram gram = {.problem = problem,
 	                    .weights = weights,
 	                    .rows = rows,
 	                    .count = count,
-	                    .columns = curvature->columns,
-	                    .order = curvature->order,
-	                    .stride = curvature->stride};
-	int code;
+	                    .columns = columns,
+	                    .order = order,
+	                    .stride = curvature->stride,
+	                    .product = product,
+	                    .covariance = covariance};
 
-	gram.product = calloc(gram.order * gram.order, sizeof(double));
-	gram.covariance = calloc(gram.columns * gram.columns, sizeof(double));
-	code = gram.product && gram.covariance
-	               ? gram_make(&gram, error)
-	               : error_set(error, PORTOLAN_E_MEMORY, "out of memory for matrices of %zu features", gram.order);
-	if (code >= 0)
-		code = factor_parts(curvature, &gram, size, error);
-	free(gram.product);
-	free(gram.covariance);
-	return code;
+	gram_make(&gram);
+	return curvature_factor_all(curvature, &gram, size, error);
 }
 
 size_t
@@ -307,37 +292,28 @@ size_t
 curvature_scratch(const struct curvature *curvature)
 {
 	if (curvature->columns >= PROBLEM_MANY)
-		return curvature->columns * (2 * curvature->stride + stride_of(curvature->columns));
+		return curvature->columns * (2 * curvature->stride + kernels_round(curvature->columns));
 	return (1 + curvature->columns) * CURVATURE_BATCH * curvature->stride;
 }
 
-/* Of one column: rows of `vectors` times Mᵀ, then M. */
+/* vectors = vectors Mᵀ M, for `count` rows of `vectors`. `between` has room for as many. */
 static void
-apply_factor(const struct curvature *curvature, const struct kernels *kernels, size_t k, float *vectors, size_t count,
-             float *between)
+curvature_apply_factor(const struct curvature *curvature, const struct kernels *kernels, const float *m, float *vectors,
+                       size_t count, float *between)
 {
-	const float *m =
-	        curvature->factors + (curvature->factor_count > 1 ? k : 0) * 2 * curvature->order * curvature->stride;
-	struct kernels_product product = {.a = vectors,
-	                                  .b = m + curvature->order * curvature->stride,
-	                                  .c = between,
-	                                  .a_stride = curvature->stride,
-	                                  .b_stride = curvature->stride,
-	                                  .c_stride = curvature->stride,
-	                                  .rows = count,
-	                                  .depth = curvature->order,
-	                                  .columns = curvature->stride};
+	size_t order = curvature->order, stride = curvature->stride;
+	struct kernels_product across = {vectors, stride, m + order * stride, stride, between, stride, count, order,
+	                                 stride,  false};
+	struct kernels_product back = {between, stride, m, stride, vectors, stride, count, order, stride, false};
 
-	kernels->multiply(&product);
-	product.a = between;
-	product.b = m;
-	product.c = vectors;
-	kernels->multiply(&product);
+	kernels->multiply(&across);
+	kernels->multiply(&back);
 }
 
+/* Applies the curvature to vectors of few columns. */
 static void
-apply_few(const struct curvature *curvature, const struct kernels *kernels, double *const *vectors, size_t count,
-          float *scratch)
+curvature_apply_few(const struct curvature *curvature, const struct kernels *kernels, double *const *vectors,
+                    size_t count, float *scratch)
 {
 	size_t columns = curvature->columns, stride = curvature->stride;
 	float *turned = scratch + CURVATURE_BATCH * stride; /* by column, then vector */
@@ -352,8 +328,13 @@ apply_few(const struct curvature *curvature, const struct kernels *kernels, doub
 					to[f] += (float)(curvature->transform[i * columns + k] *
 					                 vectors[v][i * stride + f]);
 		}
-	for (size_t k = 0; k < columns; k++)
-		apply_factor(curvature, kernels, k, turned + k * CURVATURE_BATCH * stride, count, scratch);
+	for (size_t k = 0; k < columns; k++) {
+		size_t pair = curvature->factor_count > 1 ? k : 0;
+
+		curvature_apply_factor(curvature, kernels,
+		                       curvature->factors + pair * curvature_pair_length(curvature->order),
+		                       turned + k * CURVATURE_BATCH * stride, count, scratch);
+	}
 	for (size_t v = 0; v < count; v++)
 		for (size_t i = 0; i < columns; i++) {
 			double *to = vectors[v] + i * stride;
@@ -366,54 +347,33 @@ apply_few(const struct curvature *curvature, const struct kernels *kernels, doub
 		}
 }
 
-/* to = T from, or Tᵀ from, of columns × stride. `turn`: room for T in single precision. */
+/* to = T from, or Tᵀ from if `across`; both are columns × stride. `turn` has room for T in single precision. */
 static void
-apply_transform(const struct curvature *curvature, const struct kernels *kernels, bool across, const float *from,
-                float *to, float *turn)
+curvature_apply_transform(const struct curvature *curvature, const struct kernels *kernels, bool across,
+                          const float *from, float *to, float *turn)
 {
-	size_t n = curvature->columns;
-	struct kernels_product product = {.a = turn,
-	                                  .b = from,
-	                                  .c = to,
-	                                  .a_stride = stride_of(n),
-	                                  .b_stride = curvature->stride,
-	                                  .c_stride = curvature->stride,
-	                                  .rows = n,
-	                                  .depth = n,
-	                                  .columns = curvature->stride};
+	size_t n = curvature->columns, stride = curvature->stride, width = kernels_round(n);
+	struct kernels_product product = {turn, width, from, stride, to, stride, n, n, stride, false};
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < n; k++)
-			turn[(across ? k : i) * product.a_stride + (across ? i : k)] =
-			        (float)curvature->transform[i * n + k];
+			turn[(across ? k : i) * width + (across ? i : k)] = (float)curvature->transform[i * n + k];
 	kernels->multiply(&product);
 }
 
-/* One vector of many columns: four large products, in single precision, as the result only has to be near. */
+/* Applies the curvature to one vector of many columns: four large products, in single precision, as the result only has to be
+ * near. */
 static void
-apply_many(const struct curvature *curvature, const struct kernels *kernels, double *vector, float *scratch)
+curvature_apply_many(const struct curvature *curvature, const struct kernels *kernels, double *vector, float *scratch)
 {
 	size_t columns = curvature->columns, stride = curvature->stride, length = columns * stride;
 	float *one = scratch, *other = one + length, *turn = other + length;
-	struct kernels_product product = {.a = other,
-	                                  .b = curvature->factors + curvature->order * stride,
-	                                  .c = one,
-	                                  .a_stride = stride,
-	                                  .b_stride = stride,
-	                                  .c_stride = stride,
-	                                  .rows = columns,
-	                                  .depth = curvature->order,
-	                                  .columns = stride};
 
 	for (size_t i = 0; i < length; i++)
 		one[i] = (float)vector[i];
-	apply_transform(curvature, kernels, true, one, other, turn);
-	kernels->multiply(&product);
-	product.a = one;
-	product.b = curvature->factors;
-	product.c = other;
-	kernels->multiply(&product);
-	apply_transform(curvature, kernels, false, other, one, turn);
+	curvature_apply_transform(curvature, kernels, true, one, other, turn);
+	curvature_apply_factor(curvature, kernels, curvature->factors, other, columns, one);
+	curvature_apply_transform(curvature, kernels, false, other, one, turn);
 	for (size_t k = 0; k < columns; k++)
 		for (size_t f = 0; f < stride; f++)
 			vector[k * stride + f] = f < curvature->order ? one[k * stride + f] : 0;
@@ -424,7 +384,7 @@ curvature_apply(const struct curvature *curvature, const struct kernels *kernels
                 float *scratch)
 {
 	if (curvature->columns < PROBLEM_MANY)
-		apply_few(curvature, kernels, vectors, count, scratch);
+		curvature_apply_few(curvature, kernels, vectors, count, scratch);
 	for (size_t v = 0; v < count && curvature->columns >= PROBLEM_MANY; v++)
-		apply_many(curvature, kernels, vectors[v], scratch);
+		curvature_apply_many(curvature, kernels, vectors[v], scratch);
 }

@@ -1,8 +1,8 @@
 /*
- * factor.c: factors, inverses and eigenvalues for the curvature, without a library: it would be another thing to install,
- * for a part of the work that hardly takes time.
+ * factor.c: factors, inverts and diagonalises the matrices of the curvature, in double precision.
  *
- * Cholesky's method row by row, four columns at a time: all sums are dot products of rows, which lie one after another.
+ * Cholesky's method goes row by row, four columns at a time. So all sums are dot products of rows, whose elements lie one
+ * after another. The inverse is found in blocks of rows, most of it by the large product of the kernels.
  */
 #include "factor.h"
 
@@ -15,7 +15,7 @@ typedef double two __attribute__((vector_size(16), aligned(8), may_alias));
 
 /* sums[i][j] = Σ over k < n of a[i][k] b[j][k], for two rows of a and four of b. */
 static void
-dots(const double *a, const double *b, size_t stride, size_t n, double sums[2][COLUMNS])
+factor_dot_rows(const double *a, const double *b, size_t stride, size_t n, double sums[2][COLUMNS])
 {
 	two part[2][COLUMNS] = {0};
 	size_t k = 0;
@@ -37,7 +37,7 @@ dots(const double *a, const double *b, size_t stride, size_t n, double sums[2][C
 }
 
 static double
-dot(const double *a, const double *b, size_t n)
+factor_dot(const double *a, const double *b, size_t n)
 {
 	double sum = 0;
 
@@ -46,53 +46,51 @@ dot(const double *a, const double *b, size_t n)
 	return sum;
 }
 
-/* Columns from … to − 1 of row i, the columns before them being done. */
+/* Computes the columns `from` to `to` − 1 of row i. `sums` are the products with the columns before them. */
 static void
-finish_row(double *a, size_t stride, size_t i, size_t from, size_t to, const double *sums)
+factor_finish_row(double *a, size_t n, size_t i, size_t from, size_t to, const double *sums)
 {
-	double *row = a + i * stride;
+	double *row = a + i * n;
 
 	for (size_t j = from; j < to; j++)
-		row[j] = (row[j] - sums[j - from] - dot(row + from, a + j * stride + from, j - from)) /
-		         a[j * stride + j];
+		row[j] = (row[j] - sums[j - from] - factor_dot(row + from, a + j * n + from, j - from)) / a[j * n + j];
 }
 
 bool
-factor_cholesky(double *a, size_t n, size_t stride)
+factor_cholesky(double *a, size_t n)
 {
 	for (size_t from = 0; from < n; from += COLUMNS) {
 		size_t to = from + COLUMNS < n ? from + COLUMNS : n, i = to;
 		double sums[2][COLUMNS];
 
 		for (size_t j = from; j < to; j++) {
-			double *row = a + j * stride, left;
+			double *row = a + j * n, left;
 
 			for (size_t k = from; k < j; k++)
-				row[k] = (row[k] - dot(row, a + k * stride, k)) / a[k * stride + k];
-			left = row[j] - dot(row, row, j);
+				row[k] = (row[k] - factor_dot(row, a + k * n, k)) / a[k * n + k];
+			left = row[j] - factor_dot(row, row, j);
 			if (!(left > 0) || !isfinite(left))
 				return false;
 			row[j] = sqrt(left);
 		}
 		for (; to == from + COLUMNS && i + 2 <= n; i += 2) {
-			dots(a + i * stride, a + from * stride, stride, from, sums);
-			finish_row(a, stride, i, from, to, sums[0]);
-			finish_row(a, stride, i + 1, from, to, sums[1]);
+			factor_dot_rows(a + i * n, a + from * n, n, from, sums);
+			factor_finish_row(a, n, i, from, to, sums[0]);
+			factor_finish_row(a, n, i + 1, from, to, sums[1]);
 		}
 		for (; i < n; i++) {
 			for (size_t j = from; j < to; j++)
-				sums[0][j - from] = dot(a + i * stride, a + j * stride, from);
-			finish_row(a, stride, i, from, to, sums[0]);
+				sums[0][j - from] = factor_dot(a + i * n, a + j * n, from);
+			factor_finish_row(a, n, i, from, to, sums[0]);
 		}
 	}
 	return true;
 }
 
-/* Row i of a block that begins at `from`, whose product with the rows before the block is in row i of m, negated. */
+/* Finishes row i of m. Its block begins at row `from`; m already has its product with the rows before the block, negated. */
 static void
-substitute(const double *lower, size_t stride, size_t i, size_t from, float *m, size_t m_stride)
+factor_substitute(const double *row, size_t i, size_t from, float *m, size_t m_stride)
 {
-	const double *row = lower + i * stride;
 	float *to = m + i * m_stride, inverse = (float)(1 / row[i]);
 
 	for (size_t k = from; k < i; k++) {
@@ -108,51 +106,46 @@ substitute(const double *lower, size_t stride, size_t i, size_t from, float *m, 
 }
 
 void
-factor_invert(const double *lower, size_t n, size_t stride, const struct kernels *kernels, float *m, size_t m_stride,
-              float *scratch)
+factor_invert(const double *lower, size_t n, const struct kernels *kernels, float *m, size_t m_stride, float *scratch)
 {
 	memset(m, 0, n * m_stride * sizeof(*m));
 	for (size_t from = 0; from < n; from += FACTOR_BLOCK) {
 		size_t to = from + FACTOR_BLOCK < n ? from + FACTOR_BLOCK : n;
-		struct kernels_product product = {.a = scratch,
-		                                  .b = m,
-		                                  .c = m + from * m_stride,
-		                                  .a_stride = m_stride,
-		                                  .b_stride = m_stride,
-		                                  .c_stride = m_stride,
-		                                  .rows = to - from,
-		                                  .depth = from,
-		                                  .columns = from};
+		struct kernels_product product = {scratch,  m_stride,  m,    m_stride, m + from * m_stride,
+		                                  m_stride, to - from, from, from,     false};
 
 		for (size_t i = from; i < to; i++)
 			for (size_t k = 0; k < from; k++)
-				scratch[(i - from) * m_stride + k] = (float)-lower[i * stride + k];
+				scratch[(i - from) * m_stride + k] = (float)-lower[i * n + k];
 		kernels->multiply(&product);
 		for (size_t i = from; i < to; i++)
-			substitute(lower, stride, i, from, m, m_stride);
+			factor_substitute(lower + i * n, i, from, m, m_stride);
 	}
 }
 
+/* Turns x and y: (c x − s y, s x + c y). */
 static void
-rotate(double *a, double *vectors, size_t n, size_t p, size_t q)
+factor_turn(double *x, double *y, double c, double s)
+{
+	double before = *x;
+
+	*x = c * before - s * *y;
+	*y = s * before + c * *y;
+}
+
+/* Makes a[p][q] zero by a rotation of rows and columns p and q. */
+static void
+factor_rotate(double *a, double *vectors, size_t n, size_t p, size_t q)
 {
 	double theta = (a[q * n + q] - a[p * n + p]) / (2 * a[p * n + q]);
 	double t = copysign(1, theta) / (fabs(theta) + sqrt(theta * theta + 1)), c = 1 / sqrt(t * t + 1), s = t * c;
 
 	for (size_t k = 0; k < n; k++) {
-		double x = a[k * n + p], y = a[k * n + q], v = vectors[k * n + p], w = vectors[k * n + q];
-
-		a[k * n + p] = c * x - s * y;
-		a[k * n + q] = s * x + c * y;
-		vectors[k * n + p] = c * v - s * w;
-		vectors[k * n + q] = s * v + c * w;
+		factor_turn(&a[k * n + p], &a[k * n + q], c, s);
+		factor_turn(&vectors[k * n + p], &vectors[k * n + q], c, s);
 	}
-	for (size_t k = 0; k < n; k++) {
-		double x = a[p * n + k], y = a[q * n + k];
-
-		a[p * n + k] = c * x - s * y;
-		a[q * n + k] = s * x + c * y;
-	}
+	for (size_t k = 0; k < n; k++)
+		factor_turn(&a[p * n + k], &a[q * n + k], c, s);
 }
 
 void
@@ -170,6 +163,6 @@ factor_eigen(double *a, double *vectors, size_t n)
 		for (size_t p = 0; p < n; p++)
 			for (size_t q = p + 1; q < n; q++)
 				if (a[p * n + q] != 0)
-					rotate(a, vectors, n, p, q);
+					factor_rotate(a, vectors, n, p, q);
 	}
 }

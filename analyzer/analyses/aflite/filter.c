@@ -1,12 +1,11 @@
 /*
- * filter.c: the phases, and who is left.
+ * filter.c: the phases of a filter: draws training sets, and removes the most predictable examples.
  *
- * A row that is removed is filled by the last one that stays: features move little, and the order of rows, which sums
- * follow, is part of what a checkpoint keeps. What is drawn goes by example, not by row.
+ * The last row that stays fills a row that is removed. So few features move. Sums follow the order of the rows, so a
+ * checkpoint keeps this order. Draws go by example, not by row.
  */
-#include "filter_parts.h"
+#include "filter.h"
 
-#include "base/parallel.h"
 #include "lockstep.h"
 #include "predict.h"
 #include "sweep.h"
@@ -16,24 +15,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct problem
-filter_problem(const struct filter *filter)
-{
-	return (struct problem){.matrix = &filter->matrix,
-	                        .labels = filter->labels,
-	                        .classes = filter->classes,
-	                        .lambda = filter->options.lambda,
-	                        .kernels = filter->options.kernels,
-	                        .threads = filter->options.threads};
-}
-
-int
-filter_out_of_memory(const struct filter *filter, struct portolan_error *error)
-{
-	return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu examples of %zu features", filter->total,
-	                 filter->matrix.features);
-}
 
 uint64_t
 filter_bytes(const struct filter_options *options, size_t rows, size_t features, size_t classes, size_t groups)
@@ -54,8 +35,9 @@ filter_bytes(const struct filter_options *options, size_t rows, size_t features,
 	return bytes + (fitting > scratch ? fitting : scratch);
 }
 
+/* Refuses sizes that do not go together. */
 static int
-check(const struct filter_options *options, const struct filter_data *data, struct portolan_error *error)
+filter_check(const struct filter_options *options, const struct filter_data *data, struct portolan_error *error)
 {
 	size_t rows = data->rows;
 
@@ -81,48 +63,39 @@ check(const struct filter_options *options, const struct filter_data *data, stru
 	return 0;
 }
 
-static int
-allocate(struct filter *filter, const struct filter_data *data, struct portolan_error *error)
+static void
+filter_allocate(struct filter *filter, const struct filter_data *data)
 {
 	size_t n = filter->total, length = filter_vector(filter);
-	int code;
 
-	filter->examples = malloc(n * sizeof(uint32_t));
-	filter->groups = data->groups ? malloc(n * sizeof(uint32_t)) : NULL;
-	filter->labels = malloc(n * sizeof(uint16_t));
-	filter->by_rank = malloc(n * sizeof(uint32_t));
-	filter->scores.removed = calloc(n, sizeof(uint32_t));
-	filter->scores.made = calloc(n, sizeof(uint32_t));
-	filter->scores.correct = calloc(n, sizeof(uint32_t));
-	filter->scores.margins = calloc(n, sizeof(float));
-	filter->weights = aligned_alloc(64, filter->options.partitions * length * sizeof(float));
-	filter->start = aligned_alloc(64, length * sizeof(float));
-	if (!filter->examples || (data->groups && !filter->groups) || !filter->labels || !filter->by_rank ||
-	    !filter->scores.removed || !filter->scores.made || !filter->scores.correct || !filter->scores.margins ||
-	    !filter->weights || !filter->start)
-		return filter_out_of_memory(filter, error);
-	memset(filter->start, 0, length * sizeof(float));
-	code = curvature_init(&filter->curvature, filter->classes - 1, filter->matrix.features + 1, error);
-	return code < 0 ? code
-	                : training_init(&filter->training, filter->options.partitions, n, filter->classes, error);
+	filter->examples = memory_new(n, sizeof(uint32_t));
+	filter->groups = data->groups ? memory_new(n, sizeof(uint32_t)) : NULL;
+	filter->labels = memory_new(n, sizeof(uint16_t));
+	filter->by_rank = memory_new(n, sizeof(uint32_t));
+	filter->scores.removed = memory_new(n, sizeof(uint32_t));
+	filter->scores.made = memory_new(n, sizeof(uint32_t));
+	filter->scores.correct = memory_new(n, sizeof(uint32_t));
+	filter->scores.margins = memory_new(n, sizeof(float));
+	filter->weights = kernels_floats(filter->options.partitions * length);
+	filter->start = kernels_floats(length);
+	curvature_init(&filter->curvature, filter->classes - 1, filter->matrix.features + 1);
+	training_init(&filter->training, filter->options.partitions, n, filter->classes);
 }
 
 int
 filter_init(struct filter *filter, const struct filter_options *options, const struct filter_data *data,
             struct portolan_error *error)
 {
-	int code = check(options, data, error);
+	int code = filter_check(options, data, error);
 
+	*filter = (struct filter){0};
+	if (code < 0)
+		return code;
 	*filter = (struct filter){
 	        .options = *options, .total = data->rows, .classes = data->classes, .group_count = data->group_count};
 	filter->matrix = (struct matrix){
 	        .rows = data->rows, .features = data->features, .stride = matrix_stride(data->features)};
-	if (code >= 0)
-		code = allocate(filter, data, error);
-	if (code < 0) {
-		filter_free(filter);
-		return code;
-	}
+	filter_allocate(filter, data);
 	for (size_t i = 0; i < filter->total; i++) {
 		filter->examples[i] = (uint32_t)i;
 		filter->labels[i] = (uint16_t)data->labels[i];
@@ -158,24 +131,76 @@ filter_free(struct filter *filter)
 	*filter = (struct filter){0};
 }
 
-/* By row; one piece of memory, whose start is `made`. */
-static int
-predict(const struct filter *filter, struct predictions *found, struct portolan_error *error)
+/* Fills by_rank in one pass over the examples. */
+static void
+filter_rank(struct filter *filter)
 {
-	struct problem problem = filter_problem(filter);
-	size_t rows = filter->matrix.rows;
+	CLEANUP_FREE uint32_t *row_of = memory_new(filter->total, sizeof(*row_of));
+	size_t rank = 0;
 
-	found->made = malloc(3 * rows * sizeof(uint32_t));
-	if (!found->made)
-		return filter_out_of_memory(filter, error);
-	found->correct = found->made + rows;
-	found->margins = (float *)(found->correct + rows);
-	return predict_all(&problem, &filter->training, filter->weights, found, error);
+	memset(row_of, 0xff, filter->total * sizeof(*row_of));
+	for (size_t row = 0; row < filter->matrix.rows; row++)
+		row_of[filter->examples[row]] = (uint32_t)row;
+	for (size_t example = 0; example < filter->total; example++)
+		if (row_of[example] != UINT32_MAX)
+			filter->by_rank[rank++] = row_of[example];
 }
 
-/* Means over the examples, in their order. */
+struct drawing {
+	struct filter *filter;
+	uint32_t *members; /* by group: its rows; NULL: there are no groups */
+	uint32_t *counts;  /* by slot of the work: classes */
+	uint32_t *order;   /* by slot of the work: groups */
+	uint8_t *chosen;
+};
+
+static int
+filter_draw_set(void *context, unsigned thread, unsigned slot, size_t set, struct portolan_error *error)
+{
+	const struct drawing *drawing = context;
+	struct filter *filter = drawing->filter;
+	const struct filter_options *options = &filter->options;
+	size_t groups = filter->group_count;
+
+	(void)thread;
+	if (drawing->members)
+		training_draw_groups(&filter->training, set, options->seed, filter->phases, options->train,
+		                     filter->groups, drawing->members, filter->group_count,
+		                     drawing->order + slot * groups, drawing->chosen + slot * groups);
+	else
+		training_draw(&filter->training, set, options->seed, filter->phases, options->train, filter->by_rank);
+	if (filter->training.sizes[set] == 0)
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "no group has %zu examples or fewer: say a larger --train-size", options->train);
+	training_survey(&filter->training, set, filter->labels, drawing->counts + slot * filter->classes);
+	return 0;
+}
+
+/* Draws the training sets of the phase that begins. */
+static int
+filter_draw(struct filter *filter, struct portolan_error *error)
+{
+	size_t slots = parallel_slots(filter->options.threads), groups = filter->groups ? filter->group_count : 0;
+	CLEANUP_FREE uint32_t *counts = memory_new(slots * filter->classes, sizeof(uint32_t));
+	CLEANUP_FREE uint32_t *members = groups ? memory_new(groups, sizeof(uint32_t)) : NULL;
+	CLEANUP_FREE uint32_t *order = memory_new(slots * groups, sizeof(uint32_t));
+	CLEANUP_FREE uint8_t *chosen = memory_new(slots * groups, 1);
+	struct drawing drawing = {filter, members, counts, order, chosen};
+	struct parallel parallel = {.threads = filter->options.threads,
+	                            .count = filter->options.partitions,
+	                            .context = &drawing,
+	                            .work = filter_draw_set};
+
+	filter_rank(filter);
+	training_resize(&filter->training, filter->matrix.rows);
+	for (size_t row = 0; members && row < filter->matrix.rows; row++)
+		members[filter->groups[row]]++;
+	return parallel_run(&parallel, error);
+}
+
+/* Fills the log with means over the examples, in their order. */
 static void
-summarise(const struct filter *filter, const struct predictions *found, struct filter_log *log)
+filter_summarise(const struct filter *filter, const struct predictions *found, struct filter_log *log)
 {
 	uint64_t made = 0, correct = 0, trained = 0;
 	double sum = 0;
@@ -200,7 +225,7 @@ summarise(const struct filter *filter, const struct predictions *found, struct f
 }
 
 static void
-keep_scores(struct filter *filter, const struct predictions *found)
+filter_keep_scores(struct filter *filter, const struct predictions *found)
 {
 	for (size_t row = 0; row < filter->matrix.rows; row++) {
 		uint32_t example = filter->examples[row];
@@ -211,9 +236,9 @@ keep_scores(struct filter *filter, const struct predictions *found)
 	}
 }
 
-/* Fills the rows that become free from the end, lowest first, highest first. */
+/* Fills the rows that become free, from the lowest on, with the last rows, from the highest on. */
 static void
-remove_rows(struct filter *filter, const struct slice *slice)
+filter_remove_rows(struct filter *filter, const struct slice *slice)
 {
 	size_t left = filter->matrix.rows - slice->count, last = filter->matrix.rows;
 
@@ -235,10 +260,9 @@ remove_rows(struct filter *filter, const struct slice *slice)
 	filter->matrix.rows = left;
 }
 
-/* Those that a phase would remove, `size` of them at most; slice->rows is the caller's to free(). */
-static int
-choose_slice(const struct filter *filter, const struct predictions *found, size_t size, struct slice *slice,
-             struct filter_log *log, struct portolan_error *error)
+/* Chooses the examples that a phase would remove, `size` at most. */
+static struct slice
+filter_choose_slice(const struct filter *filter, const struct predictions *found, size_t size, struct filter_log *log)
 {
 	const struct filter_options *options = &filter->options;
 	const struct slice_request request = {.made = found->made,
@@ -252,61 +276,58 @@ choose_slice(const struct filter *filter, const struct predictions *found, size_
 	                                      .ties = options->ties,
 	                                      .seed = options->seed,
 	                                      .phase = filter->phases};
-	int code = slice_take(&request, slice, error);
+	struct slice slice = slice_take(&request);
 
-	if (code < 0)
-		return code;
-	log->removed = slice->count;
-	log->qualified = slice->qualified;
-	log->lowest = slice->lowest;
-	log->tied = slice->tied;
-	log->tied_removed = slice->tied_removed;
-	return 0;
+	log->removed = slice.count;
+	log->qualified = slice.qualified;
+	log->lowest = slice.lowest;
+	log->tied = slice.tied;
+	log->tied_removed = slice.tied_removed;
+	return slice;
 }
 
-/* Scores what is left, and removes a slice of this size at most. Of size 0, nothing of the filter's result changes. */
+/* Scores what is left, and removes a slice of `size` examples at most. With size 0 the result of the filter stays. */
 static int
-score_and_remove(struct filter *filter, size_t size, bool keep, struct filter_log *log, struct portolan_error *error)
+filter_score_and_remove(struct filter *filter, size_t size, bool keep, struct filter_log *log,
+                        struct portolan_error *error)
 {
-	struct predictions found = {0};
-	struct slice slice = {0};
+	struct problem problem = filter_problem(filter);
+	size_t rows = filter->matrix.rows;
+	CLEANUP_FREE uint32_t *counts = memory_new(2 * rows, sizeof(*counts));
+	CLEANUP_FREE float *margins = memory_new(rows, sizeof(*margins));
+	struct predictions found = {counts, counts + rows, margins};
+	struct slice slice;
 	int code = filter_draw(filter, error);
 
 	if (code >= 0)
 		code = filter_fit(filter, log, error);
-	if (code >= 0)
-		code = predict(filter, &found, error);
-	if (code >= 0) {
-		summarise(filter, &found, log);
-		code = choose_slice(filter, &found, size, &slice, log, error);
-	}
-	if (code >= 0 && keep)
-		keep_scores(filter, &found);
-	if (code >= 0)
-		remove_rows(filter, &slice);
+	if (code < 0)
+		return code;
+	predict_all(&problem, &filter->training, filter->weights, &found);
+	filter_summarise(filter, &found, log);
+	slice = filter_choose_slice(filter, &found, size, log);
+	if (keep)
+		filter_keep_scores(filter, &found);
+	filter_remove_rows(filter, &slice);
 	free(slice.rows);
-	free(found.made);
-	return code;
+	return 0;
 }
 
 int
 filter_phase(struct filter *filter, struct portolan_error *error)
 {
 	const struct filter_options *options = &filter->options;
-	struct filter_log *log, line = {0};
+	size_t size = filter_least(options->slice, filter->matrix.rows - options->target);
+	struct filter_log line = {0};
 	int code;
 
 	if (filter->finished)
 		return 0;
-	log = realloc(filter->log, (filter->phases + 1) * sizeof(*log));
-	if (!log)
-		return filter_out_of_memory(filter, error);
-	filter->log = log;
-	code = score_and_remove(filter, filter_least(options->slice, filter->matrix.rows - options->target), true,
-	                        &line, error);
+	code = filter_score_and_remove(filter, size, true, &line, error);
 	if (code < 0)
 		return code;
 	filter->finished = line.qualified < options->slice || filter->matrix.rows <= options->target;
+	filter->log = memory_need(realloc(filter->log, (filter->phases + 1) * sizeof(line)));
 	filter->log[filter->phases++] = line;
 	return !filter->finished;
 }
@@ -318,5 +339,5 @@ filter_measure(struct filter *filter, struct portolan_error *error)
 	if (filter->kept.removed == 0)
 		return 0;
 	filter->kept = (struct filter_log){0};
-	return score_and_remove(filter, 0, false, &filter->kept, error);
+	return filter_score_and_remove(filter, 0, false, &filter->kept, error);
 }

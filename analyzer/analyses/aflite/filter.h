@@ -1,19 +1,20 @@
 /*
- * filter.h: Adversarial Filters of Dataset Biases (Le Bras et al., ICML 2020, algorithm 1): while more than `target`
- * examples are left, every phase scores each of them by how often linear classifiers that were not trained on it are
- * right about it, and removes the most predictable slice. A phase in which fewer than a slice qualify is the last.
+ * filter.h: Adversarial Filters of Dataset Biases (Le Bras et al., ICML 2020, algorithm 1). While more than `target` examples
+ * are left, a phase scores each of them: how often are linear classifiers right about it that were not trained on it? Then it
+ * removes the most predictable slice. The phase in which fewer examples than a slice qualify is the last.
  *
  *     filter_init(&filter, &options, &data, error); filter_load(&filter, &source, error)
  *     while ((code = filter_phase(&filter, error)) > 0)
  *             … filter.log[filter.phases − 1] …
  *     filter_measure(&filter, error); … filter.kept …
- *     … filter.scores, filter.rows left: filter.examples[0 … rows − 1] …
+ *     … filter.scores; the examples that are left: filter.examples[0 … filter_left(&filter) − 1] …
  *     filter_free(&filter)
  */
 #ifndef AFLITE_FILTER_H
 #define AFLITE_FILTER_H
 
 #include "curvature.h"
+#include "matrix.h"
 #include "slice.h"
 #include "training.h"
 
@@ -24,79 +25,106 @@ struct filter_options {
 	enum slice_ties ties;
 	uint64_t seed;
 	double lambda;
-	bool cold; /* every classifier starts at zero: for tests */
+	bool cold; /* every search starts at zero: for tests */
 	unsigned threads;
 	const struct kernels *kernels;
 };
 
 struct filter_data {
 	size_t rows, features;
-	const uint32_t *labels; /* by example, below classes */
+	const uint32_t *labels; /* by example: below `classes` */
 	size_t classes;
-	const uint32_t *groups; /* by example, below group_count; NULL: each is its own */
+	const uint32_t *groups; /* by example: below group_count; NULL: each example is a group of its own */
 	uint32_t group_count;
 };
 
-/* One line of the log: the phase that scored `left` examples. */
+/* A line of the log: the phase that scored `left` examples. */
 struct filter_log {
 	uint64_t left, removed, qualified, tied, tied_removed, unpredicted;
-	uint64_t trained;     /* mean size of the training sets, rounded; differs from t with groups */
-	uint64_t lacking;     /* training sets that lacked a class of those that are left */
+	uint64_t trained;     /* the mean size of the training sets, rounded; with groups it differs from t */
+	uint64_t lacking;     /* training sets without some class of the examples that are left */
 	uint64_t unfinished;  /* classifiers that did not converge */
-	uint64_t evaluations; /* times a classifier was tried on its training set */
-	double mean_p, accuracy,
-	        lowest; /* accuracy: of all predictions, Eq. 5 of the paper; lowest: the p at the cut */
+	uint64_t evaluations; /* how often a classifier was tried on its training set */
+	double mean_p;
+	double accuracy; /* of all predictions: Eq. 5 of the paper */
+	double lowest;   /* the p at the cut */
 };
 
-/* By example, of the last phase that scored it. */
+/* By example, as the last phase that scored it has it. */
 struct filter_scores {
-	uint32_t *removed; /* phase, from 1; 0: kept */
+	uint32_t *removed; /* the phase, from 1; 0: the example is kept */
 	uint32_t *made, *correct;
 	float *margins;
 };
 
 struct filter {
 	struct filter_options options;
-	struct matrix matrix;
+	struct matrix matrix; /* of the examples that are left */
 	size_t total, classes;
 	uint32_t group_count;
-	/* by row of what is left; a row that becomes free is filled from the end */
+	/* by row of the matrix: the last row fills a row that becomes free */
 	uint32_t *examples, *groups;
 	uint16_t *labels;
-	uint32_t *by_rank; /* rows by ascending example */
+	uint32_t *by_rank; /* the rows, by ascending example */
 	struct filter_scores scores;
 	struct filter_log *log;
-	size_t phases;          /* done */
-	struct filter_log kept; /* filter_measure(): the set that is left in the end; nothing removed */
+	size_t phases;          /* that are done */
+	struct filter_log kept; /* filter_measure(): of the set that is left in the end */
 	bool finished;
 	/* private */
 	struct training training;
-	float *weights, *start; /* sets × columns × stride; the mean of the last phase's */
-	bool has_start;
+	float *weights, *start; /* sets × columns × stride; where searches start, columns × stride */
+	bool has_start;         /* whether `start` is the mean of a phase's classifiers */
 	struct curvature curvature;
-	size_t curved; /* rows that were left when it was made; 0: never */
+	size_t curved; /* the rows that were left when the curvature was made; 0: there is none */
 };
 
-/* PORTOLAN_E_INVALID: sizes that do not go together. After a failure nothing is left. The features are not there yet:
- * before they are loaded, checkpoint_read() may say which are still needed. */
+/* PORTOLAN_E_INVALID: the sizes do not go together; the filter is empty then. The features are not loaded yet. So
+ * checkpoint_read() may come first, and say which of them are still needed. */
 int filter_init(struct filter *filter, const struct filter_options *options, const struct filter_data *data,
                 struct portolan_error *error);
 int filter_load(struct filter *filter, const struct matrix_source *source, struct portolan_error *error);
 void filter_free(struct filter *filter); /* may be called twice */
 
-/* 1: one phase done, and more to do; 0: that was the last. */
+/* 1: one phase is done, and there are more to do; 0: that was the last. */
 int filter_phase(struct filter *filter, struct portolan_error *error);
 
-/* After the last phase: scores what is left as one phase more would, and removes nothing; where the last phase removed
- * nothing, its line is the measurement. The scores by example stay those of the phases. No phase, or checkpoint, after
- * it. */
+/* After the last phase: scores what is left as one more phase would, and removes nothing. If the last phase removed nothing,
+ * its line is the measurement. The scores by example stay those of the phases. No phase and no checkpoint come after it. */
 int filter_measure(struct filter *filter, struct portolan_error *error);
 
-/* Bytes it takes, all in all; groups: 0 where each example is its own. */
+/* Fits a classifier to each training set: filter->weights. Fills `unfinished` and `evaluations` of the log. For filter.c. */
+int filter_fit(struct filter *filter, struct filter_log *log, struct portolan_error *error);
+
+/* The bytes that a filter takes in all; groups: 0 if each example is a group of its own. */
 uint64_t filter_bytes(const struct filter_options *options, size_t rows, size_t features, size_t classes,
                       size_t groups);
 
-/* The log's lines, the kept set's the last, which has removed = 0: phases, and one more unless the last is that one. */
+static inline struct problem
+filter_problem(const struct filter *filter)
+{
+	return (struct problem){.matrix = &filter->matrix,
+	                        .labels = filter->labels,
+	                        .classes = filter->classes,
+	                        .lambda = filter->options.lambda,
+	                        .kernels = filter->options.kernels,
+	                        .threads = filter->options.threads};
+}
+
+/* The floats of a classifier's weights. */
+static inline size_t
+filter_vector(const struct filter *filter)
+{
+	return (filter->classes - 1) * filter->matrix.stride;
+}
+
+static inline size_t
+filter_least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* How many lines the log has. The last is that of the kept set, which has removed = 0: the last phase's, or filter->kept. */
 static inline size_t
 filter_lines(const struct filter *filter)
 {
@@ -109,7 +137,7 @@ filter_line(const struct filter *filter, size_t line)
 	return line < filter->phases ? &filter->log[line] : &filter->kept;
 }
 
-/* That of the phase that removed the last slice; where none was removed, the only one. */
+/* The line of the phase that removed the last slice; if none was removed, the only line. */
 static inline const struct filter_log *
 filter_last_cut(const struct filter *filter)
 {

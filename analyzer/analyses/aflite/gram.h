@@ -1,6 +1,6 @@
 /*
- * gram.h: products of a problem's rows with themselves, weighted by how unsure a classifier is of each: what the
- * curvature is made of.
+ * gram.h: sums of products of rows with themselves, x xᵀ, weighted by how unsure a classifier is of each row. The curvature
+ * is made of them.
  */
 #ifndef AFLITE_GRAM_H
 #define AFLITE_GRAM_H
@@ -9,21 +9,20 @@
 
 struct gram {
 	const struct problem *problem;
-	const float *weights;          /* of the classifier: columns × stride */
-	const uint32_t *rows;          /* of the matrix, */
-	size_t count;                  /* so many */
+	const float *weights; /* the classifier's: columns × stride */
+	const uint32_t *rows; /* `count` rows of the matrix */
+	size_t count;
 	size_t columns, order, stride; /* classes − 1; features + 1; floats of a row */
-	struct gram_slot *slots;       /* private */
-	double *product;               /* order × order; the upper triangle: Σ (1 − Σ p²) x xᵀ */
+	double *product;               /* order × order, the upper triangle: Σ (1 − Σ p²) x xᵀ */
 	double *covariance;            /* columns × columns: Σ diag p − p pᵀ */
 	double weight;                 /* Σ 1 − Σ p² */
 };
 
-/* Fills product, covariance and weight, which the caller has set to zero, from the rows. The same bits whatever the
- * number of threads. PORTOLAN_E_MEMORY. */
-int gram_make(struct gram *gram, struct portolan_error *error);
+/* Adds the rows to product, covariance and weight, which the caller has set to zero. The bits do not depend on the number of
+ * threads. */
+void gram_make(struct gram *gram);
 
-/* Bytes it takes beside these. */
+/* The bytes that gram_make() takes. */
 size_t gram_bytes(size_t columns, size_t order, size_t stride, unsigned threads);
 
 #endif

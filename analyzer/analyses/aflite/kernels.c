@@ -1,10 +1,12 @@
 /*
- * kernels.c: one source for the loops (kernels_body.h), compiled for three kinds of processor; the best that this one
- * understands is chosen when the program runs.
+ * kernels.c: compiles one source of loops (kernels_body.h) for three kinds of processor. The program chooses among them when
+ * it runs.
  *
  * OpenBLAS in their place took 1.3 times as long with AVX-512 and 3.1 times with AVX2; ARCHITECTURE.md has the figures.
  */
 #include "kernels.h"
+
+#include "memory/memory.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,9 +16,18 @@
 #include <immintrin.h>
 #endif
 
-/* Half to single by integer arithmetic: the exponent is moved over, and a product sets right what is subnormal. */
+float *
+kernels_floats(size_t count)
+{
+	size_t bytes = kernels_round(count) * sizeof(float);
+
+	return memset(memory_need(aligned_alloc(64, bytes)), 0, bytes);
+}
+
+/* Half to single precision by integer arithmetic: shifts the bits into place, and corrects the exponent by a product, which
+ * also makes normal numbers of subnormal ones. */
 static float
-half_value(const uint8_t *bytes)
+kernels_widen_half(const uint8_t *bytes)
 {
 	uint32_t half = bytes[0] | (uint32_t)bytes[1] << 8, bits = (half & 0x7fff) << 13;
 	float value;
@@ -31,11 +42,11 @@ half_value(const uint8_t *bytes)
 	return half & 0x8000 ? -value : value;
 }
 
-#define TILE_FLOATS 8192 /* of rows that are to stay in the first-level cache: 32 KiB */
+#define TILE_FLOATS 8192 /* 32 KiB: rows that stay in the first-level cache */
+#define PRODUCT_ROWS 96  /* rows of a large product that are worked on at once: a multiple of every TALL */
 
-#define PRODUCT_ROWS 96 /* of the left matrix; a multiple of every TALL */
-
-/* Of 2 LANES values in groups of 2 h: the places of each group's first half; its second is h further. */
+/* Two registers of LANES values are cut into groups of 2 h. These are the places of the first half of each group; the second
+ * half is h further. */
 #define PLACE(i, h) ((i) / (h)*2 * (h) + (i) % (h))
 #define PLACES_4(i, h, o) PLACE(i, h) + (o), PLACE((i) + 1, h) + (o), PLACE((i) + 2, h) + (o), PLACE((i) + 3, h) + (o)
 

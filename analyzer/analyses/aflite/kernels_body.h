@@ -1,17 +1,17 @@
 /*
- * kernels_body.h: the loops of kernels.c; included there once for each kind of processor, with
+ * kernels_body.h: the loops of kernels.c, which includes it once for each kind of processor, with
  *
  *     KERNEL(name)          this kind's name of a function or type
  *     LANES                 floats in one register
- *     ROWS                  rows that a thin product takes at once; LANES or fewer
+ *     ROWS                  rows that a thin product takes at once: LANES or fewer
  *     TALL                  rows that a large product takes at once, by two registers of columns
  *     PLACES(h, o)          LANES times PLACE(), plus o
  *     MULTIPLY_ADD(a, b, c) a b + c of registers
- *     KEEP(x)               x is to be in a register, though it is used from memory only
+ *     KEEP(x)               keeps x in a register, where the compiler would read it from memory each time
  *
- * A training set of one partition is a thin and irregular part of a block of rows. So a product takes ROWS rows and up
- * to three columns at a time, each in a register of partial sums, and the gradient is taken while the rows are still in
- * the first-level cache: a row comes from there twice, but from further away once.
+ * The training set of one classifier has a few rows of each block, and these lie anywhere. So a thin product takes ROWS rows
+ * and up to three columns at a time, each with a register of partial sums. The gradient is taken while the rows are still in
+ * the first-level cache. So a row comes twice from there, and once from further away.
  */
 typedef float KERNEL(floats) __attribute__((vector_size(4 * LANES), may_alias));
 typedef int32_t KERNEL(integers) __attribute__((vector_size(4 * LANES), may_alias));
@@ -49,7 +49,7 @@ KERNEL(larger)(FLOATS a, FLOATS b)
 	return KERNEL(choose)(a > b, a, b);
 }
 
-/* Adds the two halves of each group of 2 h lanes of both, and puts the results beside one another. */
+/* Adds the two halves of each group of 2 h lanes, in a and in b, and puts the sums of a and b beside one another. */
 #define FOLD(a, b, h) (__builtin_shufflevector(a, b, PLACES(h, 0)) + __builtin_shufflevector(a, b, PLACES(h, h)))
 
 /* The sum of each of ROWS registers, in the first ROWS lanes. */
@@ -77,7 +77,7 @@ KERNEL(sums)(FLOATS *part)
 	return count > 1 ? FOLD(part[0], part[1], 1) : FOLD(part[0], part[0], 1);
 }
 
-/* z[k][i] = row i · weights k, of `count` ≤ ROWS rows and `columns` ≤ 3 weight vectors. */
+/* z[k][i] = row i · weights k, for `count` ≤ ROWS rows and `columns` ≤ 3 weight vectors. */
 INLINE void
 KERNEL(dots)(const float *const *rows, const float *weights, size_t stride, const unsigned count,
              const unsigned columns, float *z)
@@ -138,7 +138,7 @@ KERNEL(spread)(const float *const *rows, size_t count, const float *residual, si
 			KERNEL(store)(gradient + k * stride + f + v * LANES, sum[k][v]);
 }
 
-/* In steps of up to five registers: one alone would wait for itself. */
+/* The same for all features, in steps of up to five registers: additions to a single register would wait for each other. */
 INLINE void
 KERNEL(spread_all)(const float *const *rows, size_t count, const float *residual, size_t stride, const unsigned columns,
                    float *gradient)
@@ -160,7 +160,7 @@ KERNEL(spread_all)(const float *const *rows, size_t count, const float *residual
 	}
 }
 
-/* A piece of a large product: `rows` ≤ TALL rows by `width` registers of columns, from b and c on. */
+/* A piece of a large product: `rows` ≤ TALL rows by `width` ≤ 2 registers of columns, which begin at b and c. */
 INLINE void
 KERNEL(multiply_piece)(const struct kernels_product *product, const float *a, const float *b, float *c,
                        const unsigned rows, const unsigned width)
@@ -194,7 +194,7 @@ KERNEL(multiply_piece)(const struct kernels_product *product, const float *a, co
 			KERNEL(store)(c + r * product->c_stride + v * LANES, sum[r][v]);
 }
 
-/* Rows from `from` to `to` − 1. */
+/* The rows from `from` to `to` − 1 of a large product. */
 static void
 KERNEL(multiply_rows)(const struct kernels_product *product, size_t from, size_t to)
 {
@@ -222,7 +222,7 @@ KERNEL(multiply_rows)(const struct kernels_product *product, size_t from, size_t
 	}
 }
 
-/* As many rows at once as stay in the second-level cache while all columns go by. */
+/* PRODUCT_ROWS rows of a stay in the second-level cache while all columns of b are multiplied with them. */
 static void
 KERNEL(multiply)(const struct kernels_product *product)
 {
@@ -230,11 +230,11 @@ KERNEL(multiply)(const struct kernels_product *product)
 		KERNEL(multiply_rows)(product, r, r + PRODUCT_ROWS < product->rows ? r + PRODUCT_ROWS : product->rows);
 }
 
-/* e^x for x ≤ 0; to about 1e-7 of it, and 0 from −87 down. */
+/* e^x for x ≤ 0, with a relative error of about 1e-7; 0 from −87 down. */
 INLINE FLOATS
 KERNEL(exponential)(FLOATS x)
 {
-	const float round = 12582912.0f; /* 1.5 · 2^23: what is added to it is rounded to a whole number */
+	const float round = 12582912.0f; /* 1.5 · 2^23: a number that is added to it is rounded to a whole number */
 	FLOATS above = KERNEL(larger)(x, KERNEL(all)(-87.0f));
 	FLOATS shifted = above * 1.44269504f + round, n = shifted - round, r, p;
 
@@ -285,8 +285,8 @@ KERNEL(residuals)(float *z, const size_t tile, size_t columns, const uint8_t *ab
 	}
 }
 
-/* Σ over[i] + ln sums[i]: one logarithm of the product does, as each factor is at least 1 and not much more than there
- * are classes; four products, so that one need not wait for another. */
+/* Σ over[i] + ln sums[i]. The logarithm is taken of a product, as each factor is between 1 and about the number of classes.
+ * There are four products, so that none waits for another. */
 INLINE double
 KERNEL(losses)(const float *sums, const float *over, size_t count)
 {
@@ -307,7 +307,7 @@ KERNEL(residuals_all)(float *z, size_t tile, size_t columns, const uint8_t *abse
 	double loss = 0;
 
 	KERNEL(residuals)(z, tile, columns, absent, slots, count, sums, over);
-	for (size_t i = 0; i < count; i += KERNELS_TILE) /* products of more would not be finite */
+	for (size_t i = 0; i < count; i += KERNELS_TILE) /* a longer product might overflow */
 		loss += KERNEL(losses)(sums + i, over + i, count - i < KERNELS_TILE ? count - i : KERNELS_TILE);
 	return loss;
 }
@@ -336,7 +336,7 @@ KERNEL(judge_rows)(const float *z, size_t tile, size_t columns, const int32_t *g
 	}
 }
 
-/* Half as many rows at once where half are enough. */
+/* The same for any number of rows: ROWS at once, or half of them where that is enough. */
 INLINE void
 KERNEL(dots_all)(const float *const *rows, size_t count, const float *weights, size_t stride, const unsigned columns,
                  float *z)
@@ -394,7 +394,7 @@ KERNEL(fit)(const struct kernels_fit *fit, const float *const *rows, const int32
 	return loss;
 }
 
-/* Ties go to the lowest class: gold must be above those before it, and not below those after it. */
+/* Of equal distances the lowest class wins: gold must be above those before it, and not below those after it. */
 static unsigned
 KERNEL(judge)(const struct kernels_judged *judged, float *margin)
 {
@@ -446,7 +446,7 @@ KERNEL(widen)(const void *halves, float *to, size_t count)
 		_mm256_storeu_ps(to + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(from + 2 * i))));
 #endif
 	for (; i < count; i++)
-		to[i] = half_value(from + 2 * i);
+		to[i] = kernels_widen_half(from + 2 * i);
 }
 
 static bool

@@ -1,34 +1,32 @@
 /*
  * lockstep.c: the searches of all classifiers, each with its own step length and memory, in time with the sweeps.
  *
- * A step is taken when it lowers the objective enough, or, as objectives are convex and near the minimum differences of
- * them drown in rounding, when the slope along it has become small and the objective has not visibly grown. Vectors
- * that are kept are in single precision, sums in double.
+ * A step is taken if it lowers the objective enough. Near the minimum, differences of objectives drown in rounding. There, as
+ * objectives are convex, a step is also taken if the slope along it has become small and the objective has not visibly grown.
+ * Vectors that are kept are in single precision, sums are in double.
  */
 #include "lockstep.h"
 
-#include "base/parallel.h"
 #include "sweep.h"
-
-#include <portolan/error.h>
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PAIRS 6      /* steps that are remembered */
-#define HALVINGS 30  /* of one step, before its memory is doubted */
-#define RELATIVE 2.5 /* of the tolerance: how much of the objective itself counts as much as a row */
-#define BLUR 2e-7    /* of an objective in single precision */
-#define SETS_MANY 4  /* of many columns, which are searched for at once */
+#define PAIRS 6      /* steps that a search remembers */
+#define HALVINGS 30  /* times that one step is shortened before the search is given up */
+#define RELATIVE 2.5 /* the tolerance for a row is also one for this share of the objective */
+#define BLUR 2e-7    /* the relative error of an objective in single precision */
+#define SETS_MANY 4  /* searches at once, of many columns */
 
 struct search {
-	double objective, slope, step; /* at the accepted point, along the direction; the length being tried */
-	double promised;               /* by the step before this one */
-	double scalars[PAIRS];         /* 1 / s·y */
+	double objective, slope; /* at the accepted point; the slope along the direction */
+	double step;             /* the length that is tried */
+	double promised;         /* the decrease that the step before this one promised */
+	double scalars[PAIRS];   /* 1 / s·y */
 	unsigned pairs, newest;
 	unsigned halvings;
-	bool started, turned; /* an accepted point there is; its direction has been asked for */
+	bool started; /* whether there is an accepted point */
 };
 
 struct searches {
@@ -37,21 +35,22 @@ struct searches {
 	const struct training *training;
 	const struct curvature *curvature;
 	size_t length, sets;
-	float *weights, *tried; /* by set; accepted, and where the sweep looks */
+	/* by set: the accepted point, and the point that the next sweep tries */
+	float *weights, *tried;
 	double *gradient, *tried_gradient, *direction, *losses;
 	float *steps, *changes; /* by set and pair: s and y */
 	struct search *search;
 	bool *active;
-	uint32_t *turning; /* sets that want a direction */
+	uint32_t *turning; /* the sets that need a direction */
 	size_t turning_count;
-	float *scratch; /* by slot */
+	float *scratch; /* by slot of the work */
 	size_t scratch_size;
 	size_t unfinished;
 };
 
-/* Where columns are many, nothing is won by going over rows together, and what a search keeps would fill the memory. */
+/* Of many columns, nothing is gained by going over rows together, and all searches would fill the memory. */
 static size_t
-sets_at_once(size_t sets, size_t columns)
+lockstep_sets_at_once(size_t sets, size_t columns)
 {
 	return columns >= PROBLEM_MANY && sets > SETS_MANY ? SETS_MANY : sets;
 }
@@ -61,7 +60,7 @@ lockstep_bytes(size_t sets, size_t columns, size_t stride, unsigned threads)
 {
 	struct curvature curvature = {.columns = columns, .stride = stride};
 
-	sets = sets_at_once(sets, columns);
+	sets = lockstep_sets_at_once(sets, columns);
 	return sets * columns * stride * ((1 + 2 * PAIRS) * sizeof(float) + 3 * sizeof(double)) +
 	       parallel_slots(threads) * curvature_scratch(&curvature) * sizeof(float);
 }
@@ -71,34 +70,34 @@ typedef double eight __attribute__((vector_size(64), aligned(8), may_alias));
 typedef float eight_floats __attribute__((vector_size(32), aligned(4), may_alias));
 
 static double
-total(eight sums)
+lockstep_total(eight sums)
 {
 	return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
 }
 
 static double
-dot(const double *a, const double *b, size_t n)
+lockstep_dot(const double *a, const double *b, size_t n)
 {
 	eight sums = {0};
 
 	for (size_t i = 0; i < n; i += 8)
 		sums += *(const eight *)(a + i) * *(const eight *)(b + i);
-	return total(sums);
+	return lockstep_total(sums);
 }
 
 static double
-dot_mixed(const float *a, const double *b, size_t n)
+lockstep_dot_mixed(const float *a, const double *b, size_t n)
 {
 	eight sums = {0};
 
 	for (size_t i = 0; i < n; i += 8)
 		sums += __builtin_convertvector(*(const eight_floats *)(a + i), eight) * *(const eight *)(b + i);
-	return total(sums);
+	return lockstep_total(sums);
 }
 
 /* to += factor × from */
 static void
-add(double *to, double factor, const float *from, size_t n)
+lockstep_add(double *to, double factor, const float *from, size_t n)
 {
 	for (size_t i = 0; i < n; i += 8)
 		*(eight *)(to + i) += factor * __builtin_convertvector(*(const eight_floats *)(from + i), eight);
@@ -109,8 +108,7 @@ lockstep_penalise(const struct problem *problem, const struct training *training
                   double *gradient)
 {
 	size_t columns = problem->classes - 1, stride = problem->matrix->stride, features = problem->matrix->features;
-	const uint8_t *absent =
-	        training_lacks_classes(training, set) ? training->absent + set * training->classes : NULL;
+	const uint8_t *absent = training_absent(training, set);
 	unsigned present = training->present[set];
 	double value = 0, share = present > 2 ? 1 / (double)present : 0;
 
@@ -131,9 +129,9 @@ lockstep_penalise(const struct problem *problem, const struct training *training
 	return value;
 }
 
-/* The point that is to be tried: accepted point + step × direction. */
+/* Sets the point that the next sweep tries: accepted point + step × direction. */
 static void
-place(struct searches *all, size_t set)
+search_place(struct searches *all, size_t set)
 {
 	size_t from = set * all->length;
 	double step = all->search[set].step;
@@ -142,9 +140,9 @@ place(struct searches *all, size_t set)
 		all->tried[from + i] = (float)(all->weights[from + i] + step * all->direction[from + i]);
 }
 
-/* Remembers the step just taken. Without positive curvature (rounding) it is of no use. */
+/* Remembers the step that was taken. Without positive curvature, which comes of rounding, a step is of no use. */
 static void
-remember(struct searches *all, size_t set)
+search_remember(struct searches *all, size_t set)
 {
 	struct search *search = &all->search[set];
 	unsigned next = search->pairs ? (search->newest + 1) % PAIRS : 0;
@@ -167,24 +165,24 @@ remember(struct searches *all, size_t set)
 }
 
 static void
-accept(struct searches *all, size_t set, double objective)
+search_accept(struct searches *all, size_t set, double objective)
 {
 	struct search *search = &all->search[set];
 	size_t from = set * all->length;
 
 	if (search->started)
-		remember(all, set);
+		search_remember(all, set);
 	memcpy(all->weights + from, all->tried + from, all->length * sizeof(float));
 	memcpy(all->gradient + from, all->tried_gradient + from, all->length * sizeof(double));
 	search->objective = objective;
-	search->started = search->turned = true;
+	search->started = true;
 	search->halvings = 0;
 	all->turning[all->turning_count++] = (uint32_t)set;
 }
 
-/* A shorter step: where the slopes at both ends say the minimum is, within limits. */
+/* Shortens the step to where the slopes at both ends say that the minimum is, within limits. */
 static void
-shorten(struct searches *all, size_t set, double slope)
+search_shorten(struct searches *all, size_t set, double slope)
 {
 	struct search *search = &all->search[set];
 	double share = isfinite(slope) && slope > search->slope ? search->slope / (search->slope - slope) : 0.5;
@@ -195,12 +193,12 @@ shorten(struct searches *all, size_t set, double slope)
 		all->unfinished++;
 		return;
 	}
-	place(all, set);
+	search_place(all, set);
 }
 
-/* Takes the point that the search of set `set` tried, or shortens its step, by what the sweep found there. */
+/* Accepts the point that the search tried, or shortens its step, by what the sweep found there. */
 static void
-judge_step(struct searches *all, size_t set)
+search_judge(struct searches *all, size_t set)
 {
 	struct search *search = &all->search[set];
 	double *gradient = all->tried_gradient + set * all->length, objective, slope, gain;
@@ -208,64 +206,64 @@ judge_step(struct searches *all, size_t set)
 	objective = all->losses[set] +
 	            lockstep_penalise(all->problem, all->training, set, all->tried + set * all->length, gradient);
 	if (!search->started) {
-		accept(all, set, objective);
+		search_accept(all, set, objective);
 		return;
 	}
-	slope = dot(all->direction + set * all->length, gradient, all->length);
+	slope = lockstep_dot(all->direction + set * all->length, gradient, all->length);
 	gain = search->objective - objective;
 	if (gain >= -1e-4 * search->step * search->slope ||
 	    (fabs(slope) <= -0.5 * search->slope && gain >= -BLUR * fabs(search->objective)))
-		accept(all, set, objective);
+		search_accept(all, set, objective);
 	else
-		shorten(all, set, slope);
+		search_shorten(all, set, slope);
 }
 
-/* The two loops of L-BFGS, before and after the first matrix is applied; each changes `q` in place. */
+/* The first loop of L-BFGS, before the first matrix is applied: fills q from the gradient, and alpha. */
 static void
-apply_newer_pairs(const struct searches *all, size_t set, double *q, double alpha[PAIRS])
+search_apply_newer_pairs(const struct searches *all, size_t set, double *q, double alpha[PAIRS])
 {
 	const struct search *search = &all->search[set];
 
 	memcpy(q, all->gradient + set * all->length, all->length * sizeof(double));
 	for (unsigned i = 0; i < search->pairs; i++) {
 		unsigned pair = (search->newest + PAIRS - i) % PAIRS;
-		const float *s = all->steps + (set * PAIRS + pair) * all->length;
-		const float *y = all->changes + (set * PAIRS + pair) * all->length;
+		size_t at = (set * PAIRS + pair) * all->length;
 
-		alpha[i] = search->scalars[pair] * dot_mixed(s, q, all->length);
-		add(q, -alpha[i], y, all->length);
+		alpha[i] = search->scalars[pair] * lockstep_dot_mixed(all->steps + at, q, all->length);
+		lockstep_add(q, -alpha[i], all->changes + at, all->length);
 	}
 }
 
+/* The second loop, after it: changes q in place. */
 static void
-apply_older_pairs(const struct searches *all, size_t set, double *q, const double alpha[PAIRS])
+search_apply_older_pairs(const struct searches *all, size_t set, double *q, const double alpha[PAIRS])
 {
 	const struct search *search = &all->search[set];
 
 	for (unsigned i = search->pairs; i-- > 0;) {
 		unsigned pair = (search->newest + PAIRS - i) % PAIRS;
-		const float *s = all->steps + (set * PAIRS + pair) * all->length;
-		const float *y = all->changes + (set * PAIRS + pair) * all->length;
+		size_t at = (set * PAIRS + pair) * all->length;
+		double beta = search->scalars[pair] * lockstep_dot_mixed(all->changes + at, q, all->length);
 
-		add(q, alpha[i] - search->scalars[pair] * dot_mixed(y, q, all->length), s, all->length);
+		lockstep_add(q, alpha[i] - beta, all->steps + at, all->length);
 	}
 }
 
-/* Classes that a training set lacks have no weights. */
+/* Sets the elements of the classes that the training set lacks to zero: these have no weights. */
 static void
-clear_absent(const struct searches *all, size_t set, double *vector)
+search_clear_absent(const struct searches *all, size_t set, double *vector)
 {
-	const uint8_t *absent = all->training->absent + set * all->training->classes;
+	const uint8_t *absent = training_absent(all->training, set);
 	size_t stride = all->problem->matrix->stride;
 
-	for (size_t k = 0; training_lacks_classes(all->training, set) && k + 1 < all->training->classes; k++)
+	for (size_t k = 0; absent && k + 1 < all->training->classes; k++)
 		if (absent[k + 1])
 			memset(vector + k * stride, 0, stride * sizeof(double));
 }
 
 /* Computes a direction for each search of a batch. */
 static int
-compute_direction(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error)
+lockstep_turn_batch(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error)
 {
 	struct searches *all = context;
 	double alpha[CURVATURE_BATCH][PAIRS], *out[CURVATURE_BATCH] = {NULL};
@@ -278,32 +276,34 @@ compute_direction(void *context, unsigned thread, unsigned slot, size_t part, st
 		size_t set = all->turning[from + i];
 
 		out[i] = all->direction + set * all->length;
-		apply_newer_pairs(all, set, out[i], alpha[i]);
+		search_apply_newer_pairs(all, set, out[i], alpha[i]);
 	}
 	curvature_apply(all->curvature, all->problem->kernels, out, count, all->scratch + slot * all->scratch_size);
 	for (size_t i = 0; i < count; i++) {
 		size_t set = all->turning[from + i];
 		struct search *search = &all->search[set];
 
-		apply_older_pairs(all, set, out[i], alpha[i]);
-		clear_absent(all, set, out[i]);
+		search_apply_older_pairs(all, set, out[i], alpha[i]);
+		search_clear_absent(all, set, out[i]);
 		for (size_t f = 0; f < all->length; f++)
 			out[i][f] = -out[i][f];
-		search->slope = dot(out[i], all->gradient + set * all->length, all->length);
+		search->slope = lockstep_dot(out[i], all->gradient + set * all->length, all->length);
 		search->step = 1;
-		place(all, set);
+		search_place(all, set);
 	}
 	return 0;
 }
 
 /*
- * Notes the decrease of the loss that the next step promises. True: it is so small that the search is over, and takes
- * the step without a look at it. What is then still missing is estimated by the ratio of this promise to the one
- * before: it is more if the search converges slowly. If hardly any loss is left (the classes are apart) weights still
- * grow, and the limit is a share of the loss.
+ * Notes the decrease of the loss that the next step promises. Returns whether the promise is so small that the search is over,
+ * and takes the step without looking at it.
+ *
+ * What would still be missing after that step is estimated by the ratio of this promise to the one before: slow searches miss
+ * more. If hardly any loss is left because planes separate the classes, weights go on growing. So the limit is then a share of
+ * the loss.
  */
 static bool
-note_promise(struct searches *all, size_t set)
+search_note_promise(struct searches *all, size_t set)
 {
 	struct search *search = &all->search[set];
 	double promised = -0.5 * search->slope, share = search->promised > 0 ? promised / search->promised : 1;
@@ -313,34 +313,32 @@ note_promise(struct searches *all, size_t set)
 	return promised * fmin(fmax(share, 0.05), 1) <= enough;
 }
 
-/* Computes a direction for each search that accepted a point, and ends the searches that are over. A direction that
- * does not descend comes from rounding, at the minimum. */
-static int
-compute_directions(struct searches *all, struct portolan_error *error)
+/* Computes a direction for each search that accepted a point, and ends the searches that are over. A direction that does not
+ * descend comes of rounding, at the minimum. */
+static void
+lockstep_turn(struct searches *all)
 {
 	size_t batch = curvature_batch(all->curvature);
 	struct parallel parallel = {.threads = all->problem->threads,
 	                            .count = (all->turning_count + batch - 1) / batch,
 	                            .context = all,
-	                            .work = compute_direction};
-	int code = parallel_run(&parallel, error);
+	                            .work = lockstep_turn_batch};
 
-	for (size_t i = 0; code >= 0 && i < all->turning_count; i++) {
-		size_t set = all->turning[i];
+	problem_run(&parallel);
+	for (size_t i = 0; i < all->turning_count; i++) {
+		size_t set = all->turning[i], from = set * all->length;
 
-		if (!note_promise(all, set))
+		if (!search_note_promise(all, set))
 			continue;
 		all->active[set] = false;
 		if (all->search[set].slope < 0)
-			memcpy(all->weights + set * all->length, all->tried + set * all->length,
-			       all->length * sizeof(float));
+			memcpy(all->weights + from, all->tried + from, all->length * sizeof(float));
 	}
 	all->turning_count = 0;
-	return code;
 }
 
 static size_t
-count_active(const struct searches *all)
+lockstep_count_active(const struct searches *all)
 {
 	size_t count = 0;
 
@@ -349,8 +347,8 @@ count_active(const struct searches *all)
 	return count;
 }
 
-static int
-search_all(struct searches *all, struct fit_report *report, struct portolan_error *error)
+static void
+lockstep_search(struct searches *all, struct fit_report *report)
 {
 	struct sweep sweep = {.problem = all->problem,
 	                      .training = all->training,
@@ -358,24 +356,40 @@ search_all(struct searches *all, struct fit_report *report, struct portolan_erro
 	                      .active = all->active,
 	                      .gradients = all->tried_gradient,
 	                      .losses = all->losses};
-	int code = sweep_init(&sweep, error);
-	size_t active = count_active(all);
+	size_t active = lockstep_count_active(all);
 
 	memcpy(all->tried, all->weights, all->sets * all->length * sizeof(float));
-	for (size_t i = 0; code >= 0 && active > 0 && i < all->lockstep->iterations_most; i++) {
-		code = sweep_run(&sweep, error);
-		report->sweeps++;
+	for (size_t i = 0; active > 0 && i < all->lockstep->iterations_most; i++) {
+		sweep_run(&sweep);
 		report->evaluations += active;
-		for (size_t set = 0; code >= 0 && set < all->sets; set++)
+		for (size_t set = 0; set < all->sets; set++)
 			if (all->active[set])
-				judge_step(all, set);
-		if (code >= 0)
-			code = compute_directions(all, error);
-		active = count_active(all);
+				search_judge(all, set);
+		lockstep_turn(all);
+		active = lockstep_count_active(all);
 	}
 	report->unfinished += all->unfinished + active;
-	sweep_free(&sweep);
-	return code;
+}
+
+static void
+searches_init(struct searches *all)
+{
+	size_t values = all->sets * all->length;
+
+	all->scratch_size = curvature_scratch(all->curvature);
+	all->tried = kernels_floats(values);
+	all->gradient = memory_new(values, sizeof(double));
+	all->tried_gradient = memory_new(values, sizeof(double));
+	all->direction = memory_new(values, sizeof(double));
+	all->losses = memory_new(all->sets, sizeof(double));
+	all->steps = memory_new(PAIRS * values, sizeof(float));
+	all->changes = memory_new(PAIRS * values, sizeof(float));
+	all->search = memory_new(all->sets, sizeof(*all->search));
+	all->active = memory_new(all->sets, sizeof(bool));
+	all->turning = memory_new(all->sets, sizeof(*all->turning));
+	all->scratch = kernels_floats(parallel_slots(all->problem->threads) * all->scratch_size);
+	for (size_t set = 0; set < all->sets; set++)
+		all->active[set] = all->training->present[set] > 1;
 }
 
 static void
@@ -394,41 +408,15 @@ searches_free(struct searches *all)
 	free(all->scratch);
 }
 
-static int
-searches_init(struct searches *all, struct portolan_error *error)
-{
-	size_t values = all->sets * all->length;
-
-	all->scratch_size = curvature_scratch(all->curvature);
-	all->tried = aligned_alloc(64, values * sizeof(float));
-	all->gradient = malloc(values * sizeof(double));
-	all->tried_gradient = malloc(values * sizeof(double));
-	all->direction = malloc(values * sizeof(double));
-	all->losses = malloc(all->sets * sizeof(double));
-	all->steps = malloc(PAIRS * values * sizeof(float));
-	all->changes = malloc(PAIRS * values * sizeof(float));
-	all->search = calloc(all->sets, sizeof(*all->search));
-	all->active = malloc(all->sets * sizeof(bool));
-	all->turning = malloc(all->sets * sizeof(*all->turning));
-	all->scratch = aligned_alloc(64, parallel_slots(all->problem->threads) * all->scratch_size * sizeof(float));
-	if (!all->tried || !all->gradient || !all->tried_gradient || !all->direction || !all->losses || !all->steps ||
-	    !all->changes || !all->search || !all->active || !all->turning || !all->scratch)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu classifiers", all->sets);
-	for (size_t set = 0; set < all->sets; set++)
-		all->active[set] = all->training->present[set] > 1;
-	return 0;
-}
-
-int
+struct fit_report
 lockstep_fit(const struct lockstep *lockstep, const struct problem *problem, const struct training *training,
-             const struct curvature *curvature, float *weights, struct fit_report *report, struct portolan_error *error)
+             const struct curvature *curvature, float *weights)
 {
 	size_t columns = problem->classes - 1, length = columns * problem->matrix->stride;
-	size_t at_once = sets_at_once(training->count, columns);
-	int code = 0;
+	size_t at_once = lockstep_sets_at_once(training->count, columns);
+	struct fit_report report = {0};
 
-	*report = (struct fit_report){0};
-	for (size_t from = 0; code >= 0 && from < training->count; from += at_once) {
+	for (size_t from = 0; from < training->count; from += at_once) {
 		size_t left = training->count - from;
 		struct training part = training_part(training, from, left < at_once ? left : at_once);
 		struct searches all = {.lockstep = lockstep,
@@ -439,10 +427,9 @@ lockstep_fit(const struct lockstep *lockstep, const struct problem *problem, con
 		                       .sets = part.count,
 		                       .weights = weights + from * length};
 
-		code = searches_init(&all, error);
-		if (code >= 0)
-			code = search_all(&all, report, error);
+		searches_init(&all);
+		lockstep_search(&all, &report);
 		searches_free(&all);
 	}
-	return code;
+	return report;
 }

@@ -1,18 +1,17 @@
 /*
- * predict.c: blocks of rows times all weights, and then row by row what each classifier makes of it.
+ * predict.c: multiplies blocks of rows with the weights of all classifiers, and judges each row by the products.
  *
- * All rows are multiplied with all classifiers: the share that was trained on is small, and a dense product is several
- * times faster than one that leaves it out. Products lie by slot and classifier, so that a register holds one row's
- * distances of several classifiers. A class that a training set lacked has no distance: its examples are wrong there,
- * and have the lowest distance of those that have one. Where columns are many, classifiers come one after the other instead,
- * and a register holds several rows' distances of one.
+ * Each row is multiplied with each classifier, also with those that it trained: they are few, and a dense product is several
+ * times faster than one that leaves them out. The products of a row lie by slot, then by classifier. So a register holds the
+ * row's distances from several classifiers. Of many columns, classifiers come one after the other, and a register holds
+ * several rows' distances from one of them.
+ *
+ * A class that a training set lacks has no distance there. Predictions of its examples are wrong, and their distance is taken
+ * to be the lowest that the classifier has.
  */
 #include "predict.h"
 
-#include "base/parallel.h"
 #include "sweep.h"
-
-#include <portolan/error.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,32 +19,38 @@
 
 #define BLOCK 256 /* rows */
 
+struct many_slot {
+	float *across, *z, *margins; /* the block's transpose, stride × BLOCK; columns × BLOCK; BLOCK */
+	int32_t *golds, *right;
+};
+
 struct predicting {
 	const struct problem *problem;
 	const struct training *training;
 	const struct predictions *predictions;
-	size_t columns, lanes, words; /* lanes: sets, and what fills up a register; words of a row's bits */
-	float *weights;               /* stride × (columns × lanes) */
-	float *products;              /* by parallel's slot: BLOCK × columns × lanes */
-	const float *given;           /* of many columns: sets × columns × stride, as they came; weights is NULL */
-	struct many_slot *slots;      /* by parallel's slot */
-	uint64_t *held_out;
-	bool irregular; /* sets that lack classes there are */
+	const float *given;    /* the weights as they came: sets × columns × stride */
+	size_t columns, lanes; /* lanes: the sets, in whole registers */
+	size_t words;          /* of a row's bits, one for each set */
+	bool irregular;        /* whether some set lacks classes */
+	/* of few columns */
+	float *weights;     /* stride × (columns × lanes) */
+	float *products;    /* by slot of the work: BLOCK × columns × lanes */
+	uint64_t *held_out; /* by slot of the work: 64 × words */
+	/* of many columns */
+	struct many_slot *slots;
 };
 
 size_t
 predict_bytes(size_t sets, size_t columns, size_t stride, unsigned threads)
 {
-	size_t lanes = (sets + KERNELS_STRIDE - 1) / KERNELS_STRIDE * KERNELS_STRIDE;
-
 	if (columns >= PROBLEM_MANY)
 		return parallel_slots(threads) * BLOCK * (stride + columns + 3) * sizeof(float);
-	return columns * lanes * (stride + parallel_slots(threads) * BLOCK) * sizeof(float);
+	return columns * kernels_round(sets) * (stride + parallel_slots(threads) * BLOCK) * sizeof(float);
 }
 
 /* Transposes 64 × 64 bits: bit c of row r becomes bit r of row c. */
 static void
-transpose(uint64_t rows[64])
+predict_transpose_bits(uint64_t rows[64])
 {
 	uint64_t mask = UINT64_C(0x00000000ffffffff);
 
@@ -58,9 +63,9 @@ transpose(uint64_t rows[64])
 		}
 }
 
-/* held_out[r][w]: the sets 64 w … that row `first` + r is not in, for 64 rows. */
+/* Fills held_out[r][w], for 64 rows, with the sets from 64 w on that row `first` + r is not in. */
 static void
-list_held_out(const struct predicting *predicting, size_t first, uint64_t *held_out)
+predict_list_held_out(const struct predicting *predicting, size_t first, uint64_t *held_out)
 {
 	const struct training *training = predicting->training;
 	size_t words = predicting->words;
@@ -72,16 +77,17 @@ list_held_out(const struct predicting *predicting, size_t first, uint64_t *held_
 			bits[i] = w * 64 + i < training->count
 			                  ? ~training->bits[(w * 64 + i) * training->words + first / 64]
 			                  : 0;
-		transpose(bits);
+		predict_transpose_bits(bits);
 		for (size_t r = 0; r < 64; r++)
 			held_out[r * words + w] = bits[r];
 	}
 }
 
-/* One classifier that lacks classes; its margin, and whether it is right. z[k × step] is the distance of slot k + 1. */
+/* Judges a classifier that lacks classes: returns its margin, and whether it is right. z[k × step] is the distance of slot
+ * k + 1. */
 static float
-judge_irregular(const struct predicting *predicting, size_t set, const float *z, size_t step, unsigned label,
-                bool *right)
+predict_judge_irregular(const struct predicting *predicting, size_t set, const float *z, size_t step, unsigned label,
+                        bool *right)
 {
 	const struct training *training = predicting->training;
 	const uint16_t *slots = training->slots + set * training->classes;
@@ -108,8 +114,9 @@ judge_irregular(const struct predicting *predicting, size_t set, const float *z,
 	return training->present[set] > 1 ? gold - fmaxf(before, after) : 0;
 }
 
+/* Judges a row by the distances `z` from all classifiers. Those that lack classes lose their bits in `held_out`. */
 static void
-judge_row(const struct predicting *predicting, size_t row, const float *z, uint64_t *held_out)
+predict_judge_row(const struct predicting *predicting, size_t row, const float *z, uint64_t *held_out)
 {
 	const struct predictions *to = predicting->predictions;
 	const struct training *training = predicting->training;
@@ -130,7 +137,7 @@ judge_row(const struct predicting *predicting, size_t row, const float *z, uint6
 		if (!(held_out[set / 64] & bit) || !training_lacks_classes(training, set))
 			continue;
 		held_out[set / 64] &= ~bit;
-		margins += judge_irregular(predicting, set, z + set, predicting->lanes, label, &right);
+		margins += predict_judge_irregular(predicting, set, z + set, predicting->lanes, label, &right);
 		correct += right;
 	}
 	correct += predicting->problem->kernels->judge(&judged, &margin);
@@ -140,7 +147,7 @@ judge_row(const struct predicting *predicting, size_t row, const float *z, uint6
 }
 
 static int
-predict_block(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error)
+predict_block_few(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error)
 {
 	const struct predicting *predicting = context;
 	const struct matrix *matrix = predicting->problem->matrix;
@@ -148,60 +155,62 @@ predict_block(void *context, unsigned thread, unsigned slot, size_t part, struct
 	size_t rows = matrix->rows - first < BLOCK ? matrix->rows - first : BLOCK;
 	float *products = predicting->products + slot * BLOCK * width;
 	uint64_t *held_out = predicting->held_out + slot * 64 * words;
-	struct kernels_product product = {.a = matrix_row(matrix, first),
-	                                  .a_stride = matrix->stride,
-	                                  .b = predicting->weights,
-	                                  .b_stride = width,
-	                                  .c = products,
-	                                  .c_stride = width,
-	                                  .rows = rows,
-	                                  .depth = matrix->features + 1,
-	                                  .columns = width};
+	struct kernels_product product = {matrix_row(matrix, first),
+	                                  matrix->stride,
+	                                  predicting->weights,
+	                                  width,
+	                                  products,
+	                                  width,
+	                                  rows,
+	                                  matrix->features + 1,
+	                                  width,
+	                                  false};
 
 	(void)thread;
 	(void)error;
 	predicting->problem->kernels->multiply(&product);
 	for (size_t row = 0; row < rows; row++) {
 		if (row % 64 == 0)
-			list_held_out(predicting, first + row, held_out);
+			predict_list_held_out(predicting, first + row, held_out);
 		matrix_fetch_row(matrix, first + BLOCK + row);
-		judge_row(predicting, first + row, products + row * width, held_out + row % 64 * words);
+		predict_judge_row(predicting, first + row, products + row * width, held_out + row % 64 * words);
 	}
 	return 0;
 }
 
-/* Of many columns, one classifier's distances of a block fill a cache: so it is judged before the next. */
-struct many_slot {
-	float *across, *z, *margins; /* stride × BLOCK, columns × BLOCK, BLOCK */
-	int32_t *golds, *right;
-};
-
-static bool
-many_init(struct many_slot *slot, size_t columns, size_t stride)
+/* Orders the weights by feature, then by slot and set. Lanes without a set stay zero. */
+static void
+predict_interleave(struct predicting *predicting)
 {
-	slot->across = aligned_alloc(64, stride * BLOCK * sizeof(float));
-	slot->z = aligned_alloc(64, columns * BLOCK * sizeof(float));
-	slot->margins = aligned_alloc(64, BLOCK * sizeof(float));
-	slot->golds = calloc(BLOCK, sizeof(int32_t));
-	slot->right = calloc(BLOCK, sizeof(int32_t));
-	if (slot->margins)
-		memset(slot->margins, 0, BLOCK * sizeof(float));
-	return slot->across && slot->z && slot->margins && slot->golds && slot->right;
+	size_t stride = predicting->problem->matrix->stride, columns = predicting->columns;
+	size_t width = columns * predicting->lanes;
+
+	for (size_t set = 0; set < predicting->training->count; set++)
+		for (size_t k = 0; k < columns; k++)
+			for (size_t f = 0; f < stride; f++)
+				predicting->weights[f * width + k * predicting->lanes + set] =
+				        predicting->given[(set * columns + k) * stride + f];
 }
 
 static void
-many_free(struct many_slot *slot)
+predict_few(struct predicting *predicting, struct parallel *parallel)
 {
-	free(slot->across);
-	free(slot->z);
-	free(slot->margins);
-	free(slot->golds);
-	free(slot->right);
+	size_t width = predicting->columns * predicting->lanes, slots = parallel_slots(parallel->threads);
+
+	predicting->weights = kernels_floats(width * predicting->problem->matrix->stride);
+	predicting->products = kernels_floats(slots * BLOCK * width);
+	predicting->held_out = memory_new(slots * 64 * predicting->words, sizeof(uint64_t));
+	predict_interleave(predicting);
+	parallel->work = predict_block_few;
+	problem_run(parallel);
+	free(predicting->weights);
+	free(predicting->products);
+	free(predicting->held_out);
 }
 
-/* What a classifier makes of the rows of a block that it was not trained on. */
+/* Judges the rows of a block that set `set` was not trained on. */
 static void
-judge_block(const struct predicting *predicting, struct many_slot *slot, size_t set, size_t first, size_t rows)
+predict_judge_block(const struct predicting *predicting, struct many_slot *slot, size_t set, size_t first, size_t rows)
 {
 	const struct predictions *to = predicting->predictions;
 	const struct training *training = predicting->training;
@@ -218,15 +227,18 @@ judge_block(const struct predicting *predicting, struct many_slot *slot, size_t 
 		if (bits[i / 64] >> i % 64 & 1)
 			continue;
 		if (lacking)
-			margin = judge_irregular(predicting, set, slot->z + i, BLOCK, (unsigned)slot->golds[i], &right);
+			margin = predict_judge_irregular(predicting, set, slot->z + i, BLOCK, (unsigned)slot->golds[i],
+			                                 &right);
 		to->made[first + i]++;
 		to->correct[first + i] += right;
 		to->margins[first + i] += margin;
 	}
 }
 
+/* The distances of a block from one classifier of many columns fill a cache. So they are judged before the next classifier's
+ * are computed. */
 static int
-predict_many(void *context, unsigned thread, unsigned slot_number, size_t part, struct portolan_error *error)
+predict_block_many(void *context, unsigned thread, unsigned slot_number, size_t part, struct portolan_error *error)
 {
 	const struct predicting *predicting = context;
 	const struct predictions *to = predicting->predictions;
@@ -235,19 +247,21 @@ predict_many(void *context, unsigned thread, unsigned slot_number, size_t part, 
 	struct many_slot *slot = &predicting->slots[slot_number];
 	size_t first = part * BLOCK, rows = matrix->rows - first < BLOCK ? matrix->rows - first : BLOCK;
 	size_t whole = rows / KERNELS_STRIDE * KERNELS_STRIDE;
-	struct kernels_product product = {.a_stride = matrix->stride,
-	                                  .b = slot->across,
-	                                  .b_stride = BLOCK,
-	                                  .c = slot->z,
-	                                  .c_stride = BLOCK,
-	                                  .rows = predicting->columns,
-	                                  .depth = matrix->features + 1,
-	                                  .columns = (rows + KERNELS_STRIDE - 1) / KERNELS_STRIDE * KERNELS_STRIDE};
+	struct kernels_product product = {NULL,
+	                                  matrix->stride,
+	                                  slot->across,
+	                                  BLOCK,
+	                                  slot->z,
+	                                  BLOCK,
+	                                  predicting->columns,
+	                                  matrix->features + 1,
+	                                  kernels_round(rows),
+	                                  false};
 
 	(void)thread;
 	(void)error;
 	sweep_transpose(matrix_row(matrix, first), matrix->stride, whole, slot->across, BLOCK);
-	for (size_t i = whole; i < product.columns; i++) /* what is beyond the last row is zero */
+	for (size_t i = whole; i < product.columns; i++) /* zeroes beyond the last row */
 		for (size_t f = 0; f < matrix->stride; f++)
 			slot->across[f * BLOCK + i] = i < rows ? matrix_row(matrix, first + i)[f] : 0;
 	for (size_t i = 0; i < rows; i++) {
@@ -258,86 +272,57 @@ predict_many(void *context, unsigned thread, unsigned slot_number, size_t part, 
 	for (size_t set = 0; set < predicting->training->count; set++) {
 		product.a = predicting->given + set * predicting->columns * matrix->stride;
 		problem->kernels->multiply(&product);
-		judge_block(predicting, slot, set, first, rows);
+		predict_judge_block(predicting, slot, set, first, rows);
 	}
 	for (size_t i = 0; i < rows; i++)
 		to->margins[first + i] /= (float)(to->made[first + i] ? to->made[first + i] : 1);
 	return 0;
 }
 
-static int
-predict_all_many(struct predicting *predicting, const struct parallel *parallel, struct portolan_error *error)
+static void
+predict_many(struct predicting *predicting, struct parallel *parallel)
 {
 	unsigned slots = parallel_slots(parallel->threads);
-	bool good;
-	int code;
+	CLEANUP_FREE struct many_slot *of_slots = memory_new(slots, sizeof(*of_slots));
 
-	predicting->slots = calloc(slots, sizeof(*predicting->slots));
-	good = predicting->slots;
-	for (unsigned s = 0; good && s < slots; s++)
-		good = many_init(&predicting->slots[s], predicting->columns, predicting->problem->matrix->stride);
-	code = good ? parallel_run(parallel, error)
-	            : error_set(error, PORTOLAN_E_MEMORY, "out of memory for the predictions of %zu classes",
-	                        predicting->problem->classes);
-	for (unsigned s = 0; predicting->slots && s < slots; s++)
-		many_free(&predicting->slots[s]);
-	free(predicting->slots);
-	return code;
+	for (unsigned s = 0; s < slots; s++)
+		of_slots[s] = (struct many_slot){
+		        .across = kernels_floats(predicting->problem->matrix->stride * BLOCK),
+		        .z = kernels_floats(predicting->columns * BLOCK),
+		        .margins = kernels_floats(BLOCK),
+		        .golds = memory_new(BLOCK, sizeof(int32_t)),
+		        .right = memory_new(BLOCK, sizeof(int32_t)),
+		};
+	predicting->slots = of_slots;
+	parallel->work = predict_block_many;
+	problem_run(parallel);
+	for (unsigned s = 0; s < slots; s++) {
+		free(of_slots[s].across);
+		free(of_slots[s].z);
+		free(of_slots[s].margins);
+		free(of_slots[s].golds);
+		free(of_slots[s].right);
+	}
 }
 
-/* Orders the weights, which come by set and slot, by feature, then slot and set. Lanes without a set are zero. */
-static void
-interleave_weights(struct predicting *predicting, const float *weights)
-{
-	size_t stride = predicting->problem->matrix->stride, columns = predicting->columns;
-	size_t width = columns * predicting->lanes;
-
-	memset(predicting->weights, 0, stride * width * sizeof(float));
-	for (size_t set = 0; set < predicting->training->count; set++)
-		for (size_t k = 0; k < columns; k++)
-			for (size_t f = 0; f < stride; f++)
-				predicting->weights[f * width + k * predicting->lanes + set] =
-				        weights[(set * columns + k) * stride + f];
-}
-
-int
+void
 predict_all(const struct problem *problem, const struct training *training, const float *weights,
-            const struct predictions *predictions, struct portolan_error *error)
+            const struct predictions *predictions)
 {
 	struct predicting predicting = {.problem = problem,
 	                                .training = training,
 	                                .predictions = predictions,
 	                                .given = weights,
 	                                .columns = problem->classes - 1,
-	                                .lanes = (training->count + KERNELS_STRIDE - 1) / KERNELS_STRIDE *
-	                                         KERNELS_STRIDE,
+	                                .lanes = kernels_round(training->count),
 	                                .words = (training->count + 63) / 64};
-	unsigned slots = parallel_slots(problem->threads);
-	size_t width = predicting.columns * predicting.lanes, stride = problem->matrix->stride;
-	struct parallel parallel = {.threads = problem->threads,
-	                            .count = (training->rows + BLOCK - 1) / BLOCK,
-	                            .context = &predicting,
-	                            .work = predict_block};
-	int code;
+	struct parallel parallel = {
+	        .threads = problem->threads, .count = (training->rows + BLOCK - 1) / BLOCK, .context = &predicting};
 
-	if (predicting.columns >= PROBLEM_MANY) {
-		parallel.work = predict_many;
-		return predict_all_many(&predicting, &parallel, error);
-	}
-	predicting.weights = aligned_alloc(64, width * stride * sizeof(float));
-	predicting.products = aligned_alloc(64, slots * BLOCK * width * sizeof(float));
-	predicting.held_out = malloc(slots * 64 * predicting.words * sizeof(uint64_t));
 	for (size_t set = 0; set < training->count; set++)
 		predicting.irregular |= training_lacks_classes(training, set);
-	if (predicting.weights && predicting.products && predicting.held_out) {
-		interleave_weights(&predicting, weights);
-		code = parallel_run(&parallel, error);
-	} else {
-		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for the predictions of %zu classifiers",
-		                 training->count);
-	}
-	free(predicting.weights);
-	free(predicting.products);
-	free(predicting.held_out);
-	return code;
+	if (predicting.columns >= PROBLEM_MANY)
+		predict_many(&predicting, &parallel);
+	else
+		predict_few(&predicting, &parallel);
 }

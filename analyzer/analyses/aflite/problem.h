@@ -1,5 +1,5 @@
 /*
- * problem.h: what all classifiers of a phase have in common.
+ * problem.h: the rows, labels and penalty that all classifiers of a phase have in common.
  *
  * A classifier is multinomial logistic regression over the classes its training set T has: weights w_c and intercepts
  * b_c that minimise
@@ -13,13 +13,15 @@
 #ifndef AFLITE_PROBLEM_H
 #define AFLITE_PROBLEM_H
 
+#include "base/parallel.h"
 #include "kernels.h"
 #include "matrix.h"
+#include "memory/memory.h"
 
 #include <portolan/portolan.h>
 
-/* So many columns (classes − 1) are many: one classifier's weights do not stay in the caches that are near, products
- * with them are large ones, and what they have in common is kept once for all columns. */
+/* From this many columns (classes − 1) on, the weights of one classifier do not stay in a near cache. Then products with
+ * them are large ones (kernels.h), and all columns share one factor of the curvature. */
 #define PROBLEM_MANY 65
 
 struct problem {
@@ -31,10 +33,16 @@ struct problem {
 	unsigned threads;
 };
 
+/* Runs parts of work that cannot fail but for want of memory. */
+static inline void
+problem_run(const struct parallel *parallel)
+{
+	memory_need(parallel_run(parallel, NULL) < 0 ? NULL : parallel->context);
+}
+
 struct fit_report {
-	size_t sweeps;      /* passes over all rows; of classifiers that are fitted together */
-	size_t evaluations; /* of single classifiers on their training sets */
-	size_t unfinished;  /* classifiers that had not converged when it had taken too long */
+	size_t evaluations; /* how often a classifier was tried on its training set */
+	size_t unfinished;  /* classifiers whose search was given up before it converged */
 };
 
 #endif

@@ -1,4 +1,4 @@
-/* slice.h: which examples a phase removes. Pure but for lack of memory. */
+/* slice.h: which examples a phase removes. Pure. */
 #ifndef AFLITE_SLICE_H
 #define AFLITE_SLICE_H
 
@@ -19,27 +19,27 @@ extern const char *const slice_heuristic_names[];
 extern const char *const slice_ties_names[];
 
 struct slice_request {
-	const uint32_t *made, *correct; /* by row: predictions, and right ones; p = correct / made */
-	const float *margins;
-	const uint32_t *order; /* rows, by ascending example; */
-	size_t count;          /* so many */
-	size_t size;           /* remove so many at most */
-	double threshold;      /* with p at least this */
+	const uint32_t *made, *correct; /* by row: the predictions, and the right ones; p = correct / made */
+	const float *margins;           /* by row */
+	const uint32_t *order;          /* `count` rows, by ascending example */
+	size_t count;
+	size_t size;      /* the most rows that are removed */
+	double threshold; /* the least p that qualifies */
 	enum slice_heuristic heuristic;
 	enum slice_ties ties;
-	uint64_t seed, phase; /* of what is drawn */
+	uint64_t seed, phase; /* seed the draws (training.h) */
 };
 
 struct slice {
-	uint32_t *rows; /* what is removed; the caller's to free() */
+	uint32_t *rows; /* the rows that are removed; the caller frees them */
 	size_t count;
-	size_t qualified; /* with p at or above the threshold */
-	double lowest;    /* the lowest p removed; NaN: nothing is */
-	size_t tied;      /* that have this p */
+	size_t qualified; /* rows with p at or above the threshold */
+	double lowest;    /* the lowest p that is removed; NaN: nothing is */
+	size_t tied;      /* rows that have this p */
 	size_t tied_removed;
 };
 
-/* Ties in p, and what is equal after that, go as `ties` says, then by ascending example; SAMPLE has none. */
-int slice_take(const struct slice_request *request, struct slice *slice, struct portolan_error *error);
+/* Orders rows with the same p as `ties` says, and what is equal after that by ascending example. A sample has no ties. */
+struct slice slice_take(const struct slice_request *request);
 
 #endif

@@ -1,12 +1,11 @@
 /*
- * sweep.c: rows are cut into parts, a few dozen whatever the number of threads, and these into blocks that fit a cache.
- * Within a part everything is added up in one order by one thread; the parts' sums are added in theirs.
+ * sweep.c: computes the losses and gradients of all classifiers. The rows are cut into parts, a few dozen for any number of
+ * threads, and a part into blocks that fit a cache.
+ *
+ * One thread adds up a part in the order of the rows, and the sums of the parts are added in the order of the parts. So the
+ * result does not depend on the number of threads.
  */
 #include "sweep.h"
-
-#include "base/parallel.h"
-
-#include <portolan/error.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,25 +18,17 @@
 struct sweep_slot {
 	float *gradients, *scratch;
 	double *losses;
-	const float **rows; /* of a block, and KERNELS_PAD more */
-	int32_t *slots;
-	uint32_t *ahead; /* rows of the next block that an active set has */
+	const float **rows; /* the rows of a set in a block, and KERNELS_PAD more */
+	int32_t *slots;     /* the slots of their gold labels */
+	uint32_t *ahead;    /* the rows of the next block that some active set has */
 };
 
-/* Rows of a block, a multiple of 64. */
-static size_t
-block_rows(const struct sweep *sweep)
-{
-	size_t rows = BLOCK_BYTES / (sweep->problem->matrix->stride * sizeof(float)) / 64 * 64;
-
-	return rows < BLOCK_LEAST ? BLOCK_LEAST : rows < BLOCK_MOST ? rows : BLOCK_MOST;
-}
-
-static size_t
-vector_length(const struct sweep *sweep)
-{
-	return (sweep->problem->classes - 1) * sweep->problem->matrix->stride;
-}
+struct sweeping {
+	const struct sweep *sweep;
+	struct sweep_slot *slots;
+	size_t length;                   /* floats of a classifier's weights */
+	size_t block_words, part_blocks; /* a block's rows in words of 64; a part's blocks */
+};
 
 size_t
 sweep_bytes(size_t sets, size_t columns, size_t stride, unsigned threads)
@@ -47,59 +38,38 @@ sweep_bytes(size_t sets, size_t columns, size_t stride, unsigned threads)
 	return parallel_slots(threads) * sets * columns * stride * sizeof(float);
 }
 
-void
-sweep_free(struct sweep *sweep)
+static void
+sweep_free_slot(struct sweep_slot *slot)
 {
-	for (unsigned s = 0; sweep->slots && s < sweep->slot_count; s++) {
-		free(sweep->slots[s].gradients);
-		free(sweep->slots[s].scratch);
-		free(sweep->slots[s].losses);
-		free(sweep->slots[s].rows);
-		free(sweep->slots[s].slots);
-		free(sweep->slots[s].ahead);
-	}
-	free(sweep->slots);
-	sweep->slots = NULL;
+	free(slot->gradients);
+	free(slot->scratch);
+	free(slot->losses);
+	free(slot->rows);
+	free(slot->slots);
+	free(slot->ahead);
 }
 
-int
-sweep_init(struct sweep *sweep, struct portolan_error *error)
+static struct sweep_slot
+sweep_make_slot(const struct sweeping *sweeping)
 {
-	size_t block = block_rows(sweep), sets = sweep->training->count;
-	bool failed = false;
+	const struct sweep *sweep = sweeping->sweep;
+	size_t sets = sweep->training->count, block = sweeping->block_words * 64;
 
-	sweep->slots = NULL;
-	if (sweep->problem->classes > PROBLEM_MANY)
-		return 0;
-	sweep->slot_count = parallel_slots(sweep->problem->threads);
-	sweep->slots = calloc(sweep->slot_count, sizeof(*sweep->slots));
-	for (unsigned s = 0; sweep->slots && s < sweep->slot_count; s++) {
-		struct sweep_slot *slot = &sweep->slots[s];
-
-		slot->gradients = aligned_alloc(64, sets * vector_length(sweep) * sizeof(float));
-		slot->scratch = aligned_alloc(64, (sweep->problem->classes + 1) * KERNELS_TILE * sizeof(float));
-		slot->losses = malloc(sets * sizeof(double));
-		slot->rows = malloc((block + KERNELS_PAD) * sizeof(*slot->rows));
-		slot->slots = malloc((block + KERNELS_TILE) * sizeof(*slot->slots));
-		slot->ahead = malloc(block * sizeof(*slot->ahead));
-		failed |= !slot->gradients || !slot->scratch || !slot->losses || !slot->rows || !slot->slots ||
-		          !slot->ahead;
-	}
-	if (sweep->slots && !failed)
-		return 0;
-	sweep_free(sweep);
-	return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the gradients of %zu classifiers", sets);
+	return (struct sweep_slot){.gradients = kernels_floats(sets * sweeping->length),
+	                           .scratch = kernels_floats((sweep->problem->classes + 1) * KERNELS_TILE),
+	                           .losses = memory_new(sets, sizeof(double)),
+	                           .rows = memory_new(block + KERNELS_PAD, sizeof(float *)),
+	                           .slots = memory_new(block + KERNELS_TILE, sizeof(int32_t)),
+	                           .ahead = memory_new(block, sizeof(uint32_t))};
 }
 
-/* The set's rows among `words` words of bits from row `first` on; how many. */
+/* Lists the set's rows among `words` words of bits, from row `first` on; returns how many. */
 static size_t
-list_rows(const struct sweep *sweep, size_t set, size_t first, size_t words, struct sweep_slot *slot)
+sweep_list_rows(const struct sweep *sweep, size_t set, size_t first, size_t words, struct sweep_slot *slot)
 {
 	const struct problem *problem = sweep->problem;
-	const struct training *training = sweep->training;
-	const uint64_t *bits = training->bits + set * training->words + first / 64;
-	const uint16_t *slots =
-	        training_lacks_classes(training, set) ? training->slots + set * training->classes : NULL;
+	const uint64_t *bits = sweep->training->bits + set * sweep->training->words + first / 64;
+	const uint16_t *slots = training_slots(sweep->training, set);
 	size_t count = 0;
 
 	for (size_t w = 0; w < words; w++)
@@ -114,9 +84,9 @@ list_rows(const struct sweep *sweep, size_t set, size_t first, size_t words, str
 	return count;
 }
 
-/* The rows from row `first` on that some active set has, into slot->ahead; how many. */
+/* Lists the rows from row `first` on that some active set has, in slot->ahead; returns how many. */
 static size_t
-list_ahead(const struct sweep *sweep, size_t first, size_t words, struct sweep_slot *slot)
+sweep_list_ahead(const struct sweep *sweep, size_t first, size_t words, struct sweep_slot *slot)
 {
 	const struct training *training = sweep->training;
 	size_t count = 0;
@@ -132,99 +102,114 @@ list_ahead(const struct sweep *sweep, size_t first, size_t words, struct sweep_s
 	return count;
 }
 
-/* The rows of a block, for all sets; between the sets, `next_words` words of rows behind the block are fetched. A set's
- * rows lie anywhere: the processor cannot know which ones come next, and waited for the memory. */
+/* Takes the rows of a block for all sets. Between the sets, it fetches the rows of the next block, which has `next_words`
+ * words: a set's rows lie anywhere, so the processor cannot foresee them, and would wait for the memory. */
 static void
-sweep_block(const struct sweep *sweep, size_t first, size_t words, size_t next_words, struct sweep_slot *slot)
+sweep_take_block(const struct sweeping *sweeping, size_t first, size_t words, size_t next_words,
+                 struct sweep_slot *slot)
 {
-	const struct training *training = sweep->training;
-	size_t length = vector_length(sweep), fetched = 0;
-	size_t ahead = list_ahead(sweep, first + words * 64, next_words, slot);
+	const struct sweep *sweep = sweeping->sweep;
+	const struct problem *problem = sweep->problem;
+	size_t sets = sweep->training->count, fetched = 0;
+	size_t ahead = sweep_list_ahead(sweep, first + words * 64, next_words, slot);
 
-	for (size_t set = 0; set < training->count; set++) {
-		struct kernels_fit fit = {.stride = sweep->problem->matrix->stride,
-		                          .columns = sweep->problem->classes - 1,
-		                          .weights = sweep->weights + set * length,
-		                          .gradient = slot->gradients + set * length,
+	for (size_t set = 0; set < sets; set++) {
+		struct kernels_fit fit = {.stride = problem->matrix->stride,
+		                          .columns = problem->classes - 1,
+		                          .weights = sweep->weights + set * sweeping->length,
+		                          .absent = training_absent(sweep->training, set),
+		                          .gradient = slot->gradients + set * sweeping->length,
 		                          .scratch = slot->scratch};
-		size_t count = sweep->active[set] ? list_rows(sweep, set, first, words, slot) : 0;
-		size_t fetch = ahead * (set + 1) / training->count;
+		size_t count = sweep->active[set] ? sweep_list_rows(sweep, set, first, words, slot) : 0;
 
-		while (fetched < fetch)
-			matrix_fetch_row(sweep->problem->matrix, slot->ahead[fetched++]);
-		if (training_lacks_classes(training, set))
-			fit.absent = training->absent + set * training->classes;
+		while (fetched < ahead * (set + 1) / sets)
+			matrix_fetch_row(problem->matrix, slot->ahead[fetched++]);
 		if (count > 0)
-			slot->losses[set] += sweep->problem->kernels->fit(&fit, slot->rows, slot->slots, count);
+			slot->losses[set] += problem->kernels->fit(&fit, slot->rows, slot->slots, count);
 	}
 }
 
-/* Blocks of a part; the parts are as even as whole blocks allow. */
-static size_t
-part_blocks(const struct sweep *sweep)
-{
-	size_t block = block_rows(sweep), blocks = (sweep->training->rows + block - 1) / block;
-
-	return (blocks + PARTS - 1) / PARTS;
-}
-
 static int
-work(void *context, unsigned thread, unsigned slot_number, size_t part, struct portolan_error *error)
+sweep_take_part(void *context, unsigned thread, unsigned slot_number, size_t part, struct portolan_error *error)
 {
-	const struct sweep *sweep = context;
-	struct sweep_slot *slot = &sweep->slots[slot_number];
-	size_t block = block_rows(sweep) / 64, words = sweep->training->words;
-	size_t from = part * part_blocks(sweep) * block, to = from + part_blocks(sweep) * block;
+	const struct sweeping *sweeping = context;
+	struct sweep_slot *slot = &sweeping->slots[slot_number];
+	size_t block = sweeping->block_words, words = sweeping->sweep->training->words;
+	size_t sets = sweeping->sweep->training->count;
+	size_t from = part * sweeping->part_blocks * block, to = from + sweeping->part_blocks * block;
 
 	(void)thread;
 	(void)error;
-	memset(slot->gradients, 0, sweep->training->count * vector_length(sweep) * sizeof(float));
-	memset(slot->losses, 0, sweep->training->count * sizeof(double));
+	memset(slot->gradients, 0, sets * sweeping->length * sizeof(float));
+	memset(slot->losses, 0, sets * sizeof(double));
 	to = to < words ? to : words;
 	for (size_t word = from; word < to; word += block) {
 		size_t now = to - word < block ? to - word : block, after = words - word - now;
 
-		sweep_block(sweep, word * 64, now, after < block ? after : block, slot);
+		sweep_take_block(sweeping, word * 64, now, after < block ? after : block, slot);
 	}
 	return 0;
 }
 
 static int
-deliver(void *context, unsigned slot_number, size_t part, struct portolan_error *error)
+sweep_add_part(void *context, unsigned slot_number, size_t part, struct portolan_error *error)
 {
-	const struct sweep *sweep = context;
-	const struct sweep_slot *slot = &sweep->slots[slot_number];
-	size_t length = vector_length(sweep);
+	const struct sweeping *sweeping = context;
+	const struct sweep *sweep = sweeping->sweep;
+	const struct sweep_slot *slot = &sweeping->slots[slot_number];
 
 	(void)part;
 	(void)error;
 	for (size_t set = 0; set < sweep->training->count; set++) {
-		double *to = sweep->gradients + set * length;
-		const float *from = slot->gradients + set * length;
+		double *to = sweep->gradients + set * sweeping->length;
+		const float *from = slot->gradients + set * sweeping->length;
 
-		if (!sweep->active[set])
-			continue;
 		sweep->losses[set] += slot->losses[set];
-		for (size_t i = 0; i < length; i++)
+		for (size_t i = 0; i < sweeping->length && sweep->active[set]; i++)
 			to[i] += from[i];
 	}
 	return 0;
 }
 
-int
-sweep_run(struct sweep *sweep, struct portolan_error *error)
+/* Cuts the rows into blocks, and these into parts that are as even as whole blocks allow. */
+static void
+sweep_run_few(const struct sweep *sweep)
 {
-	size_t per_part = part_blocks(sweep) * block_rows(sweep);
+	const struct matrix *matrix = sweep->problem->matrix;
+	size_t block = BLOCK_BYTES / (matrix->stride * sizeof(float)) / 64 * 64, blocks;
+	unsigned slots = parallel_slots(sweep->problem->threads);
+	struct sweeping sweeping = {.sweep = sweep, .length = (sweep->problem->classes - 1) * matrix->stride};
 	struct parallel parallel = {.threads = sweep->problem->threads,
-	                            .count = (sweep->training->rows + per_part - 1) / per_part,
-	                            .context = sweep,
-	                            .work = work,
-	                            .deliver = deliver};
+	                            .context = &sweeping,
+	                            .work = sweep_take_part,
+	                            .deliver = sweep_add_part};
+
+	block = block < BLOCK_LEAST ? BLOCK_LEAST : block < BLOCK_MOST ? block : BLOCK_MOST;
+	blocks = (sweep->training->rows + block - 1) / block;
+	sweeping.block_words = block / 64;
+	sweeping.part_blocks = (blocks + PARTS - 1) / PARTS;
+	parallel.count = (blocks + sweeping.part_blocks - 1) / sweeping.part_blocks;
+	sweeping.slots = memory_new(slots, sizeof(*sweeping.slots));
+	for (unsigned s = 0; s < slots; s++)
+		sweeping.slots[s] = sweep_make_slot(&sweeping);
+	problem_run(&parallel);
+	for (unsigned s = 0; s < slots; s++)
+		sweep_free_slot(&sweeping.slots[s]);
+	free(sweeping.slots);
+}
+
+void
+sweep_run(const struct sweep *sweep)
+{
+	size_t length = (sweep->problem->classes - 1) * sweep->problem->matrix->stride;
 
 	for (size_t set = 0; set < sweep->training->count; set++)
 		if (sweep->active[set]) {
 			sweep->losses[set] = 0;
-			memset(sweep->gradients + set * vector_length(sweep), 0, vector_length(sweep) * sizeof(double));
+			memset(sweep->gradients + set * length, 0, length * sizeof(double));
 		}
-	return sweep->problem->classes > PROBLEM_MANY ? sweep_many_run(sweep, error) : parallel_run(&parallel, error);
+	if (sweep->problem->classes > PROBLEM_MANY)
+		sweep_many_run(sweep);
+	else
+		sweep_run_few(sweep);
 }

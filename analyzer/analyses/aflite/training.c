@@ -1,14 +1,13 @@
-/* training.c: every set has a generator of its own, so sets can be drawn in any order, by any number of threads. */
+/* training.c: draws training sets. Each has a generator of its own, so any thread can draw any set at any time. */
 #include "training.h"
 
+#include "memory/memory.h"
 #include "statistics/random.h"
-
-#include <portolan/error.h>
 
 #include <stdlib.h>
 #include <string.h>
 
-#define MISFITS 64
+#define MISFITS_MOST 64
 
 size_t
 training_bytes(size_t count, size_t rows, size_t classes)
@@ -16,20 +15,16 @@ training_bytes(size_t count, size_t rows, size_t classes)
 	return count * ((rows + 63) / 64 * sizeof(uint64_t) + 2 * sizeof(uint32_t) + classes * 3);
 }
 
-int
-training_init(struct training *training, size_t count, size_t rows, size_t classes, struct portolan_error *error)
+void
+training_init(struct training *training, size_t count, size_t rows, size_t classes)
 {
 	*training = (struct training){.count = count, .classes = classes};
 	training_resize(training, rows);
-	training->bits = malloc(count * training->words * sizeof(*training->bits) + 1);
-	training->sizes = calloc(count, sizeof(*training->sizes));
-	training->present = calloc(count, sizeof(*training->present));
-	training->slots = calloc(count * classes, sizeof(*training->slots));
-	training->absent = calloc(count * classes, sizeof(*training->absent));
-	if (training->bits && training->sizes && training->present && training->slots && training->absent)
-		return 0;
-	training_free(training);
-	return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu training sets of %zu rows", count, rows);
+	training->bits = memory_new(count * training->words, sizeof(*training->bits));
+	training->sizes = memory_new(count, sizeof(*training->sizes));
+	training->present = memory_new(count, sizeof(*training->present));
+	training->slots = memory_new(count * classes, sizeof(*training->slots));
+	training->absent = memory_new(count * classes, sizeof(*training->absent));
 }
 
 void
@@ -97,7 +92,7 @@ training_draw_groups(struct training *training, size_t set, uint64_t seed, uint6
 		order[g] = g;
 		chosen[g] = 0;
 	}
-	for (uint32_t i = 0; i < groups && taken < size && misfits < MISFITS; i++) {
+	for (uint32_t i = 0; i < groups && taken < size && misfits < MISFITS_MOST; i++) {
 		random_sample(&random, order + i, groups - i, 1);
 		if (members[order[i]] == 0)
 			continue;

@@ -1,6 +1,9 @@
 /*
- * training.h: the training sets of a phase, as bits: row r trains classifier j if bit r % 64 of word r / 64 of j's is
- * set. All other rows are predicted by it.
+ * training.h: the training sets of a phase, as bits: row r trains classifier j if bit r % 64 of word r / 64 of j's bits is
+ * set. The classifier predicts all other rows.
+ *
+ * A class has a slot in a classifier: the weights are relative to the class in slot 0, the reference. The slot of a class is
+ * its number, except where the training set lacks class 0. Then the first class that it has is the reference.
  */
 #ifndef AFLITE_TRAINING_H
 #define AFLITE_TRAINING_H
@@ -8,23 +11,22 @@
 #include "problem.h"
 
 struct training {
-	size_t count, rows, words; /* sets; rows there are; words of a set's bits */
+	size_t count, rows, words; /* of training sets; of rows; of words in the bits of one set */
 	size_t classes;
 	uint64_t *bits;    /* count × words */
-	uint32_t *sizes;   /* rows in the set */
-	uint32_t *present; /* classes in the set */
-	/* Of a set that lacks classes: the first that is there is its reference. Meaningless for the others. */
-	uint16_t *slots; /* count × classes: by class, its slot; slot 0 is the reference */
-	uint8_t *absent; /* count × classes: by slot */
+	uint32_t *sizes;   /* by set: its rows */
+	uint32_t *present; /* by set: the classes that it has */
+	uint16_t *slots;   /* count × classes: the slot of each class; meaningless for a set that has all classes */
+	uint8_t *absent;   /* count × classes: whether the set lacks the class of each slot; meaningless as well */
 };
 
-int training_init(struct training *training, size_t count, size_t rows, size_t classes, struct portolan_error *error);
+void training_init(struct training *training, size_t count, size_t rows, size_t classes);
 void training_free(struct training *training); /* may be called twice */
 
-/* Bytes it takes. */
+/* The bytes that the training sets take. */
 size_t training_bytes(size_t count, size_t rows, size_t classes);
 
-/* For a phase with fewer rows. */
+/* Fits the training sets to a phase with fewer rows. */
 void training_resize(struct training *training, size_t rows);
 
 static inline bool
@@ -33,28 +35,44 @@ training_lacks_classes(const struct training *training, size_t set)
 	return training->present[set] < training->classes;
 }
 
+/* By slot, which classes the set lacks; NULL: it has all of them. */
+static inline const uint8_t *
+training_absent(const struct training *training, size_t set)
+{
+	return training_lacks_classes(training, set) ? training->absent + set * training->classes : NULL;
+}
+
+/* By class, its slot; NULL: the slots are the classes' numbers. */
+static inline const uint16_t *
+training_slots(const struct training *training, size_t set)
+{
+	return training_lacks_classes(training, set) ? training->slots + set * training->classes : NULL;
+}
+
 /*
- * Draws set `set` of `size` rows: the generator (random.h) is seeded with
+ * Draws `size` rows for set `set`. The generator (random.h) is seeded with
  *
  *     seed + (2^20 phase + set + 1) · 0xd1342543de82ef95   (mod 2^64; phases and sets from 0)
  *
- * and draws ranks below n until `size` different ones were drawn, where n examples are left, rank r being the r-th of
- * them by row number; for more than half of n it draws those that are left out. `by_rank` says in which row each lies.
+ * and draws ranks below n, the number of examples that are left, until `size` different ones were drawn. Rank r is the r-th
+ * of these examples; by_rank[r] is its row. If `size` is more than half of n, the rows that are left out are drawn.
  */
 void training_draw(struct training *training, size_t set, uint64_t seed, uint64_t phase, size_t size,
                    const uint32_t *by_rank);
 
-/* Groups are drawn whole, in random order, as long as they fit: one that does not is passed over, and 64 of these in
- * a row end it, once there is one that did: a set is only empty where no group fits. group[row] < groups; members[g]
- * rows are in group g; `chosen` and `order`: scratch for `groups`. */
+/*
+ * Draws whole groups, in random order, as long as they fit. A group that does not fit is passed over; 64 of them in a row
+ * end the drawing, once one group did fit. So a set is only empty if no group fits. group[row] < groups; group g has
+ * members[g] rows; `order` and `chosen` are scratch for `groups` elements.
+ */
 void training_draw_groups(struct training *training, size_t set, uint64_t seed, uint64_t phase, size_t size,
                           const uint32_t *group, const uint32_t *members, uint32_t groups, uint32_t *order,
                           uint8_t *chosen);
 
-/* Finds out which classes the set has; `counts`: scratch for `classes`. After drawing. */
+/* After drawing: finds out which classes the set has. `counts` is scratch for `classes` elements. */
 void training_survey(struct training *training, size_t set, const uint16_t *labels, uint32_t *counts);
 
-/* `count` sets from set `from` on, in the memory of all of them. */
+/* `count` sets from set `from` on, in the memory of `all`. */
 static inline struct training
 training_part(const struct training *all, size_t from, size_t count)
 {
@@ -69,10 +87,9 @@ training_part(const struct training *all, size_t from, size_t count)
 	return part;
 }
 
-/* The generator for draws of a phase (set = 2^20 − 1: what concerns all sets). */
+/* Seeds the generator for a set of a phase, as training_draw() says. TRAINING_EVERYBODY stands for what concerns all sets. */
 struct random_state;
 void training_seed(struct random_state *random, uint64_t seed, uint64_t phase, uint64_t set);
-#define TRAINING_SETS_MOST ((UINT64_C(1) << 20) - 2)
 #define TRAINING_EVERYBODY ((UINT64_C(1) << 20) - 1)
 
 #endif

@@ -30,8 +30,6 @@ gauss(struct random_state *random)
 static void
 allocate(struct made *made, size_t rows, size_t features, size_t classes, size_t sets)
 {
-	struct portolan_error error;
-
 	made->matrix = (struct matrix){.rows = rows, .features = features, .stride = matrix_stride(features)};
 	made->matrix.values = aligned_alloc(64, rows * made->matrix.stride * sizeof(float));
 	made->labels = calloc(rows, sizeof(*made->labels));
@@ -49,7 +47,7 @@ allocate(struct made *made, size_t rows, size_t features, size_t classes, size_t
 	                                 .lambda = 1,
 	                                 .kernels = kernels_best(),
 	                                 .threads = 1};
-	assert_int_equal(training_init(&made->training, sets, rows, classes, &error), 0);
+	training_init(&made->training, sets, rows, classes);
 }
 
 /* Clouds around the classes' centres. */
@@ -104,13 +102,10 @@ objective(const struct made *made, const float *weights, size_t set, double *gra
 	                      .active = active,
 	                      .gradients = gradients,
 	                      .losses = losses};
-	struct portolan_error error;
 
 	assert_true(active && gradients && losses);
 	memset(active, 1, sets);
-	assert_int_equal(sweep_init(&sweep, &error), 0);
-	assert_int_equal(sweep_run(&sweep, &error), 0);
-	sweep_free(&sweep);
+	sweep_run(&sweep);
 	memcpy(gradient, gradients + set * made->length, made->length * sizeof(double));
 	value = losses[set] +
 	        lockstep_penalise(&made->problem, &made->training, set, weights + set * made->length, gradient);
@@ -169,11 +164,10 @@ fit_lockstep(const struct made *made, double tolerance, bool warm)
 		memcpy(weights, made->weights, floats * sizeof(float));
 	else
 		memset(weights, 0, floats * sizeof(float));
-	assert_int_equal(curvature_init(&curvature, made->problem.classes - 1, made->matrix.features + 1, &error), 0);
+	curvature_init(&curvature, made->problem.classes - 1, made->matrix.features + 1);
 	assert_int_equal(
 	        curvature_make(&curvature, &made->problem, weights, made->training.sizes[0], sample, rows, &error), 0);
-	assert_int_equal(lockstep_fit(&lockstep, &made->problem, &made->training, &curvature, weights, &report, &error),
-	                 0);
+	report = lockstep_fit(&lockstep, &made->problem, &made->training, &curvature, weights);
 	assert_int_equal(report.unfinished, 0);
 	curvature_free(&curvature);
 	free(sample);
@@ -370,7 +364,6 @@ test_threads_and_predictions(void **state)
 	uint32_t numbers[3][2][3000];
 	float margins[3][3000], *weights[3];
 	static const unsigned threads[] = {1, 2, 5};
-	struct portolan_error error;
 	struct made made;
 
 	(void)state;
@@ -380,7 +373,7 @@ test_threads_and_predictions(void **state)
 
 		made.problem.threads = threads[i];
 		weights[i] = fit_lockstep(&made, LOCKSTEP_TOLERANCE, false);
-		assert_int_equal(predict_all(&made.problem, &made.training, weights[i], &predictions, &error), 0);
+		predict_all(&made.problem, &made.training, weights[i], &predictions);
 		assert_memory_equal(weights[0], weights[i], 70 * made.length * sizeof(float));
 		assert_memory_equal(numbers[0], numbers[i], sizeof(numbers[0]));
 		assert_memory_equal(margins[0], margins[i], sizeof(margins[0]));

@@ -1,0 +1,352 @@
+/*
+ * matrix_source.c: surveys a file of features: the means of the columns, their deviations if asked for, constant columns, and
+ * a digest.
+ *
+ * Sums are those of all examples, in parts of fixed size that are added in their order. So centres and scales depend neither
+ * on the number of threads nor on how many examples are left when a checkpoint is resumed. Deviations take another pass over
+ * the file: taken from sums of squares, they would be rounding where a mean is far from zero.
+ */
+#include "matrix_source.h"
+
+#include "base/parallel.h"
+#include "memory/memory.h"
+
+#include <portolan/error.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#define SUMS 256   /* rows that are added up in single precision */
+#define LARGE 1e15 /* the largest value: squares of larger ones might leave single precision when they are added up */
+#define ROUNDING 1e-10 /* a variance below this share of the mean square comes of rounding */
+
+struct survey {
+	double *sums, *shifts; /* of values, then of squares, and of the values that these squares are of */
+	float *part, *lowest, *highest, *row;
+	uint64_t digest;
+};
+
+struct surveying {
+	struct matrix_reader reader;
+	size_t features, stride;
+	struct survey *slots, all;
+};
+
+static void
+survey_init(struct survey *survey, size_t stride)
+{
+	survey->sums = memory_new(2 * stride, sizeof(double));
+	survey->shifts = survey->sums + stride;
+	survey->part = kernels_floats(4 * stride);
+	survey->lowest = survey->part + stride;
+	survey->highest = survey->lowest + stride;
+	survey->row = survey->highest + stride;
+	for (size_t f = 0; f < stride; f++) {
+		survey->lowest[f] = INFINITY;
+		survey->highest[f] = -INFINITY;
+	}
+}
+
+static void
+survey_free(struct survey *survey)
+{
+	free(survey->sums);
+	free(survey->part);
+}
+
+static size_t
+source_row(const struct matrix_source *source, size_t example)
+{
+	return source->rows ? source->rows[example] : example;
+}
+
+/* Writes the features of an example, as they are, to `to`. */
+static void
+source_take_row(const struct matrix_source *source, const uint8_t *raw, float *to)
+{
+	size_t features = source->array->header.shape[1], size = source->array->header.item_size;
+
+	if (size == 4) {
+		memcpy(to, raw, features * sizeof(float));
+	} else if (size == 2) {
+		source->kernels->widen(raw, to, features);
+	} else {
+		for (size_t f = 0; f < features; f++) {
+			double value;
+
+			memcpy(&value, raw + f * sizeof(value), sizeof(value));
+			to[f] = (float)value;
+		}
+	}
+}
+
+void
+matrix_reader_init(struct matrix_reader *reader, const struct matrix_source *source, const uint32_t *examples,
+                   size_t count)
+{
+	const struct npy_header *header = &source->array->header;
+	unsigned slots = parallel_slots(source->threads);
+
+	reader->source = source;
+	reader->is_direct = header->item_size == sizeof(float) && !header->is_fortran &&
+	                    (uintptr_t)source->array->data % sizeof(float) == 0 &&
+	                    header->shape[1] % KERNELS_STRIDE == 0;
+	reader->rows = memory_new(slots, sizeof(*reader->rows));
+	for (unsigned s = 0; s < slots; s++)
+		file_rows_init(&reader->rows[s], source->array, examples, source->rows, count);
+}
+
+void
+matrix_reader_free(struct matrix_reader *reader)
+{
+	for (unsigned s = 0; s < parallel_slots(reader->source->threads); s++)
+		file_rows_free(&reader->rows[s]);
+	free(reader->rows);
+}
+
+void
+matrix_read_row(const struct matrix_reader *reader, unsigned slot, size_t i, float *to)
+{
+	const struct matrix_source *source = reader->source;
+	const uint8_t *raw = file_rows_at(&reader->rows[slot], i);
+	size_t features = source->array->header.shape[1];
+
+	if (reader->is_direct) {
+		source->kernels->subtract((const float *)raw, source->centre, to, features);
+	} else if (source->array->header.item_size < 8) {
+		source_take_row(source, raw, to);
+		source->kernels->subtract(to, source->centre, to, features);
+	} else {
+		for (size_t f = 0; f < features; f++) {
+			double value; /* centred before it is rounded */
+
+			memcpy(&value, raw + f * sizeof(value), sizeof(value));
+			to[f] = (float)(value - source->centre[f]);
+		}
+	}
+	for (size_t f = 0; source->scale && f < features; f++)
+		to[f] *= source->scale[f];
+}
+
+static int
+source_refuse_value(const struct matrix_source *source, size_t example, const float *values,
+                    struct portolan_error *error)
+{
+	size_t column = 0;
+
+	while (column + 1 < source->array->header.shape[1] && isfinite(values[column]))
+		column++;
+	return error_set(error, PORTOLAN_E_INVALID,
+	                 "%s: row %zu, column %zu (from 0) is %s; features must be finite numbers", source->array->path,
+	                 source_row(source, example), column,
+	                 isnan(values[column]) ? "NaN" : "infinite, or too large for single precision");
+}
+
+static void
+survey_add_sums(struct survey *survey, size_t stride)
+{
+	for (size_t f = 0; f < stride; f++)
+		survey->sums[f] += survey->part[f];
+	memset(survey->part, 0, stride * sizeof(float));
+}
+
+static int
+survey_take_part(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error)
+{
+	const struct surveying *surveying = context;
+	const struct matrix_source *source = surveying->reader.source;
+	struct survey *survey = &surveying->slots[slot];
+	bool is_direct = surveying->reader.is_direct;
+	size_t end = (part + 1) * MATRIX_PART, stride = surveying->stride;
+	size_t bytes = surveying->features * source->array->header.item_size;
+
+	(void)thread;
+	end = end < source->count ? end : source->count;
+	survey->digest = part;
+	memset(survey->sums, 0, stride * sizeof(double));
+	memset(survey->part, 0, stride * sizeof(float));
+	for (size_t example = part * MATRIX_PART; example < end; example++) {
+		const uint8_t *raw = file_rows_at(&surveying->reader.rows[slot], example);
+		const float *row = is_direct ? (const float *)raw : survey->row;
+
+		if (!is_direct)
+			source_take_row(source, raw, survey->row);
+		survey->digest = XXH3_64bits_withSeed(raw, bytes, survey->digest);
+		if (!source->kernels->survey(row, is_direct ? surveying->features : stride, survey->part,
+		                             survey->lowest, survey->highest))
+			return source_refuse_value(source, example, row, error);
+		if (example % SUMS == SUMS - 1)
+			survey_add_sums(survey, stride);
+	}
+	survey_add_sums(survey, stride);
+	return 0;
+}
+
+static int
+survey_add_part(void *context, unsigned slot, size_t part, struct portolan_error *error)
+{
+	struct surveying *surveying = context;
+	const struct survey *survey = &surveying->slots[slot];
+	struct survey *all = &surveying->all;
+
+	(void)part;
+	(void)error;
+	for (size_t f = 0; f < surveying->features; f++) {
+		all->sums[f] += survey->sums[f];
+		all->lowest[f] = fminf(all->lowest[f], survey->lowest[f]);
+		all->highest[f] = fmaxf(all->highest[f], survey->highest[f]);
+	}
+	all->digest = XXH3_64bits_withSeed(&survey->digest, sizeof(survey->digest), all->digest);
+	return 0;
+}
+
+/* Keeps, in a list of columns that are constant in single precision, those that are constant in the file; returns how many.
+ * Doubles that differ may be the same in single precision, where they lie far from zero. */
+static size_t
+source_keep_constant(const struct matrix_source *source, size_t *columns, size_t count)
+{
+	if (source->array->header.item_size < sizeof(double))
+		return count;
+	for (size_t example = 1; count > 0 && example < source->count; example++) {
+		size_t kept = 0;
+
+		for (size_t i = 0; i < count; i++) {
+			double a, b;
+
+			memcpy(&a, file_rows_value(source->array, source_row(source, 0), columns[i]), sizeof(a));
+			memcpy(&b, file_rows_value(source->array, source_row(source, example), columns[i]), sizeof(b));
+			if (a == b)
+				columns[kept++] = columns[i];
+		}
+		count = kept;
+	}
+	return count;
+}
+
+/* Sets digest, centres and constant columns. */
+static int
+source_set_centres(struct matrix_source *source, const struct survey *all, struct portolan_error *error)
+{
+	size_t features = source->array->header.shape[1], constant = 0;
+	CLEANUP_FREE size_t *columns = memory_new(features, sizeof(*columns));
+
+	source->digest = all->digest;
+	for (size_t f = 0; f < features; f++) {
+		if (all->highest[f] > LARGE || all->lowest[f] < -LARGE)
+			return error_set(error, PORTOLAN_E_INVALID,
+			                 "%s: column %zu (from 0) has values beyond 1e15: scale the features first",
+			                 source->array->path, f);
+		source->centre[f] = (float)(all->sums[f] / (double)source->count);
+		if (all->highest[f] == all->lowest[f]) {
+			source->centre[f] = all->highest[f];
+			columns[constant++] = f;
+		}
+	}
+	source->constant_columns = source_keep_constant(source, columns, constant);
+	source->first_constant = source->constant_columns ? columns[0] : 0;
+	return 0;
+}
+
+/* Adds up Σ (x − centre)² of a part, and Σ (x − centre), as the centre is not quite the mean. */
+static int
+spread_take_part(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error)
+{
+	const struct surveying *surveying = context;
+	struct survey *survey = &surveying->slots[slot];
+	size_t end = (part + 1) * MATRIX_PART, count = surveying->reader.source->count;
+
+	(void)thread;
+	(void)error;
+	memset(survey->sums, 0, 2 * surveying->stride * sizeof(double));
+	for (size_t example = part * MATRIX_PART; example < end && example < count; example++) {
+		matrix_read_row(&surveying->reader, slot, example, survey->row);
+		for (size_t f = 0; f < surveying->features; f++) {
+			double value = survey->row[f];
+
+			survey->sums[f] += value * value;
+			survey->shifts[f] += value;
+		}
+	}
+	return 0;
+}
+
+static int
+spread_add_part(void *context, unsigned slot, size_t part, struct portolan_error *error)
+{
+	struct surveying *surveying = context;
+
+	(void)part;
+	(void)error;
+	for (size_t f = 0; f < 2 * surveying->stride; f++)
+		surveying->all.sums[f] += surveying->slots[slot].sums[f];
+	return 0;
+}
+
+static int
+source_measure_scales(struct matrix_source *source, struct surveying *surveying, struct parallel *parallel,
+                      struct portolan_error *error)
+{
+	float *scale = kernels_floats(surveying->stride);
+	const struct survey *all = &surveying->all;
+	int code;
+
+	memset(all->sums, 0, 2 * surveying->stride * sizeof(double));
+	parallel->what = "measuring the features' deviations";
+	parallel->work = spread_take_part;
+	parallel->deliver = spread_add_part;
+	code = parallel_run(parallel, error);
+	for (size_t f = 0; f < surveying->stride; f++) {
+		double shift = all->shifts[f] / (double)source->count;
+		double square = all->sums[f] / (double)source->count, variance = square - shift * shift;
+		float inverse = (float)(1 / sqrt(variance));
+
+		scale[f] = variance > ROUNDING * square && isfinite(inverse) ? inverse : 1;
+	}
+	source->scale = scale;
+	return code;
+}
+
+int
+matrix_survey(struct matrix_source *source, struct portolan_error *error)
+{
+	unsigned slots = parallel_slots(source->threads);
+	CLEANUP_FREE struct survey *of_slots = memory_new(slots, sizeof(*of_slots));
+	struct surveying surveying = {.features = source->array->header.shape[1], .slots = of_slots};
+	struct parallel parallel = {.threads = source->threads,
+	                            .count = (source->count + MATRIX_PART - 1) / MATRIX_PART,
+	                            .what = "reading the features",
+	                            .context = &surveying,
+	                            .work = survey_take_part,
+	                            .deliver = survey_add_part};
+	int code;
+
+	surveying.stride = kernels_round(surveying.features + 1);
+	survey_init(&surveying.all, surveying.stride);
+	for (unsigned s = 0; s < slots; s++)
+		survey_init(&of_slots[s], surveying.stride);
+	source->scale = NULL;
+	source->centre = kernels_floats(surveying.stride);
+	matrix_reader_init(&surveying.reader, source, NULL, source->count);
+	code = parallel_run(&parallel, error);
+	if (code >= 0)
+		code = source_set_centres(source, &surveying.all, error);
+	if (code >= 0 && source->standardise)
+		code = source_measure_scales(source, &surveying, &parallel, error);
+	for (unsigned s = 0; s < slots; s++)
+		survey_free(&of_slots[s]);
+	survey_free(&surveying.all);
+	matrix_reader_free(&surveying.reader);
+	if (code < 0)
+		matrix_source_free(source);
+	return code;
+}
+
+void
+matrix_source_free(struct matrix_source *source)
+{
+	free(source->centre);
+	free(source->scale);
+	source->centre = source->scale = NULL;
+}
