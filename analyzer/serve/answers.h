@@ -1,5 +1,9 @@
-/* answers.h: the functions that answer requests, and those that they share. Each fills the answer; all are safe from
- * several threads. The requests are described in README.md. */
+/*
+ * answers.h: the functions that answer requests, and those that they share. The requests are described in README.md.
+ *
+ * Each function fills the answer and returns 0, or a code of the error, which answer_failure() makes the answer of. All
+ * are safe from several threads.
+ */
 #ifndef ANSWERS_H
 #define ANSWERS_H
 
@@ -15,6 +19,7 @@
 
 struct server {
 	struct server_settings settings;
+	struct open_stores *stores;
 	struct views *views;
 	struct texts *texts;       /* NULL: no --data */
 	struct searches *searches; /* of the texts; NULL likewise */
@@ -22,49 +27,42 @@ struct server {
 	struct progress *progress;
 };
 
-/* The view that the request names by run, epochs and version; return it later. False: `answer` has the reason. */
-bool answer_take_view(struct server *server, const struct http_request *request, const struct view **view,
-                      struct http_answer *answer);
+/* What is asked. */
+struct question {
+	struct server *server;
+	const struct http_request *request;
+	const char *run;         /* its name; NULL: the answer is not about one */
+	const struct view *view; /* of that run, by epochs and version; NULL likewise */
+};
 
-/* Turns an error into an answer: 404 for a run that is not there, 409 for a version that is gone, … */
+/* Turns an error into an answer: 400 for a wrong request, 404 for a run that is not there, 409 for a version that is
+ * gone, 503 for the rest. */
 void answer_failure(struct http_answer *answer, int code, const struct portolan_error *error);
 
-/* A number in the query, from least to most; `otherwise` if it is not given. False: `answer` says what it must be. */
-bool answer_number(const struct http_request *request, const char *name, uint64_t least, uint64_t most,
-                   uint64_t otherwise, uint64_t *number, struct http_answer *answer);
+/* Nothing has changed since the request was last answered. */
+void answer_unchanged(struct http_answer *answer);
 
-/* A report that becomes the answer: begin, write it, finish. False: out of memory, which `answer` says. */
-bool answer_begin(struct report *report, struct http_answer *answer);
-void answer_finish(struct report *report, struct http_answer *answer);
+/* A number in the query, from least to most; `otherwise` if it is not given. PORTOLAN_E_INVALID. */
+int answer_number(const struct http_request *request, const char *name, uint64_t least, uint64_t most,
+                  uint64_t otherwise, uint64_t *number, struct portolan_error *error);
 
-/* The same for a report whose writing may have failed with `code`: the answer is then that error. */
-void answer_finish_or_fail(struct report *report, int code, const struct portolan_error *error,
-                           struct http_answer *answer);
+/* The measure or user's column of the view that the query names with `name`. PORTOLAN_E_INVALID. */
+int answer_column(const struct question *question, const char *name, const struct dynamics_column **column,
+                  struct portolan_error *error);
 
-/* Sends what was written to an output of memory, which is discarded. */
-void answer_output(struct output *output, const char *type, struct http_answer *answer);
-
-/* The measure or user's column of the view that the query names with `name`; NULL: there is none, which `answer`
- * says. */
-const struct dynamics_column *answer_column(const struct view *view, const struct http_request *request,
-                                            const char *name, struct http_answer *answer);
+/* Makes the bytes of an output of memory the answer; the output is empty then. PORTOLAN_E_MEMORY. */
+int answer_output(struct output *output, const char *type, struct http_answer *answer, struct portolan_error *error);
+int answer_report(struct report *report, struct http_answer *answer, struct portolan_error *error); /* JSON */
 
 /* Writes the view as the answer of api/view; texts may be NULL. */
 void view_report(struct report *report, const struct view *view, const struct texts *texts);
 
-void answer_runs(struct server *server, const struct http_request *request, const char *run,
-                 struct http_answer *answer); /* NULL: all */
-void answer_progress(struct server *server, const struct http_request *request, struct http_answer *answer);
-void answer_view(struct server *server, const struct http_request *request, struct http_answer *answer);
-void answer_points(struct server *server, const struct http_request *request, struct http_answer *answer);
-void answer_legend(struct server *server, const struct http_request *request, struct http_answer *answer);
-void answer_bins(struct server *server, const struct http_request *request, struct http_answer *answer);
-void answer_inside(struct server *server, const struct http_request *request, struct http_answer *answer);
-void answer_match(struct server *server, const struct http_request *request, struct http_answer *answer);
-void answer_example(struct server *server, const struct http_request *request, struct http_answer *answer);
-void answer_selection(struct server *server, const struct http_request *request, struct http_answer *answer);
-void answer_select(struct server *server, const struct http_request *request, const char *run,
-                   struct http_answer *answer);
-void answer_metrics(struct server *server, const struct http_request *request, struct http_answer *answer);
+typedef int answer_function(const struct question *question, struct http_answer *answer, struct portolan_error *error);
+
+answer_function answer_runs; /* all, or question->run */
+answer_function answer_metrics;
+answer_function answer_progress, answer_selection, answer_select; /* of a run */
+answer_function answer_view, answer_points, answer_legend, answer_bins, answer_inside, answer_match,
+        answer_example; /* of a view */
 
 #endif

@@ -2,6 +2,7 @@
 #include "answers.h"
 #include "examples.h"
 
+#include "base/cleanup.h"
 #include "base/number.h"
 
 #include <portolan/error.h>
@@ -11,7 +12,7 @@
 
 /* The place of an id given as text; SIZE_MAX: there is none. Looks at all of them. */
 static size_t
-place_of_id(const struct view *view, const char *id)
+example_find(const struct view *view, const char *id)
 {
 	const struct dynamics *dynamics = &view->dynamics;
 	size_t length = strlen(id);
@@ -36,44 +37,39 @@ place_of_id(const struct view *view, const char *id)
 	return SIZE_MAX;
 }
 
-static void
-send_example(struct server *server, const struct view *view, uint32_t place, struct http_answer *answer)
+static int
+example_send(const struct question *question, uint32_t place, struct http_answer *answer, struct portolan_error *error)
 {
-	struct portolan_error error;
-	struct stories stories;
-	struct report report;
-	int code = stories_read(&stories, server->views, view, &place, 1, &error);
+	const struct server *server = question->server;
+	CLEANUP(report_discard) struct report report = {0};
+	CLEANUP(stories_free) struct stories stories = {0};
+	int code = stories_read(&stories, server->stores, question->view, &place, 1, error);
 
-	if (code < 0) {
-		answer_failure(answer, code, &error);
-		return;
-	}
-	if (answer_begin(&report, answer)) {
-		examples_report(&report, view, server->texts, place, &stories, 0);
-		code = texts_check(server->texts, &error);
-		answer_finish_or_fail(&report, code, &error, answer);
-	}
-	stories_free(&stories);
+	if (code >= 0)
+		code = report_open_memory(&report, error);
+	if (code < 0)
+		return code;
+	examples_report(&report, question->view, server->texts, place, &stories, 0);
+	code = texts_check(server->texts, error);
+	return code < 0 ? code : answer_report(&report, answer, error);
 }
 
-void
-answer_example(struct server *server, const struct http_request *request, struct http_answer *answer)
+int
+answer_example(const struct question *question, struct http_answer *answer, struct portolan_error *error)
 {
-	const char *id = http_argument(request, "id");
-	const struct view *view;
+	const char *id = http_argument(question->request, "id");
 	uint64_t place;
+	int code = answer_number(question->request, "place", 0, UINT32_MAX, UINT64_MAX, &place, error);
 
-	if (!answer_take_view(server, request, &view, answer))
-		return;
-	if (answer_number(request, "place", 0, UINT32_MAX, UINT64_MAX, &place, answer)) {
-		if (id)
-			place = place_of_id(view, id);
-		if (place < view->dynamics.count)
-			send_example(server, view, (uint32_t)place, answer);
-		else if (id) /* ids outlive a run that is overwritten */
-			http_lasting(answer, "application/json", "null\n", strlen("null\n"));
-		else
-			http_error(answer, 404, "no example at that place was observed in these epochs");
-	}
-	views_return(server->views, view);
+	if (code < 0)
+		return code;
+	if (id)
+		place = example_find(question->view, id);
+	if (place < question->view->dynamics.count)
+		return example_send(question, (uint32_t)place, answer, error);
+	if (id) /* ids outlive a run that is overwritten */
+		http_lasting(answer, "application/json", "null\n", strlen("null\n"));
+	else
+		http_error(answer, 404, "no example at that place was observed in these epochs");
+	return 0;
 }

@@ -10,30 +10,9 @@
 
 #define MATCH_NONE UINT32_MAX /* the other view has not observed the example */
 
-/* The view that the request names by other, other_epochs and other_version; return it later. False: `answer` has the
- * reason. */
-static bool
-take_other(struct server *server, const struct http_request *request, const struct view **other,
-           struct http_answer *answer)
-{
-	const char *run = http_argument(request, "other");
-	struct portolan_error error;
-	int code;
-
-	if (!run) {
-		http_error(answer, 400, "which other run? Add &other=NAME");
-		return false;
-	}
-	code = views_take(server->views, run, http_argument(request, "other_epochs"),
-	                  http_argument(request, "other_version"), other, &error);
-	if (code < 0)
-		answer_failure(answer, code, &error);
-	return code >= 0;
-}
-
 /* Both orders ascend by id: one pass finds the place in `b` of each place in `a`. */
 static void
-match(const struct dynamics *a, const struct dynamics *b, uint32_t *places)
+match_places(const struct dynamics *a, const struct dynamics *b, uint32_t *places)
 {
 	size_t j = 0;
 
@@ -46,36 +25,39 @@ match(const struct dynamics *a, const struct dynamics *b, uint32_t *places)
 	}
 }
 
-static void
-send_match(const struct view *view, const struct view *other, struct http_answer *answer)
+static int
+match_send(const struct view *view, const struct view *other, struct http_answer *answer, struct portolan_error *error)
 {
 	size_t count = view->dynamics.count;
-	struct portolan_error error;
 	uint32_t *places;
+	int code = dynamics_check_ids(&view->dynamics, &other->dynamics, error);
 
-	if (dynamics_check_ids(&view->dynamics, &other->dynamics, &error) < 0) {
-		http_error(answer, 400, "%s", error.message);
-		return;
-	}
+	if (code < 0)
+		return code;
 	places = malloc((count + 1) * sizeof(*places));
-	if (!places) {
-		http_error(answer, 503, "out of memory");
-		return;
-	}
-	match(&view->dynamics, &other->dynamics, places);
+	if (!places)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	match_places(&view->dynamics, &other->dynamics, places);
 	http_bytes(answer, "application/octet-stream", places, count * sizeof(*places));
+	return 0;
 }
 
-void
-answer_match(struct server *server, const struct http_request *request, struct http_answer *answer)
+int
+answer_match(const struct question *question, struct http_answer *answer, struct portolan_error *error)
 {
-	const struct view *view, *other;
+	const struct http_request *request = question->request;
+	struct views *views = question->server->views;
+	const char *run = http_argument(request, "other");
+	const struct view *other;
+	int code;
 
-	if (!answer_take_view(server, request, &view, answer))
-		return;
-	if (take_other(server, request, &other, answer)) {
-		send_match(view, other, answer);
-		views_return(server->views, other);
-	}
-	views_return(server->views, view);
+	if (!run)
+		return error_set(error, PORTOLAN_E_INVALID, "which other run? Add &other=NAME");
+	code = views_take(views, run, http_argument(request, "other_epochs"), http_argument(request, "other_version"),
+	                  &other, error);
+	if (code < 0)
+		return code;
+	code = match_send(question->view, other, answer, error);
+	views_return(views, other);
+	return code;
 }

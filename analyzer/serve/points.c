@@ -2,6 +2,7 @@
 #include "answers.h"
 #include "colours.h"
 
+#include "base/cleanup.h"
 #include "base/number.h"
 
 #include <portolan/error.h>
@@ -13,27 +14,45 @@
 
 #define POINT_NONE 65535 /* no value; others are 0 … 65534 */
 #define BINS_MAX 2048    /* columns, and rows */
-#define LOT_HALF 65536u  /* values of half a number: see sample() */
+#define LOT_HALF 65536u  /* values of half a number: see points_sample() */
 
 struct axis {
 	const double *values;
 	double low, high;
 };
 
-static bool
-take_axis(const struct view *view, const struct http_request *request, const char *name, struct axis *axis,
-          struct http_answer *answer)
+static int
+points_take_axis(const struct question *question, const char *name, struct axis *axis, struct portolan_error *error)
 {
-	const struct dynamics_column *column = answer_column(view, request, name, answer);
-	size_t c = column ? (size_t)(column - view->dynamics.columns) : 0;
+	const struct view *view = question->view;
+	const struct dynamics_column *column;
+	int code = answer_column(question, name, &column, error);
 
-	if (column)
+	if (code >= 0) {
+		size_t c = (size_t)(column - view->dynamics.columns);
+
 		*axis = (struct axis){column->values, view->extents[c].low, view->extents[c].high};
-	return column != NULL;
+	}
+	return code;
+}
+
+static int
+points_take_axes(const struct question *question, struct axis *x, struct axis *y, struct portolan_error *error)
+{
+	int code = points_take_axis(question, "x", x, error);
+
+	return code < 0 ? code : points_take_axis(question, "y", y, error);
+}
+
+static int
+points_take_colours(const struct question *question, struct colours *colours, struct portolan_error *error)
+{
+	return colours_make(colours, question->view, question->server->texts,
+	                    http_argument(question->request, "colour"), error);
 }
 
 static uint16_t
-as_short(const struct axis *axis, uint32_t index)
+points_short(const struct axis *axis, uint32_t index)
 {
 	double value = axis->values[index];
 
@@ -41,73 +60,47 @@ as_short(const struct axis *axis, uint32_t index)
 	        (uint16_t)(isnan(value) ? POINT_NONE : colours_scale(value, axis->low, axis->high, POINT_NONE - 1)));
 }
 
-static bool
-take_colours(struct server *server, const struct view *view, const struct http_request *request,
-             struct colours *colours, struct http_answer *answer)
+int
+answer_points(const struct question *question, struct http_answer *answer, struct portolan_error *error)
 {
-	struct portolan_error error;
-	int code = colours_make(colours, view, server->texts, http_argument(request, "colour"), &error);
-
-	if (code < 0)
-		answer_failure(answer, code, &error);
-	return code >= 0;
-}
-
-static void
-send_points(const struct view *view, const struct axis *x, const struct axis *y, const struct colours *colours,
-            struct http_answer *answer)
-{
-	const struct dynamics *dynamics = &view->dynamics;
+	const struct dynamics *dynamics = &question->view->dynamics;
+	CLEANUP(colours_free) struct colours colours = {0};
 	size_t n = dynamics->count;
-	unsigned char *bytes = malloc(5 * n + 1);
-	uint16_t *shorts = (uint16_t *)(void *)bytes;
-
-	if (!bytes) {
-		http_error(answer, 503, "out of memory");
-		return;
-	}
-	for (size_t i = 0; i < n; i++) {
-		shorts[i] = as_short(x, dynamics->order[i]);
-		shorts[n + i] = as_short(y, dynamics->order[i]);
-	}
-	memcpy(bytes + 4 * n, colours->bytes, n);
-	http_bytes(answer, "application/octet-stream", bytes, 5 * n);
-}
-
-void
-answer_points(struct server *server, const struct http_request *request, struct http_answer *answer)
-{
-	const struct view *view;
-	struct colours colours;
 	struct axis x, y;
+	unsigned char *bytes;
+	uint16_t *shorts;
+	int code = points_take_axes(question, &x, &y, error);
 
-	if (!answer_take_view(server, request, &view, answer))
-		return;
-	if (take_axis(view, request, "x", &x, answer) && take_axis(view, request, "y", &y, answer) &&
-	    take_colours(server, view, request, &colours, answer)) {
-		send_points(view, &x, &y, &colours, answer);
-		colours_free(&colours);
+	if (code >= 0)
+		code = points_take_colours(question, &colours, error);
+	if (code < 0)
+		return code;
+	bytes = malloc(5 * n + 1);
+	if (!bytes)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	shorts = (uint16_t *)(void *)bytes;
+	for (size_t i = 0; i < n; i++) {
+		shorts[i] = points_short(&x, dynamics->order[i]);
+		shorts[n + i] = points_short(&y, dynamics->order[i]);
 	}
-	views_return(server->views, view);
+	memcpy(bytes + 4 * n, colours.bytes, n);
+	http_bytes(answer, "application/octet-stream", bytes, 5 * n);
+	return 0;
 }
 
-void
-answer_legend(struct server *server, const struct http_request *request, struct http_answer *answer)
+int
+answer_legend(const struct question *question, struct http_answer *answer, struct portolan_error *error)
 {
-	const struct view *view;
-	struct colours colours;
-	struct report report;
+	CLEANUP(report_discard) struct report report = {0};
+	CLEANUP(colours_free) struct colours colours = {0};
+	int code = points_take_colours(question, &colours, error);
 
-	if (!answer_take_view(server, request, &view, answer))
-		return;
-	if (take_colours(server, view, request, &colours, answer)) {
-		if (answer_begin(&report, answer)) {
-			colours_report(&report, NULL, &colours, http_argument(request, "colour"));
-			answer_finish(&report, answer);
-		}
-		colours_free(&colours);
-	}
-	views_return(server->views, view);
+	if (code >= 0)
+		code = report_open_memory(&report, error);
+	if (code < 0)
+		return code;
+	colours_report(&report, NULL, &colours, http_argument(question->request, "colour"));
+	return answer_report(&report, answer, error);
 }
 
 /* The box in view, in the measures' units; edges are inside. */
@@ -115,8 +108,8 @@ struct box {
 	double left, right, low, high;
 };
 
-static bool
-take_box(const struct http_request *request, struct box *box, struct http_answer *answer)
+static int
+points_take_box(const struct http_request *request, struct box *box, struct portolan_error *error)
 {
 	const char *text = http_argument(request, "box");
 	double sides[4];
@@ -134,12 +127,10 @@ take_box(const struct http_request *request, struct box *box, struct http_answer
 			break;
 		text += length + 1;
 	}
-	if (s < 4 || sides[0] >= sides[1] || sides[2] >= sides[3]) {
-		http_error(answer, 400, "box is LEFT,RIGHT,LOW,HIGH");
-		return false;
-	}
+	if (s < 4 || sides[0] >= sides[1] || sides[2] >= sides[3])
+		return error_set(error, PORTOLAN_E_INVALID, "box is LEFT,RIGHT,LOW,HIGH");
 	*box = (struct box){sides[0], sides[1], sides[2], sides[3]};
-	return true;
+	return 0;
 }
 
 static bool
@@ -148,18 +139,14 @@ is_in_box(const struct box *box, double x, double y)
 	return x >= box->left && x <= box->right && y >= box->low && y <= box->high; /* NaN is in no box */
 }
 
-static void
-send_bins(const struct view *view, const struct axis *x, const struct axis *y, const struct box *box, size_t columns,
-          size_t rows, struct http_answer *answer)
+/* Counts by cell, row 0 at the bottom; the caller's to free(). NULL: out of memory. */
+static uint32_t *
+points_count(const struct dynamics *dynamics, const struct axis *x, const struct axis *y, const struct box *box,
+             size_t columns, size_t rows)
 {
-	const struct dynamics *dynamics = &view->dynamics;
 	uint32_t *bins = calloc(columns * rows, sizeof(*bins));
 
-	if (!bins) {
-		http_error(answer, 503, "out of memory");
-		return;
-	}
-	for (size_t i = 0; i < dynamics->count; i++) {
+	for (size_t i = 0; bins && i < dynamics->count; i++) {
 		double at_x = x->values[dynamics->order[i]], at_y = y->values[dynamics->order[i]];
 		size_t column, row;
 
@@ -169,26 +156,34 @@ send_bins(const struct view *view, const struct axis *x, const struct axis *y, c
 		row = (size_t)((at_y - box->low) / (box->high - box->low) * (double)rows);
 		bins[(row < rows ? row : rows - 1) * columns + (column < columns ? column : columns - 1)]++;
 	}
-	for (size_t b = 0; b < columns * rows; b++)
+	for (size_t b = 0; bins && b < columns * rows; b++)
 		bins[b] = htole32(bins[b]);
-	http_bytes(answer, "application/octet-stream", bins, columns * rows * sizeof(*bins));
+	return bins;
 }
 
-void
-answer_bins(struct server *server, const struct http_request *request, struct http_answer *answer)
+int
+answer_bins(const struct question *question, struct http_answer *answer, struct portolan_error *error)
 {
-	const struct view *view;
+	const struct http_request *request = question->request;
 	uint64_t columns, rows;
 	struct axis x, y;
 	struct box box;
+	uint32_t *bins;
+	int code = points_take_axes(question, &x, &y, error);
 
-	if (!answer_take_view(server, request, &view, answer))
-		return;
-	if (take_axis(view, request, "x", &x, answer) && take_axis(view, request, "y", &y, answer) &&
-	    take_box(request, &box, answer) && answer_number(request, "columns", 1, BINS_MAX, 256, &columns, answer) &&
-	    answer_number(request, "rows", 1, BINS_MAX, 256, &rows, answer))
-		send_bins(view, &x, &y, &box, (size_t)columns, (size_t)rows, answer);
-	views_return(server->views, view);
+	if (code >= 0)
+		code = points_take_box(request, &box, error);
+	if (code >= 0)
+		code = answer_number(request, "columns", 1, BINS_MAX, 256, &columns, error);
+	if (code >= 0)
+		code = answer_number(request, "rows", 1, BINS_MAX, 256, &rows, error);
+	if (code < 0)
+		return code;
+	bins = points_count(&question->view->dynamics, &x, &y, &box, (size_t)columns, (size_t)rows);
+	if (!bins)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	http_bytes(answer, "application/octet-stream", bins, (size_t)(columns * rows) * sizeof(*bins));
+	return 0;
 }
 
 /* A number that looks random, and is always the same for a place. The places with the smallest numbers are the sample,
@@ -217,7 +212,7 @@ bucket_of(const uint32_t *counts, size_t *k)
 /* Keeps, of n ascending places, the `most` places (fewer than n) with the smallest numbers, of equal ones the lower
  * place. Finds the largest kept number by counting its upper half, then the lower. False: out of memory. */
 static bool
-sample(uint32_t *places, size_t n, size_t most)
+points_sample(uint32_t *places, size_t n, size_t most)
 {
 	uint32_t *counts = calloc(LOT_HALF, sizeof(*counts)), last;
 	size_t ties = most - 1, kept = 0;
@@ -250,10 +245,9 @@ sample(uint32_t *places, size_t n, size_t most)
 
 /* The places in the box; how many. */
 static size_t
-find_inside(const struct view *view, const struct axis *x, const struct axis *y, const struct box *box,
-            uint32_t *places)
+points_find_inside(const struct dynamics *dynamics, const struct axis *x, const struct axis *y, const struct box *box,
+                   uint32_t *places)
 {
-	const struct dynamics *dynamics = &view->dynamics;
 	size_t n = 0;
 
 	for (size_t i = 0; i < dynamics->count; i++)
@@ -262,54 +256,56 @@ find_inside(const struct view *view, const struct axis *x, const struct axis *y,
 	return n;
 }
 
-static void
-send_inside(const struct view *view, const struct axis *x, const struct axis *y, const struct colours *colours,
-            const uint32_t *places, size_t n, size_t inside, struct http_answer *answer)
+/* As api/inside answers. NULL: out of memory. */
+static unsigned char *
+points_pack(const struct dynamics *dynamics, const struct axis *x, const struct axis *y, const struct colours *colours,
+            const uint32_t *places, size_t n, size_t inside)
 {
-	size_t size = 8 + 9 * n;
-	unsigned char *bytes = malloc(size);
+	unsigned char *bytes = malloc(8 + 9 * n);
 	uint32_t *words = (uint32_t *)(void *)bytes;
 	uint16_t *shorts = (uint16_t *)(void *)(bytes + 8 + 4 * n);
 
-	if (!bytes) {
-		http_error(answer, 503, "out of memory");
-		return;
-	}
+	if (!bytes)
+		return NULL;
 	words[0] = htole32((uint32_t)inside);
 	words[1] = htole32((uint32_t)n);
 	for (size_t i = 0; i < n; i++) {
 		words[2 + i] = htole32(places[i]);
-		shorts[i] = as_short(x, view->dynamics.order[places[i]]);
-		shorts[n + i] = as_short(y, view->dynamics.order[places[i]]);
+		shorts[i] = points_short(x, dynamics->order[places[i]]);
+		shorts[n + i] = points_short(y, dynamics->order[places[i]]);
 		bytes[8 + 8 * n + i] = colours->bytes[places[i]];
 	}
-	http_bytes(answer, "application/octet-stream", bytes, size);
+	return bytes;
 }
 
-void
-answer_inside(struct server *server, const struct http_request *request, struct http_answer *answer)
+int
+answer_inside(const struct question *question, struct http_answer *answer, struct portolan_error *error)
 {
-	const struct view *view;
-	struct colours colours = {0};
+	const struct dynamics *dynamics = &question->view->dynamics;
+	CLEANUP(colours_free) struct colours colours = {0};
+	CLEANUP_FREE uint32_t *places = NULL;
+	unsigned char *bytes = NULL;
+	size_t inside, n;
 	struct axis x, y;
 	struct box box;
 	uint64_t most;
+	int code = points_take_axes(question, &x, &y, error);
 
-	if (!answer_take_view(server, request, &view, answer))
-		return;
-	if (take_axis(view, request, "x", &x, answer) && take_axis(view, request, "y", &y, answer) &&
-	    take_box(request, &box, answer) && answer_number(request, "most", 1, 1000000, 200000, &most, answer) &&
-	    take_colours(server, view, request, &colours, answer)) {
-		uint32_t *places = malloc((view->dynamics.count + 1) * sizeof(*places));
-		size_t inside = places ? find_inside(view, &x, &y, &box, places) : 0;
-		size_t n = inside < most ? inside : (size_t)most;
-
-		if (places && (n == inside || sample(places, inside, n)))
-			send_inside(view, &x, &y, &colours, places, n, inside, answer);
-		else
-			http_error(answer, 503, "out of memory");
-		free(places);
-	}
-	colours_free(&colours);
-	views_return(server->views, view);
+	if (code >= 0)
+		code = points_take_box(question->request, &box, error);
+	if (code >= 0)
+		code = answer_number(question->request, "most", 1, 1000000, 200000, &most, error);
+	if (code >= 0)
+		code = points_take_colours(question, &colours, error);
+	if (code < 0)
+		return code;
+	places = malloc((dynamics->count + 1) * sizeof(*places));
+	inside = places ? points_find_inside(dynamics, &x, &y, &box, places) : 0;
+	n = inside < most ? inside : (size_t)most;
+	if (places && (n == inside || points_sample(places, inside, n)))
+		bytes = points_pack(dynamics, &x, &y, &colours, places, n, inside);
+	if (!bytes)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	http_bytes(answer, "application/octet-stream", bytes, 8 + 9 * n);
+	return 0;
 }

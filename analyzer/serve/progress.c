@@ -26,18 +26,20 @@ struct followed {
 };
 
 struct progress {
+	struct open_stores *stores;
 	const char *directory;
 	pthread_mutex_t lock; /* held during a look: one at a time */
 	struct followed *list;
 };
 
 struct progress *
-progress_new(const char *directory)
+progress_new(struct open_stores *stores, const char *directory)
 {
 	struct progress *progress = calloc(1, sizeof(*progress));
 
 	if (!progress)
 		return NULL;
+	progress->stores = stores;
 	progress->directory = directory;
 	pthread_mutex_init(&progress->lock, NULL);
 	return progress;
@@ -132,14 +134,14 @@ describe(const struct live_view *view, const struct frame_moment *moment)
 }
 
 static int
-update_progress(struct followed *followed, struct views *views, struct portolan_error *error)
+update_progress(struct progress *progress, struct followed *followed, struct portolan_error *error)
 {
 	double began = clock_s();
 	struct live_view view;
 	struct frame_moment moment;
 	struct store *store;
 	ino_t inode;
-	int code = views_take_store(views, &store, &inode, error);
+	int code = open_stores_take(progress->stores, &store, &inode, error);
 
 	if (code < 0)
 		return code;
@@ -151,15 +153,14 @@ update_progress(struct followed *followed, struct views *views, struct portolan_
 		free(followed->seen);
 		followed->seen = describe(&view, &moment);
 	}
-	views_return_store(views, store);
+	open_stores_return(progress->stores, store);
 	followed->looked = clock_s();
 	followed->took = followed->looked - began;
 	return code;
 }
 
 int
-progress_look(struct progress *progress, struct views *views, const char *run, char **text,
-              struct portolan_error *error)
+progress_look(struct progress *progress, const char *run, char **text, struct portolan_error *error)
 {
 	struct followed *followed;
 	int code = 0;
@@ -169,7 +170,7 @@ progress_look(struct progress *progress, struct views *views, const char *run, c
 	if (!followed)
 		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	else if (!followed->seen || clock_s() > followed->looked + fmax(LOOK_EVERY_S, LOOK_SHARE * followed->took))
-		code = update_progress(followed, views, error);
+		code = update_progress(progress, followed, error);
 	if (code >= 0) {
 		*text = followed->seen ? strdup(followed->seen) : NULL;
 		if (!*text)

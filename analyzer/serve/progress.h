@@ -2,16 +2,16 @@
 #ifndef PROGRESS_H
 #define PROGRESS_H
 
-#include "views.h"
+#include "open_stores.h"
 
 struct progress;
 
-struct progress *progress_new(const char *directory); /* the store's, the caller's; NULL: out of memory */
+/* `stores` is that of the directory; both stay the caller's. NULL: out of memory. */
+struct progress *progress_new(struct open_stores *stores, const char *directory);
 void progress_free(struct progress *progress);
 
 /* Looks at the run at most every half second; in between returns the result of the last look. *text, JSON, is the
  * caller's to free(). STORE_E_NO_RUN: the run is not there. */
-int progress_look(struct progress *progress, struct views *views, const char *run, char **text,
-                  struct portolan_error *error);
+int progress_look(struct progress *progress, const char *run, char **text, struct portolan_error *error);
 
 #endif

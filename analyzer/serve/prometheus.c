@@ -6,6 +6,7 @@
  */
 #include "answers.h"
 
+#include "base/cleanup.h"
 #include "verdict/completeness.h"
 #include "verdict/verdict.h"
 #include "watch/collector_lock.h"
@@ -28,8 +29,8 @@ struct run_numbers {
 };
 
 static int
-read_run(struct store *store, const struct store_run_info *info, struct run_numbers *numbers,
-         struct portolan_error *error)
+metrics_read_run(struct store *store, const struct store_run_info *info, struct run_numbers *numbers,
+                 struct portolan_error *error)
 {
 	struct completeness *sessions = &numbers->sessions;
 	int code = store_counters(store, info->number, &numbers->counters, error);
@@ -50,44 +51,39 @@ read_run(struct store *store, const struct store_run_info *info, struct run_numb
 	return 0;
 }
 
-/* All runs that can be read; *read is the caller's to free(). */
+/* All runs that can be read. *read is the caller's to free(), also after a failure. */
 static int
-read_runs(struct store *store, struct run_numbers **read, size_t *count, struct portolan_error *error)
+metrics_read_runs(struct store *store, struct run_numbers **read, size_t *count, struct portolan_error *error)
 {
-	struct store_run_info *infos;
+	CLEANUP_FREE struct store_run_info *infos = NULL;
 	size_t known;
 	int code = store_runs(store, &infos, &known, error);
 
 	if (code < 0)
 		return code;
-	*count = 0;
 	*read = calloc(known + 1, sizeof(**read));
 	if (!*read)
-		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	for (size_t i = 0; i < known && code >= 0; i++) {
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	for (size_t i = 0; i < known; i++) {
 		if (infos[i].state == STORE_DAMAGED)
 			continue;
-		code = read_run(store, &infos[i], &(*read)[*count], error);
+		code = metrics_read_run(store, &infos[i], &(*read)[*count], error);
 		if (code >= 0)
 			++*count;
-		else if (code == STORE_E_NO_RUN ||
-		         code == STORE_E_CORRUPT) /* removed just now, or found to be damaged */
-			code = 0;
+		else if (code != STORE_E_NO_RUN && code != STORE_E_CORRUPT) /* removed just now; found to be damaged */
+			return code;
 	}
-	free(infos);
-	if (code < 0)
-		free(*read);
-	return code;
+	return 0;
 }
 
 static void
-begin(struct output *output, const char *name, const char *type, const char *help)
+metrics_begin(struct output *output, const char *name, const char *type, const char *help)
 {
 	output_printf(output, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
 static void
-write_label(struct output *output, const char *text)
+metrics_write_label(struct output *output, const char *text)
 {
 	for (; *text; text++) {
 		if (*text == '\\' || *text == '"')
@@ -98,20 +94,20 @@ write_label(struct output *output, const char *text)
 
 /* name{run="RUN",label="value"} number; label may be NULL. */
 static void
-write_sample(struct output *output, const char *name, const char *run, const char *label, const char *value,
-             uint64_t number)
+metrics_write_sample(struct output *output, const char *name, const char *run, const char *label, const char *value,
+                     uint64_t number)
 {
 	output_printf(output, "%s{run=\"", name);
-	write_label(output, run);
+	metrics_write_label(output, run);
 	if (label)
 		output_printf(output, "\",%s=\"%s", label, value);
 	output_printf(output, "\"} %llu\n", (unsigned long long)number);
 }
 
 static void
-write_one(struct output *output, const char *name, const char *type, const char *help, uint64_t number)
+metrics_write_one(struct output *output, const char *name, const char *type, const char *help, uint64_t number)
 {
-	begin(output, name, type, help);
+	metrics_begin(output, name, type, help);
 	output_printf(output, "%s %llu\n", name, (unsigned long long)number);
 }
 
@@ -146,42 +142,42 @@ static const struct {
 };
 
 static void
-write_families(struct output *output, const struct run_numbers *runs, size_t count)
+metrics_write_families(struct output *output, const struct run_numbers *runs, size_t count)
 {
 	for (size_t f = 0; f < sizeof(families) / sizeof(*families); f++) {
-		begin(output, families[f].name, families[f].type, families[f].help);
+		metrics_begin(output, families[f].name, families[f].type, families[f].help);
 		for (size_t r = 0; r < count; r++) {
 			uint64_t number;
 
 			memcpy(&number, (const char *)&runs[r] + families[f].offset, sizeof(number));
-			write_sample(output, families[f].name, runs[r].info.name, NULL, NULL, number);
+			metrics_write_sample(output, families[f].name, runs[r].info.name, NULL, NULL, number);
 		}
 	}
 }
 
 static void
-write_sessions(struct output *output, const struct run_numbers *runs, size_t count)
+metrics_write_sessions(struct output *output, const struct run_numbers *runs, size_t count)
 {
 	static const char name[] = "portolan_run_sessions";
 
-	begin(output, name, "gauge", "Sessions: live, closed, or lost (ended without a word).");
+	metrics_begin(output, name, "gauge", "Sessions: live, closed, or lost (ended without a word).");
 	for (size_t r = 0; r < count; r++) {
-		write_sample(output, name, runs[r].info.name, "state", "live", runs[r].sessions.live);
-		write_sample(output, name, runs[r].info.name, "state", "closed", runs[r].sessions.closed);
-		write_sample(output, name, runs[r].info.name, "state", "lost", runs[r].sessions.lost);
+		metrics_write_sample(output, name, runs[r].info.name, "state", "live", runs[r].sessions.live);
+		metrics_write_sample(output, name, runs[r].info.name, "state", "closed", runs[r].sessions.closed);
+		metrics_write_sample(output, name, runs[r].info.name, "state", "lost", runs[r].sessions.lost);
 	}
 }
 
 static void
-write_refused(struct output *output, const struct run_numbers *runs, size_t count)
+metrics_write_refused(struct output *output, const struct run_numbers *runs, size_t count)
 {
 	static const char name[] = "portolan_run_refused_observations_total";
 
-	begin(output, name, "counter", "Observations that can never be stored, by reason.");
+	metrics_begin(output, name, "counter", "Observations that can never be stored, by reason.");
 	for (size_t r = 0; r < count; r++)
 		for (unsigned reason = 0; reason < STORE_REFUSALS; reason++)
-			write_sample(output, name, runs[r].info.name, "reason", verdict_refusals[reason],
-			             runs[r].counters.refused[reason]);
+			metrics_write_sample(output, name, runs[r].info.name, "reason", verdict_refusals[reason],
+			                     runs[r].counters.refused[reason]);
 }
 
 static uint64_t
@@ -192,31 +188,32 @@ age(uint64_t since, uint64_t now)
 
 /* An event that has never happened has no age, and so no sample. */
 static void
-write_ages(struct output *output, const struct run_numbers *runs, size_t count)
+metrics_write_ages(struct output *output, const struct run_numbers *runs, size_t count)
 {
 	static const char last[] = "portolan_run_last_observation_age_seconds";
 	static const char told[] = "portolan_run_client_told_age_seconds";
 	uint64_t now = (uint64_t)time(NULL);
 
-	begin(output, last, "gauge", "Seconds since observations last came.");
+	metrics_begin(output, last, "gauge", "Seconds since observations last came.");
 	for (size_t r = 0; r < count; r++)
 		if (runs[r].counters.last)
-			write_sample(output, last, runs[r].info.name, NULL, NULL, age(runs[r].counters.last, now));
-	begin(output, told, "gauge",
-	      "Seconds since a client last told its own counts: the age of portolan_run_client_*.");
+			metrics_write_sample(output, last, runs[r].info.name, NULL, NULL,
+			                     age(runs[r].counters.last, now));
+	metrics_begin(output, told, "gauge",
+	              "Seconds since a client last told its own counts: the age of portolan_run_client_*.");
 	for (size_t r = 0; r < count; r++)
 		if (runs[r].told)
-			write_sample(output, told, runs[r].info.name, NULL, NULL, age(runs[r].told, now));
+			metrics_write_sample(output, told, runs[r].info.name, NULL, NULL, age(runs[r].told, now));
 }
 
 /* Bins are by powers of two of microseconds. */
 static void
-write_latency(struct output *output, const struct store_latency *latency)
+metrics_write_latency(struct output *output, const struct store_latency *latency)
 {
 	static const char name[] = "portolan_commit_latency_seconds";
 	uint64_t below = 0;
 
-	begin(output, name, "histogram", "From the beginning of a commit of observations until it is on disk.");
+	metrics_begin(output, name, "histogram", "From the beginning of a commit of observations until it is on disk.");
 	for (unsigned b = 0; b + 1 < STORE_LATENCY_BINS; b++) {
 		below += latency->bins[b];
 		output_printf(output, "%s_bucket{le=\"%.6f\"} %llu\n", name, (double)(UINT64_C(2) << b) / 1e6,
@@ -228,69 +225,55 @@ write_latency(struct output *output, const struct store_latency *latency)
 }
 
 static void
-write_store(struct output *output, const char *directory, const struct store_counters *counters)
+metrics_write_store(struct output *output, const char *directory, const struct store_counters *counters)
 {
 	struct stat status = {0};
 	char path[4096];
 
 	snprintf(path, sizeof(path), "%s/data.mdb", directory);
 	(void)stat(path, &status);
-	write_one(output, "portolan_store_size_bytes", "gauge", "Size of the store's file on disk.",
-	          (uint64_t)status.st_blocks * 512);
-	write_one(output, "portolan_collector_up", "gauge", "1: a collector serves the store.",
-	          collector_lock_is_held(directory));
-	write_one(output, "portolan_store_received_frames_total", "counter", "Frames that came.", counters->frames);
-	write_one(output, "portolan_store_received_bytes_total", "counter", "Bytes of the frames that came.",
-	          counters->bytes);
-	write_one(output, "portolan_store_malformed_frames_total", "counter", "Frames that made no sense.",
-	          counters->malformed);
-	write_one(output, "portolan_store_dropped_frames_total", "counter",
-	          "Frames beyond the credit of their session.", counters->dropped);
-	write_one(output, "portolan_store_failed_commits_total", "counter",
-	          "Commits that failed: clients were told to repeat.", counters->failures);
-	write_latency(output, &counters->commits);
+	metrics_write_one(output, "portolan_store_size_bytes", "gauge", "Size of the store's file on disk.",
+	                  (uint64_t)status.st_blocks * 512);
+	metrics_write_one(output, "portolan_collector_up", "gauge", "1: a collector serves the store.",
+	                  collector_lock_is_held(directory));
+	metrics_write_one(output, "portolan_store_received_frames_total", "counter", "Frames that came.",
+	                  counters->frames);
+	metrics_write_one(output, "portolan_store_received_bytes_total", "counter", "Bytes of the frames that came.",
+	                  counters->bytes);
+	metrics_write_one(output, "portolan_store_malformed_frames_total", "counter", "Frames that made no sense.",
+	                  counters->malformed);
+	metrics_write_one(output, "portolan_store_dropped_frames_total", "counter",
+	                  "Frames beyond the credit of their session.", counters->dropped);
+	metrics_write_one(output, "portolan_store_failed_commits_total", "counter",
+	                  "Commits that failed: clients were told to repeat.", counters->failures);
+	metrics_write_latency(output, &counters->commits);
 }
 
-static int
-read_all(struct server *server, struct run_numbers **runs, size_t *count, struct store_counters *counters,
-         struct portolan_error *error)
+int
+answer_metrics(const struct question *question, struct http_answer *answer, struct portolan_error *error)
 {
+	struct open_stores *stores = question->server->stores;
+	CLEANUP(output_discard) struct output output = {0};
+	CLEANUP_FREE struct run_numbers *runs = NULL;
+	struct store_counters counters;
 	struct store *store;
-	int code = views_take_store(server->views, &store, NULL, error);
+	size_t count = 0;
+	int code = open_stores_take(stores, &store, NULL, error);
 
 	if (code < 0)
 		return code;
-	code = store_counters(store, 0, counters, error);
+	code = store_counters(store, 0, &counters, error);
 	if (code >= 0)
-		code = read_runs(store, runs, count, error);
-	views_return_store(server->views, store);
-	return code;
-}
-
-void
-answer_metrics(struct server *server, const struct http_request *request, struct http_answer *answer)
-{
-	struct store_counters counters;
-	struct portolan_error error;
-	struct run_numbers *runs;
-	struct output output;
-	size_t count;
-	int code = read_all(server, &runs, &count, &counters, &error);
-
-	(void)request;
-	if (code < 0) {
-		answer_failure(answer, code, &error);
-		return;
-	}
-	if (output_open_memory(&output, 1u << 14, &error) >= 0) {
-		write_store(&output, server->settings.query->store, &counters);
-		write_families(&output, runs, count);
-		write_sessions(&output, runs, count);
-		write_refused(&output, runs, count);
-		write_ages(&output, runs, count);
-		answer_output(&output, TYPE, answer);
-	} else {
-		http_error(answer, 503, "%s", error.message);
-	}
-	free(runs);
+		code = metrics_read_runs(store, &runs, &count, error);
+	open_stores_return(stores, store);
+	if (code >= 0)
+		code = output_open_memory(&output, 1u << 14, error);
+	if (code < 0)
+		return code;
+	metrics_write_store(&output, question->server->settings.query->store, &counters);
+	metrics_write_families(&output, runs, count);
+	metrics_write_sessions(&output, runs, count);
+	metrics_write_refused(&output, runs, count);
+	metrics_write_ages(&output, runs, count);
+	return answer_output(&output, TYPE, answer, error);
 }

@@ -1,6 +1,7 @@
 /* select_answer.c: POST api/runs/RUN/select, evaluates a selection; GET api/selection, the selection kept last. */
 #include "select_forms.h"
 
+#include "base/cleanup.h"
 #include "output/report.h"
 
 #include <portolan/error.h>
@@ -8,18 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Evaluates the selection on the view of its own epochs. */
+/* The selected examples of a view of the selection's own epochs. */
 static int
-evaluate_selection(struct server *server, const char *version, struct picked *picked, struct portolan_error *error)
+select_evaluate(const struct server *server, const struct view *view, struct picked *picked,
+                struct portolan_error *error)
 {
 	const struct within_file file = {file_filters_keep, &picked->file};
-	const struct dynamics *dynamics;
-	int code = views_take(server->views, picked->run, within_epochs(picked->within), version, &picked->view, error);
+	const struct dynamics *dynamics = &view->dynamics;
 
-	if (code < 0)
-		return code;
-	dynamics = &picked->view->dynamics;
-	picked->file = (struct file_filters){server->texts, server->searches, picked->view};
+	picked->file = (struct file_filters){server->texts, server->searches, view};
 	within_use_file(picked->within, &file);
 	picked->order = malloc((dynamics->count + 1) * sizeof(*picked->order));
 	if (!picked->order)
@@ -28,110 +26,102 @@ evaluate_selection(struct server *server, const char *version, struct picked *pi
 	                   error);
 }
 
-/* One bit for each dense index; the caller's to free(). NULL: out of memory. */
-static unsigned char *
-mark_indices(const struct picked *picked)
-{
-	unsigned char *bits = calloc((size_t)picked->view->dynamics.info->rows / 8 + 1, 1);
-
-	for (size_t i = 0; bits && i < picked->count; i++)
-		bits[picked->order[i] / 8] |= (unsigned char)(1u << picked->order[i] % 8);
-	return bits;
-}
-
-/* Keeps the picked examples that `view`, of the same run, has observed; `view` becomes picked->view. */
+/* Keeps the picked examples of `own` that `view`, of the same run, has observed. */
 static int
-carry_to_view(struct picked *picked, const struct view *view, struct portolan_error *error)
+select_carry(struct picked *picked, const struct view *own, const struct view *view, struct portolan_error *error)
 {
-	const struct dynamics *from = &picked->view->dynamics, *to = &view->dynamics;
-	unsigned char *chosen = mark_indices(picked);
-	uint32_t *order = malloc((to->count + 1) * sizeof(*order));
+	const struct dynamics *from = &own->dynamics, *to = &view->dynamics;
+	CLEANUP_FREE unsigned char *chosen = NULL; /* one bit for each dense index */
+	uint32_t *order;
 	size_t count = 0;
 
+	if (own->inode != view->inode || from->info->number != to->info->number)
+		return error_set(error, VIEW_E_VERSION, "run '%s' has changed: load its view again", to->info->name);
+	chosen = calloc((size_t)from->info->rows / 8 + 1, 1);
+	order = malloc((to->count + 1) * sizeof(*order));
 	if (!chosen || !order) {
-		free(chosen);
 		free(order);
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	}
+	for (size_t i = 0; i < picked->count; i++)
+		chosen[picked->order[i] / 8] |= (unsigned char)(1u << picked->order[i] % 8);
 	for (size_t place = 0; place < to->count; place++) {
 		uint32_t index = to->order[place];
 
 		if (index < from->info->rows && chosen[index / 8] >> index % 8 & 1)
 			order[count++] = index;
 	}
-	free(chosen);
 	free(picked->order);
 	picked->order = order;
 	picked->count = count;
-	picked->view = view;
 	return 0;
 }
 
-/* With ?epochs= other than the selection's own, answers with the same examples in the view of those epochs. */
+/* Takes the view that the answer is about: that of ?epochs=, or of the selection's own epochs, on which the selection is
+ * evaluated in any case. */
 static int
-pick_for(struct server *server, const struct http_request *request, struct picked *picked, struct portolan_error *error)
+select_pick(struct question *question, struct picked *picked, struct portolan_error *error)
 {
+	const struct http_request *request = question->request;
+	struct views *views = question->server->views;
 	const char *run = within_run(picked->within), *own = within_epochs(picked->within);
 	const char *epochs = http_argument(request, "epochs"), *version = http_argument(request, "version");
-	const struct view *view, *of_own;
+	bool of_own = !epochs || strcmp(epochs, own ? own : "") == 0;
+	const struct view *view;
 	int code;
 
-	if (run && strcmp(run, picked->run) != 0)
+	if (run && strcmp(run, question->run) != 0)
 		return error_set(error, PORTOLAN_E_INVALID, "the selection is of run '%.100s', and asked of '%.100s'",
-		                 run, picked->run);
-	if (!epochs || strcmp(epochs, own ? own : "") == 0)
-		return evaluate_selection(server, version, picked, error);
-	code = views_take(server->views, picked->run, epochs, version, &view, error);
+		                 run, question->run);
+	code = views_take(views, question->run, of_own ? own : epochs, version, &question->view, error);
+	if (code < 0 || of_own)
+		return code < 0 ? code : select_evaluate(question->server, question->view, picked, error);
+	code = views_take(views, question->run, own, NULL, &view, error);
 	if (code < 0)
 		return code;
-	code = evaluate_selection(server, NULL, picked, error);
-	of_own = picked->view;
-	if (code >= 0 && (of_own->inode != view->inode || of_own->dynamics.info->number != view->dynamics.info->number))
-		code = error_set(error, VIEW_E_VERSION, "run '%s' has changed: load its view again", picked->run);
+	code = select_evaluate(question->server, view, picked, error);
+	return code < 0 ? code : select_carry(picked, view, question->view, error);
+}
+
+int
+answer_select(const struct question *asked, struct http_answer *answer, struct portolan_error *error)
+{
+	const struct http_request *request = asked->request;
+	struct question question = *asked;
+	struct picked picked = {0};
+	int code = within_parse(&picked.within, "the selection", request->body ? request->body : "", request->body_size,
+	                        error);
+
 	if (code >= 0)
-		code = carry_to_view(picked, view, error);
-	views_return(server->views, picked->view == view ? of_own : view);
+		code = select_pick(&question, &picked, error);
+	if (code >= 0)
+		code = select_send(&question, &picked, answer, error);
+	if (picked.file.view && picked.file.view != question.view)
+		views_return(question.server->views, picked.file.view);
+	if (question.view)
+		views_return(question.server->views, question.view);
+	free(picked.order);
+	within_free(picked.within);
 	return code;
 }
 
-void
-answer_select(struct server *server, const struct http_request *request, const char *run, struct http_answer *answer)
+int
+answer_selection(const struct question *question, struct http_answer *answer, struct portolan_error *error)
 {
-	struct picked picked = {.run = run};
-	struct portolan_error error;
-	int code = within_parse(&picked.within, "the selection", request->body ? request->body : "", request->body_size,
-	                        &error);
-
-	if (code >= 0)
-		code = pick_for(server, request, &picked, &error);
-	if (code >= 0)
-		select_send(server, request, &picked, answer);
-	else
-		answer_failure(answer, code, &error);
-	if (picked.view)
-		views_return(server->views, picked.view);
-	free(picked.order);
-	within_free(picked.within);
-}
-
-void
-answer_selection(struct server *server, const struct http_request *request, struct http_answer *answer)
-{
-	const char *run = http_argument(request, "run");
-	struct report report;
+	struct selections *selections = question->server->selections;
+	CLEANUP(report_discard) struct report report = {0};
 	uint64_t known;
+	int code = answer_number(question->request, "known", 0, INT64_MAX, UINT64_MAX, &known, error);
 
-	if (!run) {
-		http_error(answer, 400, "which run? Add ?run=NAME");
-		return;
+	if (code < 0)
+		return code;
+	if (known == selections_serial(selections, question->run)) {
+		answer_unchanged(answer);
+		return 0;
 	}
-	if (!answer_number(request, "known", 0, INT64_MAX, UINT64_MAX, &known, answer))
-		return;
-	if (known == selections_serial(server->selections, run)) {
-		http_lasting(answer, "application/json", "", 0);
-		answer->status = 304;
-	} else if (answer_begin(&report, answer)) {
-		selections_report(&report, server->selections, run);
-		answer_finish(&report, answer);
-	}
+	code = report_open_memory(&report, error);
+	if (code < 0)
+		return code;
+	selections_report(&report, selections, question->run);
+	return answer_report(&report, answer, error);
 }

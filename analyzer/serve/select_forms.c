@@ -1,15 +1,17 @@
-/* select_forms.c: the selected examples in the requested form (?as=). */
+/*
+ * select_forms.c: the selected examples in the requested form (?as=): ids, a mask, files, groups and words, or kept for
+ * programs. Each form is a function in the table at the end.
+ */
 #include "select_forms.h"
 
 #include "categories.h"
 #include "examples.h"
 #include "word_shares.h"
 
-#include "base/number.h"
-#include "output/output.h"
+#include "base/cleanup.h"
 #include "output/report.h"
-#include "selection/manifest.h"
 #include "output/text.h"
+#include "selection/manifest.h"
 #include "tables/run_table.h"
 
 #include <portolan/error.h>
@@ -17,133 +19,48 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void
-send_ids(const struct picked *picked, struct http_answer *answer)
-{
-	struct report report;
+#define MEMORY_ROOM (1u << 16) /* bytes to begin an answer with */
 
-	if (!answer_begin(&report, answer))
-		return;
+static int
+forms_ids(const struct question *question, struct picked *picked, struct http_answer *answer,
+          struct portolan_error *error)
+{
+	CLEANUP(report_discard) struct report report = {0};
+	int code = report_open_memory(&report, error);
+
+	if (code < 0)
+		return code;
 	report_begin(&report, NULL);
 	report_whole(&report, "count", picked->count);
 	report_begin_list(&report, "ids");
 	for (size_t i = 0; i < picked->count; i++)
-		examples_report_id(&report, NULL, &picked->view->dynamics.ids, picked->order[i]);
+		examples_report_id(&report, NULL, &question->view->dynamics.ids, picked->order[i]);
 	report_end(&report);
 	report_end(&report);
-	answer_finish(&report, answer);
+	return answer_report(&report, answer, error);
 }
 
-static void
-send_list(const struct picked *picked, struct http_answer *answer)
+static int
+forms_list(const struct question *question, struct picked *picked, struct http_answer *answer,
+           struct portolan_error *error)
 {
-	struct portolan_error error;
-	struct output output;
+	CLEANUP(output_discard) struct output output = {0};
+	int code = output_open_memory(&output, MEMORY_ROOM, error);
 
-	if (output_open_memory(&output, 1u << 16, &error) < 0) {
-		http_error(answer, 503, "%s", error.message);
-		return;
-	}
+	if (code < 0)
+		return code;
 	for (size_t i = 0; i < picked->count; i++) {
-		text_id(&output, &picked->view->dynamics.ids, picked->order[i]);
+		text_id(&output, &question->view->dynamics.ids, picked->order[i]);
 		output_text(&output, "\n");
 	}
-	answer_output(&output, "text/plain; charset=utf-8", answer);
 	answer->filename = "selection.txt";
-}
-
-static void
-send_mask(const struct picked *picked, struct http_answer *answer)
-{
-	const struct dynamics *dynamics = &picked->view->dynamics;
-	size_t size = (dynamics->count + 7) / 8;
-	unsigned char *bits = calloc(size + 1, 1);
-
-	if (!bits) {
-		http_error(answer, 503, "out of memory");
-		return;
-	}
-	for (size_t place = 0, i = 0; place < dynamics->count && i < picked->count; place++) /* both ascend by id */
-		if (dynamics->order[place] == picked->order[i]) {
-			bits[place / 8] |= (unsigned char)(1u << place % 8);
-			i++;
-		}
-	http_bytes(answer, "application/octet-stream", bits, size);
-}
-
-/* As `portolan select --with-measures --format csv` prints it, except for texts that a spreadsheet would take for
- * formulas. */
-static void
-send_csv(const struct picked *picked, struct http_answer *answer)
-{
-	const struct dynamics *dynamics = &picked->view->dynamics;
-	struct portolan_error error;
-	struct output output;
-	struct run_table run_table;
-
-	if (output_open_memory(&output, 1u << 16, &error) < 0) {
-		http_error(answer, 503, "%s", error.message);
-		return;
-	}
-	run_table_init(&run_table, dynamics);
-	run_table.table.order = picked->order;
-	run_table.table.rows = picked->count;
-	run_table.table.for_spreadsheets = true;
-	table_put_head(&run_table.table, &output, TABLE_CSV);
-	table_put_rows(&run_table.table, &output, TABLE_CSV, 0, picked->count);
-	answer_output(&output, "text/csv; charset=utf-8", answer);
-	answer->filename = "selection.csv";
-}
-
-/* The user's own lines, as `select --data` prints them; examples without one are left out. */
-static void
-send_lines(const struct server *server, const struct picked *picked, struct http_answer *answer)
-{
-	struct portolan_error error;
-	struct output output;
-	const char *text;
-	size_t length;
-	int code;
-
-	if (!server->texts) {
-		http_error(answer, 400, "the server was started without --data");
-		return;
-	}
-	if (output_open_memory(&output, 1u << 16, &error) < 0) {
-		http_error(answer, 503, "%s", error.message);
-		return;
-	}
-	text = texts_header(server->texts, &length);
-	if (text) {
-		output_bytes(&output, text, length);
-		output_text(&output, "\n");
-	}
-	for (size_t i = 0; i < picked->count; i++) {
-		size_t record = texts_find(server->texts, &picked->view->dynamics.ids, picked->order[i]);
-
-		if (record == TEXTS_NONE)
-			continue;
-		text = texts_line(server->texts, record, &length);
-		output_bytes(&output, text, length);
-		output_text(&output, "\n");
-	}
-	code = texts_check(server->texts, &error);
-	if (code < 0) {
-		output_discard(&output);
-		answer_failure(answer, code, &error);
-		return;
-	}
-	answer_output(&output, "text/plain; charset=utf-8", answer);
-	answer->filename = strcmp(texts_ending(server->texts), "csv") == 0   ? "selection.csv"
-	                   : strcmp(texts_ending(server->texts), "tsv") == 0 ? "selection.tsv"
-	                                                                     : "selection.jsonl";
+	return answer_output(&output, "text/plain; charset=utf-8", answer, error);
 }
 
 /* By place: 1 where the example is selected. NULL: out of memory. */
 static unsigned char *
-mark(const struct picked *picked)
+forms_mark(const struct dynamics *dynamics, const struct picked *picked)
 {
-	const struct dynamics *dynamics = &picked->view->dynamics;
 	unsigned char *selected = calloc(dynamics->count + 1, 1);
 
 	for (size_t place = 0, i = 0; selected && place < dynamics->count && i < picked->count; place++)
@@ -154,14 +71,102 @@ mark(const struct picked *picked)
 	return selected;
 }
 
+static int
+forms_mask(const struct question *question, struct picked *picked, struct http_answer *answer,
+           struct portolan_error *error)
+{
+	size_t n = question->view->dynamics.count;
+	CLEANUP_FREE unsigned char *selected = forms_mark(&question->view->dynamics, picked);
+	unsigned char *bits;
+
+	if (!http_argument(question->request, "version"))
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "a mask is by place, and places belong to a version: add &version=V of the view");
+	bits = calloc(n / 8 + 1, 1);
+	if (!selected || !bits) {
+		free(bits);
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	}
+	for (size_t place = 0; place < n; place++)
+		bits[place / 8] |= (unsigned char)(selected[place] << place % 8);
+	http_bytes(answer, "application/octet-stream", bits, (n + 7) / 8);
+	return 0;
+}
+
+/* As `portolan select --with-measures --format csv` prints it, except for texts that a spreadsheet would take for
+ * formulas. */
+static int
+forms_csv(const struct question *question, struct picked *picked, struct http_answer *answer,
+          struct portolan_error *error)
+{
+	CLEANUP(output_discard) struct output output = {0};
+	struct run_table run_table;
+	int code = output_open_memory(&output, MEMORY_ROOM, error);
+
+	if (code < 0)
+		return code;
+	run_table_init(&run_table, &question->view->dynamics);
+	run_table.table.order = picked->order;
+	run_table.table.rows = picked->count;
+	run_table.table.for_spreadsheets = true;
+	table_put_head(&run_table.table, &output, TABLE_CSV);
+	table_put_rows(&run_table.table, &output, TABLE_CSV, 0, picked->count);
+	answer->filename = "selection.csv";
+	return answer_output(&output, "text/csv; charset=utf-8", answer, error);
+}
+
+static int
+forms_need_texts(const struct texts *texts, struct portolan_error *error)
+{
+	return texts ? 0 : error_set(error, PORTOLAN_E_INVALID, "the server was started without --data");
+}
+
+/* The user's own lines, as `select --data` prints them; examples without one are left out. */
+static int
+forms_lines(const struct question *question, struct picked *picked, struct http_answer *answer,
+            struct portolan_error *error)
+{
+	const struct texts *texts = question->server->texts;
+	CLEANUP(output_discard) struct output output = {0};
+	const char *text;
+	size_t length;
+	int code = forms_need_texts(texts, error);
+
+	if (code >= 0)
+		code = output_open_memory(&output, MEMORY_ROOM, error);
+	if (code < 0)
+		return code;
+	text = texts_header(texts, &length);
+	if (text) {
+		output_bytes(&output, text, length);
+		output_text(&output, "\n");
+	}
+	for (size_t i = 0; i < picked->count; i++) {
+		size_t record = texts_find(texts, &question->view->dynamics.ids, picked->order[i]);
+
+		if (record == TEXTS_NONE)
+			continue;
+		text = texts_line(texts, record, &length);
+		output_bytes(&output, text, length);
+		output_text(&output, "\n");
+	}
+	code = texts_check(texts, error);
+	if (code < 0)
+		return code;
+	answer->filename = strcmp(texts_ending(texts), "csv") == 0   ? "selection.csv"
+	                   : strcmp(texts_ending(texts), "tsv") == 0 ? "selection.tsv"
+	                                                             : "selection.jsonl";
+	return answer_output(&output, "text/plain; charset=utf-8", answer, error);
+}
+
 /* {"name", "count", "all", "groups": [{"label", "value", "inside", "all"}, …]}: for each category the number of its
  * examples, and how many of them are selected. */
 static int
-report_groups(struct report *report, const struct categories *categories, const unsigned char *selected, size_t chosen,
-              const char *name, struct portolan_error *error)
+forms_report_groups(struct report *report, const struct categories *categories, const unsigned char *selected,
+                    size_t chosen, const char *name, struct portolan_error *error)
 {
 	size_t n = categories->view->dynamics.count;
-	uint64_t *counts = calloc(2 * categories->known + 1, sizeof(*counts));
+	CLEANUP_FREE uint64_t *counts = calloc(2 * categories->known + 1, sizeof(*counts));
 
 	if (!counts)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
@@ -187,79 +192,70 @@ report_groups(struct report *report, const struct categories *categories, const 
 	}
 	report_end(report);
 	report_end(report);
-	free(counts);
 	return 0;
 }
 
-static void
-send_groups(struct server *server, const struct http_request *request, const struct picked *picked,
-            struct http_answer *answer)
+static int
+forms_groups(const struct question *question, struct picked *picked, struct http_answer *answer,
+             struct portolan_error *error)
 {
-	const char *name = http_argument(request, "column");
-	unsigned char *selected = mark(picked);
+	const struct view *view = question->view;
+	const char *asked = http_argument(question->request, "column"), *name = asked ? asked : "gold";
+	CLEANUP(report_discard) struct report report = {0};
+	CLEANUP(categories_free) struct categories categories = {0};
+	CLEANUP_FREE unsigned char *selected = forms_mark(&view->dynamics, picked);
 	const struct attribute *column;
-	struct categories categories = {0};
-	struct portolan_error error;
-	struct report report;
-	int code;
+	int code = selected ? categories_make(&categories, view, question->server->texts, name, &column, error)
+	                    : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 
-	name = name ? name : "gold";
-	code = selected ? categories_make(&categories, picked->view, server->texts, name, &column, &error)
-	                : error_set(&error, PORTOLAN_E_MEMORY, "out of memory");
 	if (code == 0)
-		code = error_set(&error, PORTOLAN_E_INVALID, "'%.100s' holds numbers, and groups are categories", name);
-	if (code < 0) {
-		answer_failure(answer, code, &error);
-	} else if (answer_begin(&report, answer)) {
-		code = report_groups(&report, &categories, selected, picked->count, name, &error);
-		answer_finish_or_fail(&report, code, &error, answer);
-	}
-	categories_free(&categories);
-	free(selected);
+		code = error_set(error, PORTOLAN_E_INVALID, "'%.100s' holds numbers, and groups are categories", name);
+	if (code >= 0)
+		code = report_open_memory(&report, error);
+	if (code >= 0)
+		code = forms_report_groups(&report, &categories, selected, picked->count, name, error);
+	return code < 0 ? code : answer_report(&report, answer, error);
 }
 
-static void
-send_words(struct server *server, const struct http_request *request, const struct picked *picked,
-           struct http_answer *answer)
+static int
+forms_words(const struct question *question, struct picked *picked, struct http_answer *answer,
+            struct portolan_error *error)
 {
-	unsigned char *selected;
-	struct portolan_error error;
-	struct report report;
+	const struct texts *texts = question->server->texts;
+	CLEANUP(report_discard) struct report report = {0};
+	CLEANUP_FREE unsigned char *selected = NULL;
 	uint64_t most;
-	int code;
+	int code = answer_number(question->request, "most", 1, 1000, 50, &most, error);
 
-	if (!answer_number(request, "most", 1, 1000, 50, &most, answer))
-		return;
-	if (!server->texts) {
-		http_error(answer, 400, "the server was started without --data");
-		return;
-	}
-	if (!answer_begin(&report, answer))
-		return;
-	selected = mark(picked);
-	code = selected ? word_shares(&report, picked->view, server->texts, selected, (size_t)most, &error)
-	                : error_set(&error, PORTOLAN_E_MEMORY, "out of memory");
 	if (code >= 0)
-		code = texts_check(server->texts, &error);
-	answer_finish_or_fail(&report, code, &error, answer);
-	free(selected);
+		code = forms_need_texts(texts, error);
+	if (code >= 0)
+		code = report_open_memory(&report, error);
+	if (code < 0)
+		return code;
+	selected = forms_mark(&question->view->dynamics, picked);
+	code = selected ? word_shares(&report, question->view, texts, selected, (size_t)most, error)
+	                : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	if (code >= 0)
+		code = texts_check(texts, error);
+	return code < 0 ? code : answer_report(&report, answer, error);
 }
 
 /* The digests of the columns and labels that the selection uses, which show whether it is repeated on the same data. */
 static void
-report_digests(struct report *report, const struct picked *picked)
+forms_report_digests(struct report *report, const struct view *view, const struct within *within)
 {
-	const struct dynamics *dynamics = &picked->view->dynamics;
+	const struct dynamics *dynamics = &view->dynamics;
 	struct dynamics_request looked_at = {0};
 	char gold[WITHIN_DIGEST_ROOM];
 
-	within_request(picked->within, &looked_at);
+	within_request(within, &looked_at);
 	report_begin(report, "digests");
 	for (size_t c = 0; c < dynamics->column_count; c++) {
 		const struct dynamics_column *column = &dynamics->columns[c];
 
 		if (column->measure < 0 ? looked_at.user : looked_at.measures & MEASURE_BIT(column->measure))
-			report_text(report, column->name, picked->view->extents[c].digest);
+			report_text(report, column->name, view->extents[c].digest);
 	}
 	if (looked_at.gold) {
 		within_digest(dynamics, NULL, gold);
@@ -271,9 +267,10 @@ report_digests(struct report *report, const struct picked *picked)
 /* The selection in a form that can be repeated on a run that grows: with the run, its present epochs, digests, and ids
  * in place of filters that only the server knows. */
 static int
-report_selection(struct report *report, const char *key, struct picked *picked, struct portolan_error *error)
+forms_report_selection(struct report *report, const char *key, const struct question *question, struct picked *picked,
+                       struct portolan_error *error)
 {
-	const struct dynamics *dynamics = &picked->view->dynamics;
+	const struct dynamics *dynamics = &question->view->dynamics;
 	char epochs[32];
 	const char *name;
 	json_t *value;
@@ -281,7 +278,7 @@ report_selection(struct report *report, const char *key, struct picked *picked, 
 
 	snprintf(epochs, sizeof(epochs), "%u:%u", dynamics->epochs[0], dynamics->epochs[dynamics->epoch_count - 1] + 1);
 	report_begin(report, key);
-	report_text(report, "run", picked->run);
+	report_text(report, "run", question->run);
 	report_text(report, "epochs", epochs);
 	json_object_foreach((json_t *)(uintptr_t)within_json(picked->within), name, value)
 	{
@@ -290,94 +287,84 @@ report_selection(struct report *report, const char *key, struct picked *picked, 
 			report_json(report, name, value);
 	}
 	code = file_filters_report(report, &picked->file, picked->within, error);
-	report_digests(report, picked);
+	forms_report_digests(report, question->view, picked->within);
 	report_end(report);
 	return code;
 }
 
-static void
-send_selection(struct picked *picked, struct http_answer *answer)
+static int
+forms_selection(const struct question *question, struct picked *picked, struct http_answer *answer,
+                struct portolan_error *error)
 {
-	struct portolan_error error;
-	struct report report;
-	int code;
+	CLEANUP(report_discard) struct report report = {0};
+	int code = report_open_memory(&report, error);
 
-	if (!answer_begin(&report, answer))
-		return;
-	code = report_selection(&report, NULL, picked, &error);
-	answer_finish_or_fail(&report, code, &error, answer);
-	answer->filename = code >= 0 ? "selection.json" : NULL;
+	if (code >= 0)
+		code = forms_report_selection(&report, NULL, question, picked, error);
+	if (code < 0)
+		return code;
+	answer->filename = "selection.json";
+	return answer_report(&report, answer, error);
 }
 
-static void
-send_manifest(const struct server *server, struct picked *picked, struct http_answer *answer)
+static int
+forms_manifest(const struct question *question, struct picked *picked, struct http_answer *answer,
+               struct portolan_error *error)
 {
-	const struct dynamics *dynamics = &picked->view->dynamics;
-	struct portolan_error error;
-	struct report report;
-	int code;
+	const struct dynamics *dynamics = &question->view->dynamics;
+	CLEANUP(report_discard) struct report report = {0};
+	int code = report_open_memory(&report, error);
 
-	if (!answer_begin(&report, answer))
-		return;
-	manifest_begin(&report, "serve", dynamics, server->settings.query->store);
+	if (code < 0)
+		return code;
+	manifest_begin(&report, "serve", dynamics, question->server->settings.query->store);
 	report_whole(&report, "chosen", picked->count);
 	manifest_classes(&report, dynamics, picked->order, picked->count);
-	code = report_selection(&report, "selection", picked, &error);
+	code = forms_report_selection(&report, "selection", question, picked, error);
 	report_end(&report);
-	answer_finish_or_fail(&report, code, &error, answer);
-	answer->filename = code >= 0 ? "selection.manifest.json" : NULL;
+	if (code < 0)
+		return code;
+	answer->filename = "selection.manifest.json";
+	return answer_report(&report, answer, error);
 }
 
-static void
-keep(struct server *server, const struct picked *picked, struct http_answer *answer)
+static int
+forms_keep(const struct question *question, struct picked *picked, struct http_answer *answer,
+           struct portolan_error *error)
 {
-	uint64_t serial = selections_put(server->selections, picked->run, within_json(picked->within));
-	struct report report;
+	uint64_t serial = selections_put(question->server->selections, question->run, within_json(picked->within));
+	CLEANUP(report_discard) struct report report = {0};
+	int code = serial ? report_open_memory(&report, error) : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 
-	if (!serial) {
-		http_error(answer, 503, "out of memory");
-	} else if (answer_begin(&report, answer)) {
-		report_begin(&report, NULL);
-		REPORT_WHOLES(&report, {"serial", serial}, {"count", picked->count});
-		report_end(&report);
-		answer_finish(&report, answer);
-	}
+	if (code < 0)
+		return code;
+	report_begin(&report, NULL);
+	REPORT_WHOLES(&report, {"serial", serial}, {"count", picked->count});
+	report_end(&report);
+	return answer_report(&report, answer, error);
 }
 
-void
-select_send(struct server *server, const struct http_request *request, struct picked *picked,
-            struct http_answer *answer)
-{
-	const char *form = http_argument(request, "as");
+static const struct form {
+	const char *name;
+	int (*send)(const struct question *question, struct picked *picked, struct http_answer *answer,
+	            struct portolan_error *error);
+} forms[] = {
+        {"ids", forms_ids},       {"mask", forms_mask},   {"rows", select_send_rows},     {"list", forms_list},
+        {"csv", forms_csv},       {"lines", forms_lines}, {"selection", forms_selection}, {"manifest", forms_manifest},
+        {"groups", forms_groups}, {"words", forms_words}, {"keep", forms_keep},
+};
 
-	if (!form || strcmp(form, "ids") == 0)
-		send_ids(picked, answer);
-	else if (strcmp(form, "mask") == 0 && !http_argument(request, "version"))
-		http_error(answer, 400,
-		           "a mask is by place, and places belong to a version: add &version=V of the view");
-	else if (strcmp(form, "mask") == 0)
-		send_mask(picked, answer);
-	else if (strcmp(form, "rows") == 0)
-		select_send_rows(server, request, picked, answer);
-	else if (strcmp(form, "list") == 0)
-		send_list(picked, answer);
-	else if (strcmp(form, "csv") == 0)
-		send_csv(picked, answer);
-	else if (strcmp(form, "lines") == 0)
-		send_lines(server, picked, answer);
-	else if (strcmp(form, "selection") == 0)
-		send_selection(picked, answer);
-	else if (strcmp(form, "manifest") == 0)
-		send_manifest(server, picked, answer);
-	else if (strcmp(form, "groups") == 0)
-		send_groups(server, request, picked, answer);
-	else if (strcmp(form, "words") == 0)
-		send_words(server, request, picked, answer);
-	else if (strcmp(form, "keep") == 0)
-		keep(server, picked, answer);
-	else
-		http_error(
-		        answer, 400,
-		        "as is ids, mask, rows, list, csv, lines, selection, manifest, groups, words or keep, not '%.40s'",
-		        form);
+int
+select_send(const struct question *question, struct picked *picked, struct http_answer *answer,
+            struct portolan_error *error)
+{
+	const char *form = http_argument(question->request, "as");
+
+	for (size_t f = 0; f < sizeof(forms) / sizeof(*forms); f++)
+		if (strcmp(form ? form : "ids", forms[f].name) == 0)
+			return forms[f].send(question, picked, answer, error);
+	return error_set(
+	        error, PORTOLAN_E_INVALID,
+	        "as is ids, mask, rows, list, csv, lines, selection, manifest, groups, words or keep, not '%.40s'",
+	        form);
 }

@@ -7,22 +7,20 @@
 
 #include "selection/within.h"
 
-/* A selection, and the examples that it selects. */
+/* A selection, and the examples of question->view that it selects. */
 struct picked {
-	const char *run;
 	struct within *within;
-	struct file_filters file; /* of its filters */
-	const struct view *view;
-	uint32_t *order; /* dense indices by ascending id */
+	struct file_filters file; /* of its filters, with the view of the selection's own epochs */
+	uint32_t *order;          /* dense indices by ascending id */
 	size_t count;
 };
 
 /* Answers in the form that ?as= names; without it with the ids. May change picked->order. */
-void select_send(struct server *server, const struct http_request *request, struct picked *picked,
-                 struct http_answer *answer);
+int select_send(const struct question *question, struct picked *picked, struct http_answer *answer,
+                struct portolan_error *error);
 
 /* ?as=rows: a page of the table. Changes picked->order. */
-void select_send_rows(struct server *server, const struct http_request *request, struct picked *picked,
-                      struct http_answer *answer);
+int select_send_rows(const struct question *question, struct picked *picked, struct http_answer *answer,
+                     struct portolan_error *error);
 
 #endif

@@ -4,6 +4,7 @@
 #include "examples.h"
 #include "select_forms.h"
 
+#include "base/cleanup.h"
 #include "statistics/top.h"
 
 #include <portolan/error.h>
@@ -25,7 +26,7 @@ struct rows_query {
 
 /* The gold labels' numbers, by dense index; without one: no value. */
 static double *
-label_values(const struct view *view)
+rows_label_values(const struct view *view)
 {
 	const struct dynamics *dynamics = &view->dynamics;
 	size_t size = 1;
@@ -43,53 +44,55 @@ label_values(const struct view *view)
 	return values;
 }
 
-static bool
-read_query(const struct http_request *request, const struct picked *picked, struct rows_query *query,
-           struct http_answer *answer)
+static int
+rows_read_query(const struct question *question, struct rows_query *query, struct portolan_error *error)
 {
+	const struct http_request *request = question->request;
 	const char *sort = http_argument(request, "sort");
+	int code = 0;
 
 	query->search = http_argument(request, "q");
 	if (query->search && !*query->search)
 		query->search = NULL;
 	if (sort && strcmp(sort, "gold") == 0) {
-		query->values = query->labels = label_values(picked->view);
-		if (!query->labels) {
-			http_error(answer, 503, "out of memory");
-			return false;
-		}
+		query->values = query->labels = rows_label_values(question->view);
+		if (!query->labels)
+			return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	} else if (sort && strcmp(sort, "id") != 0) {
-		const struct dynamics_column *column = answer_column(picked->view, request, "sort", answer);
+		const struct dynamics_column *column;
 
-		if (!column)
-			return false;
+		code = answer_column(question, "sort", &column, error);
+		if (code < 0)
+			return code;
 		query->values = column->values;
 	}
-	return answer_number(request, "from", 0, UINT32_MAX, 0, &query->from, answer) &&
-	       answer_number(request, "most", 1, ROWS_MOST, 100, &query->most, answer) &&
-	       answer_number(request, "descending", 0, 1, 0, &query->descending, answer) &&
-	       answer_number(request, "around", 0, UINT32_MAX, UINT64_MAX, &query->around, answer);
+	code = answer_number(request, "from", 0, UINT32_MAX, 0, &query->from, error);
+	if (code >= 0)
+		code = answer_number(request, "most", 1, ROWS_MOST, 100, &query->most, error);
+	if (code >= 0)
+		code = answer_number(request, "descending", 0, 1, 0, &query->descending, error);
+	return code < 0 ? code : answer_number(request, "around", 0, UINT32_MAX, UINT64_MAX, &query->around, error);
 }
 
-/* Keeps the examples with the text; returns how many were searched. */
+/* Keeps the examples with the text; *searched: how many were searched. False: out of memory. */
 static bool
-keep_found(const struct server *server, struct picked *picked, const char *text, size_t *searched)
+rows_keep_found(const struct question *question, struct picked *picked, const char *text, size_t *searched)
 {
-	uint32_t *found = malloc((picked->count + 1) * sizeof(*found));
+	CLEANUP_FREE uint32_t *found = malloc((picked->count + 1) * sizeof(*found));
 	size_t count;
 
 	if (!found)
 		return false;
-	count = examples_search(picked->view, server->texts, picked->order, picked->count, text, found, searched);
+	count = examples_search(question->view, question->server->texts, picked->order, picked->count, text, found,
+	                        searched);
 	for (size_t i = 0; i < count; i++)
 		picked->order[i] = picked->order[found[i]]; /* found[i] ≥ i */
 	picked->count = count;
-	free(found);
 	return true;
 }
 
 static void
-reverse(uint32_t *order, size_t count)
+rows_reverse(uint32_t *order, size_t count)
 {
 	for (size_t i = 0; i < count / 2; i++) {
 		uint32_t other = order[count - 1 - i];
@@ -101,13 +104,13 @@ reverse(uint32_t *order, size_t count)
 
 /* Sorts picked->order so that its first `end` entries are right. */
 static bool
-sort_rows(struct picked *picked, const struct rows_query *query, size_t end)
+rows_sort(struct picked *picked, const struct rows_query *query, size_t end)
 {
-	struct sort_item *items;
+	CLEANUP_FREE struct sort_item *items = NULL;
 
 	if (!query->values) {
 		if (query->descending)
-			reverse(picked->order, picked->count);
+			rows_reverse(picked->order, picked->count);
 		return true;
 	}
 	items = malloc((2 * end + 1) * sizeof(*items));
@@ -116,13 +119,12 @@ sort_rows(struct picked *picked, const struct rows_query *query, size_t end)
 	top_of_values(query->values, query->descending, picked->order, picked->count, end, items);
 	for (size_t i = 0; i < end; i++)
 		picked->order[i] = (uint32_t)items[i].value;
-	free(items);
 	return true;
 }
 
 /* The number of an example among the sorted rows; SIZE_MAX: it is not there. */
 static size_t
-find_row(const struct picked *picked, const struct rows_query *query, uint32_t index)
+rows_find(const struct picked *picked, const struct rows_query *query, uint32_t index)
 {
 	size_t at = 0, before = 0;
 	uint64_t key;
@@ -144,77 +146,73 @@ find_row(const struct picked *picked, const struct rows_query *query, uint32_t i
 
 /* The number of the first requested row. */
 static size_t
-find_from(const struct picked *picked, const struct rows_query *query)
+rows_find_from(const struct dynamics *dynamics, const struct picked *picked, const struct rows_query *query)
 {
-	const struct dynamics *dynamics = &picked->view->dynamics;
 	size_t row =
-	        query->around < dynamics->count ? find_row(picked, query, dynamics->order[query->around]) : SIZE_MAX;
+	        query->around < dynamics->count ? rows_find(picked, query, dynamics->order[query->around]) : SIZE_MAX;
 
 	return row == SIZE_MAX ? (size_t)query->from : row - row % (size_t)query->most;
 }
 
 /* Sorts, and cuts picked->order to the rows from `from` on. */
 static bool
-cut_rows(struct picked *picked, const struct rows_query *query, size_t from)
+rows_cut(struct picked *picked, const struct rows_query *query, size_t from)
 {
 	size_t first = from < picked->count ? from : picked->count;
 	size_t rows = (size_t)query->most < picked->count - first ? (size_t)query->most : picked->count - first;
 
-	if (!sort_rows(picked, query, first + rows))
+	if (!rows_sort(picked, query, first + rows))
 		return false;
 	memmove(picked->order, picked->order + first, rows * sizeof(*picked->order));
 	picked->count = rows;
 	return true;
 }
 
-static void
-send_rows(struct server *server, const struct rows_query *query, struct picked *picked, struct http_answer *answer)
+static int
+rows_send(const struct question *question, const struct rows_query *query, struct picked *picked,
+          struct http_answer *answer, struct portolan_error *error)
 {
-	struct portolan_error error;
+	const struct server *server = question->server;
+	const struct view *view = question->view;
+	CLEANUP(report_discard) struct report report = {0};
+	CLEANUP(stories_free) struct stories stories = {0};
 	size_t all = picked->count, searched = all, count, from;
-	struct stories stories;
-	struct report report;
 	int code;
 
-	if (query->search && !keep_found(server, picked, query->search, &searched)) {
-		http_error(answer, 503, "out of memory");
-		return;
-	}
+	if (query->search && !rows_keep_found(question, picked, query->search, &searched))
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	count = picked->count;
-	from = find_from(picked, query);
-	if (!cut_rows(picked, query, from)) {
-		http_error(answer, 503, "out of memory");
-		return;
-	}
+	from = rows_find_from(&view->dynamics, picked, query);
+	if (!rows_cut(picked, query, from))
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	for (size_t i = 0; i < picked->count; i++)
-		picked->order[i] = (uint32_t)view_place(picked->view, picked->order[i]);
-	code = stories_read(&stories, server->views, picked->view, picked->order, picked->count, &error);
-	if (code < 0) {
-		answer_failure(answer, code, &error);
-		return;
-	}
-	if (answer_begin(&report, answer)) {
-		report_begin(&report, NULL);
-		REPORT_WHOLES(&report, {"count", count}, {"from", from}, {"searched", searched});
-		report_flag(&report, "complete", searched == all);
-		report_begin_list(&report, "rows");
-		for (size_t i = 0; i < picked->count; i++)
-			examples_report(&report, picked->view, server->texts, picked->order[i], &stories, i);
-		report_end(&report);
-		report_end(&report);
-		code = texts_check(server->texts, &error);
-		answer_finish_or_fail(&report, code, &error, answer);
-	}
-	stories_free(&stories);
+		picked->order[i] = (uint32_t)view_place(view, picked->order[i]);
+	code = stories_read(&stories, server->stores, view, picked->order, picked->count, error);
+	if (code >= 0)
+		code = report_open_memory(&report, error);
+	if (code < 0)
+		return code;
+	report_begin(&report, NULL);
+	REPORT_WHOLES(&report, {"count", count}, {"from", from}, {"searched", searched});
+	report_flag(&report, "complete", searched == all);
+	report_begin_list(&report, "rows");
+	for (size_t i = 0; i < picked->count; i++)
+		examples_report(&report, view, server->texts, picked->order[i], &stories, i);
+	report_end(&report);
+	report_end(&report);
+	code = texts_check(server->texts, error);
+	return code < 0 ? code : answer_report(&report, answer, error);
 }
 
-void
-select_send_rows(struct server *server, const struct http_request *request, struct picked *picked,
-                 struct http_answer *answer)
+int
+select_send_rows(const struct question *question, struct picked *picked, struct http_answer *answer,
+                 struct portolan_error *error)
 {
 	struct rows_query query = {0};
+	int code = rows_read_query(question, &query, error);
 
-	if (read_query(request, picked, &query, answer))
-		send_rows(server, &query, picked, answer);
+	if (code >= 0)
+		code = rows_send(question, &query, picked, answer, error);
 	free(query.labels);
+	return code;
 }

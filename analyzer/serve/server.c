@@ -2,6 +2,7 @@
 #include "answers.h"
 #include "page.h"
 
+#include "base/cleanup.h"
 #include "base/message.h"
 
 #include <portolan/error.h>
@@ -14,31 +15,42 @@
 	"base-uri 'none'; form-action 'none'; "                                                                        \
 	"frame-ancestors 'self' http://localhost:* http://127.0.0.1:* https://localhost:*" /* notebooks */
 
+#define BEFORE_RUN "api/runs/"
+#define AFTER_RUN "/select"
+
+static void
+server_drop(struct server **server)
+{
+	server_free(*server);
+}
+
 int
 server_new(struct server **server, const struct server_settings *settings, struct portolan_error *error)
 {
-	struct server *made = calloc(1, sizeof(*made));
-	int code = made ? views_new(&made->views, settings->query, error) : PORTOLAN_E_MEMORY;
+	CLEANUP(server_drop) struct server *made = calloc(1, sizeof(*made));
+	int code;
 
-	if (code >= 0) {
-		made->settings = *settings;
-		made->selections = selections_new();
-		made->progress = progress_new(settings->query->store);
-	}
-	if (code < 0 || !made->selections || !made->progress)
-		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	if (!made)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	made->settings = *settings;
+	code = open_stores_new(&made->stores, settings->query->store, error);
+	if (code < 0)
+		return code;
+	made->selections = selections_new();
+	made->progress = progress_new(made->stores, settings->query->store);
+	if (!made->selections || !made->progress)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	code = views_new(&made->views, made->stores, settings->query, error);
 	if (code >= 0 && settings->data)
 		code = texts_open(&made->texts, settings->data, settings->id_field, settings->glue,
 		                  settings->text_fields, settings->text_count, error);
-	if (code >= 0 && made->texts) {
-		made->searches = searches_new(made->texts, settings->query->threads);
-		code = made->searches ? code : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	}
 	if (code < 0)
-		server_free(made);
-	else
-		*server = made;
-	return code;
+		return code;
+	if (made->texts && !(made->searches = searches_new(made->texts, settings->query->threads)))
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	*server = made;
+	made = NULL;
+	return 0;
 }
 
 void
@@ -51,6 +63,7 @@ server_free(struct server *server)
 	searches_free(server->searches);
 	texts_free(server->texts);
 	views_free(server->views);
+	open_stores_free(server->stores);
 	free(server);
 }
 
@@ -62,14 +75,14 @@ server_warn_absent(struct server *server)
 	struct store *store;
 	uint32_t number;
 
-	if (views_take_store(server->views, &store, NULL, &error) < 0) {
+	if (open_stores_take(server->stores, &store, NULL, &error) < 0) {
 		message_warning("%s", error.message);
 		return;
 	}
 	for (size_t r = 0; r < settings->run_count; r++)
 		if (store_find_run(store, settings->runs[r], &number, &error) < 0)
 			message_warning("%s", error.message);
-	views_return_store(server->views, store);
+	open_stores_return(server->stores, store);
 }
 
 static void
@@ -88,70 +101,87 @@ answer_page(const char *name, const struct http_request *request, struct http_an
 
 static const struct route {
 	const char *path;
-	void (*answer)(struct server *server, const struct http_request *request, struct http_answer *answer);
+	answer_function *answer;
+	enum { OF_STORE, OF_RUN, OF_VIEW } of;
 } routes[] = {
-        {"api/view", answer_view},
-        {"api/points", answer_points},
-        {"api/legend", answer_legend},
-        {"api/bins", answer_bins},
-        {"api/inside", answer_inside},
-        {"api/match", answer_match},
-        {"api/example", answer_example},
-        {"api/progress", answer_progress},
-        {"api/selection", answer_selection},
-        {"metrics", answer_metrics},
-        {NULL, NULL},
+        {"api/runs", answer_runs, OF_STORE},       {"api/view", answer_view, OF_VIEW},
+        {"api/points", answer_points, OF_VIEW},    {"api/legend", answer_legend, OF_VIEW},
+        {"api/bins", answer_bins, OF_VIEW},        {"api/inside", answer_inside, OF_VIEW},
+        {"api/match", answer_match, OF_VIEW},      {"api/example", answer_example, OF_VIEW},
+        {"api/progress", answer_progress, OF_RUN}, {"api/selection", answer_selection, OF_RUN},
+        {"metrics", answer_metrics, OF_STORE},
 };
 
-static void
-answer_get(struct server *server, const struct http_request *request, struct http_answer *answer)
+/* Of the run and view that the query names. */
+static int
+answer_route(const struct route *route, struct question *question, struct http_answer *answer,
+             struct portolan_error *error)
 {
-	const char *path = request->path;
+	const struct http_request *request = question->request;
+	struct views *views = question->server->views;
+	int code;
 
-	for (const struct route *route = routes; route->path; route++)
-		if (strcmp(route->path, path) == 0) {
-			route->answer(server, request, answer);
-			return;
-		}
+	if (route->of == OF_STORE)
+		return route->answer(question, answer, error);
+	question->run = http_argument(request, "run");
+	if (!question->run)
+		return error_set(error, PORTOLAN_E_INVALID, "which run? Add ?run=NAME");
+	if (route->of == OF_RUN)
+		return route->answer(question, answer, error);
+	code = views_take(views, question->run, http_argument(request, "epochs"), http_argument(request, "version"),
+	                  &question->view, error);
+	if (code < 0)
+		return code;
+	code = route->answer(question, answer, error);
+	views_return(views, question->view);
+	return code;
+}
+
+static int
+answer_get(struct question *question, struct http_answer *answer, struct portolan_error *error)
+{
+	const char *path = question->request->path;
+
+	for (size_t r = 0; r < sizeof(routes) / sizeof(*routes); r++)
+		if (strcmp(routes[r].path, path) == 0)
+			return answer_route(&routes[r], question, answer, error);
+	if (strncmp(path, BEFORE_RUN, strlen(BEFORE_RUN)) == 0) {
+		question->run = path + strlen(BEFORE_RUN);
+		return answer_runs(question, answer, error);
+	}
 	if (*path == '\0')
-		answer_page("index.html", request, answer);
+		answer_page("index.html", question->request, answer);
 	else if (strncmp(path, "page/", 5) == 0)
-		answer_page(path + 5, request, answer);
-	else if (strcmp(path, "api/runs") == 0)
-		answer_runs(server, request, NULL, answer);
-	else if (strncmp(path, "api/runs/", 9) == 0)
-		answer_runs(server, request, path + 9, answer);
+		answer_page(path + 5, question->request, answer);
 	else
 		http_error(answer, 404, "there is nothing at /%s", path);
+	return 0;
 }
 
 /* The run's name is between the two; it may have slashes. */
-static void
-answer_post(struct server *server, const struct http_request *request, struct http_answer *answer)
+static int
+answer_post(struct question *question, struct http_answer *answer, struct portolan_error *error)
 {
-	static const char before[] = "api/runs/", after[] = "/select";
-	const char *path = request->path;
-	size_t length = strlen(path), around = strlen(before) + strlen(after);
-	char *run;
+	const char *path = question->request->path;
+	size_t length = strlen(path), before = strlen(BEFORE_RUN), after = strlen(AFTER_RUN);
+	CLEANUP_FREE char *run = NULL;
 
-	if (length <= around || strncmp(path, before, strlen(before)) != 0 ||
-	    strcmp(path + length - strlen(after), after) != 0) {
-		http_error(answer, 405, "POST is for api/runs/RUN/select");
-		return;
+	if (length <= before + after || strncmp(path, BEFORE_RUN, before) != 0 ||
+	    strcmp(path + length - after, AFTER_RUN) != 0) {
+		http_error(answer, 405, "POST is for " BEFORE_RUN "RUN" AFTER_RUN);
+		return 0;
 	}
-	run = strndup(path + strlen(before), length - around);
-	if (run)
-		answer_select(server, request, run, answer);
-	else
-		http_error(answer, 503, "out of memory");
-	free(run);
+	question->run = run = strndup(path + before, length - before - after);
+	return run ? answer_select(question, answer, error) : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 }
 
 void
 server_answer(void *server, const struct http_request *request, struct http_answer *answer)
 {
-	if (request->post)
-		answer_post(server, request, answer);
-	else
-		answer_get(server, request, answer);
+	struct question question = {.server = server, .request = request};
+	struct portolan_error error;
+	int code = request->post ? answer_post(&question, answer, &error) : answer_get(&question, answer, &error);
+
+	if (code < 0)
+		answer_failure(answer, code, &error);
 }

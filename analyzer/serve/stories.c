@@ -136,12 +136,12 @@ stories_read_from(struct stories *stories, struct store *store, const struct vie
 }
 
 int
-stories_read(struct stories *stories, struct views *views, const struct view *view, const uint32_t *places, size_t n,
-             struct portolan_error *error)
+stories_read(struct stories *stories, struct open_stores *stores, const struct view *view, const uint32_t *places,
+             size_t n, struct portolan_error *error)
 {
 	struct store *store;
 	ino_t inode;
-	int code = views_take_store(views, &store, &inode, error);
+	int code = open_stores_take(stores, &store, &inode, error);
 
 	if (code < 0)
 		return code;
@@ -149,7 +149,7 @@ stories_read(struct stories *stories, struct views *views, const struct view *vi
 	                            : error_set(error, VIEW_E_VERSION,
 	                                        "another store has taken the place of run '%s': load its view again",
 	                                        view->dynamics.info->name);
-	views_return_store(views, store);
+	open_stores_return(stores, store);
 	return code;
 }
 

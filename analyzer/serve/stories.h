@@ -2,7 +2,8 @@
 #ifndef STORIES_H
 #define STORIES_H
 
-#include "views.h"
+#include "open_stores.h"
+#include "view.h"
 
 struct stories {
 	size_t epochs;          /* the view's */
@@ -12,7 +13,7 @@ struct stories {
 
 /* Reads the stories of the n examples at these places of the view from a present snapshot, so observations that were
  * replaced since the view was loaded are the new ones. The stories are the caller's to stories_free(). */
-int stories_read(struct stories *stories, struct views *views, const struct view *view, const uint32_t *places,
+int stories_read(struct stories *stories, struct open_stores *stores, const struct view *view, const uint32_t *places,
                  size_t n, struct portolan_error *error);
 int stories_read_from(struct stories *stories, struct store *store, const struct view *view, const uint32_t *places,
                       size_t n, struct portolan_error *error);

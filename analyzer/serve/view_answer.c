@@ -2,13 +2,12 @@
 #include "answers.h"
 #include "colours.h"
 
+#include "base/cleanup.h"
 #include "selection/regions.h"
 #include "verdict/run_report.h"
-#include "watch/frame.h"
 
 #include <portolan/error.h>
 
-#include <stdlib.h>
 #include <string.h>
 
 static void
@@ -126,60 +125,49 @@ view_report(struct report *report, const struct view *view, const struct texts *
 	report_end(report);
 }
 
-void
-answer_view(struct server *server, const struct http_request *request, struct http_answer *answer)
+int
+answer_view(const struct question *question, struct http_answer *answer, struct portolan_error *error)
 {
-	const char *known = http_argument(request, "known");
-	const struct view *view;
-	struct report report;
-
-	if (!answer_take_view(server, request, &view, answer))
-		return;
-	if (known && strcmp(known, view->version) == 0) {
-		http_lasting(answer, "application/json", "", 0);
-		answer->status = 304;
-	} else if (answer_begin(&report, answer)) {
-		view_report(&report, view, server->texts);
-		answer_finish(&report, answer);
-	}
-	views_return(server->views, view);
-}
-
-void
-answer_progress(struct server *server, const struct http_request *request, struct http_answer *answer)
-{
-	const char *run = http_argument(request, "run");
-	struct portolan_error error;
-	char *text;
+	const char *known = http_argument(question->request, "known");
+	CLEANUP(report_discard) struct report report = {0};
 	int code;
 
-	if (!run) {
-		http_error(answer, 400, "which run? Add ?run=NAME");
-		return;
+	if (known && strcmp(known, question->view->version) == 0) {
+		answer_unchanged(answer);
+		return 0;
 	}
-	code = progress_look(server->progress, server->views, run, &text, &error);
+	code = report_open_memory(&report, error);
 	if (code < 0)
-		answer_failure(answer, code, &error);
-	else
-		http_bytes(answer, "application/json", text, strlen(text));
+		return code;
+	view_report(&report, question->view, question->server->texts);
+	return answer_report(&report, answer, error);
 }
 
-void
-answer_runs(struct server *server, const struct http_request *request, const char *run, struct http_answer *answer)
+int
+answer_progress(const struct question *question, struct http_answer *answer, struct portolan_error *error)
 {
-	struct portolan_error error;
-	struct report report;
-	struct store *store;
-	int code = views_take_store(server->views, &store, NULL, &error);
+	char *text;
+	int code = progress_look(question->server->progress, question->run, &text, error);
 
-	(void)request;
-	if (code < 0) {
-		answer_failure(answer, code, &error);
-		return;
-	}
-	if (answer_begin(&report, answer)) {
-		code = run ? run_report_one(&report, store, run, &error) : run_report_all(&report, store, &error);
-		answer_finish_or_fail(&report, code, &error, answer);
-	}
-	views_return_store(server->views, store);
+	if (code >= 0)
+		http_bytes(answer, "application/json", text, strlen(text));
+	return code;
+}
+
+int
+answer_runs(const struct question *question, struct http_answer *answer, struct portolan_error *error)
+{
+	struct open_stores *stores = question->server->stores;
+	CLEANUP(report_discard) struct report report = {0};
+	struct store *store;
+	int code = open_stores_take(stores, &store, NULL, error);
+
+	if (code < 0)
+		return code;
+	code = report_open_memory(&report, error);
+	if (code >= 0)
+		code = question->run ? run_report_one(&report, store, question->run, error)
+		                     : run_report_all(&report, store, error);
+	open_stores_return(stores, store);
+	return code < 0 ? code : answer_report(&report, answer, error);
 }

@@ -40,16 +40,13 @@ struct views {
 };
 
 int
-views_new(struct views **views, const struct run_query *query, struct portolan_error *error)
+views_new(struct views **views, struct open_stores *stores, const struct run_query *query, struct portolan_error *error)
 {
 	struct views *made = calloc(1, sizeof(*made));
-	int code = made ? open_stores_new(&made->stores, query->store, error)
-	                : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 
-	if (code < 0) {
-		free(made);
-		return code;
-	}
+	if (!made)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	made->stores = stores;
 	made->query = query;
 	pthread_mutex_init(&made->lock, NULL);
 	pthread_cond_init(&made->loaded, NULL);
@@ -74,22 +71,9 @@ views_free(struct views *views)
 		next = kept->next;
 		kept_free(kept);
 	}
-	open_stores_free(views->stores);
 	pthread_cond_destroy(&views->loaded);
 	pthread_mutex_destroy(&views->lock);
 	free(views);
-}
-
-int
-views_take_store(struct views *views, struct store **store, ino_t *inode, struct portolan_error *error)
-{
-	return open_stores_take(views->stores, store, inode, error);
-}
-
-void
-views_return_store(struct views *views, struct store *store)
-{
-	open_stores_return(views->stores, store);
 }
 
 static int

@@ -17,8 +17,9 @@
 
 struct views;
 
-/* `query` says where the store is, and stays the caller's. PORTOLAN_E_MEMORY. */
-int views_new(struct views **views, const struct run_query *query, struct portolan_error *error);
+/* `stores` and `query`, whose threads and memory are used, stay the caller's. PORTOLAN_E_MEMORY. */
+int views_new(struct views **views, struct open_stores *stores, const struct run_query *query,
+              struct portolan_error *error);
 void views_free(struct views *views); /* everything must be returned; NULL: nothing */
 
 /* `range` as --epochs takes it, but not auto; NULL or "": all. `version`: the view of exactly that version; NULL: the
@@ -26,9 +27,5 @@ void views_free(struct views *views); /* everything must be returned; NULL: noth
 int views_take(struct views *views, const char *run, const char *range, const char *version, const struct view **view,
                struct portolan_error *error);
 void views_return(struct views *views, const struct view *view);
-
-/* open_stores_take() and open_stores_return(). */
-int views_take_store(struct views *views, struct store **store, ino_t *inode, struct portolan_error *error);
-void views_return_store(struct views *views, struct store *store);
 
 #endif
