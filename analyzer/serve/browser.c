@@ -17,27 +17,19 @@
 
 extern char **environ;
 
+/* Of the characters that mean something in HTML, an address has '&' alone. */
 static void
-write_escaped(FILE *stream, const char *text)
+browser_write_address(FILE *stream, const char *address)
 {
-	for (; *text; text++)
-		switch (*text) {
-		case '&':
+	for (; *address; address++)
+		if (*address == '&')
 			fputs("&amp;", stream);
-			break;
-		case '"':
-			fputs("&quot;", stream);
-			break;
-		case '<':
-			fputs("&lt;", stream);
-			break;
-		default:
-			fputc(*text, stream);
-		}
+		else
+			fputc(*address, stream);
 }
 
 static bool
-write_leading(int file, const char *address)
+browser_write_page(int file, const char *address)
 {
 	FILE *stream = fdopen(file, "w");
 	bool failed;
@@ -49,9 +41,9 @@ write_leading(int file, const char *address)
 	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>Portolan</title>\n"
 	      "<meta name=\"referrer\" content=\"no-referrer\">\n<meta http-equiv=\"refresh\" content=\"0; url=",
 	      stream);
-	write_escaped(stream, address);
+	browser_write_address(stream, address);
 	fputs("\">\n<p><a href=\"", stream);
-	write_escaped(stream, address);
+	browser_write_address(stream, address);
 	fputs("\">To the live page</a></p>\n", stream);
 	failed = ferror(stream);
 	return fclose(stream) == 0 && !failed;
@@ -59,7 +51,7 @@ write_leading(int file, const char *address)
 
 /* A new file in the folder, of mode 0600; -1: it cannot be. */
 static int
-make_file(const char *folder, char path[BROWSER_PATH_ROOM])
+browser_make_file(const char *folder, char path[BROWSER_PATH_ROOM])
 {
 	if (!folder || *folder != '/' || snprintf(path, BROWSER_PATH_ROOM, "%s" NAME, folder) >= BROWSER_PATH_ROOM)
 		return -1;
@@ -67,7 +59,7 @@ make_file(const char *folder, char path[BROWSER_PATH_ROOM])
 }
 
 static void
-start(char *path)
+browser_start(char *path)
 {
 	char program[] = "xdg-open", *arguments[] = {program, path, NULL};
 	posix_spawn_file_actions_t actions;
@@ -95,14 +87,14 @@ start(char *path)
 void
 browser_open(const char *address, char path[BROWSER_PATH_ROOM])
 {
-	int file = make_file(getenv("XDG_RUNTIME_DIR"), path);
+	int file = browser_make_file(getenv("XDG_RUNTIME_DIR"), path);
 
 	if (file < 0)
-		file = make_file(getenv("TMPDIR"), path);
+		file = browser_make_file(getenv("TMPDIR"), path);
 	if (file < 0)
-		file = make_file("/tmp", path);
-	if (file >= 0 && write_leading(file, address))
-		start(path);
+		file = browser_make_file("/tmp", path);
+	if (file >= 0 && browser_write_page(file, address))
+		browser_start(path);
 	else if (file >= 0)
 		unlink(path);
 	if (file < 0)

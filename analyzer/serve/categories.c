@@ -1,4 +1,4 @@
-/* categories.c: see categories.h. */
+/* categories.c: numbers the categories of a view's examples, of gold labels or of a column of the user's file. */
 #include "categories.h"
 
 #include <portolan/error.h>
@@ -8,7 +8,7 @@
 
 /* A label is a user's number, up to 2^31, so labels are numbered by the distinct ones. */
 static int
-take_labels(struct categories *categories, struct portolan_error *error)
+categories_take_labels(struct categories *categories, struct portolan_error *error)
 {
 	const struct dynamics *dynamics = &categories->view->dynamics;
 	struct classes *classes = &categories->classes;
@@ -31,7 +31,7 @@ take_labels(struct categories *categories, struct portolan_error *error)
 }
 
 static int
-take_column(struct categories *categories, struct texts *texts, struct portolan_error *error)
+categories_take_column(struct categories *categories, struct texts *texts, struct portolan_error *error)
 {
 	const struct dynamics *dynamics = &categories->view->dynamics;
 	const uint32_t *records = view_records(categories->view, texts);
@@ -69,7 +69,7 @@ categories_make(struct categories *categories, const struct view *view, struct t
 	categories->numbers = malloc((view->dynamics.count + 1) * sizeof(*categories->numbers));
 	if (!categories->numbers)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	code = gold ? take_labels(categories, error) : take_column(categories, texts, error);
+	code = gold ? categories_take_labels(categories, error) : categories_take_column(categories, texts, error);
 	if (code < 0)
 		categories_free(categories);
 	return code < 0 ? code : 1;

@@ -1,5 +1,7 @@
-/* colours.c: finds the largest categories, and the byte of each example. */
+/* colours.c: colours each example by one byte: the rank of its category among the largest, or a measure's value. */
 #include "colours.h"
+
+#include "base/cleanup.h"
 
 #include <portolan/error.h>
 
@@ -13,7 +15,7 @@ struct colour_count {
 };
 
 static int
-compare(const void *a, const void *b)
+colours_compare_counts(const void *a, const void *b)
 {
 	const struct colour_count *first = a, *second = b;
 
@@ -24,7 +26,7 @@ compare(const void *a, const void *b)
 
 /* NULL: out of memory. */
 static struct colour_count *
-count_categories(const struct categories *categories, size_t n)
+colours_count(const struct categories *categories, size_t n)
 {
 	struct colour_count *counts = calloc(categories->known + 1, sizeof(*counts));
 
@@ -35,30 +37,31 @@ count_categories(const struct categories *categories, size_t n)
 	for (size_t i = 0; i < n; i++)
 		if (categories->numbers[i] >= 0)
 			counts[categories->numbers[i]].count++;
-	qsort(counts, categories->known, sizeof(*counts), compare);
+	qsort(counts, categories->known, sizeof(*counts), colours_compare_counts);
 	return counts;
 }
 
 static int
-colour_categories(struct colours *colours, struct portolan_error *error)
+colours_by_categories(struct colours *colours, struct portolan_error *error)
 {
 	const struct categories *categories = &colours->categories;
 	size_t n = categories->view->dynamics.count;
-	unsigned char *ranks = malloc(categories->known + 1);
+	CLEANUP_FREE unsigned char *ranks = malloc(categories->known + 1);
 
 	colours->are_categories = true;
-	colours->counts = count_categories(categories, n);
-	for (size_t r = 0; ranks && colours->counts && r < categories->known; r++)
+	colours->counts = colours_count(categories, n);
+	if (!ranks || !colours->counts)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	for (size_t r = 0; r < categories->known; r++)
 		ranks[colours->counts[r].number] = (unsigned char)(r < COLOURS_MAX ? r : COLOURS_MAX);
-	for (size_t i = 0; ranks && i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		colours->bytes[i] = categories->numbers[i] < 0 ? COLOUR_NONE : ranks[categories->numbers[i]];
-	free(ranks);
-	return ranks && colours->counts ? 0 : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	return 0;
 }
 
 /* values[order[i]], or values[i] for a NULL order. */
 static void
-colour_numbers(struct colours *colours, const double *values, const uint32_t *order, size_t n)
+colours_by_numbers(struct colours *colours, const double *values, const uint32_t *order, size_t n)
 {
 	colours->are_numbers = true;
 	for (size_t i = 0; i < n; i++) {
@@ -71,7 +74,7 @@ colour_numbers(struct colours *colours, const double *values, const uint32_t *or
 }
 
 static int
-colour_measure(struct colours *colours, const struct view *view, const char *name, struct portolan_error *error)
+colours_by_measure(struct colours *colours, const struct view *view, const char *name, struct portolan_error *error)
 {
 	const struct dynamics *dynamics = &view->dynamics;
 	const struct dynamics_column *column = dynamics_column(dynamics, name);
@@ -81,18 +84,18 @@ colour_measure(struct colours *colours, const struct view *view, const char *nam
 		return error_set(error, PORTOLAN_E_INVALID, "the run has no measure '%.100s'", name);
 	colours->low = view->extents[c].low;
 	colours->high = view->extents[c].high;
-	colour_numbers(colours, column->values, dynamics->order, dynamics->count);
+	colours_by_numbers(colours, column->values, dynamics->order, dynamics->count);
 	return 0;
 }
 
 /* By a column of numbers in the user's file. */
 static int
-colour_column(struct colours *colours, const struct attribute *column, const struct view *view, struct texts *texts,
-              struct portolan_error *error)
+colours_by_column(struct colours *colours, const struct attribute *column, const struct view *view, struct texts *texts,
+                  struct portolan_error *error)
 {
 	const struct dynamics *dynamics = &view->dynamics;
 	const uint32_t *records = view_records(view, texts);
-	double *values = records ? malloc((dynamics->count + 1) * sizeof(*values)) : NULL;
+	CLEANUP_FREE double *values = records ? malloc((dynamics->count + 1) * sizeof(*values)) : NULL;
 	double low = INFINITY, high = -INFINITY;
 
 	if (!values)
@@ -106,22 +109,22 @@ colour_column(struct colours *colours, const struct attribute *column, const str
 	}
 	colours->low = low <= high ? low : 0;
 	colours->high = low <= high ? high : 0;
-	colour_numbers(colours, values, NULL, dynamics->count);
-	free(values);
+	colours_by_numbers(colours, values, NULL, dynamics->count);
 	return 0;
 }
 
 /* By the gold labels, or a column of the user's file. */
 static int
-colour_by(struct colours *colours, const struct view *view, struct texts *texts, const char *name,
-          struct portolan_error *error)
+colours_by_name(struct colours *colours, const struct view *view, struct texts *texts, const char *name,
+                struct portolan_error *error)
 {
 	const struct attribute *column;
 	int code = categories_make(&colours->categories, view, texts, name, &column, error);
 
 	if (code < 0)
 		return code;
-	return code > 0 ? colour_categories(colours, error) : colour_column(colours, column, view, texts, error);
+	return code > 0 ? colours_by_categories(colours, error)
+	                : colours_by_column(colours, column, view, texts, error);
 }
 
 int
@@ -136,9 +139,9 @@ colours_make(struct colours *colours, const struct view *view, struct texts *tex
 	if (!name || strcmp(name, "none") == 0)
 		memset(colours->bytes, COLOUR_NONE, view->dynamics.count);
 	else if (strcmp(name, "gold") == 0 || strncmp(name, "data:", 5) == 0)
-		code = colour_by(colours, view, texts, name, error);
+		code = colours_by_name(colours, view, texts, name, error);
 	else
-		code = colour_measure(colours, view, name, error);
+		code = colours_by_measure(colours, view, name, error);
 	if (code < 0) {
 		colours_free(colours);
 		return code;
@@ -158,7 +161,7 @@ colours_free(struct colours *colours)
 }
 
 static void
-report_values(struct report *report, const struct colours *colours)
+colours_report_values(struct report *report, const struct colours *colours)
 {
 	const struct categories *categories = &colours->categories;
 	uint64_t others = 0;
@@ -196,7 +199,7 @@ colours_report(struct report *report, const char *key, const struct colours *col
 	report_text(report, "kind", colours->are_categories ? "category" : "number");
 	report_whole(report, "none", colours->without);
 	if (colours->are_categories) {
-		report_values(report, colours);
+		colours_report_values(report, colours);
 	} else {
 		report_real(report, "low", colours->low);
 		report_real(report, "high", colours->high);

@@ -25,7 +25,7 @@ examples_report_id(struct report *report, const char *key, const struct ids *ids
 }
 
 static void
-report_measures(struct report *report, const struct dynamics *dynamics, uint32_t index)
+examples_report_measures(struct report *report, const struct dynamics *dynamics, uint32_t index)
 {
 	report_begin(report, "measures");
 	for (size_t c = 0; c < dynamics->column_count; c++)
@@ -34,7 +34,7 @@ report_measures(struct report *report, const struct dynamics *dynamics, uint32_t
 }
 
 static void
-report_story(struct report *report, const struct stories *stories, size_t i)
+examples_report_story(struct report *report, const struct stories *stories, size_t i)
 {
 	const float *gold_prob = stories->gold_prob + i * stories->epochs;
 	const unsigned char *correct = stories->correct + i * stories->epochs;
@@ -66,12 +66,12 @@ examples_report_members(struct report *report, const struct dynamics *dynamics, 
 	else
 		report_whole(report, "gold", (uint64_t)gold);
 	report_text(report, "label", dynamics_label(dynamics, index));
-	report_measures(report, dynamics, index);
+	examples_report_measures(report, dynamics, index);
 	if (record == TEXTS_NONE)
 		report_null(report, "text");
 	else
 		texts_report(report, "text", texts, record);
-	report_story(report, stories, i);
+	examples_report_story(report, stories, i);
 }
 
 void
@@ -101,7 +101,7 @@ examples_id_contains(const struct ids *ids, uint32_t index, const char *part)
 }
 
 static bool
-has_text(const struct view *view, const struct texts *texts, uint32_t index, const char *part)
+examples_has_text(const struct view *view, const struct texts *texts, uint32_t index, const char *part)
 {
 	const struct ids *ids = &view->dynamics.ids;
 	size_t record;
@@ -122,7 +122,7 @@ examples_search(const struct view *view, const struct texts *texts, const uint32
 	for (; i < n; i++) {
 		if (i % 1024 == 1023 && clock_ms() > until)
 			break;
-		if (has_text(view, texts, indices[i], part))
+		if (examples_has_text(view, texts, indices[i], part))
 			found[count++] = (uint32_t)i;
 	}
 	*searched = i;

@@ -1,9 +1,10 @@
-/* file_filters.c: filters on columns and texts of the user's file. */
+/* file_filters.c: keeps the examples of a selection that pass filters on the user's own file: its columns, its texts. */
 #include "file_filters.h"
 
 #include "categories.h"
 #include "examples.h"
 
+#include "base/cleanup.h"
 #include "base/number.h"
 
 #include <portolan/error.h>
@@ -12,21 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-__attribute__((format(printf, 2, 3))) static int
-wrong(struct portolan_error *error, const char *format, ...)
-{
-	char why[320];
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(why, sizeof(why), format, arguments);
-	va_end(arguments);
-	return error_set(error, PORTOLAN_E_INVALID, "the selection: %s", why);
-}
-
 /* The column's values by dense index, of those that are kept; the caller's to free(). NULL: out of memory. */
 static double *
-gather_numbers(const struct file_filters *filters, const struct attribute *column, const uint32_t *kept, size_t count)
+filters_gather_numbers(const struct file_filters *filters, const struct attribute *column, const uint32_t *kept,
+                       size_t count)
 {
 	const uint32_t *records = view_records(filters->view, filters->texts);
 	double *values = records ? malloc((filters->view->dynamics.ids.rows + 1) * sizeof(*values)) : NULL;
@@ -40,31 +30,30 @@ gather_numbers(const struct file_filters *filters, const struct attribute *colum
 }
 
 static int
-keep_numbers(const struct file_filters *filters, const struct attribute *column, const json_t *filter, uint32_t *kept,
-             size_t *count, struct portolan_error *error)
+filters_keep_numbers(const struct file_filters *filters, const struct attribute *column, const json_t *filter,
+                     uint32_t *kept, size_t *count, struct portolan_error *error)
 {
 	const json_t *in = json_object_get(filter, "in"), *value;
-	double *values;
+	CLEANUP_FREE double *values = NULL;
 	size_t i;
-	int code;
 
 	json_array_foreach(in, i, value)
 	{
 		if (!json_is_number(value))
-			return wrong(error,
-			             "column '%.100s' holds numbers: its filter has 'min', 'max', or 'in' with numbers",
-			             column->name);
+			return error_set(
+			        error, PORTOLAN_E_INVALID,
+			        "the selection: column '%.100s' holds numbers: its filter has 'min', 'max', or 'in' with numbers",
+			        column->name);
 	}
-	values = gather_numbers(filters, column, kept, *count);
-	code = values ? within_keep_numbers(values, filter, kept, count, error)
+	values = filters_gather_numbers(filters, column, kept, *count);
+	return values ? within_keep_numbers(values, filter, kept, count, error)
 	              : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	free(values);
-	return code;
 }
 
 /* Marks the categories that `in` names; the last mark is that of null, no value. */
 static int
-mark_wanted(const struct attribute *column, const json_t *in, unsigned char *wanted, struct portolan_error *error)
+filters_mark_wanted(const struct attribute *column, const json_t *in, unsigned char *wanted,
+                    struct portolan_error *error)
 {
 	const json_t *value;
 	size_t i;
@@ -75,82 +64,89 @@ mark_wanted(const struct attribute *column, const json_t *in, unsigned char *wan
 		uint32_t number = text ? names_find(&column->names, text, json_string_length(value)) : NAMES_NONE;
 
 		if (!text && !json_is_null(value))
-			return wrong(error, "column '%.100s' holds texts: its filter has 'in' with texts, or null",
-			             column->name);
+			return error_set(
+			        error, PORTOLAN_E_INVALID,
+			        "the selection: column '%.100s' holds texts: its filter has 'in' with texts, or null",
+			        column->name);
 		if (text && number == NAMES_NONE)
-			return wrong(error, "column '%.100s' has no value '%.100s'", column->name, text);
+			return error_set(error, PORTOLAN_E_INVALID,
+			                 "the selection: column '%.100s' has no value '%.100s'", column->name, text);
 		wanted[text ? number : column->names.count] = 1;
 	}
 	return 0;
 }
 
 static int
-keep_categories(const struct file_filters *filters, const struct attribute *column, const json_t *filter,
-                uint32_t *kept, size_t *count, struct portolan_error *error)
+filters_keep_categories(const struct file_filters *filters, const struct attribute *column, const json_t *filter,
+                        uint32_t *kept, size_t *count, struct portolan_error *error)
 {
 	const uint32_t *records = view_records(filters->view, filters->texts);
 	const json_t *in = json_object_get(filter, "in");
-	unsigned char *wanted;
+	CLEANUP_FREE unsigned char *wanted = NULL;
 	size_t left = 0;
 	int code;
 
 	if (!in || json_object_size(filter) != 1)
-		return wrong(error, "column '%.100s' holds texts: its filter is {\"in\": […]}", column->name);
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "the selection: column '%.100s' holds texts: its filter is {\"in\": […]}",
+		                 column->name);
 	wanted = records ? calloc(column->names.count + 1, 1) : NULL;
-	code = wanted ? mark_wanted(column, in, wanted, error) : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	for (size_t i = 0; i < *count && code >= 0; i++) {
+	code = wanted ? filters_mark_wanted(column, in, wanted, error)
+	              : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	if (code < 0)
+		return code;
+	for (size_t i = 0; i < *count; i++) {
 		uint32_t record = records[kept[i]];
 		int32_t number = record == TEXTS_NO_RECORD ? -1 : column->categories[record];
 
 		if (wanted[number < 0 ? column->names.count : (uint32_t)number])
 			kept[left++] = kept[i];
 	}
-	free(wanted);
-	if (code >= 0)
-		*count = left;
-	return code;
+	*count = left;
+	return 0;
 }
 
 static int
-keep_by_column(const struct file_filters *filters, const char *name, const json_t *filter, uint32_t *kept,
-               size_t *count, struct portolan_error *error)
+filters_keep_by_column(const struct file_filters *filters, const char *name, const json_t *filter, uint32_t *kept,
+                       size_t *count, struct portolan_error *error)
 {
 	const struct attribute *column;
 	int code;
 
 	if (!filters->texts)
-		return wrong(error, "the server has no --data, so no column '%.100s'", name);
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "the selection: the server has no --data, so no column '%.100s'", name);
 	code = texts_column(filters->texts, name, &column, error);
 	if (code < 0)
 		return code;
-	return column->kind == ATTRIBUTE_NUMBER ? keep_numbers(filters, column, filter, kept, count, error)
-	                                        : keep_categories(filters, column, filter, kept, count, error);
+	return column->kind == ATTRIBUTE_NUMBER ? filters_keep_numbers(filters, column, filter, kept, count, error)
+	                                        : filters_keep_categories(filters, column, filter, kept, count, error);
 }
 
 static int
-keep_by_text(const struct file_filters *filters, const char *part, uint32_t *kept, size_t *count,
-             struct portolan_error *error)
+filters_keep_by_text(const struct file_filters *filters, const char *part, uint32_t *kept, size_t *count,
+                     struct portolan_error *error)
 {
 	const struct ids *ids = &filters->view->dynamics.ids;
 	const uint32_t *records = filters->texts ? view_records(filters->view, filters->texts) : NULL;
-	unsigned char *bits = NULL;
+	CLEANUP_FREE unsigned char *bits = NULL;
 	size_t left = 0;
 	int code = 0;
 
 	if (filters->texts)
 		code = records ? searches_find(filters->searches, part, &bits, error)
 		               : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	for (size_t i = 0; i < *count && code >= 0; i++) {
+	if (code < 0)
+		return code;
+	for (size_t i = 0; i < *count; i++) {
 		uint32_t record = bits ? records[kept[i]] : TEXTS_NO_RECORD;
 		bool is_found = record != TEXTS_NO_RECORD && bits[record / 8] >> record % 8 & 1;
 
 		if (is_found || examples_id_contains(ids, kept[i], part))
 			kept[left++] = kept[i];
 	}
-	free(bits);
-	if (code >= 0)
-		*count = left;
-	return code;
+	*count = left;
+	return 0;
 }
 
 int
@@ -163,18 +159,18 @@ file_filters_keep(void *context, const char *name, const json_t *filter, uint32_
 	int code = 0;
 
 	if (strncmp(name, "data:", 5) == 0)
-		return keep_by_column(filters, name + 5, filter, kept, count, error);
+		return filters_keep_by_column(filters, name + 5, filter, kept, count, error);
 	json_array_foreach(parts, i, part)
 	{
 		if (code >= 0)
-			code = keep_by_text(filters, json_string_value(part), kept, count, error);
+			code = filters_keep_by_text(filters, json_string_value(part), kept, count, error);
 	}
 	return code;
 }
 
 /* A selection of only those filters that are to be replaced by ids. `found`: are there any? */
 static int
-read_replaced(struct within **replaced, const json_t *filters, bool *found, struct portolan_error *error)
+filters_read_replaced(struct within **replaced, const json_t *filters, bool *found, struct portolan_error *error)
 {
 	json_t *own = json_object(), *object = json_pack("{s:o}", "filters", own), *filter;
 	const char *name;
@@ -199,7 +195,7 @@ read_replaced(struct within **replaced, const json_t *filters, bool *found, stru
 
 /* Whole numbers beyond 63 bits are written as texts, as the integers of a selection have no more. */
 static void
-report_id(struct report *report, const struct ids *ids, uint32_t index)
+filters_report_id(struct report *report, const struct ids *ids, uint32_t index)
 {
 	char digits[NUMBER_ROOM];
 
@@ -211,24 +207,24 @@ report_id(struct report *report, const struct ids *ids, uint32_t index)
 
 /* "id": {"in": […]} */
 static void
-report_ids(struct report *report, const struct ids *ids, const uint32_t *kept, size_t count)
+filters_report_ids(struct report *report, const struct ids *ids, const uint32_t *kept, size_t count)
 {
 	report_begin(report, "id");
 	report_begin_list(report, "in");
 	for (size_t i = 0; i < count; i++)
-		report_id(report, ids, kept[i]);
+		filters_report_id(report, ids, kept[i]);
 	report_end(report);
 	report_end(report);
 }
 
 /* The examples that pass the filters of `replaced`. */
 static int
-report_replaced(struct report *report, struct file_filters *filters, struct within *replaced,
-                struct portolan_error *error)
+filters_report_replaced(struct report *report, struct file_filters *filters, struct within *replaced,
+                        struct portolan_error *error)
 {
 	const struct within_file file = {file_filters_keep, filters};
 	const struct dynamics *dynamics = &filters->view->dynamics;
-	uint32_t *kept = malloc((dynamics->count + 1) * sizeof(*kept));
+	CLEANUP_FREE uint32_t *kept = malloc((dynamics->count + 1) * sizeof(*kept));
 	size_t count;
 	int code;
 
@@ -237,8 +233,7 @@ report_replaced(struct report *report, struct file_filters *filters, struct with
 	within_use_file(replaced, &file);
 	code = within_keep(replaced, dynamics, dynamics->order, dynamics->count, kept, &count, error);
 	if (code >= 0)
-		report_ids(report, &dynamics->ids, kept, count);
-	free(kept);
+		filters_report_ids(report, &dynamics->ids, kept, count);
 	return code;
 }
 
@@ -255,7 +250,7 @@ file_filters_report(struct report *report, struct file_filters *filters, const s
 
 	if (!all)
 		return 0;
-	code = read_replaced(&replaced, all, &found, error);
+	code = filters_read_replaced(&replaced, all, &found, error);
 	report_begin(report, "filters");
 	json_object_foreach((json_t *)(uintptr_t)all, name, filter)
 	{
@@ -263,7 +258,7 @@ file_filters_report(struct report *report, struct file_filters *filters, const s
 			report_json(report, name, filter);
 	}
 	if (code >= 0 && found)
-		code = report_replaced(report, filters, replaced, error);
+		code = filters_report_replaced(report, filters, replaced, error);
 	report_end(report);
 	within_free(replaced);
 	return code;

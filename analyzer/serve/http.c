@@ -32,7 +32,7 @@ struct http {
 	struct peers *peers;
 };
 
-/* A request under way: MHD calls handle() first with its headers, then with parts of its body, then at its end. */
+/* A request under way: MHD calls http_handle() first with its headers, then with parts of its body, then at its end. */
 struct exchange {
 	struct http_request request;
 	struct MHD_Connection *connection;
@@ -45,7 +45,7 @@ struct exchange {
 
 /* A copy with %XX decoded; NULL: no proper UTF-8, or it holds '\0', or out of memory. */
 static char *
-decode(const char *text)
+http_decode(const char *text)
 {
 	char *copy = strdup(text);
 	size_t size;
@@ -64,7 +64,7 @@ http_argument(const struct http_request *request, const char *name)
 {
 	struct exchange *exchange = request->private;
 	const char *value = MHD_lookup_connection_value(exchange->connection, MHD_GET_ARGUMENT_KIND, name);
-	char *decoded = value && exchange->argument_count < ARGUMENTS_MAX ? decode(value) : NULL;
+	char *decoded = value && exchange->argument_count < ARGUMENTS_MAX ? http_decode(value) : NULL;
 
 	if (decoded)
 		exchange->arguments[exchange->argument_count++] = decoded;
@@ -72,15 +72,15 @@ http_argument(const struct http_request *request, const char *name)
 }
 
 static const char *
-header(struct MHD_Connection *connection, const char *name)
+http_header(struct MHD_Connection *connection, const char *name)
 {
 	return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
 static bool
-has_token(const struct access *access, struct MHD_Connection *connection, const char *host)
+http_has_token(const struct access *access, struct MHD_Connection *connection, const char *host)
 {
-	const char *authorization = header(connection, MHD_HTTP_HEADER_AUTHORIZATION);
+	const char *authorization = http_header(connection, MHD_HTTP_HEADER_AUTHORIZATION);
 	char cookie[ACCESS_COOKIE_ROOM];
 
 	if (authorization && strncasecmp(authorization, "Bearer ", 7) == 0)
@@ -90,9 +90,9 @@ has_token(const struct access *access, struct MHD_Connection *connection, const 
 }
 
 static enum MHD_Result
-check_argument(void *improper, enum MHD_ValueKind kind, const char *name, const char *value)
+http_check_argument(void *improper, enum MHD_ValueKind kind, const char *name, const char *value)
 {
-	char *decoded = value ? decode(value) : NULL;
+	char *decoded = value ? http_decode(value) : NULL;
 
 	(void)kind, (void)name;
 	*(bool *)improper |= value && !decoded;
@@ -102,34 +102,35 @@ check_argument(void *improper, enum MHD_ValueKind kind, const char *name, const 
 
 /* An argument that cannot be decoded is refused: without it, this would be another request. */
 static bool
-has_improper_argument(struct MHD_Connection *connection)
+http_has_improper_argument(struct MHD_Connection *connection)
 {
 	bool improper = false;
 
-	MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, check_argument, &improper);
+	MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, http_check_argument, &improper);
 	return improper;
 }
 
 /* True: `answer` says why not. */
 static bool
-is_refused(const struct http *http, const struct exchange *exchange, const char *method, struct http_answer *answer)
+http_is_refused(const struct http *http, const struct exchange *exchange, const char *method,
+                struct http_answer *answer)
 {
 	struct MHD_Connection *connection = exchange->connection;
-	const char *host = header(connection, MHD_HTTP_HEADER_HOST);
+	const char *host = http_header(connection, MHD_HTTP_HEADER_HOST);
 
 	if (!access_has_host(&http->settings.access, host))
 		http_error(answer, MHD_HTTP_FORBIDDEN,
 		           "this server is not called '%.200s' (--public-url names a proxy)", host ? host : "");
-	else if (!access_has_origin(&http->settings.access, header(connection, MHD_HTTP_HEADER_ORIGIN), host))
+	else if (!access_has_origin(&http->settings.access, http_header(connection, MHD_HTTP_HEADER_ORIGIN), host))
 		http_error(answer, MHD_HTTP_FORBIDDEN, "pages of other sites may not ask");
-	else if (!has_token(&http->settings.access, connection, host))
+	else if (!http_has_token(&http->settings.access, connection, host))
 		http_error(answer, MHD_HTTP_UNAUTHORIZED,
 		           "open the address that `portolan serve` printed: it has a token, and this has not");
 	else if (!exchange->request.post && strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
 		http_error(answer, MHD_HTTP_METHOD_NOT_ALLOWED, "there is only GET, and POST of a selection");
 	else if (!exchange->request.path)
 		http_error(answer, MHD_HTTP_BAD_REQUEST, "the address is no proper text");
-	else if (has_improper_argument(connection))
+	else if (http_has_improper_argument(connection))
 		http_error(answer, MHD_HTTP_BAD_REQUEST, "an argument of the address is no proper text");
 	else
 		return false;
@@ -137,13 +138,13 @@ is_refused(const struct http *http, const struct exchange *exchange, const char 
 }
 
 static void
-release(void *bytes)
+http_release(void *bytes)
 {
 	free(bytes);
 }
 
 static void
-add_headers(struct MHD_Response *response, const struct http_answer *answer)
+http_add_headers(struct MHD_Response *response, const struct http_answer *answer)
 {
 	char disposition[600];
 
@@ -166,12 +167,12 @@ add_headers(struct MHD_Response *response, const struct http_answer *answer)
 
 /* Sends the answer, whose bytes it takes over. */
 static enum MHD_Result
-send_answer(struct MHD_Connection *connection, struct http_answer *answer)
+http_send(struct MHD_Connection *connection, struct http_answer *answer)
 {
 	struct MHD_Response *response =
 	        answer->lasting
 	                ? MHD_create_response_from_buffer(answer->size, answer->bytes, MHD_RESPMEM_PERSISTENT)
-	                : MHD_create_response_from_buffer_with_free_callback(answer->size, answer->bytes, release);
+	                : MHD_create_response_from_buffer_with_free_callback(answer->size, answer->bytes, http_release);
 	enum MHD_Result result;
 
 	if (!response) {
@@ -179,7 +180,7 @@ send_answer(struct MHD_Connection *connection, struct http_answer *answer)
 			free(answer->bytes);
 		return MHD_NO;
 	}
-	add_headers(response, answer);
+	http_add_headers(response, answer);
 	result = MHD_queue_response(connection, answer->status, response);
 	MHD_destroy_response(response);
 	return result;
@@ -187,19 +188,19 @@ send_answer(struct MHD_Connection *connection, struct http_answer *answer)
 
 /* Did a page of another site, or a file, lead here? No, if the browser does not say. */
 static bool
-is_led_from_elsewhere(struct MHD_Connection *connection)
+http_is_led_from_elsewhere(struct MHD_Connection *connection)
 {
-	const char *site = header(connection, "Sec-Fetch-Site");
+	const char *site = http_header(connection, "Sec-Fetch-Site");
 
 	return site && strcasecmp(site, "cross-site") == 0;
 }
 
 /* The printed address: the token becomes a cookie, and is removed from the address line. */
 static enum MHD_Result
-take_token(const struct http *http, struct MHD_Connection *connection)
+http_take_token(const struct http *http, struct MHD_Connection *connection)
 {
 	const struct access *access = &http->settings.access;
-	bool elsewhere = is_led_from_elsewhere(connection);
+	bool elsewhere = http_is_led_from_elsewhere(connection);
 	struct http_answer answer = {0};
 	struct MHD_Response *response = MHD_create_response_from_buffer(
 	        elsewhere ? strlen(ENTRY) : 0, elsewhere ? (void *)(uintptr_t)ENTRY : NULL, MHD_RESPMEM_PERSISTENT);
@@ -212,8 +213,8 @@ take_token(const struct http *http, struct MHD_Connection *connection)
 		return MHD_NO;
 	answer.type = "text/html; charset=utf-8";
 	answer.security = ENTRY_SECURITY;
-	add_headers(response, &answer);
-	access_cookie(access, header(connection, MHD_HTTP_HEADER_HOST), name);
+	http_add_headers(response, &answer);
+	access_cookie(access, http_header(connection, MHD_HTTP_HEADER_HOST), name);
 	snprintf(cookie, sizeof(cookie), "%s=%s; HttpOnly; SameSite=Strict; Path=%.*s%s", name, access->token,
 	         (int)length, root, access->public && access->public->https ? "; Secure" : "");
 	MHD_add_response_header(response, MHD_HTTP_HEADER_SET_COOKIE, cookie);
@@ -226,19 +227,19 @@ take_token(const struct http *http, struct MHD_Connection *connection)
 
 /* Is this the printed address, or the page's without its last slash? */
 static bool
-is_entry(const struct access *access, const struct exchange *exchange, const char *method)
+http_is_entry(const struct access *access, const struct exchange *exchange, const char *method)
 {
-	const char *host = header(exchange->connection, MHD_HTTP_HEADER_HOST);
+	const char *host = http_header(exchange->connection, MHD_HTTP_HEADER_HOST);
 
 	return strcmp(method, "GET") == 0 && exchange->request.path && *exchange->request.path == '\0' &&
 	       access_has_host(access, host) &&
 	       (access_has_token(access, http_argument(&exchange->request, "token")) ||
-	        (exchange->lacks_slash && has_token(access, exchange->connection, host)));
+	        (exchange->lacks_slash && http_has_token(access, exchange->connection, host)));
 }
 
 /* A connection that has shown the token is not shut down for others. */
 static void
-trust(const struct http *http, struct MHD_Connection *connection)
+http_trust(const struct http *http, struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 
@@ -250,12 +251,12 @@ static struct exchange *
 exchange_new(const struct access *access, struct MHD_Connection *connection, const char *url, const char *method)
 {
 	struct exchange *exchange = calloc(1, sizeof(*exchange));
-	const char *encodings = header(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING);
+	const char *encodings = http_header(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING);
 
 	if (!exchange)
 		return NULL;
 	exchange->connection = connection;
-	exchange->path = decode(url);
+	exchange->path = http_decode(url);
 	exchange->request = (struct http_request){
 	        .post = strcmp(method, "POST") == 0,
 	        .path = exchange->path ? access_cut_root(access, exchange->path) : NULL,
@@ -269,7 +270,7 @@ exchange_new(const struct access *access, struct MHD_Connection *connection, con
 
 /* Keeps a part of the body, unless all of it would be too long. False: out of memory. */
 static bool
-take_body(struct exchange *exchange, const char *part, size_t size)
+http_take_body(struct exchange *exchange, const char *part, size_t size)
 {
 	struct http_request *request = &exchange->request;
 	size_t needed = request->body_size + size + 1;
@@ -295,8 +296,8 @@ take_body(struct exchange *exchange, const char *part, size_t size)
 }
 
 static enum MHD_Result
-handle(void *context, struct MHD_Connection *connection, const char *url, const char *method, const char *version,
-       const char *upload, size_t *upload_size, void **state)
+http_handle(void *context, struct MHD_Connection *connection, const char *url, const char *method, const char *version,
+            const char *upload, size_t *upload_size, void **state)
 {
 	const struct http *http = context;
 	struct exchange *exchange = *state;
@@ -307,15 +308,15 @@ handle(void *context, struct MHD_Connection *connection, const char *url, const 
 		exchange = *state = exchange_new(&http->settings.access, connection, url, method);
 		if (!exchange)
 			return MHD_NO;
-		if (is_entry(&http->settings.access, exchange, method))
-			return take_token(http, connection);
-		if (is_refused(http, exchange, method, &answer))
-			return send_answer(connection, &answer);
-		trust(http, connection);
+		if (http_is_entry(&http->settings.access, exchange, method))
+			return http_take_token(http, connection);
+		if (http_is_refused(http, exchange, method, &answer))
+			return http_send(connection, &answer);
+		http_trust(http, connection);
 		return MHD_YES;
 	}
 	if (*upload_size > 0) {
-		bool taken = take_body(exchange, upload, *upload_size);
+		bool taken = http_take_body(exchange, upload, *upload_size);
 
 		*upload_size = 0;
 		return taken ? MHD_YES : MHD_NO;
@@ -324,11 +325,11 @@ handle(void *context, struct MHD_Connection *connection, const char *url, const 
 		http_error(&answer, MHD_HTTP_CONTENT_TOO_LARGE, "a request has at most %zu MiB", HTTP_BODY_MAX >> 20);
 	else
 		http->settings.answer(http->settings.context, &exchange->request, &answer);
-	return send_answer(connection, &answer);
+	return http_send(connection, &answer);
 }
 
 static void
-complete(void *context, struct MHD_Connection *connection, void **state, enum MHD_RequestTerminationCode how)
+http_complete(void *context, struct MHD_Connection *connection, void **state, enum MHD_RequestTerminationCode how)
 {
 	struct exchange *exchange = *state;
 
@@ -344,7 +345,7 @@ complete(void *context, struct MHD_Connection *connection, void **state, enum MH
 }
 
 static void
-notify(void *context, struct MHD_Connection *connection, void **peer, enum MHD_ConnectionNotificationCode what)
+http_notify(void *context, struct MHD_Connection *connection, void **peer, enum MHD_ConnectionNotificationCode what)
 {
 	struct http *http = context;
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -355,9 +356,9 @@ notify(void *context, struct MHD_Connection *connection, void **peer, enum MHD_C
 		*peer = peers_come(http->peers, info->connect_fd);
 }
 
-/* Paths and arguments are decoded by decode(), which sees a '\0' in them. */
+/* Paths and arguments are decoded by http_decode(), which sees a '\0' in them. */
 static size_t
-leave_escaped(void *context, struct MHD_Connection *connection, char *text)
+http_leave_escaped(void *context, struct MHD_Connection *connection, char *text)
 {
 	(void)context, (void)connection;
 	return strlen(text);
@@ -365,7 +366,7 @@ leave_escaped(void *context, struct MHD_Connection *connection, char *text)
 
 /* Errors of clients are not printed on the user's terminal. */
 static void
-log_nothing(void *context, const char *format, va_list arguments)
+http_log_nothing(void *context, const char *format, va_list arguments)
 {
 	(void)context, (void)format, (void)arguments;
 }
@@ -386,10 +387,10 @@ http_start(struct http **http, const struct http_settings *settings, struct port
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	}
 	started->daemon = MHD_start_daemon(
-	        flags, 0, NULL, NULL, handle, started, MHD_OPTION_EXTERNAL_LOGGER, log_nothing, NULL,
-	        MHD_OPTION_LISTEN_SOCKET, settings->socket, MHD_OPTION_NOTIFY_COMPLETED, complete, NULL,
-	        MHD_OPTION_NOTIFY_CONNECTION, notify, started, MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,
-	        MHD_OPTION_CONNECTION_LIMIT, (unsigned)HTTP_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+	        flags, 0, NULL, NULL, http_handle, started, MHD_OPTION_EXTERNAL_LOGGER, http_log_nothing, NULL,
+	        MHD_OPTION_LISTEN_SOCKET, settings->socket, MHD_OPTION_NOTIFY_COMPLETED, http_complete, NULL,
+	        MHD_OPTION_NOTIFY_CONNECTION, http_notify, started, MHD_OPTION_UNESCAPE_CALLBACK, http_leave_escaped,
+	        NULL, MHD_OPTION_CONNECTION_LIMIT, (unsigned)HTTP_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
 	        (unsigned)HTTP_SILENCE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADERS_MAX,
 	        MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_SIZE, MHD_OPTION_END);
 	if (started->daemon) {

@@ -1,4 +1,7 @@
-/* listen.c: binds a socket. A Unix socket without a listener is first removed; one with a listener is left alone. */
+/*
+ * listen.c: binds the socket that the page is served on. A Unix socket without a listener is first removed; one with a
+ * listener is left alone.
+ */
 #include "listen.h"
 
 #include <portolan/error.h>
@@ -27,16 +30,16 @@ listen_is_loopback(const char *host)
 }
 
 bool
-listen_parse(const char *text, struct listen_address *address)
+listen_parse(const char *text, struct listening *listening)
 {
 	const char *colon = strrchr(text, ':'), *from = text;
 	char *end;
 	unsigned long port;
 	size_t length;
 
-	*address = (struct listen_address){0};
+	*listening = (struct listening){0};
 	if (strncmp(text, "unix:", 5) == 0) {
-		address->unix_path = text + 5;
+		listening->unix_path = text + 5;
 		return text[5] != '\0';
 	}
 	if (!colon || colon[1] < '0' || colon[1] > '9')
@@ -49,15 +52,15 @@ listen_parse(const char *text, struct listen_address *address)
 	} else if (memchr(text, ':', length)) {
 		return false;
 	}
-	if (*end != '\0' || port == 0 || port > 65535 || length == 0 || length >= sizeof(address->host))
+	if (*end != '\0' || port == 0 || port > 65535 || length == 0 || length >= sizeof(listening->host))
 		return false;
-	memcpy(address->host, from, length);
-	address->port = (unsigned)port;
+	memcpy(listening->host, from, length);
+	listening->port = (unsigned)port;
 	return true;
 }
 
 static bool
-is_abandoned(const struct sockaddr_un *name)
+listen_is_abandoned(const struct sockaddr_un *name)
 {
 	struct stat status;
 	int test = -1;
@@ -73,8 +76,9 @@ is_abandoned(const struct sockaddr_un *name)
 }
 
 static int
-open_unix(const char *path, struct listening *listening, struct portolan_error *error)
+listen_open_unix(struct listening *listening, struct portolan_error *error)
 {
+	const char *path = listening->unix_path;
 	struct sockaddr_un name = {.sun_family = AF_UNIX};
 	mode_t mask;
 	int bound;
@@ -83,7 +87,7 @@ open_unix(const char *path, struct listening *listening, struct portolan_error *
 		return error_set(error, PORTOLAN_E_INVALID, "%s: the path of a socket has at most %zu bytes", path,
 		                 sizeof(name.sun_path) - 1);
 	memcpy(name.sun_path, path, strlen(path) + 1);
-	if (is_abandoned(&name))
+	if (listen_is_abandoned(&name))
 		unlink(path);
 	listening->socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (listening->socket < 0)
@@ -96,14 +100,12 @@ open_unix(const char *path, struct listening *listening, struct portolan_error *
 		close(listening->socket);
 		return PORTOLAN_E_SYSTEM;
 	}
-	listening->unix_path = path;
-	snprintf(listening->host, sizeof(listening->host), "localhost");
 	return 0;
 }
 
 /* -1: errno has the reason. */
 static int
-bind_to(const struct addrinfo *where)
+listen_bind(const struct addrinfo *where)
 {
 	int bound = socket(where->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1, why;
 
@@ -122,7 +124,7 @@ bind_to(const struct addrinfo *where)
  * program listens on is not passed over, as browsers would go there, and show that program the token. -1: errno has
  * the reason. */
 static int
-bind_to_any(const struct addrinfo *found)
+listen_bind_any(const struct addrinfo *found)
 {
 	int bound = -1;
 
@@ -130,14 +132,15 @@ bind_to_any(const struct addrinfo *found)
 	for (const struct addrinfo *where = found; where && bound < 0; where = where->ai_next) {
 		if (errno != EADDRNOTAVAIL && errno != EAFNOSUPPORT && errno != EPROTONOSUPPORT)
 			break;
-		bound = bind_to(where);
+		bound = listen_bind(where);
 	}
 	return bound;
 }
 
 static int
-open_port(const char *host, unsigned port, struct listening *listening, struct portolan_error *error)
+listen_open_port(struct listening *listening, unsigned port, struct portolan_error *error)
 {
+	const char *host = listening->host;
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found = NULL;
 	char digits[12];
 	int code;
@@ -146,7 +149,7 @@ open_port(const char *host, unsigned port, struct listening *listening, struct p
 	code = getaddrinfo(host, digits, &hints, &found);
 	if (code != 0)
 		return error_set(error, PORTOLAN_E_SYSTEM, "no such address as %s: %s", host, gai_strerror(code));
-	listening->socket = bind_to_any(found);
+	listening->socket = listen_bind_any(found);
 	listening->port = port;
 	code = listening->socket < 0 ? errno : 0;
 	freeaddrinfo(found);
@@ -156,22 +159,17 @@ open_port(const char *host, unsigned port, struct listening *listening, struct p
 }
 
 int
-listen_open(const struct listen_address *address, struct listening *listening, struct portolan_error *error)
+listen_open(struct listening *listening, struct portolan_error *error)
 {
-	bool six = strchr(address->host, ':') != NULL;
 	int code = -1;
 
-	*listening = (struct listening){0};
-	if (address->unix_path)
-		return open_unix(address->unix_path, listening, error);
-	if (address->port > 0)
-		code = open_port(address->host, address->port, listening, error);
-	for (unsigned p = 0; address->port == 0 && p < LISTEN_PORTS_TRIED && code < 0; p++)
-		code = open_port(address->host, LISTEN_PORT + p, listening, error);
-	if (code < 0)
-		return code;
-	snprintf(listening->host, sizeof(listening->host), "%s%s%s", six ? "[" : "", address->host, six ? "]" : "");
-	return 0;
+	if (listening->unix_path)
+		return listen_open_unix(listening, error);
+	if (listening->port > 0)
+		return listen_open_port(listening, listening->port, error);
+	for (unsigned p = 0; p < LISTEN_PORTS_TRIED && code < 0; p++)
+		code = listen_open_port(listening, LISTEN_PORT + p, error);
+	return code;
 }
 
 void

@@ -48,7 +48,7 @@ open_stores_new(struct open_stores **stores, const char *directory, struct porto
 }
 
 static void
-close_store(struct open_store *open)
+stores_close(struct open_store *open)
 {
 	store_close(open->store);
 	free(open);
@@ -61,7 +61,7 @@ open_stores_free(struct open_stores *stores)
 		return;
 	for (struct open_store *open = stores->list, *next; open; open = next) {
 		next = open->next;
-		close_store(open);
+		stores_close(open);
 	}
 	pthread_mutex_destroy(&stores->lock);
 	free(stores->directory);
@@ -69,17 +69,17 @@ open_stores_free(struct open_stores *stores)
 }
 
 static bool
-is_at(const struct open_store *open, const struct stat *status)
+stores_is_at(const struct open_store *open, const struct stat *status)
 {
 	return open->inode == status->st_ino && open->device == status->st_dev;
 }
 
 /* If the store that is back in its place is still open, makes it the current one again. False: it is not open. */
 static bool
-take_up_again(struct open_stores *stores, const struct stat *status)
+stores_take_up_again(struct open_stores *stores, const struct stat *status)
 {
 	for (struct open_store **at = &stores->list; *at; at = &(*at)->next)
-		if (is_at(*at, status)) {
+		if (stores_is_at(*at, status)) {
 			struct open_store *open = *at;
 
 			*at = open->next;
@@ -92,7 +92,7 @@ take_up_again(struct open_stores *stores, const struct stat *status)
 
 /* Closes stores that are no longer current and not in use. */
 static void
-close_old_stores(struct open_stores *stores)
+stores_close_old(struct open_stores *stores)
 {
 	struct open_store **at = stores->list ? &stores->list->next : &stores->list;
 
@@ -104,13 +104,13 @@ close_old_stores(struct open_stores *stores)
 			continue;
 		}
 		*at = open->next;
-		close_store(open);
+		stores_close(open);
 	}
 }
 
 /* Opens the store that is in the directory now, and was not open; `status` is that of its data.mdb. */
 static int
-open_new_store(struct open_stores *stores, const struct stat *status, struct portolan_error *error)
+stores_open_new(struct open_stores *stores, const struct stat *status, struct portolan_error *error)
 {
 	struct open_store *open = calloc(1, sizeof(*open));
 	int code = open ? store_open(stores->directory, &open->store, error)
@@ -128,30 +128,30 @@ open_new_store(struct open_stores *stores, const struct stat *status, struct por
 }
 
 static void
-drop_current(struct open_stores *stores)
+stores_drop_current(struct open_stores *stores)
 {
 	struct open_store *open = stores->list;
 
 	stores->list = open->next;
-	close_store(open);
+	stores_close(open);
 }
 
 /* Makes the store that is in the directory now the current one. False: another store took its place while it was
  * opened, so it is not known which one was opened; it is closed again. */
 static bool
-open_current(struct open_stores *stores, int *code, struct portolan_error *error)
+stores_open_current(struct open_stores *stores, int *code, struct portolan_error *error)
 {
 	struct stat before = {0}, after = {0};
 	char path[4096];
 
 	*code = 0;
 	snprintf(path, sizeof(path), "%s/data.mdb", stores->directory);
-	if (stat(path, &before) == 0 && take_up_again(stores, &before))
+	if (stat(path, &before) == 0 && stores_take_up_again(stores, &before))
 		return true;
-	*code = open_new_store(stores, &before, error);
-	if (*code < 0 || (stat(path, &after) == 0 && is_at(stores->list, &after)))
+	*code = stores_open_new(stores, &before, error);
+	if (*code < 0 || (stat(path, &after) == 0 && stores_is_at(stores->list, &after)))
 		return true;
-	drop_current(stores);
+	stores_drop_current(stores);
 	*code = error_set(error, PORTOLAN_E_SYSTEM, "%s: other stores take its place again and again",
 	                  stores->directory);
 	return false;
@@ -163,10 +163,10 @@ open_stores_take(struct open_stores *stores, struct store **store, ino_t *inode,
 	int code = 0;
 
 	pthread_mutex_lock(&stores->lock);
-	for (unsigned tries = 0; tries < TRIES && !open_current(stores, &code, error);)
+	for (unsigned tries = 0; tries < TRIES && !stores_open_current(stores, &code, error);)
 		tries++;
 	if (code >= 0) {
-		close_old_stores(stores);
+		stores_close_old(stores);
 		stores->list->users++;
 		*store = stores->list->store;
 		if (inode)
@@ -185,6 +185,6 @@ open_stores_return(struct open_stores *stores, struct store *store)
 	for (open = stores->list; open->store != store;)
 		open = open->next;
 	open->users--;
-	close_old_stores(stores);
+	stores_close_old(stores);
 	pthread_mutex_unlock(&stores->lock);
 }

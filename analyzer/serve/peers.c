@@ -49,7 +49,7 @@ peers_free(struct peers *peers)
 }
 
 static void
-shut(struct peers *peers, struct peer *peer)
+peers_shut(struct peers *peers, struct peer *peer)
 {
 	if (peer->is_shut)
 		return;
@@ -59,7 +59,7 @@ shut(struct peers *peers, struct peer *peer)
 }
 
 static void
-make_room(struct peers *peers)
+peers_make_room(struct peers *peers)
 {
 	struct peer *peer = peers->oldest;
 
@@ -68,7 +68,7 @@ make_room(struct peers *peers)
 	while (peer && (peer->is_trusted || peer->is_shut))
 		peer = peer->newer;
 	if (peer)
-		shut(peers, peer);
+		peers_shut(peers, peer);
 }
 
 struct peer *
@@ -79,13 +79,13 @@ peers_come(struct peers *peers, int socket)
 	if (!peer)
 		return NULL;
 	pthread_mutex_lock(&peers->lock);
-	make_room(peers);
+	peers_make_room(peers);
 	*peer = (struct peer){.socket = socket, .older = peers->newest};
 	*(peers->newest ? &peers->newest->newer : &peers->oldest) = peer;
 	peers->newest = peer;
 	peers->count++;
 	if (peers->at_end)
-		shut(peers, peer);
+		peers_shut(peers, peer);
 	pthread_mutex_unlock(&peers->lock);
 	return peer;
 }
@@ -120,7 +120,7 @@ peers_end(struct peers *peers)
 	pthread_mutex_lock(&peers->lock);
 	peers->at_end = true;
 	for (struct peer *peer = peers->oldest; peer; peer = peer->newer)
-		shut(peers, peer);
+		peers_shut(peers, peer);
 	while (peers->oldest)
 		pthread_cond_wait(&peers->gone, &peers->lock);
 	pthread_mutex_unlock(&peers->lock);

@@ -69,7 +69,7 @@ progress_free(struct progress *progress)
 
 /* The run's entry, which becomes the first one; a new entry replaces the last, if there are enough. */
 static struct followed *
-find(struct progress *progress, const char *run)
+progress_find(struct progress *progress, const char *run)
 {
 	struct followed **at = &progress->list, *found;
 	unsigned count = 0;
@@ -101,7 +101,7 @@ find(struct progress *progress, const char *run)
 
 /* As in the watch command: the rate since the last look, and the time since anything was new. */
 static struct frame_moment
-moment_of(struct followed *followed, const struct live_view *view, double now)
+progress_moment(struct followed *followed, const struct live_view *view, double now)
 {
 	struct frame_moment moment = {.run = followed->run, .directory = followed->live.directory, .time = time(NULL)};
 	double since = now - followed->looked;
@@ -118,7 +118,7 @@ moment_of(struct followed *followed, const struct live_view *view, double now)
 
 /* NULL: out of memory. */
 static char *
-describe(const struct live_view *view, const struct frame_moment *moment)
+progress_describe(const struct live_view *view, const struct frame_moment *moment)
 {
 	struct portolan_error error;
 	struct report report;
@@ -149,9 +149,9 @@ update_progress(struct progress *progress, struct followed *followed, struct por
 	if (code >= 0 && view.state == LIVE_NO_RUN)
 		code = error_set(error, STORE_E_NO_RUN, "%s", view.why);
 	if (code >= 0) {
-		moment = moment_of(followed, &view, began);
+		moment = progress_moment(followed, &view, began);
 		free(followed->seen);
-		followed->seen = describe(&view, &moment);
+		followed->seen = progress_describe(&view, &moment);
 	}
 	open_stores_return(progress->stores, store);
 	followed->looked = clock_s();
@@ -166,7 +166,7 @@ progress_look(struct progress *progress, const char *run, char **text, struct po
 	int code = 0;
 
 	pthread_mutex_lock(&progress->lock);
-	followed = find(progress, run);
+	followed = progress_find(progress, run);
 	if (!followed)
 		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	else if (!followed->seen || clock_s() > followed->looked + fmax(LOOK_EVERY_S, LOOK_SHARE * followed->took))

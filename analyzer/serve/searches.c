@@ -1,6 +1,10 @@
-/* searches.c: a search runs under the lock, so a request for the same text waits for its answer. */
+/*
+ * searches.c: searches the texts of the user's file, and keeps the last answers. A search runs under the lock, so a
+ * request for the same text waits for its answer.
+ */
 #include "searches.h"
 
+#include "base/cleanup.h"
 #include "base/parallel.h"
 
 #include <portolan/error.h>
@@ -40,7 +44,7 @@ searches_new(const struct texts *texts, uint64_t threads)
 }
 
 static void
-forget(struct search *search)
+searches_forget(struct search *search)
 {
 	free(search->part);
 	free(search->bits);
@@ -53,13 +57,13 @@ searches_free(struct searches *searches)
 	if (!searches)
 		return;
 	for (size_t k = 0; k < KEPT; k++)
-		forget(&searches->kept[k]);
+		searches_forget(&searches->kept[k]);
 	pthread_mutex_destroy(&searches->lock);
 	free(searches);
 }
 
 static size_t
-bytes_of(const struct searches *searches)
+searches_bytes(const struct searches *searches)
 {
 	return (texts_records(searches->texts) + 7) / 8;
 }
@@ -70,7 +74,7 @@ struct work {
 };
 
 static int
-search_part(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error)
+searches_search_part(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error)
 {
 	const struct work *work = context;
 	size_t from = part * AT_ONCE, records = texts_records(work->texts);
@@ -83,31 +87,31 @@ search_part(void *context, unsigned thread, unsigned slot, size_t part, struct p
 
 /* Fills a search that is empty. */
 static int
-make(struct searches *searches, struct search *search, const char *part, struct portolan_error *error)
+searches_make(struct searches *searches, struct search *search, const char *part, struct portolan_error *error)
 {
 	struct work work = {searches->texts, search};
 	const struct parallel parallel = {
 	        .threads = searches->threads,
 	        .count = (texts_records(searches->texts) + AT_ONCE - 1) / AT_ONCE,
 	        .context = &work,
-	        .work = search_part,
+	        .work = searches_search_part,
 	};
 	int code;
 
 	search->part = strdup(part);
-	search->bits = calloc(bytes_of(searches) + 1, 1);
+	search->bits = calloc(searches_bytes(searches) + 1, 1);
 	code = search->part && search->bits ? parallel_run(&parallel, error)
 	                                    : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	if (code >= 0)
 		code = texts_check(searches->texts, error);
 	if (code < 0)
-		forget(search);
+		searches_forget(search);
 	return code;
 }
 
 /* The kept search for this text, or the entry to replace: an empty one, else the one that was asked for longest ago. */
 static struct search *
-find(struct searches *searches, const char *part)
+searches_choose(struct searches *searches, const char *part)
 {
 	struct search *oldest = &searches->kept[0];
 
@@ -119,31 +123,29 @@ find(struct searches *searches, const char *part)
 		if (search->used < oldest->used)
 			oldest = search;
 	}
-	forget(oldest);
+	searches_forget(oldest);
 	return oldest;
 }
 
 int
 searches_find(struct searches *searches, const char *part, unsigned char **bits, struct portolan_error *error)
 {
-	unsigned char *copy = malloc(bytes_of(searches) + 1);
+	CLEANUP_FREE unsigned char *copy = malloc(searches_bytes(searches) + 1);
 	struct search *search;
 	int code = 0;
 
 	if (!copy)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	pthread_mutex_lock(&searches->lock);
-	search = find(searches, part);
+	search = searches_choose(searches, part);
 	if (!search->part)
-		code = make(searches, search, part, error);
+		code = searches_make(searches, search, part, error);
 	if (code >= 0) {
 		search->used = ++searches->asked;
-		memcpy(copy, search->bits, bytes_of(searches));
+		memcpy(copy, search->bits, searches_bytes(searches));
+		*bits = copy;
+		copy = NULL;
 	}
 	pthread_mutex_unlock(&searches->lock);
-	if (code >= 0)
-		*bits = copy;
-	else
-		free(copy);
 	return code;
 }

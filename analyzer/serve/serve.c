@@ -35,14 +35,13 @@ struct serve_request {
 	const char *listen, *token_file, *public_text;
 	bool no_open, end_with_stdin;
 	/* and then */
-	struct listen_address address;
 	struct listening listening;
 	char token[TOKEN_ROOM];
 	struct public_url public; /* of public_text */
 };
 
 static int
-take_texts(void *context, char *text)
+serve_take_texts(void *context, char *text)
 {
 	struct serve_request *request = context;
 	size_t count = options_split(text, TEXTS_MAX - request->text_count, request->texts + request->text_count);
@@ -55,23 +54,23 @@ take_texts(void *context, char *text)
 }
 
 static int
-check(void *context, struct portolan_error *error)
+serve_check(void *context, struct portolan_error *error)
 {
 	struct serve_request *request = context;
-	struct listen_address *address = &request->address;
+	struct listening *listening = &request->listening;
 
 	(void)error;
-	*address = (struct listen_address){.host = "127.0.0.1", .port = (unsigned)request->port};
-	if (request->listen && !listen_parse(request->listen, address))
+	*listening = (struct listening){.host = "127.0.0.1", .port = (unsigned)request->port};
+	if (request->listen && !listen_parse(request->listen, listening))
 		return options_wrong(&request->common, "--listen takes unix:PATH or HOST:PORT, not '%s'",
 		                     request->listen);
-	if (!address->unix_path && !listen_is_loopback(address->host))
+	if (!listening->unix_path && !listen_is_loopback(listening->host))
 		return options_wrong(
 		        &request->common,
 		        "other machines can reach %s, and read the connection on its way: listen on 127.0.0.1 or unix:PATH, "
 		        "and reach it by `ssh -L`, or by a reverse proxy (--public-url https://HOST/PREFIX); in a "
 		        "container, by a Unix socket on a volume, or with the proxy beside it",
-		        address->host);
+		        listening->host);
 	if (request->public_text && !access_parse_public(request->public_text, &request->public))
 		return options_wrong(
 		        &request->common,
@@ -81,45 +80,36 @@ check(void *context, struct portolan_error *error)
 	return 0;
 }
 
+/* `percent` begins an encoded byte: "%", or "%25" in what is encoded once more. */
 static void
-write_encoded(FILE *stream, const char *name)
+serve_write_encoded(FILE *stream, const char *name, const char *percent)
 {
-	for (; *name; name++) {
-		bool plain = (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') ||
-		             (*name >= '0' && *name <= '9') || strchr("-._~/", *name);
-
-		fprintf(stream, plain ? "%c" : "%%%02X", (unsigned char)*name);
-	}
+	for (; *name; name++)
+		if ((*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') ||
+		    (*name >= '0' && *name <= '9') || strchr("-._~/", *name))
+			fputc(*name, stream);
+		else
+			fprintf(stream, "%s%02X", percent, (unsigned char)*name);
 }
 
-/* The first run and, beside it, the second one, in the form in which the page reads them (state.js, compare.js). */
+/* The first run and, beside it, the second one, in the form in which the page reads them (state.js, compare.js): a
+ * fragment in the fragment. */
 static void
-write_fragment(FILE *stream, const char *const *runs, int count)
+serve_write_fragment(FILE *stream, const char *const *runs, int count)
 {
 	if (count > 0) {
 		fputs("#run=", stream);
-		write_encoded(stream, runs[0]);
+		serve_write_encoded(stream, runs[0], "%");
 	}
 	if (count > 1 && strcmp(runs[0], runs[1]) != 0) {
-		char *other = NULL;
-		size_t size;
-		FILE *inner = open_memstream(&other, &size);
-
-		if (!inner)
-			return; /* the page opens with the first one */
-		fputs("run=", inner);
-		write_encoded(inner, runs[1]);
-		if (fclose(inner) == 0) { /* a fragment in the fragment */
-			fputs("&other=", stream);
-			write_encoded(stream, other);
-		}
-		free(other);
+		fputs("&other=run%3D", stream);
+		serve_write_encoded(stream, runs[1], "%25");
 	}
 }
 
 /* The address to open, the caller's to free(). NULL: out of memory. */
 static char *
-make_address(const struct serve_request *request)
+serve_make_address(const struct serve_request *request)
 {
 	const struct listening *listening = &request->listening;
 	char *address = NULL;
@@ -133,8 +123,9 @@ make_address(const struct serve_request *request)
 	else if (listening->unix_path)
 		fprintf(stream, "http://localhost:PORT/?token=%s", request->token);
 	else
-		fprintf(stream, "http://%s:%u/?token=%s", listening->host, listening->port, request->token);
-	write_fragment(stream, (const char *const *)request->common.operands, (int)request->common.operand_count);
+		fprintf(stream, strchr(listening->host, ':') ? "http://[%s]:%u/?token=%s" : "http://%s:%u/?token=%s",
+		        listening->host, listening->port, request->token);
+	serve_write_fragment(stream, (const char *const *)request->common.operands, (int)request->common.operand_count);
 	if (fclose(stream) == 0)
 		return address;
 	free(address);
@@ -143,7 +134,7 @@ make_address(const struct serve_request *request)
 
 /* Is there a screen to open a browser on, and may it be opened? */
 static bool
-is_to_be_opened(const struct serve_request *request)
+serve_opens_browser(const struct serve_request *request)
 {
 	return !request->no_open && (request->public_text || !request->listening.unix_path) && isatty(STDOUT_FILENO) &&
 	       (getenv("DISPLAY") || getenv("WAYLAND_DISPLAY"));
@@ -151,7 +142,7 @@ is_to_be_opened(const struct serve_request *request)
 
 /* To stdout, at once: a program that started this one reads it. */
 static int
-say_where(const struct serve_request *request, const char *address, struct portolan_error *error)
+serve_print_address(const struct serve_request *request, const char *address, struct portolan_error *error)
 {
 	const struct listening *listening = &request->listening;
 
@@ -167,7 +158,7 @@ say_where(const struct serve_request *request, const char *address, struct porto
 
 /* Reads and drops what there is. False: standard input has ended. */
 static bool
-stdin_goes_on(void)
+serve_read_stdin(void)
 {
 	char bytes[512];
 	ssize_t size = read(STDIN_FILENO, bytes, sizeof(bytes));
@@ -177,7 +168,7 @@ stdin_goes_on(void)
 
 /* Until a signal comes or, if asked for, standard input ends. `signals` is a signalfd. */
 static void
-wait_for_end(const struct serve_request *request, int signals)
+serve_wait(const struct serve_request *request, int signals)
 {
 	struct pollfd waits[] = {
 	        {.fd = signals, .events = POLLIN},
@@ -192,14 +183,14 @@ wait_for_end(const struct serve_request *request, int signals)
 			(void)!read(signals, &signal, sizeof(signal)); /* a pending one would end the process later */
 			return;
 		}
-		if (waits[1].revents && !stdin_goes_on())
+		if (waits[1].revents && !serve_read_stdin())
 			return;
 	}
 }
 
 /* http_stop() waits for answers under way; another Ctrl-C does not. */
 static void
-unblock_all_signals(void)
+serve_unblock_signals(void)
 {
 	sigset_t none;
 
@@ -208,7 +199,7 @@ unblock_all_signals(void)
 }
 
 static int
-serve(struct serve_request *request, struct server *server, int signals, struct portolan_error *error)
+serve_until_end(struct serve_request *request, struct server *server, int signals, struct portolan_error *error)
 {
 	char opened[BROWSER_PATH_ROOM] = "";
 	struct http_settings settings = {
@@ -217,7 +208,7 @@ serve(struct serve_request *request, struct server *server, int signals, struct 
 	        .answer = server_answer,
 	        .context = server,
 	};
-	char *address = make_address(request);
+	char *address = serve_make_address(request);
 	struct http *http;
 	int code;
 
@@ -226,14 +217,14 @@ serve(struct serve_request *request, struct server *server, int signals, struct 
 	code = http_start(&http, &settings, error);
 	if (code >= 0) {
 		server_warn_absent(server);
-		code = say_where(request, address, error);
+		code = serve_print_address(request, address, error);
 		if (code >= 0) {
-			if (is_to_be_opened(request))
+			if (serve_opens_browser(request))
 				browser_open(address, opened);
-			wait_for_end(request, signals);
+			serve_wait(request, signals);
 			browser_forget(opened);
 		}
-		unblock_all_signals();
+		serve_unblock_signals();
 		http_stop(http);
 	}
 	free(address);
@@ -241,7 +232,7 @@ serve(struct serve_request *request, struct server *server, int signals, struct 
 }
 
 static int
-open_all(struct serve_request *request, struct server **server, struct portolan_error *error)
+serve_open(struct serve_request *request, struct server **server, struct portolan_error *error)
 {
 	const struct server_settings settings = {
 	        .query = &request->common.query,
@@ -259,12 +250,12 @@ open_all(struct serve_request *request, struct server **server, struct portolan_
 	if (code >= 0)
 		code = server_new(server, &settings, error);
 	if (code >= 0)
-		code = listen_open(&request->address, &request->listening, error);
+		code = listen_open(&request->listening, error);
 	return code;
 }
 
 static int
-run(void *context, struct portolan_error *error)
+serve_run(void *context, struct portolan_error *error)
 {
 	struct serve_request *request = context;
 	struct server *server = NULL;
@@ -280,9 +271,9 @@ run(void *context, struct portolan_error *error)
 	sigprocmask(SIG_BLOCK, &ends, &before);
 	signals = signalfd(-1, &ends, SFD_CLOEXEC);
 	code = signals < 0 ? error_set(error, PORTOLAN_E_SYSTEM, "cannot wait for signals: %s", strerror(errno))
-	                   : open_all(request, &server, error);
+	                   : serve_open(request, &server, error);
 	if (code >= 0) {
-		code = serve(request, server, signals, error);
+		code = serve_until_end(request, server, signals, error);
 		listen_remove(&request->listening);
 	}
 	server_free(server);
@@ -297,7 +288,7 @@ static const struct option_spec options[] = {
         {"data", "FILE", OPTION_INPUT, TO(data), .needs = "id-field", .often = true},
         {"id-field", "FIELD", OPTION_TEXT, TO(id_field), .needs = "data", .often = true},
         {"glue", NULL, OPTION_FLAG, TO(glue), .needs = "data", .group = OPTION_GROUP_HOW},
-        {"text", "FIELD[,FIELD]", OPTION_TEXT, .take = take_texts, .needs = "data", .often = true},
+        {"text", "FIELD[,FIELD]", OPTION_TEXT, .take = serve_take_texts, .needs = "data", .often = true},
         {"port", "N", OPTION_WHOLE, TO(port), .least = 1, .most = 65535, .excludes = "listen",
          .group = OPTION_GROUP_ACCESS, .often = true},
         {"listen", "ADDRESS", OPTION_TEXT, TO(listen), .group = OPTION_GROUP_ACCESS, .often = true},
@@ -320,6 +311,6 @@ const struct command serve_command = {
         .least = 0,
         .most = 64,
         .request_size = sizeof(struct serve_request),
-        .check = check,
-        .run = run,
+        .check = serve_check,
+        .run = serve_run,
 };

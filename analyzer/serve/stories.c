@@ -1,5 +1,7 @@
-/* stories.c: reads each block with one of the examples once. */
+/* stories.c: reads the observations of some examples from the store. Each block that has one of them is read once. */
 #include "stories.h"
+
+#include "base/cleanup.h"
 
 #include <portolan/error.h>
 
@@ -14,7 +16,7 @@ struct wanted {
 };
 
 static int
-compare(const void *a, const void *b)
+stories_compare_wanted(const void *a, const void *b)
 {
 	const struct wanted *first = a, *second = b;
 
@@ -22,7 +24,7 @@ compare(const void *a, const void *b)
 }
 
 static struct wanted *
-list_wanted(const struct view *view, const uint32_t *places, size_t n)
+stories_list_wanted(const struct view *view, const uint32_t *places, size_t n)
 {
 	const struct dynamics *dynamics = &view->dynamics;
 	struct wanted *wanted = malloc((n + 1) * sizeof(*wanted));
@@ -33,34 +35,45 @@ list_wanted(const struct view *view, const uint32_t *places, size_t n)
 		wanted[i] = (struct wanted){dynamics->info->declared ? dynamics->ids.integers[dense] : dense, i};
 	}
 	if (wanted)
-		qsort(wanted, n, sizeof(*wanted), compare);
+		qsort(wanted, n, sizeof(*wanted), stories_compare_wanted);
 	return wanted;
 }
 
+int
+stories_new(struct stories *stories, size_t n, size_t epochs, struct portolan_error *error)
+{
+	*stories = (struct stories){.epochs = epochs,
+	                            .gold_prob = malloc((n * epochs + 1) * sizeof(float)),
+	                            .correct = calloc(n * epochs + 1, 1)};
+	if (!stories->gold_prob || !stories->correct)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	for (size_t i = 0; i < n * epochs; i++)
+		stories->gold_prob[i] = NAN;
+	return 0;
+}
+
 static bool
-bit(const uint64_t *words, uint32_t row)
+stories_bit(const uint64_t *words, uint32_t row)
 {
 	return words && (words[row / 64] >> row % 64 & 1);
 }
 
-/* Fills in epoch e of the view from epoch `at` of the block. */
-static void
-take_epoch(struct stories *stories, const struct store_block *block, size_t at, size_t e, const struct wanted *wanted)
+bool
+stories_take(struct stories *stories, size_t i, size_t e, const struct store_block *block, size_t at, uint32_t row)
 {
 	const struct store_values *gold_prob = store_block_values(block, at, STORE_GOLD_PROB);
-	const struct store_values *correct = store_block_values(block, at, STORE_CORRECT);
-	uint32_t row = (uint32_t)(wanted->index - block->first);
-	size_t to = wanted->example * stories->epochs + e;
+	size_t to = i * stories->epochs + e;
 
-	if (!gold_prob->values || row >= block->rows || !bit(gold_prob->present, row))
-		return;
+	if (!gold_prob->values || row >= block->rows || !stories_bit(gold_prob->present, row))
+		return false;
 	stories->gold_prob[to] = ((const float *)gold_prob->values)[row];
-	stories->correct[to] = bit(correct->values, row);
+	stories->correct[to] = stories_bit(store_block_values(block, at, STORE_CORRECT)->values, row);
+	return true;
 }
 
 static int
-read_blocks(struct stories *stories, struct store_snapshot *snapshot, const struct view *view,
-            const struct wanted *wanted, size_t n, struct portolan_error *error)
+stories_read_blocks(struct stories *stories, struct store_snapshot *snapshot, const struct view *view,
+                    const struct wanted *wanted, size_t n, struct portolan_error *error)
 {
 	const struct dynamics *dynamics = &view->dynamics;
 	struct store_cursor *cursor = NULL;
@@ -80,7 +93,8 @@ read_blocks(struct stories *stories, struct store_snapshot *snapshot, const stru
 				while (at < count && epochs[at] < dynamics->epochs[e])
 					at++;
 				if (at < count && epochs[at] == dynamics->epochs[e])
-					take_epoch(stories, &block, at, e, &wanted[i]);
+					stories_take(stories, wanted[i].example, e, &block, at,
+					             (uint32_t)(wanted[i].index - block.first));
 			}
 	}
 	store_cursor_close(cursor);
@@ -88,8 +102,8 @@ read_blocks(struct stories *stories, struct store_snapshot *snapshot, const stru
 }
 
 static int
-read_now(struct stories *stories, struct store *store, const struct view *view, const struct wanted *wanted, size_t n,
-         struct portolan_error *error)
+stories_read_now(struct stories *stories, struct store *store, const struct view *view, const struct wanted *wanted,
+                 size_t n, struct portolan_error *error)
 {
 	const struct dynamics *dynamics = &view->dynamics;
 	const struct store_snapshot_options options = {
@@ -103,7 +117,7 @@ read_now(struct stories *stories, struct store *store, const struct view *view, 
 	if (code < 0)
 		return code;
 	if (store_snapshot_info(snapshot)->number == dynamics->info->number)
-		code = read_blocks(stories, snapshot, view, wanted, n, error);
+		code = stories_read_blocks(stories, snapshot, view, wanted, n, error);
 	else
 		code = error_set(error, VIEW_E_VERSION, "run '%s' was overwritten: load its view again",
 		                 dynamics->info->name);
@@ -115,21 +129,13 @@ int
 stories_read_from(struct stories *stories, struct store *store, const struct view *view, const uint32_t *places,
                   size_t n, struct portolan_error *error)
 {
-	size_t epochs = view->dynamics.epoch_count;
-	struct wanted *wanted = list_wanted(view, places, n);
-	int code;
+	CLEANUP_FREE struct wanted *wanted = stories_list_wanted(view, places, n);
+	int code = stories_new(stories, n, view->dynamics.epoch_count, error);
 
-	*stories = (struct stories){.epochs = epochs,
-	                            .gold_prob = malloc((n * epochs + 1) * sizeof(float)),
-	                            .correct = calloc(n * epochs + 1, 1)};
-	if (wanted && stories->gold_prob && stories->correct) {
-		for (size_t i = 0; i < n * epochs; i++)
-			stories->gold_prob[i] = NAN;
-		code = read_now(stories, store, view, wanted, n, error);
-	} else {
+	if (code >= 0 && !wanted)
 		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	}
-	free(wanted);
+	if (code >= 0)
+		code = stories_read_now(stories, store, view, wanted, n, error);
 	if (code < 0)
 		stories_free(stories);
 	return code;

@@ -11,6 +11,14 @@ struct stories {
 	unsigned char *correct; /* [example][epoch]; 1: it was */
 };
 
+/* Of n examples: as if nothing were observed. PORTOLAN_E_MEMORY: call stories_free() then, too. */
+int stories_new(struct stories *stories, size_t n, size_t epochs, struct portolan_error *error);
+
+/* Takes what a block has of an example, at a row of it, in epoch `at` of the block: it becomes epoch e of example i. False: the
+ * example was not observed. */
+bool stories_take(struct stories *stories, size_t i, size_t e, const struct store_block *block, size_t at,
+                  uint32_t row);
+
 /* Reads the stories of the n examples at these places of the view from a present snapshot, so observations that were
  * replaced since the view was loaded are the new ones. The stories are the caller's to stories_free(). */
 int stories_read(struct stories *stories, struct open_stores *stores, const struct view *view, const uint32_t *places,

@@ -1,8 +1,12 @@
-/* texts.c: one pass finds the beginning and the example of each record; the contents are read when they are shown. If
- * another program changes the file meanwhile, texts may be wrong, but reading never ends this program. */
+/*
+ * texts.c: reads the user's own file for the live page. One pass, when it is opened, finds where each record begins and
+ * which example it belongs to; the contents are read when they are shown. If another program changes the file meanwhile,
+ * texts may be wrong, but reading never ends this program.
+ */
 #include "texts.h"
 
 #include <json_line.h>
+#include "base/cleanup.h"
 #include "base/number.h"
 
 #include <portolan/error.h>
@@ -28,7 +32,7 @@ struct texts {
 };
 
 static int
-open_file(struct texts *texts, const char *path, bool glue, struct portolan_error *error)
+texts_open_file(struct texts *texts, const char *path, bool glue, struct portolan_error *error)
 {
 	const struct attributes_request request = {.file = &texts->file, .id_field = texts->id_field};
 	const char *options[FIELDS_MAX];
@@ -51,7 +55,7 @@ open_file(struct texts *texts, const char *path, bool glue, struct portolan_erro
 }
 
 static bool
-is_column(const struct texts *texts, const char *name)
+texts_is_column(const struct texts *texts, const char *name)
 {
 	for (size_t i = 0; i < texts->field_count; i++)
 		if (strcmp(texts->fields[i], name) == 0)
@@ -60,26 +64,24 @@ is_column(const struct texts *texts, const char *name)
 }
 
 static bool
-add_name(struct texts *texts, const char *at, size_t length)
+texts_add_name(struct texts *texts, const char *at, size_t length)
 {
-	char *name = strndup(at, length);
-	bool added = name && (!*name || !is_column(texts, name) ||
-	                      names_add(&texts->column_names, name, strlen(name)) != NAMES_NONE);
+	CLEANUP_FREE char *name = strndup(at, length);
 
-	free(name);
-	return added;
+	return name && (!*name || !texts_is_column(texts, name) ||
+	                names_add(&texts->column_names, name, strlen(name)) != NAMES_NONE);
 }
 
 /* Takes the members of the first JSON line, which is well-formed. False: out of memory. */
 static bool
-name_members(struct texts *texts)
+texts_name_members(struct texts *texts)
 {
 	struct user_part part = user_file_whole(&texts->file);
 	struct portolan_error error;
 	struct json_value key, value;
 	struct json_line line;
+	CLEANUP_FREE char *room = NULL;
 	bool added;
-	char *room;
 
 	if (user_part_next(&part, &error) <= 0)
 		return true;
@@ -90,18 +92,17 @@ name_members(struct texts *texts)
 	for (int code = json_line_first(&line, &key); added && code > 0; code = json_line_next(&line, &key)) {
 		if (!json_line_decode(&key, room) || json_line_value(&line, &value) < 0)
 			break;
-		added = add_name(texts, key.at, key.size);
+		added = texts_add_name(texts, key.at, key.size);
 	}
-	free(room);
 	return added;
 }
 
 /* The columns of the header. False: out of memory. */
 static bool
-name_header(struct texts *texts)
+texts_name_header(struct texts *texts)
 {
 	const struct record *header = &texts->file.header;
-	char *room = malloc(header->length + 1);
+	CLEANUP_FREE char *room = malloc(header->length + 1);
 	bool added = room != NULL;
 
 	for (const char *at = header->at; added && at;) {
@@ -110,22 +111,13 @@ name_header(struct texts *texts)
 		if (!records_take_field(texts->file.format, &at, header->at + header->length, room, &field))
 			break;
 		field = records_trim(field);
-		added = add_name(texts, field.at, field.length);
+		added = texts_add_name(texts, field.at, field.length);
 	}
-	free(room);
 	return added;
 }
 
 static int
-name_columns(struct texts *texts, struct portolan_error *error)
-{
-	bool is_done = texts->file.format == RECORDS_JSONL ? name_members(texts) : name_header(texts);
-
-	return is_done ? 0 : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-}
-
-static int
-make_index(struct texts *texts, struct portolan_error *error)
+texts_make_index(struct texts *texts, struct portolan_error *error)
 {
 	texts->order = malloc((texts->records.rows + 1) * sizeof(*texts->order));
 	if (!texts->order)
@@ -148,11 +140,12 @@ texts_open(struct texts **texts, const char *path, const char *id_field, bool gl
 	opened->id_field = id_field;
 	opened->fields = fields;
 	opened->field_count = count;
-	code = open_file(opened, path, glue, error);
+	code = texts_open_file(opened, path, glue, error);
+	if (code >= 0 &&
+	    !(opened->file.format == RECORDS_JSONL ? texts_name_members(opened) : texts_name_header(opened)))
+		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	if (code >= 0)
-		code = name_columns(opened, error);
-	if (code >= 0)
-		code = make_index(opened, error);
+		code = texts_make_index(opened, error);
 	if (code >= 0)
 		code = texts_check(opened, error);
 	if (code < 0) {
@@ -183,7 +176,7 @@ texts_free(struct texts *texts)
 }
 
 static int
-was_changed(const struct texts *texts, struct portolan_error *error)
+texts_was_changed(const struct texts *texts, struct portolan_error *error)
 {
 	return error_set(error, PORTOLAN_E_SYSTEM,
 	                 "%s was changed after it was opened, so texts read from it may be wrong: start this again",
@@ -193,7 +186,7 @@ was_changed(const struct texts *texts, struct portolan_error *error)
 int
 texts_check(const struct texts *texts, struct portolan_error *error)
 {
-	return !texts || content_is_unchanged(&texts->file.content) ? 0 : was_changed(texts, error);
+	return !texts || content_is_unchanged(&texts->file.content) ? 0 : texts_was_changed(texts, error);
 }
 
 const char *
@@ -264,7 +257,7 @@ texts_match(const struct texts *texts, const struct ids *ids, const uint32_t *or
 
 /* Reads a record's fields, into reader->found. False: it is not well-formed. */
 static bool
-read_record(const struct texts *texts, struct fields_reader *reader, size_t record)
+texts_read_record(const struct texts *texts, struct fields_reader *reader, size_t record)
 {
 	struct user_part part = user_file_whole(&texts->file);
 	struct portolan_error error;
@@ -280,7 +273,7 @@ texts_read(const struct texts *texts, size_t record,
 {
 	struct fields_reader reader = {0};
 
-	if (read_record(texts, &reader, record))
+	if (texts_read_record(texts, &reader, record))
 		for (size_t i = 0; i < texts->field_count; i++)
 			if (!visit(context, texts->fields[i], &reader.found[i]))
 				break;
@@ -288,7 +281,7 @@ texts_read(const struct texts *texts, size_t record,
 }
 
 static bool
-add_text(void *report, const char *name, const struct field *field)
+texts_report_field(void *report, const char *name, const struct field *field)
 {
 	if (field->at)
 		report_bytes(report, name, field->at, field->length);
@@ -301,28 +294,28 @@ void
 texts_report(struct report *report, const char *key, const struct texts *texts, size_t record)
 {
 	report_begin(report, key);
-	texts_read(texts, record, add_text, report);
+	texts_read(texts, record, texts_report_field, report);
 	report_end(report);
 }
 
 static char
-fold_case(char letter)
+texts_fold_case(char letter)
 {
 	return letter >= 'A' && letter <= 'Z' ? (char)(letter + 'a' - 'A') : letter;
 }
 
 /* Does the text hold the part, which is not empty? */
 static bool
-contains(const struct field *text, const char *part, size_t length)
+texts_field_contains(const struct field *text, const char *part, size_t length)
 {
-	char first = fold_case(*part);
+	char first = texts_fold_case(*part);
 
 	for (size_t i = 0; i + length <= text->length; i++) {
 		size_t same = 1;
 
-		if (fold_case(text->at[i]) != first)
+		if (texts_fold_case(text->at[i]) != first)
 			continue;
-		while (same < length && fold_case(text->at[i + same]) == fold_case(part[same]))
+		while (same < length && texts_fold_case(text->at[i + same]) == texts_fold_case(part[same]))
 			same++;
 		if (same == length)
 			return true;
@@ -331,12 +324,12 @@ contains(const struct field *text, const char *part, size_t length)
 }
 
 static bool
-record_holds(const struct texts *texts, struct fields_reader *reader, size_t record, const char *part)
+texts_record_contains(const struct texts *texts, struct fields_reader *reader, size_t record, const char *part)
 {
-	if (!read_record(texts, reader, record))
+	if (!texts_read_record(texts, reader, record))
 		return false;
 	for (size_t i = 0; i < texts->field_count; i++)
-		if (reader->found[i].at && contains(&reader->found[i], part, strlen(part)))
+		if (reader->found[i].at && texts_field_contains(&reader->found[i], part, strlen(part)))
 			return true;
 	return false;
 }
@@ -345,7 +338,7 @@ bool
 texts_contain(const struct texts *texts, size_t record, const char *part)
 {
 	struct fields_reader reader = {0};
-	bool found = record_holds(texts, &reader, record, part);
+	bool found = texts_record_contains(texts, &reader, record, part);
 
 	fields_end(&reader);
 	return found;
@@ -357,7 +350,7 @@ texts_search(const struct texts *texts, size_t from, size_t to, const char *part
 	struct fields_reader reader = {0};
 
 	for (size_t record = from; record < to; record++)
-		if (record_holds(texts, &reader, record, part))
+		if (texts_record_contains(texts, &reader, record, part))
 			bits[record / 8] |= (unsigned char)(1u << record % 8);
 	fields_end(&reader);
 }
@@ -389,7 +382,7 @@ texts_ending(const struct texts *texts)
 
 /* Reads a column, with a value for each record that the file had when it was opened. */
 static int
-read_column(const struct texts *texts, const char *name, struct attributes *column, struct portolan_error *error)
+texts_read_column(const struct texts *texts, const char *name, struct attributes *column, struct portolan_error *error)
 {
 	const char *option = "the column asked for";
 	const struct attributes_request request = {
@@ -405,14 +398,14 @@ read_column(const struct texts *texts, const char *name, struct attributes *colu
 		ids_free(&ids);
 	unchanged = texts_check(texts, error); /* otherwise the reason of the failure does not matter */
 	if (code >= 0 && unchanged >= 0 && column->rows != texts->records.rows)
-		unchanged = was_changed(texts, error);
+		unchanged = texts_was_changed(texts, error);
 	if (code >= 0 && unchanged < 0)
 		attributes_free(column);
 	return unchanged < 0 ? unchanged : code;
 }
 
 static int
-add_column(struct texts *texts, const char *name, struct portolan_error *error)
+texts_add_column(struct texts *texts, const char *name, struct portolan_error *error)
 {
 	struct attributes *columns = realloc(texts->columns, (texts->column_count + 1) * sizeof(*columns));
 	int code;
@@ -420,7 +413,7 @@ add_column(struct texts *texts, const char *name, struct portolan_error *error)
 	if (!columns)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	texts->columns = columns;
-	code = read_column(texts, name, &columns[texts->column_count], error);
+	code = texts_read_column(texts, name, &columns[texts->column_count], error);
 	texts->column_count += code >= 0;
 	return code;
 }
@@ -435,7 +428,7 @@ texts_column(struct texts *texts, const char *name, const struct attribute **col
 	while (c < texts->column_count && strcmp(texts->columns[c].list[0].name, name) != 0)
 		c++;
 	if (c == texts->column_count)
-		code = add_column(texts, name, error);
+		code = texts_add_column(texts, name, error);
 	if (code >= 0)
 		*column = &texts->columns[c].list[0];
 	pthread_mutex_unlock(&texts->lock);

@@ -26,7 +26,7 @@ token_make(char token[TOKEN_ROOM], struct portolan_error *error)
 }
 
 static int
-write_new(int file, const char *path, char token[TOKEN_ROOM], struct portolan_error *error)
+token_write_new(int file, const char *path, char token[TOKEN_ROOM], struct portolan_error *error)
 {
 	char line[TOKEN_ROOM + 1];
 	size_t length;
@@ -41,7 +41,7 @@ write_new(int file, const char *path, char token[TOKEN_ROOM], struct portolan_er
 }
 
 static int
-read_old(int file, const char *path, char token[TOKEN_ROOM], struct portolan_error *error)
+token_read_old(int file, const char *path, char token[TOKEN_ROOM], struct portolan_error *error)
 {
 	struct stat status;
 	ssize_t size;
@@ -74,7 +74,7 @@ token_from_file(const char *path, char token[TOKEN_ROOM], struct portolan_error 
 	int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), code;
 
 	if (file >= 0) {
-		code = write_new(file, path, token, error);
+		code = token_write_new(file, path, token, error);
 		if (code < 0)
 			unlink(path);
 	} else {
@@ -82,7 +82,7 @@ token_from_file(const char *path, char token[TOKEN_ROOM], struct portolan_error 
 		if (file < 0)
 			return error_set(error, PORTOLAN_E_SYSTEM, "cannot open the token's file %s: %s", path,
 			                 strerror(errno));
-		code = read_old(file, path, token, error);
+		code = token_read_old(file, path, token, error);
 	}
 	close(file);
 	return code;

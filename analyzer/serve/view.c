@@ -1,4 +1,4 @@
-/* view.c: see view.h. The derived data of a view are computed once, when it is loaded; requests only read. */
+/* view.c: loads a run over a range of epochs, and computes once what requests need again and again. They only read. */
 #include "view.h"
 
 #include "selection/region_list.h"
@@ -46,7 +46,7 @@ view_read_version(struct store *store, ino_t inode, const char *run, char versio
 
 /* Fills the epochs of `query`; false: it is no range. */
 static bool
-parse_range(const char *range, struct run_query *query)
+view_parse_range(const char *range, struct run_query *query)
 {
 	query->epoch_from = 0;
 	query->epoch_to = UINT32_MAX;
@@ -57,7 +57,7 @@ parse_range(const char *range, struct run_query *query)
 }
 
 static int
-copy_all_epochs(struct store *store, struct view *view, struct portolan_error *error)
+view_copy_all_epochs(struct store *store, struct view *view, struct portolan_error *error)
 {
 	struct store_epoch *epochs;
 	size_t count;
@@ -74,7 +74,7 @@ copy_all_epochs(struct store *store, struct view *view, struct portolan_error *e
 }
 
 static void
-measure_columns(struct view *view)
+view_measure_columns(struct view *view)
 {
 	const struct dynamics *dynamics = &view->dynamics;
 
@@ -98,7 +98,7 @@ measure_columns(struct view *view)
 int
 view_complete(struct view *view, struct store *store, struct portolan_error *error)
 {
-	int code = copy_all_epochs(store, view, error);
+	int code = view_copy_all_epochs(store, view, error);
 
 	view->records = calloc(1, sizeof(*view->records));
 	if (view->records)
@@ -108,7 +108,7 @@ view_complete(struct view *view, struct store *store, struct portolan_error *err
 	if (code >= 0)
 		code = region_cuts_of(&view->dynamics, &view->cuts, error);
 	if (code >= 0)
-		measure_columns(view);
+		view_measure_columns(view);
 	return code;
 }
 
@@ -157,7 +157,7 @@ view_load(struct view *view, struct store *store, ino_t inode, const struct run_
 	struct run_query query = *all;
 	int code;
 
-	if (!parse_range(view->range, &query))
+	if (!view_parse_range(view->range, &query))
 		return error_set(error, VIEW_E_RANGE, "epochs are A:B, with A below B, not '%s'", view->range);
 	view->inode = inode;
 	code = view_read_version(store, inode, run, view->version, error);

@@ -11,7 +11,7 @@
 #include <string.h>
 
 static void
-report_epochs(struct report *report, const char *key, const uint32_t *epochs, size_t count)
+view_report_epochs(struct report *report, const char *key, const uint32_t *epochs, size_t count)
 {
 	report_begin_list(report, key);
 	for (size_t e = 0; e < count; e++)
@@ -20,7 +20,7 @@ report_epochs(struct report *report, const char *key, const uint32_t *epochs, si
 }
 
 static void
-report_columns(struct report *report, const struct view *view)
+view_report_columns(struct report *report, const struct view *view)
 {
 	report_begin_list(report, "columns");
 	for (size_t c = 0; c < view->dynamics.column_count; c++) {
@@ -40,7 +40,7 @@ report_columns(struct report *report, const struct view *view)
 
 /* The cuts of the regions, and the number of examples in each. */
 static void
-report_regions(struct report *report, const struct view *view)
+view_report_regions(struct report *report, const struct view *view)
 {
 	const struct dynamics *dynamics = &view->dynamics;
 	const double *variability = dynamics_measure(dynamics, MEASURE_VARIABILITY);
@@ -63,7 +63,7 @@ report_regions(struct report *report, const struct view *view)
 }
 
 static void
-report_gold(struct report *report, const struct view *view)
+view_report_gold(struct report *report, const struct view *view)
 {
 	struct portolan_error error;
 	struct colours colours;
@@ -81,7 +81,7 @@ report_gold(struct report *report, const struct view *view)
 
 /* The fields and columns of the user's file. */
 static void
-report_data(struct report *report, const struct texts *texts)
+view_report_data(struct report *report, const struct texts *texts)
 {
 	const char *const *fields = NULL;
 	size_t count = texts ? texts_fields(texts, &fields) : 0;
@@ -113,15 +113,15 @@ view_report(struct report *report, const struct view *view, const struct texts *
 	report_text(report, "identity", identity);
 	report_text(report, "state", run_state_name(info));
 	report_text(report, "range", view->range);
-	report_epochs(report, "epochs", dynamics->epochs, dynamics->epoch_count);
-	report_epochs(report, "all_epochs", view->all_epochs, view->all_epoch_count);
+	view_report_epochs(report, "epochs", dynamics->epochs, dynamics->epoch_count);
+	view_report_epochs(report, "all_epochs", view->all_epochs, view->all_epoch_count);
 	report_whole(report, "examples", info->examples);
 	report_whole(report, "points", dynamics->count);
 	report_text(report, "ids", info->id_kind == STORE_ID_STR ? "text" : "integer");
-	report_columns(report, view);
-	report_gold(report, view);
-	report_regions(report, view);
-	report_data(report, texts);
+	view_report_columns(report, view);
+	view_report_gold(report, view);
+	view_report_regions(report, view);
+	view_report_data(report, texts);
 	report_end(report);
 }
 

@@ -77,7 +77,7 @@ views_free(struct views *views)
 }
 
 static int
-load(struct views *views, struct kept_view *kept, struct portolan_error *error)
+views_load(struct views *views, struct kept_view *kept, struct portolan_error *error)
 {
 	double began = clock_s();
 	struct store *store;
@@ -96,7 +96,7 @@ load(struct views *views, struct kept_view *kept, struct portolan_error *error)
 /* Is the run unchanged since this was loaded? True also if that cannot be found out, so that the loaded view is still
  * shown. */
 static bool
-is_current(struct views *views, const struct kept_view *kept)
+views_is_current(struct views *views, const struct kept_view *kept)
 {
 	char version[VIEW_VERSION_ROOM];
 	struct portolan_error error;
@@ -112,71 +112,89 @@ is_current(struct views *views, const struct kept_view *kept)
 	return same;
 }
 
-/* The view of a run and range that was loaded last; of a version, if one is given. NULL: none. */
-static struct kept_view *
-find(struct views *views, const char *run, const char *range, const char *version)
+static bool
+views_is_of(const struct kept_view *kept, const char *run, const char *range)
 {
-	for (struct kept_view *kept = views->list; kept; kept = kept->next)
-		if (!kept->failed && strcmp(kept->run, run) == 0 && strcmp(kept->view.range, range) == 0 &&
-		    (!version || (!kept->loading && strcmp(kept->view.version, version) == 0)))
-			return kept;
-	return NULL;
+	return strcmp(kept->run, run) == 0 && strcmp(kept->view.range, range) == 0;
+}
+
+/* From `kept` on, the view of a run and range that was loaded last, or is being loaded. NULL: none. */
+static struct kept_view *
+views_find(struct kept_view *kept, const char *run, const char *range)
+{
+	while (kept && (kept->failed || !views_is_of(kept, run, range)))
+		kept = kept->next;
+	return kept;
+}
+
+/* The next one that is loaded. */
+static struct kept_view *
+views_find_loaded(struct kept_view *kept, const char *run, const char *range)
+{
+	while ((kept = views_find(kept, run, range)) && kept->loading)
+		kept = kept->next;
+	return kept;
+}
+
+static struct kept_view *
+views_find_version(struct views *views, const char *run, const char *range, const char *version)
+{
+	struct kept_view *kept = views_find_loaded(views->list, run, range);
+
+	while (kept && strcmp(kept->view.version, version) != 0)
+		kept = views_find_loaded(kept->next, run, range);
+	return kept;
 }
 
 static void
-unlink_view(struct views *views, struct kept_view *kept)
+views_forget(struct views *views, struct kept_view *kept)
 {
 	struct kept_view **at = &views->list;
 
 	while (*at != kept)
 		at = &(*at)->next;
 	*at = kept->next;
+	kept_free(kept);
 }
 
 /* Are there two newer views of the same run and range? One may still be asked for by its version. */
 static bool
-is_outdated(const struct views *views, const struct kept_view *old)
+views_is_outdated(const struct views *views, const struct kept_view *old)
 {
 	unsigned newer = 0;
 
 	for (const struct kept_view *kept = views->list; kept != old; kept = kept->next)
-		newer += !kept->loading && strcmp(kept->run, old->run) == 0 &&
-		         strcmp(kept->view.range, old->view.range) == 0;
+		newer += !kept->loading && views_is_of(kept, old->run, old->view.range);
 	return newer >= 2;
 }
 
 /* Frees views that failed, outdated views, and those used least lately, unless a request uses them. */
 static void
-forget_old(struct views *views)
+views_forget_old(struct views *views)
 {
-	struct kept_view *least, *next;
-	unsigned idle;
-
-	for (struct kept_view *kept = views->list; kept; kept = next) {
+	for (struct kept_view *kept = views->list, *next; kept; kept = next) {
 		next = kept->next;
-		if (kept->users == 0 && (kept->failed || is_outdated(views, kept))) {
-			unlink_view(views, kept);
-			kept_free(kept);
-		}
+		if (kept->users == 0 && (kept->failed || views_is_outdated(views, kept)))
+			views_forget(views, kept);
 	}
-	do {
-		idle = 0;
-		least = NULL;
+	for (;;) {
+		struct kept_view *least = NULL;
+		unsigned idle = 0;
+
 		for (struct kept_view *kept = views->list; kept; kept = kept->next)
 			if (kept->users == 0) {
 				idle++;
 				least = !least || kept->used < least->used ? kept : least;
 			}
-		if (idle > VIEWS_KEPT) {
-			unlink_view(views, least);
-			kept_free(least);
-		}
-	} while (idle > VIEWS_KEPT + 1);
+		if (idle <= VIEWS_KEPT)
+			return;
+		views_forget(views, least);
+	}
 }
 
 /* A new one in front of the list, which the caller loads. NULL: out of memory. */
 static struct kept_view *
-add(struct views *views, const char *run, const char *range)
+views_add(struct views *views, const char *run, const char *range)
 {
 	struct kept_view *kept = calloc(1, sizeof(*kept));
 
@@ -198,10 +216,10 @@ add(struct views *views, const char *run, const char *range)
 /* Called with the lock held, which is released meanwhile. Many ranges that are asked for at once are loaded one after
  * another: each needs its columns, in memory or in a temporary file, and those of the first are soon of no use. */
 static int
-add_and_load(struct views *views, const char *run, const char *range, struct kept_view **added,
-             struct portolan_error *error)
+views_add_and_load(struct views *views, const char *run, const char *range, struct kept_view **added,
+                   struct portolan_error *error)
 {
-	struct kept_view *kept = add(views, run, range);
+	struct kept_view *kept = views_add(views, run, range);
 	int code;
 
 	if (!kept)
@@ -210,7 +228,7 @@ add_and_load(struct views *views, const char *run, const char *range, struct kep
 		pthread_cond_wait(&views->loaded, &views->lock);
 	views->is_loading = true;
 	pthread_mutex_unlock(&views->lock);
-	code = load(views, kept, error);
+	code = views_load(views, kept, error);
 	pthread_mutex_lock(&views->lock);
 	views->is_loading = false;
 	kept->loading = false;
@@ -218,7 +236,7 @@ add_and_load(struct views *views, const char *run, const char *range, struct kep
 	pthread_cond_broadcast(&views->loaded);
 	if (code < 0) {
 		kept->users--;
-		forget_old(views);
+		views_forget_old(views);
 		return code;
 	}
 	*added = kept;
@@ -227,7 +245,7 @@ add_and_load(struct views *views, const char *run, const char *range, struct kep
 
 /* Is it time to check whether the run has grown? If so, marks `kept` as checked. */
 static bool
-is_due(struct kept_view *kept)
+views_is_due(struct kept_view *kept)
 {
 	double now = clock_s();
 
@@ -239,37 +257,33 @@ is_due(struct kept_view *kept)
 
 /* Called with the lock held: the newest view, with one more user. */
 static int
-take_newest(struct views *views, const char *run, const char *range, struct kept_view **taken,
-            struct portolan_error *error)
+views_take_newest(struct views *views, const char *run, const char *range, struct kept_view **taken,
+                  struct portolan_error *error)
 {
-	struct kept_view *kept = find(views, run, range, NULL);
+	struct kept_view *kept;
 	bool current;
 
-	while (kept && kept->loading) { /* an older view is good enough; without one, wait */
-		struct kept_view *older = kept->next;
+	while ((kept = views_find(views->list, run, range)) && kept->loading) {
+		struct kept_view *older = views_find_loaded(kept, run, range);
 
-		while (older && (older->loading || older->failed || strcmp(older->run, run) != 0 ||
-		                 strcmp(older->view.range, range) != 0))
-			older = older->next;
-		if (older) {
+		if (older) { /* is good enough; without one, wait */
 			kept = older;
 			break;
 		}
 		pthread_cond_wait(&views->loaded, &views->lock);
-		kept = find(views, run, range, NULL);
 	}
 	if (!kept)
-		return add_and_load(views, run, range, taken, error);
+		return views_add_and_load(views, run, range, taken, error);
 	kept->users++;
 	*taken = kept;
-	if (kept != find(views, run, range, NULL) || !is_due(kept))
+	if (kept != views_find(views->list, run, range) || !views_is_due(kept))
 		return 0;
 	pthread_mutex_unlock(&views->lock);
-	current = is_current(views, kept);
+	current = views_is_current(views, kept);
 	pthread_mutex_lock(&views->lock);
-	if (current || find(views, run, range, NULL) != kept)
+	if (current || views_find(views->list, run, range) != kept)
 		return 0;
-	if (add_and_load(views, run, range, taken, error) >= 0)
+	if (views_add_and_load(views, run, range, taken, error) >= 0)
 		kept->users--;
 	return 0; /* if it cannot be loaded again, the old view is shown */
 }
@@ -286,17 +300,17 @@ views_take(struct views *views, const char *run, const char *range, const char *
 		return error_set(error, VIEW_E_RANGE, "epochs are A:B");
 	pthread_mutex_lock(&views->lock);
 	if (version) {
-		taken = find(views, run, range, version);
+		taken = views_find_version(views, run, range, version);
 		if (taken)
 			taken->users++;
 		else
 			code = error_set(error, VIEW_E_VERSION, "run '%s' has changed: load its view again", run);
 	} else {
-		code = take_newest(views, run, range, &taken, error);
+		code = views_take_newest(views, run, range, &taken, error);
 	}
 	if (taken && code >= 0) {
 		taken->used = clock_s();
-		forget_old(views);
+		views_forget_old(views);
 		*view = &taken->view;
 	}
 	pthread_mutex_unlock(&views->lock);
@@ -312,6 +326,6 @@ views_return(struct views *views, const struct view *view)
 			kept->users--;
 			break;
 		}
-	forget_old(views);
+	views_forget_old(views);
 	pthread_mutex_unlock(&views->lock);
 }

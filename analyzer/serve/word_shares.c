@@ -1,4 +1,7 @@
-/* word_shares.c: counts the texts with each word, in the selection and outside it; a text counts a word once. */
+/*
+ * word_shares.c: finds the words that the texts of a selection have more often than the rest: counts the texts with each
+ * word, in the selection and outside it. A text counts a word once.
+ */
 #include "word_shares.h"
 
 #include "base/names.h"
@@ -26,7 +29,7 @@ struct counting {
 };
 
 static bool
-count_word(struct counting *counting, const struct token *token)
+words_count(struct counting *counting, const struct token *token)
 {
 	uint32_t name = names_add(&counting->names, token->text, token->length);
 	struct tally *tally;
@@ -54,7 +57,7 @@ count_word(struct counting *counting, const struct token *token)
 }
 
 static bool
-count_field(void *context, const char *name, const struct field *field)
+words_count_field(void *context, const char *name, const struct field *field)
 {
 	struct counting *counting = context;
 	struct token token;
@@ -65,7 +68,7 @@ count_field(void *context, const char *name, const struct field *field)
 		return true;
 	tokenizer_begin(&counting->tokenizer, field->at, field->length, "");
 	while ((code = tokenizer_next(&counting->tokenizer, &token)) > 0)
-		if (!count_word(counting, &token)) {
+		if (!words_count(counting, &token)) {
 			code = TOKENIZER_MEMORY;
 			break;
 		}
@@ -79,7 +82,7 @@ struct ranked {
 };
 
 static int
-compare(const void *a, const void *b)
+words_compare(const void *a, const void *b)
 {
 	const struct ranked *first = a, *second = b;
 
@@ -90,7 +93,7 @@ compare(const void *a, const void *b)
 
 /* The words in enough texts, by falling z; the caller's to free(). NULL: out of memory. */
 static struct ranked *
-rank(const struct counting *counting, double prior, size_t *count)
+words_rank(const struct counting *counting, double prior, size_t *count)
 {
 	struct ranked *ranked = malloc((counting->names.count + 1) * sizeof(*ranked));
 
@@ -104,16 +107,16 @@ rank(const struct counting *counting, double prior, size_t *count)
 			        (struct ranked){name, (share - prior) / sqrt(prior * (1 - prior) / tally->all)};
 	}
 	if (ranked)
-		qsort(ranked, *count, sizeof(*ranked), compare);
+		qsort(ranked, *count, sizeof(*ranked), words_compare);
 	return ranked;
 }
 
 /* Writes the `most` words with the largest z. False: out of memory. */
 static bool
-report_words(struct report *report, const struct counting *counting, double prior, size_t most)
+words_report(struct report *report, const struct counting *counting, double prior, size_t most)
 {
 	size_t count, length;
-	struct ranked *ranked = rank(counting, prior, &count);
+	struct ranked *ranked = words_rank(counting, prior, &count);
 
 	for (size_t r = 0; ranked && r < count && r < most && ranked[r].z > 0; r++) {
 		const struct tally *tally = &counting->tallies[ranked[r].name];
@@ -149,7 +152,7 @@ word_shares(struct report *report, const struct view *view, const struct texts *
 			continue;
 		counting.text = (uint32_t)place + 1;
 		counting.inside = selected[place];
-		texts_read(texts, record, count_field, &counting);
+		texts_read(texts, record, words_count_field, &counting);
 		all++;
 		inside += selected[place];
 	}
@@ -158,7 +161,7 @@ word_shares(struct report *report, const struct view *view, const struct texts *
 	REPORT_WHOLES(report, {"texts", all}, {"inside", inside});
 	report_begin_list(report, "words");
 	if (!counting.failed && prior > 0 && prior < 1)
-		counting.failed = !report_words(report, &counting, prior, most);
+		counting.failed = !words_report(report, &counting, prior, most);
 	report_end(report);
 	report_end(report);
 	tokenizer_free(&counting.tokenizer);

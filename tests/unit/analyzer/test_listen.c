@@ -74,10 +74,9 @@ static int
 open_there(const char *const *addresses, size_t count, unsigned port, struct listening *listening,
            struct portolan_error *error)
 {
-	struct listen_address address = {.host = "name.example", .port = port};
-
+	*listening = (struct listening){.host = "name.example", .port = port};
 	stand_for(addresses, count);
-	return listen_open(&address, listening, error);
+	return listen_open(listening, error);
 }
 
 static void
