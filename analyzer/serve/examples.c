@@ -87,16 +87,11 @@ examples_report(struct report *report, const struct view *view, const struct tex
 bool
 examples_id_contains(const struct ids *ids, uint32_t index, const char *part)
 {
-	char id[512];
+	char id[512], digits[NUMBER_ROOM];
 	size_t length;
+	const char *text = id_print(ids, index, digits, &length);
 
-	if (ids->kind == STORE_ID_STR) {
-		const char *text = ids_text(ids, index, &length);
-
-		snprintf(id, sizeof(id), "%.*s", (int)length, text);
-	} else {
-		number_print_u64(ids->integers[index], id);
-	}
+	snprintf(id, sizeof(id), "%.*s", (int)length, text);
 	return strcasestr(id, part) != NULL;
 }
 

@@ -198,11 +198,13 @@ static void
 filters_report_id(struct report *report, const struct ids *ids, uint32_t index)
 {
 	char digits[NUMBER_ROOM];
+	size_t length;
+	const char *text = id_print(ids, index, digits, &length);
 
-	if (ids->kind == STORE_ID_STR || ids->integers[index] <= INT64_MAX)
-		examples_report_id(report, NULL, ids, index);
+	if (ids->kind == STORE_ID_INT && ids->integers[index] <= INT64_MAX)
+		report_whole(report, NULL, ids->integers[index]);
 	else
-		report_bytes(report, NULL, digits, number_print_u64(ids->integers[index], digits));
+		report_bytes(report, NULL, text, length);
 }
 
 /* "id": {"in": […]} */

@@ -52,12 +52,6 @@ stories_new(struct stories *stories, size_t n, size_t epochs, struct portolan_er
 	return 0;
 }
 
-static bool
-stories_bit(const uint64_t *words, uint32_t row)
-{
-	return words && (words[row / 64] >> row % 64 & 1);
-}
-
 bool
 stories_take(struct stories *stories, size_t i, size_t e, const struct store_block *block, size_t at, uint32_t row)
 {

@@ -14,6 +14,13 @@ struct stories {
 /* Of n examples: as if nothing were observed. PORTOLAN_E_MEMORY: call stories_free() then, too. */
 int stories_new(struct stories *stories, size_t n, size_t epochs, struct portolan_error *error);
 
+/* Is the bit of a row set? NULL: none is. */
+static inline bool
+stories_bit(const uint64_t *words, uint32_t row)
+{
+	return words && (words[row / 64] >> row % 64 & 1);
+}
+
 /* Takes what a block has of an example, at a row of it, in epoch `at` of the block: it becomes epoch e of example i. False: the
  * example was not observed. */
 bool stories_take(struct stories *stories, size_t i, size_t e, const struct store_block *block, size_t at,

@@ -223,15 +223,10 @@ size_t
 texts_find(const struct texts *texts, const struct ids *ids, uint32_t index)
 {
 	char digits[NUMBER_ROOM];
-	const char *text = digits;
 	size_t length;
-	int64_t at;
+	const char *text = id_print(ids, index, digits, &length);
+	int64_t at = ids_index_find(&texts->index, text, length);
 
-	if (ids->kind == STORE_ID_STR)
-		text = ids_text(ids, index, &length);
-	else
-		length = number_print_u64(ids->integers[index], digits);
-	at = ids_index_find(&texts->index, text, length);
 	return at < 0 ? TEXTS_NONE : (size_t)at;
 }
 

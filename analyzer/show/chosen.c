@@ -1,13 +1,15 @@
-/* chosen.c: see chosen.h. Each block with a chosen example is read, and measured by trace.h. */
+/*
+ * chosen.c: reads the observations, measures, labels and ids of a few examples. Of the run only the blocks that have one
+ * of them are read, and measured as measures/trace.h measures a block.
+ */
 #include "chosen.h"
 
-#include "base/arrays.h"
 #include "measures/trace.h"
+#include "memory/memory.h"
 
 #include <portolan/error.h>
 
 #include <math.h>
-#include <stdlib.h>
 
 void
 chosen_free(struct chosen *chosen)
@@ -22,90 +24,56 @@ chosen_free(struct chosen *chosen)
 }
 
 static int
-allocate(struct chosen *chosen, const struct dynamics *run, size_t n, struct portolan_error *error)
+chosen_allocate(struct chosen *chosen, const struct dynamics *run, size_t n, struct portolan_error *error)
 {
-	bool is_short;
-
 	chosen->part = *run;
-	chosen->part.column_count = 0;
 	chosen->part.ids = (struct ids){0};
-	chosen->stories = (struct stories){.epochs = run->epoch_count,
-	                                   .gold_prob = malloc((n * run->epoch_count + 1) * sizeof(float)),
-	                                   .correct = calloc(n * run->epoch_count + 1, 1)};
-	chosen->found = array_new(n, 1, "marks", error);
-	chosen->part.gold = array_new(n, sizeof(*chosen->part.gold), "gold labels", error);
-	is_short = !chosen->found || !chosen->part.gold;
-	for (size_t c = 0; c < run->column_count && !is_short; c++) {
-		double *values = array_new(n, sizeof(*values), "measures", error);
-
-		chosen->part.columns[c].values = values;
-		chosen->part.column_count++;
-		is_short = !values;
-	}
-	if (!is_short && (!chosen->stories.gold_prob || !chosen->stories.correct))
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	for (size_t i = 0; i < n * run->epoch_count && !is_short; i++)
-		chosen->stories.gold_prob[i] = NAN;
-	return is_short ? PORTOLAN_E_MEMORY : 0;
-}
-
-static bool
-bit(const uint64_t *words, uint32_t row)
-{
-	return words && (words[row / 64] >> row % 64 & 1);
+	chosen->found = memory_array(n, 1, "marks");
+	chosen->part.gold = memory_array(n, sizeof(*chosen->part.gold), "gold labels");
+	for (size_t c = 0; c < run->column_count; c++)
+		chosen->part.columns[c].values = memory_array(n, sizeof(double), "measures");
+	return stories_new(&chosen->stories, n, run->epoch_count, error);
 }
 
 static void
-take_story(struct chosen *chosen, const struct store_block *block, uint32_t row, size_t place)
-{
-	for (size_t e = 0; e < block->epoch_count; e++) {
-		const struct store_values *gold_prob = store_block_values(block, e, STORE_GOLD_PROB);
-		size_t to = place * block->epoch_count + e;
-
-		if (!gold_prob->values || !bit(gold_prob->present, row))
-			continue;
-		chosen->found[place] = 1;
-		chosen->stories.gold_prob[to] = ((const float *)gold_prob->values)[row];
-		chosen->stories.correct[to] = bit(store_block_values(block, e, STORE_CORRECT)->values, row);
-	}
-}
-
-static void
-take_example(struct chosen *chosen, const struct trace *trace, uint32_t row, size_t place)
+chosen_take_example(struct chosen *chosen, const struct trace *trace, uint32_t row, size_t place)
 {
 	const struct store_block *block = &trace->block;
-	const int32_t *gold = block->gold.values;
 
-	take_story(chosen, block, row, place);
-	chosen->part.gold[place] = gold && bit(block->gold.present, row) ? gold[row] : -1;
+	for (size_t e = 0; e < block->epoch_count; e++)
+		chosen->found[place] |= stories_take(&chosen->stories, place, e, block, e, row);
+	chosen->part.gold[place] = stories_bit(block->gold.present, row) && block->gold.values
+	                                   ? ((const int32_t *)block->gold.values)[row]
+	                                   : -1;
 	for (size_t c = 0; c < chosen->part.column_count; c++)
 		chosen->part.columns[c].values[place] = trace->values[c][row];
 }
 
+/* `places` are those of the block's rows. */
 static int
-take_block(struct chosen *chosen, struct trace *trace, size_t index, const uint32_t *places, size_t rows,
-           struct portolan_error *error)
+chosen_take_block(struct chosen *chosen, struct trace *trace, size_t index, const uint32_t *places, size_t rows,
+                  struct portolan_error *error)
 {
 	bool is_read = false;
-	int code = 0;
 
-	for (size_t r = 0; r < rows && code >= 0; r++) {
+	for (size_t r = 0; r < rows; r++) {
 		if (places[r] == PLACES_NONE)
 			continue;
 		if (!is_read) {
-			code = trace_block(trace, index, error);
-			is_read = true;
+			int code = trace_block(trace, index, error);
+
 			if (code < 0)
 				return code;
 			trace_measure(trace, trace->block.epoch_count, 0);
+			is_read = true;
 		}
-		take_example(chosen, trace, (uint32_t)r, places[r]);
+		chosen_take_example(chosen, trace, (uint32_t)r, places[r]);
 	}
-	return code;
+	return 0;
 }
 
 static int
-take_all(struct chosen *chosen, const struct dynamics *run, const uint32_t *places, struct portolan_error *error)
+chosen_take_all(struct chosen *chosen, const struct dynamics *run, const uint32_t *places, struct portolan_error *error)
 {
 	struct trace trace;
 	int code = trace_init(&trace, run, STORE_CHUNK, error);
@@ -113,14 +81,15 @@ take_all(struct chosen *chosen, const struct dynamics *run, const uint32_t *plac
 	for (size_t b = 0; code >= 0 && b < store_snapshot_blocks(run->snapshot); b++) {
 		size_t first = b * STORE_CHUNK, rest = (size_t)run->info->rows - first;
 
-		code = take_block(chosen, &trace, b, places + first, rest < STORE_CHUNK ? rest : STORE_CHUNK, error);
+		code = chosen_take_block(chosen, &trace, b, places + first, rest < STORE_CHUNK ? rest : STORE_CHUNK,
+		                         error);
 	}
 	trace_free(&trace);
 	return code;
 }
 
 static int
-copy_ids(struct ids *ids, const struct places_list *list, struct portolan_error *error)
+chosen_copy_ids(struct ids *ids, const struct places_list *list, struct portolan_error *error)
 {
 	int code = 0;
 
@@ -144,21 +113,14 @@ int
 chosen_read(struct chosen *chosen, const struct dynamics *run, const struct places_list *list,
             struct portolan_error *error)
 {
-	uint32_t *places = NULL;
-	int code;
+	CLEANUP_ARRAY uint32_t *places = NULL;
+	int code = chosen_allocate(chosen, run, list->count, error);
 
-	*chosen = (struct chosen){0};
-	code = allocate(chosen, run, list->count, error);
 	if (code >= 0)
-		code = copy_ids(&chosen->part.ids, list, error);
+		code = chosen_copy_ids(&chosen->part.ids, list, error);
 	if (code >= 0)
 		code = places_of_list(list, run, &places, error);
-	if (code >= 0)
-		code = take_all(chosen, run, places, error);
-	array_free(places);
-	if (code < 0)
-		chosen_free(chosen);
-	return code;
+	return code < 0 ? code : chosen_take_all(chosen, run, places, error);
 }
 
 bool

@@ -1,6 +1,7 @@
 /*
  * chosen.h: reads everything about a few examples of a run, and only their blocks.
  *
+ *     struct chosen chosen = {0};
  *     chosen_read(&chosen, &run, &list, &error)  → chosen.found[place]; the rest of those only → chosen_free(&chosen)
  */
 #ifndef CHOSEN_H
@@ -15,7 +16,7 @@ struct chosen {
 	struct stories stories; /* by place */
 };
 
-/* `run` was opened; the list is of its ids. */
+/* `run` was opened; the list is of its ids. Call chosen_free() after a failure, too. */
 int chosen_read(struct chosen *chosen, const struct dynamics *run, const struct places_list *list,
                 struct portolan_error *error);
 void chosen_free(struct chosen *chosen); /* may be called twice */

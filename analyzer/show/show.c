@@ -1,4 +1,5 @@
-/* show.c: portolan show: the story of some examples. */
+/* show.c: portolan show: tells the story of some examples of a run, epoch by epoch. */
+#include "base/cleanup.h"
 #include "options/format.h"
 #include "show_report.h"
 
@@ -15,7 +16,7 @@ struct show_options {
 };
 
 static int
-take_texts(void *context, char *text)
+show_take_texts(void *context, char *text)
 {
 	struct show_options *request = context;
 
@@ -27,7 +28,7 @@ take_texts(void *context, char *text)
 }
 
 static int
-check(void *context, struct portolan_error *error)
+show_check(void *context, struct portolan_error *error)
 {
 	struct show_options *request = context;
 
@@ -38,11 +39,17 @@ check(void *context, struct portolan_error *error)
 	return format_choose_json(&request->common, "text");
 }
 
-static int
-write_report(const struct show_options *request, const struct chosen *chosen, const struct places_list *list,
-             struct portolan_error *error)
+static void
+show_close_texts(struct texts **texts)
 {
-	struct texts *texts = NULL;
+	texts_free(*texts);
+}
+
+static int
+show_write(const struct show_options *request, const struct chosen *chosen, const struct places_list *list,
+           struct portolan_error *error)
+{
+	CLEANUP(show_close_texts) struct texts *texts = NULL;
 	struct report report;
 	int code = 0;
 
@@ -52,61 +59,51 @@ write_report(const struct show_options *request, const struct chosen *chosen, co
 	if (code >= 0)
 		code = request->common.json ? report_open(&report, request->common.output, 2, error)
 		                            : report_open_text(&report, request->common.output, error);
-	if (code >= 0) {
-		show_report(&report, chosen, list, texts);
-		code = report_close(&report, error);
-	}
-	texts_free(texts);
-	return code;
+	if (code < 0)
+		return code;
+	show_report(&report, chosen, list, texts);
+	return report_close(&report, error);
 }
 
 /* STATUS_INCOMPLETE: some were not observed. */
 static int
-show(const struct show_options *request, const struct dynamics *run, const struct places_list *list,
-     struct portolan_error *error)
+show_examples(const struct show_options *request, const struct dynamics *run, const struct places_list *list,
+              struct portolan_error *error)
 {
-	struct chosen chosen;
-	uint64_t unknown = 0;
+	CLEANUP(chosen_free) struct chosen chosen = {0};
 	size_t found = 0;
-	int code = chosen_read(&chosen, run, list, error), status = STATUS_DONE;
+	int code = chosen_read(&chosen, run, list, error), status;
 
 	if (code < 0)
 		return code;
 	for (size_t place = 0; place < list->count; place++)
 		found += chosen.found[place];
 	if (found > 0)
-		code = write_report(request, &chosen, list, error);
-	if (code >= 0) {
-		status = dynamics_report_run(run, request->common.strict);
-		unknown = places_warn(list, run, chosen.found);
-	}
-	if (code >= 0 && found == 0)
-		code = error_set(error, PORTOLAN_E_INVALID, "run '%s': none of these examples was observed%s",
-		                 run->info->name, run->range_given ? " in these epochs" : "");
-	chosen_free(&chosen);
-	return code < 0 ? code : unknown > 0 ? STATUS_INCOMPLETE : status;
+		code = show_write(request, &chosen, list, error);
+	if (code < 0)
+		return code;
+	status = dynamics_report_run(run, request->common.strict);
+	if (places_warn(list, run, chosen.found) > 0)
+		status = STATUS_INCOMPLETE;
+	return found > 0 ? status
+	                 : error_set(error, PORTOLAN_E_INVALID, "run '%s': none of these examples was observed%s",
+	                             run->info->name, run->range_given ? " in these epochs" : "");
 }
 
 static int
-run(void *context, struct portolan_error *error)
+show_run(void *context, struct portolan_error *error)
 {
 	const struct show_options *request = context;
 	const struct common_options *common = &request->common;
 	const struct dynamics_request wanted = {.measures = MEASURE_ALL, .gold = true, .user = true};
-	struct places_list list;
-	struct dynamics dynamics;
+	CLEANUP(dynamics_free) struct dynamics dynamics = {0};
+	CLEANUP(places_free) struct places_list list = {0};
 	int code = dynamics_open(&dynamics, &common->query, common->operands[0], &wanted, error);
 
-	if (code < 0)
-		return code;
-	code = places_read_texts(&list, common->operands + 1, (size_t)common->operand_count - 1, request->ids,
-	                         dynamics.info->id_kind, error);
-	if (code >= 0) {
-		code = show(request, &dynamics, &list, error);
-		places_free(&list);
-	}
-	dynamics_free(&dynamics);
-	return code;
+	if (code >= 0)
+		code = places_read_texts(&list, common->operands + 1, (size_t)common->operand_count - 1, request->ids,
+		                         dynamics.info->id_kind, error);
+	return code < 0 ? code : show_examples(request, &dynamics, &list, error);
 }
 
 #define TO(member) .offset = offsetof(struct show_options, member)
@@ -115,7 +112,7 @@ static const struct option_spec options[] = {
         {"data", "FILE", OPTION_INPUT, TO(data), .needs = "id-field", .often = true},
         {"id-field", "FIELD", OPTION_TEXT, TO(id_field), .needs = "data", .often = true},
         {"glue", NULL, OPTION_FLAG, TO(glue), .needs = "data", .group = OPTION_GROUP_HOW},
-        {"text", "FIELD[,FIELD]", OPTION_TEXT, .take = take_texts, .needs = "data", .often = true},
+        {"text", "FIELD[,FIELD]", OPTION_TEXT, .take = show_take_texts, .needs = "data", .often = true},
         {0},
 };
 #undef TO
@@ -132,6 +129,6 @@ const struct command show_command = {
         .least = 1,
         .most = 10000,
         .request_size = sizeof(struct show_options),
-        .check = check,
-        .run = run,
+        .check = show_check,
+        .run = show_run,
 };

@@ -1,16 +1,16 @@
 /*
- * show_report.c: for people, a row for each example with one mark for each epoch, then a row for each observation. For
+ * show_report.c: writes the stories of examples. For people, a row for each example with one mark for each epoch, then a row for each observation. For
  * programs, an object for each example, as for the live page.
  */
 #include "show_report.h"
 
 #include "base/number.h"
 #include "base/terminal.h"
-#include "output/rows.h"
+#include "memory/memory.h"
+#include "output/table.h"
 #include "serve/examples.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MARK_BYTES 4 /* of one, with room for its end */
@@ -24,13 +24,13 @@ static const struct marks {
   plain_marks = {{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}, 10, "+", "x", "."};
 
 static const struct marks *
-marks_of_terminal(void)
+show_marks_of_terminal(void)
 {
 	return terminal_is_unicode() ? &unicode_marks : &plain_marks;
 }
 
 static const char *
-level(const struct marks *marks, float gold_prob)
+show_level(const struct marks *marks, float gold_prob)
 {
 	double scaled = (double)gold_prob * (double)marks->level_count;
 	size_t at = scaled > 0 ? (size_t)scaled : 0;
@@ -38,34 +38,26 @@ level(const struct marks *marks, float gold_prob)
 	return marks->levels[at < marks->level_count ? at : marks->level_count - 1];
 }
 
-/* Calls `visit` with the place of each example that was observed, in the list's order. */
-static void
-for_each(const struct chosen *chosen, const struct places_list *list, void (*visit)(void *context, size_t place),
-         void *context)
+/* The places of the observed examples, in the list's order, each once; *count: how many. */
+static uint32_t *
+show_order(const struct chosen *chosen, const struct places_list *list, size_t *count)
 {
-	uint8_t *done = calloc(list->count + 1, 1);
+	CLEANUP_FREE uint8_t *is_there = memory_new(list->count + 1, 1);
+	uint32_t *order = memory_new(list->count + 1, sizeof(*order));
 
-	for (size_t i = 0; i < list->ids.rows && done; i++) {
+	*count = 0;
+	for (size_t i = 0; i < list->ids.rows; i++) {
 		size_t place = list->place[i];
 
-		if (chosen->found[place] && !done[place])
-			visit(context, place);
-		done[place] = 1;
+		if (chosen->found[place] && !is_there[place])
+			order[(*count)++] = (uint32_t)place;
+		is_there[place] = 1;
 	}
-	free(done);
+	return order;
 }
 
-struct showing {
-	const struct chosen *chosen;
-	const struct texts *texts;
-	const struct marks *marks;
-	struct report *report;
-	struct rows rows;
-	char *line; /* of marks */
-};
-
 static const double *
-values_of(const struct chosen *chosen, enum measure measure)
+show_values(const struct chosen *chosen, enum measure measure)
 {
 	for (size_t c = 0; c < chosen->part.column_count; c++)
 		if (chosen->part.columns[c].measure == (int)measure)
@@ -73,167 +65,181 @@ values_of(const struct chosen *chosen, enum measure measure)
 	return NULL;
 }
 
-static void
-add_id(struct rows *rows, const struct ids *ids, size_t place)
+/* The name of the label, or its number; the caller's to free(). NULL: it is not known. */
+static char *
+show_label(const struct dynamics *part, uint32_t place)
 {
-	char digits[NUMBER_ROOM];
-	size_t length;
-	const char *text;
+	const char *label = dynamics_label(part, place);
 
-	if (ids->kind == STORE_ID_INT) {
-		length = number_print_u64(ids->integers[place], digits);
-		rows_bytes(rows, digits, length);
-		return;
-	}
-	text = ids_text(ids, (uint32_t)place, &length);
-	rows_bytes(rows, text, length);
+	if (part->gold[place] < 0 && !label)
+		return NULL;
+	return label ? memory_text("%s", label) : memory_text("%d", part->gold[place]);
 }
 
-static void
-add_gold(struct rows *rows, const struct dynamics *part, size_t place)
+/* A mark for each epoch, of p(gold) or of correctness; the caller's to free(). */
+static char *
+show_line(const struct stories *stories, const struct marks *marks, size_t place, bool of_gold_prob)
 {
-	const char *label = dynamics_label(part, (uint32_t)place);
-	char digits[NUMBER_ROOM];
-
-	if (label)
-		rows_text(rows, label);
-	else if (part->gold[place] < 0)
-		rows_empty(rows);
-	else
-		rows_bytes(rows, digits, number_print_u64((uint64_t)part->gold[place], digits));
-}
-
-/* The line of marks: of p(gold), or of correctness. */
-static void
-add_marks(struct showing *showing, size_t place, bool of_gold_prob)
-{
-	const struct stories *stories = &showing->chosen->stories;
-	const struct marks *marks = showing->marks;
-	char *to = showing->line;
+	char *line = memory_new(stories->epochs * MARK_BYTES + 1, 1), *to = line;
 
 	for (size_t e = 0; e < stories->epochs; e++) {
 		float gold_prob = stories->gold_prob[place * stories->epochs + e];
 		bool correct = stories->correct[place * stories->epochs + e];
 
 		to = stpcpy(to, isnan(gold_prob) ? marks->absent
-		                : of_gold_prob   ? level(marks, gold_prob)
+		                : of_gold_prob   ? show_level(marks, gold_prob)
 		                : correct        ? marks->correct
 		                                 : marks->wrong);
 	}
-	rows_bytes(&showing->rows, showing->line, (size_t)(to - showing->line));
+	return line;
 }
 
-static const enum measure shown[] = {MEASURE_CONFIDENCE, MEASURE_VARIABILITY, MEASURE_CORRECTNESS};
-#define SHOWN (sizeof(shown) / sizeof(shown[0]))
+struct example_row {
+	uint32_t place;
+	char *gold, *levels, *correctness;
+	double confidence, variability, correct;
+	uint64_t forgotten;
+};
 
 static void
-add_example(void *context, size_t place)
+show_write_examples(struct report *report, const struct chosen *chosen, const struct marks *marks,
+                    const uint32_t *order, size_t count)
 {
-	struct showing *showing = context;
-	const struct chosen *chosen = showing->chosen;
+	const struct table_column columns[] = {
+	        {"id", TABLE_ID_AT, offsetof(struct example_row, place), .of = &chosen->part.ids},
+	        {"gold", TABLE_TEXT, offsetof(struct example_row, gold)},
+	        {"confidence", TABLE_F64, offsetof(struct example_row, confidence)},
+	        {"variability", TABLE_F64, offsetof(struct example_row, variability)},
+	        {"correctness", TABLE_F64, offsetof(struct example_row, correct)},
+	        {"forgotten", TABLE_U64, offsetof(struct example_row, forgotten)},
+	        {"p(gold)", TABLE_TEXT, offsetof(struct example_row, levels)},
+	        {"correct", TABLE_TEXT, offsetof(struct example_row, correctness)},
+	};
+	CLEANUP_FREE struct example_row *rows = memory_new(count, sizeof(*rows));
+	struct table table = TABLE_OF(columns, rows, count);
 
-	add_id(&showing->rows, &chosen->part.ids, place);
-	add_gold(&showing->rows, &chosen->part, place);
-	for (size_t m = 0; m < SHOWN; m++)
-		rows_real(&showing->rows, values_of(chosen, shown[m])[place]);
-	rows_whole(&showing->rows, (uint64_t)values_of(chosen, MEASURE_FORGETTING_EVENTS)[place]);
-	add_marks(showing, place, true);
-	add_marks(showing, place, false);
+	for (size_t r = 0; r < count; r++)
+		rows[r] = (struct example_row){
+		        .place = order[r],
+		        .gold = show_label(&chosen->part, order[r]),
+		        .levels = show_line(&chosen->stories, marks, order[r], true),
+		        .correctness = show_line(&chosen->stories, marks, order[r], false),
+		        .confidence = show_values(chosen, MEASURE_CONFIDENCE)[order[r]],
+		        .variability = show_values(chosen, MEASURE_VARIABILITY)[order[r]],
+		        .correct = show_values(chosen, MEASURE_CORRECTNESS)[order[r]],
+		        .forgotten = (uint64_t)show_values(chosen, MEASURE_FORGETTING_EVENTS)[order[r]],
+		};
+	table_report(report, "examples", &table);
+	for (size_t r = 0; r < count; r++) {
+		free(rows[r].gold);
+		free(rows[r].levels);
+		free(rows[r].correctness);
+	}
 }
 
+struct observation_row {
+	uint32_t place, epoch;
+	float gold_prob;
+	const char *correct, *event;
+};
+
 static void
-add_observations(void *context, size_t place)
+show_write_observations(struct report *report, const struct chosen *chosen, const uint32_t *order, size_t count)
 {
-	struct showing *showing = context;
-	const struct chosen *chosen = showing->chosen;
+	const struct table_column columns[] = {
+	        {"id", TABLE_ID_AT, offsetof(struct observation_row, place), .of = &chosen->part.ids},
+	        {"epoch", TABLE_U32, offsetof(struct observation_row, epoch)},
+	        {"gold_prob", TABLE_F32, offsetof(struct observation_row, gold_prob)},
+	        {"correct", TABLE_TEXT, offsetof(struct observation_row, correct)},
+	        {"event", TABLE_TEXT, offsetof(struct observation_row, event)},
+	};
 	const struct stories *stories = &chosen->stories;
-	double first = values_of(chosen, MEASURE_FIRST_LEARNED)[place];
+	CLEANUP_FREE struct observation_row *rows = memory_new(count * stories->epochs, sizeof(*rows));
+	const double *first = show_values(chosen, MEASURE_FIRST_LEARNED);
+	struct table table = TABLE_OF(columns, rows, 0);
 
-	for (size_t e = 0; e < stories->epochs; e++) {
-		float gold_prob = stories->gold_prob[place * stories->epochs + e];
+	for (size_t i = 0; i < count * stories->epochs; i++) {
+		uint32_t place = order[i / stories->epochs];
+		size_t e = i % stories->epochs, at = place * stories->epochs + e;
+		uint32_t epoch = chosen->part.epochs[e];
 
-		if (isnan(gold_prob))
-			continue;
-		add_id(&showing->rows, &chosen->part.ids, place);
-		rows_whole(&showing->rows, chosen->part.epochs[e]);
-		rows_real(&showing->rows, (double)gold_prob);
-		rows_text(&showing->rows, stories->correct[place * stories->epochs + e] ? "yes" : "no");
-		rows_text(&showing->rows, chosen_is_forgotten(chosen, place, e)     ? "forgotten"
-		                          : first == (double)chosen->part.epochs[e] ? "learned"
-		                                                                    : "");
+		if (!isnan(stories->gold_prob[at]))
+			rows[table.rows++] = (struct observation_row){
+			        .place = place,
+			        .epoch = epoch,
+			        .gold_prob = stories->gold_prob[at],
+			        .correct = stories->correct[at] ? "yes" : "no",
+			        .event = chosen_is_forgotten(chosen, place, e) ? "forgotten"
+			                 : first[place] == (double)epoch       ? "learned"
+			                                                       : "",
+			};
+	}
+	table_report(report, "observations", &table);
+}
+
+static void
+show_write_texts(struct report *report, const struct ids *ids, const struct texts *texts, const uint32_t *order,
+                 size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		size_t record = texts_find(texts, ids, order[i]), length;
+		char id[256], digits[NUMBER_ROOM];
+		const char *text = id_print(ids, order[i], digits, &length);
+
+		snprintf(id, sizeof(id), "%.*s", (int)length, text);
+		if (record != TEXTS_NONE)
+			texts_report(report, id, texts, record);
 	}
 }
 
 static void
-add_texts(void *context, size_t place)
+show_write_text(struct report *report, const struct chosen *chosen, const struct texts *texts, const uint32_t *order,
+                size_t count)
 {
-	struct showing *showing = context;
-	const struct ids *ids = &showing->chosen->part.ids;
-	size_t record = texts_find(showing->texts, ids, (uint32_t)place), length;
-	char id[256];
-
-	if (record == TEXTS_NONE)
-		return;
-	if (ids->kind == STORE_ID_INT)
-		number_print_u64(ids->integers[place], id);
-	else
-		snprintf(id, sizeof(id), "%.*s", (int)(ids->offsets[place + 1] - ids->offsets[place]),
-		         ids_text(ids, (uint32_t)place, &length));
-	texts_report(showing->report, id, showing->texts, record);
-}
-
-static void
-write_text(struct showing *showing, const struct places_list *list)
-{
-	static const struct rows_column examples[] = {{"id", ROWS_TEXT},          {"gold", ROWS_TEXT},
-	                                              {"confidence", ROWS_REAL},  {"variability", ROWS_REAL},
-	                                              {"correctness", ROWS_REAL}, {"forgotten", ROWS_WHOLE},
-	                                              {"p(gold)", ROWS_TEXT},     {"correct", ROWS_TEXT}};
-	static const struct rows_column observations[] = {{"id", ROWS_TEXT},
-	                                                  {"epoch", ROWS_WHOLE},
-	                                                  {"gold_prob", ROWS_REAL},
-	                                                  {"correct", ROWS_TEXT},
-	                                                  {"event", ROWS_TEXT}};
-	const struct dynamics *part = &showing->chosen->part;
-	const struct marks *marks = showing->marks;
+	const struct marks *marks = show_marks_of_terminal();
+	const struct dynamics *part = &chosen->part;
 
 	report_line(
-	        showing->report,
+	        report,
 	        "%s, epochs %u to %u\nmarks, one an epoch: p(gold) %s (0) to %s (1); correct %s, not %s; not observed %s\n",
 	        part->info->name, part->epochs[0], part->epochs[part->epoch_count - 1], marks->levels[0],
 	        marks->levels[marks->level_count - 1], marks->correct, marks->wrong, marks->absent);
-	rows_begin(&showing->rows, showing->report, "examples", examples, ROWS_COUNT(examples));
-	for_each(showing->chosen, list, add_example, showing);
-	rows_end(&showing->rows);
-	report_line(showing->report, "\n");
-	rows_begin(&showing->rows, showing->report, "observations", observations, ROWS_COUNT(observations));
-	for_each(showing->chosen, list, add_observations, showing);
-	rows_end(&showing->rows);
-	if (!showing->texts)
+	show_write_examples(report, chosen, marks, order, count);
+	report_line(report, "\n");
+	show_write_observations(report, chosen, order, count);
+	if (!texts)
 		return;
-	report_line(showing->report, "\n");
-	for_each(showing->chosen, list, add_texts, showing);
+	report_line(report, "\n");
+	show_write_texts(report, &part->ids, texts, order, count);
 }
 
 static void
-report_example(void *context, size_t place)
+show_write_json(struct report *report, const struct chosen *chosen, const struct texts *texts, const uint32_t *order,
+                size_t count)
 {
-	const struct showing *showing = context;
-	const struct chosen *chosen = showing->chosen;
+	const struct dynamics *part = &chosen->part;
 
-	report_begin(showing->report, NULL);
-	examples_report_members(showing->report, &chosen->part, showing->texts, (uint32_t)place, &chosen->stories,
-	                        place);
-	report_begin_list(showing->report, "forgotten");
-	for (size_t e = 0; e < chosen->stories.epochs; e++)
-		if (chosen_is_forgotten(chosen, place, e))
-			report_whole(showing->report, NULL, chosen->part.epochs[e]);
-	report_end(showing->report);
-	report_end(showing->report);
+	report_text(report, "run", part->info->name);
+	report_begin_list(report, "epochs");
+	for (size_t e = 0; e < part->epoch_count; e++)
+		report_whole(report, NULL, part->epochs[e]);
+	report_end(report);
+	report_begin_list(report, "examples");
+	for (size_t i = 0; i < count; i++) {
+		report_begin(report, NULL);
+		examples_report_members(report, part, texts, order[i], &chosen->stories, order[i]);
+		report_begin_list(report, "forgotten");
+		for (size_t e = 0; e < part->epoch_count; e++)
+			if (chosen_is_forgotten(chosen, order[i], e))
+				report_whole(report, NULL, part->epochs[e]);
+		report_end(report);
+		report_end(report);
+	}
+	report_end(report);
 }
 
 static void
-report_unknown(void *report, const struct chosen *chosen, const struct places_list *list)
+show_write_unknown(struct report *report, const struct chosen *chosen, const struct places_list *list)
 {
 	report_begin_list(report, "unknown");
 	for (size_t place = 0; place < list->count; place++)
@@ -246,26 +252,15 @@ void
 show_report(struct report *report, const struct chosen *chosen, const struct places_list *list,
             const struct texts *texts)
 {
-	struct showing showing = {.chosen = chosen, .texts = texts, .marks = marks_of_terminal(), .report = report};
+	size_t count;
+	CLEANUP_FREE uint32_t *order = show_order(chosen, list, &count);
 
 	report_begin(report, NULL);
 	if (report->as_text) {
-		showing.line = malloc(chosen->stories.epochs * MARK_BYTES + 1);
-		if (showing.line)
-			write_text(&showing, list);
-		else
-			output_fail(&report->output);
-		free(showing.line);
+		show_write_text(report, chosen, texts, order, count);
 	} else {
-		report_text(report, "run", chosen->part.info->name);
-		report_begin_list(report, "epochs");
-		for (size_t e = 0; e < chosen->part.epoch_count; e++)
-			report_whole(report, NULL, chosen->part.epochs[e]);
-		report_end(report);
-		report_begin_list(report, "examples");
-		for_each(chosen, list, report_example, &showing);
-		report_end(report);
-		report_unknown(report, chosen, list);
+		show_write_json(report, chosen, texts, order, count);
+		show_write_unknown(report, chosen, list);
 	}
 	report_end(report);
 }
