@@ -4,7 +4,7 @@
  */
 #include "catalog.h"
 
-#include <stdlib.h>
+#include "list.h"
 
 struct store_key
 store_key_run(uint32_t run, uint8_t part)
@@ -62,17 +62,6 @@ store_catalog_find(const struct view *view, const void *name, size_t size, uint3
 	return store_view_read(view, DB_RUNS, &key, RECORD_RUN_NUMBER, run, sizeof(*run), error);
 }
 
-/* Makes room for one more item, by doubling the list. False: out of memory; the list stays as it is. */
-static bool
-catalog_grow(void *list, size_t count, size_t size)
-{
-	void *larger = count & (count - 1) ? *(void **)list : realloc(*(void **)list, (2 * count + 1) * size);
-
-	if (larger)
-		*(void **)list = larger;
-	return larger;
-}
-
 int
 store_catalog_runs(const struct view *view, struct store_run_info **runs, size_t *count, struct portolan_error *error)
 {
@@ -87,7 +76,7 @@ store_catalog_runs(const struct view *view, struct store_run_info **runs, size_t
 		const uint8_t *body;
 		size_t size;
 
-		if (!catalog_grow(&list, n, sizeof(*list)))
+		if (!list_grow(&list, n, sizeof(*list)))
 			return store_view_no_memory(view, error);
 		list[n] = (struct store_run_info){.number = 0};
 		memcpy(list[n].name, walk.key.mv_data, walk.key.mv_size < 255 ? walk.key.mv_size : 255);
@@ -378,7 +367,7 @@ store_catalog_epochs(const struct view *view, uint32_t run, struct catalog_epoch
 	while ((rc = store_catalog_next_epoch(&walk, &next.epoch, &next.record, error)) == 0) {
 		if (!next.record.observations && !next.record.log_rows)
 			continue;
-		if (!catalog_grow(&list, n, sizeof(*list)))
+		if (!list_grow(&list, n, sizeof(*list)))
 			return store_view_no_memory(view, error);
 		list[n++] = next;
 	}

@@ -72,12 +72,11 @@ collect_remove_range(struct store_writer *writer, enum store_db db, const struct
 static int
 collect_remove_run(struct store_writer *writer, uint32_t run, struct budget *budget, struct portolan_error *error)
 {
-	static const enum store_db of_run[] = {DB_LOG, DB_COLUMNS, DB_EPOCHS, DB_IDS, DB_SESSIONS, DB_RUN};
-	struct store_key prefix = store_key_u32(run);
+	const struct store_key prefix = store_key_u32(run);
 	int rc = 0;
 
-	for (size_t i = 0; i < sizeof(of_run) / sizeof(of_run[0]) && !rc && !collect_is_spent(budget); i++)
-		rc = collect_remove_range(writer, of_run[i], &prefix, prefix.size, NULL, budget, error);
+	for (size_t i = DB_OF_RUN; i-- > 0 && !rc && !collect_is_spent(budget);)
+		rc = collect_remove_range(writer, databases_of_run[i], &prefix, prefix.size, NULL, budget, error);
 	return rc;
 }
 

@@ -27,6 +27,19 @@ enum store_db {
 	DB_COUNT
 };
 
+/* The databases whose keys begin with a run's number. A run's state, in the first, says that it is removed. */
+#define DB_OF_RUN 6
+static const enum store_db databases_of_run[DB_OF_RUN] = {DB_RUN, DB_SESSIONS, DB_EPOCHS, DB_IDS, DB_LOG, DB_COLUMNS};
+
+static inline bool
+database_has_runs(enum store_db db)
+{
+	for (size_t i = 0; i < DB_OF_RUN; i++)
+		if (databases_of_run[i] == db)
+			return true;
+	return false;
+}
+
 enum record_kind {
 	RECORD_SCHEMA = 'S',
 	RECORD_RUN_NUMBER = 'N',

@@ -10,7 +10,7 @@
  */
 #include "merge.h"
 
-#include <stdlib.h>
+#include "list.h"
 
 #define BITMAP_BYTES (STORE_CHUNK_WORDS * sizeof(uint64_t))
 #define GROUP 512 /* rows merged at a time */
@@ -150,14 +150,8 @@ merge_count_met(struct merge_chunk *chunk, uint32_t session)
 		chunk->met[at].count++;
 		return 0;
 	}
-	if ((chunk->met_count & (chunk->met_count - 1)) == 0) { /* a power of two: the list is full */
-		size_t room = chunk->met_count ? 2 * (size_t)chunk->met_count : 1;
-		struct merge_met *more = realloc(chunk->met, room * sizeof(*more));
-
-		if (!more)
-			return STORE_E_MEMORY;
-		chunk->met = more;
-	}
+	if (!list_grow(&chunk->met, chunk->met_count, sizeof(*chunk->met)))
+		return STORE_E_MEMORY;
 	memmove(chunk->met + at + 1, chunk->met + at, (chunk->met_count++ - at) * sizeof(*chunk->met));
 	chunk->met[at] = (struct merge_met){.session = session, .count = 1};
 	return 0;

@@ -10,24 +10,16 @@
  */
 #include "overlay.h"
 
-#include <stdlib.h>
+#include "list.h"
 
 #define GROUP 512 /* rows merged by one call */
 
 static int
 overlay_keep_batch(struct overlay *overlay, const struct batch *batch, uint64_t position)
 {
-	if (overlay->batch_count == overlay->batch_room) {
-		size_t room = 2 * overlay->batch_room + 64;
-		struct batch *batches = realloc(overlay->batches, room * sizeof(*batches));
-		uint64_t *positions = realloc(overlay->positions, room * sizeof(*positions));
-
-		overlay->batches = batches ? batches : overlay->batches;
-		overlay->positions = positions ? positions : overlay->positions;
-		if (!batches || !positions)
-			return STORE_E_MEMORY;
-		overlay->batch_room = room;
-	}
+	if (!list_grow(&overlay->batches, overlay->batch_count, sizeof(*overlay->batches)) ||
+	    !list_grow(&overlay->positions, overlay->batch_count, sizeof(*overlay->positions)))
+		return STORE_E_MEMORY;
 	overlay->positions[overlay->batch_count] = position;
 	overlay->batches[overlay->batch_count++] = *batch;
 	return 0;

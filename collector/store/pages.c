@@ -10,6 +10,7 @@
 #include "pages_parts.h"
 
 #include "environment.h"
+#include "list.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,31 +26,19 @@ struct meta {
 	struct tree free, main;
 };
 
-static bool
-pages_has_runs(enum store_db db)
-{
-	return db == DB_RUN || db == DB_SESSIONS || db == DB_IDS || db == DB_LOG || db == DB_EPOCHS || db == DB_COLUMNS;
-}
-
 static uint32_t
 pages_run_of(enum store_db db, const struct node *node)
 {
-	return pages_has_runs(db) && node->key_size >= 4 ? store_key_read_u32(node->key) : 0;
+	return database_has_runs(db) && node->key_size >= 4 ? store_key_read_u32(node->key) : 0;
 }
 
 static void
 pages_append_leaf(struct pages *pages, struct leaves *leaves, struct leaf leaf)
 {
-	struct leaf *larger = leaves->count & (leaves->count - 1)
-	                              ? leaves->list
-	                              : realloc(leaves->list, (2 * leaves->count + 1) * sizeof(*larger));
-
-	if (!larger) {
+	if (list_grow(&leaves->list, leaves->count, sizeof(leaf)))
+		leaves->list[leaves->count++] = leaf;
+	else
 		pages->no_memory = true;
-		return;
-	}
-	leaves->list = larger;
-	leaves->list[leaves->count++] = leaf;
 }
 
 void
@@ -115,9 +104,9 @@ pages_walk_tree(struct pages *pages, enum store_db db, uint64_t number, unsigned
 			pages_add_lost(pages, db, from, to);
 			continue;
 		}
-		if (i > 0 && pages_has_runs(db))
+		if (i > 0 && database_has_runs(db))
 			first = pages_run_of(db, &node);
-		if (i + 1 < count && pages_has_runs(db) && pages_read_node(pages, page, i + 1, true, &next))
+		if (i + 1 < count && database_has_runs(db) && pages_read_node(pages, page, i + 1, true, &next))
 			last = pages_run_of(db, &next);
 		if (first > last) { /* a key is damaged: it says nothing */
 			first = from;

@@ -29,7 +29,13 @@ int store_rows_choose(struct store_writer *writer, uint32_t run, struct run_stat
                       const struct store_append *append, const struct append_columns *columns, uint32_t *count,
                       uint64_t refused[STORE_REFUSALS], struct portolan_error *error);
 
-/* Copies a column's rows that are stored; `kept` is used only if count < rows. */
+static inline int
+store_column_type(unsigned column)
+{
+	return column_is_bits(column) ? STORE_TYPE_BIT : column_is_float(column) ? STORE_TYPE_F4 : STORE_TYPE_I4;
+}
+
+/* Copies the `count` values of a column that stand in the rows kept[…]; or, if count == rows, the first `rows` values. */
 void store_rows_fill(uint8_t *to, const uint8_t *from, unsigned column, const uint32_t *kept, uint32_t count,
                      uint32_t rows);
 

@@ -7,6 +7,7 @@
  */
 #include "salvage.h"
 
+#include "list.h"
 #include "pages.h"
 #include "read.h"
 #include "salvage_parts.h"
@@ -38,20 +39,17 @@ struct store_salvage {
 static struct found_run *
 salvage_find_run(struct store_salvage *salvage, uint32_t number)
 {
-	struct found_run *larger;
 	size_t at = salvage->found_count;
 
 	while (at > 0 && salvage->found[at - 1].run.number > number)
 		at--;
 	if (at > 0 && salvage->found[at - 1].run.number == number)
 		return &salvage->found[at - 1];
-	larger = reallocarray(salvage->found, salvage->found_count + 1, sizeof(*larger));
-	if (!larger)
+	if (!list_grow(&salvage->found, salvage->found_count, sizeof(*salvage->found)))
 		return NULL;
-	salvage->found = larger;
-	memmove(larger + at + 1, larger + at, (salvage->found_count++ - at) * sizeof(*larger));
-	larger[at] = (struct found_run){.run = {.number = number}};
-	return &larger[at];
+	memmove(&salvage->found[at + 1], &salvage->found[at], (salvage->found_count++ - at) * sizeof(*salvage->found));
+	salvage->found[at] = (struct found_run){.run = {.number = number}};
+	return &salvage->found[at];
 }
 
 /* Takes what tells which runs there are: records of `meta`, `runs` and `run`. */
@@ -242,7 +240,8 @@ salvage_take_record(void *context, enum store_db db, const uint8_t *key, size_t 
 	if (!rc)
 		memcpy(record, value, size);
 	if (!rc && db == DB_SESSIONS)
-		rc = salvage_put_session_id(copy, key, value + RECORD_HEADER, error);
+		rc = store_writer_put_session_id(copy->writer, value + RECORD_HEADER, copy->run,
+		                                 store_key_read_u32(key + 4), error);
 	if (!rc && store_writer_pending(copy->writer) > SALVAGE_COMMIT_BYTES) {
 		rc = store_writer_commit(copy->writer, error);
 		rc = rc ?: store_writer_begin(copy->writer, error);
@@ -263,20 +262,19 @@ salvage_put_unnamed(const struct salvage_copy *copy, struct portolan_error *erro
 static int
 salvage_copy_records(struct store_salvage *salvage, struct salvage_copy *copy, struct portolan_error *error)
 {
-	static const enum store_db of_run[] = {DB_RUN, DB_SESSIONS, DB_EPOCHS, DB_IDS, DB_LOG, DB_COLUMNS};
 	int rc = store_writer_begin(copy->writer, error) ?: salvage_put_unnamed(copy, error);
 
-	for (size_t i = 0; i < sizeof(of_run) / sizeof(of_run[0]) && !rc; i++) {
-		rc = pages_each(salvage->pages, of_run[i], copy->run, salvage_take_record, copy, error);
-		if (!pages_may_miss(salvage->pages, of_run[i], copy->run))
+	for (size_t i = 0; i < DB_OF_RUN && !rc; i++) {
+		const enum store_db db = databases_of_run[i];
+
+		rc = pages_each(salvage->pages, db, copy->run, salvage_take_record, copy, error);
+		if (!pages_may_miss(salvage->pages, db, copy->run))
 			continue;
 		copy->may_miss = true;
-		copy->bad_columns |= of_run[i] == DB_COLUMNS;
-		copy->bad_ids |= of_run[i] == DB_IDS;
+		copy->bad_columns |= db == DB_COLUMNS;
+		copy->bad_ids |= db == DB_IDS;
 	}
-	if (!rc)
-		rc = salvage_mend_run(copy, error);
-	return rc ?: salvage_put_unnamed(copy, error);
+	return rc ?: salvage_mend_run(copy, error) ?: salvage_put_unnamed(copy, error);
 }
 
 static int

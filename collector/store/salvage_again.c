@@ -10,6 +10,7 @@
 
 #include "chunk.h"
 #include "counters.h"
+#include "rows.h"
 
 #include <portolan/error.h>
 
@@ -161,26 +162,15 @@ again_gather_column(struct salvage_again *again, unsigned column, const struct m
                     struct store_append_column *given)
 {
 	const char *name = column < STORE_COLUMN_USER ? store_column_name(column) : NULL;
-	const uint32_t *values = image->values[column];
 	uint8_t *data = again->data + (size_t)column * STORE_CHUNK * 4;
 
 	if (column >= STORE_COLUMN_USER && column - STORE_COLUMN_USER < again->user_count)
 		name = again->user_columns[column - STORE_COLUMN_USER];
 	if (!name)
 		return false;
-	*given = (struct store_append_column){.name = {name, strlen(name)},
-	                                      .type = column_is_bits(column)    ? STORE_TYPE_BIT
-	                                              : column_is_float(column) ? STORE_TYPE_F4
-	                                                                        : STORE_TYPE_I4,
-	                                      .data = data};
-	if (column_is_bits(column))
-		memset(data, 0, column_bytes(column, rows));
-	for (uint32_t i = 0; i < rows; i++) {
-		if (column_is_bits(column))
-			data[i / 8] |= (uint8_t)(bit_get(image->values[column], again->rows[i]) << (i % 8));
-		else
-			memcpy(data + 4 * (size_t)i, &values[again->rows[i]], 4);
-	}
+	*given = (struct store_append_column){
+	        .name = {name, strlen(name)}, .type = store_column_type(column), .data = data};
+	store_rows_fill(data, image->values[column], column, again->rows, rows, UINT32_MAX);
 	return true;
 }
 

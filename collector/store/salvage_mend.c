@@ -6,19 +6,7 @@
 #include "salvage_parts.h"
 
 #include "batch.h"
-
-#include <stdlib.h>
-
-int
-salvage_put_session_id(const struct salvage_copy *copy, const uint8_t *key, const uint8_t *session,
-                       struct portolan_error *error)
-{
-	const uint32_t number = store_key_read_u32(key + 4);
-	const struct store_key id = store_key_session_id(session, copy->run);
-
-	return store_writer_put(copy->writer, DB_SESSION_IDS, &id, RECORD_SESSION_NUMBER, &number, sizeof(number),
-	                        error);
-}
+#include "list.h"
 
 /* Every session below the number that the state says must exist. */
 static int
@@ -43,7 +31,7 @@ mend_sessions(struct salvage_copy *copy, struct portolan_error *error)
 		memcpy(session.id, &copy->run, 4);
 		memcpy(session.id + 4, &expected, 4);
 		rc = store_writer_put_session(copy->writer, copy->run, expected, &session, error)
-		             ?: salvage_put_session_id(copy, key.data, session.id, error);
+		             ?: store_writer_put_session_id(copy->writer, session.id, copy->run, expected, error);
 	}
 	return rc;
 }
@@ -194,15 +182,14 @@ salvage_mend_epochs(struct salvage_copy *copy, struct salvage_epochs *epochs, st
 
 	for (uint64_t from = 0; (rc = mend_find_epoch(copy, (uint32_t)from, &number, error)) == 0;
 	     from = (uint64_t)number + 1) {
-		struct catalog_epoch *stored = reallocarray(epochs->stored, epochs->count + 1, sizeof(*stored));
-		struct salvage_epoch *notes = reallocarray(epochs->notes, epochs->count + 1, sizeof(*notes));
+		struct catalog_epoch *stored;
+		struct salvage_epoch *notes;
 
-		epochs->stored = stored ? stored : epochs->stored;
-		epochs->notes = notes ? notes : epochs->notes;
-		if (!stored || !notes)
+		if (!list_grow(&epochs->stored, epochs->count, sizeof(*stored)) ||
+		    !list_grow(&epochs->notes, epochs->count, sizeof(*notes)))
 			return store_view_no_memory(view, error);
-		stored += epochs->count;
-		notes += epochs->count++;
+		stored = &epochs->stored[epochs->count];
+		notes = &epochs->notes[epochs->count++];
 		*stored = (struct catalog_epoch){.epoch = number};
 		*notes = (struct salvage_epoch){
 		        .known = store_catalog_epoch(view, copy->run, number, &stored->record, NULL) == 0 &&

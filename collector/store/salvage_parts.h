@@ -28,9 +28,6 @@ struct salvage_copy {
 
 /* salvage_mend.c: before the copy is read */
 
-int salvage_put_session_id(const struct salvage_copy *copy, const uint8_t *key, const uint8_t *session,
-                           struct portolan_error *error);
-
 /* Makes the run's state and sessions, where they are missing, from the records that are left. */
 int salvage_mend_run(struct salvage_copy *copy, struct portolan_error *error);
 

@@ -204,8 +204,7 @@ int
 store_verify(struct store *store, uint32_t run, const struct store_verify *options, uint64_t *records,
              struct portolan_error *error)
 {
-	static const enum store_db of_store[] = {DB_META, DB_RUNS, DB_REMOVALS},
-	                           of_run[] = {DB_RUN, DB_SESSIONS, DB_EPOCHS, DB_IDS, DB_LOG, DB_COLUMNS};
+	static const enum store_db of_store[] = {DB_META, DB_RUNS, DB_REMOVALS};
 	struct verify verify = {.store = store, .options = options, .run = run};
 	int rc = verify_counts(&verify, error);
 
@@ -213,8 +212,8 @@ store_verify(struct store *store, uint32_t run, const struct store_verify *optio
 		rc = verify_database(&verify, of_store[i], (struct store_key){.size = 0}, error);
 	if (!rc)
 		rc = verify_database(&verify, DB_RUN, store_key_u32(0), error);
-	for (size_t i = 0; i < sizeof(of_run) / sizeof(of_run[0]) && !rc; i++)
-		rc = verify_database(&verify, of_run[i], store_key_u32(run), error);
+	for (size_t i = 0; i < DB_OF_RUN && !rc; i++)
+		rc = verify_database(&verify, databases_of_run[i], store_key_u32(run), error);
 	free(verify.epochs);
 	*records = verify.records;
 	return rc;

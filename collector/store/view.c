@@ -137,7 +137,7 @@ view_print_record(enum store_db db, const uint8_t *key, char *text, size_t room)
 void
 store_view_describe(const struct view *view, enum store_db db, const void *key, size_t size, char *text, size_t room)
 {
-	const bool of_run = db != DB_META && db != DB_RUNS && db != DB_SESSION_IDS && db != DB_REMOVALS;
+	const bool of_run = database_has_runs(db);
 	char owner[STORE_DESCRIPTION] = "the store", record[STORE_DESCRIPTION] = "";
 	uint8_t bytes[KEY_MAX] = {0};
 

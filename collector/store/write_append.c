@@ -65,9 +65,7 @@ append_resolve_columns(struct store_writer *writer, uint32_t run, const struct s
 
 		if (column < 0)
 			return column;
-		if ((int)given->type != (column_is_bits((unsigned)column)    ? STORE_TYPE_BIT
-		                         : column_is_float((unsigned)column) ? STORE_TYPE_F4
-		                                                             : STORE_TYPE_I4))
+		if ((int)given->type != store_column_type((unsigned)column))
 			return error_set(error, STORE_E_DIFFERS, "column '%.*s' has another element type",
 			                 (int)given->name.size, given->name.data);
 		if (resolved->columns & STORE_COLUMN_BIT(column))

@@ -16,6 +16,15 @@ store_writer_put_session(struct store_writer *writer, uint32_t run, uint32_t ses
 }
 
 int
+store_writer_put_session_id(struct store_writer *writer, const uint8_t id[16], uint32_t run, uint32_t session,
+                            struct portolan_error *error)
+{
+	const struct store_key key = store_key_session_id(id, run);
+
+	return store_writer_put(writer, DB_SESSION_IDS, &key, RECORD_SESSION_NUMBER, &session, sizeof(session), error);
+}
+
+int
 store_writer_load(struct store_writer *writer, uint32_t run, uint32_t session, struct run_state_record *state,
                   struct session_record *record, struct portolan_error *error)
 {
@@ -78,8 +87,7 @@ store_writer_session(struct store_writer *writer, uint32_t run, const struct sto
 		                          (request->overwrite ? SESSION_OVERWRITE : 0));
 		rc = store_writer_put_state(writer, run, &state, error)
 		     ?: store_writer_put_session(writer, run, number, &record, error)
-		     ?: store_writer_put(writer, DB_SESSION_IDS, &key, RECORD_SESSION_NUMBER, &number, sizeof(number),
-		                         error);
+		     ?: store_writer_put_session_id(writer, request->id, run, number, error);
 		if (request->host.size)
 			memcpy(process.host, request->host.data,
 			       request->host.size < STORE_HOST ? request->host.size : STORE_HOST);

@@ -66,6 +66,10 @@ int store_writer_load(struct store_writer *writer, uint32_t run, uint32_t sessio
 int store_writer_put_session(struct store_writer *writer, uint32_t run, uint32_t session,
                              const struct session_record *record, struct portolan_error *error);
 
+/* Lets the session be found by its id. */
+int store_writer_put_session_id(struct store_writer *writer, const uint8_t id[16], uint32_t run, uint32_t session,
+                                struct portolan_error *error);
+
 /* Adds an item to DB_REMOVALS: the log entries of an epoch before position `to`, or (STORE_EPOCH_RUN) a run. */
 int store_writer_list_removal(struct store_writer *writer, uint32_t run, uint32_t epoch, uint64_t to,
                               struct portolan_error *error);
