@@ -1,10 +1,11 @@
 /*
- * checkpoint.c: one list of pieces of memory, which is written in its order and read in its order, so that the two
- * cannot disagree. Sizes follow from the filter, so nothing in the file is believed about them.
+ * checkpoint.c: writes and reads the state of a filter as a list of pieces of memory. Both go through the same list, so they
+ * cannot disagree. The sizes follow from the filter; nothing that the file says about them is believed.
  */
 #include "checkpoint.h"
 
 #include "files/content.h"
+#include "memory/memory.h"
 #include "output/output.h"
 
 #include <portolan/error.h>
@@ -22,7 +23,7 @@
 #define NAME "aflite.checkpoint"
 
 struct head {
-	uint64_t parameters; /* bytes of text that follow */
+	uint64_t parameters; /* bytes of the text that follows */
 	uint64_t phases, left, curved;
 	uint64_t finished, has_start;
 };
@@ -33,9 +34,9 @@ struct piece {
 };
 #define PIECES 10
 
-/* What follows head and parameters, for so many rows that are left. */
+/* Lists the pieces that follow head and parameters; returns how many. */
 static size_t
-list_pieces(const struct filter *filter, const struct head *head, struct piece pieces[PIECES])
+checkpoint_list_pieces(const struct filter *filter, const struct head *head, struct piece pieces[PIECES])
 {
 	size_t total = filter->total, left = head->left, count = 0;
 
@@ -60,26 +61,14 @@ char *
 checkpoint_parameters(const struct filter_options *options, const struct matrix_source *source, uint64_t labels,
                       uint64_t groups)
 {
-	char *text;
-
-	if (asprintf(&text,
-	             "features=%016llx labels=%016llx groups=%016llx target-size=%zu partitions=%zu train-size=%zu "
-	             "slice=%zu threshold=%.17g heuristic=%s ties=%s seed=%llu processor=%s ridge=%.17g standardise=%d",
-	             (unsigned long long)source->digest, (unsigned long long)labels, (unsigned long long)groups,
-	             options->target, options->partitions, options->train, options->slice, options->threshold,
-	             slice_heuristic_names[options->heuristic], slice_ties_names[options->ties],
-	             (unsigned long long)options->seed, options->kernels->name, options->lambda,
-	             source->standardise) < 0)
-		return NULL;
-	return text;
-}
-
-static char *
-name_of(const char *directory)
-{
-	char *path;
-
-	return asprintf(&path, "%s/" NAME, directory) < 0 ? NULL : path;
+	return memory_text(
+	        "features=%016llx labels=%016llx groups=%016llx target-size=%zu partitions=%zu train-size=%zu "
+	        "slice=%zu threshold=%.17g heuristic=%s ties=%s seed=%llu processor=%s ridge=%.17g "
+	        "standardise=%d",
+	        (unsigned long long)source->digest, (unsigned long long)labels, (unsigned long long)groups,
+	        options->target, options->partitions, options->train, options->slice, options->threshold,
+	        slice_heuristic_names[options->heuristic], slice_ties_names[options->ties],
+	        (unsigned long long)options->seed, options->kernels->name, options->lambda, source->standardise);
 }
 
 int
@@ -96,9 +85,10 @@ checkpoint_prepare(const char *directory, struct portolan_error *error)
 	return 0;
 }
 
-/* Names the first word that differs. */
+/* Refuses other parameters, and names the first word that differs. */
 static int
-refuse_parameters(const char *path, const char *found, size_t length, const char *wanted, struct portolan_error *error)
+checkpoint_refuse_parameters(const char *path, const char *found, size_t length, const char *wanted,
+                             struct portolan_error *error)
 {
 	const char *end = found + length;
 
@@ -119,52 +109,48 @@ refuse_parameters(const char *path, const char *found, size_t length, const char
 }
 
 static int
-not_whole(const char *path, struct portolan_error *error)
+checkpoint_refuse(const char *path, struct portolan_error *error)
 {
 	return error_set(error, PORTOLAN_E_INVALID, "%s is damaged, or of other data: remove it to begin anew", path);
 }
 
-/* Every example is left once, or was removed in a phase there was; labels and groups follow. */
+/* Checks that every example either is left once, or was removed in one of the phases; brings labels and groups into the order of
+ * the rows. False: the filter's labels and groups are unchanged. */
 static bool
-take_order(struct filter *filter, const struct head *head)
+checkpoint_take_order(struct filter *filter, const struct head *head)
 {
-	uint16_t *labels = malloc(head->left * sizeof(*labels) + 1);
-	uint32_t *groups = malloc(head->left * sizeof(*groups) + 1);
-	uint8_t *seen = calloc(filter->total, 1);
-	bool good = labels && groups && seen;
+	CLEANUP_FREE uint16_t *labels = memory_new(head->left, sizeof(*labels));
+	CLEANUP_FREE uint32_t *groups = memory_new(head->left, sizeof(*groups));
+	CLEANUP_FREE uint8_t *seen = memory_new(filter->total, 1);
+	const struct filter_scores *scores = &filter->scores;
 	size_t kept = 0;
 
-	for (size_t example = 0; good && example < filter->total; example++) {
-		kept += filter->scores.removed[example] == 0;
-		good = filter->scores.removed[example] <= head->phases &&
-		       filter->scores.correct[example] <= filter->scores.made[example] &&
-		       filter->scores.made[example] <= filter->options.partitions;
+	for (size_t example = 0; example < filter->total; example++) {
+		kept += scores->removed[example] == 0;
+		if (scores->removed[example] > head->phases || scores->correct[example] > scores->made[example] ||
+		    scores->made[example] > filter->options.partitions)
+			return false;
 	}
-	good = good && kept == head->left;
-	for (size_t row = 0; good && row < head->left; row++) {
+	if (kept != head->left)
+		return false;
+	for (size_t row = 0; row < head->left; row++) {
 		uint32_t example = filter->examples[row];
 
-		good = example < filter->total && !filter->scores.removed[example] && !seen[example];
-		if (!good)
-			break;
+		if (example >= filter->total || scores->removed[example] || seen[example])
+			return false;
 		seen[example] = 1;
-		labels[row] = filter->labels[example]; /* still in the examples' order */
+		labels[row] = filter->labels[example]; /* still in the order of the examples */
 		groups[row] = filter->groups ? filter->groups[example] : 0;
 	}
-	if (good) {
-		memcpy(filter->labels, labels, head->left * sizeof(*labels));
-		if (filter->groups)
-			memcpy(filter->groups, groups, head->left * sizeof(*groups));
-	}
-	free(labels);
-	free(groups);
-	free(seen);
-	return good;
+	memcpy(filter->labels, labels, head->left * sizeof(*labels));
+	if (filter->groups)
+		memcpy(filter->groups, groups, head->left * sizeof(*groups));
+	return true;
 }
 
-/* As filter_init() left it, but for labels and groups, which were not touched. */
+/* Makes the filter what filter_init() left. Labels and groups were not changed. */
 static void
-reset(struct filter *filter)
+checkpoint_reset(struct filter *filter)
 {
 	for (size_t i = 0; i < filter->total; i++)
 		filter->examples[i] = (uint32_t)i;
@@ -178,31 +164,29 @@ reset(struct filter *filter)
 }
 
 static int
-take_pieces(struct filter *filter, const struct head *head, const char *at, const char *end, const char *path,
-            struct portolan_error *error)
+checkpoint_take_pieces(struct filter *filter, const struct head *head, const char *at, const char *end,
+                       const char *path, struct portolan_error *error)
 {
 	struct piece pieces[PIECES];
 	size_t count, size = 0;
 
 	if (head->left > filter->total || head->left < filter->options.target || head->phases > UINT32_MAX ||
 	    head->phases == 0)
-		return not_whole(path, error);
-	count = list_pieces(filter, head, pieces);
+		return checkpoint_refuse(path, error);
+	count = checkpoint_list_pieces(filter, head, pieces);
 	for (size_t i = 0; i < count; i++)
 		size += pieces[i].size;
 	if (size != (size_t)(end - at))
-		return not_whole(path, error);
-	filter->log = malloc(head->phases * sizeof(*filter->log));
-	if (!filter->log)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %s", path);
-	count = list_pieces(filter, head, pieces);
+		return checkpoint_refuse(path, error);
+	filter->log = memory_new(head->phases, sizeof(*filter->log));
+	count = checkpoint_list_pieces(filter, head, pieces);
 	for (size_t i = 0; i < count; i++) {
 		memcpy(pieces[i].at, at, pieces[i].size);
 		at += pieces[i].size;
 	}
-	if (!take_order(filter, head)) {
-		reset(filter);
-		return not_whole(path, error);
+	if (!checkpoint_take_order(filter, head)) {
+		checkpoint_reset(filter);
+		return checkpoint_refuse(path, error);
 	}
 	filter->phases = head->phases;
 	filter->curved = head->curved;
@@ -222,42 +206,37 @@ checkpoint_parse(struct filter *filter, const void *bytes, size_t size, const ch
 	struct head head;
 
 	if (size < fixed + sizeof(hash) || memcmp(at, MAGIC, strlen(MAGIC)) != 0)
-		return not_whole(path, error);
+		return checkpoint_refuse(path, error);
 	end = at + size - sizeof(hash);
 	memcpy(&hash, end, sizeof(hash));
 	memcpy(&head, at + strlen(MAGIC), sizeof(head));
 	at += fixed;
 	if (hash != XXH3_64bits(bytes, size - sizeof(hash)) || head.parameters > (size_t)(end - at))
-		return not_whole(path, error);
+		return checkpoint_refuse(path, error);
 	if (head.parameters != strlen(parameters) || memcmp(at, parameters, head.parameters) != 0)
-		return refuse_parameters(path, at, head.parameters, parameters, error);
-	return take_pieces(filter, &head, at + head.parameters, end, path, error);
+		return checkpoint_refuse_parameters(path, at, head.parameters, parameters, error);
+	return checkpoint_take_pieces(filter, &head, at + head.parameters, end, path, error);
 }
 
 int
 checkpoint_read(struct filter *filter, const char *directory, const char *parameters, struct portolan_error *error)
 {
+	CLEANUP_FREE char *path = memory_text("%s/" NAME, directory);
 	struct content content;
-	char *path = name_of(directory);
 	int code;
 
-	if (!path)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the checkpoint");
-	if (access(path, F_OK) != 0 && errno == ENOENT) {
-		free(path);
+	if (access(path, F_OK) != 0 && errno == ENOENT)
 		return 0;
-	}
 	code = content_open(&content, path, error);
-	if (code >= 0) {
-		code = checkpoint_parse(filter, content.bytes, content.size, path, parameters, error);
-		content_close(&content);
-	}
-	free(path);
+	if (code < 0)
+		return code;
+	code = checkpoint_parse(filter, content.bytes, content.size, path, parameters, error);
+	content_close(&content);
 	return code;
 }
 
 static void
-write_piece(struct output *output, XXH3_state_t *state, const void *at, size_t size)
+checkpoint_write_piece(struct output *output, XXH3_state_t *state, const void *at, size_t size)
 {
 	output_bytes(output, at, size);
 	XXH3_64bits_update(state, at, size);
@@ -273,39 +252,34 @@ checkpoint_write(const struct filter *filter, const char *directory, const char 
 	                    .curved = filter->curved,
 	                    .finished = filter->finished,
 	                    .has_start = filter->has_start};
-	XXH3_state_t *state = XXH3_createState();
-	char *path = name_of(directory);
+	CLEANUP_FREE char *path = memory_text("%s/" NAME, directory);
 	struct piece pieces[PIECES];
+	size_t count = checkpoint_list_pieces(filter, &head, pieces);
+	XXH3_state_t *state;
 	struct output output;
 	XXH64_hash_t hash;
-	size_t count;
-	int code = state && path ? output_open(&output, path, error)
-	                         : error_set(error, PORTOLAN_E_MEMORY, "out of memory for the checkpoint");
+	int code = output_open(&output, path, error);
 
-	if (code >= 0) {
-		XXH3_64bits_reset(state);
-		write_piece(&output, state, MAGIC, strlen(MAGIC));
-		write_piece(&output, state, &head, sizeof(head));
-		write_piece(&output, state, parameters, head.parameters);
-		count = list_pieces(filter, &head, pieces);
-		for (size_t i = 0; i < count; i++)
-			write_piece(&output, state, pieces[i].at, pieces[i].size);
-		hash = XXH3_64bits_digest(state);
-		output_bytes(&output, &hash, sizeof(hash));
-		code = output_finish(&output, error);
-	}
+	if (code < 0)
+		return code;
+	state = memory_need(XXH3_createState());
+	XXH3_64bits_reset(state);
+	checkpoint_write_piece(&output, state, MAGIC, strlen(MAGIC));
+	checkpoint_write_piece(&output, state, &head, sizeof(head));
+	checkpoint_write_piece(&output, state, parameters, head.parameters);
+	for (size_t i = 0; i < count; i++)
+		checkpoint_write_piece(&output, state, pieces[i].at, pieces[i].size);
+	hash = XXH3_64bits_digest(state);
 	XXH3_freeState(state);
-	free(path);
-	return code;
+	output_bytes(&output, &hash, sizeof(hash));
+	return output_finish(&output, error);
 }
 
 void
 checkpoint_remove(const char *directory)
 {
-	char *path = name_of(directory);
+	CLEANUP_FREE char *path = memory_text("%s/" NAME, directory);
 
-	if (path)
-		unlink(path);
-	free(path);
-	rmdir(directory); /* if nothing else is in there */
+	unlink(path);
+	rmdir(directory); /* succeeds if nothing else is in it */
 }

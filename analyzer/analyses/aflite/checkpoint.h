@@ -1,34 +1,34 @@
 /*
- * checkpoint.h: a filter between two phases, in a file DIR/aflite.checkpoint: whoever is killed goes on from there, to
- * the same result.
+ * checkpoint.h: a filter between two phases, in a file DIR/aflite.checkpoint. A command that was killed goes on from there, and
+ * comes to the same result.
  *
- * It holds all that the next phase depends on but the features: who is left and in which order, where searches begin,
- * the curvature; and scores and log. Little-endian; XXH3 of everything at the end. Written anew after each phase, and
- * renamed over the last.
+ * The file holds all that the next phase depends on, except the features: which examples are left, and in which order, where
+ * searches start, the curvature; scores and log. It is little-endian, with the XXH3 of everything at its end. It is written anew
+ * after each phase, and renamed over the last.
  */
 #ifndef AFLITE_CHECKPOINT_H
 #define AFLITE_CHECKPOINT_H
 
 #include "filter.h"
 
-/* What the result depends on: "name=value name=value …". A checkpoint of others is refused. */
+/* What the result depends on: "name=value name=value …", to be released with free(). */
 char *checkpoint_parameters(const struct filter_options *options, const struct matrix_source *source, uint64_t labels,
                             uint64_t groups);
 
-/* Makes the directory if need be. */
+/* Makes the directory if there is none. */
 int checkpoint_prepare(const char *directory, struct portolan_error *error);
 
-/* 1: the filter, just made, stands where the checkpoint was written; 0: there is none. PORTOLAN_E_INVALID: it is not
- * whole, or of other parameters: the message names the first that differs. The filter is unchanged then. */
+/* For a filter that was just made. 1: it stands where the checkpoint was written; 0: there is none. PORTOLAN_E_INVALID: the
+ * checkpoint is damaged, or has other parameters, of which the message names the first; the filter is unchanged. */
 int checkpoint_read(struct filter *filter, const char *directory, const char *parameters, struct portolan_error *error);
 
 int checkpoint_write(const struct filter *filter, const char *directory, const char *parameters,
                      struct portolan_error *error);
 
-/* Once the result is there. */
+/* Removes the checkpoint, once the result is written. */
 void checkpoint_remove(const char *directory);
 
-/* The same from memory. Pure; for tests and fuzzing. `path` is for messages. */
+/* Reads a checkpoint from memory. Pure; for tests and fuzzing. `path` is for messages. */
 int checkpoint_parse(struct filter *filter, const void *bytes, size_t size, const char *path, const char *parameters,
                      struct portolan_error *error);
 

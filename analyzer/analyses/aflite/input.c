@@ -1,10 +1,11 @@
 /*
- * input.c: every example gets a row of the features, a label and, if asked for, a group. Of a run those examples take
- * part that have a row and a gold label, by ascending id. Without a run every row is an example. Whoever is to be left
- * out is not among them.
+ * input.c: gives every example a row of the features, a label and, if asked for, a group. Of a run, those examples take part
+ * that have a row and a gold label, by ascending id. Without a run, every row is an example. Those that --exclude lists take no
+ * part.
  */
 #include "input.h"
 
+#include "memory/memory.h"
 #include "row_ids.h"
 
 #include <portolan/error.h>
@@ -30,9 +31,9 @@ input_close(struct input *input)
 	*input = (struct input){0};
 }
 
-/* Is `path`, which may be NULL, the user's own file? */
+/* Whether `path`, which may be NULL, is the user's own file. */
 static bool
-is_own(const struct input_request *request, const char *path)
+input_is_own(const struct input_request *request, const char *path)
 {
 	struct stat one, other;
 
@@ -40,32 +41,41 @@ is_own(const struct input_request *request, const char *path)
 	       one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-/* The field of the ids of `path`, if this is the user's own file and is to be read as files/glue.h says; else NULL. */
+/* The field of the ids of `path`, if this is the user's own file, and is read as files/glue.h says; else NULL. */
 static const char *
-glue_id(const struct input_request *request, const char *path)
+input_glue_id(const struct input_request *request, const char *path)
 {
-	return request->glue && is_own(request, path) ? request->id_field : NULL;
+	return request->glue && input_is_own(request, path) ? request->id_field : NULL;
 }
 
-/* Labels and groups are taken row by row: those of the user's own file need its records in the order of the rows. */
-static int
-check_order(const struct input *input, const struct input_request *request, struct portolan_error *error)
+static struct row_ids_request
+input_row_ids(const struct input *input, const struct input_request *request)
 {
-	const struct row_ids_request ids = {(size_t)input->features.array.header.shape[0],
-	                                    request->features,
-	                                    request->feature_ids,
-	                                    request->data,
-	                                    request->id_field,
-	                                    request->glue};
+	return (struct row_ids_request){.rows = (size_t)input->features.array.header.shape[0],
+	                                .features = request->features,
+	                                .list = request->feature_ids,
+	                                .data = request->data,
+	                                .id_field = request->id_field,
+	                                .glue = request->glue};
+}
 
-	if (!request->feature_ids || !(is_own(request, request->labels) || is_own(request, request->groups)))
+/* Labels and groups are taken row by row. If they are fields of the user's own file, its records have to be in the order of the
+ * rows. */
+static int
+input_check_order(const struct input *input, const struct input_request *request, struct portolan_error *error)
+{
+	const struct row_ids_request ids = input_row_ids(input, request);
+
+	if (!request->feature_ids ||
+	    !(input_is_own(request, request->labels) || input_is_own(request, request->groups)))
 		return 0;
 	return row_ids_check_order(&ids, error);
 }
 
+/* Refuses labels or groups that are not as many as the rows. */
 static int
-wrong_count(const struct input *input, const char *path, const char *what, const struct labels *labels,
-            struct portolan_error *error)
+input_refuse_count(const struct input *input, const char *path, const char *what, const struct labels *labels,
+                   struct portolan_error *error)
 {
 	size_t count = labels->count;
 
@@ -79,65 +89,58 @@ wrong_count(const struct input *input, const char *path, const char *what, const
 	                 input->features.array.path, (unsigned long long)input->features.array.header.shape[0]);
 }
 
-/* Room for so many examples, and `in`, by position in the index: who is not left out. */
+/* Makes room for n examples, and fills in[i] with whether example order[i] takes part, as far as --exclude says. */
 static int
-begin(struct input *input, const struct input_request *request, const uint32_t *order, size_t n, uint8_t **in,
-      struct portolan_error *error)
+input_exclude(struct input *input, const struct input_request *request, const uint32_t *order, size_t n, uint8_t *in,
+              struct portolan_error *error)
 {
 	struct ids_index index;
 	int code;
 
-	input->examples = malloc((n + 1) * sizeof(*input->examples));
-	input->rows = malloc((n + 1) * sizeof(*input->rows));
-	*in = malloc(n + 1);
-	if (!input->examples || !input->rows || !*in)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu examples", n);
-	memset(*in, 1, n);
+	input->examples = memory_new(n, sizeof(*input->examples));
+	input->rows = memory_new(n, sizeof(*input->rows));
+	memset(in, 1, n);
 	if (!request->exclude)
 		return 0;
 	input->exclude = (struct pool_list){.path = request->exclude, .is_exclusion = true};
 	code = ids_index_init(&index, input->ids, order, n, error);
 	if (code >= 0)
-		code = pool_apply(&index, input->has_run ? "the run" : "the rows", &input->exclude, *in, n, error);
+		code = pool_apply(&index, input->has_run ? "the run" : "the rows", &input->exclude, in, n, error);
 	ids_index_free(&index);
 	return code;
 }
 
 static void
-add_example(struct input *input, uint32_t example, uint32_t row)
+input_add_example(struct input *input, uint32_t example, uint32_t row)
 {
 	input->examples[input->count] = example;
 	input->rows[input->count++] = row;
 }
 
-/* Every row is an example. */
+/* Makes an example of every row that takes part. */
 static int
-take_rows(struct input *input, const struct input_request *request, struct portolan_error *error)
+input_take_rows(struct input *input, const struct input_request *request, struct portolan_error *error)
 {
-	size_t n = (size_t)input->features.array.header.shape[0];
-	uint32_t *order = malloc((n + 1) * sizeof(*order));
-	uint8_t *in = NULL;
-	struct row_ids_request ids = {
-	        n, request->features, request->feature_ids, request->data, request->id_field, request->glue};
-	int code = order ? row_ids_read(&input->row_ids, &ids, error)
-	                 : error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu rows", n);
+	const struct row_ids_request ids = input_row_ids(input, request);
+	size_t n = ids.rows;
+	CLEANUP_FREE uint32_t *order = memory_new(n, sizeof(*order));
+	CLEANUP_FREE uint8_t *in = memory_new(n, 1);
+	int code = row_ids_read(&input->row_ids, &ids, error);
 
-	for (size_t i = 0; code >= 0 && i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		order[i] = (uint32_t)i;
 	input->ids = &input->row_ids;
 	if (code >= 0)
-		code = begin(input, request, order, n, &in, error);
+		code = input_exclude(input, request, order, n, in, error);
 	for (size_t i = 0; code >= 0 && i < n; i++)
 		if (in[i])
-			add_example(input, (uint32_t)i, (uint32_t)i);
+			input_add_example(input, (uint32_t)i, (uint32_t)i);
 	input->excluded = n - input->count;
-	free(order);
-	free(in);
 	return code;
 }
 
 static int
-read_files(struct input *input, const struct input_request *request, struct portolan_error *error)
+input_read_files(struct input *input, const struct input_request *request, struct portolan_error *error)
 {
 	struct npy_array *array = &input->features.array;
 	int code = npy_open(array, request->features, error);
@@ -149,92 +152,92 @@ read_files(struct input *input, const struct input_request *request, struct port
 		                 request->features);
 	if (code >= 0)
 		code = labels_read(&input->labels, "--labels", request->labels, "--label-field", request->label_field,
-		                   glue_id(request, request->labels), error);
+		                   input_glue_id(request, request->labels), error);
 	if (code >= 0 && input->labels.count != array->header.shape[0])
-		code = wrong_count(input, request->labels, "labels", &input->labels, error);
+		code = input_refuse_count(input, request->labels, "labels", &input->labels, error);
 	if (code >= 0)
-		code = take_rows(input, request, error);
+		code = input_take_rows(input, request, error);
 	if (code >= 0 && input->excluded > 0)
-		code = labels_keep(&input->labels, input->rows, input->count, error);
+		labels_keep(&input->labels, input->rows, input->count);
 	return code;
 }
 
-/* The run's classes are named by its labels, where it has them. */
-static int
-add_label(struct input *input, uint32_t example, struct portolan_error *error)
+/* Adds the name of the example's class; if the run has no names, its number. */
+static void
+input_add_label(struct input *input, uint32_t example)
 {
 	const char *label = dynamics_label(&input->dynamics, example);
 	char number[16];
 
-	if (label)
-		return labels_add(&input->labels, label, strlen(label), error);
 	snprintf(number, sizeof(number), "%d", (int)input->dynamics.gold[example]);
-	return labels_add(&input->labels, number, strlen(number), error);
+	label = label ? label : number;
+	labels_add(&input->labels, label, strlen(label));
 }
 
-/* Those that have a row and a label, and are not left out. */
-static int
-take_observed(struct input *input, const uint8_t *in, struct portolan_error *error)
+/* Makes examples of those of the run that have a row and a label, and are not left out. */
+static void
+input_take_observed(struct input *input, const uint8_t *in)
 {
 	const struct dynamics *dynamics = &input->dynamics;
-	int code = 0;
 
-	for (size_t i = 0; code >= 0 && i < dynamics->count; i++) {
+	for (size_t i = 0; i < dynamics->count; i++) {
 		uint32_t example = dynamics->order[i], row = input->features.rows[example];
 
 		if (!in[i]) {
 			input->excluded++;
-			continue;
+		} else if (row == FEATURES_NO_ROW) {
+			input->without_row++;
+		} else if (dynamics->gold[example] < 0) {
+			input->without_label++;
+		} else {
+			input_add_example(input, example, row);
+			input_add_label(input, example);
 		}
-		if (row == FEATURES_NO_ROW || dynamics->gold[example] < 0) {
-			*(row == FEATURES_NO_ROW ? &input->without_row : &input->without_label) += 1;
-			continue;
-		}
-		add_example(input, example, row);
-		code = add_label(input, example, error);
 	}
-	return code;
 }
 
 static int
-read_run(struct input *input, const struct input_request *request, struct portolan_error *error)
+input_read_run(struct input *input, const struct input_request *request, struct portolan_error *error)
 {
 	struct dynamics_request wanted = {.gold = true};
 	struct dynamics *dynamics = &input->dynamics;
+	CLEANUP_FREE uint8_t *in = NULL;
 	int code = dynamics_load(dynamics, request->query, request->run, &wanted, error);
-	uint8_t *in = NULL;
 
 	if (code < 0)
 		return code;
 	input->has_run = true;
 	input->ids = &dynamics->ids;
+	in = memory_new(dynamics->count, 1);
 	code = features_open(&input->features, request->features, request->feature_ids, dynamics, true, error);
 	if (code >= 0)
-		code = begin(input, request, dynamics->order, dynamics->count, &in, error);
-	if (code >= 0)
-		code = take_observed(input, in, error);
-	free(in);
-	return code >= 0 ? labels_finish(&input->labels, error) : code;
+		code = input_exclude(input, request, dynamics->order, dynamics->count, in, error);
+	if (code < 0)
+		return code;
+	input_take_observed(input, in);
+	labels_finish(&input->labels);
+	return 0;
 }
 
-/* One for each row of the features; they are brought into the order of the examples. */
+/* Reads a group for each row of the features, and brings the groups into the order of the examples. */
 static int
-read_groups(struct input *input, const struct input_request *request, struct portolan_error *error)
+input_read_groups(struct input *input, const struct input_request *request, struct portolan_error *error)
 {
 	int code = labels_read(&input->groups, "--groups", request->groups, "--group-field", request->group_field,
-	                       glue_id(request, request->groups), error);
+	                       input_glue_id(request, request->groups), error);
 
 	if (code < 0)
 		return code;
 	if (input->groups.count != input->features.array.header.shape[0])
-		return wrong_count(input, request->groups, "groups", &input->groups, error);
+		return input_refuse_count(input, request->groups, "groups", &input->groups, error);
 	input->has_groups = true;
-	return labels_keep(&input->groups, input->rows, input->count, error);
+	labels_keep(&input->groups, input->rows, input->count);
+	return 0;
 }
 
-/* Every label is another: what was given are ids, most likely. */
+/* Refuses labels that all differ: most likely, ids were given. */
 static int
-refuse_ids(const struct input *input, const struct input_request *request, struct portolan_error *error)
+input_refuse_ids(const struct input *input, const struct input_request *request, struct portolan_error *error)
 {
 	return error_set(error, PORTOLAN_E_INVALID,
 	                 "%s%s: all %zu labels are different, as ids are, and nothing can be learned of them: %s",
@@ -243,9 +246,9 @@ refuse_ids(const struct input *input, const struct input_request *request, struc
 	                                      : "say the file of the labels with --labels FILE");
 }
 
-/* Nobody takes part. */
+/* Refuses an input without examples. */
 static int
-refuse_nobody(const struct input *input, const struct input_request *request, struct portolan_error *error)
+input_refuse_nobody(const struct input *input, const struct input_request *request, struct portolan_error *error)
 {
 	if (input->excluded > 0)
 		return error_set(error, PORTOLAN_E_INVALID, "%s leaves no example that could take part",
@@ -262,30 +265,27 @@ input_open(struct input *input, const struct input_request *request, struct port
 	int code;
 
 	*input = (struct input){0};
-	code = request->run ? read_run(input, request, error) : read_files(input, request, error);
+	code = request->run ? input_read_run(input, request, error) : input_read_files(input, request, error);
 	if (code >= 0 && input->count == 0)
-		code = refuse_nobody(input, request, error);
+		code = input_refuse_nobody(input, request, error);
 	if (code >= 0 && input->count > 2 && input->labels.class_count == input->count)
-		code = refuse_ids(input, request, error);
+		code = input_refuse_ids(input, request, error);
 	if (code >= 0 && request->data) {
 		code = join_open(&input->join, request->data, request->id_field, request->glue, input->ids,
 		                 input->examples, input->count, error);
 		input->has_join = code >= 0;
 	}
 	if (code >= 0 && request->groups)
-		code = read_groups(input, request, error);
+		code = input_read_groups(input, request, error);
 	if (code >= 0)
-		code = check_order(input, request, error);
-	if (code >= 0) {
-		input->source = (struct matrix_source){.array = &input->features.array,
-		                                       .rows = input->rows,
-		                                       .count = input->count,
-		                                       .kernels = request->kernels,
-		                                       .threads = request->threads,
-		                                       .standardise = request->standardise};
-		code = matrix_survey(&input->source, error);
-	}
+		code = input_check_order(input, request, error);
 	if (code < 0)
-		input_close(input);
-	return code;
+		return code;
+	input->source = (struct matrix_source){.array = &input->features.array,
+	                                       .rows = input->rows,
+	                                       .count = input->count,
+	                                       .kernels = request->kernels,
+	                                       .threads = request->threads,
+	                                       .standardise = request->standardise};
+	return matrix_survey(&input->source, error);
 }

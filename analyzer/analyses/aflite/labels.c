@@ -1,11 +1,12 @@
 /*
- * labels.c: every label is a text, whatever it was written as, so that one way of telling them apart is enough; classes
+ * labels.c: reads labels. Every label is a text, whatever it was written as, so one way of telling them apart is enough. Classes
  * get their numbers in the order of their names, so these do not depend on the order of the rows.
  */
 #include "labels.h"
 
 #include "files/join.h"
 #include "files/list.h"
+#include "memory/memory.h"
 
 #include <portolan/error.h>
 
@@ -15,12 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-static int
-out_of_memory(struct portolan_error *error)
-{
-	return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the labels");
-}
 
 void
 labels_free(struct labels *labels)
@@ -32,26 +27,25 @@ labels_free(struct labels *labels)
 	*labels = (struct labels){0};
 }
 
-int
-labels_add(struct labels *labels, const char *text, size_t length, struct portolan_error *error)
+/* Adds a name, and returns its number, which is names->count before if the name is new. */
+static uint32_t
+labels_add_name(struct names *names, const char *text, size_t length)
 {
-	uint32_t number = names_add(&labels->found, text, length);
+	uint32_t number = names_add(names, text, length);
 
-	if (labels->count == labels->room) {
-		size_t room = labels->room ? 2 * labels->room : 4096;
-		uint32_t *grown = realloc(labels->values, room * sizeof(*grown));
+	memory_need(number == NAMES_NONE ? NULL : names);
+	return number;
+}
 
-		labels->values = grown ? grown : labels->values;
-		labels->room = grown ? room : labels->room;
-	}
-	if (number == NAMES_NONE || labels->count == labels->room)
-		return out_of_memory(error);
-	labels->values[labels->count++] = number;
-	return 0;
+void
+labels_add(struct labels *labels, const char *text, size_t length)
+{
+	labels->values = memory_grow(labels->values, &labels->room, labels->count + 1, sizeof(*labels->values));
+	labels->values[labels->count++] = labels_add_name(&labels->found, text, length);
 }
 
 static bool
-parse_integer(const char *text, intmax_t *value)
+labels_parse_number(const char *text, intmax_t *value)
 {
 	char *end;
 
@@ -61,28 +55,28 @@ parse_integer(const char *text, intmax_t *value)
 }
 
 static int
-compare_names(const void *a, const void *b)
+labels_compare_names(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 static int
-compare_numbers(const void *a, const void *b)
+labels_compare_numbers(const void *a, const void *b)
 {
 	intmax_t x = 0, y = 0;
 
-	parse_integer(*(const char *const *)a, &x);
-	parse_integer(*(const char *const *)b, &y);
-	return x < y ? -1 : x > y ? 1 : compare_names(a, b);
+	labels_parse_number(*(const char *const *)a, &x);
+	labels_parse_number(*(const char *const *)b, &y);
+	return x < y ? -1 : x > y ? 1 : labels_compare_names(a, b);
 }
 
 static bool
-are_numbers(const char *const *names, size_t count)
+labels_are_numbers(const char *const *names, size_t count)
 {
 	intmax_t value;
 
 	for (size_t i = 0; i < count; i++)
-		if (!parse_integer(names[i], &value))
+		if (!labels_parse_number(names[i], &value))
 			return false;
 	return true;
 }
@@ -92,13 +86,13 @@ labels_gap(const struct labels *labels)
 {
 	intmax_t first, next;
 
-	if (labels->class_count == 0 || !are_numbers(labels->names, labels->class_count))
+	if (labels->class_count == 0 || !labels_are_numbers(labels->names, labels->class_count))
 		return -1;
-	parse_integer(labels->names[0], &first);
+	labels_parse_number(labels->names[0], &first);
 	if (first != 0 && first != 1)
 		return first > 0 ? 0 : -1;
 	for (size_t c = 1; c < labels->class_count; c++) {
-		parse_integer(labels->names[c], &next);
+		labels_parse_number(labels->names[c], &next);
 		if (next != first + 1)
 			return first + 1;
 		first = next;
@@ -106,28 +100,22 @@ labels_gap(const struct labels *labels)
 	return -1;
 }
 
-int
-labels_finish(struct labels *labels, struct portolan_error *error)
+void
+labels_finish(struct labels *labels)
 {
 	size_t classes = labels->found.count, length;
-	uint32_t *order = malloc((classes + 1) * sizeof(*order));
+	CLEANUP_FREE uint32_t *order = memory_new(classes, sizeof(*order));
 
-	labels->names = malloc((classes + 1) * sizeof(*labels->names));
-	labels->examples = calloc(classes + 1, sizeof(*labels->examples));
-	if (!order || !labels->names || !labels->examples) {
-		free(order);
-		return out_of_memory(error);
-	}
+	labels->names = memory_new(classes, sizeof(*labels->names));
+	labels->examples = memory_new(classes, sizeof(*labels->examples));
 	for (size_t c = 0; c < classes; c++)
 		labels->names[c] = names_text(&labels->found, (uint32_t)c, &length);
-	if (classes > 0)
-		qsort(labels->names, classes, sizeof(*labels->names),
-		      are_numbers(labels->names, classes) ? compare_numbers : compare_names);
+	qsort(labels->names, classes, sizeof(*labels->names),
+	      labels_are_numbers(labels->names, classes) ? labels_compare_numbers : labels_compare_names);
 	for (size_t c = 0; c < classes; c++) {
 		const char *name = labels->names[c];
-		uint32_t number = names_find(&labels->found, name, strlen(name));
 
-		order[number] = (uint32_t)c;
+		order[names_find(&labels->found, name, strlen(name))] = (uint32_t)c;
 		labels->digest = XXH3_64bits_withSeed(name, strlen(name) + 1, labels->digest);
 	}
 	for (size_t i = 0; i < labels->count; i++) {
@@ -136,30 +124,21 @@ labels_finish(struct labels *labels, struct portolan_error *error)
 	}
 	labels->class_count = classes;
 	labels->digest = XXH3_64bits_withSeed(labels->values, labels->count * sizeof(uint32_t), labels->digest);
-	free(order);
-	return 0;
 }
 
-int
-labels_keep(struct labels *labels, const uint32_t *rows, size_t count, struct portolan_error *error)
+void
+labels_keep(struct labels *labels, const uint32_t *rows, size_t count)
 {
 	struct labels kept = {0};
-	int code = 0;
 
-	for (size_t i = 0; code >= 0 && i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const char *name = labels->names[labels->values[rows[i]]];
 
-		code = labels_add(&kept, name, strlen(name), error);
+		labels_add(&kept, name, strlen(name));
 	}
-	if (code >= 0)
-		code = labels_finish(&kept, error);
-	if (code < 0) {
-		labels_free(&kept);
-		return code;
-	}
+	labels_finish(&kept);
 	labels_free(labels);
 	*labels = kept;
-	return 0;
 }
 
 struct list {
@@ -169,9 +148,9 @@ struct list {
 	const char *field_option;
 };
 
-/* Records in place of labels: JSON objects, or, in a file so named, several fields. */
+/* Whether a line is a record, not a label: a JSON object, or, in a file with such a name, several fields. */
 static bool
-is_record(const char *path, const char *line, size_t length)
+labels_is_record(const char *path, const char *line, size_t length)
 {
 	const char *dot = strrchr(path, '.');
 	size_t blanks = 0;
@@ -185,7 +164,7 @@ is_record(const char *path, const char *line, size_t length)
 }
 
 static int
-take_label(void *context, uint64_t place, const char *label, size_t length, struct portolan_error *error)
+labels_take_line(void *context, uint64_t place, const char *label, size_t length, struct portolan_error *error)
 {
 	const struct list *list = context;
 
@@ -195,15 +174,16 @@ take_label(void *context, uint64_t place, const char *label, size_t length, stru
 	if (memchr(label, '\0', length))
 		return error_set(error, PORTOLAN_E_INVALID, "%s: the label in %s %llu has a NUL character", list->path,
 		                 list->unit, (unsigned long long)place);
-	if (is_record(list->path, label, length))
+	if (labels_is_record(list->path, label, length))
 		return error_set(error, PORTOLAN_E_INVALID,
 		                 "%s: %s %llu is a record, not a label: which of its fields is meant? %s FIELD",
 		                 list->path, list->unit, (unsigned long long)place, list->field_option);
-	return labels_add(list->labels, label, length, error);
+	labels_add(list->labels, label, length);
+	return 0;
 }
 
 static int
-add_field(struct labels *labels, const struct fields_reader *reader, struct portolan_error *error)
+labels_take_field(struct labels *labels, const struct fields_reader *reader, struct portolan_error *error)
 {
 	const char *name = reader->fields->names[0].text;
 	const struct field *field = &reader->found[0];
@@ -214,27 +194,28 @@ add_field(struct labels *labels, const struct fields_reader *reader, struct port
 		return fields_wrong(reader, error, " has no field '%s', or it is empty", name);
 	if (memchr(field->at, '\0', field->length))
 		return fields_wrong(reader, error, ": field '%s' has a NUL character", name);
-	return labels_add(labels, field->at, field->length, error);
+	labels_add(labels, field->at, field->length);
+	return 0;
 }
 
-/* 1: another record with the id was there before. */
-static int
-is_again(struct names *seen, const struct field *id, struct portolan_error *error)
+/* Whether an earlier record has the same id. */
+static bool
+labels_is_again(struct names *seen, const struct field *id)
 {
-	uint32_t known = seen->count, number = join_is_id(id) ? names_add(seen, id->at, id->length) : known;
+	uint32_t known = seen->count;
 
-	return number == NAMES_NONE ? out_of_memory(error) : number < known;
+	return join_is_id(id) && labels_add_name(seen, id->at, id->length) < known;
 }
 
 static int
-read_field(struct labels *labels, const char *option, const char *path, const char *field_option, const char *field,
-           const char *glue_id, struct portolan_error *error)
+labels_read_field(struct labels *labels, const char *option, const char *path, const char *field_option,
+                  const char *field, const char *glue_id, struct portolan_error *error)
 {
 	const char *const names[] = {field, glue_id}, *const options[] = {field_option, "--id-field"};
 	struct user_file file;
 	struct fields fields;
 	struct fields_reader reader = {0};
-	struct names seen = {0};
+	CLEANUP(names_free) struct names seen = {0};
 	int code = user_file_open(&file, option, path, error);
 
 	if (code < 0)
@@ -244,14 +225,14 @@ read_field(struct labels *labels, const char *option, const char *path, const ch
 	code = fields_init(&fields, &file, names, options, glue_id ? 2 : 1, error);
 	fields_begin(&reader, &fields, user_file_whole(&file));
 	while (code >= 0 && (code = fields_next(&reader, error)) > 0) {
-		int again = glue_id ? is_again(&seen, &reader.found[1], error) : 0;
+		bool again = glue_id && labels_is_again(&seen, &reader.found[1]);
 
-		labels->passed += again > 0;
-		code = again == 0 ? add_field(labels, &reader, error) : again;
+		labels->passed += again;
+		if (!again)
+			code = labels_take_field(labels, &reader, error);
 	}
 	labels->passed += reader.part.unlabelled;
 	fields_end(&reader);
-	names_free(&seen);
 	user_file_close(&file);
 	return code;
 }
@@ -264,11 +245,12 @@ labels_read(struct labels *labels, const char *option, const char *path, const c
 	int code;
 
 	*labels = (struct labels){0};
-	code = field ? read_field(labels, option, path, field_option, field, glue_id, error)
-	             : list_read(path, LIST_LABELS, &list.unit, take_label, &list, error);
-	if (code >= 0)
-		code = labels_finish(labels, error);
-	if (code < 0)
+	code = field ? labels_read_field(labels, option, path, field_option, field, glue_id, error)
+	             : list_read(path, LIST_LABELS, &list.unit, labels_take_line, &list, error);
+	if (code < 0) {
 		labels_free(labels);
-	return code < 0 ? code : 0;
+		return code;
+	}
+	labels_finish(labels);
+	return 0;
 }

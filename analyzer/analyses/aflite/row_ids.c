@@ -1,9 +1,10 @@
-/* row_ids.c: ids that are read are texts, whatever they look like; each must be another. */
+/* row_ids.c: reads the ids of rows. They are texts, whatever they look like, and all differ. */
 #include "row_ids.h"
 
 #include "base/names.h"
 #include "files/join.h"
 #include "files/list.h"
+#include "memory/memory.h"
 
 #include <portolan/error.h>
 
@@ -14,18 +15,17 @@ struct naming {
 	struct names seen;
 	const char *path, *unit;
 	bool glue;
-	size_t passed; /* records that have no row: see glue.h */
+	size_t passed; /* records that have no row, as glue.h says */
 };
 
 static int
-add(struct naming *naming, uint64_t place, const char *id, size_t length, struct portolan_error *error)
+row_ids_add(struct naming *naming, uint64_t place, const char *id, size_t length, struct portolan_error *error)
 {
 	uint32_t offsets[2] = {0, (uint32_t)length};
 	struct store_ids one = {.rows = 1, .text = id, .offsets = offsets};
 	uint32_t number = names_add(&naming->seen, id, length);
 
-	if (number == NAMES_NONE)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the ids of %s", naming->path);
+	memory_need(number == NAMES_NONE ? NULL : naming);
 	naming->passed += naming->glue && number < naming->ids->rows;
 	if (naming->glue && number < naming->ids->rows)
 		return 0;
@@ -37,13 +37,13 @@ add(struct naming *naming, uint64_t place, const char *id, size_t length, struct
 }
 
 static int
-visit(void *context, uint64_t place, const char *id, size_t length, struct portolan_error *error)
+row_ids_take(void *context, uint64_t place, const char *id, size_t length, struct portolan_error *error)
 {
-	return add(context, place, id, length, error);
+	return row_ids_add(context, place, id, length, error);
 }
 
 static int
-read_data(struct naming *naming, const struct row_ids_request *request, struct portolan_error *error)
+row_ids_read_data(struct naming *naming, const struct row_ids_request *request, struct portolan_error *error)
 {
 	static const char *const option = "--id-field";
 	struct fields_reader reader = {0};
@@ -63,7 +63,7 @@ read_data(struct naming *naming, const struct row_ids_request *request, struct p
 	while (code >= 0 && (code = fields_next(&reader, error)) > 0) {
 		const struct field *id = &reader.found[0];
 
-		code = join_is_id(id) ? add(naming, naming->ids->rows + 1, id->at, id->length, error)
+		code = join_is_id(id) ? row_ids_add(naming, naming->ids->rows + 1, id->at, id->length, error)
 		                      : fields_wrong(&reader, error,
 		                                     " has no id in field '%s': every row of %s has a record here",
 		                                     request->id_field, request->features);
@@ -74,8 +74,9 @@ read_data(struct naming *naming, const struct row_ids_request *request, struct p
 	return code;
 }
 
+/* Makes the rows' numbers their ids. */
 static int
-number(struct ids *ids, size_t rows, struct portolan_error *error)
+row_ids_number(struct ids *ids, size_t rows, struct portolan_error *error)
 {
 	int code = ids_reserve(ids, STORE_ID_INT, rows, error);
 
@@ -86,7 +87,7 @@ number(struct ids *ids, size_t rows, struct portolan_error *error)
 }
 
 static int
-wrong_count(const struct naming *naming, const struct row_ids_request *request, struct portolan_error *error)
+row_ids_refuse_count(const struct naming *naming, const struct row_ids_request *request, struct portolan_error *error)
 {
 	if (naming->passed > 0)
 		return error_set(
@@ -107,14 +108,14 @@ row_ids_read(struct ids *ids, const struct row_ids_request *request, struct port
 
 	*ids = (struct ids){0};
 	if (!naming.path)
-		return number(ids, request->rows, error);
+		return row_ids_number(ids, request->rows, error);
 	code = ids_reserve(ids, STORE_ID_STR, request->rows, error);
 	if (code >= 0)
-		code = request->list ? list_read(request->list, LIST_IDS, &naming.unit, visit, &naming, error)
-		                     : read_data(&naming, request, error);
+		code = request->list ? list_read(request->list, LIST_IDS, &naming.unit, row_ids_take, &naming, error)
+		                     : row_ids_read_data(&naming, request, error);
 	names_free(&naming.seen);
 	if (code >= 0 && ids->rows != request->rows)
-		return wrong_count(&naming, request, error);
+		return row_ids_refuse_count(&naming, request, error);
 	return code < 0 ? code : 0;
 }
 

@@ -7,16 +7,17 @@
 struct row_ids_request {
 	size_t rows;
 	const char *features; /* the file of the rows, for messages */
-	const char *list;     /* of ids, see list.h; else */
+	const char *list;     /* a list of ids (files/list.h), or NULL */
 	const char *data,
-	        *id_field; /* a user's file with a record for each row, in this order; else the rows' numbers */
-	bool glue;         /* it is read as files/glue.h says */
+	        *id_field; /* else a user's file with a record for each row, in this order; NULL: rows have numbers */
+	bool glue;         /* whether that file is read as files/glue.h says */
 };
 
-/* PORTOLAN_E_INVALID: another number of ids than rows, no id, an id twice. After a failure free them, too. */
+/* PORTOLAN_E_INVALID: there are more or fewer ids than rows, an id is missing, or there twice. Also after a failure, the caller
+ * frees the ids. */
 int row_ids_read(struct ids *ids, const struct row_ids_request *request, struct portolan_error *error);
 
-/* PORTOLAN_E_INVALID: also if a record of the user's file has another id than the list has for this row. */
+/* PORTOLAN_E_INVALID: as above, or a record of the user's file has another id than the list has for its row. */
 int row_ids_check_order(const struct row_ids_request *request, struct portolan_error *error);
 
 #endif
