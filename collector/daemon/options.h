@@ -41,7 +41,7 @@ struct options {
 	bool quiet, verbose;
 };
 
-extern const char options_help[];
+extern const char *const options_help; /* help.txt */
 
 /* `argv` is permuted, and outlives the options. Any failure means wrong usage: one line in `error`. */
 int options_parse(struct options *options, int argc, char **argv, struct portolan_error *error);
