@@ -16,14 +16,14 @@
 #include <unistd.h>
 
 static int
-malformed(const char *text, const char *what, struct portolan_error *error)
+address_malformed(const char *text, const char *what, struct portolan_error *error)
 {
 	return error_set(error, PORTOLAN_E_INVALID, "endpoint '%.120s' %s; give tcp://127.0.0.1:PORT or ipc://PATH",
 	                 text, what);
 }
 
 static bool
-port_is_valid(const char *port)
+address_port_is_valid(const char *port)
 {
 	char *end;
 	long number;
@@ -38,7 +38,7 @@ port_is_valid(const char *port)
 
 /* Splits HOST:PORT; brackets stay out of host. */
 static bool
-split_host(const char *text, char host[64], const char **port, bool *bracketed)
+address_split_host(const char *text, char host[64], const char **port, bool *bracketed)
 {
 	const char *colon = strrchr(text, ':');
 	size_t size;
@@ -56,7 +56,7 @@ split_host(const char *text, char host[64], const char **port, bool *bracketed)
 }
 
 static int
-parse_tcp(const char *text, struct address *address, struct portolan_error *error)
+address_parse_tcp(const char *text, struct address *address, struct portolan_error *error)
 {
 	struct in6_addr six;
 	struct in_addr four;
@@ -64,10 +64,10 @@ parse_tcp(const char *text, struct address *address, struct portolan_error *erro
 	char host[64];
 	bool bracketed, loopback;
 
-	if (!split_host(text + strlen("tcp://"), host, &port, &bracketed))
-		return malformed(text, "has no HOST:PORT", error);
-	if (!port_is_valid(port))
-		return malformed(text, "has no port from 1 to 65535", error);
+	if (!address_split_host(text + strlen("tcp://"), host, &port, &bracketed))
+		return address_malformed(text, "has no HOST:PORT", error);
+	if (!address_port_is_valid(port))
+		return address_malformed(text, "has no port from 1 to 65535", error);
 	if (!bracketed && strcmp(host, "localhost") == 0)
 		snprintf(host, sizeof(host), "127.0.0.1");
 	if (bracketed && inet_pton(AF_INET6, host, &six) == 1)
@@ -77,7 +77,7 @@ parse_tcp(const char *text, struct address *address, struct portolan_error *erro
 	else if (!bracketed && strcmp(host, "*") == 0)
 		loopback = false;
 	else
-		return malformed(text, "does not name a numeric address", error);
+		return address_malformed(text, "does not name a numeric address", error);
 	address->is_public = !loopback;
 	address->ipv6 = bracketed;
 	snprintf(address->text, sizeof(address->text), bracketed ? "tcp://[%s]:%s" : "tcp://%s:%s", host, port);
@@ -85,17 +85,18 @@ parse_tcp(const char *text, struct address *address, struct portolan_error *erro
 }
 
 static int
-parse_ipc(const char *text, struct address *address, struct portolan_error *error)
+address_parse_ipc(const char *text, struct address *address, struct portolan_error *error)
 {
 	const char *path = text + strlen("ipc://");
 	struct sockaddr_un name;
 
 	if (*path == '\0' || strcmp(path, "*") == 0)
-		return malformed(text, "names no path", error);
+		return address_malformed(text, "names no path", error);
 	if (*path == '@')
-		return malformed(text, "is an abstract socket, which every user of the machine may connect to", error);
+		return address_malformed(text, "is an abstract socket, which every user of the machine may connect to",
+		                         error);
 	if (strlen(path) >= sizeof(name.sun_path))
-		return malformed(text, "is longer than the 107 bytes a socket's path may have", error);
+		return address_malformed(text, "is longer than the 107 bytes a socket's path may have", error);
 	snprintf(address->text, sizeof(address->text), "%s", text);
 	address->is_ipc = true;
 	address->path = address->text + strlen("ipc://");
@@ -107,17 +108,17 @@ address_parse(const char *text, struct address *address, struct portolan_error *
 {
 	*address = (struct address){0};
 	if (strlen(text) >= sizeof(address->text))
-		return malformed(text, "is too long", error);
+		return address_malformed(text, "is too long", error);
 	if (strcmp(text, "local") == 0) {
 		address->is_local = true;
 		snprintf(address->text, sizeof(address->text), "%s", text);
 		return 0;
 	}
 	if (strncmp(text, "tcp://", strlen("tcp://")) == 0)
-		return parse_tcp(text, address, error);
+		return address_parse_tcp(text, address, error);
 	if (strncmp(text, "ipc://", strlen("ipc://")) == 0)
-		return parse_ipc(text, address, error);
-	return malformed(text, "is neither tcp:// nor ipc://", error);
+		return address_parse_ipc(text, address, error);
+	return address_malformed(text, "is neither tcp:// nor ipc://", error);
 }
 
 int

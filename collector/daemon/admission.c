@@ -1,5 +1,5 @@
 /*
- * admission.c: counting connections, and answering libzmq's questions.
+ * admission.c: counts connections, and answers libzmq's questions whether to admit one.
  *
  * The monitors report connections from accept() to close(), by descriptor, but not whether they were admitted; libzmq's
  * question does not name the descriptor. But a connection that is not admitted is closed when the time for handshakes
@@ -39,7 +39,7 @@ struct part {
 /* How many connections --max-memory and the system's limit of descriptors allow. Half of the reserve is in use before
  * any client connects, the other half stays free. */
 static void
-limit_connections(struct admission *admission, size_t max_memory)
+admission_limit_connections(struct admission *admission, size_t max_memory)
 {
 	struct rlimit limit = {.rlim_cur = 1024};
 
@@ -69,7 +69,7 @@ admission_open(struct admission *admission, void *context, size_t max_memory, co
                struct portolan_error *error)
 {
 	*admission = (struct admission){0};
-	limit_connections(admission, max_memory);
+	admission_limit_connections(admission, max_memory);
 	if (list && keys_check_directory(list, error) < 0)
 		return PORTOLAN_E_SYSTEM;
 	if (list && snprintf(admission->directory, sizeof(admission->directory), "%s", list) >=
@@ -130,7 +130,7 @@ admission_close(struct admission *admission, void *const routers[ADMISSION_SOCKE
 }
 
 static void
-count_connection(struct admission *admission, unsigned number, uint32_t fd, int64_t since)
+admission_count_connection(struct admission *admission, unsigned number, uint32_t fd, int64_t since)
 {
 	int64_t *connected = &admission->connected[number][fd];
 
@@ -142,7 +142,7 @@ count_connection(struct admission *admission, unsigned number, uint32_t fd, int6
 
 /* One event: its number (16 bits) and value (32), then a part with the endpoint. */
 static bool
-take_event(struct admission *admission, unsigned number, int64_t now, uint64_t *failed)
+admission_take_event(struct admission *admission, unsigned number, int64_t now, uint64_t *failed)
 {
 	uint8_t part[512];
 	uint16_t event;
@@ -155,7 +155,7 @@ take_event(struct admission *admission, unsigned number, int64_t now, uint64_t *
 	memcpy(&value, part + sizeof(event), sizeof(value));
 	zmq_recv(admission->monitors[number], part, sizeof(part), ZMQ_DONTWAIT);
 	if (event == ZMQ_EVENT_ACCEPTED || event == ZMQ_EVENT_DISCONNECTED)
-		count_connection(admission, number, value, event == ZMQ_EVENT_ACCEPTED ? now : 0);
+		admission_count_connection(admission, number, value, event == ZMQ_EVENT_ACCEPTED ? now : 0);
 	else
 		*failed += number != 0; /* the owner's programs connect to see whether a collector serves */
 	return true;
@@ -164,7 +164,7 @@ take_event(struct admission *admission, unsigned number, int64_t now, uint64_t *
 /* Reads all parts of one question; false: there is none. *valid is false if a part is too long, or there are too few or
  * too many parts. */
 static bool
-receive(struct admission *admission, struct part parts[PARTS], bool *valid)
+admission_receive(struct admission *admission, struct part parts[PARTS], bool *valid)
 {
 	size_t more_size = sizeof(int);
 	int count = 0, more = 1;
@@ -186,7 +186,7 @@ receive(struct admission *admission, struct part parts[PARTS], bool *valid)
 
 /* The answer gives no user id: libzmq would put it into the connection's queue, and count it there for ever. */
 static void
-reply(struct admission *admission, const struct part *request, const char *status, const char *text)
+admission_reply(struct admission *admission, const struct part *request, const char *status, const char *text)
 {
 	zmq_send(admission->handler, "1.0", 3, ZMQ_DONTWAIT | ZMQ_SNDMORE);
 	zmq_send(admission->handler, request->data, (size_t)request->size, ZMQ_DONTWAIT | ZMQ_SNDMORE);
@@ -197,9 +197,9 @@ reply(struct admission *admission, const struct part *request, const char *statu
 }
 
 static void
-refuse_key(struct admission *admission, const struct part *parts, const char *key, int64_t now)
+admission_refuse_key(struct admission *admission, const struct part *parts, const char *key, int64_t now)
 {
-	reply(admission, &parts[REQUEST], "400", "this key is not known here");
+	admission_reply(admission, &parts[REQUEST], "400", "this key is not known here");
 	if (throttle_log(&admission->refused, 1, now,
 	                 "refused a connection from %.64s, whose key is not in %s: public %s", parts[ADDRESS].data,
 	                 admission->directory, key) &&
@@ -209,7 +209,7 @@ refuse_key(struct admission *admission, const struct part *parts, const char *ke
 
 /* An upper bound of the socket's admitted connections. */
 static size_t
-count_admitted(const struct admission *admission, unsigned number, int64_t now)
+admission_count_admitted(const struct admission *admission, unsigned number, int64_t now)
 {
 	const int64_t *connected = admission->connected[number], *answered = admission->answered[number];
 	size_t count = 0;
@@ -222,16 +222,16 @@ count_admitted(const struct admission *admission, unsigned number, int64_t now)
 }
 
 static bool
-has_place(const struct admission *admission, bool is_stranger, int64_t now)
+admission_has_place(const struct admission *admission, bool is_stranger, int64_t now)
 {
-	size_t strangers = count_admitted(admission, 1, now) + count_admitted(admission, 2, now);
+	size_t strangers = admission_count_admitted(admission, 1, now) + admission_count_admitted(admission, 2, now);
 
-	return count_admitted(admission, 0, now) + strangers < admission->most &&
+	return admission_count_admitted(admission, 0, now) + strangers < admission->most &&
 	       (!is_stranger || strangers < STRANGERS(admission->most));
 }
 
 static void
-answer(struct admission *admission, const struct part *parts, bool valid, int64_t now)
+admission_answer_one(struct admission *admission, const struct part *parts, bool valid, int64_t now)
 {
 	const char *domain = parts[DOMAIN].data, *name = NULL;
 	char key[KEYS_TEXT_SIZE] = "";
@@ -245,16 +245,16 @@ answer(struct admission *admission, const struct part *parts, bool valid, int64_
 		name = "";
 	}
 	if (!name) {
-		refuse_key(admission, parts, key, now);
-	} else if (!has_place(admission, domain[4] != '0', now)) {
-		reply(admission, &parts[REQUEST], "500", "too many connections");
+		admission_refuse_key(admission, parts, key, now);
+	} else if (!admission_has_place(admission, domain[4] != '0', now)) {
+		admission_reply(admission, &parts[REQUEST], "500", "too many connections");
 		throttle_log(&admission->crowded, 1, now, "refused a connection: %zu are the most that %s",
 		             admission->most, admission->bound);
 	} else {
 		unsigned number = (unsigned)(domain[4] - '0') % ADMISSION_SOCKETS;
 
 		admission->answered[number][admission->at[number]++ % admission->most] = now;
-		reply(admission, &parts[REQUEST], "200", "");
+		admission_reply(admission, &parts[REQUEST], "200", "");
 	}
 }
 
@@ -268,11 +268,11 @@ admission_answer(struct admission *admission, int64_t now)
 		bool valid = true;
 
 		for (unsigned number = 0; number < ADMISSION_SOCKETS; number++)
-			while (admission->monitors[number] && take_event(admission, number, now, &failed))
+			while (admission->monitors[number] && admission_take_event(admission, number, now, &failed))
 				;
-		if (!receive(admission, parts, &valid))
+		if (!admission_receive(admission, parts, &valid))
 			break;
-		answer(admission, parts, valid, now);
+		admission_answer_one(admission, parts, valid, now);
 	}
 	throttle_log(&admission->broken, failed, now,
 	             "a connection broke off, or sent what is not this protocol, before a first frame");

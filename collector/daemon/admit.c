@@ -27,7 +27,7 @@
 /* The session's start in ns since 1970: the client's own, but at most STARTED_AHEAD_S from now. Otherwise a session
  * whose clock is ahead would win over all others for that long. */
 static uint64_t
-time_of_start(struct ingest *ingest, const struct wire_open *open, const char *name, int64_t now)
+admit_start_of(struct ingest *ingest, const struct wire_open *open, const char *name, int64_t now)
 {
 	const uint64_t ahead = STARTED_AHEAD_S * NS_PER_S;
 	struct timespec clock;
@@ -45,8 +45,8 @@ time_of_start(struct ingest *ingest, const struct wire_open *open, const char *n
 
 /* Moves *started of a session that resumes after the starts of all other sessions of its run. */
 static int
-put_after_others(struct ingest *ingest, const struct wire_open *open, const char *name, uint32_t number, int64_t now,
-                 uint64_t *started, struct portolan_error *error)
+admit_start_after_others(struct ingest *ingest, const struct wire_open *open, const char *name, uint32_t number,
+                         int64_t now, uint64_t *started, struct portolan_error *error)
 {
 	const uint64_t said = *started;
 	int result = 0;
@@ -81,7 +81,7 @@ admit_live_run(const struct ingest *ingest, const char *name)
  * long after the new one asked first.
  */
 static bool
-note_contest(struct ingest *ingest, const char *name, int64_t now)
+admit_note_contest(struct ingest *ingest, const char *name, int64_t now)
 {
 	struct run *run = admit_live_run(ingest, name);
 
@@ -93,8 +93,8 @@ note_contest(struct ingest *ingest, const char *name, int64_t now)
 }
 
 static int
-find_run(struct ingest *ingest, const struct wire_open *open, const char *name, uint64_t started, int64_t now,
-         uint32_t *number, struct portolan_error *error)
+admit_find_run(struct ingest *ingest, const struct wire_open *open, const char *name, uint64_t started, int64_t now,
+               uint32_t *number, struct portolan_error *error)
 {
 	const struct run *run = admit_live_run(ingest, name);
 	struct store_run_request request = {
@@ -136,21 +136,18 @@ find_run(struct ingest *ingest, const struct wire_open *open, const char *name, 
 
 /* A run that was found damaged is not tried again. */
 static int
-check_sound(const struct ingest *ingest, uint32_t number, struct portolan_error *error)
+admit_check_sound(const struct ingest *ingest, uint32_t number, struct portolan_error *error)
 {
 	const struct run *run = sessions_find_run(&ingest->sessions, number);
 
 	if (!run || !run->damaged || run->removed)
 		return 0;
-	return error_set(
-	        error, STORE_E_CORRUPT,
-	        "run '%s' is damaged on disk: remove it, restore the store from a backup, or portolan salvage what can be read",
-	        run->name);
+	return error_set(error, STORE_E_CORRUPT, REPLY_DAMAGED, run->name);
 }
 
 /* A hash of what must be the same in every `open` of a session. */
 static uint64_t
-content_of(const struct wire_open *open)
+admit_hash_content(const struct wire_open *open)
 {
 	const uint64_t numbers[] = {open->started, open->examples, open->rank, (uint64_t)open->mode, open->run.size};
 	uint64_t hash = XXH3_64bits(numbers, sizeof(numbers));
@@ -162,10 +159,10 @@ content_of(const struct wire_open *open)
 
 /* A known session continues unchanged, or not at all: its batches must not go into another run. */
 static int
-check_known(uint64_t content, uint64_t stored, const char *run, const struct wire_open *open,
-            struct portolan_error *error)
+admit_check_known(uint64_t content, uint64_t stored, const char *run, const struct wire_open *open,
+                  struct portolan_error *error)
 {
-	if (content && content != content_of(open))
+	if (content && content != admit_hash_content(open))
 		return error_set(error, SESSION_DIFFERS,
 		                 "the session is known: it records into run '%s', and began with another run, mode, "
 		                 "started, examples, group or rank; begin a new session",
@@ -179,7 +176,7 @@ check_known(uint64_t content, uint64_t stored, const char *run, const struct wir
 }
 
 static int
-make_live(struct ingest *ingest, struct session *session, struct portolan_error *error)
+admit_make_live(struct ingest *ingest, struct session *session, struct portolan_error *error)
 {
 	int result = store_writer_session_live(ingest->writer, session->run->number, session->number, true, error);
 
@@ -192,25 +189,25 @@ make_live(struct ingest *ingest, struct session *session, struct portolan_error 
 
 /* A session that the store knows. */
 static int
-take_up(struct ingest *ingest, const struct wire_open *open, uint32_t number, uint32_t session_number, int64_t now,
-        struct session **session, struct portolan_error *error)
+admit_stored_session(struct ingest *ingest, const struct wire_open *open, uint32_t number, uint32_t session_number,
+                     int64_t now, struct session **session, struct portolan_error *error)
 {
 	struct store_session_info known;
 	struct store_run_info info;
-	int result = check_sound(ingest, number, error);
+	int result = admit_check_sound(ingest, number, error);
 
 	if (result == 0)
 		result = store_writer_run_info(ingest->writer, number, &info, error);
 	if (result == 0)
 		result = store_writer_session_info(ingest->writer, number, session_number, &known, error);
 	if (result == 0)
-		result = check_known(known.content, known.acknowledged, info.name, open, error);
+		result = admit_check_known(known.content, known.acknowledged, info.name, open, error);
 	return result < 0 ? result : take_over_session(ingest, number, session_number, info.name, now, session, error);
 }
 
 static int
-register_session(struct ingest *ingest, uint32_t run, const struct wire_frame *frame, uint64_t started,
-                 uint32_t *session, struct portolan_error *error)
+admit_register_session(struct ingest *ingest, uint32_t run, const struct wire_frame *frame, uint64_t started,
+                       uint32_t *session, struct portolan_error *error)
 {
 	const struct wire_open *open = &frame->open;
 	struct store_session_request request = {.started = started,
@@ -218,7 +215,7 @@ register_session(struct ingest *ingest, uint32_t run, const struct wire_frame *f
 	                                        .resume = open->resume,
 	                                        .overwrite = open->overwrite,
 	                                        .after = open->late ? open->after : 0,
-	                                        .content = content_of(open),
+	                                        .content = admit_hash_content(open),
 	                                        .host = text_of(open->host),
 	                                        .process = open->process};
 
@@ -228,8 +225,8 @@ register_session(struct ingest *ingest, uint32_t run, const struct wire_frame *f
 
 /* A session that continues a run waits until no other process seems to record into it. */
 static int
-wait_for_holder(struct ingest *ingest, const struct wire_open *open, const char *name, int64_t now,
-                struct portolan_error *error)
+admit_wait_for_holder(struct ingest *ingest, const struct wire_open *open, const char *name, int64_t now,
+                      struct portolan_error *error)
 {
 	const struct session *holder = beside_find_holder(ingest, open, name, now);
 	char who[128];
@@ -246,8 +243,8 @@ wait_for_holder(struct ingest *ingest, const struct wire_open *open, const char 
 
 /* A session that the store does not know. */
 static int
-begin(struct ingest *ingest, const struct wire_frame *frame, size_t size, int64_t now, struct session **session,
-      struct portolan_error *error)
+admit_new_session(struct ingest *ingest, const struct wire_frame *frame, size_t size, int64_t now,
+                  struct session **session, struct portolan_error *error)
 {
 	const struct wire_open *open = &frame->open;
 	uint32_t number, session_number;
@@ -261,19 +258,19 @@ begin(struct ingest *ingest, const struct wire_frame *frame, size_t size, int64_
 		                 "from a copy); portolan import takes what is left of it under another name, with "
 		                 "--run NAME");
 	copy_name(name, open->run);
-	started = time_of_start(ingest, open, name, now);
-	result = find_run(ingest, open, name, started, now, &number, error);
+	started = admit_start_of(ingest, open, name, now);
+	result = admit_find_run(ingest, open, name, started, now, &number, error);
 	if (result == 0)
-		result = check_sound(ingest, number, error);
+		result = admit_check_sound(ingest, number, error);
 	if (result == 0)
-		result = wait_for_holder(ingest, open, name, now, error);
+		result = admit_wait_for_holder(ingest, open, name, now, error);
 	if (result < 0)
 		return result;
 	if (!open->whole)
 		retire_named(ingest, name, number);
-	result = put_after_others(ingest, open, name, number, now, &started, error);
+	result = admit_start_after_others(ingest, open, name, number, now, &started, error);
 	if (result == 0)
-		result = register_session(ingest, number, frame, started, &session_number, error);
+		result = admit_register_session(ingest, number, frame, started, &session_number, error);
 	if (result == 0)
 		result = take_over_session(ingest, number, session_number, name, now, session, error);
 	if (result < 0)
@@ -287,25 +284,25 @@ begin(struct ingest *ingest, const struct wire_frame *frame, size_t size, int64_
 
 /* A session that is not in the table: from the store, or new. */
 static int
-admit(struct ingest *ingest, const struct wire_frame *frame, size_t size, int64_t now, struct session **session,
-      struct portolan_error *error)
+admit_session(struct ingest *ingest, const struct wire_frame *frame, size_t size, int64_t now, struct session **session,
+              struct portolan_error *error)
 {
 	uint32_t run, number;
 	int result = store_writer_find_session(ingest->writer, frame->session, &run, &number, error);
 
 	if (result == 0)
-		result = take_up(ingest, &frame->open, run, number, now, session, error);
+		result = admit_stored_session(ingest, &frame->open, run, number, now, session, error);
 	else if (result == STORE_E_NO_RUN)
-		result = begin(ingest, frame, size, now, session, error);
+		result = admit_new_session(ingest, frame, size, now, session, error);
 	if (result < 0)
 		return result;
 	(*session)->fresh = true;
 	sessions_change(&ingest->sessions, *session, OWES_NOTHING);
-	return make_live(ingest, *session, error);
+	return admit_make_live(ingest, *session, error);
 }
 
 static enum wire_error_code
-code_of(int result)
+admit_wire_code(int result)
 {
 	switch (result) {
 	case STORE_E_EXISTS:
@@ -327,8 +324,8 @@ code_of(int result)
  * connection may have a sixteenth of it. Sessions in the table stay there, but may not move to a connection that has
  * used up its share. */
 static bool
-refuse_for_now(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame,
-               const struct session *session, int64_t now)
+admit_refuse_for_now(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame,
+                     const struct session *session, int64_t now)
 {
 	const struct connection *connection = connections_find(&ingest->sessions.connections, peer);
 	const size_t most = sessions_most(ingest->options.max_memory), count = ingest->sessions.count;
@@ -354,8 +351,8 @@ refuse_for_now(struct ingest *ingest, const struct peer *peer, const struct wire
 
 /* `trusted` false: `overwrite` was not considered. */
 static void
-refuse_open(struct ingest *ingest, const struct peer *peer, bool trusted, const struct wire_frame *frame, int result,
-            const struct portolan_error *error, int64_t now)
+admit_refuse(struct ingest *ingest, const struct peer *peer, bool trusted, const struct wire_frame *frame, int result,
+             const struct portolan_error *error, int64_t now)
 {
 	const struct wire_open *open = &frame->open;
 	char name[256];
@@ -366,11 +363,11 @@ refuse_open(struct ingest *ingest, const struct peer *peer, bool trusted, const 
 	else if (!trusted && open->overwrite && (result == STORE_E_EXISTS || result == STORE_E_CORRUPT))
 		reply_not_owner(ingest, peer, frame->session, open->run);
 	else if (result == STORE_E_EXISTS && open->overwrite && !open->late && !open->whole &&
-	         note_contest(ingest, name, now))
+	         admit_note_contest(ingest, name, now))
 		reply_error(ingest, peer, frame->session, WIRE_E_UNAVAILABLE, 0,
 		            "run '%s' has a session of this group and rank, which may be alive; try again", name);
 	else
-		reply_error(ingest, peer, frame->session, code_of(result), 0, "%s", error->message);
+		reply_error(ingest, peer, frame->session, admit_wire_code(result), 0, "%s", error->message);
 }
 
 void
@@ -395,17 +392,17 @@ admit_open(struct ingest *ingest, const struct peer *peer, bool trusted, const s
 		reply_removed(ingest, peer, session);
 		return;
 	}
-	if (refuse_for_now(ingest, peer, frame, session, now))
+	if (admit_refuse_for_now(ingest, peer, frame, session, now))
 		return;
 	if (!session)
-		result = admit(ingest, &allowed, size, now, &session, &error);
+		result = admit_session(ingest, &allowed, size, now, &session, &error);
 	else
-		result = check_known(session->content, session->stored.sequence, session->run->name, &frame->open,
-		                     &error);
+		result = admit_check_known(session->content, session->stored.sequence, session->run->name, &frame->open,
+		                           &error);
 	if (result == 0 && session->now.state == SESSION_GONE)
-		result = make_live(ingest, session, &error);
+		result = admit_make_live(ingest, session, &error);
 	if (result < 0) {
-		refuse_open(ingest, peer, trusted, frame, result, &error, now);
+		admit_refuse(ingest, peer, trusted, frame, result, &error, now);
 		if (commit_is_lost(result))
 			commit_failed_for(ingest, session ? session->run : NULL,
 			                  store_writer_pending(ingest->writer) != pending, &error, now);

@@ -32,7 +32,7 @@ allow_list_free(struct allow_list *list)
 
 /* Is the file's name NAME.pub? */
 static bool
-is_public_key(const char *file)
+allow_list_is_public_key(const char *file)
 {
 	size_t length = strlen(file);
 
@@ -40,13 +40,13 @@ is_public_key(const char *file)
 }
 
 static int
-add_file(struct allow_list *list, const char *file, struct portolan_error *error)
+allow_list_add_file(struct allow_list *list, const char *file, struct portolan_error *error)
 {
 	char path[4096 + ALLOW_LIST_NAME];
 	struct allow_list_key *key;
 
 	snprintf(path, sizeof(path), "%s/%s", list->directory, file);
-	if (!is_public_key(file))
+	if (!allow_list_is_public_key(file))
 		return error_set(error, PORTOLAN_E_INVALID, "keys: %.300s admits nobody: only files NAME.pub are read",
 		                 path);
 	if (list->count == list->room) {
@@ -65,7 +65,7 @@ add_file(struct allow_list *list, const char *file, struct portolan_error *error
 }
 
 static int
-by_key(const void *left, const void *right)
+allow_list_compare_keys(const void *left, const void *right)
 {
 	const struct allow_list_key *a = left, *b = right;
 
@@ -86,9 +86,9 @@ allow_list_read(struct allow_list *list, bool tell)
 		return;
 	files = opendir(list->directory);
 	for (int i = 0; files && i < FILES_MAX && (entry = readdir(files)); i++) {
-		if (entry->d_name[0] == '.' || add_file(list, entry->d_name, &error) == 0)
+		if (entry->d_name[0] == '.' || allow_list_add_file(list, entry->d_name, &error) == 0)
 			continue;
-		if (list->trouble.code == 0 && is_public_key(entry->d_name))
+		if (list->trouble.code == 0 && allow_list_is_public_key(entry->d_name))
 			list->trouble = error;
 		if (list->bad++ < ALLOW_LIST_LINES && tell)
 			log_line("%s", error.message);
@@ -96,7 +96,7 @@ allow_list_read(struct allow_list *list, bool tell)
 	if (files)
 		closedir(files);
 	if (list->count)
-		qsort(list->keys, list->count, sizeof(*list->keys), by_key);
+		qsort(list->keys, list->count, sizeof(*list->keys), allow_list_compare_keys);
 }
 
 const char *
@@ -114,6 +114,6 @@ allow_list_find(struct allow_list *list, const char key[KEYS_TEXT_SIZE])
 	}
 	memcpy(wanted.key, key, KEYS_TEXT_SIZE);
 	if (list->count)
-		found = bsearch(&wanted, list->keys, list->count, sizeof(*list->keys), by_key);
+		found = bsearch(&wanted, list->keys, list->count, sizeof(*list->keys), allow_list_compare_keys);
 	return found ? found->name : NULL;
 }

@@ -1,5 +1,5 @@
 /*
- * commit.c: commit, failure, recovery and time-outs.
+ * commit.c: ends transactions, well or badly, and sessions that time out.
  *
  * Every session that the pending transaction changed is in sessions.changed; its `stored` is still that of the last
  * commit. A commit copies `now` to `stored` and answers; a failure copies `stored` back to `now`. So memory and disk
@@ -85,7 +85,7 @@ commit_forget_complaints(struct ingest *ingest)
 }
 
 static void
-send_complaints(struct ingest *ingest)
+commit_send_complaints(struct ingest *ingest)
 {
 	for (struct link *link = ingest->complaints.first; link; link = link->next) {
 		const struct complaint *complaint = (struct complaint *)link;
@@ -99,7 +99,7 @@ send_complaints(struct ingest *ingest)
 
 /* The store's counters count commits themselves, so a run's are not added to them. */
 static void
-add_run(struct store_counters *all, const struct run *run)
+commit_add_counters(struct store_counters *all, const struct run *run)
 {
 	struct store_counters counters = run->counters;
 
@@ -109,13 +109,13 @@ add_run(struct store_counters *all, const struct run *run)
 
 /* The records of a removed run are being deleted: nothing may be added to them. */
 static bool
-is_in_store(const struct session *session)
+commit_may_store(const struct session *session)
 {
 	return session->now.state != SESSION_REMOVED && !session->run->removed;
 }
 
 static int
-store_counters_of_commit(struct ingest *ingest, struct portolan_error *error)
+commit_store_counters(struct ingest *ingest, struct portolan_error *error)
 {
 	struct store_counters all = ingest->counters;
 	int result = 0;
@@ -127,11 +127,11 @@ store_counters_of_commit(struct ingest *ingest, struct portolan_error *error)
 
 		if (run->counted != ingest->commits) {
 			run->counted = ingest->commits;
-			add_run(&all, run);
-			if (is_in_store(session))
+			commit_add_counters(&all, run);
+			if (commit_may_store(session))
 				result = store_writer_count(ingest->writer, run->number, &run->counters, error);
 		}
-		if (result == 0 && session->client_news && is_in_store(session))
+		if (result == 0 && session->client_news && commit_may_store(session))
 			result = store_writer_client(ingest->writer, run->number, session->number, &session->client,
 			                             error);
 	}
@@ -139,7 +139,7 @@ store_counters_of_commit(struct ingest *ingest, struct portolan_error *error)
 }
 
 static void
-count_commit(struct ingest *ingest, uint64_t microseconds)
+commit_count(struct ingest *ingest, uint64_t microseconds)
 {
 	ingest->counters = (struct store_counters){0};
 	store_latency_add(&ingest->counters.commits, microseconds);
@@ -157,7 +157,7 @@ count_commit(struct ingest *ingest, uint64_t microseconds)
 
 /* Reads the numbers for the answer and sends it. */
 static int
-answer(struct ingest *ingest, struct session *session, struct portolan_error *error)
+commit_answer(struct ingest *ingest, struct session *session, struct portolan_error *error)
 {
 	struct store_session_info info;
 	struct store_run_info run;
@@ -181,7 +181,7 @@ answer(struct ingest *ingest, struct session *session, struct portolan_error *er
 
 /* Sends what one session is owed after a commit that memory already reflects. */
 static int
-send_owed(struct ingest *ingest, struct session *session, struct portolan_error *error)
+commit_send_owed(struct ingest *ingest, struct session *session, struct portolan_error *error)
 {
 	if (session->owes & OWES_REMOVED) {
 		session->owes = OWES_NOTHING;
@@ -189,7 +189,7 @@ send_owed(struct ingest *ingest, struct session *session, struct portolan_error 
 	} else if (session->now.state == SESSION_GONE) {
 		sessions_remove(&ingest->sessions, session);
 	} else if (session->owes) {
-		return answer(ingest, session, error);
+		return commit_answer(ingest, session, error);
 	}
 	return 0;
 }
@@ -202,12 +202,12 @@ ingest_commit(struct ingest *ingest, int64_t now)
 	struct session *session;
 	struct run *concerned = NULL;
 	int64_t began = clock_us();
-	int result = wrote ? store_counters_of_commit(ingest, &error) : 0;
+	int result = wrote ? commit_store_counters(ingest, &error) : 0;
 
 	if (result == 0)
 		result = store_writer_commit(ingest->writer, &error);
 	if (result == 0 && wrote)
-		count_commit(ingest, (uint64_t)(clock_us() - began));
+		commit_count(ingest, (uint64_t)(clock_us() - began));
 	if (result == 0) {
 		ingest->totals.sessions += ingest->pending.sessions;
 		ingest->totals.observations += ingest->pending.observations;
@@ -219,10 +219,10 @@ ingest_commit(struct ingest *ingest, int64_t now)
 		session->fresh = session->run->fresh = false;
 	}
 	if (result == 0)
-		send_complaints(ingest);
+		commit_send_complaints(ingest);
 	while (result == 0 && (session = sessions_take_changed(&ingest->sessions))) {
 		concerned = session->run;
-		result = send_owed(ingest, session, &error);
+		result = commit_send_owed(ingest, session, &error);
 	}
 	if (result < 0) {
 		commit_failed_for(ingest, concerned, true, &error, now);
@@ -237,19 +237,19 @@ ingest_commit(struct ingest *ingest, int64_t now)
 
 /* Is the run damaged or removed? Then it takes no more frames, and its sessions are told. */
 static bool
-is_lost(const struct run *run)
+commit_run_is_lost(const struct run *run)
 {
 	return run->damaged || run->removed;
 }
 
 static void
-take_back(struct ingest *ingest, struct session *session, const char *reason)
+commit_take_back(struct ingest *ingest, struct session *session, const char *reason)
 {
 	struct run *run = session->run;
 
 	session->owes = OWES_NOTHING;
 	if (session->fresh) {
-		if (is_lost(run))
+		if (commit_run_is_lost(run))
 			reply_removed(ingest, &session->peer, session);
 		else
 			reply_error(ingest, &session->peer, session->id, WIRE_E_UNAVAILABLE, 0, "%s", reason);
@@ -262,12 +262,12 @@ take_back(struct ingest *ingest, struct session *session, const char *reason)
 	sessions_set_state(&ingest->sessions, session, session->stored.state);
 	session->gap = session->now.sequence != session->stored.sequence;
 	session->now = session->stored;
-	if (session->gap && !is_lost(run))
+	if (session->gap && !commit_run_is_lost(run))
 		reply_error(ingest, &session->peer, session->id, WIRE_E_UNAVAILABLE, 0, "%s", reason);
 }
 
 static void
-give_up_transaction(struct ingest *ingest)
+commit_give_up(struct ingest *ingest)
 {
 	ingest->counters.failures++;
 	ingest->pending = (struct ingest_totals){0};
@@ -278,9 +278,9 @@ give_up_transaction(struct ingest *ingest)
 
 /* Logs the damage, once. */
 static void
-mark_lost(struct run *run, const struct portolan_error *error)
+commit_mark_lost(struct run *run, const struct portolan_error *error)
 {
-	if (is_lost(run))
+	if (commit_run_is_lost(run))
 		return;
 	if (error->code == STORE_E_NO_RUN) {
 		run->removed = true;
@@ -294,7 +294,7 @@ mark_lost(struct run *run, const struct portolan_error *error)
 
 /* From now on the run takes no sessions, and its sessions are told; the transaction does not contain this. */
 static void
-close_lost(struct ingest *ingest, struct run *run)
+commit_close_lost(struct ingest *ingest, struct run *run)
 {
 	if (ingest->folder.run == run)
 		folder_drop(&ingest->folder);
@@ -317,20 +317,20 @@ commit_failed_for(struct ingest *ingest, struct run *run, bool wrote, const stru
 		return;
 	}
 	if (run)
-		mark_lost(run, error);
+		commit_mark_lost(run, error);
 	if (wrote) { /* the part of the frame that was written */
-		give_up_transaction(ingest);
+		commit_give_up(ingest);
 		while ((session = sessions_take_changed(&ingest->sessions)))
-			take_back(ingest, session, error->message);
+			commit_take_back(ingest, session, error->message);
 		run = sessions_find_run(&ingest->sessions, number);
 	}
 	if (run)
-		close_lost(ingest, run);
+		commit_close_lost(ingest, run);
 }
 
 /* Logs an outage once, however often a small commit succeeds in between, and again each minute that it lasts. */
 static void
-say_failed(struct ingest *ingest, const struct portolan_error *error, int64_t now)
+commit_log_failure(struct ingest *ingest, const struct portolan_error *error, int64_t now)
 {
 	ingest->failed_at = now;
 	if (ingest->outage && now - ingest->told_at < OUTAGE_LINE_MS)
@@ -341,7 +341,7 @@ say_failed(struct ingest *ingest, const struct portolan_error *error, int64_t no
 }
 
 static void
-say_recovered(struct ingest *ingest, int64_t now)
+commit_log_recovery(struct ingest *ingest, int64_t now)
 {
 	if (!ingest->outage || ingest->health != INGEST_READY || now - ingest->failed_at < OUTAGE_OVER_MS)
 		return;
@@ -354,20 +354,20 @@ commit_failed(struct ingest *ingest, const struct portolan_error *error, int64_t
 {
 	struct session *session;
 
-	give_up_transaction(ingest);
+	commit_give_up(ingest);
 	ingest->lost |= error->code == STORE_E_NO_STORE;
 	if (!ingest->lost)
-		say_failed(ingest, error, now);
+		commit_log_failure(ingest, error, now);
 	ingest->health = INGEST_UNAVAILABLE;
 	ingest->retry_at = now + INGEST_RETRY_MS;
 	while ((session = sessions_take_changed(&ingest->sessions)))
-		take_back(ingest, session, error->message);
+		commit_take_back(ingest, session, error->message);
 	reply_ack_all(ingest);
 }
 
 /* Ends a session that has sent nothing for WIRE_SESSION_TIMEOUT_MS. */
 static int
-expire(struct ingest *ingest, struct session *session, struct portolan_error *error)
+commit_expire(struct ingest *ingest, struct session *session, struct portolan_error *error)
 {
 	if (session->now.state == SESSION_LIVE && session->whole) {
 		session->owes = OWES_REMOVED;
@@ -381,7 +381,7 @@ expire(struct ingest *ingest, struct session *session, struct portolan_error *er
 }
 
 static bool
-is_over(const struct run *run)
+commit_run_is_over(const struct run *run)
 {
 	return !run->sessions && (run->removed || (!run->damaged && (run->unfoldable || !run_is_touched(run))));
 }
@@ -389,7 +389,7 @@ is_over(const struct run *run)
 /* Ends some of the silent sessions, so that other work does not wait for thousands; *more: some are left. *concerned:
  * the run of the last one. */
 static int
-expire_some(struct ingest *ingest, int64_t now, bool *more, struct run **concerned, struct portolan_error *error)
+commit_expire_some(struct ingest *ingest, int64_t now, bool *more, struct run **concerned, struct portolan_error *error)
 {
 	unsigned expired = 0;
 	int result = 0;
@@ -405,16 +405,16 @@ expire_some(struct ingest *ingest, int64_t now, bool *more, struct run **concern
 				*more = true;
 				return 0;
 			}
-			result = expire(ingest, session, error);
+			result = commit_expire(ingest, session, error);
 		}
-		if (result == 0 && is_over(run))
+		if (result == 0 && commit_run_is_over(run))
 			sessions_remove_run(&ingest->sessions, run);
 	}
 	return result;
 }
 
 static void
-forgive_silence(struct ingest *ingest, int64_t ms)
+commit_forgive_silence(struct ingest *ingest, int64_t ms)
 {
 	for (struct run *run = ingest->sessions.runs; run; run = run->next) {
 		run->heard += ms;
@@ -433,7 +433,7 @@ ingest_tick(struct ingest *ingest, int64_t now)
 	int result;
 
 	if (now - ingest->ticked > STALL_MS)
-		forgive_silence(ingest, now - ingest->ticked);
+		commit_forgive_silence(ingest, now - ingest->ticked);
 	ingest->ticked = now;
 	if (store_writer_check(ingest->writer, &error) < 0) {
 		commit_failed(ingest, &error, now);
@@ -454,8 +454,8 @@ ingest_tick(struct ingest *ingest, int64_t now)
 		ingest->garbage = true;
 		ingest->garbage_at = now + GARBAGE_MS;
 	}
-	say_recovered(ingest, now);
-	result = expire_some(ingest, now, &more, &concerned, &error);
+	commit_log_recovery(ingest, now);
+	result = commit_expire_some(ingest, now, &more, &concerned, &error);
 	if (result < 0)
 		commit_failed_for(ingest, concerned, true, &error, now);
 	return more && result == 0;

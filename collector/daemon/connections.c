@@ -1,4 +1,4 @@
-/* connections.c: see connections.h. */
+/* connections.c: counts the sessions of each connection, and forgets a connection with its last session. */
 #include "connections.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* exchange.c: see exchange.h. */
+/* exchange.c: hands lists from thread to thread; an eventfd wakes the receiver, a condition the storer. */
 #include "exchange.h"
 
 #include <portolan/clock.h>

@@ -47,7 +47,7 @@ fold_is_due(const struct run *run, bool live, const struct store_log_epoch *epoc
 }
 
 static bool
-wants_a_look(const struct run *run)
+folder_wants(const struct run *run)
 {
 	return run_is_touched(run) && !run->removed && !run->unfoldable;
 }
@@ -57,14 +57,14 @@ folder_has_work(const struct folder *folder)
 {
 	const struct run *run = folder->sessions->runs;
 
-	while (run && !wants_a_look(run))
+	while (run && !folder_wants(run))
 		run = run->next;
 	return folder->fold || run;
 }
 
 /* Begins the next fold of `run`, or finds that nothing is due; the range then begins with the epoch that is due. */
 static int
-begin_next(struct folder *folder, struct run *run, struct epochs *range, struct portolan_error *error)
+folder_begin_next(struct folder *folder, struct run *run, struct epochs *range, struct portolan_error *error)
 {
 	const uint64_t to = range->to < run->frontier ? range->to : run->frontier;
 	const bool live = run_is_live(run);
@@ -89,7 +89,7 @@ begin_next(struct folder *folder, struct run *run, struct epochs *range, struct 
 /* Continues the fold in progress, or folds the run's next epoch, or several small ones. `range` is the range of epochs
  * that is left. */
 static int
-fold_some(struct folder *folder, struct run *run, struct epochs *range, struct portolan_error *error)
+folder_fold_some(struct folder *folder, struct run *run, struct epochs *range, struct portolan_error *error)
 {
 	const bool is_begun = folder->fold != NULL;
 	const int64_t began = clock_us();
@@ -98,7 +98,7 @@ fold_some(struct folder *folder, struct run *run, struct epochs *range, struct p
 
 	for (int i = 0; i < TOGETHER && result == 0 && done; i++) {
 		if (!folder->fold)
-			result = begin_next(folder, run, range, error);
+			result = folder_begin_next(folder, run, range, error);
 		if (result < 0 || !folder->fold)
 			break;
 		result = store_fold_advance(folder->fold, &done, error);
@@ -116,12 +116,12 @@ fold_some(struct folder *folder, struct run *run, struct epochs *range, struct p
 /* The run whose turn it is: of the runs with epochs to check, the one with the next number after the last, wrapping
  * round. */
 static struct run *
-next_run(const struct folder *folder)
+folder_next_run(const struct folder *folder)
 {
 	struct run *next = NULL;
 
 	for (struct run *run = folder->sessions->runs; run; run = run->next)
-		if (wants_a_look(run) && (!next || run->number - folder->last - 1 < next->number - folder->last - 1))
+		if (folder_wants(run) && (!next || run->number - folder->last - 1 < next->number - folder->last - 1))
 			next = run;
 	return next;
 }
@@ -129,7 +129,7 @@ next_run(const struct folder *folder)
 int
 folder_work(struct folder *folder, struct portolan_error *error)
 {
-	struct run *run = folder->fold ? folder->run : next_run(folder);
+	struct run *run = folder->fold ? folder->run : folder_next_run(folder);
 	struct epochs range;
 	int result, committed = 0;
 
@@ -137,7 +137,7 @@ folder_work(struct folder *folder, struct portolan_error *error)
 		return 0;
 	folder->last = run->number;
 	range = run->touched;
-	result = fold_some(folder, run, &range, error);
+	result = folder_fold_some(folder, run, &range, error);
 	/* Commits at once: the fold must not share the commit of clients' batches. */
 	if (result == 0)
 		committed = store_writer_commit(folder->writer, error);

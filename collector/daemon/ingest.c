@@ -1,5 +1,5 @@
 /*
- * ingest.c: takes frames.
+ * ingest.c: takes decoded frames, and puts them into the store's pending transaction.
  *
  * A numbered frame (batch, end, close) is taken if its number follows the last one taken. A frame that was taken before
  * is acknowledged again and changes nothing. The first frame after a gap is answered with an error, further ones are
@@ -51,7 +51,7 @@ ingest_is_full(const struct ingest *ingest)
 }
 
 static void
-fill_append(const struct wire_batch *batch, struct store_append *append, struct store_append_column *columns)
+ingest_fill_append(const struct wire_batch *batch, struct store_append *append, struct store_append_column *columns)
 {
 	for (size_t i = 0; i < batch->column_count; i++) {
 		const struct wire_column *from = &batch->columns[i];
@@ -80,8 +80,8 @@ fill_append(const struct wire_batch *batch, struct store_append *append, struct 
 /* There is no memory for more ids of the run, and no table can be dropped, so the session ends. Its acknowledged frames
  * stay. */
 static int
-end_for_ids(struct ingest *ingest, struct session *session, const struct wire_batch *batch,
-            struct portolan_error *error)
+ingest_end_for_ids(struct ingest *ingest, struct session *session, const struct wire_batch *batch,
+                   struct portolan_error *error)
 {
 	struct run *run = session->run;
 
@@ -96,7 +96,8 @@ end_for_ids(struct ingest *ingest, struct session *session, const struct wire_ba
 }
 
 static int
-take_batch(struct ingest *ingest, struct session *session, const struct wire_batch *batch, struct portolan_error *error)
+ingest_take_batch(struct ingest *ingest, struct session *session, const struct wire_batch *batch,
+                  struct portolan_error *error)
 {
 	struct store_append_column columns[WIRE_MAX_COLUMNS];
 	struct store_append append;
@@ -104,10 +105,10 @@ take_batch(struct ingest *ingest, struct session *session, const struct wire_bat
 	uint32_t refused = 0;
 	int result;
 
-	fill_append(batch, &append, columns);
+	ingest_fill_append(batch, &append, columns);
 	result = store_writer_append(ingest->writer, run->number, session->number, &append, &refused, error);
 	if (result == STORE_E_IDS)
-		return end_for_ids(ingest, session, batch, error);
+		return ingest_end_for_ids(ingest, session, batch, error);
 	if (result == STORE_E_DIFFERS)
 		return commit_then_complain(ingest, session, WIRE_E_REFUSED, batch->sequence, error);
 	if (result < 0)
@@ -126,8 +127,8 @@ take_batch(struct ingest *ingest, struct session *session, const struct wire_bat
 }
 
 static int
-take_end_epoch(struct ingest *ingest, struct session *session, uint64_t sequence, uint32_t epoch,
-               struct portolan_error *error)
+ingest_take_end_epoch(struct ingest *ingest, struct session *session, uint64_t sequence, uint32_t epoch,
+                      struct portolan_error *error)
 {
 	uint64_t frontier = (uint64_t)epoch + 1;
 
@@ -141,7 +142,7 @@ take_end_epoch(struct ingest *ingest, struct session *session, uint64_t sequence
 
 /* Takes the client's own counts, if the frame has them. */
 static void
-take_counts(struct session *session, const struct wire_counts *counts)
+ingest_take_counts(struct session *session, const struct wire_counts *counts)
 {
 	struct store_client *client = &session->client;
 
@@ -158,12 +159,13 @@ take_counts(struct session *session, const struct wire_counts *counts)
 }
 
 static int
-take_close(struct ingest *ingest, struct session *session, const struct wire_frame *frame, struct portolan_error *error)
+ingest_take_close(struct ingest *ingest, struct session *session, const struct wire_frame *frame,
+                  struct portolan_error *error)
 {
 	int result = store_writer_end_epoch(ingest->writer, session->run->number, session->number,
 	                                    frame->close.sequence, session->now.frontier, error);
 
-	take_counts(session, &frame->close.counts);
+	ingest_take_counts(session, &frame->close.counts);
 	session->client.closed = (uint64_t)time(NULL);
 	session->client_news = true;
 	if (result == 0)
@@ -176,7 +178,7 @@ take_close(struct ingest *ingest, struct session *session, const struct wire_fra
 }
 
 static uint64_t
-sequence_of(const struct wire_frame *frame)
+ingest_sequence_of(const struct wire_frame *frame)
 {
 	switch (frame->kind) {
 	case WIRE_BATCH:
@@ -192,7 +194,7 @@ sequence_of(const struct wire_frame *frame)
 
 /* Takes a frame that has the next number. */
 static void
-take_next(struct ingest *ingest, struct session *session, const struct wire_frame *frame, int64_t now)
+ingest_take_next(struct ingest *ingest, struct session *session, const struct wire_frame *frame, int64_t now)
 {
 	const size_t pending = store_writer_pending(ingest->writer);
 	struct portolan_error error = {0};
@@ -200,21 +202,22 @@ take_next(struct ingest *ingest, struct session *session, const struct wire_fram
 
 	/* Marks the session before the call, so that a failure tells it too. */
 	sessions_change(&ingest->sessions, session, OWES_ACK);
-	session->now.sequence = sequence_of(frame);
+	session->now.sequence = ingest_sequence_of(frame);
 	session->tried = session->now.sequence > session->tried ? session->now.sequence : session->tried;
 	session->gap = false;
 	if (frame->kind == WIRE_BATCH)
-		result = take_batch(ingest, session, &frame->batch, &error);
+		result = ingest_take_batch(ingest, session, &frame->batch, &error);
 	else if (frame->kind == WIRE_END_EPOCH)
-		result = take_end_epoch(ingest, session, frame->end_epoch.sequence, frame->end_epoch.epoch, &error);
+		result = ingest_take_end_epoch(ingest, session, frame->end_epoch.sequence, frame->end_epoch.epoch,
+		                               &error);
 	else
-		result = take_close(ingest, session, frame, &error);
+		result = ingest_take_close(ingest, session, frame, &error);
 	if (result < 0)
 		commit_failed_for(ingest, session->run, store_writer_pending(ingest->writer) != pending, &error, now);
 }
 
 static void
-report_gap(struct ingest *ingest, const struct session *session, uint64_t sequence)
+ingest_report_gap(struct ingest *ingest, const struct session *session, uint64_t sequence)
 {
 	session->run->counters.gaps += sequence != 0;
 	if (ingest->health == INGEST_UNAVAILABLE)
@@ -227,9 +230,9 @@ report_gap(struct ingest *ingest, const struct session *session, uint64_t sequen
 }
 
 static void
-take_numbered(struct ingest *ingest, struct session *session, const struct wire_frame *frame, int64_t now)
+ingest_take_numbered(struct ingest *ingest, struct session *session, const struct wire_frame *frame, int64_t now)
 {
-	uint64_t sequence = sequence_of(frame), rows = frame->kind == WIRE_BATCH ? frame->batch.rows : 0;
+	uint64_t sequence = ingest_sequence_of(frame), rows = frame->kind == WIRE_BATCH ? frame->batch.rows : 0;
 	struct store_counters *counters = &session->run->counters;
 
 	counters->received += rows;
@@ -246,27 +249,27 @@ take_numbered(struct ingest *ingest, struct session *session, const struct wire_
 	} else if (ingest->health == INGEST_UNAVAILABLE || sequence != session->now.sequence + 1) {
 		counters->skipped += rows;
 		if (!session->gap)
-			report_gap(ingest, session, sequence);
+			ingest_report_gap(ingest, session, sequence);
 		session->gap = true;
 	} else {
 		counters->repeated += sequence <= session->tried ? rows : 0;
-		take_next(ingest, session, frame, now);
+		ingest_take_next(ingest, session, frame, now);
 	}
 }
 
 static void
-take_ping(struct ingest *ingest, struct session *session, const struct wire_counts *counts)
+ingest_take_ping(struct ingest *ingest, struct session *session, const struct wire_counts *counts)
 {
-	take_counts(session, counts);
+	ingest_take_counts(session, counts);
 	/* The answer is sent after everything that was received before the ping is on disk. */
 	sessions_change(&ingest->sessions, session, OWES_ACK);
 	if (session->gap)
-		report_gap(ingest, session, 0);
+		ingest_report_gap(ingest, session, 0);
 }
 
 static void
-take_session_frame(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, size_t size,
-                   int64_t now)
+ingest_take_session_frame(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, size_t size,
+                          int64_t now)
 {
 	struct session *session = sessions_find(&ingest->sessions, frame->session);
 
@@ -275,7 +278,7 @@ take_session_frame(struct ingest *ingest, const struct peer *peer, const struct 
 	 */
 	if (!session || session->now.state == SESSION_GONE ||
 	    (session->now.state != SESSION_REMOVED && !peer_is_same(&session->peer, peer))) {
-		reply_error(ingest, peer, frame->session, WIRE_E_NO_SESSION, sequence_of(frame),
+		reply_error(ingest, peer, frame->session, WIRE_E_NO_SESSION, ingest_sequence_of(frame),
 		            "the session is not live here; open it again");
 		return;
 	}
@@ -285,14 +288,14 @@ take_session_frame(struct ingest *ingest, const struct peer *peer, const struct 
 	if (session->now.state == SESSION_REMOVED)
 		reply_removed(ingest, peer, session);
 	else if (frame->kind == WIRE_PING)
-		take_ping(ingest, session, &frame->ping.counts);
+		ingest_take_ping(ingest, session, &frame->ping.counts);
 	else
-		take_numbered(ingest, session, frame, now);
+		ingest_take_numbered(ingest, session, frame, now);
 }
 
 /* Is this the secret of the store? Takes the same time for every wrong one. */
 static bool
-proves_owner(const struct ingest *ingest, const uint8_t *secret)
+ingest_proves_owner(const struct ingest *ingest, const uint8_t *secret)
 {
 	const struct ingest_owner *owner = ingest->options.owner;
 	unsigned differs = 0;
@@ -313,10 +316,10 @@ ingest_frame(struct ingest *ingest, const struct peer *peer, bool trusted, const
 	case WIRE_OPEN:
 		ingest->counters.frames++;
 		ingest->counters.bytes += size;
-		admit_open(ingest, peer, trusted || proves_owner(ingest, frame->open.owner), frame, size, now);
+		admit_open(ingest, peer, trusted || ingest_proves_owner(ingest, frame->open.owner), frame, size, now);
 		break;
 	case WIRE_REMOVE:
-		if (trusted || proves_owner(ingest, frame->remove.owner))
+		if (trusted || ingest_proves_owner(ingest, frame->remove.owner))
 			retire_removed(ingest, peer, frame, now);
 		else
 			reply_not_owner(ingest, peer, frame->session, frame->remove.run);
@@ -325,7 +328,7 @@ ingest_frame(struct ingest *ingest, const struct peer *peer, bool trusted, const
 	case WIRE_END_EPOCH:
 	case WIRE_CLOSE:
 	case WIRE_PING:
-		take_session_frame(ingest, peer, frame, size, now);
+		ingest_take_session_frame(ingest, peer, frame, size, now);
 		break;
 	default:
 		reply_error(ingest, peer, frame->session, WIRE_E_MALFORMED, 0,

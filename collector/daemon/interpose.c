@@ -56,7 +56,7 @@ interpose_forget_calls(void)
 
 /* Threads share the line of the cache: it is written once. */
 static void
-note_call(int call)
+interpose_note_call(int call)
 {
 	if (!came[call])
 		came[call] = true;
@@ -105,7 +105,7 @@ epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)
 {
 	long result;
 
-	note_call(EPOLL_CTL);
+	interpose_note_call(EPOLL_CTL);
 	if (operation == EPOLL_CTL_MOD && event->events == 0)
 		operation = EPOLL_CTL_DEL;
 	result = syscall(SYS_epoll_ctl, epoll, operation, fd, event);
@@ -119,7 +119,7 @@ epoll_wait(int epoll, struct epoll_event *events, int most, int timeout)
 {
 	const int count = (int)syscall(SYS_epoll_pwait, epoll, events, most, timeout, NULL, 0);
 
-	note_call(EPOLL_WAIT);
+	interpose_note_call(EPOLL_WAIT);
 	for (int i = 0; i < count; i++)
 		if (events[i].events & (EPOLLIN | EPOLLOUT))
 			events[i].events &= ~(uint32_t)(EPOLLERR | EPOLLHUP);
@@ -142,7 +142,7 @@ accept4(int listener, struct sockaddr *address, socklen_t *size, int flags)
 	if (fd < 0 || fd >= INTERPOSE_DESCRIPTORS)
 		return fd;
 	unfinished[fd] = 1;
-	note_call(ACCEPT4);
+	interpose_note_call(ACCEPT4);
 	return fd;
 }
 
@@ -154,7 +154,7 @@ recv(int fd, void *data, size_t size, int flags)
 
 	if (received <= 0 || fd >= INTERPOSE_DESCRIPTORS || !unfinished[fd])
 		return received;
-	note_call(RECV);
+	interpose_note_call(RECV);
 	if (atomic_fetch_add(&unfinished[fd], (unsigned)received) + (unsigned)received <= UNFINISHED_MOST)
 		return received;
 	ended++;

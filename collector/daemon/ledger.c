@@ -1,12 +1,12 @@
-/* ledger.c: see ledger.h. */
+/* ledger.c: counts what is queued of each session and of each connection, and finds whether more may be queued. */
 #include "ledger.h"
 
 #include <portolan/portolan.h>
 
 #include <stdlib.h>
 
-/* The queue. All credit together is 4/8 of it; the connections' parts are more, as a frame takes more than its bytes
- * there. */
+/* Shares of the queue. All credit together is 4/8 of it. The connections' parts are more than that, as a frame takes more
+ * than its bytes in the queue. */
 #define PARTS_OF(room) ((room) / 8 * 5)
 #define BEYOND_OF(room) ((room) / 8 * 2)
 #define OPENS_OF(room) ((room) / 8)
@@ -26,14 +26,14 @@ ledger_find(const struct ledger *ledger, const uint8_t session[WIRE_SESSION_SIZE
 
 /* Takes the member out of the list by time. */
 static void
-take_out(struct ledger *ledger, const struct member *member)
+ledger_unlink(struct ledger *ledger, const struct member *member)
 {
 	*(member->earlier ? &member->earlier->later : &ledger->earliest) = member->later;
 	*(member->later ? &member->later->earlier : &ledger->latest) = member->earlier;
 }
 
 static void
-put_last(struct ledger *ledger, struct member *member)
+ledger_link_last(struct ledger *ledger, struct member *member)
 {
 	member->earlier = ledger->latest;
 	member->later = NULL;
@@ -45,14 +45,14 @@ void
 ledger_hear(struct ledger *ledger, struct member *member, int64_t now)
 {
 	member->heard = now;
-	take_out(ledger, member);
-	put_last(ledger, member);
+	ledger_unlink(ledger, member);
+	ledger_link_last(ledger, member);
 }
 
 static void
-remove_member(struct ledger *ledger, struct member *member)
+ledger_remove_member(struct ledger *ledger, struct member *member)
 {
-	take_out(ledger, member);
+	ledger_unlink(ledger, member);
 	connections_leave(&ledger->connections, member->connection);
 	table_remove(&ledger->members, &member->node);
 	ledger->count--;
@@ -63,7 +63,7 @@ void
 ledger_forget_silent(struct ledger *ledger, int64_t now)
 {
 	while (ledger->earliest && now - ledger->earliest->heard > LEDGER_SILENT_MS)
-		remove_member(ledger, ledger->earliest);
+		ledger_remove_member(ledger, ledger->earliest);
 }
 
 void
@@ -74,20 +74,20 @@ ledger_deinit(struct ledger *ledger)
 	connections_deinit(&ledger->connections);
 }
 
-/* NULL: out of memory. The session then gets `no-session` for what it sends, and opens again. */
+/* Adds a member. NULL: out of memory. The session then gets `no-session` for what it sends, and opens again. */
 static struct member *
-add(struct ledger *ledger, const uint8_t session[WIRE_SESSION_SIZE])
+ledger_add_member(struct ledger *ledger, const uint8_t session[WIRE_SESSION_SIZE])
 {
 	struct member *member;
 
 	if (ledger->count == ledger->most)
-		remove_member(ledger, ledger->earliest);
+		ledger_remove_member(ledger, ledger->earliest);
 	member = calloc(1, sizeof(*member));
 	if (!member)
 		return NULL;
 	memcpy(member->id, session, WIRE_SESSION_SIZE);
 	table_add(&ledger->members, &member->node, member->id, WIRE_SESSION_SIZE);
-	put_last(ledger, member);
+	ledger_link_last(ledger, member);
 	ledger->count++;
 	return member;
 }
@@ -95,7 +95,7 @@ add(struct ledger *ledger, const uint8_t session[WIRE_SESSION_SIZE])
 /* Begins a new period once the last one is over. A credit that nothing has changed since was that of all periods
  * between. */
 static void
-begin_period(struct member *member, int64_t now)
+ledger_begin_period(struct member *member, int64_t now)
 {
 	const int64_t passed = now - member->period;
 
@@ -106,36 +106,36 @@ begin_period(struct member *member, int64_t now)
 	member->period = now;
 }
 
-/* The bytes that may be queued now: see ledger.h. */
+/* The bytes that may be queued now: the largest credit of this period and of the one before it. */
 static uint64_t
-allowed_now(struct member *member, int64_t now)
+ledger_allowed_now(struct member *member, int64_t now)
 {
-	begin_period(member, now);
+	ledger_begin_period(member, now);
 	return member->former > member->most ? member->former : member->most;
 }
 
 static void
-set_credit(struct member *member, uint64_t credit, int64_t now)
+ledger_set_credit(struct member *member, uint64_t credit, int64_t now)
 {
-	begin_period(member, now);
+	ledger_begin_period(member, now);
 	member->credit = credit;
 	if (credit > member->most)
 		member->most = credit;
 }
 
 static void
-take_opened(struct ledger *ledger, const struct reply *reply, int64_t now)
+ledger_take_opened(struct ledger *ledger, const struct reply *reply, int64_t now)
 {
 	struct member *member = ledger_find(ledger, reply->session);
 	struct connection *connection = NULL;
 
 	if (!member)
-		member = add(ledger, reply->session);
+		member = ledger_add_member(ledger, reply->session);
 	if (!member)
 		return;
 	connection = connections_enter(&ledger->connections, &reply->peer);
 	if (!connection) {
-		remove_member(ledger, member);
+		ledger_remove_member(ledger, member);
 		return;
 	}
 	/* What is still queued of another connection is dropped by the storer, and counts for nobody. */
@@ -146,7 +146,7 @@ take_opened(struct ledger *ledger, const struct reply *reply, int64_t now)
 	member->over = false;
 	ledger_hear(ledger, member, now);
 	member->ack.acknowledged = reply->ack.acknowledged;
-	set_credit(member, reply->ack.credit, now);
+	ledger_set_credit(member, reply->ack.credit, now);
 }
 
 void
@@ -155,7 +155,7 @@ ledger_take_reply(struct ledger *ledger, const struct reply *reply, int64_t now)
 	struct member *member;
 
 	if (reply->kind == WIRE_OPENED) {
-		take_opened(ledger, reply, now);
+		ledger_take_opened(ledger, reply, now);
 		return;
 	}
 	member = ledger_find(ledger, reply->session);
@@ -163,14 +163,14 @@ ledger_take_reply(struct ledger *ledger, const struct reply *reply, int64_t now)
 		return;
 	if (reply->kind == WIRE_ACK) {
 		member->ack = reply->ack;
-		set_credit(member, reply->ack.credit, now);
+		ledger_set_credit(member, reply->ack.credit, now);
 	} else if (reply->kind == WIRE_ERROR && reply->code == WIRE_E_NO_SESSION) {
-		remove_member(ledger, member);
+		ledger_remove_member(ledger, member);
 	}
 }
 
 static size_t
-size_in_queue(const struct arrival *arrival)
+ledger_size_of(const struct arrival *arrival)
 {
 	return arrival->size + ARRIVAL_BYTES;
 }
@@ -178,10 +178,10 @@ size_in_queue(const struct arrival *arrival)
 /* Takes room in the queue for a numbered frame of the session. False: there is none, and the frame may not be queued.
  */
 static bool
-reserve_room(struct ledger *ledger, struct member *member, struct arrival *arrival, int64_t now)
+ledger_reserve_room(struct ledger *ledger, struct member *member, struct arrival *arrival, int64_t now)
 {
-	const uint64_t allowed = allowed_now(member, now), sum = member->queued + arrival->size;
-	const size_t size = size_in_queue(arrival), part = PARTS_OF(ledger->room) / ledger->connections.count;
+	const uint64_t allowed = ledger_allowed_now(member, now), sum = member->queued + arrival->size;
+	const size_t size = ledger_size_of(arrival), part = PARTS_OF(ledger->room) / ledger->connections.count;
 	const size_t together = member->connection->queued + size;
 
 	if (allowed == 0 || (member->queued > 0 && sum > allowed))
@@ -199,7 +199,7 @@ reserve_room(struct ledger *ledger, struct member *member, struct arrival *arriv
 bool
 ledger_queue(struct ledger *ledger, struct member *member, struct arrival *arrival, int64_t now)
 {
-	const size_t size = size_in_queue(arrival);
+	const size_t size = ledger_size_of(arrival);
 
 	if (arrival->head.kind == WIRE_PING) {
 		if (member->pinged)
@@ -213,7 +213,7 @@ ledger_queue(struct ledger *ledger, struct member *member, struct arrival *arriv
 		if (ledger->opens + size > OPENS_OF(ledger->room))
 			return false;
 		ledger->opens += size;
-	} else if (!reserve_room(ledger, member, arrival, now)) {
+	} else if (!ledger_reserve_room(ledger, member, arrival, now)) {
 		return false;
 	}
 	ledger->queued += size;
@@ -224,7 +224,7 @@ void
 ledger_unqueue(struct ledger *ledger, const struct arrival *arrival)
 {
 	const enum wire_kind kind = arrival->head.kind;
-	const size_t size = size_in_queue(arrival);
+	const size_t size = ledger_size_of(arrival);
 	struct member *member = ledger_find(ledger, arrival->head.session);
 	struct connection *connection = connections_find(&ledger->connections, &arrival->peer);
 

@@ -29,7 +29,7 @@
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INCOMPLETE = 3 };
 
 static int
-report_error(int code, const struct portolan_error *error)
+main_report_error(int code, const struct portolan_error *error)
 {
 	char line[sizeof(error->message) + 256];
 
@@ -43,7 +43,7 @@ report_error(int code, const struct portolan_error *error)
  * them out among sessions (autogroup), the value of its session counts too; the session has no other process. A
  * collector that serves other machines keeps its priority: it would otherwise fall behind its clients. */
 static void
-lower_priority(void)
+main_lower_priority(void)
 {
 	FILE *session = fopen("/proc/self/autogroup", "we");
 
@@ -56,13 +56,13 @@ lower_priority(void)
 }
 
 static int
-serve(const struct options *options)
+main_serve(const struct options *options)
 {
 	struct portolan_error error = {0};
 	int parent = -1, result = options->detach ? parent_detach(&parent, &error) : 0;
 
 	if (result == 0 && options->detach)
-		lower_priority();
+		main_lower_priority();
 	if (options->starter && !parent_follow(options->starter))
 		return EXIT_FAILED; /* no process is left to be told */
 	if (result == 0)
@@ -70,18 +70,18 @@ serve(const struct options *options)
 	if (result < 0 && parent >= 0)
 		parent_answer(&parent, options->store, error.message);
 	else if (result < 0)
-		report_error(EXIT_FAILED, &error);
+		main_report_error(EXIT_FAILED, &error);
 	return result < 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
 static int
-import_file(const struct import_options *import)
+main_import_file(const struct import_options *import)
 {
 	struct import_report report = {0};
 	struct portolan_error error = {0};
 
 	if (import_spool(import, &report, &error) < 0)
-		return report_error(report.interrupted ? 128 + report.interrupted : EXIT_FAILED, &error);
+		return main_report_error(report.interrupted ? 128 + report.interrupted : EXIT_FAILED, &error);
 	visible_line(report.run, sizeof(report.run)); /* the key was read from a file */
 	printf("imported %" PRIu64 " observations into run '%s'", report.sent, report.run);
 	if (report.known)
@@ -98,13 +98,13 @@ import_file(const struct import_options *import)
 }
 
 static int
-import_files(const struct options *options, const struct import_options *import)
+main_import_files(const struct options *options, const struct import_options *import)
 {
 	struct import_report report = {0};
 	struct portolan_error error = {0};
 
 	if (import_dynamics(import, &report, &error) < 0)
-		return report_error(report.interrupted ? 128 + report.interrupted : EXIT_FAILED, &error);
+		return main_report_error(report.interrupted ? 128 + report.interrupted : EXIT_FAILED, &error);
 	if (report.examples * report.epochs == report.observations)
 		printf("imported %" PRIu64 " examples × %" PRIu64 " epochs = %" PRIu64 " observations into run '%s'\n",
 		       report.examples, report.epochs, report.observations, import->run);
@@ -127,22 +127,22 @@ import_files(const struct options *options, const struct import_options *import)
 }
 
 static int
-import(const struct options *options)
+main_import(const struct options *options)
 {
 	struct import_options import = {
 	        .store = options->store, .path = options->path, .run = options->run, .overwrite = options->overwrite};
 	struct portolan_error error;
 
 	if (spool_is_one(import.path))
-		return import_file(&import);
+		return main_import_file(&import);
 	if (import.run)
-		return import_files(options, &import);
+		return main_import_files(options, &import);
 	error_set(&error, PORTOLAN_E_INVALID, "import: say which run to make with --run NAME");
-	return report_error(EXIT_USAGE, &error);
+	return main_report_error(EXIT_USAGE, &error);
 }
 
 static int
-remove_run(const struct options *options)
+main_remove_run(const struct options *options)
 {
 	struct portolan_error error = {0};
 	struct channel *channel = NULL;
@@ -154,21 +154,21 @@ remove_run(const struct options *options)
 	if (result < 0 && interrupted)
 		error_set(&error, result, "interrupted; `portolan runs` tells whether the run is still there");
 	if (result < 0)
-		return report_error(interrupted ? 128 + interrupted : EXIT_FAILED, &error);
+		return main_report_error(interrupted ? 128 + interrupted : EXIT_FAILED, &error);
 	if (isatty(STDOUT_FILENO))
 		printf("removed run '%s' from the store %s\n", options->run, options->store);
 	return EXIT_DONE;
 }
 
 static int
-make_keys(const struct options *options)
+main_make_keys(const struct options *options)
 {
 	const char *directory = options->path, *client = options->client;
 	struct portolan_error error = {0};
 	int result = client ? keygen_client(directory, client, &error) : keygen_collector(directory, &error);
 
 	if (result < 0)
-		return report_error(EXIT_FAILED, &error);
+		return main_report_error(EXIT_FAILED, &error);
 	if (client)
 		printf("made the keys of the client %s in %s/%s\n"
 		       "Move that directory to where the client runs, and give it as keys=.\n"
@@ -187,19 +187,19 @@ make_keys(const struct options *options)
 }
 
 static int
-back_up(const struct options *options)
+main_back_up(const struct options *options)
 {
 	struct portolan_error error = {0};
 	uint64_t bytes = 0;
 
 	if (backup_run(options->store, options->path, &bytes, &error) < 0)
-		return report_error(EXIT_FAILED, &error);
+		return main_report_error(EXIT_FAILED, &error);
 	printf("copied the store %s to %s: %.1f MB\n", options->store, options->path, (double)bytes / 1e6);
 	return EXIT_DONE;
 }
 
 static void
-say_left(const struct salvaged_run *run)
+main_report_left(const struct salvaged_run *run)
 {
 	const struct store_left *left = &run->report.left;
 	char line[1024];
@@ -219,7 +219,7 @@ say_left(const struct salvaged_run *run)
 }
 
 static int
-salvage(const struct options *options)
+main_salvage(const struct options *options)
 {
 	struct portolan_error error = {0};
 	struct salvaged salvaged;
@@ -229,7 +229,7 @@ salvage(const struct options *options)
 		salvage_print_json(options->path, options->output, &salvaged);
 	for (size_t i = 0; i < salvaged.count && result == 0 && !options->json; i++)
 		if (salvaged.runs[i].outcome != SALVAGED_WHOLE)
-			say_left(&salvaged.runs[i]);
+			main_report_left(&salvaged.runs[i]);
 	if (result == 0 && !options->json)
 		printf("salvaged %zu of %zu runs whole, and %zu in part, from %s to %s\n",
 		       salvaged.outcomes[SALVAGED_WHOLE], salvaged.count, salvaged.outcomes[SALVAGED_PART],
@@ -239,26 +239,26 @@ salvage(const struct options *options)
 		      stderr);
 	free(salvaged.runs);
 	if (result < 0)
-		return report_error(EXIT_FAILED, &error);
+		return main_report_error(EXIT_FAILED, &error);
 	return !salvaged.older && salvaged.outcomes[SALVAGED_WHOLE] == salvaged.count ? EXIT_DONE : EXIT_INCOMPLETE;
 }
 
 static int
-run(const struct options *options)
+main_run(const struct options *options)
 {
 	switch (options->command) {
 	case OPTIONS_SERVE:
-		return serve(options);
+		return main_serve(options);
 	case OPTIONS_IMPORT:
-		return import(options);
+		return main_import(options);
 	case OPTIONS_REMOVE:
-		return remove_run(options);
+		return main_remove_run(options);
 	case OPTIONS_KEYGEN:
-		return make_keys(options);
+		return main_make_keys(options);
 	case OPTIONS_BACKUP:
-		return back_up(options);
+		return main_back_up(options);
 	case OPTIONS_SALVAGE:
-		return salvage(options);
+		return main_salvage(options);
 	case OPTIONS_HELP:
 		fputs(options_help, stdout);
 		return EXIT_DONE;
@@ -270,7 +270,7 @@ run(const struct options *options)
 }
 
 static void
-say_resources(double began)
+main_report_resources(double began)
 {
 	struct rusage usage;
 
@@ -290,17 +290,17 @@ main(int argc, char **argv)
 	start_program();
 	store_expect_short_file(NULL);
 	if (options_parse(&options, argc, argv, &error) < 0)
-		return report_error(EXIT_USAGE, &error);
+		return main_report_error(EXIT_USAGE, &error);
 	if (options.quiet && !options.json && options.command != OPTIONS_HELP && options.command != OPTIONS_VERSION &&
 	    !freopen("/dev/null", "w", stdout)) /* it says what was done */
 		return EXIT_FAILED;
 	progress_set_quiet(options.quiet);
-	status = run(&options);
+	status = main_run(&options);
 	if (status != EXIT_FAILED && (fflush(stdout) != 0 || ferror(stdout))) {
 		error_set(&error, PORTOLAN_E_SYSTEM, "cannot write standard output: %s", strerror(errno));
-		status = report_error(EXIT_FAILED, &error);
+		status = main_report_error(EXIT_FAILED, &error);
 	}
 	if (options.verbose && !options.quiet)
-		say_resources(began);
+		main_report_resources(began);
 	return status;
 }

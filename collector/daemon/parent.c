@@ -25,7 +25,7 @@
 
 /* Runs in the first process; never returns. */
 static void
-wait_for_child(int fd)
+parent_wait_for_child(int fd)
 {
 	char message[MESSAGE_SIZE];
 	ssize_t size;
@@ -52,7 +52,7 @@ parent_detach(int *parent, struct portolan_error *error)
 		return error_set(error, PORTOLAN_E_SYSTEM, "cannot fork: %s", strerror(errno));
 	if (child > 0) {
 		close(ends[1]);
-		wait_for_child(ends[0]);
+		parent_wait_for_child(ends[0]);
 	}
 	setsid();
 	/* Moves the pipe to descriptor 3, and closes all descriptors above. */

@@ -97,6 +97,10 @@ void commit_forget_complaints(struct ingest *ingest);
 
 /* reply.c: answers to clients. */
 
+/* Of a run's name: what a client is told that wants to record into a damaged run. */
+#define REPLY_DAMAGED                                                                                                  \
+	"run '%s' is damaged on disk: remove it, restore the store from a backup, or portolan salvage what can be read"
+
 void reply_ack(struct ingest *ingest, struct session *session);
 void reply_opened(struct ingest *ingest, struct session *session, enum store_id_kind id_kind);
 /* Sends an ack to every live session, as its credit has changed. */

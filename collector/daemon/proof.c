@@ -20,7 +20,7 @@
 
 /* Sends a message from one socket to another; true when it has come. */
 static bool
-send_to_itself(void *context, const char *address, long wait_ms)
+proof_send_to_itself(void *context, const char *address, long wait_ms)
 {
 	const int linger = 0;
 	void *receiver = zmq_socket(context, ZMQ_PULL), *sender = zmq_socket(context, ZMQ_PUSH);
@@ -48,8 +48,8 @@ proof_succeeds(char *missing, size_t size)
 
 	snprintf(socket_name, sizeof(socket_name), "ipc://@portoland-proof-%ld", (long)getpid());
 	interpose_forget_calls();
-	if (context && !send_to_itself(context, "tcp://127.0.0.1:*", TCP_WAIT_MS))
-		(void)send_to_itself(context, socket_name, IPC_WAIT_MS);
+	if (context && !proof_send_to_itself(context, "tcp://127.0.0.1:*", TCP_WAIT_MS))
+		(void)proof_send_to_itself(context, socket_name, IPC_WAIT_MS);
 	while (context && zmq_ctx_term(context) < 0 && zmq_errno() == EINTR)
 		;
 	return interpose_took_all(missing, size);

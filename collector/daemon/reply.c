@@ -1,5 +1,5 @@
 /*
- * reply.c: answers and credit.
+ * reply.c: answers clients, and gives them credit.
  *
  * Every number in an answer is from the last commit: no frame is acknowledged that is not on disk.
  */
@@ -15,7 +15,7 @@
 #include <string.h>
 
 static uint64_t
-credit_of(const struct ingest *ingest, const struct session *session)
+reply_credit_of(const struct ingest *ingest, const struct session *session)
 {
 	size_t parties = ingest->sessions.parties ? ingest->sessions.parties : 1;
 	size_t beside = session->connection && session->connection->live ? session->connection->live : 1;
@@ -29,18 +29,18 @@ credit_of(const struct ingest *ingest, const struct session *session)
 }
 
 static uint64_t
-give_credit(struct ingest *ingest, struct session *session)
+reply_give_credit(struct ingest *ingest, struct session *session)
 {
 	const size_t parties = ingest->sessions.parties;
 
 	if (ingest->fewest == 0 || parties < ingest->fewest)
 		ingest->fewest = parties;
-	session->credit = credit_of(ingest, session);
+	session->credit = reply_credit_of(ingest, session);
 	return session->credit;
 }
 
 static void
-send_frame(struct ingest *ingest, const struct peer *peer, const uint8_t *session, struct wire_frame *frame)
+reply_send_frame(struct ingest *ingest, const struct peer *peer, const uint8_t *session, struct wire_frame *frame)
 {
 	if (!peer->size)
 		return;
@@ -54,10 +54,10 @@ reply_ack(struct ingest *ingest, struct session *session)
 	struct wire_frame frame = {.kind = WIRE_ACK};
 
 	frame.ack = (struct wire_ack){.acknowledged = session->stored.sequence,
-	                              .credit = give_credit(ingest, session),
+	                              .credit = reply_give_credit(ingest, session),
 	                              .replaced = session->replaced,
 	                              .refused = session->refused};
-	send_frame(ingest, &session->peer, session->id, &frame);
+	reply_send_frame(ingest, &session->peer, session->id, &frame);
 }
 
 void
@@ -66,43 +66,43 @@ reply_opened(struct ingest *ingest, struct session *session, enum store_id_kind 
 	struct wire_frame frame = {.kind = WIRE_OPENED};
 
 	frame.opened = (struct wire_opened){.acknowledged = session->stored.sequence,
-	                                    .credit = give_credit(ingest, session),
+	                                    .credit = reply_give_credit(ingest, session),
 	                                    .id_kind = id_kind == STORE_ID_INT   ? WIRE_ID_INT
 	                                               : id_kind == STORE_ID_STR ? WIRE_ID_STR
 	                                                                         : WIRE_ID_NONE,
 	                                    .store = store_writer_id(ingest->writer),
 	                                    .turn = session->turn};
-	send_frame(ingest, &session->peer, session->id, &frame);
+	reply_send_frame(ingest, &session->peer, session->id, &frame);
 }
 
 /* Sends an ack to each live session, or to those alone whose clients have more credit than there is for them now. */
 static void
-ack_all(struct ingest *ingest, bool too_much)
+reply_ack_some(struct ingest *ingest, bool too_much)
 {
 	ingest->fewest = ingest->sessions.parties;
 	for (const struct run *run = ingest->sessions.runs; run; run = run->next)
 		for (struct session *session = run->sessions; session; session = session->next_in_run)
 			if (session->now.state == SESSION_LIVE &&
-			    (!too_much || session->credit > credit_of(ingest, session)))
+			    (!too_much || session->credit > reply_credit_of(ingest, session)))
 				reply_ack(ingest, session);
 }
 
 void
 reply_ack_all(struct ingest *ingest)
 {
-	ack_all(ingest, false);
+	reply_ack_some(ingest, false);
 }
 
 void
 reply_less_credit(struct ingest *ingest)
 {
 	if (ingest->sessions.parties > ingest->fewest + ingest->fewest / 2)
-		ack_all(ingest, true);
+		reply_ack_some(ingest, true);
 }
 
 static void
-send_error(struct ingest *ingest, const struct peer *peer, const uint8_t *session, struct wire_frame *frame,
-           const char *message)
+reply_send_error(struct ingest *ingest, const struct peer *peer, const uint8_t *session, struct wire_frame *frame,
+                 const char *message)
 {
 	const size_t size = strlen(message);
 	size_t cut = 0;
@@ -112,7 +112,7 @@ send_error(struct ingest *ingest, const struct peer *peer, const uint8_t *sessio
 		cut++;
 	frame->kind = WIRE_ERROR;
 	frame->error.message = (struct wire_bytes){(const uint8_t *)message, size - cut};
-	send_frame(ingest, peer, session, frame);
+	reply_send_frame(ingest, peer, session, frame);
 }
 
 void
@@ -133,7 +133,7 @@ reply_not_owner(struct ingest *ingest, const struct peer *peer, const uint8_t se
 	        "runs as this user on the collector's machine; at ipc://, or with store=; with a key (portoland "
 	        "--keys); or there: portolan rm %.*s --store %.*s",
 	        (int)run.size, (const char *)run.data, store ? (int)store : 3, store ? path : "DIR");
-	send_error(ingest, peer, session, &frame, message);
+	reply_send_error(ingest, peer, session, &frame, message);
 }
 
 void
@@ -142,7 +142,7 @@ reply_held(struct ingest *ingest, const struct peer *peer, const uint8_t session
 {
 	struct wire_frame frame = {.error = {.code = WIRE_E_UNAVAILABLE, .held = true}};
 
-	send_error(ingest, peer, session, &frame, message);
+	reply_send_error(ingest, peer, session, &frame, message);
 }
 
 void
@@ -156,17 +156,14 @@ reply_error(struct ingest *ingest, const struct peer *peer, const uint8_t sessio
 	va_start(arguments, format);
 	vsnprintf(message, sizeof(message), format, arguments);
 	va_end(arguments);
-	send_error(ingest, peer, session, &frame, message);
+	reply_send_error(ingest, peer, session, &frame, message);
 }
 
 void
 reply_removed(struct ingest *ingest, const struct peer *peer, const struct session *session)
 {
 	if (session->run->damaged)
-		reply_error(
-		        ingest, peer, session->id, WIRE_E_RUN_DAMAGED, 0,
-		        "run '%s' is damaged on disk: remove it, restore the store from a backup, or portolan salvage what can be read",
-		        session->run->name);
+		reply_error(ingest, peer, session->id, WIRE_E_RUN_DAMAGED, 0, REPLY_DAMAGED, session->run->name);
 	else
 		reply_error(ingest, peer, session->id, WIRE_E_RUN_REMOVED, 0,
 		            "run '%s' was removed or overwritten while this session recorded into it",

@@ -61,7 +61,7 @@ struct server {
 };
 
 static int
-open_signals(struct server *server, struct portolan_error *error)
+server_open_signals(struct server *server, struct portolan_error *error)
 {
 	sigset_t set;
 
@@ -77,7 +77,7 @@ open_signals(struct server *server, struct portolan_error *error)
 }
 
 static int
-bind_one(struct server *server, const struct address *address, bool local, struct portolan_error *error)
+server_bind_one(struct server *server, const struct address *address, bool local, struct portolan_error *error)
 {
 	size_t used = strlen(server->endpoints);
 	char bound[256];
@@ -95,7 +95,7 @@ bind_one(struct server *server, const struct address *address, bool local, struc
 
 /* Other users can reach those endpoints. */
 static bool
-may_bind_others(const struct server *server, const struct address *local)
+server_may_bind_others(const struct server *server, const struct address *local)
 {
 	bool has_others = false;
 	char missing[64];
@@ -113,7 +113,7 @@ may_bind_others(const struct server *server, const struct address *local)
 
 /* Binds the store's own socket first: the holder of the store's lock may replace the socket file. */
 static int
-bind_all(struct server *server, struct portolan_error *error)
+server_bind_all(struct server *server, struct portolan_error *error)
 {
 	struct address local;
 	int result = endpoint_open(server->options->store, &server->local, error);
@@ -121,18 +121,18 @@ bind_all(struct server *server, struct portolan_error *error)
 	if (result == 0)
 		result = address_parse(server->local.text, &local, error);
 	if (result == 0)
-		result = bind_one(server, &local, true, error);
-	if (result < 0 || !may_bind_others(server, &local))
+		result = server_bind_one(server, &local, true, error);
+	if (result < 0 || !server_may_bind_others(server, &local))
 		return result;
 	for (size_t i = 0; i < server->options->listen_count && result == 0; i++)
 		if (!server->options->listen[i].is_local && !address_is_same(&server->options->listen[i], &local))
-			result = bind_one(server, &server->options->listen[i], false, error);
+			result = server_bind_one(server, &server->options->listen[i], false, error);
 	return result;
 }
 
 /* Makes the secret of the store. Without one (a full disk, say) nobody proves anything at a plain tcp endpoint. */
 static void
-make_secret(struct server *server)
+server_make_secret(struct server *server)
 {
 	struct ingest_owner *owner = &server->owner;
 	char *store = realpath(server->options->store, NULL);
@@ -146,10 +146,10 @@ make_secret(struct server *server)
 }
 
 static int
-start(struct server *server, struct portolan_error *error)
+server_start(struct server *server, struct portolan_error *error)
 {
 	const size_t max_memory = server->options->max_memory;
-	int result = open_signals(server, error);
+	int result = server_open_signals(server, error);
 
 	/* Wrong keys are found before anything is made on disk. */
 	if (result == 0)
@@ -168,15 +168,15 @@ start(struct server *server, struct portolan_error *error)
 	if (!server->decoder || !server->encoder ||
 	    ledger_init(&server->ledger, shares_of(max_memory, SHARES_QUEUE), sessions_most(max_memory)) < 0)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	result = bind_all(server, error);
+	result = server_bind_all(server, error);
 	if (result < 0)
 		return result;
-	make_secret(server);
+	server_make_secret(server);
 	return storer_start(&server->storer, error);
 }
 
 static void
-send_frame(struct server *server, const struct peer *peer, const struct wire_frame *frame)
+server_send_frame(struct server *server, const struct peer *peer, const struct wire_frame *frame)
 {
 	struct wire_bytes bytes;
 
@@ -185,7 +185,7 @@ send_frame(struct server *server, const struct peer *peer, const struct wire_fra
 }
 
 static void
-send_error(struct server *server, const struct arrival *arrival, enum wire_error_code code, const char *message)
+server_send_error(struct server *server, const struct arrival *arrival, enum wire_error_code code, const char *message)
 {
 	struct wire_frame frame = {.kind = WIRE_ERROR,
 	                           .error = {.code = code,
@@ -193,12 +193,12 @@ send_error(struct server *server, const struct arrival *arrival, enum wire_error
 	                                     .message = {(const uint8_t *)message, strlen(message)}}};
 
 	memcpy(frame.session, arrival->head.session, WIRE_SESSION_SIZE);
-	send_frame(server, &arrival->peer, &frame);
+	server_send_frame(server, &arrival->peer, &frame);
 }
 
 /* Answers a message that has no valid head. */
 static void
-refuse_unreadable(struct server *server, struct arrival *arrival, int64_t now)
+server_refuse_unreadable(struct server *server, struct arrival *arrival, int64_t now)
 {
 	struct portolan_error error = {.message = "a message is one part that holds one frame"};
 	enum wire_error_code code = WIRE_E_MALFORMED;
@@ -208,7 +208,7 @@ refuse_unreadable(struct server *server, struct arrival *arrival, int64_t now)
 		error_set(&error, PORTOLAN_E_INVALID, "a frame begins with \"v\", \"t\" and \"s\"");
 	arrival->head = (struct wire_head){0};
 	server->exchange.unreadable++;
-	send_error(server, arrival, code, error.message);
+	server_send_error(server, arrival, code, error.message);
 	throttle_log(&server->malformed, 1, now, "a message from %s cannot be read: %s", arrival->address,
 	             error.message);
 }
@@ -216,22 +216,22 @@ refuse_unreadable(struct server *server, struct arrival *arrival, int64_t now)
 /* The functions below return true if the storer gets the message. */
 
 static bool
-take_open(struct server *server, struct arrival *arrival, int64_t now)
+server_take_open(struct server *server, struct arrival *arrival, int64_t now)
 {
 	if (server->leaving)
 		return false;
 	if (ledger_queue(&server->ledger, NULL, arrival, now))
 		return true;
-	send_error(server, arrival, WIRE_E_UNAVAILABLE, "too many clients open a session at once; try again");
+	server_send_error(server, arrival, WIRE_E_UNAVAILABLE, "too many clients open a session at once; try again");
 	return false;
 }
 
 static bool
-drop_excess_frame(struct server *server, const struct arrival *arrival, struct member *member, int64_t now)
+server_drop_excess_frame(struct server *server, const struct arrival *arrival, struct member *member, int64_t now)
 {
 	if (!member->over)
-		send_error(server, arrival, WIRE_E_OVER_CREDIT,
-		           "the frame is beyond the session's credit and was dropped: open again, and repeat");
+		server_send_error(server, arrival, WIRE_E_OVER_CREDIT,
+		                  "the frame is beyond the session's credit and was dropped: open again, and repeat");
 	member->over = true;
 	server->exchange.dropped++;
 	throttle_log(&server->dropped, 1, now, "a frame from %s was beyond the credit of its session, and dropped",
@@ -241,76 +241,76 @@ drop_excess_frame(struct server *server, const struct arrival *arrival, struct m
 
 /* The numbers are those of a commit: the answer to a ping acknowledges nothing that is not stored. */
 static void
-answer_ping(struct server *server, const struct arrival *arrival, const struct member *member)
+server_answer_ping(struct server *server, const struct arrival *arrival, const struct member *member)
 {
 	struct wire_frame frame = {.kind = WIRE_ACK, .ack = member->ack};
 
 	frame.ack.credit = member->credit;
 	memcpy(frame.session, member->id, WIRE_SESSION_SIZE);
-	send_frame(server, &arrival->peer, &frame);
+	server_send_frame(server, &arrival->peer, &frame);
 }
 
 static bool
-take_ping(struct server *server, struct arrival *arrival, struct member *member, int64_t now)
+server_take_ping(struct server *server, struct arrival *arrival, struct member *member, int64_t now)
 {
 	bool is_queued = ledger_queue(&server->ledger, member, arrival, now);
 
 	if (member->over)
-		send_error(server, arrival, WIRE_E_OVER_CREDIT, "a frame was dropped: open again, and repeat");
+		server_send_error(server, arrival, WIRE_E_OVER_CREDIT, "a frame was dropped: open again, and repeat");
 	else if (!is_queued || (server->busy_since && now - server->busy_since > BUSY_MS))
-		answer_ping(server, arrival, member);
+		server_answer_ping(server, arrival, member);
 	return is_queued;
 }
 
 static bool
-take_of_session(struct server *server, struct arrival *arrival, int64_t now)
+server_take_of_session(struct server *server, struct arrival *arrival, int64_t now)
 {
 	struct member *member = ledger_find(&server->ledger, arrival->head.session);
 
 	if (!member || !peer_is_same(&member->connection->peer, &arrival->peer)) {
-		send_error(server, arrival, WIRE_E_NO_SESSION, "the session is not live here; open it again");
+		server_send_error(server, arrival, WIRE_E_NO_SESSION, "the session is not live here; open it again");
 		return false;
 	}
 	ledger_hear(&server->ledger, member, now);
 	if (arrival->head.kind == WIRE_PING)
-		return take_ping(server, arrival, member, now);
+		return server_take_ping(server, arrival, member, now);
 	if (member->over || !ledger_queue(&server->ledger, member, arrival, now))
-		return drop_excess_frame(server, arrival, member, now);
+		return server_drop_excess_frame(server, arrival, member, now);
 	return true;
 }
 
 static bool
-take(struct server *server, struct arrival *arrival, int64_t now)
+server_take(struct server *server, struct arrival *arrival, int64_t now)
 {
 	if (!arrival->data || !wire_peek(arrival->data, arrival->size, &arrival->head)) {
-		refuse_unreadable(server, arrival, now);
+		server_refuse_unreadable(server, arrival, now);
 		return false;
 	}
 	switch (arrival->head.kind) {
 	case WIRE_OPEN:
 	case WIRE_REMOVE:
-		return take_open(server, arrival, now);
+		return server_take_open(server, arrival, now);
 	case WIRE_BATCH:
 	case WIRE_END_EPOCH:
 	case WIRE_CLOSE:
 	case WIRE_PING:
-		return take_of_session(server, arrival, now);
+		return server_take_of_session(server, arrival, now);
 	default:
-		send_error(server, arrival, WIRE_E_MALFORMED, "only a collector sends frames of this kind");
+		server_send_error(server, arrival, WIRE_E_MALFORMED, "only a collector sends frames of this kind");
 		return false;
 	}
 }
 
 /* Reads messages, but for no longer than a round; returns how many. */
 static unsigned
-take_round(struct server *server)
+server_take_round(struct server *server)
 {
 	int64_t begin = clock_ms(), now = begin;
 	struct arrival *arrival;
 	unsigned taken = 0;
 
 	while (now - begin < ROUND_MS && (arrival = sockets_receive(server->sockets))) {
-		if (take(server, arrival, now))
+		if (server_take(server, arrival, now))
 			list_append(&server->arrived, &arrival->link);
 		else
 			arrival_free(arrival);
@@ -323,7 +323,7 @@ take_round(struct server *server)
 
 /* Counts out finished arrivals first: a reply may let a client send as much again. */
 static void
-take_replies(struct server *server, int64_t now)
+server_take_replies(struct server *server, int64_t now)
 {
 	struct list done, replies;
 	struct arrival *arrival;
@@ -343,7 +343,7 @@ take_replies(struct server *server, int64_t now)
 
 /* The process's memory that is not backed by files, in bytes. */
 static size_t
-memory_of_process(void)
+server_memory(void)
 {
 	unsigned long resident = 0, shared = 0;
 	FILE *file = fopen("/proc/self/statm", "re");
@@ -356,19 +356,19 @@ memory_of_process(void)
 }
 
 static void
-tick(struct server *server, int64_t now)
+server_tick(struct server *server, int64_t now)
 {
 	if (now < server->next_tick)
 		return;
 	server->next_tick = now + TICK_MS;
 	ledger_forget_silent(&server->ledger, now);
 	/* Gives back memory that a burst has left in the heap of one thread, so that another thread can use it. */
-	if (memory_of_process() > server->options->max_memory / 2)
+	if (server_memory() > server->options->max_memory / 2)
 		malloc_trim(0);
 }
 
 static bool
-may_leave(struct server *server, int64_t now)
+server_may_leave(struct server *server, int64_t now)
 {
 	if (server->state.live)
 		server->last_live = now;
@@ -377,7 +377,7 @@ may_leave(struct server *server, int64_t now)
 }
 
 static int
-wait_time(const struct server *server, int64_t now)
+server_wait_time(const struct server *server, int64_t now)
 {
 	int64_t until = server->next_tick, idle = server->last_live + server->options->idle_ms;
 
@@ -387,7 +387,7 @@ wait_time(const struct server *server, int64_t now)
 }
 
 static bool
-signal_arrived(const struct server *server)
+server_is_stopped(const struct server *server)
 {
 	struct signalfd_siginfo info;
 
@@ -396,7 +396,7 @@ signal_arrived(const struct server *server)
 
 /* Serves until a signal (*stopped), or until idle. */
 static int
-serve(struct server *server, bool *stopped, struct portolan_error *error)
+server_serve(struct server *server, bool *stopped, struct portolan_error *error)
 {
 	const int fds[SOCKETS_FDS] = {server->signals, server->exchange.event};
 	bool busy = false;
@@ -407,19 +407,19 @@ serve(struct server *server, bool *stopped, struct portolan_error *error)
 	while (result == 0) {
 		int64_t now = clock_ms();
 
-		result = sockets_wait(server->sockets, fds, busy ? 0 : wait_time(server, now), error);
-		*stopped = signal_arrived(server);
+		result = sockets_wait(server->sockets, fds, busy ? 0 : server_wait_time(server, now), error);
+		*stopped = server_is_stopped(server);
 		if (result < 0 || *stopped)
 			break;
-		busy = take_round(server) > 0;
+		busy = server_take_round(server) > 0;
 		now = clock_ms();
-		take_replies(server, now);
-		tick(server, now);
+		server_take_replies(server, now);
+		server_tick(server, now);
 		if (server->state.failed) {
 			*error = server->state.error;
 			return STORE_E_NO_STORE;
 		}
-		if (!busy && may_leave(server, now))
+		if (!busy && server_may_leave(server, now))
 			break;
 	}
 	return result;
@@ -427,7 +427,7 @@ serve(struct server *server, bool *stopped, struct portolan_error *error)
 
 /* Takes no new connections, and answers the messages that still come, except `open`. */
 static void
-leave(struct server *server)
+server_leave(struct server *server)
 {
 	int64_t end = clock_ms() + DRAIN_MS;
 
@@ -435,12 +435,12 @@ leave(struct server *server)
 	if (server->owner.has_secret) /* soon another process may listen there, and is not to be told */
 		unlink(server->owner.path);
 	sockets_unbind(server->sockets);
-	while (take_round(server) > 0 && clock_ms() < end)
+	while (server_take_round(server) > 0 && clock_ms() < end)
 		;
 }
 
 static void
-finish(struct server *server)
+server_finish(struct server *server)
 {
 	exchange_stop(&server->exchange);
 	storer_finish(&server->storer);
@@ -460,7 +460,7 @@ server_run(const struct options *options, int *parent, struct portolan_error *er
 	struct server server = {.options = options, .signals = -1, .local.directory = -1, .exchange.event = -1};
 	const struct ingest_totals *totals = &server.storer.ingest.totals;
 	bool stopped;
-	int result = start(&server, error);
+	int result = server_start(&server, error);
 
 	if (result == 0) {
 		parent_notify("READY=1");
@@ -472,19 +472,19 @@ server_run(const struct options *options, int *parent, struct portolan_error *er
 			         "its user and group",
 			         options->store, options->store);
 		log_line("serving %s at %s", options->store, server.endpoints);
-		result = serve(&server, &stopped, error);
+		result = server_serve(&server, &stopped, error);
 		parent_notify("STOPPING=1");
-		leave(&server);
+		server_leave(&server);
 		/* Stores everything that was received, and acknowledges it. */
 		exchange_stop(&server.exchange);
 		storer_join(&server.storer);
-		take_replies(&server, clock_ms());
+		server_take_replies(&server, clock_ms());
 		log_line("%s: %" PRIu64 " sessions, %" PRIu64 " observations, %" PRIu64 " bytes of frames",
 		         result < 0 ? "failed"
 		         : stopped  ? "stopped"
 		                    : "no client records any more, leaving",
 		         totals->sessions, totals->observations, totals->bytes);
 	}
-	finish(&server);
+	server_finish(&server);
 	return result;
 }

@@ -19,7 +19,7 @@
 #define ALLOCATION_BYTES 16 /* bytes that malloc() adds to each block */
 
 /* Each session may have a run of its own, and a connection in the tables of both threads. Its run may hold four
- * frontiers for it, and half as many again for a moment when it makes room for more (reserve_frontiers()). */
+ * frontiers for it, and half as many again for a moment when it makes room for more (sessions_reserve_frontiers()). */
 size_t
 sessions_most(size_t max_memory)
 {
@@ -68,7 +68,7 @@ sessions_find(const struct sessions *sessions, const uint8_t id[WIRE_SESSION_SIZ
 /* A run may have thousands of ranks, whose epochs may be far apart. Frontiers mostly leave at the low end, and come in
  * at the high end, where nothing has to be moved. */
 static void
-count_frontier(struct run *run, uint64_t epoch, bool is_more)
+sessions_count_frontier(struct run *run, uint64_t epoch, bool is_more)
 {
 	size_t low = 0, high = run->frontier_count;
 	struct frontier *all, *at;
@@ -103,7 +103,7 @@ count_frontier(struct run *run, uint64_t epoch, bool is_more)
 }
 
 static void
-update_frontier(struct run *run)
+sessions_update_frontier(struct run *run)
 {
 	uint64_t before = run->frontier;
 
@@ -115,7 +115,7 @@ update_frontier(struct run *run)
 }
 
 static void
-count_live(struct sessions *sessions, struct session *session, bool is_live)
+sessions_count_live(struct sessions *sessions, struct session *session, bool is_live)
 {
 	struct connection *connection = session->connection;
 
@@ -133,18 +133,18 @@ sessions_set_peer(struct sessions *sessions, struct session *session, const stru
 	if (session->connection && peer_is_same(&session->peer, peer))
 		return;
 	if (is_live)
-		count_live(sessions, session, false);
+		sessions_count_live(sessions, session, false);
 	connections_leave(&sessions->connections, session->connection);
 	session->peer = *peer;
 	session->connection = connections_enter(&sessions->connections, peer);
 	if (is_live)
-		count_live(sessions, session, true);
+		sessions_count_live(sessions, session, true);
 }
 
 /* Makes room for one frontier of each session, so that an abort can make all of them live again, and for as many that
  * have left at the low end. */
 static bool
-reserve_frontiers(struct run *run)
+sessions_reserve_frontiers(struct run *run)
 {
 	struct frontier *more;
 	size_t room = run->room ? 2 * run->room : 4;
@@ -164,7 +164,7 @@ sessions_add(struct sessions *sessions, const uint8_t id[WIRE_SESSION_SIZE], str
 {
 	struct session *session;
 
-	if (sessions->count >= SESSIONS_MAX || !reserve_frontiers(run))
+	if (sessions->count >= SESSIONS_MAX || !sessions_reserve_frontiers(run))
 		return NULL;
 	session = calloc(1, sizeof(*session));
 	if (!session)
@@ -313,10 +313,10 @@ sessions_set_state(struct sessions *sessions, struct session *session, enum sess
 	if (was_live == is_live)
 		return;
 	sessions->live = is_live ? sessions->live + 1 : sessions->live - 1;
-	count_live(sessions, session, is_live);
+	sessions_count_live(sessions, session, is_live);
 	session->run->live_count += is_live ? 1 : -(size_t)1;
-	count_frontier(session->run, session->now.frontier, is_live);
-	update_frontier(session->run);
+	sessions_count_frontier(session->run, session->now.frontier, is_live);
+	sessions_update_frontier(session->run);
 }
 
 void
@@ -325,15 +325,15 @@ sessions_set_frontier(struct session *session, uint64_t frontier)
 	if (session->now.frontier == frontier)
 		return;
 	if (session->now.state == SESSION_LIVE) {
-		count_frontier(session->run, session->now.frontier, false);
-		count_frontier(session->run, frontier, true);
+		sessions_count_frontier(session->run, session->now.frontier, false);
+		sessions_count_frontier(session->run, frontier, true);
 	}
 	session->now.frontier = frontier;
-	update_frontier(session->run);
+	sessions_update_frontier(session->run);
 }
 
 static void
-extend(struct epochs *epochs, uint64_t from, uint64_t to)
+epochs_extend(struct epochs *epochs, uint64_t from, uint64_t to)
 {
 	bool empty = epochs->from >= epochs->to;
 
@@ -346,14 +346,14 @@ extend(struct epochs *epochs, uint64_t from, uint64_t to)
 void
 run_make_due(struct run *run, uint64_t from, uint64_t to)
 {
-	extend(&run->due, from, to);
+	epochs_extend(&run->due, from, to);
 	run_touch(run, from, to);
 }
 
 void
 run_touch(struct run *run, uint64_t from, uint64_t to)
 {
-	extend(&run->touched, from, to);
+	epochs_extend(&run->touched, from, to);
 }
 
 bool

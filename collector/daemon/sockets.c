@@ -1,5 +1,5 @@
 /*
- * sockets.c: libzmq ROUTER sockets and their options.
+ * sockets.c: opens, binds and reads libzmq's ROUTER sockets.
  *
  * Messages are bounded by WIRE_MAX_FRAME before they are in memory (a longer one costs its sender the connection), and
  * queues by count. ROUTER_MANDATORY makes an unroutable reply an error instead of silence. There are no heartbeats:
@@ -55,33 +55,35 @@ _Static_assert(SOCKETS_PLAIN == PEER_STRANGERS_SOCKET, "the one that anybody can
 _Static_assert(sizeof(zmq_msg_t) <= sizeof(((struct arrival *)0)->message), "an arrival has room for a message");
 
 static int
-set_option(void *socket, int option, int value)
+sockets_set_option(void *socket, int option, int value)
 {
 	return zmq_setsockopt(socket, option, &value, sizeof(value));
 }
 
 static int
-set_options(void *router, unsigned which)
+sockets_set_options(void *router, unsigned which)
 {
 	const uint64_t threads = which == SOCKETS_LOCAL ? 1 : 2; /* a mask: the first, or the second */
 	const int64_t most = WIRE_MAX_FRAME;
 
 	return zmq_setsockopt(router, ZMQ_MAXMSGSIZE, &most, sizeof(most)) ||
 	       zmq_setsockopt(router, ZMQ_AFFINITY, &threads, sizeof(threads)) ||
-	       set_option(router, ZMQ_ROUTER_MANDATORY, 1) || set_option(router, ZMQ_LINGER, LINGER_MS) ||
-	       set_option(router, ZMQ_RCVHWM, SHARES_RECEIVE_QUEUE) || set_option(router, ZMQ_SNDHWM, SEND_QUEUE) ||
-	       (which != SOCKETS_LOCAL && set_option(router, ZMQ_RCVBUF, RECEIVE_BUFFER)) ||
-	       set_option(router, ZMQ_HANDSHAKE_IVL, ADMISSION_HANDSHAKE_MS);
+	       sockets_set_option(router, ZMQ_ROUTER_MANDATORY, 1) ||
+	       sockets_set_option(router, ZMQ_LINGER, LINGER_MS) ||
+	       sockets_set_option(router, ZMQ_RCVHWM, SHARES_RECEIVE_QUEUE) ||
+	       sockets_set_option(router, ZMQ_SNDHWM, SEND_QUEUE) ||
+	       (which != SOCKETS_LOCAL && sockets_set_option(router, ZMQ_RCVBUF, RECEIVE_BUFFER)) ||
+	       sockets_set_option(router, ZMQ_HANDSHAKE_IVL, ADMISSION_HANDSHAKE_MS);
 }
 
 /* `keys` NULL: none. */
 static int
-make_router(struct sockets *sockets, unsigned which, const struct keys *keys, struct portolan_error *error)
+sockets_make_router(struct sockets *sockets, unsigned which, const struct keys *keys, struct portolan_error *error)
 {
 	void *router = sockets->routers[which] = zmq_socket(sockets->context, ZMQ_ROUTER);
 
-	if (!router || set_options(router, which) ||
-	    (keys && (set_option(router, ZMQ_CURVE_SERVER, 1) ||
+	if (!router || sockets_set_options(router, which) ||
+	    (keys && (sockets_set_option(router, ZMQ_CURVE_SERVER, 1) ||
 	              zmq_setsockopt(router, ZMQ_CURVE_SECRETKEY, keys->secret, KEYS_TEXT_SIZE))))
 		return error_set(error, PORTOLAN_E_SYSTEM, "cannot make sockets: %s", zmq_strerror(zmq_errno()));
 	return admission_watch(&sockets->admission, sockets->context, router, which, keys, error);
@@ -89,7 +91,7 @@ make_router(struct sockets *sockets, unsigned which, const struct keys *keys, st
 
 /* The directory exists, but lacks files that a collector needs: it was made by hand, or is a client's. */
 static int
-check_server_key(const char *directory, struct portolan_error *error)
+sockets_check_server_key(const char *directory, struct portolan_error *error)
 {
 	char path[PATH_MAX];
 
@@ -105,11 +107,11 @@ check_server_key(const char *directory, struct portolan_error *error)
 }
 
 static int
-open_routers(struct sockets *sockets, const char *directory, size_t max_memory, struct portolan_error *error)
+sockets_open_routers(struct sockets *sockets, const char *directory, size_t max_memory, struct portolan_error *error)
 {
 	struct keys keys = {0};
 	char list[PATH_MAX] = "";
-	int result = directory ? check_server_key(directory, error) : 0;
+	int result = directory ? sockets_check_server_key(directory, error) : 0;
 
 	if (result == 0 && directory)
 		result = keys_read_server(directory, &keys, error);
@@ -122,7 +124,7 @@ open_routers(struct sockets *sockets, const char *directory, size_t max_memory, 
 		log_line("others may read the secret key %s/server.key; chmod 600 it", directory);
 	for (unsigned which = 0; which < SOCKETS_COUNT && result == 0; which++)
 		if (which != SOCKETS_KEYED || directory)
-			result = make_router(sockets, which, which == SOCKETS_KEYED ? &keys : NULL, error);
+			result = sockets_make_router(sockets, which, which == SOCKETS_KEYED ? &keys : NULL, error);
 	keys_forget(&keys);
 	return result;
 }
@@ -142,7 +144,7 @@ sockets_open(struct sockets **sockets, const char *keys, size_t max_memory, stru
 	if (!opened->context || zmq_ctx_set(opened->context, ZMQ_IO_THREADS, 2) < 0)
 		result = error_set(error, PORTOLAN_E_SYSTEM, "cannot make sockets: %s", zmq_strerror(zmq_errno()));
 	else
-		result = open_routers(opened, keys, max_memory, error);
+		result = sockets_open_routers(opened, keys, max_memory, error);
 	if (result < 0)
 		sockets_close(opened);
 	else
@@ -180,7 +182,7 @@ sockets_close(struct sockets *sockets)
 }
 
 static int
-bind_failed(const struct address *address, struct portolan_error *error)
+sockets_bind_failed(const struct address *address, struct portolan_error *error)
 {
 	int code = zmq_errno();
 
@@ -208,13 +210,13 @@ sockets_bind(struct sockets *sockets, const struct address *address, char *bound
 	result = address_check_free(address, error);
 	if (result < 0)
 		return result;
-	set_option(router, ZMQ_IPV6, address->ipv6);
+	sockets_set_option(router, ZMQ_IPV6, address->ipv6);
 	/* This call makes the file, in this thread. */
 	mask = umask(0177);
 	result = zmq_bind(router, address->text);
 	umask(mask);
 	if (result < 0)
-		return bind_failed(address, error);
+		return sockets_bind_failed(address, error);
 	if (zmq_getsockopt(router, ZMQ_LAST_ENDPOINT, endpoint->text, &length) < 0)
 		snprintf(endpoint->text, sizeof(endpoint->text), "%s", address->text);
 	endpoint->socket = router;
@@ -264,7 +266,7 @@ arrival_free(struct arrival *arrival)
 }
 
 static struct arrival *
-make_arrival(zmq_msg_t *message, bool single)
+sockets_make_arrival(zmq_msg_t *message, bool single)
 {
 	const size_t size = single ? zmq_msg_size(message) : 0;
 	const char *address = zmq_msg_gets(message, "Peer-Address");
@@ -291,7 +293,7 @@ make_arrival(zmq_msg_t *message, bool single)
 /* Reads the part after the routing id; a message of several parts is read to its end, and returned without data. NULL:
  * out of memory; the message is then lost, as with a broken connection. */
 static struct arrival *
-receive_body(void *router)
+sockets_receive_body(void *router)
 {
 	struct arrival *arrival;
 	bool single = true;
@@ -303,7 +305,7 @@ receive_body(void *router)
 	while (zmq_msg_more(&body) && zmq_msg_recv(&body, router, ZMQ_DONTWAIT) >= 0)
 		single = false;
 	interpose_message_taken(zmq_msg_get(&body, ZMQ_SRCFD));
-	arrival = make_arrival(&body, single);
+	arrival = sockets_make_arrival(&body, single);
 	zmq_msg_close(&body);
 	return arrival;
 }
@@ -316,7 +318,7 @@ sockets_receive(struct sockets *sockets)
 		void *router = sockets->routers[which];
 		struct peer peer = {.socket = which};
 		int size = router ? zmq_recv(router, peer.id, sizeof(peer.id), ZMQ_DONTWAIT) : -1;
-		struct arrival *arrival = size < 0 ? NULL : receive_body(router);
+		struct arrival *arrival = size < 0 ? NULL : sockets_receive_body(router);
 
 		if (!arrival)
 			continue;

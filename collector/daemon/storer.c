@@ -1,5 +1,5 @@
 /*
- * storer.c: rounds of storing.
+ * storer.c: stores what arrives, in rounds.
  *
  * One round: take the arrivals; hand them to ingest, with a commit whenever one is worth its sync; commit the rest;
  * post the replies; then do one step of folding. Frames that arrive during a commit share the next one, so busy clients
@@ -22,7 +22,7 @@
 #define BURST_PAUSE 15 /* the pause after a step of folding during that time, in durations of the step */
 
 static void
-keep_reply(void *context, const struct peer *peer, const struct wire_frame *frame)
+storer_keep_reply(void *context, const struct peer *peer, const struct wire_frame *frame)
 {
 	struct storer *storer = context;
 	struct wire_bytes bytes;
@@ -51,7 +51,7 @@ storer_open(struct storer *storer, const char *store, size_t max_memory, const s
             struct exchange *exchange, struct portolan_error *error)
 {
 	struct ingest_options options = {
-	        .max_memory = max_memory, .owner = owner, .reply = keep_reply, .context = storer};
+	        .max_memory = max_memory, .owner = owner, .reply = storer_keep_reply, .context = storer};
 	int result = store_writer_open(store, &storer->writer, error);
 
 	if (result < 0)
@@ -68,7 +68,7 @@ storer_open(struct storer *storer, const char *store, size_t max_memory, const s
 }
 
 static void
-post(struct storer *storer)
+storer_post(struct storer *storer)
 {
 	const struct ingest *ingest = &storer->ingest;
 	struct storer_state state = {
@@ -85,7 +85,7 @@ post(struct storer *storer)
 }
 
 static void
-take(struct storer *storer, const struct arrival *arrival, int64_t now)
+storer_take(struct storer *storer, const struct arrival *arrival, int64_t now)
 {
 	struct wire_frame frame;
 	enum wire_error_code code = WIRE_E_MALFORMED;
@@ -99,31 +99,31 @@ take(struct storer *storer, const struct arrival *arrival, int64_t now)
 }
 
 static void
-commit(struct storer *storer)
+storer_commit(struct storer *storer)
 {
 	ingest_commit(&storer->ingest, clock_ms());
-	post(storer);
+	storer_post(storer);
 }
 
 static void
-take_all(struct storer *storer, struct list *arrivals)
+storer_take_all(struct storer *storer, struct list *arrivals)
 {
 	struct arrival *arrival;
 
 	while ((arrival = list_take(arrivals))) {
-		take(storer, arrival, clock_ms());
+		storer_take(storer, arrival, clock_ms());
 		arrival_free_data(arrival);
 		list_append(&storer->done, &arrival->link);
 		if (ingest_is_full(&storer->ingest))
-			commit(storer);
+			storer_commit(storer);
 	}
-	commit(storer);
+	storer_commit(storer);
 }
 
 /* Folds one step, if it is its turn; or, if clients have kept sending for too long, folds for as long as this round has
  * stored. Returns when to call again; 0: at once. */
 static int64_t
-work(struct storer *storer, int64_t stored_ms)
+storer_work(struct storer *storer, int64_t stored_ms)
 {
 	const int64_t began = clock_ms();
 	const bool is_burst = began - storer->behind_since < BURST_MS;
@@ -156,7 +156,7 @@ storer_main(void *argument)
 		storer->ingest.counters.malformed += atomic_exchange(&storer->exchange->unreadable, 0);
 		storer->ingest.counters.dropped += atomic_exchange(&storer->exchange->dropped, 0);
 		if (arrivals.first) {
-			take_all(storer, &arrivals);
+			storer_take_all(storer, &arrivals);
 			storer->arrived = clock_ms();
 			stored_ms = storer->arrived - now;
 		}
@@ -164,12 +164,12 @@ storer_main(void *argument)
 			bool more = ingest_tick(&storer->ingest, now);
 
 			storer->next_tick = now + (more ? 1 : TICK_MS);
-			commit(storer);
+			storer_commit(storer);
 		}
-		until = work(storer, stored_ms);
-		post(storer);
+		until = storer_work(storer, stored_ms);
+		storer_post(storer);
 	}
-	commit(storer);
+	storer_commit(storer);
 	return NULL;
 }
 
@@ -179,7 +179,7 @@ storer_start(struct storer *storer, struct portolan_error *error)
 	int status;
 
 	storer->next_tick = clock_ms();
-	post(storer);
+	storer_post(storer);
 	status = pthread_create(&storer->thread, NULL, storer_main, storer);
 	if (status != 0)
 		return error_set(error, PORTOLAN_E_SYSTEM, "cannot start a thread: %s", strerror(status));

@@ -53,7 +53,7 @@ table_remove(struct table *table, struct table_node *node)
 
 /* `node`, or the first after it that has this key. */
 static struct table_node *
-next_with(struct table_node *node, uint64_t hash, const void *key, size_t size)
+table_next_with(struct table_node *node, uint64_t hash, const void *key, size_t size)
 {
 	while (node && (node->hash != hash || node->size != size || memcmp(node->key, key, size) != 0))
 		node = node->next;
@@ -65,11 +65,11 @@ table_find(const struct table *table, const void *key, size_t size)
 {
 	const uint64_t hash = XXH3_64bits_withSeed(key, size, table->seed);
 
-	return next_with(table->buckets[hash % BUCKETS], hash, key, size);
+	return table_next_with(table->buckets[hash % BUCKETS], hash, key, size);
 }
 
 struct table_node *
 table_find_next(const struct table_node *node)
 {
-	return next_with(node->next, node->hash, node->key, node->size);
+	return table_next_with(node->next, node->hash, node->key, node->size);
 }

@@ -41,7 +41,7 @@ take_over_session(struct ingest *ingest, uint32_t number, uint32_t session_numbe
 
 /* Does the log hold something of the run? Yes, if that cannot be read: its fold then says what is damaged. */
 static bool
-has_log(const struct ingest *ingest, uint32_t number)
+take_over_has_log(const struct ingest *ingest, uint32_t number)
 {
 	struct store_log_epoch epoch;
 
@@ -51,7 +51,7 @@ has_log(const struct ingest *ingest, uint32_t number)
 
 /* Adds one run of the store with its `sessions` sessions. */
 static int
-bring_in_run(void *context, uint32_t number, uint32_t sessions, struct portolan_error *error)
+take_over_bring_in_run(void *context, uint32_t number, uint32_t sessions, struct portolan_error *error)
 {
 	struct ingest *ingest = context;
 	struct store_run_info run_info;
@@ -77,7 +77,7 @@ bring_in_run(void *context, uint32_t number, uint32_t sessions, struct portolan_
 	if (result < 0)
 		return result;
 	/* Marks what an earlier collector did not fold: closed epochs and their patches. */
-	if (run_is_live(run) || has_log(ingest, number))
+	if (run_is_live(run) || take_over_has_log(ingest, number))
 		run_make_due(run, 0, run->frontier);
 	else
 		sessions_remove_run(&ingest->sessions, run);
@@ -86,7 +86,7 @@ bring_in_run(void *context, uint32_t number, uint32_t sessions, struct portolan_
 
 /* Adds a run that cannot be read, which takes no sessions. */
 static void
-bring_in_damaged(void *context, const char *name, uint32_t number, const char *what)
+take_over_bring_in_damaged(void *context, const char *name, uint32_t number, const char *what)
 {
 	struct ingest *ingest = context;
 	struct run *run = number ? sessions_add_run(&ingest->sessions, number, name) : NULL;
@@ -101,7 +101,8 @@ bring_in_damaged(void *context, const char *name, uint32_t number, const char *w
 int
 take_over_runs(struct ingest *ingest, struct portolan_error *error)
 {
-	const struct store_each each = {.run = bring_in_run, .damaged = bring_in_damaged, .context = ingest};
+	const struct store_each each = {
+	        .run = take_over_bring_in_run, .damaged = take_over_bring_in_damaged, .context = ingest};
 
 	return store_writer_each_run(ingest->writer, &each, error);
 }

@@ -1,4 +1,4 @@
-/* throttle.c: see throttle.h. */
+/* throttle.c: counts events between lines. It stands apart from log.c, whose log_line() tests replace. */
 #include "throttle.h"
 
 #include "log.h"

@@ -1,5 +1,5 @@
 /*
- * work.c: the work between rounds: folds, and the removal of old records.
+ * work.c: does the work between rounds: folds, and removes old records.
  *
  * This work must never hinder recording. When a step fails (the disk has room for batches, but not for columns as
  * well), no client's frame is lost, credit stays, and the step is tried again after a pause; readers find everything in
@@ -12,16 +12,16 @@
 #include <assert.h>
 
 static void
-take_back(struct ingest *ingest)
+work_take_back(struct ingest *ingest)
 {
 	folder_drop(&ingest->folder);
 	store_writer_abort(ingest->writer);
 }
 
 static void
-step_failed(struct ingest *ingest, const char *kept, const struct portolan_error *error, int64_t now)
+work_step_failed(struct ingest *ingest, const char *kept, const struct portolan_error *error, int64_t now)
 {
-	take_back(ingest);
+	work_take_back(ingest);
 	if (!ingest->work_failed)
 		log_line("%s; %s", error->message, kept);
 	ingest->work_failed = true;
@@ -29,7 +29,7 @@ step_failed(struct ingest *ingest, const char *kept, const struct portolan_error
 }
 
 static void
-fold(struct ingest *ingest, int64_t now)
+work_fold(struct ingest *ingest, int64_t now)
 {
 	static const char kept[] = "epochs stay in the log for now, and can be read";
 	struct portolan_error error = {0};
@@ -37,12 +37,12 @@ fold(struct ingest *ingest, int64_t now)
 
 	ingest->garbage = ingest->folded = true;
 	if (result < 0) {
-		step_failed(ingest, kept, &error, now);
+		work_step_failed(ingest, kept, &error, now);
 		return;
 	}
 	ingest->work_failed = false;
 	if (result == FOLDER_DAMAGED) {
-		take_back(ingest);
+		work_take_back(ingest);
 		log_line("%s; %s", error.message, kept);
 	}
 }
@@ -50,7 +50,7 @@ fold(struct ingest *ingest, int64_t now)
 /* Damage is found again with the next fold or tick, and stops no run: old records then stay, and nothing depends on
  * them. */
 static void
-collect(struct ingest *ingest, int64_t now)
+work_collect(struct ingest *ingest, int64_t now)
 {
 	static const char kept[] = "old records stay for now, and take room";
 	struct portolan_error error = {0};
@@ -59,13 +59,13 @@ collect(struct ingest *ingest, int64_t now)
 	ingest->folded = false;
 	ingest->garbage &= result == 0;
 	if (result < 0 && result != STORE_E_CORRUPT) {
-		step_failed(ingest, kept, &error, now);
+		work_step_failed(ingest, kept, &error, now);
 		return;
 	}
 	ingest->work_failed = false;
 	ingest->uncollected = result == STORE_E_CORRUPT;
 	if (ingest->uncollected) {
-		take_back(ingest);
+		work_take_back(ingest);
 		throttle_log(&ingest->damage, 1, now, "%s; %s", error.message, kept);
 	}
 }
@@ -87,9 +87,9 @@ ingest_work(struct ingest *ingest, int64_t now)
 		return false;
 	/* Folds and removals take turns: removals free pages that new columns use. */
 	if (folder_has_work(&ingest->folder) && !(collects && ingest->folded))
-		fold(ingest, now);
+		work_fold(ingest, now);
 	else if (collects)
-		collect(ingest, now);
+		work_collect(ingest, now);
 	else
 		return false;
 	return true;
