@@ -149,14 +149,11 @@ backup_run(const char *store, const char *path, uint64_t *bytes, struct portolan
 	        .file = -1,
 	};
 	bool named = false;
-	int result = target_name(&backup.target, path, ".portolan-backup", error);
+	int result = target_name(&backup.target, path, ".portolan-backup", error)
+	             ?: backup_check_target(&backup.target, store, error)
+	             ?: backup_make_temporary(&backup, error)
+	             ?: backup_copy(&backup, store, bytes, error);
 
-	if (result == 0)
-		result = backup_check_target(&backup.target, store, error);
-	if (result == 0)
-		result = backup_make_temporary(&backup, error);
-	if (result == 0)
-		result = backup_copy(&backup, store, bytes, error);
 	if (result < 0)
 		return result;
 	if (fsync(backup.directory) < 0)

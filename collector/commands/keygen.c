@@ -92,8 +92,7 @@ keygen_write_pair(const char *whose, const char *folder, const char *own, const 
 	snprintf(about, sizeof(about), "secret key of a %s; keep it to yourself", whose);
 	result = keygen_write_key(folder, own, KEYS_SECRET, secret, about, error);
 	snprintf(about, sizeof(about), "public key of a %s%s", whose, use);
-	if (result == 0)
-		result = keygen_write_key(listed, name, KEYS_PUBLIC, public, about, error);
+	result = result ?: keygen_write_key(listed, name, KEYS_PUBLIC, public, about, error);
 	explicit_bzero(secret, sizeof(secret));
 	return result;
 }
@@ -108,37 +107,26 @@ int
 keygen_collector(const char *directory, struct portolan_error *error)
 {
 	char allowed[PATH_MAX];
-	int result = keygen_make_path(allowed, directory, "clients", "", error);
+	int result = keygen_make_path(allowed, directory, "clients", "", error)
+	             ?: keygen_make_directory(directory, error)
+	             ?: keygen_write_pair("collector", directory, "server", directory, "server", FOR_CLIENTS, error)
+	             ?: keygen_make_directory(allowed, error);
 
-	if (result == 0)
-		result = keygen_make_directory(directory, error);
-	if (result == 0)
-		result = keygen_write_pair("collector", directory, "server", directory, "server", FOR_CLIENTS, error);
-	if (result == 0)
-		result = keygen_make_directory(allowed, error);
-	return result < 0 ? result : keygen_write_client(directory, allowed, "client", error);
+	return result ?: keygen_write_client(directory, allowed, "client", error);
 }
 
 int
 keygen_client(const char *directory, const char *name, struct portolan_error *error)
 {
 	char allowed[PATH_MAX], folder[PATH_MAX], path[PATH_MAX], server[KEYS_TEXT_SIZE];
-	int result = keys_check_directory(directory, error);
+	int result = keys_check_directory(directory, error)
+	             ?: keygen_make_path(allowed, directory, "clients", "", error)
+	             ?: keygen_make_path(folder, directory, name, "", error)
+	             ?: keygen_make_path(path, directory, "server", ".pub", error)
+	             ?: keys_read(path, KEYS_PUBLIC, server, NULL, error)
+	             ?: keygen_make_directory(allowed, error)
+	             ?: keygen_make_directory(folder, error)
+	             ?: keygen_write_key(folder, "server", KEYS_PUBLIC, server, "public key of a collector" FOR_CLIENTS, error);
 
-	if (result == 0)
-		result = keygen_make_path(allowed, directory, "clients", "", error);
-	if (result == 0)
-		result = keygen_make_path(folder, directory, name, "", error);
-	if (result == 0)
-		result = keygen_make_path(path, directory, "server", ".pub", error);
-	if (result == 0)
-		result = keys_read(path, KEYS_PUBLIC, server, NULL, error);
-	if (result == 0)
-		result = keygen_make_directory(allowed, error);
-	if (result == 0)
-		result = keygen_make_directory(folder, error);
-	if (result == 0)
-		result = keygen_write_key(folder, "server", KEYS_PUBLIC, server,
-		                          "public key of a collector" FOR_CLIENTS, error);
-	return result < 0 ? result : keygen_write_client(folder, allowed, name, error);
+	return result ?: keygen_write_client(folder, allowed, name, error);
 }

@@ -94,10 +94,9 @@ salvage_copy_run(const struct salvage *salvage, struct salvaged_run *run, int to
 {
 	struct portolan_error error = {.message = ""};
 	struct store_writer *writer = NULL;
-	int result = store_writer_open(salvage->target.temporary, &writer, &error);
+	int result = store_writer_open(salvage->target.temporary, &writer, &error)
+	                     ?: store_salvage_copy(salvage->source, writer, &run->run, &run->report, &error);
 
-	if (result == 0)
-		result = store_salvage_copy(salvage->source, writer, &run->run, &run->report, &error);
 	run->outcome = run->report.whole ? SALVAGED_WHOLE : SALVAGED_PART;
 	if (result == 0 && write(to, run, sizeof(*run)) == (ssize_t)sizeof(*run))
 		result = store_salvage_name(writer, run->run.name, &run->report, &error);
@@ -233,17 +232,13 @@ salvage_run(const char *store, const char *path, struct salvaged *salvaged, stru
 		if (sigaction(ending[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
 			sigaddset(&signals, ending[i]);
 	sigprocmask(SIG_BLOCK, &signals, &salvage.before);
-	result = target_name(&salvage.target, path, ".portolan-salvage", error);
-	if (result == 0)
-		result = salvage_check_target(&salvage.target, store, error);
-	if (result == 0)
-		result = store_salvage_open(store, &salvage.source, error);
+	result = target_name(&salvage.target, path, ".portolan-salvage", error)
+	         ?: salvage_check_target(&salvage.target, store, error)
+	         ?: store_salvage_open(store, &salvage.source, error);
 	if (result < 0)
 		return result;
 	salvaged->older = store_salvage_is_older(salvage.source);
-	result = salvage_make_store(&salvage, error);
-	if (result == 0)
-		result = salvage_copy_runs(&salvage, salvaged, error);
+	result = salvage_make_store(&salvage, error) ?: salvage_copy_runs(&salvage, salvaged, error);
 	if (result < 0)
 		return result;
 	result = target_finish(&salvage.target, false, &named, error);

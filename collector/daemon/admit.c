@@ -178,10 +178,9 @@ admit_check_known(uint64_t content, uint64_t stored, const char *run, const stru
 static int
 admit_make_live(struct ingest *ingest, struct session *session, struct portolan_error *error)
 {
-	int result = store_writer_session_live(ingest->writer, session->run->number, session->number, true, error);
+	int result = store_writer_session_live(ingest->writer, session->run->number, session->number, true, error)
+	                     ?: store_writer_set_state(ingest->writer, session->run->number, STORE_RECORDING, error);
 
-	if (result == 0)
-		result = store_writer_set_state(ingest->writer, session->run->number, STORE_RECORDING, error);
 	if (result == 0)
 		sessions_set_state(&ingest->sessions, session, SESSION_LIVE);
 	return result;
@@ -194,14 +193,11 @@ admit_stored_session(struct ingest *ingest, const struct wire_open *open, uint32
 {
 	struct store_session_info known;
 	struct store_run_info info;
-	int result = admit_check_sound(ingest, number, error);
+	int result = admit_check_sound(ingest, number, error)
+	             ?: store_writer_run_info(ingest->writer, number, &info, error)
+	             ?: store_writer_session_info(ingest->writer, number, session_number, &known, error)
+	             ?: admit_check_known(known.content, known.acknowledged, info.name, open, error);
 
-	if (result == 0)
-		result = store_writer_run_info(ingest->writer, number, &info, error);
-	if (result == 0)
-		result = store_writer_session_info(ingest->writer, number, session_number, &known, error);
-	if (result == 0)
-		result = admit_check_known(known.content, known.acknowledged, info.name, open, error);
 	return result < 0 ? result : take_over_session(ingest, number, session_number, info.name, now, session, error);
 }
 
@@ -259,20 +255,16 @@ admit_new_session(struct ingest *ingest, const struct wire_frame *frame, size_t 
 		                 "--run NAME");
 	copy_name(name, open->run);
 	started = admit_start_of(ingest, open, name, now);
-	result = admit_find_run(ingest, open, name, started, now, &number, error);
-	if (result == 0)
-		result = admit_check_sound(ingest, number, error);
-	if (result == 0)
-		result = admit_wait_for_holder(ingest, open, name, now, error);
+	result = admit_find_run(ingest, open, name, started, now, &number, error)
+	         ?: admit_check_sound(ingest, number, error)
+	         ?: admit_wait_for_holder(ingest, open, name, now, error);
 	if (result < 0)
 		return result;
 	if (!open->whole)
 		retire_named(ingest, name, number);
-	result = admit_start_after_others(ingest, open, name, number, now, &started, error);
-	if (result == 0)
-		result = admit_register_session(ingest, number, frame, started, &session_number, error);
-	if (result == 0)
-		result = take_over_session(ingest, number, session_number, name, now, session, error);
+	result = admit_start_after_others(ingest, open, name, number, now, &started, error)
+	         ?: admit_register_session(ingest, number, frame, started, &session_number, error)
+	         ?: take_over_session(ingest, number, session_number, name, now, session, error);
 	if (result < 0)
 		return result;
 	(*session)->whole = open->whole;

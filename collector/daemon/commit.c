@@ -202,10 +202,8 @@ ingest_commit(struct ingest *ingest, int64_t now)
 	struct session *session;
 	struct run *concerned = NULL;
 	int64_t began = clock_us();
-	int result = wrote ? commit_store_counters(ingest, &error) : 0;
+	int result = (wrote ? commit_store_counters(ingest, &error) : 0) ?: store_writer_commit(ingest->writer, &error);
 
-	if (result == 0)
-		result = store_writer_commit(ingest->writer, &error);
 	if (result == 0 && wrote)
 		commit_count(ingest, (uint64_t)(clock_us() - began));
 	if (result == 0) {

@@ -28,9 +28,7 @@ ingest_init(struct ingest *ingest, const struct ingest_options *options, int64_t
 		return error_set(error, STORE_E_MEMORY, "out of memory");
 	store_writer_limit_ids(ingest->writer, shares_of(options->max_memory, SHARES_IDS));
 	folder_init(&ingest->folder, ingest->writer, &ingest->sessions, shares_of(options->max_memory, SHARES_FOLDS));
-	result = take_over_runs(ingest, error);
-	if (result == 0)
-		result = store_writer_commit(ingest->writer, error);
+	result = take_over_runs(ingest, error) ?: store_writer_commit(ingest->writer, error);
 	if (result < 0)
 		ingest_deinit(ingest);
 	return result;

@@ -23,6 +23,7 @@
 
 #include <endpoint.h>
 #include <owner.h>
+#include <portolan/cleanup.h>
 #include <portolan/clock.h>
 #include <portolan/error.h>
 
@@ -116,12 +117,10 @@ static int
 server_bind_all(struct server *server, struct portolan_error *error)
 {
 	struct address local;
-	int result = endpoint_open(server->options->store, &server->local, error);
+	int result = endpoint_open(server->options->store, &server->local, error)
+	             ?: address_parse(server->local.text, &local, error)
+	             ?: server_bind_one(server, &local, true, error);
 
-	if (result == 0)
-		result = address_parse(server->local.text, &local, error);
-	if (result == 0)
-		result = server_bind_one(server, &local, true, error);
 	if (result < 0 || !server_may_bind_others(server, &local))
 		return result;
 	for (size_t i = 0; i < server->options->listen_count && result == 0; i++)
@@ -149,16 +148,13 @@ static int
 server_start(struct server *server, struct portolan_error *error)
 {
 	const size_t max_memory = server->options->max_memory;
-	int result = server_open_signals(server, error);
-
 	/* Wrong keys are found before anything is made on disk. */
-	if (result == 0)
-		result = sockets_open(&server->sockets, server->options->keys, max_memory, error);
-	if (result == 0)
-		result = exchange_init(&server->exchange, error);
-	if (result == 0)
-		result = storer_open(&server->storer, server->options->store, max_memory, &server->owner,
-		                     &server->exchange, error);
+	int result = server_open_signals(server, error)
+	             ?: sockets_open(&server->sockets, server->options->keys, max_memory, error)
+	             ?: exchange_init(&server->exchange, error)
+	             ?: storer_open(&server->storer, server->options->store, max_memory, &server->owner,
+	                            &server->exchange, error);
+
 	if (result == 0 && server->options->group_readable)
 		result = store_open_to_group(server->options->store, error);
 	if (result < 0)
@@ -457,34 +453,34 @@ server_finish(struct server *server)
 int
 server_run(const struct options *options, int *parent, struct portolan_error *error)
 {
+	CLEANUP(server_finish)
 	struct server server = {.options = options, .signals = -1, .local.directory = -1, .exchange.event = -1};
 	const struct ingest_totals *totals = &server.storer.ingest.totals;
 	bool stopped;
 	int result = server_start(&server, error);
 
-	if (result == 0) {
-		parent_notify("READY=1");
-		parent_answer(parent, options->store, "");
-		if (options->starter)
-			parent_log_to_file(options->store);
-		if (store_is_open_to_others(options->store))
-			log_line("store %s can be read by every user of this machine: chmod -R o-rwx %s keeps it to "
-			         "its user and group",
-			         options->store, options->store);
-		log_line("serving %s at %s", options->store, server.endpoints);
-		result = server_serve(&server, &stopped, error);
-		parent_notify("STOPPING=1");
-		server_leave(&server);
-		/* Stores everything that was received, and acknowledges it. */
-		exchange_stop(&server.exchange);
-		storer_join(&server.storer);
-		server_take_replies(&server, clock_ms());
-		log_line("%s: %" PRIu64 " sessions, %" PRIu64 " observations, %" PRIu64 " bytes of frames",
-		         result < 0 ? "failed"
-		         : stopped  ? "stopped"
-		                    : "no client records any more, leaving",
-		         totals->sessions, totals->observations, totals->bytes);
-	}
-	server_finish(&server);
+	if (result < 0)
+		return result;
+	parent_notify("READY=1");
+	parent_answer(parent, options->store, "");
+	if (options->starter)
+		parent_log_to_file(options->store);
+	if (store_is_open_to_others(options->store))
+		log_line("store %s can be read by every user of this machine: chmod -R o-rwx %s keeps it to its user "
+		         "and group",
+		         options->store, options->store);
+	log_line("serving %s at %s", options->store, server.endpoints);
+	result = server_serve(&server, &stopped, error);
+	parent_notify("STOPPING=1");
+	server_leave(&server);
+	/* Stores everything that was received, and acknowledges it. */
+	exchange_stop(&server.exchange);
+	storer_join(&server.storer);
+	server_take_replies(&server, clock_ms());
+	log_line("%s: %" PRIu64 " sessions, %" PRIu64 " observations, %" PRIu64 " bytes of frames",
+	         result < 0 ? "failed"
+	         : stopped  ? "stopped"
+	                    : "no client records any more, leaving",
+	         totals->sessions, totals->observations, totals->bytes);
 	return result;
 }

@@ -219,9 +219,8 @@ channel_receive(struct channel *channel, int timeout_ms, struct portolan_error *
 	zmq_msg_init(&message);
 	while (result == 0 && zmq_msg_recv(&message, channel->dealer, ZMQ_DONTWAIT) >= 0) {
 		result = wire_decode(channel->decoder, zmq_msg_data(&message), zmq_msg_size(&message), &frame, NULL,
-		                     error);
-		if (result == 0)
-			result = channel_take_answer(channel, &frame, error);
+		                     error)
+		                 ?: channel_take_answer(channel, &frame, error);
 	}
 	zmq_msg_close(&message);
 	return result;
@@ -357,10 +356,8 @@ channel_remove(struct channel *channel, const char *run, struct portolan_error *
 {
 	struct wire_frame frame = {.kind = WIRE_REMOVE, .remove.run = {(const uint8_t *)run, strlen(run)}};
 	uint64_t ignored;
-	int result = channel_new_session(frame.session, error);
+	int result = channel_new_session(frame.session, error) ?: channel_begin(channel, &frame, &ignored, error);
 
-	if (result == 0)
-		result = channel_begin(channel, &frame, &ignored, error);
 	channel->done = result == 0;
 	return result;
 }

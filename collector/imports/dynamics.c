@@ -203,7 +203,5 @@ dynamics_parse(const char *text, size_t size, uint32_t epoch, struct dynamics_ro
 	for (result = json_line_first(&line, &key); result > 0; result = json_line_next(&line, &key))
 		if ((result = dynamics_take_member(&line, &key, epoch, &seen, row, &gold)) < 0)
 			break;
-	if (result == 0)
-		result = json_line_end(&line);
-	return result < 0 ? result : dynamics_check_row(seen, epoch, gold, row, error);
+	return result ?: json_line_end(&line) ?: dynamics_check_row(seen, epoch, gold, row, error);
 }

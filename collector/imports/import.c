@@ -225,9 +225,7 @@ import_read_file(struct import *import, struct portolan_error *error)
 	if (result == 0 && ferror(stream))
 		result = error_set(error, PORTOLAN_E_SYSTEM, "cannot read %s: %s", import->file->path, strerror(errno));
 	fclose(stream);
-	if (result == 0)
-		result = import_send_batch(import, error);
-	return result < 0 ? result : channel_send(import->channel, &end, error);
+	return result ?: import_send_batch(import, error) ?: channel_send(import->channel, &end, error);
 }
 
 static int
@@ -265,16 +263,14 @@ import_fill_run(struct import *import, struct import_report *report, struct port
 	struct wire_ack last;
 	struct timespec now;
 	uint64_t acknowledged;
-	int result = channel_new_session(open.session, error);
+	int result;
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	open.open.started = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-	if (result == 0)
-		result = channel_begin(import->channel, &open, &acknowledged, error);
-	if (result == 0)
-		result = import_read_all(import, error);
-	if (result == 0)
-		result = channel_end(import->channel, &(struct wire_counts){0}, &last, error);
+	result = channel_new_session(open.session, error)
+	         ?: channel_begin(import->channel, &open, &acknowledged, error)
+	         ?: import_read_all(import, error)
+	         ?: channel_end(import->channel, &(struct wire_counts){0}, &last, error);
 	if (result < 0)
 		return result;
 	import->sent -= last.refused;
@@ -316,11 +312,9 @@ import_dynamics(const struct import_options *options, struct import_report *repo
 	if (!import)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	import->options = options;
-	result = dynamics_files(options->path, &import->files, &import->file_count, error);
-	if (result == 0)
-		result = channel_open(options->store, true, &import->channel, error);
-	if (result == 0)
-		result = import_fill_run(import, report, error);
+	result = dynamics_files(options->path, &import->files, &import->file_count, error)
+	         ?: channel_open(options->store, true, &import->channel, error)
+	         ?: import_fill_run(import, report, error);
 	report->interrupted = channel_close(import->channel);
 	if (result < 0 && report->interrupted)
 		error_set(error, result, "interrupted; nothing was imported");

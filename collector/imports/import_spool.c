@@ -27,8 +27,8 @@ struct transfer {
 	struct wire_counts counts; /* the client's counts at the end */
 };
 
-/* Under another name the import is another session, always with the same id, so that importing twice adds nothing
- * twice. */
+/* Makes of the session of an `open` another one, which records into `run`. Its id is always the same, so that importing
+ * twice adds nothing twice. */
 static void
 transfer_rename_session(struct wire_frame *open, const char *run)
 {
@@ -183,14 +183,10 @@ import_spool(const struct import_options *options, struct import_report *report,
 	*report = (struct import_report){0};
 	if (result == 0 && options->overwrite)
 		result = transfer_check_whole(&transfer, error);
-	if (result == 0)
-		result = transfer_open_file(&transfer, error);
-	if (result == 0)
-		result = channel_open(options->store, true, &transfer.channel, error);
-	if (result == 0)
-		result = transfer_begin(&transfer, error);
-	if (result == 0)
-		result = transfer_send_all(&transfer, error);
+	result = result ?: transfer_open_file(&transfer, error)
+	         ?: channel_open(options->store, true, &transfer.channel, error)
+	         ?: transfer_begin(&transfer, error)
+	         ?: transfer_send_all(&transfer, error);
 	report->interrupted = channel_close(transfer.channel);
 	if (result < 0 && report->interrupted)
 		error_set(error, result, "interrupted; import %s again, and the rest of it comes as well",
