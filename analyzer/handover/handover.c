@@ -1,5 +1,5 @@
 /*
- * handover.c: finds portoland and becomes it.
+ * handover.c: finds portoland, and replaces this process by it.
  *
  * $PORTOLAND, if set, names the program. Otherwise it is beside this program (installed), in ../collector (a build
  * tree), or on $PATH. It gets the options that were given, and checks their values.
@@ -19,9 +19,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The folder of this program. */
+/* Finds the folder of this program. */
 static bool
-own_folder(char folder[PATH_MAX])
+handover_find_own_folder(char folder[PATH_MAX])
 {
 	ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
 	char *slash;
@@ -36,9 +36,9 @@ own_folder(char folder[PATH_MAX])
 	return true;
 }
 
-/* Does not return if the program could be started. */
+/* Replaces this process. Returns only if the program cannot be started: errno says why. */
 static void
-become(const char *program, const char **words)
+handover_become(const char *program, const char **words)
 {
 	words[0] = program;
 	signal(SIGPIPE, SIG_DFL);
@@ -46,23 +46,23 @@ become(const char *program, const char **words)
 }
 
 static int
-find_and_become(const char **words)
+handover_find(const char **words)
 {
 	static const char *const places[] = {"portoland", "../collector/portoland"};
 	const char *chosen = getenv("PORTOLAND");
 	char folder[PATH_MAX], program[PATH_MAX + 32];
 
 	if (chosen && *chosen) {
-		become(chosen, words);
+		handover_become(chosen, words);
 		message_error("cannot start %s ($PORTOLAND): %s", chosen, strerror(errno));
 		return STATUS_FAILED;
 	}
-	for (size_t i = 0; own_folder(folder) && i < sizeof(places) / sizeof(places[0]); i++) {
+	for (size_t i = 0; handover_find_own_folder(folder) && i < sizeof(places) / sizeof(places[0]); i++) {
 		snprintf(program, sizeof(program), "%s/%s", folder, places[i]);
 		if (access(program, X_OK) == 0)
-			become(program, words);
+			handover_become(program, words);
 	}
-	become("portoland", words);
+	handover_become("portoland", words);
 	message_error(
 	        "cannot start portoland: %s (it is installed beside portolan; if it is elsewhere, set $PORTOLAND)",
 	        strerror(errno));
@@ -89,5 +89,5 @@ handover(void *context, struct portolan_error *error)
 	if (common->operands[0][0] == '-')
 		words[count++] = "--";
 	words[count++] = common->operands[0];
-	return find_and_become(words);
+	return handover_find(words);
 }

@@ -11,9 +11,9 @@ struct rm_request {
 	bool yes;
 };
 
-/* Asks, and waits for the answer. */
+/* Asks whether to remove the run, and waits for the answer. */
 static bool
-confirm(const char *run, const char *store)
+rm_confirm(const char *run, const char *store)
 {
 	char answer[16];
 
@@ -23,13 +23,13 @@ confirm(const char *run, const char *store)
 }
 
 static int
-run(void *context, struct portolan_error *error)
+rm_run(void *context, struct portolan_error *error)
 {
 	const struct rm_request *request = context;
 	const struct common_options *common = &request->common;
 	const char *run = common->operands[0];
 
-	if (request->yes || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO) || confirm(run, common->query.store))
+	if (request->yes || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO) || rm_confirm(run, common->query.store))
 		return handover(context, error);
 	message_error("run '%s' was not removed", run);
 	return STATUS_FAILED;
@@ -53,5 +53,5 @@ const struct command rm_command = {
         .least = 1,
         .most = 1,
         .request_size = sizeof(struct rm_request),
-        .run = run,
+        .run = rm_run,
 };

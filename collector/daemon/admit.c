@@ -134,7 +134,7 @@ admit_find_run(struct ingest *ingest, const struct wire_open *open, const char *
 	return result;
 }
 
-/* A run that was found damaged is not tried again. */
+/* Refuses a run that was found damaged, without reading it again. */
 static int
 admit_check_sound(const struct ingest *ingest, uint32_t number, struct portolan_error *error)
 {
@@ -145,7 +145,7 @@ admit_check_sound(const struct ingest *ingest, uint32_t number, struct portolan_
 	return error_set(error, STORE_E_CORRUPT, REPLY_DAMAGED, run->name);
 }
 
-/* A hash of what must be the same in every `open` of a session. */
+/* Hashes what must be the same in every `open` of a session. */
 static uint64_t
 admit_hash_content(const struct wire_open *open)
 {
@@ -157,7 +157,7 @@ admit_hash_content(const struct wire_open *open)
 	return hash ? hash : 1;
 }
 
-/* A known session continues unchanged, or not at all: its batches must not go into another run. */
+/* Checks that a known session continues unchanged: its batches must not go into another run. */
 static int
 admit_check_known(uint64_t content, uint64_t stored, const char *run, const struct wire_open *open,
                   struct portolan_error *error)
@@ -186,7 +186,7 @@ admit_make_live(struct ingest *ingest, struct session *session, struct portolan_
 	return result;
 }
 
-/* A session that the store knows. */
+/* Takes up a session that the store knows. */
 static int
 admit_stored_session(struct ingest *ingest, const struct wire_open *open, uint32_t number, uint32_t session_number,
                      int64_t now, struct session **session, struct portolan_error *error)
@@ -219,7 +219,7 @@ admit_register_session(struct ingest *ingest, uint32_t run, const struct wire_fr
 	return store_writer_session(ingest->writer, run, &request, session, error);
 }
 
-/* A session that continues a run waits until no other process seems to record into it. */
+/* Refuses a session that continues a run while another process seems to record into the run. */
 static int
 admit_wait_for_holder(struct ingest *ingest, const struct wire_open *open, const char *name, int64_t now,
                       struct portolan_error *error)
@@ -237,7 +237,7 @@ admit_wait_for_holder(struct ingest *ingest, const struct wire_open *open, const
 	        name, who);
 }
 
-/* A session that the store does not know. */
+/* Begins a session that the store does not know. */
 static int
 admit_new_session(struct ingest *ingest, const struct wire_frame *frame, size_t size, int64_t now,
                   struct session **session, struct portolan_error *error)
@@ -274,7 +274,7 @@ admit_new_session(struct ingest *ingest, const struct wire_frame *frame, size_t 
 	return 0;
 }
 
-/* A session that is not in the table: from the store, or new. */
+/* Brings a session into the table: one that the store knows, or a new one. */
 static int
 admit_session(struct ingest *ingest, const struct wire_frame *frame, size_t size, int64_t now, struct session **session,
               struct portolan_error *error)
@@ -312,9 +312,9 @@ admit_wire_code(int result)
 	}
 }
 
-/* Answers an `open` that cannot be taken now. False: it can, and nothing was answered. The table is bounded, and one
- * connection may have a sixteenth of it. Sessions in the table stay there, but may not move to a connection that has
- * used up its share. */
+/* Answers an `open` that cannot be taken now. False: it can be taken, and nothing was answered. The table is
+ * bounded, and one connection may have a sixteenth of it. Sessions in the table stay there, but may not move to a
+ * connection that has used up its share. */
 static bool
 admit_refuse_for_now(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame,
                      const struct session *session, int64_t now)
@@ -341,7 +341,7 @@ admit_refuse_for_now(struct ingest *ingest, const struct peer *peer, const struc
 	return true;
 }
 
-/* `trusted` false: `overwrite` was not considered. */
+/* Answers an `open` that failed with `result`. If the peer is not `trusted`, its `overwrite` was not considered. */
 static void
 admit_refuse(struct ingest *ingest, const struct peer *peer, bool trusted, const struct wire_frame *frame, int result,
              const struct portolan_error *error, int64_t now)

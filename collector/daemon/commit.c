@@ -21,16 +21,16 @@
 
 #include <stdlib.h>
 
-/* A round came so late (a suspended machine, a stopped process) that frames wait unread: no session counts as
- * silent. */
+/* A round that comes so late (a suspended machine, a stopped process) finds frames that wait unread: no session then
+ * counts as silent. */
 #define STALL_MS 5000
-/* How often the collector looks for old records that are left to remove. */
+/* The time between two looks for old records that are left to remove. */
 #define GARBAGE_MS 10000
 /* An outage is over when writing has succeeded for so long. While it lasts, a line is logged each time this has
  * passed. */
 #define OUTAGE_OVER_MS 5000
 #define OUTAGE_LINE_MS 60000
-/* Sessions that expire in one tick. */
+/* The most sessions that expire in one tick. */
 #define EXPIRE_MOST 512
 
 struct complaint {
@@ -97,7 +97,7 @@ commit_send_complaints(struct ingest *ingest)
 	commit_forget_complaints(ingest);
 }
 
-/* The store's counters count commits themselves, so a run's are not added to them. */
+/* Adds a run's counters to the store's, without its commits, which the store's count themselves. */
 static void
 commit_add_counters(struct store_counters *all, const struct run *run)
 {
@@ -107,7 +107,7 @@ commit_add_counters(struct store_counters *all, const struct run *run)
 	store_counters_add(all, &counters);
 }
 
-/* The records of a removed run are being deleted: nothing may be added to them. */
+/* May something be stored of the session? Not in a removed run, whose records are being deleted. */
 static bool
 commit_may_store(const struct session *session)
 {
@@ -155,7 +155,7 @@ commit_count(struct ingest *ingest, uint64_t microseconds)
 	}
 }
 
-/* Reads the numbers for the answer and sends it. */
+/* Reads the numbers for the answers that a session is owed, and sends them. */
 static int
 commit_answer(struct ingest *ingest, struct session *session, struct portolan_error *error)
 {
@@ -274,7 +274,7 @@ commit_give_up(struct ingest *ingest)
 	commit_forget_complaints(ingest);
 }
 
-/* Logs the damage, once. */
+/* Marks a run as damaged, or as removed, and logs that once. */
 static void
 commit_mark_lost(struct run *run, const struct portolan_error *error)
 {
@@ -290,7 +290,7 @@ commit_mark_lost(struct run *run, const struct portolan_error *error)
 	run->unfoldable = true;
 }
 
-/* From now on the run takes no sessions, and its sessions are told; the transaction does not contain this. */
+/* Ends the sessions of a lost run, and tells them. This is done in memory alone, and no transaction contains it. */
 static void
 commit_close_lost(struct ingest *ingest, struct run *run)
 {

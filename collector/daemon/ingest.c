@@ -75,8 +75,8 @@ ingest_fill_append(const struct wire_batch *batch, struct store_append *append, 
 	};
 }
 
-/* There is no memory for more ids of the run, and no table can be dropped, so the session ends. Its acknowledged frames
- * stay. */
+/* Ends a session for whose run there is no memory for more ids, and no table that can be dropped. Its acknowledged
+ * frames stay. */
 static int
 ingest_end_for_ids(struct ingest *ingest, struct session *session, const struct wire_batch *batch,
                    struct portolan_error *error)

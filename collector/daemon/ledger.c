@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-/* Shares of the queue. All credit together is 4/8 of it. The connections' parts are more than that, as a frame takes more
- * than its bytes in the queue. */
+/* Shares of the queue. All credit together is 4/8 of it. The connections' parts are more than that, as a frame takes
+ * more than its bytes in the queue. */
 #define PARTS_OF(room) ((room) / 8 * 5)
 #define BEYOND_OF(room) ((room) / 8 * 2)
 #define OPENS_OF(room) ((room) / 8)

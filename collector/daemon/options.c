@@ -46,8 +46,8 @@ enum {
 #define FOR(command) (1u << OPTIONS_##command)
 #define TO(member) offsetof(struct options, member)
 
-/* An option of a command line. A flag, or a text, goes to its member; `what` ("--store: give a directory") is the error if
- * the text is empty; NULL: it may be. Others are for options_apply(). */
+/* An option of a command line. A flag, or a text, goes to its member; `what` ("--store: give a directory") is the
+ * error if the text is empty; NULL: it may be. Others are for options_apply(). */
 static const struct {
 	const char *name;
 	enum { FLAG, TEXT, OTHER, OTHER_FLAG } kind;

@@ -1,6 +1,6 @@
 /*
- * parts.h: functions that the files of ingest (admit.c, commit.c, ingest.c, reply.c, retire.c, take_over.c) call of
- * each other.
+ * parts.h: what the files of ingest (admit.c, beside.c, commit.c, ingest.c, reply.c, retire.c, take_over.c) call of one
+ * another.
  *
  * Credit is in bytes of frames not yet acknowledged: the lesser of INGEST_WINDOW_MAX and the session's share of the
  * memory for credit (shares.h). Each connection has the same share, which its sessions share. Credit is 0 while the

@@ -56,7 +56,7 @@ struct server {
 	bool leaving;
 	struct throttle malformed, dropped;
 	char endpoints[800]; /* for the log */
-	char plain[2000];    /* lines of owner.secret: the tcp endpoints without keys */
+	char plain[2000];    /* the tcp endpoints without keys, as lines of owner.secret */
 	struct ingest_owner owner;
 	int64_t next_tick, last_live, busy_since;
 };
@@ -94,7 +94,7 @@ server_bind_one(struct server *server, const struct address *address, bool local
 	return result;
 }
 
-/* Other users can reach those endpoints. */
+/* Are there endpoints that other users can reach, and is this program safe from them? */
 static bool
 server_may_bind_others(const struct server *server, const struct address *local)
 {
@@ -235,7 +235,7 @@ server_drop_excess_frame(struct server *server, const struct arrival *arrival, s
 	return false;
 }
 
-/* The numbers are those of a commit: the answer to a ping acknowledges nothing that is not stored. */
+/* Answers a ping with the numbers of the last commit: so nothing is acknowledged that is not stored. */
 static void
 server_answer_ping(struct server *server, const struct arrival *arrival, const struct member *member)
 {
@@ -317,7 +317,7 @@ server_take_round(struct server *server)
 	return taken;
 }
 
-/* Counts out finished arrivals first: a reply may let a client send as much again. */
+/* Takes finished arrivals out of the ledger, and then sends the replies: a reply may let a client send as much again. */
 static void
 server_take_replies(struct server *server, int64_t now)
 {

@@ -18,8 +18,9 @@
 #define ALLOCATIONS 7       /* memory blocks of one session: it, its run and frontiers, two connections, member, ping */
 #define ALLOCATION_BYTES 16 /* bytes that malloc() adds to each block */
 
-/* Each session may have a run of its own, and a connection in the tables of both threads. Its run may hold four
- * frontiers for it, and half as many again for a moment when it makes room for more (sessions_reserve_frontiers()). */
+/* Divides the memory for sessions by what one takes. Each session may have a run of its own, and a connection in the
+ * tables of both threads. Its run may hold four frontiers for it, and half as many again for a moment when it makes
+ * room for more (sessions_reserve_frontiers()). */
 size_t
 sessions_most(size_t max_memory)
 {
@@ -65,7 +66,8 @@ sessions_find(const struct sessions *sessions, const uint8_t id[WIRE_SESSION_SIZ
 	return TABLE_ITEM(table_find(&sessions->by_id, id, WIRE_SESSION_SIZE), struct session, node);
 }
 
-/* A run may have thousands of ranks, whose epochs may be far apart. Frontiers mostly leave at the low end, and come in
+/* Counts one session more, or one less, that has its frontier at this epoch. A run may have thousands of ranks, whose
+ * epochs may be far apart. Frontiers mostly leave at the low end, and come in
  * at the high end, where nothing has to be moved. */
 static void
 sessions_count_frontier(struct run *run, uint64_t epoch, bool is_more)

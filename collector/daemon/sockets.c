@@ -76,7 +76,7 @@ sockets_set_options(void *router, unsigned which)
 	       sockets_set_option(router, ZMQ_HANDSHAKE_IVL, ADMISSION_HANDSHAKE_MS);
 }
 
-/* `keys` NULL: none. */
+/* Makes a router; its clients need a key if `keys` is not NULL. */
 static int
 sockets_make_router(struct sockets *sockets, unsigned which, const struct keys *keys, struct portolan_error *error)
 {
@@ -89,7 +89,7 @@ sockets_make_router(struct sockets *sockets, unsigned which, const struct keys *
 	return admission_watch(&sockets->admission, sockets->context, router, which, keys, error);
 }
 
-/* The directory exists, but lacks files that a collector needs: it was made by hand, or is a client's. */
+/* Checks that a directory of keys that exists is a collector's: it may have been made by hand, or be a client's. */
 static int
 sockets_check_server_key(const char *directory, struct portolan_error *error)
 {
@@ -211,7 +211,7 @@ sockets_bind(struct sockets *sockets, const struct address *address, char *bound
 	if (result < 0)
 		return result;
 	sockets_set_option(router, ZMQ_IPV6, address->ipv6);
-	/* This call makes the file, in this thread. */
+	/* zmq_bind() makes the socket file, in this thread. */
 	mask = umask(0177);
 	result = zmq_bind(router, address->text);
 	umask(mask);

@@ -1,10 +1,10 @@
 /*
  * channel.c: a client of the wire that waits for its answers.
  *
- * The channel sends within its credit, and waits for answers when that is used up. Once a session has begun, the channel repeats
- * nothing: if the collector goes away, or cannot store a frame, the session fails and the caller reports it. Before
- * that it repeats `open`: a collector that is ending does not answer it. Then either the store is free, and a new
- * collector is started, or another process starts one.
+ * The channel sends within its credit, and waits for answers when that is used up. Once a session has begun, the
+ * channel repeats nothing: if the collector goes away, or cannot store a frame, the session fails and the caller
+ * reports it. Before that it repeats `open`: a collector that is ending does not answer it. Then either the store is
+ * free, and a new collector is started, or another process starts one.
  */
 #include "channel.h"
 

@@ -99,7 +99,8 @@ report_selections(const struct compare_result *result, struct table_column colum
 	                      .struct_size = sizeof(*result->pairs)};
 }
 
-/* Adds up the correlations of a measure over all pairs, and divides. A correlation that is not defined does not count. */
+/* Adds up the correlations of a measure over all pairs, and divides. A correlation that is not defined does not
+ * count. */
 static struct report_line
 report_average(const struct report_line *lines, size_t count, const char *measure)
 {

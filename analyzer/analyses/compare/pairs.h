@@ -15,8 +15,8 @@ struct pair {
 	size_t shared;
 };
 
-/* Matches the examples of two runs. *pair is the caller's to pair_free() also after a failure. PORTOLAN_E_INVALID: the runs
- * have other kinds of ids, or share no example. */
+/* Matches the examples of two runs. *pair is the caller's to pair_free() also after a failure. PORTOLAN_E_INVALID:
+ * the runs have other kinds of ids, or share no example. */
 int pair_init(struct pair *pair, const struct dynamics *a, const struct dynamics *b, struct portolan_error *error);
 void pair_free(struct pair *pair);
 

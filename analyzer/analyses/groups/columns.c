@@ -122,8 +122,8 @@ columns_read_attributes(struct columns *columns, const struct columns_request *r
 	return attributes_read(&columns->attributes, &wanted, &dynamics->ids, dynamics->order, dynamics->count, error);
 }
 
-/* Takes the first `plain` attributes as columns. Columns with many categories are passed over, unless they were asked for
- * by name. */
+/* Takes the first `plain` attributes as columns. Columns with many categories are passed over, unless they were
+ * asked for by name. */
 static void
 columns_take_attributes(struct columns *columns, size_t plain, bool by_name)
 {

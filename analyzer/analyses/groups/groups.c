@@ -1,4 +1,4 @@
-/* groups.c: the command portolan groups: how a selection differs from the whole, or how often examples were forgotten. */
+/* groups.c: portolan groups: how a selection differs from the whole, or how often examples were forgotten. */
 #include "groups.h"
 
 #include "options/format.h"

@@ -14,8 +14,8 @@
 
 #define SUMMARY_COLUMNS 11
 
-/* Fills the table of the rows; returns how many columns it has. For people, a label's name takes the place of its number.
- */
+/* Fills the table of the rows; returns how many columns it has. For people, a label's name takes the place of its
+ * number. */
 static size_t
 summary_columns(const struct groups *groups, const struct summary_row *rows, size_t count, struct table_cell *gold,
                 struct table_column columns[SUMMARY_COLUMNS])

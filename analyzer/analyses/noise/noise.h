@@ -1,5 +1,5 @@
-/* noise.h: the command line of portolan noise, and its actions. An action returns an exit status, or a negative code with
- * `error` filled. */
+/* noise.h: the command line of portolan noise, and its actions. An action returns an exit status, or a negative code
+ * with `error` filled. */
 #ifndef NOISE_H
 #define NOISE_H
 
