@@ -1,12 +1,12 @@
-/* axis.c: see axis.h. */
+/* axis.c: chooses the range, the bins and the tics of an axis: round numbers, and the same for all maps of one measure. */
 #include "axis.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 
-#define CLOSE 1e-9    /* relative: numbers nearer to one another count as equal */
-#define GRID_MOST 200 /* values; with more, neighbours look the same */
+#define CLOSE 1e-9    /* numbers nearer to one another, relative to their size, count as equal */
+#define GRID_MOST 200 /* values of a grid; with more, neighbours look the same */
 
 void
 map_range_widen(struct map_range *range, double value)
@@ -26,26 +26,26 @@ map_range_add(struct map_range *range, const struct map_column *column, const ui
 
 /* The least round number from `rough` on: 1, 2 or 5 times a power of ten. */
 static double
-round_up(double rough)
+axis_round_up(double rough)
 {
 	double unit = pow(10, floor(log10(rough) + CLOSE)), part = rough / unit * (1 - CLOSE);
 
 	return part <= 1 ? unit : part <= 2 ? 2 * unit : part <= 5 ? 5 * unit : 10 * unit;
 }
 
-/* The largest up to `rough`; `quarters`: 2.5 is round as well. */
+/* The largest round number up to `rough`; with `quarters`, 2.5 is round as well. */
 static double
-round_down(double rough, bool quarters)
+axis_round_down(double rough, bool quarters)
 {
 	double unit = pow(10, floor(log10(rough) + CLOSE)), part = rough / unit * (1 + CLOSE);
 
 	return part >= 5 ? 5 * unit : part >= 2.5 && quarters ? 2.5 * unit : part >= 2 ? 2 * unit : unit;
 }
 
-/* 0.5 is the largest standard deviation there is between 0 and 1: maps share that axis and can be laid side by side,
- * unless the data would fill less than half of it. */
+/* The end of an axis of variability. No standard deviation between 0 and 1 is larger than 0.5: maps share that axis, and can
+ * be laid side by side, unless the data would fill less than half of it. */
 static double
-variability_end(double most)
+axis_variability_end(double most)
 {
 	double end = ceil(most * 20) / 20;
 
@@ -54,9 +54,9 @@ variability_end(double most)
 	return end > 0.05 ? end : 0.05;
 }
 
-/* Extends the range to zero if that costs little room, and to round numbers. */
+/* Sets the range of any other numbers: to zero if that costs little room, and to round numbers. */
 static void
-set_any(struct map_axis *axis, double least, double most)
+axis_set_any(struct map_axis *axis, double least, double most)
 {
 	double size = fabs(least) > fabs(most) ? fabs(least) : fabs(most), step;
 
@@ -70,14 +70,14 @@ set_any(struct map_axis *axis, double least, double most)
 	} else if (most < 0 && most > 0.4 * least) {
 		most = 0;
 	}
-	step = round_up((most - least) / 40);
+	step = axis_round_up((most - least) / 40);
 	axis->low = floor(least / step + CLOSE) * step;
 	axis->high = ceil(most / step - CLOSE) * step;
 }
 
-/* A bin for each value if these are few, else for several of them. */
+/* A bin holds one value of the grid; or several, where there are many values. */
 static void
-set_grid_bins(struct map_axis *axis)
+axis_set_grid_bins(struct map_axis *axis)
 {
 	double values = round((axis->high - axis->low) / axis->grid), each = ceil(values / MAP_BINS);
 
@@ -95,17 +95,17 @@ map_axis_make(struct map_axis *axis, const struct map_column *column, struct map
 	if (column->kind == MAP_SHARE) {
 		axis->high = 1;
 	} else if (column->kind == MAP_VARIABILITY) {
-		axis->high = variability_end(range.most);
+		axis->high = axis_variability_end(range.most);
 	} else if (axis->grid > 0) {
 		axis->low = range.least;
 		axis->high = range.most;
 	} else {
-		set_any(axis, range.least, range.most);
+		axis_set_any(axis, range.least, range.most);
 	}
 	if (axis->grid > 0) {
 		axis->low -= axis->grid / 2;
 		axis->high += axis->grid / 2;
-		set_grid_bins(axis);
+		axis_set_grid_bins(axis);
 		margin = 0;
 	} else {
 		axis->bins = MAP_BINS;
@@ -114,9 +114,9 @@ map_axis_make(struct map_axis *axis, const struct map_column *column, struct map
 	margin *= axis->high - axis->low;
 	axis->from = axis->low - margin;
 	axis->to = axis->high + margin;
-	axis->step = round_up((axis->high - axis->low - axis->grid) / 5 + CLOSE * axis->grid);
+	axis->step = axis_round_up((axis->high - axis->low - axis->grid) / 5 + CLOSE * axis->grid);
 	axis->panel_step =
-	        round_down((axis->high - axis->low - axis->grid) / 2 + CLOSE * axis->grid, !(axis->grid > 0));
+	        axis_round_down((axis->high - axis->low - axis->grid) / 2 + CLOSE * axis->grid, !(axis->grid > 0));
 	if (axis->grid >= 1) {
 		axis->step = fmax(axis->step, axis->grid);
 		axis->panel_step = fmax(axis->panel_step, axis->grid);
@@ -134,7 +134,7 @@ map_axis_values(const struct map_axis *axis)
 double
 map_axis_step(double range)
 {
-	return round_up(range / 5);
+	return axis_round_up(range / 5);
 }
 
 int

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MAP_BINS 20 /* of a histogram, at most */
+#define MAP_BINS 20 /* bins of a histogram, at most */
 
 enum map_kind {
 	MAP_ANY,
@@ -23,7 +23,7 @@ struct map_column {
 	const char *name;     /* any text */
 	const double *values; /* not finite: the example has none */
 	enum map_kind kind;
-	double grid; /* the values are its multiples: 1 for counts; 0: no such thing */
+	double grid; /* the values are multiples of it: 1 for counts; 0: they are on no grid */
 };
 
 struct map_range {
@@ -36,8 +36,8 @@ struct map_axis {
 	double low, high;  /* the range of the bins */
 	double from, to;   /* the range that is shown, margins included */
 	double step;       /* between tics */
-	double panel_step; /* the same where there is little room */
-	double grid;       /* as the column's; 0: there are too many values to tell them apart */
+	double panel_step; /* between tics where there is little room */
+	double grid;       /* the column's; 0: none, or too many values to tell them apart */
 	unsigned bins;
 	double bin_width;
 };
@@ -62,7 +62,7 @@ map_bin(double value, double low, double high, unsigned bins)
 	return bin > 0 ? bin < bins ? (unsigned)bin : bins - 1 : 0;
 }
 
-/* Between tics that part a range in about five. */
+/* The step between tics that part a range in about five. */
 double map_axis_step(double range);
 
 /* The number of decimals for tics this far apart; −1: write them as %g. */

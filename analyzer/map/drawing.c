@@ -1,11 +1,11 @@
 /*
- * drawing.c: prepares the maps of a drawing from their sources; see drawing.h.
- *
- * All maps in a picture share their axes: ranges are taken over all of them before anything is drawn.
+ * drawing.c: makes the maps of a picture from their sources. All maps in a picture share their axes: ranges are taken over
+ * all of them before anything is drawn.
  */
 #include "drawing.h"
 
 #include "measures/trace.h"
+#include "memory/memory.h"
 
 #include <portolan/error.h>
 
@@ -13,63 +13,49 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Values that lie on one grid in one of two maps, and on none or another in the other. */
+/* Two maps have one grid, or none. */
 static void
-drop_grids(struct map_input *input, const struct map_input *other)
+map_input_drop_grids(struct map_input *input, const struct map_input *other)
 {
 	input->x.grid = input->x.grid == other->x.grid ? input->x.grid : 0;
 	input->y.grid = input->y.grid == other->y.grid ? input->y.grid : 0;
 	input->colour.grid = input->colour.grid == other->colour.grid ? input->colour.grid : 0;
 }
 
-/* A whole map has room for them. */
+/* Do lines divide the regions? A whole map has room for them. The cuts of an animation differ from epoch to epoch. */
 static bool
-has_lines(const struct map_drawing *drawing)
+map_drawing_has_lines(const struct map_drawing *drawing)
 {
 	const struct map_request *request = drawing->request;
 
-	if (drawing->is_animation || request->facet) /* other cuts after each epoch */
+	if (drawing->is_animation || request->facet)
 		return false;
 	return request->lines == MAP_LINES_ALWAYS ||
 	       (request->lines == MAP_LINES_IN_WHOLE_MAPS && drawing->layout.panels);
 }
 
-/* The contents of the map of source `index`: a copy, so that it can be changed. */
-struct map_input
+/* The input of the map of source `index`: a copy of the source's, with what depends on the drawing. */
+static struct map_input
 map_drawing_input(const struct map_drawing *drawing, size_t index)
 {
 	const struct map_source *sources = drawing->sources;
 	struct map_input input = sources[index].input;
 
 	if (drawing->source_count == 2) {
-		drop_grids(&input, &sources[1 - index].input);
+		map_input_drop_grids(&input, &sources[1 - index].input);
 		if (sources[0].input.epochs != sources[1].input.epochs)
 			input.epochs = MAP_LEVELS_MAX; /* levels that both have */
 	}
-	input.labelled = input.colouring != MAP_PLAIN || drawing->path_count == 0;
-	if (map_drawing_style(drawing->request) == MAP_SHIFT)
-		input.labelled = false;
-	input.lined = input.regions && input.labelled && has_lines(drawing);
+	input.labelled = drawing->style != MAP_SHIFT && (input.colouring != MAP_PLAIN || drawing->path_count == 0);
+	input.lined = input.regions && input.labelled && map_drawing_has_lines(drawing);
 	return input;
 }
 
-static void
-add_place(const struct map_input *input, const struct trace *trace, size_t at, uint32_t epoch, struct map_path *path)
-{
-	double x = trace_values(trace, input->x.name)[at];
-	double y = trace_values(trace, input->y.name)[at];
-
-	if (!isfinite(x) || !isfinite(y))
-		return;
-	path->places[path->count][0] = x;
-	path->places[path->count][1] = y;
-	path->epochs[path->count++] = epoch;
-}
-
 static int
-load_path(struct map_drawing *drawing, struct trace *trace, const char *id, struct portolan_error *error)
+map_drawing_load_path(struct map_drawing *drawing, struct trace *trace, const char *id, struct portolan_error *error)
 {
 	const struct map_source *source = &drawing->sources[0];
+	const struct dynamics *dynamics = &source->dynamics;
 	struct map_path *path = &drawing->paths[drawing->path_count];
 	int64_t row;
 	int code = map_source_find(source, id, &row, error);
@@ -79,108 +65,116 @@ load_path(struct map_drawing *drawing, struct trace *trace, const char *id, stru
 	if (row < 0)
 		return error_set(error, PORTOLAN_E_INVALID, "--path: run '%s' has no example '%s' in these epochs",
 		                 source->name, id);
-	*path = (struct map_path){.name = id};
-	drawing->path_count++;
-	path->places = calloc(source->dynamics.epoch_count, sizeof(*path->places));
-	path->epochs = calloc(source->dynamics.epoch_count, sizeof(*path->epochs));
-	if (!path->places || !path->epochs)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the path of '%s'", id);
 	code = trace_block(trace, (size_t)row / STORE_CHUNK, error);
-	for (size_t e = 1; e <= source->dynamics.epoch_count && code >= 0; e++) {
-		trace_measure(trace, e, 0);
-		add_place(&source->input, trace, (size_t)row % STORE_CHUNK, source->dynamics.epochs[e - 1], path);
-	}
-	return code;
-}
-
-static int
-load_paths(struct map_drawing *drawing, struct portolan_error *error)
-{
-	const struct map_request *request = drawing->request;
-	struct trace trace;
-	int code;
-
-	if (request->path_count == 0)
-		return 0;
-	code = trace_init(&trace, &drawing->sources[0].dynamics, STORE_CHUNK, error);
-	for (size_t p = 0; p < request->path_count && code >= 0; p++)
-		code = load_path(drawing, &trace, request->paths[p], error);
-	trace_free(&trace);
-	return code;
-}
-
-static int
-load_sources(struct map_drawing *drawing, struct portolan_error *error)
-{
-	const struct map_request *request = drawing->request;
-	int code;
-
-	if (request->from)
-		code = map_source_file(&drawing->sources[0], request->from, &request->source, error);
-	else
-		code = map_source_run(&drawing->sources[0], request->query, request->run, NULL, &request->source,
-		                      error);
 	if (code < 0)
 		return code;
-	drawing->source_count = 1;
-	if (request->facet && drawing->sources[0].input.colouring != MAP_BY_CATEGORY)
+	*path = (struct map_path){
+	        .name = id,
+	        .places = memory_new(dynamics->epoch_count, sizeof(*path->places)),
+	        .epochs = memory_new(dynamics->epoch_count, sizeof(*path->epochs)),
+	};
+	drawing->path_count++;
+	for (size_t e = 0; e < dynamics->epoch_count; e++) {
+		double x, y;
+
+		trace_measure(trace, e + 1, 0);
+		x = trace_values(trace, source->input.x.name)[(size_t)row % STORE_CHUNK];
+		y = trace_values(trace, source->input.y.name)[(size_t)row % STORE_CHUNK];
+		if (!isfinite(x) || !isfinite(y))
+			continue;
+		path->places[path->count][0] = x;
+		path->places[path->count][1] = y;
+		path->epochs[path->count++] = dynamics->epochs[e];
+	}
+	return 0;
+}
+
+static int
+map_drawing_load_paths(struct map_drawing *drawing, struct portolan_error *error)
+{
+	const struct map_request *request = drawing->request;
+	CLEANUP(trace_free) struct trace trace = {0};
+	int code = 0;
+
+	if (request->path_count > 0)
+		code = trace_init(&trace, &drawing->sources[0].dynamics, STORE_CHUNK, error);
+	for (size_t p = 0; p < request->path_count && code >= 0; p++)
+		code = map_drawing_load_path(drawing, &trace, request->paths[p], error);
+	return code;
+}
+
+/* Refuses what the first source cannot be drawn as; makes a density of a map of cells. */
+static int
+map_drawing_check_source(struct map_drawing *drawing, struct portolan_error *error)
+{
+	struct map_request *request = drawing->request;
+	const struct map_source *source = &drawing->sources[0];
+
+	if (request->facet && source->input.colouring != MAP_BY_CATEGORY)
 		return error_set(
 		        error, PORTOLAN_E_INVALID,
 		        "--facet: a map for each category, and %s has numbers: --colour gold, or a column of text",
-		        drawing->sources[0].input.colour.name);
-	if (request->density && drawing->sources[0].input.colouring == MAP_BY_CATEGORY)
+		        source->input.colour.name);
+	if (request->density && source->input.colouring == MAP_BY_CATEGORY)
 		return error_set(error, PORTOLAN_E_INVALID,
 		                 "--density: a cell's colour is a mean, and %s is text: leave --density out",
-		                 drawing->sources[0].input.colour.name);
-	if (drawing->sources[0].is_cells && request->other)
+		                 source->input.colour.name);
+	if (!source->is_cells)
+		return 0;
+	if (request->other)
 		return error_set(error, PORTOLAN_E_INVALID, "--from: %s has cells: a map of them has no run beside it",
 		                 request->from);
-	if (drawing->sources[0].is_cells) {
-		drawing->own.density = true;
-		drawing->own.source.colour = drawing->sources[0].input.colour.name;
+	request->density = true;
+	request->source.colour = source->input.colour.name;
+	return 0;
+}
+
+static int
+map_drawing_load_sources(struct map_drawing *drawing, struct portolan_error *error)
+{
+	const struct map_request *request = drawing->request;
+	struct map_source *first = &drawing->sources[0], *second = &drawing->sources[1];
+	int code;
+
+	if (request->from)
+		code = map_source_file(first, request->from, &request->source, error);
+	else
+		code = map_source_run(first, request->query, request->run, NULL, &request->source, error);
+	if (code < 0)
+		return code;
+	drawing->source_count = 1;
+	code = map_drawing_check_source(drawing, error);
+	if (code >= 0 && request->other) {
+		code = map_source_run(second, request->query, request->other, first, &request->source, error);
+		drawing->source_count += code >= 0;
 	}
-	if (!request->other)
-		return map_source_rank(drawing->sources, 1, error);
-	code = map_source_run(&drawing->sources[1], request->query, request->other, &drawing->sources[0],
-	                      &request->source, error);
-	drawing->source_count += code >= 0;
-	if (code >= 0 && request->source.colour_file &&
-	    drawing->sources[0].input.colouring != drawing->sources[1].input.colouring)
+	if (code < 0)
+		return code;
+	if (request->other && first->input.colouring != second->input.colouring && request->source.colour_file)
 		return error_set(
 		        error, PORTOLAN_E_INVALID,
 		        "--colour: what %s has of %s is numbers for one of the two runs, and text for the other",
 		        request->source.colour_file, request->source.colour);
-	if (code >= 0 && drawing->sources[0].input.colouring != drawing->sources[1].input.colouring)
+	if (request->other && first->input.colouring != second->input.colouring)
 		return error_set(error, PORTOLAN_E_INVALID,
-		                 "%s has no correctness, and %s has: give a --colour both have",
-		                 drawing->sources[0].name, drawing->sources[1].name);
-	return code < 0 ? code : map_source_rank(drawing->sources, 2, error);
+		                 "%s has no correctness, and %s has: give a --colour both have", first->name,
+		                 second->name);
+	map_source_rank(drawing->sources, drawing->source_count);
+	return 0;
 }
 
-/* Those of a map of cells. */
+/* Makes the maps of one or two sources. */
 static void
-take_axes(struct map_axes *axes, const struct map_axes *cells)
-{
-	axes->x = cells->x;
-	axes->y = cells->y;
-	axes->cells_x = cells->cells_x;
-	axes->cells_y = cells->cells_y;
-}
-
-/* Maps of one or two sources. */
-static int
-make_maps(struct map_drawing *drawing, struct portolan_error *error)
+map_drawing_make_maps(struct map_drawing *drawing)
 {
 	struct map_ranges ranges = MAP_RANGES_EMPTY;
-	struct map_input first = map_drawing_input(drawing, 0);
+	struct map_input input = map_drawing_input(drawing, 0);
+	struct map_axes *axes = &drawing->axes;
 	size_t fewest = SIZE_MAX;
-	int code = 0;
 
 	for (size_t s = 0; s < drawing->source_count; s++) {
-		struct map_input input = map_drawing_input(drawing, s);
-
 		map_ranges_join(&ranges, &drawing->sources[s].ranges);
-		fewest = input.n < fewest ? input.n : fewest;
+		fewest = drawing->sources[s].input.n < fewest ? drawing->sources[s].input.n : fewest;
 	}
 	for (size_t p = 0; p < drawing->path_count; p++) {
 		for (size_t e = 0; e < drawing->paths[p].count; e++) {
@@ -189,34 +183,34 @@ make_maps(struct map_drawing *drawing, struct portolan_error *error)
 		}
 	}
 	/* The difference of two counts is less certain than either, so its cells are larger. */
-	map_axes_make(&drawing->axes, &first, &ranges,
-	              map_drawing_style(drawing->request) == MAP_SHIFT ? fewest / 16 : fewest);
-	if (drawing->sources[0].is_cells)
-		take_axes(&drawing->axes, &drawing->sources[0].axes);
-	for (size_t s = 0; s < drawing->source_count && code >= 0; s++, drawing->map_count++) {
-		struct map_input input = map_drawing_input(drawing, s);
+	map_axes_make(axes, &input, &ranges, drawing->style == MAP_SHIFT ? fewest / 16 : fewest);
+	if (drawing->sources[0].is_cells) {
+		struct map_axis colour = axes->colour;
 
-		code = map_source_map(&drawing->sources[s], &input, &drawing->axes, &drawing->request->options,
-		                      &drawing->maps[s], NULL, error);
+		*axes = drawing->sources[0].axes;
+		axes->colour = colour;
 	}
-	return code;
+	for (; drawing->map_count < drawing->source_count; drawing->map_count++) {
+		input = map_drawing_input(drawing, drawing->map_count);
+		map_source_map(&drawing->sources[drawing->map_count], &input, axes, &drawing->request->options,
+		               &drawing->maps[drawing->map_count], NULL);
+	}
 }
 
-/* Of correctness, categories or paths. */
+/* The key of the map's levels of correctness, of its categories, or of its paths. */
 static struct map_key
-key_of(const struct map_drawing *drawing)
+map_drawing_key(const struct map_drawing *drawing)
 {
 	const struct map_input input = map_drawing_input(drawing, 0);
-	enum map_style style = map_drawing_style(drawing->request);
 	struct map_level levels[MAP_LEVELS_MAX];
 	const struct map_level *named = input.levels;
-	struct map_key key = {.has_bar = style != MAP_SCATTER || input.colouring == MAP_BY_VALUE,
-	                      .explains_cells = style == MAP_SHIFT};
+	struct map_key key = {.has_bar = drawing->style != MAP_SCATTER || input.colouring == MAP_BY_VALUE,
+	                      .explains_cells = drawing->style == MAP_SHIFT};
 
 	if (key.has_bar)
 		return key;
 	if (input.colouring == MAP_PLAIN) {
-		key.entries = drawing->request->path_count > 0 ? map_path_keys(drawing) : 0;
+		key.entries = drawing->request->path_count > 0 ? map_drawing_path_keys(drawing) : 0;
 		key.name_width = 8;
 	}
 	if (input.colouring == MAP_BY_CATEGORY)
@@ -232,15 +226,15 @@ key_of(const struct map_drawing *drawing)
 }
 
 static int
-make_layout(struct map_drawing *drawing, struct portolan_error *error)
+map_drawing_make_layout(struct map_drawing *drawing, struct portolan_error *error)
 {
-	struct map_request *own = &drawing->own;
+	struct map_request *request = drawing->request;
 	const struct map_layout_request wanted = {
-	        .width = own->width,
-	        .points = own->points,
-	        .compact = own->compact,
-	        .beside = drawing->source_count == 2 && map_drawing_style(own) != MAP_SHIFT,
-	        .key = key_of(drawing),
+	        .width = request->width,
+	        .points = request->points,
+	        .compact = request->compact,
+	        .beside = drawing->source_count == 2 && drawing->style != MAP_SHIFT,
+	        .key = map_drawing_key(drawing),
 	};
 
 	if (!map_layout_make(&drawing->layout, &wanted))
@@ -248,37 +242,54 @@ make_layout(struct map_drawing *drawing, struct portolan_error *error)
 		        error, PORTOLAN_E_INVALID,
 		        "the map would be less than an inch wide beside its text: a larger --width, or a smaller "
 		        "size of --font");
-	own->options.text = map_layout_ratio(&drawing->layout);
-	own->options.scale = drawing->layout.scale;
+	request->options.text = map_layout_ratio(&drawing->layout);
+	request->options.scale = drawing->layout.scale;
 	return 0;
 }
 
-int
-map_drawing_load(struct map_drawing *drawing, const struct map_request *request, struct portolan_error *error)
+static enum map_style
+map_drawing_style(const struct map_request *request)
 {
-	size_t most;
+	if (request->other && request->shift)
+		return MAP_SHIFT;
+	if (!request->density)
+		return MAP_SCATTER;
+	return request->source.colour ? MAP_MEANS : MAP_COUNTS;
+}
+
+/* As map_drawing_load(), which frees what stands after a failure. */
+static int
+map_drawing_make(struct map_drawing *drawing, struct portolan_error *error)
+{
+	const struct map_request *request = drawing->request;
+	struct map_input input;
+	int code = map_drawing_load_sources(drawing, error);
+
+	drawing->style = map_drawing_style(request);
+	if (code >= 0)
+		code = map_drawing_make_layout(drawing, error);
+	if (code >= 0)
+		code = map_drawing_load_paths(drawing, error);
+	if (code < 0)
+		return code;
+	if (drawing->is_animation) {
+		drawing->maps = memory_new(drawing->sources[0].dynamics.epoch_count, sizeof(*drawing->maps));
+		input = map_drawing_input(drawing, 0);
+		return map_drawing_epochs(drawing, &input, error);
+	}
+	drawing->maps = memory_new(drawing->source_count, sizeof(*drawing->maps));
+	map_drawing_make_maps(drawing);
+	return request->facet ? map_drawing_facets(drawing, error) : 0;
+}
+
+int
+map_drawing_load(struct map_drawing *drawing, struct map_request *request, struct portolan_error *error)
+{
 	int code;
 
-	*drawing = (struct map_drawing){.own = *request};
-	drawing->request = &drawing->own;
+	*drawing = (struct map_drawing){.request = request};
 	drawing->is_animation = request->frames || (request->has_picture && request->picture.format == PICTURE_GIF);
-	if (drawing->own.source.cuts)
-		drawing->own.source.cuts = &drawing->own.cuts;
-	code = load_sources(drawing, error);
-	if (code >= 0)
-		code = make_layout(drawing, error);
-	if (code >= 0)
-		code = load_paths(drawing, error);
-	if (code >= 0) {
-		most = drawing->is_animation ? drawing->sources[0].dynamics.epoch_count : 2;
-		drawing->maps = calloc(most, sizeof(*drawing->maps));
-		if (!drawing->maps)
-			code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu maps", most);
-		else
-			code = drawing->is_animation ? map_drawing_epochs(drawing, error) : make_maps(drawing, error);
-		if (code >= 0 && request->facet)
-			code = map_drawing_facets(drawing, error);
-	}
+	code = map_drawing_make(drawing, error);
 	if (code < 0)
 		map_drawing_free(drawing);
 	return code;

@@ -1,6 +1,7 @@
 /*
- * drawing.h: a map from its sources to its files: one map, two side by side, the shift from one to another, the paths
- * of examples, or the map after each epoch as an animation and as single pictures.
+ * drawing.h: a map from its sources to its files. It is one map, two side by side, the shift from one to another, a small map
+ * for each category, the paths of examples over a grey map, or the map after each epoch, as an animation and as single
+ * pictures.
  *
  *     struct map_drawing drawing;
  *     map_drawing_load(&drawing, &request, &error) → map_drawing_draw(&drawing, &error) → map_drawing_free(&drawing)
@@ -17,21 +18,22 @@ enum map_lines { MAP_LINES_IN_WHOLE_MAPS, MAP_LINES_ALWAYS, MAP_LINES_NEVER };
 
 struct map_request {
 	const struct run_query *query;
-	bool script;              /* what gnuplot draws from is left beside the picture */
+	bool script;              /* the script and the data are left beside the picture */
 	const char *run, *from;   /* one of them: a run, or a file */
 	const char *other;        /* another run of the store; NULL: none */
-	bool shift;               /* from the one to the other; else they stand side by side */
+	bool shift;               /* from the one run to the other; else they stand side by side */
 	const char *const *paths; /* ids */
 	size_t path_count;
 	struct map_source_request source;
-	struct map_options options;
-	bool density, compact;
+	struct map_options options; /* map_drawing_load() sets the sizes */
+	bool density;               /* map_drawing_load() sets it for a map of cells */
+	bool compact;
 	bool facet; /* a map for each category */
 	enum map_lines lines;
-	struct region_cuts cuts; /* where source.cuts points, if it does */
+	struct region_cuts cuts; /* what source.cuts points at, if not NULL */
 	double width;            /* of the picture, in units; 0: its own */
 	const char *font;        /* NULL: the usual one */
-	double points;           /* of text; 0: chosen by the width of the picture */
+	double points;           /* the size of text; 0: chosen by the width of the picture */
 	const char *title;       /* NULL: made from the names */
 	struct picture picture;  /* PICTURE_GIF: an animation */
 	bool has_picture;
@@ -40,8 +42,8 @@ struct map_request {
 };
 
 struct map_drawing {
-	const struct map_request *request; /* `own` */
-	struct map_request own;            /* as requested; a map of cells is always a density */
+	struct map_request *request; /* the caller's, completed */
+	enum map_style style;
 	struct map_source sources[2];
 	size_t source_count;
 	struct map_layout layout;
@@ -52,39 +54,34 @@ struct map_drawing {
 	size_t facet_count;
 	struct map_path paths[MAP_PATHS_MAX];
 	size_t path_count;
-	double shift;
+	double shift; /* the largest difference of a cell */
 	bool is_animation;
 };
 
-/* What a map of paths explains: fewer for one epoch or two. */
-#define MAP_PATH_KEYS 4
-unsigned map_path_keys(const struct map_drawing *drawing);
-
-int map_drawing_load(struct map_drawing *drawing, const struct map_request *request, struct portolan_error *error);
+int map_drawing_load(struct map_drawing *drawing, struct map_request *request, struct portolan_error *error);
 int map_drawing_draw(struct map_drawing *drawing, struct portolan_error *error);
 void map_drawing_free(struct map_drawing *drawing); /* may be called twice */
 
-/* Of drawing.c and drawing_epochs.c: the contents of the map of source `index`; the maps after each epoch. */
-struct map_input map_drawing_input(const struct map_drawing *drawing, size_t index);
-int map_drawing_epochs(struct map_drawing *drawing, struct portolan_error *error);
+/* Reports on standard output, as JSON, what was drawn. */
+int map_drawing_report(const struct map_drawing *drawing, struct portolan_error *error);
 
-/* Makes the facets of the one map. */
+/* drawing_epochs.c: makes the maps after each epoch; `input` is the source's, as all maps have it. */
+int map_drawing_epochs(struct map_drawing *drawing, const struct map_input *input, struct portolan_error *error);
+
+/* drawing_facets.c: makes the facets of the one map. */
 int map_drawing_facets(struct map_drawing *drawing, struct portolan_error *error);
 
-/* The places of the facets, in rows from above; `scale`: their size relative to a whole map. */
+/* The places of the facets, in rows from above. */
 struct map_grid {
-	unsigned columns;
+	unsigned columns;     /* 0: they have no room */
 	double width, height; /* of the picture */
-	double scale, text;
+	double scale, text;   /* the sizes of a frame and of text relative to those of a whole map */
 };
 struct map_grid map_facet_grid(const struct map_request *request, size_t count);
 void map_facet_place(const struct map_grid *grid, size_t facet, double *left, double *bottom);
 
-/* The name of the picture after the epoch that is `index`-th of the run, in the folder for them. */
-#define MAP_FRAME_NAME_ROOM 32
-void map_frame_name(const struct map_drawing *drawing, size_t index, char name[MAP_FRAME_NAME_ROOM]);
-
-enum map_style map_drawing_style(const struct map_request *request);
+/* The path of the picture after the epoch that is `index`-th of the run, in the folder for them. */
+char *map_frame_path(const struct map_drawing *drawing, size_t index);
 
 #define MAP_CAPTION_ROOM 768
 
@@ -97,12 +94,16 @@ void map_drawing_caption(char text[MAP_CAPTION_ROOM], const struct map_drawing *
 void map_drawing_title(char text[MAP_CAPTION_ROOM], const struct map_drawing *drawing);
 void map_drawing_colour_note(char text[MAP_CAPTION_ROOM], const struct map_drawing *drawing);
 
+/* The number of entries that the key of a map of paths has: fewer for one epoch or two. */
+#define MAP_PATH_KEYS 4
+unsigned map_drawing_path_keys(const struct map_drawing *drawing);
+
 /* A description of the whole picture in words. */
 #define MAP_DESCRIPTION_ROOM 2048
 void map_drawing_description(char text[MAP_DESCRIPTION_ROOM], const struct map_drawing *drawing);
 
-/* Writes the points or cells of map `index` to the data file; returns the number of bytes. */
-size_t map_drawing_data(const struct map_drawing *drawing, size_t index, const void **data);
+/* What the data file has of map `index`: its points, or its cells; returns the number of bytes. */
+size_t map_script_data(const struct map_drawing *drawing, size_t index, const void **data);
 
 /* The script of one picture with `count` maps from `first` on, after its beginning. Errors are the stream's. */
 void map_script_write(FILE *stream, const struct map_drawing *drawing, enum picture_format format, size_t first,

@@ -1,59 +1,47 @@
 /*
  * drawing_epochs.c: the maps of a run after each of its epochs.
  *
- * Every block is read once for the ranges, which all maps share, and once to draw: it is measured after each epoch
- * while it is at hand, and added to as many maps. Threads share the epochs of a block, so a map takes its examples in
- * their order whatever the number of threads. All maps show the same sample, and the regions' labels where the last one
+ * Every block is read twice: once for the ranges, which all maps share, and once to draw. While a block is at hand, it is
+ * measured after each epoch, and added to as many maps. Threads share the epochs of a block, so a map takes its examples in
+ * their order whatever the number of threads. All maps show the same sample. The regions' labels stand where the last map
  * has them.
  */
 #include "drawing.h"
 
 #include "base/parallel.h"
 #include "measures/trace.h"
+#include "memory/memory.h"
 
-#include <portolan/error.h>
 #include <progress.h>
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The memory of one thread. */
+/* What one thread works with. */
 struct camera {
 	struct trace trace;
-	size_t block; /* the one read last */
-	uint32_t *rows;
+	size_t block;   /* the number of the block that was read last */
+	uint32_t *rows; /* of that block: the examples that are drawn */
 	size_t count;
 };
 
 struct film {
 	struct map_drawing *drawing;
+	struct map_input input; /* what the maps of all epochs have in common */
 	struct camera *cameras;
 	unsigned camera_count;
-	size_t block; /* being read */
-	struct map_ranges *ranges;
-	struct map_maker *makers; /* NULL: ranges are taken */
+	size_t block;              /* the number of the block that all threads work on */
+	struct map_ranges *ranges; /* by epoch */
+	struct map_maker *makers;  /* by epoch; NULL: the ranges are being taken */
 };
 
-/* The steps of correctness differ after each epoch. */
+/* The input after the epoch that was measured last, for the examples of the block that was read last. */
 static struct map_input
-input_of(const struct map_drawing *drawing)
-{
-	struct map_input input = map_drawing_input(drawing, 0);
-
-	input.epochs = input.epochs > 1 ? MAP_LEVELS_MAX : input.epochs;
-	input.x.grid = input.x.kind == MAP_SHARE ? 0 : input.x.grid;
-	input.y.grid = input.y.kind == MAP_SHARE ? 0 : input.y.grid;
-	input.colour.grid = input.colour.kind == MAP_SHARE ? 0 : input.colour.grid;
-	return input;
-}
-
-/* Of the block that was read last. */
-static struct map_input
-input_after(const struct film *film, const struct camera *camera)
+film_input(const struct film *film, const struct camera *camera)
 {
 	const struct map_source *source = &film->drawing->sources[0];
-	struct map_input input = input_of(film->drawing);
+	struct map_input input = film->input;
 
 	input.regions = false;
 	input.x.values = trace_values(&camera->trace, input.x.name);
@@ -68,25 +56,13 @@ input_after(const struct film *film, const struct camera *camera)
 	return input;
 }
 
-/* An example without a place after all epochs is in none of the maps. */
-static void
-list_rows(const struct film *film, struct camera *camera)
-{
-	const struct dynamics *dynamics = &film->drawing->sources[0].dynamics;
-	struct map_input input = input_after(film, camera);
-	uint32_t rows = camera->trace.block.rows;
-
-	trace_measure(&camera->trace, dynamics->epoch_count, 0);
-	camera->count = 0;
-	for (uint32_t r = 0; r < rows; r++)
-		if (isfinite(input.x.values[r]) && isfinite(input.y.values[r]))
-			camera->rows[camera->count++] = r;
-}
-
+/* Reads the film's block, if this thread has not, and lists its examples. One without a place after all epochs is in none
+ * of the maps. */
 static int
-read_block(const struct film *film, struct camera *camera, struct portolan_error *error)
+camera_read(struct camera *camera, const struct film *film, struct portolan_error *error)
 {
-	int code = 0;
+	struct map_input input;
+	int code;
 
 	if (camera->block == film->block)
 		return 0;
@@ -94,25 +70,30 @@ read_block(const struct film *film, struct camera *camera, struct portolan_error
 	if (code < 0)
 		return code;
 	camera->block = film->block;
-	list_rows(film, camera);
+	trace_measure(&camera->trace, film->drawing->sources[0].dynamics.epoch_count, 0);
+	input = film_input(film, camera);
+	camera->count = 0;
+	for (uint32_t r = 0; r < camera->trace.block.rows; r++)
+		if (isfinite(input.x.values[r]) && isfinite(input.y.values[r]))
+			camera->rows[camera->count++] = r;
 	return 0;
 }
 
-/* The epochs that take longest come first. */
+/* The work of a thread: one epoch of the film's block. The epochs that take longest come first. */
 static int
-visit_epoch(void *context, unsigned thread, unsigned slot, size_t index, struct portolan_error *error)
+film_visit_epoch(void *context, unsigned thread, unsigned slot, size_t index, struct portolan_error *error)
 {
 	const struct film *film = context;
 	struct camera *camera = &film->cameras[thread];
 	size_t epoch = film->drawing->sources[0].dynamics.epoch_count - 1 - index;
 	struct map_input input;
-	int code = read_block(film, camera, error);
+	int code = camera_read(camera, film, error);
 
 	(void)slot;
 	if (code < 0)
 		return code;
 	trace_measure(&camera->trace, epoch + 1, 0);
-	input = input_after(film, camera);
+	input = film_input(film, camera);
 	if (film->makers)
 		map_maker_add(&film->makers[epoch], &input);
 	else
@@ -121,12 +102,14 @@ visit_epoch(void *context, unsigned thread, unsigned slot, size_t index, struct 
 }
 
 static int
-visit_all(struct film *film, const char *what, struct portolan_error *error)
+film_visit_all(struct film *film, const char *what, struct portolan_error *error)
 {
 	const struct dynamics *dynamics = &film->drawing->sources[0].dynamics;
 	size_t blocks = store_snapshot_blocks(dynamics->snapshot);
-	struct parallel parallel = {
-	        .threads = film->camera_count, .count = dynamics->epoch_count, .context = film, .work = visit_epoch};
+	struct parallel parallel = {.threads = film->camera_count,
+	                            .count = dynamics->epoch_count,
+	                            .context = film,
+	                            .work = film_visit_epoch};
 	struct progress progress;
 	int code = 0;
 
@@ -142,26 +125,31 @@ visit_all(struct film *film, const char *what, struct portolan_error *error)
 }
 
 static int
-film_init(struct film *film, struct map_drawing *drawing, struct portolan_error *error)
+film_init(struct film *film, struct map_drawing *drawing, const struct map_input *input, struct portolan_error *error)
 {
 	const struct dynamics *dynamics = &drawing->sources[0].dynamics;
 	size_t epochs = dynamics->epoch_count;
 	unsigned threads = dynamics->threads < epochs ? dynamics->threads : (unsigned)epochs;
 	int code = 0;
 
-	*film = (struct film){.drawing = drawing};
-	film->cameras = calloc(threads, sizeof(*film->cameras));
-	film->ranges = malloc(epochs * sizeof(*film->ranges));
-	if (!film->cameras || !film->ranges)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu maps", epochs);
+	*film = (struct film){
+	        .drawing = drawing,
+	        .input = *input,
+	        .cameras = memory_new(threads, sizeof(*film->cameras)),
+	        .ranges = memory_new(epochs, sizeof(*film->ranges)),
+	};
+	/* The steps of correctness differ after each epoch: the maps have no grid of it in common. */
+	film->input.epochs = input->epochs > 1 ? MAP_LEVELS_MAX : input->epochs;
+	film->input.x.grid = input->x.kind == MAP_SHARE ? 0 : input->x.grid;
+	film->input.y.grid = input->y.kind == MAP_SHARE ? 0 : input->y.grid;
+	film->input.colour.grid = input->colour.kind == MAP_SHARE ? 0 : input->colour.grid;
 	for (size_t e = 0; e < epochs; e++)
 		film->ranges[e] = MAP_RANGES_EMPTY;
 	while (film->camera_count < threads && code >= 0) {
 		struct camera *camera = &film->cameras[film->camera_count++];
 
-		camera->rows = malloc(STORE_CHUNK * sizeof(*camera->rows));
-		code = camera->rows ? trace_init(&camera->trace, dynamics, STORE_CHUNK, error)
-		                    : error_set(error, PORTOLAN_E_MEMORY, "out of memory for a block of examples");
+		camera->rows = memory_new(STORE_CHUNK, sizeof(*camera->rows));
+		code = trace_init(&camera->trace, dynamics, STORE_CHUNK, error);
 	}
 	return code;
 }
@@ -175,69 +163,62 @@ film_free(struct film *film)
 	}
 	free(film->cameras);
 	free(film->ranges);
+	free(film->makers);
 }
 
-/* All maps side by side. */
+/* Makes the maps of all epochs side by side. */
 static int
-make_maps(struct film *film, const struct map_input *all, const struct map_sample *sample,
-          const struct map_label labels[REGION_COUNT], struct portolan_error *error)
+film_make_maps(struct film *film, const struct map_sample *sample, const struct map_label labels[REGION_COUNT],
+               struct portolan_error *error)
 {
 	struct map_drawing *drawing = film->drawing;
 	size_t epochs = drawing->sources[0].dynamics.epoch_count;
-	int code = 0;
+	int code;
 
-	film->makers = calloc(epochs, sizeof(*film->makers));
-	if (!film->makers)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu maps", epochs);
-	for (; drawing->map_count < epochs && code >= 0; drawing->map_count += code >= 0) {
+	film->makers = memory_new(epochs, sizeof(*film->makers));
+	for (; drawing->map_count < epochs; drawing->map_count++) {
 		struct map_maker *maker = &film->makers[drawing->map_count];
 
 		*maker = (struct map_maker){.options = &drawing->request->options, .sample = sample, .by_index = true};
-		code = map_maker_begin(maker, all, &drawing->axes, &drawing->maps[drawing->map_count], error);
+		map_maker_begin(maker, &film->input, &drawing->axes, &drawing->maps[drawing->map_count]);
 	}
-	if (code >= 0)
-		code = visit_all(film, "mapping", error);
-	for (size_t m = 0; m < drawing->map_count; m++) {
+	code = film_visit_all(film, "mapping", error);
+	for (size_t m = 0; m < epochs; m++) {
 		map_maker_end(&film->makers[m]);
 		memcpy(drawing->maps[m].labels, labels, sizeof(drawing->maps[m].labels));
 	}
-	free(film->makers);
-	film->makers = NULL;
 	return code;
 }
 
+/* Takes the ranges, draws the sample with the map of all epochs, which also gives the labels their places, and makes the
+ * maps. */
 static int
-draw(struct film *film, struct portolan_error *error)
+film_make(struct film *film, struct portolan_error *error)
 {
 	struct map_drawing *drawing = film->drawing;
-	struct map_source *source = &drawing->sources[0];
+	const struct map_source *source = &drawing->sources[0];
 	struct map_ranges ranges = MAP_RANGES_EMPTY;
-	struct map_input all = input_of(drawing);
-	struct map_sample sample = {0};
-	struct map_data last = {0};
-	int code = visit_all(film, "measuring", error);
+	struct map_sample sample;
+	struct map_data last;
+	int code = film_visit_all(film, "measuring", error);
 
 	if (code < 0)
 		return code;
 	for (size_t e = 0; e < source->dynamics.epoch_count; e++)
 		map_ranges_join(&ranges, &film->ranges[e]);
-	map_axes_make(&drawing->axes, &all, &ranges, all.n);
-	code = map_source_map(source, &all, &drawing->axes, &drawing->request->options, &last, &sample, error);
-	if (code >= 0)
-		code = make_maps(film, &all, &sample, last.labels, error);
+	map_axes_make(&drawing->axes, &film->input, &ranges, film->input.n);
+	map_source_map(source, &film->input, &drawing->axes, &drawing->request->options, &last, &sample);
+	code = film_make_maps(film, &sample, last.labels, error);
 	map_data_free(&last);
 	map_sample_free(&sample);
 	return code;
 }
 
 int
-map_drawing_epochs(struct map_drawing *drawing, struct portolan_error *error)
+map_drawing_epochs(struct map_drawing *drawing, const struct map_input *input, struct portolan_error *error)
 {
-	struct film film;
-	int code = film_init(&film, drawing, error);
+	CLEANUP(film_free) struct film film = {0};
+	int code = film_init(&film, drawing, input, error);
 
-	if (code >= 0)
-		code = draw(&film, error);
-	film_free(&film);
-	return code;
+	return code < 0 ? code : film_make(&film, error);
 }

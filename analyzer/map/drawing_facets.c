@@ -1,28 +1,30 @@
 /*
- * drawing_facets.c: small multiples: a map for each category, which has its examples over all others.
+ * drawing_facets.c: small multiples: a map for each category, with its examples over all others.
  *
- * All have the same axes, and the points of one sample, so that densities can be compared. Frames have the proportions
- * of a whole map; the number in a row is chosen so that they are largest.
+ * All facets have the same axes, and the points of one sample, so that densities can be compared. Frames have the
+ * proportions of a whole map; there are as many in a row as make them largest.
  */
 #include "drawing.h"
+
+#include "memory/memory.h"
 
 #include <portolan/error.h>
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define RIGHT 24.0
 #define TOP 108.0 /* for the title, the caption and the names of the first row */
 #define GAP_X 18.0
-#define GAP_Y 34.0      /* with a name */
-#define HEIGHT_MOST 0.8 /* of the width; */
+#define GAP_Y 34.0      /* with the facet's name */
+#define HEIGHT_MOST 0.8 /* of the picture's width */
 #define HEIGHT_MOST_NARROW 1.8
 #define COLUMNS_MOST 6
-#define OTHERS_MOST 3000 /* points: enough to show where they lie, and each map has them */
+#define OTHERS_MOST 3000 /* grey points of a facet: enough to show where they lie */
 
+/* The height of a picture with so many rows of facets. */
 static double
-height_of(double text, double scale, unsigned rows)
+map_facet_height(double text, double scale, unsigned rows)
 {
 	return ceil((MAP_BOTTOM + (rows - 1) * GAP_Y + TOP) * text + rows * scale * (MAP_TOP - MAP_BOTTOM));
 }
@@ -34,14 +36,14 @@ map_facet_grid(const struct map_request *request, size_t count)
 	        .width = request->width > 0 ? request->width : MAP_WIDTH,
 	        .points = request->points > 0 || request->width > 0 ? request->points : MAP_TEXT_POINTS};
 	struct map_grid best = {0};
-	struct map_layout page; /* whose text and width are these, too */
+	struct map_layout page; /* a whole map's, whose width and text the facets have too */
 
 	map_layout_make(&page, &wanted);
 	for (unsigned columns = 1; columns <= COLUMNS_MOST; columns++) {
 		unsigned rows = (unsigned)((count + columns - 1) / columns);
 		double text = page.text, most = page.width * (page.narrow ? HEIGHT_MOST_NARROW : HEIGHT_MOST);
 		double width = (page.width - (MAP_LEFT + RIGHT + (columns - 1) * GAP_X) * text) / columns;
-		double scale = fmin(1, width / (MAP_RIGHT - MAP_LEFT)), height = height_of(text, scale, rows);
+		double scale = fmin(1, width / (MAP_RIGHT - MAP_LEFT)), height = map_facet_height(text, scale, rows);
 
 		if (height <= most && scale > best.scale)
 			best = (struct map_grid){columns, page.width, height, scale, text};
@@ -59,9 +61,9 @@ map_facet_place(const struct map_grid *grid, size_t facet, double *left, double 
 	*bottom = grid->height - TOP * grid->text - (double)(row + 1) * height - (double)row * GAP_Y * grid->text;
 }
 
-/* The points of the level, or those of all others, in drawing order, each with its edge. */
+/* Copies the points of the level, or those of all others, in drawing order, each with its edge. */
 static void
-copy_points(const struct map_data *all, unsigned level, bool own, struct map_data *facet)
+map_facet_copy_points(struct map_data *facet, const struct map_data *all, unsigned level, bool own)
 {
 	size_t left = own ? SIZE_MAX : OTHERS_MOST;
 
@@ -80,42 +82,32 @@ copy_points(const struct map_data *all, unsigned level, bool own, struct map_dat
 	}
 }
 
-static int
-make_facet(const struct map_data *all, unsigned level, double scale, struct map_data *facet,
-           struct portolan_error *error)
-{
-	*facet = (struct map_data){.axes = all->axes,
-	                           .colouring = all->colouring,
-	                           .examples = all->levels[level].examples,
-	                           .shown = all->shown, /* markers of one size */
-	                           .level_count = all->level_count + 1,
-	                           .scale = scale};
-	memcpy(facet->levels, all->levels, sizeof(facet->levels));
-	facet->levels[all->level_count] = (struct map_level){.slot = MAP_SLOT_BELOW};
-	facet->points = calloc(all->point_count + 1, sizeof(*facet->points));
-	if (!facet->points)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu points", all->point_count);
-	copy_points(all, level, false, facet);
-	copy_points(all, level, true, facet);
-	return 0;
-}
-
 int
 map_drawing_facets(struct map_drawing *drawing, struct portolan_error *error)
 {
 	const struct map_data *all = &drawing->maps[0];
 	struct map_grid grid = map_facet_grid(drawing->request, all->level_count);
-	int code = 0;
 
 	if (grid.columns == 0)
 		return error_set(error, PORTOLAN_E_INVALID,
 		                 "--facet: %u maps have no room: a larger --width, or a smaller "
 		                 "size of --font",
 		                 all->level_count);
-	drawing->facets = calloc(all->level_count, sizeof(*drawing->facets));
-	if (!drawing->facets)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %u maps", all->level_count);
-	for (unsigned k = 0; k < all->level_count && code >= 0; k++, drawing->facet_count++)
-		code = make_facet(all, k, grid.scale, &drawing->facets[k], error);
-	return code;
+	drawing->facets = memory_new(all->level_count, sizeof(*drawing->facets));
+	for (unsigned k = 0; k < all->level_count; k++) {
+		struct map_data *facet = &drawing->facets[drawing->facet_count++];
+
+		*facet = (struct map_data){.axes = all->axes,
+		                           .colouring = all->colouring,
+		                           .examples = all->levels[k].examples,
+		                           .shown = all->shown, /* so that all facets have markers of one size */
+		                           .level_count = all->level_count + 1,
+		                           .scale = grid.scale,
+		                           .points = memory_new(all->point_count, sizeof(*facet->points))};
+		memcpy(facet->levels, all->levels, sizeof(facet->levels));
+		facet->levels[all->level_count] = (struct map_level){.slot = MAP_SLOT_BELOW};
+		map_facet_copy_points(facet, all, k, false);
+		map_facet_copy_points(facet, all, k, true);
+	}
+	return 0;
 }

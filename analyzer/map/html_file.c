@@ -101,11 +101,8 @@ static int
 choose_places(struct work *work, struct portolan_error *error)
 {
 	struct map_sample sample;
-	int code =
-	        map_sample_draw(&sample, work->view.dynamics.count, work->request->sample, work->request->seed, error);
 
-	if (code < 0)
-		return code;
+	map_sample_draw(&sample, NULL, work->view.dynamics.count, work->request->sample, work->request->seed);
 	work->places = malloc((sample.count + 1) * sizeof(*work->places));
 	for (size_t i = 0; work->places && i < sample.count; i++)
 		work->places[i] = (uint32_t)sample.items[i].key;

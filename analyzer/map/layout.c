@@ -1,33 +1,33 @@
-/* layout.c: see layout.h. */
+/* layout.c: divides the width and the height of a map's picture among its frame, its key, its histograms and its texts. */
 #include "layout.h"
 
 #include <math.h>
 
-/* Of a whole map, in units. */
-#define RIGHT (MAP_WIDTH - MAP_RIGHT)                 /* of the frame: the key and the histograms */
+/* Lengths of a whole map, in units. */
+#define RIGHT (MAP_WIDTH - MAP_RIGHT)                 /* right of the frame: the key and the histograms */
 #define RIGHT_COMPACT (MAP_COMPACT_WIDTH - MAP_RIGHT) /* the key alone */
 #define RIGHT_NARROW 16.0
 #define RIGHT_NARROW_BAR 100.0
-#define RIGHT_CELLS 136.0            /* at least, of a map without histograms: the bar, and "no examples" */
+#define RIGHT_CELLS 136.0            /* in a map of cells without histograms: the bar, and "no examples" */
 #define ABOVE (MAP_HEIGHT - MAP_TOP) /* title and caption */
 #define APART (MAP_BESIDE - (MAP_RIGHT - MAP_LEFT))
-#define EDGE 8.0 /* of a narrow picture */
+#define EDGE 8.0 /* the margin of a narrow picture */
 #define KEY_GAP 14.0
 #define KEY_STEP 21.0
 #define KEY_STEP_NARROW 18.0
-#define KEY_COUNT 62.0 /* beside a name */
+#define KEY_COUNT 62.0 /* a count beside a name */
 
 static double
-key_entry_width(const struct map_layout_request *request)
+layout_key_entry_width(const struct map_layout_request *request)
 {
 	return MAP_KEY_MARKER + request->key.name_width * MAP_LABEL_EM + (request->key.counted ? KEY_COUNT : 0) + 12;
 }
 
 /* Puts the key into as few rows above the map as fit; returns their height. */
 static double
-place_key_above(struct map_layout *layout, const struct map_layout_request *request)
+layout_place_key_above(struct map_layout *layout, const struct map_layout_request *request)
 {
-	double room = layout->width - 2 * EDGE, width = key_entry_width(request) * layout->text;
+	double room = layout->width - 2 * EDGE, width = layout_key_entry_width(request) * layout->text;
 	unsigned columns = width < room ? (unsigned)(room / width) : 1, rows;
 
 	layout->key_step = KEY_STEP_NARROW * layout->text;
@@ -41,8 +41,9 @@ place_key_above(struct map_layout *layout, const struct map_layout_request *requ
 	return (rows + 1.4) * layout->key_step;
 }
 
+/* The size of text relative to that of a whole map; `whole`: how wide the picture would be in that size. */
 static double
-text_size(const struct map_layout_request *request, double whole)
+layout_text_size(const struct map_layout_request *request, double whole)
 {
 	double points = request->points, least = request->width < MAP_NARROW ? 8 : 9;
 
@@ -67,11 +68,11 @@ map_layout_make(struct map_layout *layout, const struct map_layout_request *requ
 	if (narrow && !request->key.explains_cells)
 		right = request->key.has_bar ? RIGHT_NARROW_BAR : RIGHT_NARROW;
 	*layout = (struct map_layout){.width = request->width > 0 ? round(request->width) : whole,
-	                              .text = text_size(request, whole),
+	                              .text = layout_text_size(request, whole),
 	                              .panels = panels,
 	                              .narrow = narrow};
 	if (narrow)
-		above = place_key_above(layout, request);
+		above = layout_place_key_above(layout, request);
 	layout->left = MAP_LEFT * layout->text;
 	layout->bottom = MAP_BOTTOM * layout->text;
 	frame = layout->width - layout->left - right * layout->text;

@@ -12,8 +12,8 @@
 #include "map.h"
 
 #define MAP_UNITS_PER_INCH 96.0
-#define MAP_NARROW (6 * MAP_UNITS_PER_INCH) /* below: no histograms, and the key above the map */
-#define MAP_TEXT_POINTS 11.0                /* of a whole map's axes; the smallest text has 9 */
+#define MAP_NARROW (6 * MAP_UNITS_PER_INCH) /* a narrower picture has no histograms, and its key above the map */
+#define MAP_TEXT_POINTS 11.0                /* the text of a whole map's axes; its smallest text has 9 points */
 #define MAP_WIDTH_LEAST MAP_UNITS_PER_INCH
 #define MAP_WIDTH_MOST (40 * MAP_UNITS_PER_INCH)
 #define MAP_POINTS_LEAST 4.0
@@ -22,7 +22,7 @@
 /* The parts of the key that take room. */
 struct map_key {
 	unsigned entries;  /* 0: there is none, or a bar of colours */
-	double name_width; /* the widest, in ems */
+	double name_width; /* of the widest name, in ems */
 	bool counted, has_bar;
 	bool explains_cells; /* below the bar: those without a change, those without an example */
 };

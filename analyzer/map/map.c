@@ -8,7 +8,6 @@
 #include "base/number.h"
 #include "drawing.h"
 #include "map_html.h"
-#include "map_report.h"
 #include "options/options.h"
 #include "selection/rule_options.h"
 
@@ -281,7 +280,7 @@ draw(struct map_line *line, struct portolan_error *error)
 	code = map_drawing_draw(&drawing, error);
 	picture_discard(&draft);
 	if (code >= 0 && line->common.json)
-		code = map_report(&drawing, error);
+		code = map_drawing_report(&drawing, error);
 	if (code >= 0)
 		code = warn(&drawing, line->common.strict);
 	map_drawing_free(&drawing);

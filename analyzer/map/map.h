@@ -1,6 +1,6 @@
 /*
- * map.h: the map of a run: its data (map_data.c, map_maker.c), the places of the regions' labels and the paths' names
- * (map_labels.c), and its markers (map_markers.c). All functions that cannot fail, for lack of memory, are pure.
+ * map.h: the map of a run: its data (map_data.c, map_maker.c), the places of the regions' labels (map_labels.c) and of the
+ * texts along paths (map_paths.c), and its markers (map_markers.c).
  *
  * Lengths are in units, from the bottom left of the picture, which is MAP_WIDTH × MAP_HEIGHT; those of a map beside
  * another are moved by MAP_BESIDE.
@@ -29,14 +29,13 @@
 #define MAP_BOTTOM 66.0
 #define MAP_TOP 618.0
 
-/* In units, of the fonts of 16, 11, 10 and 8 points. */
+/* The ems of the fonts of 16, 11, 10 and 8 points, in units. */
 #define MAP_TITLE_EM 21.3
 #define MAP_LABEL_EM 14.7
 #define MAP_CAPTION_EM 13.3
-#define MAP_SMALL_EM 10.7
 
 #define MAP_LEVELS_MAX 7   /* of correctness */
-#define MAP_CATEGORIES 12  /* told apart; smaller ones are `others` */
+#define MAP_CATEGORIES 12  /* categories with a marker of their own; smaller ones are `others` */
 #define MAP_KEYS_MAX 16    /* levels of any kind */
 #define MAP_KEY_ROOM 150.0 /* extra width of a map whose key has names and counts */
 #define MAP_KEY_MARKER 22.0
@@ -55,9 +54,9 @@ enum {
 	MAP_SLOT_LEVELS = 0, /* seven, of correctness: from never to always */
 	MAP_SLOT_CATEGORIES = MAP_LEVELS_MAX,
 	MAP_SLOT_OTHERS = MAP_SLOT_CATEGORIES + MAP_CATEGORIES,
-	MAP_SLOT_NONE,        /* examples that have no category */
-	MAP_SLOT_HIGHLIGHTED, /* and, in grey, */
-	MAP_SLOT_REST,
+	MAP_SLOT_NONE, /* examples that have no category */
+	MAP_SLOT_HIGHLIGHTED,
+	MAP_SLOT_REST,  /* in grey: examples that are not highlighted */
 	MAP_SLOT_BELOW, /* in a facet, for all other examples: fainter than any mark */
 	MAP_SLOTS,
 };
@@ -66,12 +65,12 @@ struct map_level {
 	char name[128]; /* "5 of 6", "80–99%"; a category's: any text, perhaps cut */
 	unsigned slot;
 	uint64_t examples;
-	double sum; /* of what goes up, over these */
+	double sum; /* of their y */
 };
 
 struct map_label {
-	double x, y; /* centre, in units; */
-	bool shown;  /* regions without examples have none */
+	double x, y; /* its middle, in units */
+	bool shown;  /* false: the region has no examples, or the label no room */
 };
 
 enum map_colouring {
@@ -90,8 +89,8 @@ enum map_style {
 
 struct map_options {
 	uint64_t sample, seed;
-	double scale; /* the frame's size beside a whole map's; 0: it is one */
-	double text;  /* how large text is beside the frame; 0: as in a whole map */
+	double scale; /* the frame's size relative to a whole map's; 0: it is a whole map */
+	double text;  /* the size of text relative to the frame; 0: as in a whole map */
 };
 
 /* Examples to be drawn, or a part of them. Columns are by row; `order` lists n rows by ascending id that have an x and
@@ -100,12 +99,12 @@ struct map_input {
 	struct map_column x, y, colour;
 	enum map_colouring colouring;
 	size_t epochs; /* by correctness: how many there are, if every example has them all; else MAP_LEVELS_MAX */
-	const struct map_level *levels; /* by category: names and slots, */
+	const struct map_level *levels; /* by category: names and slots */
 	unsigned level_count;           /* MAP_KEYS_MAX at most */
 	bool on_top;                    /* the first level lies over all others, and has a sample of its own */
-	bool regions;                   /* x and y are variability and confidence: their regions are counted, */
-	bool labelled;                  /* and named, */
-	bool lined;                     /* and divided by lines, and their names have counts */
+	bool regions;                   /* x and y are variability and confidence: examples are counted by region */
+	bool labelled;                  /* the regions are named */
+	bool lined;                     /* lines divide the regions, and their names have counts */
 	const uint32_t *order;
 	size_t n;
 	uint32_t first;
@@ -130,17 +129,17 @@ void map_axes_make(struct map_axes *axes, const struct map_input *input, const s
 
 struct map_data {
 	struct map_axes axes;
-	double scale; /* the frame's size beside a whole map's, of which this is one if it is 0 */
-	double text;  /* the text's beside the frame, as in a whole map if it is 0 */
+	double scale; /* as in map_options */
+	double text;
 	enum map_colouring colouring;
 	size_t examples, shown;
-	uint64_t without_colour;  /* examples, by value */
+	uint64_t without_colour;  /* by value: examples that have none */
 	struct map_point *points; /* in drawing order: random, so that no class hides another */
-	size_t point_count;       /* twice those drawn: each has its edge before it */
-	float *counts, *means;    /* of a cell; rows from below; where there is nothing, NaN */
+	size_t point_count;       /* twice the examples drawn: each has its edge before it */
+	float *counts, *means;    /* by cell, in rows from below; NaN: no examples, or no values, there */
 	double most_per_cell;
-	double mean_low, mean_high; /* the range of their colours */
-	bool clipped;               /* some means lie outside it */
+	double mean_low, mean_high; /* the range of the means' colours */
+	bool clipped;               /* some means lie outside that range */
 	struct map_level levels[MAP_KEYS_MAX];
 	unsigned level_count;
 	uint64_t x_bins[MAP_BINS], y_bins[MAP_BINS], colour_bins[MAP_BINS];
@@ -152,8 +151,8 @@ struct map_data {
 
 void map_data_free(struct map_data *data); /* may be called twice */
 
-/* Correctness in steps of 1/epochs, or, for more than 6 epochs, never, always, and five steps between: each from its
- * beginning to below the next one's. */
+/* The levels of correctness: steps of 1/epochs, or, for more than 6 epochs, never, always, and five steps between, each from
+ * its beginning to below the next one's. */
 unsigned map_levels(size_t epochs, struct map_level levels[MAP_LEVELS_MAX]);
 unsigned map_level_of(double correctness, size_t epochs);
 
@@ -164,28 +163,28 @@ double map_y(const struct map_axes *axes, double y);
 /* Places the regions' labels: near centres[] (in units), where they hide few points, and apart from one another. */
 void map_place_labels(struct map_data *data, const double centres[REGION_COUNT][2]);
 
-/* Of their boxes, which are turned, and have counts below the names where the regions are divided by lines. */
+/* The boxes of the labels, which are turned, and have counts below the names where lines divide the regions. */
 extern const double map_label_widths[REGION_COUNT];
 #define MAP_LABEL_HEIGHT 21.0
 #define MAP_LABEL_HEIGHT_COUNTED 35.0
 #define MAP_LABEL_ANGLE (-10.0) /* degrees */
 
-/* gnuplot's numbers of the shapes, and its sizes, such that all formats show the same. */
+/* gnuplot's numbers of shapes, and sizes with which all formats show the same. */
 struct map_marker {
 	int shape, edge_shape;
 	double size, edge_size, key_size;
 };
 struct map_marker map_marker(enum picture_format format, unsigned slot, size_t shown);
 
-/* In a facet, where there is less room, they are smaller. */
+/* The marker in this map: smaller in a facet, where there is less room. */
 struct map_marker map_marker_in(const struct map_data *data, enum picture_format format, unsigned slot);
 double map_marker_line(size_t shown); /* the line width of crosses */
 
 /* The colour of a slot's markers: "0072b2". */
 const char *map_slot_colour(unsigned slot);
 
-/* Leaves out points that later ones hide completely; `shown` still counts them. PORTOLAN_E_MEMORY. */
-int map_leave_out_hidden(struct map_data *data, enum picture_format format, struct portolan_error *error);
+/* Leaves out points that later ones hide completely; `shown` still counts them. */
+void map_leave_out_hidden(struct map_data *data, enum picture_format format);
 
 /* The difference of two maps' densities, `second` less `first`, in hundredths of their examples, by cell; NaN where
  * neither has any. Returns the largest absolute value. */
@@ -194,9 +193,9 @@ double map_shift(const struct map_data *first, const struct map_data *second, fl
 /* The places of an example after each epoch. */
 #define MAP_PATHS_MAX 12
 struct map_path {
-	const char *name; /* the id; any text */
-	double (*places)[2];
-	uint32_t *epochs; /* after which it stood there */
+	const char *name;    /* the id; any text */
+	double (*places)[2]; /* x and y */
+	uint32_t *epochs;    /* by place: the epoch after which it stood there */
 	size_t count;
 };
 

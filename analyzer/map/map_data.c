@@ -1,4 +1,4 @@
-/* map_data.c: the axes, levels and places of a map. */
+/* map_data.c: the axes of a map, the levels of correctness, and places on the map. */
 #include "map.h"
 
 #include <math.h>
@@ -54,7 +54,7 @@ map_ranges_add(struct map_ranges *ranges, const struct map_input *input)
 }
 
 static void
-widen_by_range(struct map_range *range, const struct map_range *other)
+map_range_join(struct map_range *range, const struct map_range *other)
 {
 	map_range_widen(range, other->least);
 	map_range_widen(range, other->most);
@@ -63,14 +63,15 @@ widen_by_range(struct map_range *range, const struct map_range *other)
 void
 map_ranges_join(struct map_ranges *ranges, const struct map_ranges *others)
 {
-	widen_by_range(&ranges->x, &others->x);
-	widen_by_range(&ranges->y, &others->y);
-	widen_by_range(&ranges->colour, &others->colour);
+	map_range_join(&ranges->x, &others->x);
+	map_range_join(&ranges->y, &others->y);
+	map_range_join(&ranges->colour, &others->colour);
 }
 
-/* One for each value of a grid, unless there are more than cells; else `most` by tenths. */
+/* The number of cells along an axis: one for each value of a grid, if there are `most` at most; else so many tenths of
+ * `most`. */
 static unsigned
-cells_along(const struct map_axis *axis, unsigned most, unsigned tenths)
+map_cells_along(const struct map_axis *axis, unsigned most, unsigned tenths)
 {
 	double values = axis->grid > 0 ? round((axis->high - axis->low) / axis->grid) : INFINITY;
 
@@ -89,8 +90,8 @@ map_axes_make(struct map_axes *axes, const struct map_input *input, const struct
 	map_axis_make(&axes->y, &input->y, ranges->y, 0.03);
 	if (input->colouring == MAP_BY_VALUE)
 		map_axis_make(&axes->colour, &input->colour, ranges->colour, 0);
-	axes->cells_x = cells_along(&axes->x, MAP_CELLS_X, tenths);
-	axes->cells_y = cells_along(&axes->y, MAP_CELLS_Y, tenths);
+	axes->cells_x = map_cells_along(&axes->x, MAP_CELLS_X, tenths);
+	axes->cells_y = map_cells_along(&axes->y, MAP_CELLS_Y, tenths);
 }
 
 double

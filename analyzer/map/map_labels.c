@@ -4,8 +4,8 @@
  * A region's label should lie near the middle of its region and hide few points. Each place on a grid has a cost: the
  * distance from the middle (in widths of the frame), plus HIDING times the fraction of the points under the label, plus
  * STRAYING times the distance by which it reaches beyond its region. Points are counted once on a fine grid of running
- * sums, so a place costs four look-ups. A small map, of which a label would hide much, has
- * none, unless lines between the regions were asked for.
+ * sums, so a place costs four look-ups. A small map, of which a label
+ * would hide much, has no labels, unless lines between the regions were asked for.
  */
 #include "map.h"
 
@@ -15,7 +15,7 @@
 #define HIDING 25.0
 #define STRAYING 8.0
 #define WIDEST 0.45 /* of the frame's width: a wider label would hide the map */
-#define CELL 6.0    /* units */
+#define CELL 6.0    /* the side of a cell of the grid, in units */
 #define COLUMNS 100
 #define ROWS 92
 #define GAP 8.0    /* between labels, and to the frame */
@@ -25,15 +25,16 @@ _Static_assert(COLUMNS *(int)CELL <= (int)MAP_RIGHT - (int)MAP_LEFT &&
                        ROWS * (int)CELL <= (int)MAP_TOP - (int)MAP_BOTTOM,
                "grid within the frame");
 
-/* In units, of the names in the script's font, with their margins. */
+/* The widths of the names in the script's font, with their margins, in units. */
 const double map_label_widths[REGION_COUNT] = {99, 87, 99};
 
+/* How far a label, which is turned, reaches from its middle. */
 struct extent {
 	double half_width, half_height;
 };
 
 static struct extent
-extent_of(const struct map_data *data, unsigned region)
+map_label_extent(const struct map_data *data, unsigned region)
 {
 	double angle = fabs(MAP_LABEL_ANGLE) * M_PI / 180, text = data->text > 0 ? data->text : 1;
 	double width = text * map_label_widths[region];
@@ -50,7 +51,7 @@ struct sums {
 };
 
 static unsigned
-grid_index(double distance, unsigned cells)
+map_label_cell(double distance, unsigned cells)
 {
 	double cell = distance / CELL;
 
@@ -58,12 +59,12 @@ grid_index(double distance, unsigned cells)
 }
 
 static void
-sum_points(const struct map_data *data, struct sums *sums)
+map_label_sum_points(const struct map_data *data, struct sums *sums)
 {
 	memset(sums, 0, sizeof(*sums));
 	for (size_t i = 0; i < data->point_count; i++) {
-		unsigned column = grid_index(map_x(&data->axes, (double)data->points[i].x) - MAP_LEFT, COLUMNS - 1);
-		unsigned row = grid_index(map_y(&data->axes, (double)data->points[i].y) - MAP_BOTTOM, ROWS - 1);
+		unsigned column = map_label_cell(map_x(&data->axes, (double)data->points[i].x) - MAP_LEFT, COLUMNS - 1);
+		unsigned row = map_label_cell(map_y(&data->axes, (double)data->points[i].y) - MAP_BOTTOM, ROWS - 1);
 
 		sums->below[row + 1][column + 1]++;
 	}
@@ -73,25 +74,27 @@ sum_points(const struct map_data *data, struct sums *sums)
 			                            sums->below[row - 1][column - 1];
 }
 
+/* The number of points that a label at (x, y) hides. */
 static double
-hidden(const struct sums *sums, double x, double y, struct extent extent)
+map_label_hides(const struct sums *sums, double x, double y, struct extent extent)
 {
-	unsigned left = grid_index(x - extent.half_width - MARKER - MAP_LEFT, COLUMNS);
-	unsigned right = grid_index(x + extent.half_width + MARKER - MAP_LEFT + CELL, COLUMNS);
-	unsigned bottom = grid_index(y - extent.half_height - MARKER - MAP_BOTTOM, ROWS);
-	unsigned top = grid_index(y + extent.half_height + MARKER - MAP_BOTTOM + CELL, ROWS);
+	unsigned left = map_label_cell(x - extent.half_width - MARKER - MAP_LEFT, COLUMNS);
+	unsigned right = map_label_cell(x + extent.half_width + MARKER - MAP_LEFT + CELL, COLUMNS);
+	unsigned bottom = map_label_cell(y - extent.half_height - MARKER - MAP_BOTTOM, ROWS);
+	unsigned top = map_label_cell(y + extent.half_height + MARKER - MAP_BOTTOM + CELL, ROWS);
 
 	return (double)(sums->below[top][right] - sums->below[bottom][right]) -
 	       (double)(sums->below[top][left] - sums->below[bottom][left]);
 }
 
+/* Is a label at (x, y) apart from those that were placed before it? */
 static bool
-is_free(const struct map_data *data, unsigned region, double x, double y)
+map_label_is_free(const struct map_data *data, unsigned region, double x, double y)
 {
-	struct extent extent = extent_of(data, region);
+	struct extent extent = map_label_extent(data, region);
 
 	for (unsigned other = 0; other < region; other++) {
-		struct extent its = extent_of(data, other);
+		struct extent its = map_label_extent(data, other);
 
 		if (data->labels[other].shown &&
 		    fabs(x - data->labels[other].x) < extent.half_width + its.half_width + GAP &&
@@ -101,9 +104,9 @@ is_free(const struct map_data *data, unsigned region, double x, double y)
 	return true;
 }
 
-/* How far a label reaches beyond its region, in widths of the frame. */
+/* How far a label at (x, y) reaches beyond its region, in widths of the frame. */
 static double
-outside(const struct map_data *data, unsigned region, double x, double y, struct extent extent)
+map_label_strays(const struct map_data *data, unsigned region, double x, double y, struct extent extent)
 {
 	double variability = map_x(&data->axes, data->cuts.variability);
 	double confidence = map_y(&data->axes, data->cuts.confidence), beyond;
@@ -120,9 +123,9 @@ outside(const struct map_data *data, unsigned region, double x, double y, struct
 }
 
 static void
-place_label(struct map_data *data, unsigned region, const double centre[2], const struct sums *sums)
+map_label_place(struct map_data *data, unsigned region, const double centre[2], const struct sums *sums)
 {
-	struct extent extent = extent_of(data, region);
+	struct extent extent = map_label_extent(data, region);
 	double least = INFINITY;
 
 	for (double x = MAP_LEFT + extent.half_width + GAP; x <= MAP_RIGHT - extent.half_width - GAP; x += CELL) {
@@ -131,10 +134,10 @@ place_label(struct map_data *data, unsigned region, const double centre[2], cons
 			double right = x - centre[0], up = y - centre[1];
 			/* sqrt, not hypot: this would be the only function newer than glibc 2.34 in the wheel */
 			double away = sqrt(right * right + up * up) / (MAP_RIGHT - MAP_LEFT);
-			double cost = away + HIDING * hidden(sums, x, y, extent) / (double)data->point_count +
-			              STRAYING * outside(data, region, x, y, extent);
+			double cost = away + HIDING * map_label_hides(sums, x, y, extent) / (double)data->point_count +
+			              STRAYING * map_label_strays(data, region, x, y, extent);
 
-			if (cost < least && is_free(data, region, x, y)) {
+			if (cost < least && map_label_is_free(data, region, x, y)) {
 				least = cost;
 				data->labels[region].x = x;
 				data->labels[region].y = y;
@@ -151,12 +154,12 @@ map_place_labels(struct map_data *data, const double centres[REGION_COUNT][2])
 	bool hides_much = false;
 
 	for (unsigned r = 0; r < REGION_COUNT; r++)
-		if (2 * extent_of(data, r).half_width > WIDEST * (MAP_RIGHT - MAP_LEFT))
+		if (2 * map_label_extent(data, r).half_width > WIDEST * (MAP_RIGHT - MAP_LEFT))
 			hides_much = true;
 	for (unsigned r = 0; r < REGION_COUNT && hides_much && !data->lined; r++)
 		data->labels[r].shown = false;
-	sum_points(data, &sums);
+	map_label_sum_points(data, &sums);
 	for (unsigned r = 0; r < REGION_COUNT; r++)
 		if (data->labels[r].shown)
-			place_label(data, r, centres[r], &sums);
+			map_label_place(data, r, centres[r], &sums);
 }

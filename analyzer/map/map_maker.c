@@ -1,17 +1,15 @@
 /*
- * map_maker.c: the contents of a map: a sample of the points, or cells with counts and means; histograms of all
- * examples.
+ * map_maker.c: counts and draws the examples of a map: the points of a sample, cells with counts and means, histograms,
+ * regions.
  *
- * Only the scatter is a sample: bins, cells and regions count everything. The points of the sample get their places
- * when the sample is drawn, before their examples come. Sums are added in the order of the parts.
+ * Only the points are a sample: histograms, cells and regions count every example. The points of the sample get their
+ * places when the sample is drawn, before their examples come. Sums are added in the order of the parts.
  */
 #include "map_maker.h"
 
-#include "base/arrays.h"
+#include "memory/memory.h"
 #include "statistics/random.h"
 #include "statistics/top.h"
-
-#include <portolan/error.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,61 +21,58 @@ struct map_cell {
 };
 
 static bool
-is_there(const struct map_input *input, uint32_t row)
+map_has_place(const struct map_input *input, uint32_t row)
 {
 	return isfinite(input->x.values[row]) && isfinite(input->y.values[row]);
 }
 
 static uint64_t
-weight_of(const struct map_input *input, uint32_t row)
+map_weight(const struct map_input *input, uint32_t row)
 {
 	return input->weights ? (uint64_t)input->weights[row] : 1;
 }
 
 static void
-add_bin(uint64_t bins[MAP_BINS], const struct map_axis *axis, double value, uint64_t weight)
+map_add_bin(uint64_t bins[MAP_BINS], const struct map_axis *axis, double value, uint64_t weight)
 {
 	bins[map_bin(value, axis->low, axis->low + axis->bins * axis->bin_width, axis->bins)] += weight;
 }
 
-/* The level of an example whose colour is one of levels. */
+/* The number of the level that a colour belongs to. */
 static unsigned
-level_of(const struct map_data *data, double value, size_t epochs)
+map_maker_level(const struct map_data *data, double value, size_t epochs)
 {
 	return data->colouring == MAP_BY_CATEGORY ? (unsigned)value : map_level_of(value, epochs);
 }
 
 static void
-count_level(struct map_level *level, double y, uint64_t weight)
-{
-	level->examples += weight;
-	level->sum += y * (double)weight;
-}
-
-static void
-count_bins(const struct map_input *input, struct map_data *data, size_t epochs)
+map_count_bins(const struct map_input *input, struct map_data *data, size_t epochs)
 {
 	for (size_t i = 0; i < input->n; i++) {
 		uint32_t row = input->order[i];
-		uint64_t weight = weight_of(input, row);
+		uint64_t weight = map_weight(input, row);
 
-		if (!is_there(input, row))
+		if (!map_has_place(input, row))
 			continue;
 		data->examples += weight;
-		add_bin(data->x_bins, &data->axes.x, input->x.values[row], weight);
-		add_bin(data->y_bins, &data->axes.y, input->y.values[row], weight);
-		if (data->level_count > 0)
-			count_level(&data->levels[level_of(data, input->colour.values[row], epochs)],
-			            input->y.values[row], weight);
-		else if (data->colouring == MAP_BY_VALUE && isfinite(input->colour.values[row]))
-			add_bin(data->colour_bins, &data->axes.colour, input->colour.values[row], weight);
-		else if (data->colouring == MAP_BY_VALUE)
+		map_add_bin(data->x_bins, &data->axes.x, input->x.values[row], weight);
+		map_add_bin(data->y_bins, &data->axes.y, input->y.values[row], weight);
+		if (data->level_count > 0) {
+			struct map_level *level =
+			        &data->levels[map_maker_level(data, input->colour.values[row], epochs)];
+
+			level->examples += weight;
+			level->sum += input->y.values[row] * (double)weight;
+		} else if (data->colouring == MAP_BY_VALUE && isfinite(input->colour.values[row])) {
+			map_add_bin(data->colour_bins, &data->axes.colour, input->colour.values[row], weight);
+		} else if (data->colouring == MAP_BY_VALUE) {
 			data->without_colour += weight;
+		}
 	}
 }
 
 static size_t
-cell_of(const struct map_input *input, const struct map_axes *axes, uint32_t row)
+map_cell_at(const struct map_input *input, const struct map_axes *axes, uint32_t row)
 {
 	unsigned x = map_bin(input->x.values[row], axes->x.from, axes->x.to, axes->cells_x);
 	unsigned y = map_bin(input->y.values[row], axes->y.from, axes->y.to, axes->cells_y);
@@ -86,17 +81,17 @@ cell_of(const struct map_input *input, const struct map_axes *axes, uint32_t row
 }
 
 static void
-count_cells(const struct map_input *input, struct map_cell *cells, const struct map_axes *axes)
+map_count_cells(const struct map_input *input, struct map_cell *cells, const struct map_axes *axes)
 {
 	for (size_t i = 0; i < input->n; i++) {
 		uint32_t row = input->order[i];
 		double value = input->colour.values ? input->colour.values[row] : NAN;
-		uint64_t weight = weight_of(input, row);
+		uint64_t weight = map_weight(input, row);
 		struct map_cell *cell;
 
-		if (!is_there(input, row))
+		if (!map_has_place(input, row))
 			continue;
-		cell = &cells[cell_of(input, axes, row)];
+		cell = &cells[map_cell_at(input, axes, row)];
 		cell->examples += weight;
 		if (!isfinite(value))
 			continue;
@@ -106,19 +101,20 @@ count_cells(const struct map_input *input, struct map_cell *cells, const struct 
 }
 
 static int
-compare_means(const void *a, const void *b)
+map_compare_means(const void *a, const void *b)
 {
 	const float *first = a, *second = b;
 
 	return (*first > *second) - (*first < *second);
 }
 
-/* The range of colours goes from 2 to 98% of the means: it leaves out the extremes, which few cells have. If all but
- * these are alike, it goes to the extremes. That of whole numbers begins at the least, and has a whole step unless it
- * is short. */
+/* The range of colours goes from 2 to 98% of the means: it leaves out the extremes, which few cells have. Where all other
+ * means are alike, it goes to the extremes. The range of whole numbers begins at the least of them, and has a whole step
+ * unless it is short. */
 static void
-set_range(struct map_data *data, size_t count, float *sorted)
+map_set_mean_range(struct map_data *data, size_t count)
 {
+	CLEANUP_FREE float *sorted = memory_new(count, sizeof(*sorted));
 	const struct map_axis *axis = &data->axes.colour;
 	size_t n = 0;
 	double low, high, steps;
@@ -130,7 +126,7 @@ set_range(struct map_data *data, size_t count, float *sorted)
 			sorted[n++] = data->means[c];
 	if (n == 0)
 		return;
-	qsort(sorted, n, sizeof(*sorted), compare_means);
+	qsort(sorted, n, sizeof(*sorted), map_compare_means);
 	low = (double)sorted[(size_t)floor(0.02 * (double)(n - 1))];
 	high = (double)sorted[(size_t)ceil(0.98 * (double)(n - 1))];
 	if (low == high) {
@@ -149,7 +145,7 @@ set_range(struct map_data *data, size_t count, float *sorted)
 }
 
 static void
-finish_cells(const struct map_cell *cells, struct map_data *data, float *sorted)
+map_finish_cells(const struct map_cell *cells, struct map_data *data)
 {
 	size_t count = (size_t)data->axes.cells_x * data->axes.cells_y;
 
@@ -158,12 +154,13 @@ finish_cells(const struct map_cell *cells, struct map_data *data, float *sorted)
 		data->most_per_cell = fmax(data->most_per_cell, (double)cells[c].examples);
 		data->means[c] = cells[c].valued ? (float)(cells[c].sum / (double)cells[c].valued) : NAN;
 	}
-	set_range(data, count, sorted);
+	map_set_mean_range(data, count);
 }
 
-/* Examples on a grid would hide one another: they are spread around its points, each example always the same way. */
+/* How far an example is moved along an axis. Examples on a grid would hide one another: they are spread around its points,
+ * each example always the same way. */
 static double
-spread(double grid, uint64_t seed, uint32_t index, unsigned axis)
+map_spread(double grid, uint64_t seed, uint32_t index, unsigned axis)
 {
 	struct random_state random;
 
@@ -174,21 +171,21 @@ spread(double grid, uint64_t seed, uint32_t index, unsigned axis)
 }
 
 static void
-add_point(const struct map_maker *maker, const struct map_input *part, uint32_t row)
+map_maker_add_point(const struct map_maker *maker, const struct map_input *part, uint32_t row)
 {
 	struct map_data *data = maker->data;
 	uint64_t seed = maker->options->seed;
 	uint32_t index = part->first + row;
 	struct map_point *point = &data->points[2 * (size_t)maker->sample->items[maker->next].value];
 
-	if (!is_there(part, row))
+	if (!map_has_place(part, row))
 		return;
 	*point = (struct map_point){
-	        .x = (float)(part->x.values[row] + spread(data->axes.x.grid, seed, index, 0)),
-	        .y = (float)(part->y.values[row] + spread(data->axes.y.grid, seed, index, 1)),
+	        .x = (float)(part->x.values[row] + map_spread(data->axes.x.grid, seed, index, 0)),
+	        .y = (float)(part->y.values[row] + map_spread(data->axes.y.grid, seed, index, 1)),
 	};
 	if (data->level_count > 0)
-		point->value = (float)level_of(data, part->colour.values[row], maker->epochs);
+		point->value = (float)map_maker_level(data, part->colour.values[row], maker->epochs);
 	else if (data->colouring == MAP_BY_VALUE)
 		point->value = isfinite(part->colour.values[row]) ? (float)part->colour.values[row] : NAN;
 	point[1] = point[0];
@@ -197,14 +194,14 @@ add_point(const struct map_maker *maker, const struct map_input *part, uint32_t 
 
 /* Adds the examples of the part that are in the sample. */
 static void
-add_points(struct map_maker *maker, const struct map_input *part)
+map_maker_add_points(struct map_maker *maker, const struct map_input *part)
 {
 	const struct map_sample *sample = maker->sample;
 
 	if (!maker->by_index) {
 		for (; maker->next < sample->count && sample->items[maker->next].key < maker->place + part->n;
 		     maker->next++)
-			add_point(maker, part, part->order[sample->items[maker->next].key - maker->place]);
+			map_maker_add_point(maker, part, part->order[sample->items[maker->next].key - maker->place]);
 		return;
 	}
 	for (size_t i = 0; i < part->n && maker->next < sample->count; i++) {
@@ -213,13 +210,13 @@ add_points(struct map_maker *maker, const struct map_input *part)
 		while (maker->next < sample->count && sample->items[maker->next].key < index)
 			maker->next++;
 		if (maker->next < sample->count && sample->items[maker->next].key == index)
-			add_point(maker, part, part->order[i]);
+			map_maker_add_point(maker, part, part->order[i]);
 	}
 }
 
-/* Keeps the points that were set, in drawing order; the others have no edge. */
+/* Keeps the points that were set, in drawing order. Those of examples without a place were not: they have no edge. */
 static void
-close_gaps(struct map_data *data, size_t count)
+map_close_gaps(struct map_data *data, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (data->points[2 * i].edge == 0)
@@ -230,10 +227,10 @@ close_gaps(struct map_data *data, size_t count)
 	}
 }
 
-/* The places for the labels of the regions: the middle of easy-to-learn and of hard-to-learn. Ambiguous examples spread
- * widest, so their label goes to the most ambiguous ones, in the middle of the top tenth. */
+/* Counts the examples of the regions, and sums up where their labels shall stand. Ambiguous examples spread widest: their
+ * label goes to the middle of the most ambiguous tenth, the others to the middle of their regions. */
 static void
-add_regions(struct map_maker *maker, const struct map_input *part)
+map_maker_add_regions(struct map_maker *maker, const struct map_input *part)
 {
 	for (size_t i = 0; i < part->n; i++) {
 		uint32_t row = part->order[i];
@@ -250,7 +247,7 @@ add_regions(struct map_maker *maker, const struct map_input *part)
 }
 
 static void
-finish_regions(struct map_maker *maker)
+map_maker_finish_regions(struct map_maker *maker)
 {
 	struct map_data *data = maker->data;
 	double centres[REGION_COUNT][2] = {{0}};
@@ -279,65 +276,52 @@ map_data_free(struct map_data *data)
 	*data = (struct map_data){0};
 }
 
-static void
-free_scratch(struct map_maker *maker)
-{
-	free(maker->cells);
-	free(maker->sorted);
-	maker->cells = NULL;
-	maker->sorted = NULL;
-}
-
-int
+void
 map_maker_begin(struct map_maker *maker, const struct map_input *input, const struct map_axes *axes,
-                struct map_data *data, struct portolan_error *error)
+                struct map_data *data)
 {
-	size_t cell_count = (size_t)axes->cells_x * axes->cells_y;
+	size_t cells = (size_t)axes->cells_x * axes->cells_y;
 
-	*data = (struct map_data){.axes = *axes, .colouring = input->colouring, .scale = maker->options->scale};
+	*data = (struct map_data){
+	        .axes = *axes,
+	        .colouring = input->colouring,
+	        .scale = maker->options->scale,
+	        .points = memory_new(2 * maker->sample->count, sizeof(*data->points)),
+	        .counts = memory_new(cells, sizeof(*data->counts)),
+	        .means = memory_new(cells, sizeof(*data->means)),
+	};
 	maker->data = data;
 	maker->labelled = input->labelled;
 	maker->lined = input->lined;
 	maker->epochs = input->epochs;
-	maker->cells = calloc(cell_count, sizeof(*maker->cells));
-	data->points = calloc(2 * maker->sample->count + 1, sizeof(*data->points));
-	data->counts = malloc(cell_count * sizeof(*data->counts));
-	data->means = malloc(cell_count * sizeof(*data->means));
+	maker->cells = memory_new(cells, sizeof(*maker->cells));
 	if (input->colouring == MAP_BY_CORRECTNESS)
 		data->level_count = map_levels(input->epochs, data->levels);
 	if (input->colouring == MAP_BY_CATEGORY) {
 		data->level_count = input->level_count;
 		memcpy(data->levels, input->levels, input->level_count * sizeof(*input->levels));
 	}
-	maker->sorted = malloc(cell_count * sizeof(*maker->sorted));
-	if (maker->cells && maker->sorted && data->points && data->counts && data->means)
-		return 0;
-	map_data_free(data);
-	free_scratch(maker);
-	return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a map of %zu points", maker->sample->count);
 }
 
 void
 map_maker_add(struct map_maker *maker, const struct map_input *part)
 {
-	count_bins(part, maker->data, maker->epochs);
-	count_cells(part, maker->cells, &maker->data->axes);
-	add_points(maker, part);
+	map_count_bins(part, maker->data, maker->epochs);
+	map_count_cells(part, maker->cells, &maker->data->axes);
+	map_maker_add_points(maker, part);
 	if (maker->cuts)
-		add_regions(maker, part);
+		map_maker_add_regions(maker, part);
 	maker->place += part->n;
 }
 
 void
 map_maker_end(struct map_maker *maker)
 {
-	if (!maker->cells)
-		return;
-	finish_cells(maker->cells, maker->data, maker->sorted);
-	close_gaps(maker->data, maker->sample->count);
+	map_finish_cells(maker->cells, maker->data);
+	map_close_gaps(maker->data, maker->sample->count);
 	if (maker->cuts)
-		finish_regions(maker);
-	free_scratch(maker);
+		map_maker_finish_regions(maker);
+	free(maker->cells);
 }
 
 void

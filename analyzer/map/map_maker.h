@@ -1,5 +1,5 @@
 /*
- * map_maker.h: a map made of its examples part by part, so that its memory does not grow with their number.
+ * map_maker.h: makes a map of its examples part by part, so that memory does not grow with their number.
  *
  *     map_maker_begin() → map_maker_add(), for each part → map_maker_end()
  *
@@ -19,15 +19,15 @@ struct map_cuts {
 };
 
 struct map_maker {
-	struct map_data *data;
 	const struct map_options *options;
 	const struct map_sample *sample;
 	bool by_index; /* the sample's keys are indices, by which parts ascend; else places, when parts ascend by id */
 	const struct map_cuts *cuts; /* NULL: no regions */
+	/* private */
+	struct map_data *data;
 	struct map_cell *cells;
-	float *sorted;  /* means */
 	uint64_t place; /* examples so far */
-	size_t next;    /* of the sample */
+	size_t next;    /* item of the sample */
 	double sums[REGION_COUNT][2];
 	size_t counts[REGION_COUNT];
 	bool labelled, lined;
@@ -37,14 +37,11 @@ struct map_maker {
 /* The cuts of the regions: ranks n ≥ 1 examples, which a map of parts cannot do. */
 void map_find_cuts(const struct map_input *input, struct map_cuts *cuts);
 
-/*
- * `input` describes all examples: its columns need no values, and n and order do not matter. The caller fills
- * `options`, `sample`, `by_index` and `cuts` of *maker before, and owns them. *data is the caller's to map_data_free().
- * Fails for lack of memory only.
- */
-int map_maker_begin(struct map_maker *maker, const struct map_input *input, const struct map_axes *axes,
-                    struct map_data *data, struct portolan_error *error);
+/* `input` describes all examples: its columns need no values, and n and order do not matter. The caller fills `options`,
+ * `sample`, `by_index` and `cuts` of *maker before, and owns them. *data is the caller's to map_data_free(). */
+void map_maker_begin(struct map_maker *maker, const struct map_input *input, const struct map_axes *axes,
+                     struct map_data *data);
 void map_maker_add(struct map_maker *maker, const struct map_input *part);
-void map_maker_end(struct map_maker *maker); /* also after a failure; may be called twice */
+void map_maker_end(struct map_maker *maker);
 
 #endif

@@ -11,16 +11,15 @@
  */
 #include "map.h"
 
-#include <portolan/error.h>
+#include "memory/memory.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define CELL 0.5
 #define COLUMNS ((size_t)((MAP_RIGHT - MAP_LEFT) / CELL))
 #define ROWS ((size_t)((MAP_TOP - MAP_BOTTOM) / CELL))
 
-/* gnuplot's numbers. */
+/* gnuplot's numbers of the shapes. */
 enum { PLUS = 1, CROSS = 2, SQUARE = 5, DISC = 7, TRIANGLE = 9, TRIANGLE_DOWN = 11, DIAMOND = 13, SHAPES };
 
 /* Of correctness from never to always: blue, dark, red. Any two categories differ by at least 20 in CIELAB, for readers
@@ -62,8 +61,8 @@ map_slot_colour(unsigned slot)
 	return looks[slot].colour;
 }
 
-/* For a terminal: the radius of its disc of size 1, in units; the reach of its diamonds and triangles, in such radii;
- * and the sizes at which the shapes look equally large. The SVG's crosses have thin lines. */
+/* A terminal's radius of a disc of size 1, in units; the reach of its diamonds and triangles, in such radii; and the sizes at
+ * which the shapes look equally large. The SVG's crosses have thin lines. */
 struct metrics {
 	double radius, diamond, triangle_apex, triangle_base, triangle_half_width;
 	double sizes[SHAPES];
@@ -78,14 +77,14 @@ static const struct metrics gif = {2.0, 1, 1.33, 0.67, 1.33, SIZES(1.5, 1.42, 1.
 static const struct metrics svg = {4.65, 1.41, 1.38, 0.71, 1.39, SIZES(0.76, 0.76, 0.72, 0.84, 0.65, 0.65)};
 
 static const struct metrics *
-metrics_of(enum picture_format format)
+map_metrics(enum picture_format format)
 {
 	return format == PICTURE_SVG ? &svg : format == PICTURE_GIF ? &gif : &cairo;
 }
 
 /* The more points, the smaller: 10 points are visible, and 25,000 can be told apart. */
 static double
-size_for(size_t shown)
+map_marker_size(size_t shown)
 {
 	double size = 1.9 - 0.36 * log10((double)(shown > 10 ? shown : 10) / 10);
 
@@ -94,7 +93,7 @@ size_for(size_t shown)
 
 /* The size of the edge relative to its marker, so that edges of large and small markers are equally wide. */
 static double
-edge_for(double size)
+map_marker_edge(double size)
 {
 	return 1 + 0.38 * (size > 0.68 ? 0.68 / size : 1);
 }
@@ -102,7 +101,7 @@ edge_for(double size)
 double
 map_marker_line(size_t shown)
 {
-	double size = size_for(shown);
+	double size = map_marker_size(shown);
 
 	return size > 0.8 ? 1.4 * size : 1.1;
 }
@@ -110,16 +109,17 @@ map_marker_line(size_t shown)
 struct map_marker
 map_marker(enum picture_format format, unsigned slot, size_t shown)
 {
-	const struct metrics *metrics = metrics_of(format);
+	const struct metrics *metrics = map_metrics(format);
 	int shape = looks[slot].shape;
 	bool is_cross = shape == PLUS || shape == CROSS;
-	double base = size_for(shown) * (slot == MAP_SLOT_HIGHLIGHTED ? 1.5 : 1), size = base * metrics->sizes[shape];
+	double base = map_marker_size(shown) * (slot == MAP_SLOT_HIGHLIGHTED ? 1.5 : 1),
+	       size = base * metrics->sizes[shape];
 
 	return (struct map_marker){
 	        .shape = shape,
 	        .size = size,
 	        .edge_shape = is_cross ? DISC : shape,
-	        .edge_size = size * (is_cross ? 0.9 : edge_for(base)),
+	        .edge_size = size * (is_cross ? 0.9 : map_marker_edge(base)),
 	        .key_size = 1.2 * metrics->sizes[shape],
 	};
 }
@@ -139,7 +139,7 @@ map_marker_in(const struct map_data *data, enum picture_format format, unsigned 
 /* Does a marker of this radius reach the place x, y (upwards) from its middle? For crosses, their frame: too much,
  * never too little. */
 static bool
-reaches(const struct metrics *metrics, int shape, double radius, double x, double y)
+marker_reaches(const struct metrics *metrics, int shape, double radius, double x, double y)
 {
 	double up = shape == TRIANGLE_DOWN ? -y : y;
 	double height = metrics->triangle_apex + metrics->triangle_base;
@@ -158,30 +158,31 @@ reaches(const struct metrics *metrics, int shape, double radius, double x, doubl
 	}
 }
 
+/* The frame of the scatter, in cells. */
 struct canvas {
 	const struct metrics *metrics;
 	uint8_t *taken; /* ROWS × COLUMNS */
 };
 
-struct extent {
+struct extent { /* cells along one side of the canvas */
 	size_t from, to;
 };
 
 static struct extent
-extent_of(double middle, double reach, size_t cells)
+canvas_extent(double middle, double reach, size_t cells)
 {
 	double from = floor((middle - reach) / CELL), to = ceil((middle + reach) / CELL);
 
 	return (struct extent){from > 0 ? (size_t)from : 0, to < (double)cells ? (size_t)to : cells};
 }
 
-/* Goes through the cells whose middle a marker at x, y reaches. With `take`, takes them; without, returns whether any
- * is free, or there is none. */
+/* Goes through the cells whose middle a marker at x, y reaches. With `take`, takes them; without, returns whether any of them
+ * is free, or whether it reaches none. */
 static bool
-visit(const struct canvas *canvas, int shape, double size, double x, double y, bool take)
+canvas_visit(const struct canvas *canvas, int shape, double size, double x, double y, bool take)
 {
 	double radius = size * canvas->metrics->radius;
-	struct extent columns = extent_of(x, 1.5 * radius, COLUMNS), rows = extent_of(y, 1.5 * radius, ROWS);
+	struct extent columns = canvas_extent(x, 1.5 * radius, COLUMNS), rows = canvas_extent(y, 1.5 * radius, ROWS);
 	bool any = false;
 
 	for (size_t row = rows.from; row < rows.to; row++) {
@@ -190,8 +191,8 @@ visit(const struct canvas *canvas, int shape, double size, double x, double y, b
 
 			if (any && *cell)
 				continue; /* whether it is reached changes nothing */
-			if (!reaches(canvas->metrics, shape, radius, ((double)column + 0.5) * CELL - x,
-			             ((double)row + 0.5) * CELL - y))
+			if (!marker_reaches(canvas->metrics, shape, radius, ((double)column + 0.5) * CELL - x,
+			                    ((double)row + 0.5) * CELL - y))
 				continue;
 			any = true;
 			if (take)
@@ -203,48 +204,46 @@ visit(const struct canvas *canvas, int shape, double size, double x, double y, b
 	return !any;
 }
 
+/* Paints a marker with its edge; false: its cells are taken, so it is not seen. */
 static bool
-is_seen(const struct canvas *canvas, const struct map_marker *marker, double x, double y)
+canvas_paint(const struct canvas *canvas, const struct map_marker *marker, double x, double y)
 {
 	if (!(x >= 0 && y >= 0 && x <= MAP_RIGHT - MAP_LEFT && y <= MAP_TOP - MAP_BOTTOM))
-		return true; /* a damaged store may say anything, NaN too: gnuplot's concern */
-	if (!visit(canvas, marker->shape, marker->size, x, y, false))
+		return true; /* a damaged store may have any value, NaN too, with which gnuplot deals */
+	if (!canvas_visit(canvas, marker->shape, marker->size, x, y, false))
 		return false;
-	visit(canvas, marker->edge_shape, marker->edge_size, x, y, true);
+	canvas_visit(canvas, marker->edge_shape, marker->edge_size, x, y, true);
 	return true;
 }
 
 static unsigned
-slot_of(const struct map_data *data, const struct map_point *point)
+map_point_slot(const struct map_data *data, const struct map_point *point)
 {
 	return data->level_count > 0 ? data->levels[(unsigned)point->value].slot : 0;
 }
 
-int
-map_leave_out_hidden(struct map_data *data, enum picture_format format, struct portolan_error *error)
+void
+map_leave_out_hidden(struct map_data *data, enum picture_format format)
 {
-	struct canvas canvas = {metrics_of(format), calloc(ROWS * COLUMNS, 1)};
+	CLEANUP_FREE uint8_t *taken = memory_new(ROWS * COLUMNS, 1);
+	const struct canvas canvas = {map_metrics(format), taken};
 	size_t first = data->point_count; /* points from here on are kept */
 
-	if (!canvas.taken)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory to draw %zu points", data->point_count);
 	for (size_t i = data->point_count; i > 0; i -= 2) { /* an edge and its marker */
 		struct map_point edge = data->points[i - 2], point = data->points[i - 1];
-		struct map_marker marker = map_marker_in(data, format, slot_of(data, &point));
+		struct map_marker marker = map_marker_in(data, format, map_point_slot(data, &point));
 
 		if (data->scale > 0) { /* the canvas is a whole map's */
 			marker.size /= data->scale;
 			marker.edge_size /= data->scale;
 		}
-		if (!is_seen(&canvas, &marker, map_x(&data->axes, (double)point.x) - MAP_LEFT,
-		             map_y(&data->axes, (double)point.y) - MAP_BOTTOM))
+		if (!canvas_paint(&canvas, &marker, map_x(&data->axes, (double)point.x) - MAP_LEFT,
+		                  map_y(&data->axes, (double)point.y) - MAP_BOTTOM))
 			continue;
 		data->points[--first] = point;
 		data->points[--first] = edge;
 	}
-	free(canvas.taken);
 	data->point_count -= first;
 	for (size_t i = 0; i < data->point_count; i++)
 		data->points[i] = data->points[first + i];
-	return 0;
 }

@@ -6,37 +6,29 @@
  */
 #include "map.h"
 
-#include "plot/script.h"
-
 #include <math.h>
 #include <string.h>
 
-/* Names: of this height, so far from their ends. */
-#define PATH_HEIGHT 15.0
-#define PATH_AWAY 9.0 /* from the end of the path */
+#define NAME_HEIGHT 15.0
+#define NAME_AWAY 9.0 /* from the end of the path to its name */
 
 static bool
-is_near_path(const struct map_place *a, const struct map_place *b, double text)
-{
-	return a->left < b->right && b->left < a->right && fabs(a->y - b->y) < PATH_HEIGHT * text - 0.01;
-}
-
-static bool
-is_free_of_paths(const struct map_place *place, const struct map_place *others, size_t count, double text)
+path_name_is_free(const struct map_place *name, const struct map_place *others, size_t count, double text)
 {
 	for (size_t i = 0; i < count; i++)
-		if (is_near_path(place, &others[i], text))
+		if (name->left < others[i].right && others[i].left < name->right &&
+		    fabs(name->y - others[i].y) < NAME_HEIGHT * text - 0.01)
 			return false;
-	return place->y > MAP_BOTTOM + PATH_HEIGHT * text / 2 && place->y < MAP_TOP - PATH_HEIGHT * text / 2;
+	return name->y > MAP_BOTTOM + NAME_HEIGHT * text / 2 && name->y < MAP_TOP - NAME_HEIGHT * text / 2;
 }
 
 static struct map_place
-place_path(const struct map_axes *axes, const struct map_path *path, double text, const struct map_place *others,
-           size_t count)
+path_place_name(const struct map_axes *axes, const struct map_path *path, double text, const struct map_place *others,
+                size_t count)
 {
 	const double *end = path->places[path->count - 1];
 	double width = text * (fmin(MAP_PATH_ROOM, MAP_CAPTION_EM * plot_width(path->name)) + 6);
-	double y = map_y(axes, end[1]), away = PATH_AWAY * text;
+	double y = map_y(axes, end[1]), away = NAME_AWAY * text;
 	struct map_place place = {.x = map_x(axes, end[0]) + away};
 
 	if (place.x + width > MAP_RIGHT)
@@ -46,8 +38,8 @@ place_path(const struct map_axes *axes, const struct map_path *path, double text
 	for (int step = 0; step < 4 * MAP_PATHS_MAX; step++) {
 		const int rows = (step + 1) / 2;
 
-		place.y = y + (step % 2 ? 1 : -1) * rows * PATH_HEIGHT * text;
-		if (is_free_of_paths(&place, others, count, text))
+		place.y = y + (step % 2 ? 1 : -1) * rows * NAME_HEIGHT * text;
+		if (path_name_is_free(&place, others, count, text))
 			break;
 	}
 	return place;
@@ -58,28 +50,29 @@ map_place_paths(const struct map_axes *axes, const struct map_path *paths, size_
                 struct map_place *places)
 {
 	for (size_t p = 0; p < count; p++)
-		places[p] = place_path(axes, &paths[p], text, places, p);
+		places[p] = path_place_name(axes, &paths[p], text, places, p);
 }
 
-/* Numbers of epochs: of these digits, so far from their points. */
 #define NUMBER_HEIGHT 11.0
-#define NUMBER_DIGIT 7.0
-#define NUMBER_AWAY 11.0
-#define NUMBER_MOST 10 /* along a path, but for its ends */
+#define NUMBER_DIGIT 7.0 /* the width of a digit */
+#define NUMBER_AWAY 11.0 /* from a point to the number of its epoch */
+#define NUMBER_MOST 10   /* numbers along a path, but for its ends */
 
 static double
-number_width(uint32_t epoch, double text)
+path_number_width(uint32_t epoch, double text)
 {
 	return text * NUMBER_DIGIT * (epoch < 10 ? 1 : floor(log10(epoch)) + 1);
 }
 
+/* Do two boxes, given by their middles and sizes, not overlap? */
 static bool
-is_beside(double x, double y, double width, double height, double other_x, double other_y, double other_width,
-          double other_height)
+path_texts_are_apart(double x, double y, double width, double height, double other_x, double other_y,
+                     double other_width, double other_height)
 {
 	return fabs(x - other_x) >= (width + other_width) / 2 || fabs(y - other_y) >= (height + other_height) / 2;
 }
 
+/* The numbers that were placed so far, and what they must not hide. */
 struct numbering {
 	const struct map_axes *axes;
 	const struct map_path *paths;
@@ -91,35 +84,35 @@ struct numbering {
 };
 
 static bool
-is_number_free(const struct numbering *all, const struct map_number *number)
+path_number_is_free(const struct numbering *all, const struct map_number *number)
 {
-	double width = number_width(number->epoch, all->text), height = NUMBER_HEIGHT * all->text;
+	double width = path_number_width(number->epoch, all->text), height = NUMBER_HEIGHT * all->text;
 
 	if (number->x - width / 2 < MAP_LEFT || number->x + width / 2 > MAP_RIGHT ||
 	    number->y - height / 2 < MAP_BOTTOM || number->y + height / 2 > MAP_TOP)
 		return false;
 	for (size_t i = 0; i < all->count; i++)
-		if (!is_beside(number->x, number->y, width, height, all->numbers[i].x, all->numbers[i].y,
-		               number_width(all->numbers[i].epoch, all->text), height))
+		if (!path_texts_are_apart(number->x, number->y, width, height, all->numbers[i].x, all->numbers[i].y,
+		                          path_number_width(all->numbers[i].epoch, all->text), height))
 			return false;
 	for (size_t p = 0; p < all->path_count; p++) {
 		const struct map_place *name = &all->names[p];
 
-		if (!is_beside(number->x, number->y, width, height, (name->left + name->right) / 2, name->y,
-		               name->right - name->left, PATH_HEIGHT * all->text))
+		if (!path_texts_are_apart(number->x, number->y, width, height, (name->left + name->right) / 2, name->y,
+		                          name->right - name->left, NAME_HEIGHT * all->text))
 			return false;
 		for (size_t e = 0; e < all->paths[p].count; e++)
-			if (!is_beside(number->x, number->y, width, height,
-			               map_x(all->axes, all->paths[p].places[e][0]),
-			               map_y(all->axes, all->paths[p].places[e][1]), 5 * all->text, 5 * all->text))
+			if (!path_texts_are_apart(
+			            number->x, number->y, width, height, map_x(all->axes, all->paths[p].places[e][0]),
+			            map_y(all->axes, all->paths[p].places[e][1]), 5 * all->text, 5 * all->text))
 				return false;
 	}
 	return true;
 }
 
-/* The first free place above the point, below it, to its right or to its left. */
+/* Places a number at the first free place above the point, below it, to its right or to its left. */
 static void
-place_number(struct numbering *all, size_t path, size_t at)
+path_place_number(struct numbering *all, size_t path, size_t at)
 {
 	static const double ways[][2] = {{0, 1},     {0, -1},     {1, 0},      {-1, 0},
 	                                 {0.8, 0.8}, {-0.8, 0.8}, {0.8, -0.8}, {-0.8, -0.8}};
@@ -130,7 +123,7 @@ place_number(struct numbering *all, size_t path, size_t at)
 	for (size_t w = 0; w < sizeof(ways) / sizeof(ways[0]); w++) {
 		number.x = map_x(all->axes, place[0]) + ways[w][0] * away;
 		number.y = map_y(all->axes, place[1]) + ways[w][1] * away;
-		if (all->count < MAP_NUMBERS_MAX && is_number_free(all, &number)) {
+		if (all->count < MAP_NUMBERS_MAX && path_number_is_free(all, &number)) {
 			all->numbers[all->count++] = number;
 			return;
 		}
@@ -146,14 +139,14 @@ map_place_numbers(const struct map_axes *axes, const struct map_path *paths, siz
 	for (size_t p = 0; p < count; p++) {
 		size_t each = (paths[p].count + NUMBER_MOST - 1) / NUMBER_MOST;
 
-		place_number(&all, p, 0);
+		path_place_number(&all, p, 0);
 		for (size_t e = each; e < paths[p].count; e += each)
-			place_number(&all, p, e);
+			path_place_number(&all, p, e);
 	}
 	return all.count;
 }
 
-#define ARROW_ROOM 20.0 /* from point to point */
+#define ARROW_ROOM 20.0 /* the least from point to point */
 
 bool
 map_path_has_arrow(const struct map_axes *axes, const struct map_path *path, size_t at, double text)

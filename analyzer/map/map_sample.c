@@ -1,81 +1,44 @@
-/* map_sample.c: see map_sample.h. */
+/* map_sample.c: draws the examples of a scatter, and keeps them sorted, so that a map can take them as its examples come. */
 #include "map_sample.h"
 
-#include "base/arrays.h"
+#include "memory/memory.h"
 #include "statistics/random.h"
 
-static int
-sort(struct map_sample *sample, struct portolan_error *error)
-{
-	struct sort_item *scratch = array_new(sample->count, sizeof(*scratch), "examples of a sample", error);
-
-	if (!scratch)
-		return PORTOLAN_E_MEMORY;
-	sort_by_key(sample->items, scratch, sample->count);
-	array_free(scratch);
-	return 0;
-}
-
-int
-map_sample_draw(struct map_sample *sample, size_t n, uint64_t most, uint64_t seed, struct portolan_error *error)
-{
-	size_t count = most < n ? (size_t)most : n;
-	uint32_t *places = array_new(n, sizeof(*places), "examples to draw from", error);
-	struct random_state random;
-
-	*sample = (struct map_sample){.count = count};
-	if (!places)
-		return PORTOLAN_E_MEMORY;
-	for (size_t i = 0; i < n; i++)
-		places[i] = (uint32_t)i;
-	random_seed(&random, seed);
-	random_sample(&random, places, n, count);
-	sample->items = array_new(count, sizeof(*sample->items), "examples of a sample", error);
-	for (size_t i = 0; i < count && sample->items; i++)
-		sample->items[i] = (struct sort_item){.key = places[i], .value = (uint32_t)i};
-	array_free(places);
-	if (sample->items && sort(sample, error) >= 0)
-		return 0;
-	map_sample_free(sample);
-	return PORTOLAN_E_MEMORY;
-}
-
-/* Places of one kind, drawn, behind those that the sample has. */
 static void
-add_drawn(struct map_sample *sample, uint32_t *places, size_t n, uint64_t most, struct random_state *random)
+map_sample_sort(struct map_sample *sample)
 {
-	size_t count = most < n ? (size_t)most : n;
+	CLEANUP_ARRAY struct sort_item *scratch = memory_array(sample->count, sizeof(*scratch), "examples of a sample");
 
+	sort_by_key(sample->items, scratch, sample->count);
+}
+
+/* Draws `count` of n places, and adds them to the sample. */
+static void
+map_sample_add(struct map_sample *sample, uint32_t *places, size_t n, size_t count, struct random_state *random)
+{
 	random_sample(random, places, n, count);
 	for (size_t i = 0; i < count; i++, sample->count++)
 		sample->items[sample->count] = (struct sort_item){.key = places[i], .value = (uint32_t)sample->count};
 }
 
-int
-map_sample_draw_apart(struct map_sample *sample, const uint8_t *marked, size_t n, uint64_t most, uint64_t seed,
-                      struct portolan_error *error)
+void
+map_sample_draw(struct map_sample *sample, const uint8_t *on_top, size_t n, uint64_t most, uint64_t seed)
 {
-	uint32_t *places = array_new(n, sizeof(*places), "examples to draw from", error);
-	size_t rest = 0, last = n; /* the others from the beginning, the marked ones from the end */
+	CLEANUP_ARRAY uint32_t *places = memory_array(n, sizeof(*places), "examples to draw from");
+	size_t below = 0, top = n; /* the marked places stand at the end */
+	size_t from_below, from_top;
 	struct random_state random;
 
-	*sample = (struct map_sample){0};
-	if (!places)
-		return PORTOLAN_E_MEMORY;
 	for (size_t i = 0; i < n; i++)
-		places[marked[i] ? --last : rest++] = (uint32_t)i;
-	sample->items = array_new((most < rest ? (size_t)most : rest) + (most < n - rest ? (size_t)most : n - rest),
-	                          sizeof(*sample->items), "examples of a sample", error);
+		places[on_top && on_top[i] ? --top : below++] = (uint32_t)i;
+	from_below = most < below ? (size_t)most : below;
+	from_top = most < n - below ? (size_t)most : n - below;
+	*sample = (struct map_sample){
+	        .items = memory_array(from_below + from_top, sizeof(*sample->items), "examples of a sample")};
 	random_seed(&random, seed);
-	if (sample->items) {
-		add_drawn(sample, places, rest, most, &random);
-		add_drawn(sample, places + rest, n - rest, most, &random);
-	}
-	array_free(places);
-	if (sample->items && sort(sample, error) >= 0)
-		return 0;
-	map_sample_free(sample);
-	return PORTOLAN_E_MEMORY;
+	map_sample_add(sample, places, below, from_below, &random);
+	map_sample_add(sample, places + below, n - below, from_top, &random);
+	map_sample_sort(sample);
 }
 
 void
@@ -85,10 +48,10 @@ map_sample_free(struct map_sample *sample)
 	*sample = (struct map_sample){0};
 }
 
-int
-map_sample_index(struct map_sample *sample, const uint32_t *order, struct portolan_error *error)
+void
+map_sample_index(struct map_sample *sample, const uint32_t *order)
 {
 	for (size_t k = 0; k < sample->count; k++)
 		sample->items[k].key = order[sample->items[k].key];
-	return sort(sample, error);
+	map_sample_sort(sample);
 }

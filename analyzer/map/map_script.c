@@ -2,8 +2,8 @@
  * map_script.c: the variables of a map's gnuplot script, which say what to draw, and where; marks.gp, map.gp and
  * facets.gp draw it.
  *
- * gnuplot has no safe mode, so user texts never become commands or markup: they are plot_quote()d, and shown
- * "noenhanced".
+ * gnuplot has no safe mode, so user texts never become commands or markup: they are strings of
+ * script_set_text() and its like, and shown "noenhanced".
  */
 #include "map_sheet.h"
 
@@ -16,13 +16,13 @@ extern const char script_marks[], script_map[], script_facets[]; /* marks.gp, ma
 
 #define TITLE_POINTS 16.0
 #define TITLE_POINTS_LEAST 11.0 /* of one that is long */
-#define BAR_HEIGHT 300.0        /* of colours */
+#define BAR_HEIGHT 300.0        /* of the bar of colours, in units */
 #define KEY_COUNT 70.0
 #define KEY_TITLE_ROOM 15.0 /* ems */
 
-/* The variables of an axis with so many units of room. */
+/* Sets the name of an axis, which has `room` units. */
 static void
-set_name(const struct sheet *sheet, const char *variable, const char *name, double room)
+sheet_set_name(const struct sheet *sheet, const char *variable, const char *name, double room)
 {
 	char text[MAP_CAPTION_ROOM];
 
@@ -30,9 +30,9 @@ set_name(const struct sheet *sheet, const char *variable, const char *name, doub
 	script_set_text(sheet->stream, variable, text, room / (MAP_LABEL_EM * sheet->text));
 }
 
-/* As large as there is room for. */
+/* Sets the title, as large as `room` units allow. */
 static void
-set_title(const struct sheet *sheet, double room)
+sheet_set_title(const struct sheet *sheet, double room)
 {
 	char title[MAP_CAPTION_ROOM];
 	double points = TITLE_POINTS;
@@ -44,8 +44,9 @@ set_title(const struct sheet *sheet, double room)
 	script_set(sheet->stream, "title_points", points);
 }
 
+/* Sets the range of an axis, and its tics. */
 static void
-set_axis(const struct sheet *sheet, const char *name, const struct map_axis *axis, double from, double to)
+sheet_set_axis(const struct sheet *sheet, const char *name, const struct map_axis *axis, double from, double to)
 {
 	double step = sheet->drawing->facet_count > 0 ? axis->panel_step : axis->step;
 	int decimals = map_axis_decimals(axis, step);
@@ -57,34 +58,43 @@ set_axis(const struct sheet *sheet, const char *name, const struct map_axis *axi
 		fprintf(sheet->stream, "%s_format = '%%.%df'\n", name, decimals);
 }
 
-/* The range of the colours. */
+/* Sets the names and the ranges of both axes, whose names have so many units of room. */
 static void
-set_colours(const struct sheet *sheet)
+sheet_set_axes(const struct sheet *sheet, double x_room, double y_room)
 {
-	static const char *const colourings[] = {[MAP_BY_CORRECTNESS] = "correctness",
-	                                         [MAP_BY_VALUE] = "value",
-	                                         [MAP_BY_CATEGORY] = "category",
-	                                         [MAP_PLAIN] = "plain"};
+	const struct map_axis *x = &sheet->maps[0].axes.x, *y = &sheet->maps[0].axes.y;
+
+	sheet_set_name(sheet, "x_name", x->name, x_room);
+	sheet_set_axis(sheet, "x", x, x->from, x->to);
+	sheet_set_name(sheet, "y_name", y->name, y_room);
+	sheet_set_axis(sheet, "y", y, y->from, y->to);
+}
+
+/* The axis of the colours: of the values, of the counts, or of the cells' means or differences. */
+static struct map_axis
+sheet_colour_axis(const struct sheet *sheet)
+{
 	const struct map_column column = {.name = ""};
-	struct map_range range = MAP_RANGE_EMPTY;
 	const struct map_axis *values = &sheet->maps[0].axes.colour;
+	struct map_range range = MAP_RANGE_EMPTY;
 	struct map_axis axis = *values;
 	double most = 10;
-	char note[MAP_CAPTION_ROOM];
 
 	for (size_t f = 0; f < sheet->frames; f++) {
 		most = fmax(most, sheet->maps[f].most_per_cell);
 		range.least = fmin(range.least, sheet->maps[f].mean_low);
 		range.most = fmax(range.most, sheet->maps[f].mean_high);
 	}
+	if (sheet->style == MAP_COUNTS)
+		return (struct map_axis){.low = 1, .high = most, .step = most};
+	if (sheet->style == MAP_SCATTER) {
+		axis.low = map_axis_values(values).least;
+		axis.high = map_axis_values(values).most;
+		return axis;
+	}
 	if (sheet->style == MAP_SHIFT)
 		range = (struct map_range){-sheet->drawing->shift, sheet->drawing->shift};
-	axis.low = map_axis_values(values).least;
-	axis.high = map_axis_values(values).most;
-	if (sheet->style == MAP_COUNTS)
-		axis = (struct map_axis){.low = 1, .high = most, .step = most};
-	else if (sheet->style != MAP_SCATTER)
-		map_axis_make(&axis, &column, range, 0);
+	map_axis_make(&axis, &column, range, 0);
 	if (sheet->style == MAP_MEANS && range.least < range.most) {
 		axis.low = range.least;
 		axis.high = range.most;
@@ -92,64 +102,76 @@ set_colours(const struct sheet *sheet)
 		if (values->grid >= 1 && range.most - range.least >= values->grid)
 			axis.step = fmax(axis.step, values->grid);
 	}
-	map_shown_name(note, sheet->maps[0].colouring == MAP_BY_CATEGORY ? sheet->drawing->sources[0].input.colour.name
-	                     : sheet->maps[0].colouring == MAP_PLAIN     ? "after epoch"
-	                                                                 : "correctness");
+	return axis;
+}
+
+static void
+sheet_set_colours(const struct sheet *sheet)
+{
+	static const char *const colourings[] = {[MAP_BY_CORRECTNESS] = "correctness",
+	                                         [MAP_BY_VALUE] = "value",
+	                                         [MAP_BY_CATEGORY] = "category",
+	                                         [MAP_PLAIN] = "plain"};
+	const struct map_axis axis = sheet_colour_axis(sheet);
+	const enum map_colouring colouring = sheet->maps[0].colouring;
+	char note[MAP_CAPTION_ROOM];
+
+	map_shown_name(note, colouring == MAP_BY_CATEGORY ? sheet->drawing->sources[0].input.colour.name
+	                     : colouring == MAP_PLAIN     ? "after epoch"
+	                                                  : "correctness");
 	script_set_text(sheet->stream, "key_title", note, KEY_TITLE_ROOM);
-	fprintf(sheet->stream, "colouring = '%s'\n", colourings[sheet->maps[0].colouring]);
-	script_set(sheet->stream, "colour_bar",
-	           sheet->style != MAP_SCATTER || sheet->maps[0].colouring == MAP_BY_VALUE);
-	set_axis(sheet, "colour", &axis, axis.low, axis.high);
+	fprintf(sheet->stream, "colouring = '%s'\n", colourings[colouring]);
+	script_set(sheet->stream, "colour_bar", sheet->style != MAP_SCATTER || colouring == MAP_BY_VALUE);
+	sheet_set_axis(sheet, "colour", &axis, axis.low, axis.high);
 	map_drawing_colour_note(note, sheet->drawing);
 	script_set_text(sheet->stream, "colour_note", note, BAR_HEIGHT / MAP_CAPTION_EM);
 }
 
-/* With maps side by side, the counts would be those of one map. */
+/* Does the key have counts? With maps side by side, they would be those of one map. */
 static bool
-is_counted(const struct sheet *sheet)
+sheet_is_counted(const struct sheet *sheet)
 {
 	return sheet->maps[0].colouring == MAP_BY_CATEGORY && sheet->drawing->source_count == 1;
 }
 
-/* In ems, beside the count. In a column of counts all have the same room. */
+/* The room for a level's name beside its count, in ems. In a column of counts all have the same room. */
 static double
-name_room(const struct sheet *sheet, const char *count)
+sheet_name_room(const struct sheet *sheet, const char *count)
 {
 	bool is_column = sheet->drawing->facet_count == 0;
 	double room = sheet->key_room - MAP_KEY_MARKER;
 
-	if (sheet->maps[0].colouring != MAP_BY_CATEGORY) /* others are short */
-		return KEY_TITLE_ROOM;
+	if (sheet->maps[0].colouring != MAP_BY_CATEGORY)
+		return KEY_TITLE_ROOM; /* short names, and no counts */
 	if (*count)
 		room -= is_column ? KEY_COUNT : plot_width(count) * sheet->key_em;
 	return room / sheet->key_em;
 }
 
 static void
-set_levels(const struct sheet *sheet)
+sheet_set_levels(const struct sheet *sheet)
 {
-	script_set(sheet->stream, "levels", sheet->levels);
-	script_set(sheet->stream, "markers", sheet->markers);
+	script_set_all(sheet->stream, "levels markers", (double[]){sheet->levels, sheet->markers});
 	script_declare(sheet->stream, "Level LevelCount Colour Shape EdgeShape KeySize", sheet->markers);
 	for (unsigned k = 0; k < sheet->markers; k++) {
 		const struct map_level *level = &sheet->maps[0].levels[k];
 		struct map_marker marker = map_marker(sheet->format, level->slot, sheet->maps[0].shown);
 		char count[NUMBER_ROOM] = "";
 
-		if (is_counted(sheet))
+		if (sheet_is_counted(sheet))
 			number_print_grouped(level->examples, count);
-		if (level->slot == MAP_SLOT_OTHERS && plot_width(level->name) > name_room(sheet, count))
+		if (level->slot == MAP_SLOT_OTHERS && plot_width(level->name) > sheet_name_room(sheet, count))
 			count[0] = '\0'; /* rather all of "8 others" */
-		script_set_name_item(sheet->stream, "Level", k + 1, level->name, name_room(sheet, count));
+		script_set_name_item(sheet->stream, "Level", k + 1, level->name, sheet_name_room(sheet, count));
 		fprintf(sheet->stream, "LevelCount[%u] = '%s'; Colour[%u] = 0x%s; KeySize[%u] = %.2f; ", k + 1, count,
 		        k + 1, map_slot_colour(level->slot), k + 1, marker.key_size);
 		script_set_items(sheet->stream, "Shape EdgeShape", k + 1, (double[]){marker.shape, marker.edge_shape});
 	}
 }
 
-/* The place of a frame's points in the file, and their size. */
+/* Sets the place of a frame's points in the file of data, and the sizes of its markers. */
 static void
-set_points(const struct sheet *sheet, size_t f, uint64_t offset)
+sheet_set_points(const struct sheet *sheet, size_t f, uint64_t offset)
 {
 	const struct map_data *map = &sheet->maps[f];
 
@@ -163,9 +185,9 @@ set_points(const struct sheet *sheet, size_t f, uint64_t offset)
 	}
 }
 
-/* A frame's own, whose data begin `offset` bytes into the file. */
+/* Sets what a frame alone has. Its data begin `offset` bytes into the file. */
 static void
-set_frame(const struct sheet *sheet, size_t f, uint64_t offset)
+sheet_set_frame(const struct sheet *sheet, size_t f, uint64_t offset)
 {
 	const struct map_data *map = &sheet->maps[f];
 	const struct map_layout *layout = &sheet->drawing->layout;
@@ -174,7 +196,7 @@ set_frame(const struct sheet *sheet, size_t f, uint64_t offset)
 
 	map_drawing_caption(caption, sheet->drawing, sheet->first + f, room);
 	script_set_text_item(sheet->stream, "Caption", f + 1, caption, room);
-	set_points(sheet, f, offset);
+	sheet_set_points(sheet, f, offset);
 	for (unsigned r = 0; r < REGION_COUNT; r++) {
 		size_t item = f * REGION_COUNT + r + 1;
 
@@ -186,9 +208,9 @@ set_frame(const struct sheet *sheet, size_t f, uint64_t offset)
 	}
 }
 
-/* The lines between the regions: one of variability, and from there to the left one of confidence. */
+/* Sets the lines between the regions: one of variability, and from there to the left one of confidence. */
 static void
-set_cuts(const struct sheet *sheet)
+sheet_set_cuts(const struct sheet *sheet)
 {
 	const struct map_axes *axes = &sheet->maps[0].axes;
 
@@ -199,7 +221,8 @@ set_cuts(const struct sheet *sheet)
 	for (size_t f = 0; f < sheet->frames; f++) {
 		const struct region_cuts *cuts = &sheet->maps[f].cuts;
 		bool divided = cuts->variability > 0 || sheet->maps[f].region_examples[REGION_AMBIGUOUS] > 0;
-		double v = divided ? fmin(cuts->variability, axes->x.to) : axes->x.to; /* 0 is never ambiguous */
+		double v = divided ? fmin(cuts->variability, axes->x.to)
+		                   : axes->x.to; /* an example of variability 0 is never ambiguous */
 
 		if (v < axes->x.to)
 			fprintf(sheet->stream, "%.10g %.10g\n%.10g %.10g\n\n", v, axes->y.from, v, axes->y.to);
@@ -211,8 +234,21 @@ set_cuts(const struct sheet *sheet)
 	fputs("EOD\n", sheet->stream);
 }
 
+size_t
+map_script_data(const struct map_drawing *drawing, size_t index, const void **data)
+{
+	const struct map_data *map = drawing->facet_count > 0 ? &drawing->facets[index] : &drawing->maps[index];
+
+	if (drawing->style == MAP_SCATTER) {
+		*data = map->points;
+		return map->point_count * sizeof(*map->points);
+	}
+	*data = drawing->style == MAP_MEANS ? map->means : map->counts;
+	return (size_t)map->axes.cells_x * map->axes.cells_y * sizeof(float);
+}
+
 static void
-set_frames(const struct sheet *sheet)
+sheet_set_frames(const struct sheet *sheet)
 {
 	uint64_t offset = 0;
 
@@ -223,26 +259,18 @@ set_frames(const struct sheet *sheet)
 	for (size_t f = 0; f < sheet->frames; f++) {
 		const void *data;
 
-		set_frame(sheet, f, offset);
-		offset += map_drawing_data(sheet->drawing, sheet->first + f, &data);
+		sheet_set_frame(sheet, f, offset);
+		offset += map_script_data(sheet->drawing, sheet->first + f, &data);
 	}
 }
 
-unsigned
-map_path_keys(const struct map_drawing *drawing)
-{
-	size_t epochs = drawing->sources[0].dynamics.epoch_count;
-
-	return epochs < MAP_PATH_KEYS - 1 ? (unsigned)epochs + 1 : MAP_PATH_KEYS;
-}
-
-/* The key of a map of paths: the first point (1), those between (2), the last one (3), beside which the id stands, and
+/* Sets the key of a map of paths: the first point (1), those between (2), the last one (3), beside which the id stands, and
  * the other examples (4). The first may be the last. */
 static void
-set_path_keys(const struct sheet *sheet)
+sheet_set_path_keys(const struct sheet *sheet)
 {
 	const struct dynamics *dynamics = &sheet->drawing->sources[0].dynamics;
-	unsigned entries = map_path_keys(sheet->drawing);
+	unsigned entries = map_drawing_path_keys(sheet->drawing);
 	size_t last = dynamics->epoch_count - 1;
 	const uint32_t *epochs = dynamics->epochs;
 
@@ -258,18 +286,19 @@ set_path_keys(const struct sheet *sheet)
 	fprintf(sheet->stream, "PathKey[%u] = 'others'; PathKeyKind[%u] = 4\n", entries, entries);
 }
 
-/* The places of the key's entries, the highest correctness first. */
+/* Sets the places of the key's entries, the highest correctness first. */
 static void
-set_key(const struct sheet *sheet)
+sheet_set_key(const struct sheet *sheet)
 {
 	const struct map_layout *layout = &sheet->drawing->layout;
 	bool is_upward = sheet->maps[0].colouring == MAP_BY_CORRECTNESS, is_paths = sheet->drawing->path_count > 0;
-	unsigned entries = is_paths ? map_path_keys(sheet->drawing) : sheet->style == MAP_SCATTER ? sheet->levels : 0;
+	unsigned entries = is_paths                      ? map_drawing_path_keys(sheet->drawing)
+	                   : sheet->style == MAP_SCATTER ? sheet->levels
+	                                                 : 0;
 
-	script_set(sheet->stream, "keys", entries);
-	script_set(sheet->stream, "key_left", layout->key_left);
-	script_set(sheet->stream, "key_top", layout->key_top);
-	script_set(sheet->stream, "key_count", layout->key_width - (layout->narrow ? 10 * layout->text : 0));
+	script_set_all(sheet->stream, "keys key_left key_top key_count",
+	               (double[]){entries, layout->key_left, layout->key_top,
+	                          layout->key_width - (layout->narrow ? 10 * layout->text : 0)});
 	if (entries > 0)
 		script_declare(sheet->stream, "KeyX KeyY", entries);
 	for (unsigned k = 0; k < entries; k++) {
@@ -279,33 +308,29 @@ set_key(const struct sheet *sheet)
 		script_set_items(sheet->stream, "KeyX KeyY", k + 1, (double[]){x, y});
 	}
 	if (is_paths)
-		set_path_keys(sheet);
+		sheet_set_path_keys(sheet);
 }
 
 static void
-set_layout(const struct sheet *sheet)
+sheet_set_layout(const struct sheet *sheet)
 {
 	const struct map_layout *layout = &sheet->drawing->layout;
 
-	script_set(sheet->stream, "beside", layout->beside);
-	script_set(sheet->stream, "map_left", layout->left);
-	script_set(sheet->stream, "map_right", layout->right);
-	script_set(sheet->stream, "map_bottom", layout->bottom);
-	script_set(sheet->stream, "map_top", layout->top);
-	script_set(sheet->stream, "text_left", layout->text_left);
-	script_set(sheet->stream, "panel_left", layout->width - 162 * layout->text);
-	script_set(sheet->stream, "panel_right", layout->width - 16 * layout->text);
+	script_set_all(sheet->stream, "beside map_left map_right map_bottom map_top text_left panel_left panel_right",
+	               (double[]){layout->beside, layout->left, layout->right, layout->bottom, layout->top,
+	                          layout->text_left, layout->width - 162 * layout->text,
+	                          layout->width - 16 * layout->text});
 	script_declare(sheet->stream, "LabelWidth", REGION_COUNT);
 	for (unsigned r = 0; r < REGION_COUNT; r++)
 		script_set_items(sheet->stream, "LabelWidth", r + 1, (double[]){map_label_widths[r] * layout->text});
-	script_set(sheet->stream, "label_height",
-	           layout->text * (sheet->maps[0].lined ? MAP_LABEL_HEIGHT_COUNTED : MAP_LABEL_HEIGHT));
-	script_set(sheet->stream, "label_angle", MAP_LABEL_ANGLE);
+	script_set_all(sheet->stream, "label_height label_angle",
+	               (double[]){layout->text * (sheet->maps[0].lined ? MAP_LABEL_HEIGHT_COUNTED : MAP_LABEL_HEIGHT),
+	                          MAP_LABEL_ANGLE});
 }
 
-/* The large text of an animation. */
+/* Sets the epochs, of which an animation has a large text. */
 static void
-set_epochs(const struct sheet *sheet)
+sheet_set_epochs(const struct sheet *sheet)
 {
 	const struct map_drawing *drawing = sheet->drawing;
 
@@ -330,51 +355,45 @@ map_script_write(FILE *stream, const struct map_drawing *drawing, enum picture_f
 	        .stream = stream,
 	        .drawing = drawing,
 	        .format = format,
-	        .style = map_drawing_style(drawing->request),
+	        .style = drawing->style,
 	        .text = layout->text,
 	        .maps = maps,
 	        .first = first,
-	        .frames = count,
+	        .frames = drawing->style == MAP_SHIFT ? 1 : count,
 	        .key_room = layout->key_width / layout->text,
 	        .key_em = MAP_LABEL_EM,
 	        .levels = maps->level_count,
 	        .markers = maps->level_count ? maps->level_count : 1,
 	};
 
-	if (sheet.style == MAP_SHIFT)
-		sheet.frames = 1;
 	if (layout->panels)
 		sheet.panels = maps->colouring == MAP_PLAIN || drawing->sources[0].is_cells ||
 		                               (maps->colouring == MAP_BY_CATEGORY && axes->y.low < 0)
 		                       ? 2
 		                       : 3;
 	fprintf(stream, "style = '%s'\n", styles[sheet.style]);
-	script_set(stream, "animated", format == PICTURE_GIF);
-	script_set(stream, "epochs_shown", drawing->is_animation);
-	set_title(&sheet, layout->width - layout->text_left - 40 * layout->text);
-	set_name(&sheet, "x_name", axes->x.name, layout->right - layout->left);
-	set_axis(&sheet, "x", &axes->x, axes->x.from, axes->x.to);
-	set_name(&sheet, "y_name", axes->y.name, layout->top - layout->bottom);
-	set_axis(&sheet, "y", &axes->y, axes->y.from, axes->y.to);
-	script_set(stream, "cells_x", axes->cells_x);
-	script_set(stream, "cells_y", axes->cells_y);
-	set_colours(&sheet);
-	set_levels(&sheet);
-	set_layout(&sheet);
-	set_key(&sheet);
-	set_frames(&sheet);
-	set_epochs(&sheet);
-	set_cuts(&sheet);
+	script_set_all(stream, "animated epochs_shown", (double[]){format == PICTURE_GIF, drawing->is_animation});
+	sheet_set_title(&sheet, layout->width - layout->text_left - 40 * layout->text);
+	sheet_set_axes(&sheet, layout->right - layout->left, layout->top - layout->bottom);
+	script_set_all(stream, "cells_x cells_y", (double[]){axes->cells_x, axes->cells_y});
+	sheet_set_colours(&sheet);
+	sheet_set_levels(&sheet);
+	sheet_set_layout(&sheet);
+	sheet_set_key(&sheet);
+	sheet_set_frames(&sheet);
+	sheet_set_epochs(&sheet);
+	sheet_set_cuts(&sheet);
 	map_sheet_panels(&sheet);
 	map_sheet_paths(&sheet);
 	fputs(script_marks, stream);
 	fputs(script_map, stream);
 }
 
-/* The place of each facet, and which facets have numbers along their axes. */
+/* Sets the place of each facet, and which facets have numbers along their axes. */
 static void
-set_facets(const struct sheet *sheet, const struct map_grid *grid)
+sheet_set_facets(const struct sheet *sheet, const struct map_grid *grid)
 {
+	double width = grid->scale * (MAP_RIGHT - MAP_LEFT), height = grid->scale * (MAP_TOP - MAP_BOTTOM);
 	double left = 0, bottom = 0;
 
 	script_declare(sheet->stream, "FacetLeft FacetBottom FacetIsFirst FacetIsLowest", sheet->frames);
@@ -385,18 +404,15 @@ set_facets(const struct sheet *sheet, const struct map_grid *grid)
 	}
 	script_set(sheet->stream, "facets_bottom", bottom);
 	map_facet_place(grid, 0, &left, &bottom);
-	script_set(sheet->stream, "facets_top", bottom + grid->scale * (MAP_TOP - MAP_BOTTOM));
+	script_set(sheet->stream, "facets_top", bottom + height);
 	map_facet_place(grid, grid->columns - 1, &left, &bottom);
-	script_set(sheet->stream, "facets_right", left + grid->scale * (MAP_RIGHT - MAP_LEFT));
-	script_set(sheet->stream, "facet_width", grid->scale * (MAP_RIGHT - MAP_LEFT));
-	script_set(sheet->stream, "facet_height", grid->scale * (MAP_TOP - MAP_BOTTOM));
+	script_set_all(sheet->stream, "facets_right facet_width facet_height", (double[]){left + width, width, height});
 }
 
 void
 map_script_write_facets(FILE *stream, const struct map_drawing *drawing, enum picture_format format)
 {
 	struct map_grid grid = map_facet_grid(drawing->request, drawing->facet_count);
-	const struct map_axes *axes = &drawing->maps[0].axes;
 	struct sheet sheet = {.stream = stream,
 	                      .drawing = drawing,
 	                      .format = format,
@@ -408,29 +424,26 @@ map_script_write_facets(FILE *stream, const struct map_drawing *drawing, enum pi
 	                      .key_em = MAP_CAPTION_EM,
 	                      .levels = drawing->facets->level_count,
 	                      .markers = drawing->facets->level_count};
-	char text[MAP_CAPTION_ROOM];
+	double room = (grid.width - MAP_LEFT * grid.text) / (MAP_CAPTION_EM * grid.text);
+	char caption[MAP_CAPTION_ROOM];
 	uint64_t offset = 0;
 
 	fputs("style = 'facets'\n", stream);
-	set_title(&sheet, grid.width - (MAP_LEFT + 40) * grid.text);
-	map_drawing_caption(text, drawing, 0, (grid.width - MAP_LEFT * grid.text) / (MAP_CAPTION_EM * grid.text));
-	script_set_text(stream, "map_caption", text,
-	                (grid.width - MAP_LEFT * grid.text) / (MAP_CAPTION_EM * grid.text));
-	set_name(&sheet, "x_name", axes->x.name, grid.width / 2);
-	set_axis(&sheet, "x", &axes->x, axes->x.from, axes->x.to);
-	set_name(&sheet, "y_name", axes->y.name, grid.height / 2);
-	set_axis(&sheet, "y", &axes->y, axes->y.from, axes->y.to);
+	sheet_set_title(&sheet, grid.width - (MAP_LEFT + 40) * grid.text);
+	map_drawing_caption(caption, drawing, 0, room);
+	script_set_text(stream, "map_caption", caption, room);
+	sheet_set_axes(&sheet, grid.width / 2, grid.height / 2);
 	script_set(stream, "map_left", MAP_LEFT * grid.text);
-	set_colours(&sheet);
-	set_levels(&sheet);
+	sheet_set_colours(&sheet);
+	sheet_set_levels(&sheet);
 	script_set(stream, "frames", (double)sheet.frames);
 	script_declare(stream, "Skip Points Line", sheet.frames);
 	script_declare(stream, "Size EdgeSize", sheet.frames * sheet.markers);
 	for (size_t f = 0; f < sheet.frames; f++) {
-		set_points(&sheet, f, offset);
+		sheet_set_points(&sheet, f, offset);
 		offset += drawing->facets[f].point_count * sizeof(*drawing->facets[f].points);
 	}
-	set_facets(&sheet, &grid);
+	sheet_set_facets(&sheet, &grid);
 	fputs(script_marks, stream);
 	fputs(script_facets, stream);
 }

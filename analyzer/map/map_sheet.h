@@ -1,10 +1,10 @@
-/* map_sheet.h: shared by the files that write the variables of a map's script; see map_script.c. */
+/* map_sheet.h: what the files that write the variables of a map's script share. */
 #ifndef MAP_SHEET_H
 #define MAP_SHEET_H
 
 #include "drawing.h"
 
-/* The contents of one script. */
+/* What one script shows. */
 struct sheet {
 	FILE *stream;
 	const struct map_drawing *drawing;
@@ -12,14 +12,15 @@ struct sheet {
 	enum map_style style;
 	double text; /* the size of texts relative to the usual */
 	const struct map_data *maps;
-	size_t first, frames;     /* maps[0] is the drawing's `first`; a frame is one, or a shift's two */
-	unsigned levels, markers; /* of each */
+	size_t first;             /* the number that maps[0] has in the drawing */
+	size_t frames;            /* one of each map; a shift has one frame of its two maps */
+	unsigned levels, markers; /* of each frame */
 	unsigned panels;
-	double key_room; /* for a name and a count, */
-	double key_em;   /* in a font of this size */
+	double key_room; /* the room for a name and a count in the key, in units */
+	double key_em;   /* the em of the key's font, in units */
 };
 
-/* Its histograms, and its paths. */
+/* Write the variables of the histograms, and of the paths. */
 void map_sheet_panels(const struct sheet *sheet);
 void map_sheet_paths(const struct sheet *sheet);
 

@@ -1,4 +1,4 @@
-/* map_sheet_panels.c: the histograms beside a map, as variables of its script; see map_script.c. */
+/* map_sheet_panels.c: writes the histograms beside a map as variables of its script. */
 #include "map_sheet.h"
 
 #include <math.h>
@@ -9,17 +9,23 @@
  * of y. */
 struct panel {
 	char name[288];
-	double low, high, width, step; /* of the bins; between tics */
+	double low, high, width; /* of the bins */
+	double step;             /* between tics */
 	unsigned bins;
 	double bars[MAP_BINS];
 };
 
-/* A bar for each level. */
+/* The panel of the colours where they are levels: a bar for each. */
 static struct panel
-level_panel(const struct map_data *map)
+panel_of_levels(const struct map_data *map)
 {
 	char name[MAP_CAPTION_ROOM];
-	struct panel panel = {"correctness", -0.5, map->level_count - 0.5, 1, 1, map->level_count, {0}};
+	struct panel panel = {.name = "correctness",
+	                      .low = -0.5,
+	                      .high = map->level_count - 0.5,
+	                      .width = 1,
+	                      .step = 1,
+	                      .bins = map->level_count};
 
 	if (map->colouring == MAP_BY_CATEGORY) {
 		map_shown_name(name, map->axes.y.name);
@@ -35,18 +41,21 @@ level_panel(const struct map_data *map)
 	return panel;
 }
 
+/* Panel 0 is that of y, 1 of x, 2 of the colours. */
 static struct panel
-panel_of(const struct map_data *map, unsigned number)
+panel_make(const struct map_data *map, unsigned number)
 {
 	const struct map_axis *axis = number == 0 ? &map->axes.y : number == 1 ? &map->axes.x : &map->axes.colour;
 	const uint64_t *bins = number == 0 ? map->y_bins : number == 1 ? map->x_bins : map->colour_bins;
 	char name[MAP_CAPTION_ROOM];
-	struct panel panel = {
-	        "",         axis->low, axis->low + axis->bins * axis->bin_width, axis->bin_width, axis->panel_step,
-	        axis->bins, {0}};
+	struct panel panel = {.low = axis->low,
+	                      .high = axis->low + axis->bins * axis->bin_width,
+	                      .width = axis->bin_width,
+	                      .step = axis->panel_step,
+	                      .bins = axis->bins};
 
 	if (number == 2 && map->level_count > 0)
-		return level_panel(map);
+		return panel_of_levels(map);
 	map_shown_name(name, axis->name);
 	snprintf(panel.name, sizeof(panel.name), "%.287s", name);
 	for (unsigned b = 0; b < axis->bins; b++)
@@ -54,9 +63,9 @@ panel_of(const struct map_data *map, unsigned number)
 	return panel;
 }
 
-/* A bar in examples; of a shift, in hundredths of the run's. */
+/* The height of a bar: in examples; of a shift, in hundredths of the run's examples. */
 static double
-bar_of(const struct sheet *sheet, const struct panel *panel, unsigned bar)
+panel_bar(const struct sheet *sheet, const struct panel *panel, unsigned bar)
 {
 	double sum = 0;
 
@@ -65,7 +74,7 @@ bar_of(const struct sheet *sheet, const struct panel *panel, unsigned bar)
 	return sheet->style == MAP_SHIFT && sum > 0 ? panel->bars[bar] * (100 / sum) : panel->bars[bar];
 }
 
-/* The variables that the panels of all frames share, then the bars: for a shift, before and after. */
+/* First what the panels of all frames share, then the bars; a shift has two: before and after. */
 void
 map_sheet_panels(const struct sheet *sheet)
 {
@@ -73,7 +82,7 @@ map_sheet_panels(const struct sheet *sheet)
 	if (sheet->panels > 0)
 		script_declare(sheet->stream, "PanelName PanelFrom PanelTo PanelBin PanelStep", sheet->panels);
 	for (unsigned p = 0; p < sheet->panels; p++) {
-		struct panel panel = panel_of(&sheet->maps[0], p);
+		struct panel panel = panel_make(&sheet->maps[0], p);
 
 		script_set_text_item(sheet->stream, "PanelName", p + 1, panel.name, PANEL_NAME_ROOM);
 		script_set_items(sheet->stream, "PanelFrom PanelTo PanelBin PanelStep", p + 1,
@@ -82,13 +91,13 @@ map_sheet_panels(const struct sheet *sheet)
 	fputs("$bars << EOD\n", sheet->stream);
 	for (size_t i = 0; i < sheet->frames * sheet->panels; i++) {
 		const struct map_data *map = &sheet->maps[i / sheet->panels];
-		struct panel panel = panel_of(map, i % sheet->panels), after = {0};
+		struct panel panel = panel_make(map, i % sheet->panels), after = {0};
 
 		if (sheet->style == MAP_SHIFT)
-			after = panel_of(map + 1, i % sheet->panels);
+			after = panel_make(map + 1, i % sheet->panels);
 		for (unsigned b = 0; b < panel.bins; b++)
 			fprintf(sheet->stream, "%.10g %.10g %.10g\n", panel.low + (b + 0.5) * panel.width,
-			        bar_of(sheet, &panel, b), bar_of(sheet, &after, b));
+			        panel_bar(sheet, &panel, b), panel_bar(sheet, &after, b));
 		fputs("\n\n", sheet->stream);
 	}
 	fputs("EOD\n", sheet->stream);

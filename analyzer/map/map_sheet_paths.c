@@ -1,4 +1,4 @@
-/* map_sheet_paths.c: the paths of examples over a map, as variables of its script; see map_script.c. */
+/* map_sheet_paths.c: writes the paths of examples over a map as variables of its script. */
 #include "map_sheet.h"
 
 #include <math.h>
@@ -6,9 +6,9 @@
 #define ARROW_LENGTH 12.0
 #define ARROW_WIDTH 9.0
 
-/* A triangle in the middle between one place and the next, pointing to the next; along and across are in units. */
+/* Writes a triangle in the middle between one place and the next, which it points to; along and across are in units. */
 static void
-write_arrow(const struct sheet *sheet, const struct map_path *path, size_t at, size_t number)
+sheet_write_arrow(const struct sheet *sheet, const struct map_path *path, size_t at, size_t number)
 {
 	static const double corners[][2] = {{0.5, 0}, {-0.5, 0.5}, {-0.5, -0.5}, {0.5, 0}};
 	const struct map_axes *axes = &sheet->maps[0].axes;
@@ -30,9 +30,9 @@ write_arrow(const struct sheet *sheet, const struct map_path *path, size_t at, s
 	fputc('\n', sheet->stream);
 }
 
-/* The paths' arrows, a block for each path that has any: the third column is its number. */
+/* Sets the arrows, in a block for each path that has any; the third column is the number of the path. */
 static void
-set_arrows(const struct sheet *sheet)
+sheet_set_arrows(const struct sheet *sheet)
 {
 	const struct map_drawing *drawing = sheet->drawing;
 	size_t blocks[MAP_PATHS_MAX] = {0}, count = 0;
@@ -45,18 +45,18 @@ set_arrows(const struct sheet *sheet)
 			if (!map_path_has_arrow(&sheet->maps[0].axes, path, e, drawing->request->options.text))
 				continue;
 			blocks[p] = blocks[p] ? blocks[p] : ++count;
-			write_arrow(sheet, path, e, p + 1);
+			sheet_write_arrow(sheet, path, e, p + 1);
 		}
 		fputs(blocks[p] ? "\n" : "", sheet->stream);
 	}
 	fputs("EOD\n", sheet->stream);
-	for (size_t p = 0; p < drawing->path_count; p++) /* 0: none */
+	for (size_t p = 0; p < drawing->path_count; p++) /* block 0: none */
 		script_set_items(sheet->stream, "PathArrows", p + 1, (double[]){(double)blocks[p]});
 }
 
-/* The names of the paths, and the numbers of epochs beside their points. */
+/* Sets the names of the paths, and the numbers of epochs beside their points. */
 static void
-set_path_texts(const struct sheet *sheet)
+sheet_set_path_texts(const struct sheet *sheet)
 {
 	const struct map_drawing *drawing = sheet->drawing;
 	const struct map_layout *layout = &drawing->layout;
@@ -92,7 +92,7 @@ map_sheet_paths(const struct sheet *sheet)
 	if (drawing->path_count == 0)
 		return;
 	script_declare(sheet->stream, "PathName PathX PathY PathToLeft PathLast PathArrows", drawing->path_count);
-	set_path_texts(sheet);
+	sheet_set_path_texts(sheet);
 	fputs("$paths << EOD\n", sheet->stream);
 	for (size_t p = 0; p < drawing->path_count; p++) {
 		for (size_t e = 0; e < drawing->paths[p].count; e++)
@@ -101,5 +101,5 @@ map_sheet_paths(const struct sheet *sheet)
 		fputs("\n\n", sheet->stream);
 	}
 	fputs("EOD\n", sheet->stream);
-	set_arrows(sheet);
+	sheet_set_arrows(sheet);
 }

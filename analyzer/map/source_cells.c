@@ -8,8 +8,8 @@
  */
 #include "source_parts.h"
 
-#include "base/arrays.h"
 #include "base/number.h"
+#include "memory/memory.h"
 
 #include <portolan/error.h>
 
@@ -19,17 +19,16 @@
 #include <string.h>
 
 #define CELLS_ALONG_MOST 1000 /* a picture has no more to show */
-#define CLOSE 1e-6            /* of a cell's size: bounds nearer to one another count as equal */
-#define SMALLEST 1e-9         /* a cell's size, of the largest bound: numbers have 16 digits */
-#define COUNT_MOST 1e12       /* of a cell: the sum of all fits 64 bits */
+#define CLOSE 1e-6            /* bounds nearer to one another than this part of a cell's size count as equal */
+#define SMALLEST 1e-9         /* a cell is larger than this part of the largest bound: numbers have 16 digits */
+#define COUNT_MOST 1e12       /* examples of a cell: the sum over all cells fits 64 bits */
 
 enum { X_LOW, X_HIGH, Y_LOW, Y_HIGH, COUNT, COLOUR, FIELDS };
 static const char *const field_names[FIELDS] = {"x_low", "x_high", "y_low", "y_high", "count", "colour"};
 
 struct cell {
-	double bounds[4]; /* as the fields */
-	double count, colour;
-	const char *at; /* in the file */
+	double values[FIELDS]; /* as the fields; a colour that is missing is NaN */
+	const char *at;        /* where its record begins in the file */
 };
 
 struct cells {
@@ -50,13 +49,13 @@ map_source_has_cells(const struct user_file *file)
 }
 
 static int
-take_number(const struct fields_reader *reader, unsigned f, double *value, struct portolan_error *error)
+cells_take_number(const struct fields_reader *reader, unsigned f, double *value, struct portolan_error *error)
 {
 	const struct field *field = &reader->found[f];
 	char text[64];
 
-	*value = NAN;
 	if (field->kind == FIELD_ABSENT || field->kind == FIELD_NULL || field->length == 0) {
+		*value = NAN;
 		if (f == COLOUR)
 			return 0;
 		return fields_wrong(reader, error, ": field %s: it is empty; a cell's bounds and count are numbers",
@@ -73,31 +72,30 @@ take_number(const struct fields_reader *reader, unsigned f, double *value, struc
 }
 
 static int
-take_cell(const struct fields_reader *reader, bool has_colour, struct cell *cell, struct portolan_error *error)
+cells_take_record(const struct fields_reader *reader, bool has_colour, struct cell *cell, struct portolan_error *error)
 {
-	double *values[FIELDS] = {&cell->bounds[X_LOW],  &cell->bounds[X_HIGH], &cell->bounds[Y_LOW],
-	                          &cell->bounds[Y_HIGH], &cell->count,          &cell->colour};
+	double *values = cell->values;
 	int code = 0;
 
-	cell->colour = NAN;
+	values[COLOUR] = NAN;
 	cell->at = reader->part.record.at;
 	for (unsigned f = 0; f < (has_colour ? FIELDS : COLOUR) && code >= 0; f++)
-		code = take_number(reader, f, values[f], error);
+		code = cells_take_number(reader, f, &values[f], error);
 	for (unsigned f = X_LOW; f <= Y_LOW && code >= 0; f += 2)
-		if (!(cell->bounds[f] < cell->bounds[f + 1]))
+		if (!(values[f] < values[f + 1]))
 			code = fields_wrong(reader, error, ": field %s: %g is not above %s, %g", field_names[f + 1],
-			                    cell->bounds[f + 1], field_names[f], cell->bounds[f]);
-	if (code >= 0 && !(cell->count >= 0 && cell->count <= COUNT_MOST && cell->count == floor(cell->count)))
+			                    values[f + 1], field_names[f], values[f]);
+	if (code >= 0 && !(values[COUNT] >= 0 && values[COUNT] <= COUNT_MOST && values[COUNT] == floor(values[COUNT])))
 		code = fields_wrong(reader, error, ": field count: %g is no whole number of examples from 0 to 10^12",
-		                    cell->count);
+		                    values[COUNT]);
 	return code;
 }
 
 static int
-read_cells(struct cells *cells, struct portolan_error *error)
+cells_read(struct cells *cells, struct portolan_error *error)
 {
 	static const char *const options[FIELDS] = {"--from", "--from", "--from", "--from", "--from", "--from"};
-	struct fields_reader reader = {0};
+	CLEANUP(fields_end) struct fields_reader reader = {0};
 	struct fields fields;
 	int code = fields_init(&fields, cells->file, field_names, options, cells->has_colour ? FIELDS : COLOUR, error);
 
@@ -105,70 +103,59 @@ read_cells(struct cells *cells, struct portolan_error *error)
 		return code;
 	fields_begin(&reader, &fields, user_file_whole(cells->file));
 	while ((code = fields_next(&reader, error)) > 0) {
-		if (cells->count == cells->room) {
-			size_t room = cells->room ? 2 * cells->room : 1024;
-			struct cell *grown =
-			        array_grow(cells->list, cells->count, room, sizeof(*grown), "cells", error);
-
-			code = grown ? 0 : PORTOLAN_E_MEMORY;
-			if (code < 0)
-				break;
-			cells->list = grown;
-			cells->room = room;
-		}
-		code = take_cell(&reader, cells->has_colour, &cells->list[cells->count], error);
+		cells->list = memory_grow(cells->list, &cells->room, cells->count + 1, sizeof(*cells->list));
+		code = cells_take_record(&reader, cells->has_colour, &cells->list[cells->count], error);
 		if (code < 0)
-			break;
+			return code;
 		cells->count++;
 	}
-	fields_end(&reader);
 	if (code >= 0 && cells->count == 0)
 		code = error_set(error, PORTOLAN_E_INVALID, "%s has no cells", cells->file->path);
 	return code;
 }
 
 static unsigned long long
-line_of(const struct cells *cells, size_t i)
+cells_line(const struct cells *cells, size_t i)
 {
 	return user_file_line(cells->file, cells->list[i].at);
 }
 
-/* An axis over all cells, and how many there are along it. `low` is X_LOW or Y_LOW. */
+/* Makes an axis over all cells, and counts how many there are along it. `low` is X_LOW or Y_LOW. */
 static int
-make_axis(const struct cells *cells, unsigned low, const char *name, struct map_axis *axis, unsigned *along,
-          struct portolan_error *error)
+cells_make_axis(const struct cells *cells, unsigned low, const char *name, struct map_axis *axis, unsigned *along,
+                struct portolan_error *error)
 {
-	double size = cells->list[0].bounds[low + 1] - cells->list[0].bounds[low], each, most;
+	double size = cells->list[0].values[low + 1] - cells->list[0].values[low], each, most;
 	struct map_range range = MAP_RANGE_EMPTY, middle;
 	struct map_column column = {.name = name};
 
 	for (size_t i = 0; i < cells->count; i++) {
-		map_range_widen(&range, cells->list[i].bounds[low]);
-		map_range_widen(&range, cells->list[i].bounds[low + 1]);
+		map_range_widen(&range, cells->list[i].values[low]);
+		map_range_widen(&range, cells->list[i].values[low + 1]);
 	}
 	most = fmax(fabs(range.least), fabs(range.most));
 	if (!isfinite(range.most - range.least) || !(size > SMALLEST * most && size > DBL_MIN / SMALLEST))
 		return error_set(
 		        error, PORTOLAN_E_INVALID,
 		        "%s: line %llu: field %s: a cell from %g to %g cannot be told from others, of %g to %g",
-		        cells->file->path, line_of(cells, 0), field_names[low + 1], cells->list[0].bounds[low],
-		        cells->list[0].bounds[low + 1], range.least, range.most);
+		        cells->file->path, cells_line(cells, 0), field_names[low + 1], cells->list[0].values[low],
+		        cells->list[0].values[low + 1], range.least, range.most);
 	if ((range.most - range.least) / size > CELLS_ALONG_MOST + 0.5)
 		return error_set(error, PORTOLAN_E_INVALID,
 		                 "%s: line %llu: field %s: cells of this size are more than %d from %g to %g",
-		                 cells->file->path, line_of(cells, 0), field_names[low + 1], CELLS_ALONG_MOST,
+		                 cells->file->path, cells_line(cells, 0), field_names[low + 1], CELLS_ALONG_MOST,
 		                 range.least, range.most);
 	*along = (unsigned)fmax(1, round((range.most - range.least) / size));
 	size = (range.most - range.least) / *along;
 	for (size_t i = 0; i < cells->count; i++) {
-		const double *bounds = cells->list[i].bounds + low;
+		const double *bounds = cells->list[i].values + low;
 		double from = (bounds[0] - range.least) / size, to = (bounds[1] - range.least) / size;
 
 		if (fabs(to - from - 1) > CLOSE || fabs(from - round(from)) > CLOSE)
 			return error_set(error, PORTOLAN_E_INVALID,
 			                 "%s: line %llu: field %s: cells must be of one size, and side by side: %g to "
 			                 "%g is none of the %u from %g to %g",
-			                 cells->file->path, line_of(cells, i), field_names[low + 1], bounds[0],
+			                 cells->file->path, cells_line(cells, i), field_names[low + 1], bounds[0],
 			                 bounds[1], *along, range.least, range.most);
 	}
 	middle = (struct map_range){range.least + size * *along / 20, range.most - size * *along / 20};
@@ -181,59 +168,56 @@ make_axis(const struct cells *cells, unsigned low, const char *name, struct map_
 	return 0;
 }
 
-/* `low` is X_LOW or Y_LOW. */
+/* The middle of a cell along an axis: `low` is X_LOW or Y_LOW. */
 static double
-middle_of(const struct cell *cell, unsigned low)
+cell_middle(const struct cell *cell, unsigned low)
 {
-	return cell->bounds[low] / 2 + cell->bounds[low + 1] / 2;
+	return cell->values[low] / 2 + cell->values[low + 1] / 2;
 }
 
-/* No cell stands there twice. */
+/* Refuses a cell that stands in the file twice. */
 static int
-check_places(const struct cells *cells, const struct map_axes *axes, struct portolan_error *error)
+cells_check_places(const struct cells *cells, const struct map_axes *axes, struct portolan_error *error)
 {
-	size_t all = (size_t)axes->cells_x * axes->cells_y;
-	uint32_t *first = array_new(all, sizeof(*first), "cells", error); /* its record + 1 */
-	int code = first ? 0 : PORTOLAN_E_MEMORY;
+	size_t places = (size_t)axes->cells_x * axes->cells_y;
+	CLEANUP_ARRAY uint32_t *first =
+	        memory_array(places, sizeof(*first), "cells"); /* the cell there, + 1; 0: none */
 
-	for (size_t i = 0; i < cells->count && code >= 0; i++) {
+	for (size_t i = 0; i < cells->count; i++) {
 		const struct cell *cell = &cells->list[i];
-		size_t x = map_bin(middle_of(cell, X_LOW), axes->x.from, axes->x.to, axes->cells_x);
-		size_t y = map_bin(middle_of(cell, Y_LOW), axes->y.from, axes->y.to, axes->cells_y);
+		size_t x = map_bin(cell_middle(cell, X_LOW), axes->x.from, axes->x.to, axes->cells_x);
+		size_t y = map_bin(cell_middle(cell, Y_LOW), axes->y.from, axes->y.to, axes->cells_y);
 		uint32_t *there = &first[y * axes->cells_x + x];
 
 		if (*there)
-			code = error_set(error, PORTOLAN_E_INVALID,
+			return error_set(error, PORTOLAN_E_INVALID,
 			                 "%s: line %llu: field x_low: this cell stands in line %llu already",
-			                 cells->file->path, line_of(cells, i), line_of(cells, *there - 1));
+			                 cells->file->path, cells_line(cells, i), cells_line(cells, *there - 1));
 		*there = (uint32_t)i + 1;
 	}
-	array_free(first);
-	return code;
+	return 0;
 }
 
-/* Those with examples, as columns. */
+/* Makes columns of the cells that have examples. */
 static int
-fill(const struct cells *cells, const struct map_source_request *request, struct portolan_error *error)
+cells_fill(const struct cells *cells, const struct map_source_request *request, struct portolan_error *error)
 {
 	struct map_source *source = cells->source;
 	struct map_input *input = &source->input;
-	double *values = array_new(4 * cells->count, sizeof(*values), "cells", error);
+	double *values = memory_array(4 * cells->count, sizeof(*values), "cells");
 	size_t n = 0;
 
 	source->cell_values = values;
-	source->drawn = array_new(cells->count, sizeof(*source->drawn), "cells to draw", error);
-	if (!values || !source->drawn)
-		return PORTOLAN_E_MEMORY;
+	source->drawn = memory_array(cells->count, sizeof(*source->drawn), "cells to draw");
 	for (size_t i = 0; i < cells->count; i++) {
 		const struct cell *cell = &cells->list[i];
 
-		if (cell->count == 0)
+		if (cell->values[COUNT] == 0)
 			continue;
-		values[n] = middle_of(cell, X_LOW);
-		values[cells->count + n] = middle_of(cell, Y_LOW);
-		values[2 * cells->count + n] = cell->colour;
-		values[3 * cells->count + n] = cell->count;
+		values[n] = cell_middle(cell, X_LOW);
+		values[cells->count + n] = cell_middle(cell, Y_LOW);
+		values[2 * cells->count + n] = cell->values[COLOUR];
+		values[3 * cells->count + n] = cell->values[COUNT];
 		source->drawn[n] = (uint32_t)n;
 		n++;
 	}
@@ -262,28 +246,27 @@ map_source_read_cells(struct map_source *source, const struct user_file *file, c
 {
 	struct cells cells = {.source = source, .file = file, .has_colour = fields_has(file, field_names[COLOUR])};
 	struct map_axes *axes = &source->axes;
-	int code = 0;
+	int code;
 
 	if (request->colour_name && !cells.has_colour)
-		code = error_set(error, PORTOLAN_E_INVALID,
+		return error_set(error, PORTOLAN_E_INVALID,
 		                 "--colour: %s has cells without the column 'colour', the mean in each", file->path);
-	if (code >= 0 && request->highlight)
-		code = error_set(error, PORTOLAN_E_INVALID, "--highlight: %s has cells, and no examples to highlight",
+	if (request->highlight)
+		return error_set(error, PORTOLAN_E_INVALID, "--highlight: %s has cells, and no examples to highlight",
 		                 file->path);
-	if (code >= 0 && request->colour_file)
-		code = error_set(error, PORTOLAN_E_INVALID, "--data: %s has cells, and no examples to colour",
+	if (request->colour_file)
+		return error_set(error, PORTOLAN_E_INVALID, "--data: %s has cells, and no examples to colour",
 		                 file->path);
+	code = cells_read(&cells, error);
 	if (code >= 0)
-		code = read_cells(&cells, error);
+		code = cells_make_axis(&cells, X_LOW, request->x, &axes->x, &axes->cells_x, error);
 	if (code >= 0)
-		code = make_axis(&cells, X_LOW, request->x, &axes->x, &axes->cells_x, error);
+		code = cells_make_axis(&cells, Y_LOW, request->y, &axes->y, &axes->cells_y, error);
 	if (code >= 0)
-		code = make_axis(&cells, Y_LOW, request->y, &axes->y, &axes->cells_y, error);
+		code = cells_check_places(&cells, axes, error);
 	if (code >= 0)
-		code = check_places(&cells, axes, error);
-	if (code >= 0)
-		code = fill(&cells, request, error);
-	array_free(cells.list);
+		code = cells_fill(&cells, request, error);
+	free(cells.list);
 	source->is_cells = code >= 0;
 	return code;
 }

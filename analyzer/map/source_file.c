@@ -1,16 +1,20 @@
-/* source_file.c: a map of a file of coordinates; see source.h. */
+/*
+ * source_file.c: a file of coordinates as the source of a map: its columns by name, and its correctness as a share, which may
+ * stand there as a count of epochs.
+ */
 #include "source_parts.h"
 
-#include "base/arrays.h"
+#include "memory/memory.h"
 
 #include <portolan/error.h>
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#define READ_MOST 5 /* columns: x, y, the colour, correctness, epochs */
+
 static struct attribute *
-find_attribute(struct attributes *attributes, const char *name)
+map_source_attribute(struct attributes *attributes, const char *name)
 {
 	for (size_t a = 0; a < attributes->count; a++)
 		if (strcmp(attributes->list[a].name, name) == 0)
@@ -18,10 +22,10 @@ find_attribute(struct attributes *attributes, const char *name)
 	return NULL;
 }
 
-/* Every value between 0 and `most`. */
+/* Refuses a column with a value that is not between 0 and `most`. */
 static int
-check_range(const struct map_source *source, const struct user_file *file, const struct attribute *attribute,
-            double most, struct portolan_error *error)
+map_source_check_range(const struct map_source *source, const struct user_file *file, const struct attribute *attribute,
+                       double most, struct portolan_error *error)
 {
 	for (size_t i = 0; i < source->table.rows; i++)
 		if (attribute->numbers[i] < 0 || attribute->numbers[i] > most)
@@ -33,7 +37,7 @@ check_range(const struct map_source *source, const struct user_file *file, const
 }
 
 static double
-highest_of(const struct attribute *attribute, size_t n)
+map_source_highest(const struct attribute *attribute, size_t n)
 {
 	double most = 0;
 
@@ -42,21 +46,23 @@ highest_of(const struct attribute *attribute, size_t n)
 	return most;
 }
 
-/* Makes a share of a count. */
+/* Makes shares of correctness where it is a count of epochs. */
 static int
-scale_correctness(struct map_source *source, const struct user_file *file, struct portolan_error *error)
+map_source_scale_correctness(struct map_source *source, const struct user_file *file, struct portolan_error *error)
 {
-	struct attribute *correctness = find_attribute(&source->table, "correctness");
-	const struct attribute *epochs = find_attribute(&source->table, "epochs");
+	struct attribute *correctness = map_source_attribute(&source->table, "correctness");
+	const struct attribute *epochs = map_source_attribute(&source->table, "epochs");
 	size_t n = source->table.rows;
 	double most, count;
 
 	source->input.epochs = MAP_LEVELS_MAX;
 	if (!correctness)
 		return 0;
-	most = highest_of(correctness, n);
-	count = epochs ? highest_of(epochs, n) : map_source_grid(correctness->numbers, n) > 0 && most > 1 ? most : 0;
-	if (check_range(source, file, correctness, fmax(1, count), error) < 0)
+	most = map_source_highest(correctness, n);
+	count = epochs                                                     ? map_source_highest(epochs, n)
+	        : map_source_grid(correctness->numbers, n) > 0 && most > 1 ? most
+	                                                                   : 0;
+	if (map_source_check_range(source, file, correctness, fmax(1, count), error) < 0)
 		return PORTOLAN_E_INVALID;
 	if (count > 0)
 		source->input.epochs = (size_t)count;
@@ -66,9 +72,9 @@ scale_correctness(struct map_source *source, const struct user_file *file, struc
 }
 
 static void
-take_attribute(struct map_source *source, const char *name, struct map_column *column)
+map_source_take_attribute(struct map_source *source, const char *name, struct map_column *column)
 {
-	const struct attribute *attribute = find_attribute(&source->table, name);
+	const struct attribute *attribute = map_source_attribute(&source->table, name);
 
 	*column = (struct map_column){
 	        .name = attribute->name,
@@ -82,120 +88,119 @@ take_attribute(struct map_source *source, const char *name, struct map_column *c
 }
 
 static int
-check_columns(const struct map_source *source, const struct user_file *file, const char *const *options,
-              struct portolan_error *error)
+map_source_check_columns(const struct map_source *source, const struct user_file *file, const char *const *options,
+                         struct portolan_error *error)
 {
-	int code = 0;
-
-	for (size_t a = 0; a < source->table.count && code >= 0; a++) {
+	for (size_t a = 0; a < source->table.count; a++) {
 		const struct attribute *attribute = &source->table.list[a];
 
 		if (attribute->kind == ATTRIBUTE_CATEGORY &&
 		    (strcmp(options[a], "--colour") != 0 || map_source_is_correctness(attribute->name)))
-			code = map_source_refuse_text(file, attribute, options[a], error);
-		else if (attribute->kind == ATTRIBUTE_NUMBER && map_source_kind(attribute->name) != MAP_ANY &&
-		         !map_source_is_correctness(attribute->name))
-			code = check_range(source, file, attribute, 1, error);
+			return error_set(error, PORTOLAN_E_INVALID,
+			                 "%s: line %llu: field %s: '%s' is no number (%s needs numbers)", file->path,
+			                 (unsigned long long)attribute->text_line, attribute->name, attribute->text,
+			                 options[a]);
+		if (attribute->kind == ATTRIBUTE_NUMBER && map_source_kind(attribute->name) != MAP_ANY &&
+		    !map_source_is_correctness(attribute->name) &&
+		    map_source_check_range(source, file, attribute, 1, error) < 0)
+			return PORTOLAN_E_INVALID;
 	}
-	return code;
+	return 0;
 }
 
 static int
-order_by_id(struct map_source *source, struct portolan_error *error)
+map_source_order_by_id(struct map_source *source, struct portolan_error *error)
 {
 	source->ids = &source->table_ids;
 	source->count = source->table.rows;
-	source->order = array_new(source->count, sizeof(*source->order), "examples in order", error);
-	if (!source->order)
-		return PORTOLAN_E_MEMORY;
+	source->order = memory_array(source->count, sizeof(*source->order), "examples in order");
 	for (size_t i = 0; i < source->count; i++)
 		source->order[i] = (uint32_t)i;
 	return ids_sort(source->ids, source->order, source->count, error);
 }
 
+/* Takes the coordinates and the colours from the columns that were read. */
 static int
-fill_from_file(struct map_source *source, const struct user_file *file, const struct map_source_request *request,
-               const char *const *options, struct portolan_error *error)
+map_source_take_table(struct map_source *source, const struct user_file *file, const struct map_source_request *request,
+                      const char *const *options, struct portolan_error *error)
 {
 	struct map_input *input = &source->input;
-	int code = check_columns(source, file, options, error);
+	struct attribute *colour;
+	int code = map_source_check_columns(source, file, options, error);
 
 	if (code >= 0)
-		code = scale_correctness(source, file, error);
+		code = map_source_scale_correctness(source, file, error);
 	if (code >= 0)
-		code = order_by_id(source, error);
+		code = map_source_order_by_id(source, error);
 	if (code < 0)
 		return code;
-	take_attribute(source, request->x, &input->x);
-	take_attribute(source, request->y, &input->y);
-	input->colouring = map_source_colouring(request);
-	input->regions = map_source_is_data_map(request);
+	map_source_take_attribute(source, request->x, &input->x);
+	map_source_take_attribute(source, request->y, &input->y);
 	if (request->highlight)
 		return map_source_read_highlight(source, request, error);
 	if (request->colour_file)
 		return map_source_read_colour(source, request, error);
-	if (input->colouring == MAP_BY_VALUE &&
-	    find_attribute(&source->table, request->colour)->kind == ATTRIBUTE_CATEGORY)
-		return map_source_take_categories(source, find_attribute(&source->table, request->colour), NULL, error);
-	if (input->colouring == MAP_BY_VALUE)
-		take_attribute(source, request->colour, &input->colour);
-	else if (input->colouring == MAP_BY_CORRECTNESS && find_attribute(&source->table, "correctness"))
-		take_attribute(source, "correctness", &input->colour);
-	else
+	if (input->colouring == MAP_PLAIN)
+		return 0;
+	colour = map_source_attribute(&source->table, request->colour ? request->colour : "correctness");
+	if (!colour)
 		input->colouring = MAP_PLAIN;
+	else if (colour->kind == ATTRIBUTE_CATEGORY)
+		map_source_take_categories(source, colour, NULL);
+	else
+		map_source_take_attribute(source, colour->name, &input->colour);
 	return 0;
 }
 
-/* The columns that are needed, and those that help where the file has them; each once. */
+/* Reads each of the columns once: those that are needed, and correctness and epochs where the file has them. */
 static int
-read_table(struct map_source *source, const struct user_file *file, const struct map_source_request *request,
-           struct portolan_error *error)
+map_source_read_table(struct map_source *source, const struct user_file *file, const struct map_source_request *request,
+                      struct portolan_error *error)
 {
-	const char *names[5] = {request->x}, *options[5] = {"--x"};
-	const char *more[] = {request->y, request->colour_file ? NULL : request->colour, "correctness", "epochs"};
-	const char *more_options[] = {"--y", "--colour", "--from", "--from"};
-	struct attributes_request wanted = {.file = file, .names = names, .options = options, .count = 1};
+	const struct {
+		const char *name, *option;
+	} columns[READ_MOST] = {{request->x, "--x"},
+	                        {request->y, "--y"},
+	                        {request->colour_file ? NULL : request->colour, "--colour"},
+	                        {fields_has(file, "correctness") ? "correctness" : NULL, "--from"},
+	                        {fields_has(file, "epochs") ? "epochs" : NULL, "--from"}};
+	const char *names[READ_MOST], *options[READ_MOST];
+	struct attributes_request wanted = {.file = file, .names = names, .options = options};
 	int code;
 
-	for (size_t i = 0; i < 4; i++) {
-		bool is_there = !more[i] || (i > 1 && !fields_has(file, more[i]));
+	for (size_t i = 0; i < READ_MOST; i++) {
+		bool is_there = !columns[i].name;
 
 		for (size_t k = 0; k < wanted.count && !is_there; k++)
-			is_there = strcmp(names[k], more[i]) == 0;
+			is_there = strcmp(names[k], columns[i].name) == 0;
 		if (is_there)
 			continue;
-		names[wanted.count] = more[i];
-		options[wanted.count++] = more_options[i];
+		names[wanted.count] = columns[i].name;
+		options[wanted.count++] = columns[i].option;
 	}
 	wanted.id_field = map_source_id_field(file, request->id_field);
 	code = attributes_read_all(&source->table, &wanted, &source->table_ids, error);
-	return code < 0 ? code : fill_from_file(source, file, request, options, error);
+	if (code >= 0)
+		code = map_source_take_table(source, file, request, options, error);
+	return code < 0 ? code : map_source_list_drawn(source, error);
 }
 
 int
 map_source_file(struct map_source *source, const char *path, const struct map_source_request *request,
                 struct portolan_error *error)
 {
-	const char *slash = strrchr(path, '/');
-	struct user_file file;
-	int code;
+	CLEANUP(user_file_close) struct user_file file = {0};
+	int code = user_file_open(&file, "--from", path, error);
 
-	*source = (struct map_source){.given_cuts = request->cuts};
-	snprintf(source->name, sizeof(source->name), "%s",
-	         strcmp(path, "-") == 0 ? "examples"
-	         : slash                ? slash + 1
-	                                : path);
-	code = user_file_open(&file, "--from", path, error);
+	*source = (struct map_source){0};
+	map_source_begin(source, request);
+	snprintf(source->name, sizeof(source->name), "%s", map_source_file_name(path, "examples"));
 	if (code < 0)
 		return code;
-	if (map_source_has_cells(&file)) {
+	if (map_source_has_cells(&file))
 		code = map_source_read_cells(source, &file, request, error);
-	} else {
-		code = read_table(source, &file, request, error);
-		if (code >= 0)
-			code = map_source_list_drawn(source, error);
-	}
-	user_file_close(&file);
+	else
+		code = map_source_read_table(source, &file, request, error);
 	if (code < 0)
 		map_source_free(source);
 	return code;

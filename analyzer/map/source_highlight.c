@@ -1,35 +1,33 @@
 /*
- * source_highlight.c: the examples that a map draws over the others: those whose ids are in a user's file; see
- * source.h.
+ * source_highlight.c: draws examples over all others: those whose ids stand in a user's file.
  *
  * The file has ids, one a line or as a NumPy array; or records (JSON lines, CSV, TSV) with the ids in a field, such as
  * the flips of `portolan noise plan`.
  */
 #include "source_parts.h"
 
-#include "base/arrays.h"
 #include "base/number.h"
 #include "files/list.h"
+#include "memory/memory.h"
 
 #include <portolan/error.h>
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define REST 1.0 /* the level of all others; that of the highlighted is 0 */
+#define OTHERS 1.0 /* the level of the examples that are not highlighted; that of the highlighted is 0 */
 
 struct marking {
 	struct map_source *source;
 	const struct map_source_request *request;
 	struct ids_index index;
-	const char *unit;
-	uint64_t ids;
+	const char *unit; /* of the file: "line" or "row" */
+	uint64_t ids;     /* ids read so far */
 };
 
-/* False: the text can be no id of this source. */
+/* Marks the example with this id. False: the text can be no id of this source. */
 static bool
-mark_id(struct marking *marking, const char *id, size_t length)
+marking_add(struct marking *marking, const char *id, size_t length)
 {
 	struct map_source *source = marking->source;
 	int64_t position = ids_index_find(&marking->index, id, length);
@@ -47,11 +45,11 @@ mark_id(struct marking *marking, const char *id, size_t length)
 }
 
 static int
-mark_listed(void *context, uint64_t place, const char *id, size_t length, struct portolan_error *error)
+marking_add_listed(void *context, uint64_t place, const char *id, size_t length, struct portolan_error *error)
 {
 	struct marking *marking = context;
 
-	if (!mark_id(marking, id, length))
+	if (!marking_add(marking, id, length))
 		return error_set(error, PORTOLAN_E_INVALID,
 		                 "%s: %s %llu: '%.*s' is no whole number, as the ids of %s are (one id a line; or a "
 		                 "file whose name ends with .csv, .tsv or .jsonl, with the ids in --id-field)",
@@ -60,13 +58,13 @@ mark_listed(void *context, uint64_t place, const char *id, size_t length, struct
 	return 0;
 }
 
-/* The ids are a field of records. */
+/* Marks the examples whose ids stand in a field of the file's records. */
 static int
-mark_records(struct marking *marking, struct portolan_error *error)
+marking_read_records(struct marking *marking, struct portolan_error *error)
 {
 	static const char *const option = "--id-field";
-	struct fields_reader reader = {0};
-	struct user_file file;
+	CLEANUP(user_file_close) struct user_file file = {0};
+	CLEANUP(fields_end) struct fields_reader reader = {0};
 	struct fields fields;
 	const char *id_field;
 	int code = user_file_open(&file, "--highlight", marking->request->highlight, error);
@@ -80,19 +78,17 @@ mark_records(struct marking *marking, struct portolan_error *error)
 		const struct field *id = &reader.found[0];
 
 		if (!join_is_id(id))
-			code = fields_wrong(&reader, error, ": field %s: no id", id_field);
-		else if (!mark_id(marking, id->at, id->length))
-			code = fields_wrong(&reader, error,
+			return fields_wrong(&reader, error, ": field %s: no id", id_field);
+		if (!marking_add(marking, id->at, id->length))
+			return fields_wrong(&reader, error,
 			                    ": field %s: '%.*s' is no whole number, as the ids of %s are", id_field,
 			                    fields_shown(id), id->at, marking->source->name);
 	}
-	fields_end(&reader);
-	user_file_close(&file);
 	return code;
 }
 
 static bool
-has_records(const char *path)
+marking_has_records(const char *path)
 {
 	static const char *const endings[] = {".csv", ".tsv", ".jsonl"};
 	const char *dot = strrchr(path, '.');
@@ -105,16 +101,12 @@ has_records(const char *path)
 
 /* The key names the file of the ids. */
 static void
-make_levels(struct map_source *source, const char *path)
+marking_make_levels(struct map_source *source, const char *path)
 {
-	const char *slash = strrchr(path, '/');
-
 	source->levels[0] = (struct map_level){.slot = MAP_SLOT_HIGHLIGHTED};
 	source->levels[1] = (struct map_level){.name = "all others", .slot = MAP_SLOT_REST};
 	snprintf(source->levels[0].name, sizeof(source->levels[0].name), "%.127s",
-	         strcmp(path, "-") == 0 ? "highlighted"
-	         : slash                ? slash + 1
-	                                : path);
+	         map_source_file_name(path, "highlighted"));
 	source->input.levels = source->levels;
 	source->input.level_count = 2;
 	source->input.on_top = true;
@@ -130,23 +122,24 @@ map_source_read_highlight(struct map_source *source, const struct map_source_req
 	const char *path = request->highlight;
 	int code;
 
-	source->colour_values = array_new(source->ids->rows, sizeof(double), "marks", error);
-	if (!source->colour_values)
-		return PORTOLAN_E_MEMORY;
+	source->colour_values = memory_array(source->ids->rows, sizeof(double), "marks");
 	for (size_t i = 0; i < source->ids->rows; i++)
-		source->colour_values[i] = REST;
+		source->colour_values[i] = OTHERS;
 	code = ids_index_init(&marking.index, source->ids, source->order, source->count, error);
 	if (code < 0)
 		return code;
-	code = has_records(path) ? mark_records(&marking, error)
-	                         : list_read(path, LIST_IDS, &marking.unit, mark_listed, &marking, error);
+	code = marking_has_records(path)
+	               ? marking_read_records(&marking, error)
+	               : list_read(path, LIST_IDS, &marking.unit, marking_add_listed, &marking, error);
 	ids_index_free(&marking.index);
-	if (code >= 0 && marking.ids == 0)
-		code = error_set(error, PORTOLAN_E_INVALID, "--highlight: %s has no ids", path);
-	else if (code >= 0 && marking.ids == source->highlight_unknown)
-		code = error_set(error, PORTOLAN_E_INVALID,
+	if (code < 0)
+		return code;
+	if (marking.ids == 0)
+		return error_set(error, PORTOLAN_E_INVALID, "--highlight: %s has no ids", path);
+	if (marking.ids == source->highlight_unknown)
+		return error_set(error, PORTOLAN_E_INVALID,
 		                 "--highlight: none of the %llu ids of %s is of an example of %s: the first is '%s'",
 		                 (unsigned long long)marking.ids, path, source->name, source->first_unknown);
-	make_levels(source, path);
-	return code;
+	marking_make_levels(source, path);
+	return 0;
 }

@@ -16,23 +16,21 @@ enum picture_format { PICTURE_PNG, PICTURE_SVG, PICTURE_PDF, PICTURE_GIF /* anim
 /* The templates for the beginning of every script, and for charts. */
 extern const char script_begin[], script_chart[];
 
-/* Text as gnuplot's single-quoted string: quotes become typographic, line ends spaces; control characters and what is
- * not UTF-8 are left out; cut with … where it would be wider than `room`, in ems. Errors are the stream's. */
-void plot_quote(FILE *stream, const char *text, double room);
-
-/* The same of a name, which loses its middle: names that begin alike mostly end differently. */
-void plot_quote_name(FILE *stream, const char *name, double room);
-
 /* The bytes of the character at `text`, and what it is; 0: not UTF-8. */
 size_t plot_decode(const unsigned char *text, uint32_t *character);
 
 /* The width of a text in ems: an estimate, rather too wide than too narrow. */
 double plot_width(const char *text);
 
-/* A variable; arrays of one size, and an item of each, which count from 1. `names` have a space between them; what
- * script_set_text_item() writes goes on with another item. */
+/* Sets variables. A text becomes gnuplot's single-quoted string: quotes become typographic, line ends spaces; control
+ * characters and what is not UTF-8 are left out; it is cut with … where it would be wider than `room`, in ems. A name loses
+ * its middle instead: names that begin alike mostly end differently. Errors are the stream's. */
 void script_set(FILE *stream, const char *name, double value);
+void script_set_all(FILE *stream, const char *names, const double *values); /* `names` have a space between them */
 void script_set_text(FILE *stream, const char *name, const char *text, double room);
+
+/* Declares arrays of one size, and sets an item of each; items count from 1. Another item of the same script_declare()
+ * follows in the line after script_set_text_item() and script_set_name_item(). */
 void script_declare(FILE *stream, const char *names, size_t size);
 void script_set_items(FILE *stream, const char *names, size_t item, const double *values);
 void script_set_text_item(FILE *stream, const char *name, size_t item, const char *text, double room);

@@ -38,7 +38,7 @@ check_map(struct map_source *source)
 	}
 	if (input->colouring == MAP_BY_VALUE)
 		map_axis_make(&drawn.colour, &input->colour, source->ranges.colour, 0);
-	require(map_source_map(source, input, &drawn, &options, &data, NULL, NULL) == 0);
+	map_source_map(source, input, &drawn, &options, &data, NULL);
 	require(data.examples == examples && data.without_colour <= examples);
 	map_data_free(&data);
 	free(there);

@@ -8,21 +8,24 @@
 #include "statistics/random.h"
 
 static void
-assert_written(void (*quote)(FILE *, const char *, double), const char *text, double room, const char *expected)
+assert_written(void (*set)(FILE *, const char *, size_t, const char *, double), const char *text, double room,
+               const char *expected)
 {
-	char *written;
+	char *written, *whole;
 	size_t length;
 	FILE *stream = open_memstream(&written, &length);
 
 	assert_non_null(stream);
-	quote(stream, text, room);
+	set(stream, "t", 1, text, room);
 	fclose(stream);
-	assert_string_equal(written, expected);
+	assert_true(asprintf(&whole, "t[1] = %s; ", expected) > 0);
+	assert_string_equal(written, whole);
 	free(written);
+	free(whole);
 }
 
-#define assert_quoted(text, room, expected) assert_written(plot_quote, text, room, expected)
-#define assert_name(name, room, expected) assert_written(plot_quote_name, name, room, expected)
+#define assert_quoted(text, room, expected) assert_written(script_set_text_item, text, room, expected)
+#define assert_name(name, room, expected) assert_written(script_set_name_item, name, room, expected)
 
 /* What a PDF gets that has such an end. */
 static void
@@ -196,27 +199,23 @@ input_of(const struct bell *bell, size_t n)
 }
 
 /* The map of a held source, without one. */
-static int
+static void
 map_data_make(const struct map_input *input, const struct map_axes *axes, const struct map_options *options,
-              struct map_data *data, struct portolan_error *error)
+              struct map_data *data)
 {
 	struct map_cuts cuts;
 	struct map_sample sample;
 	struct map_maker maker = {.options = options, .sample = &sample};
-	int code = map_sample_draw(&sample, input->n, options->sample, options->seed, error);
 
-	*data = (struct map_data){0};
-	if (code >= 0 && input->regions && input->n > 0) {
+	map_sample_draw(&sample, NULL, input->n, options->sample, options->seed);
+	if (input->regions && input->n > 0) {
 		maker.cuts = &cuts;
 		map_find_cuts(input, &cuts);
 	}
-	if (code >= 0)
-		code = map_maker_begin(&maker, input, axes, data, error);
-	if (code >= 0)
-		map_maker_add(&maker, input);
+	map_maker_begin(&maker, input, axes, data);
+	map_maker_add(&maker, input);
 	map_maker_end(&maker);
 	map_sample_free(&sample);
-	return code;
 }
 
 static struct map_axes
@@ -236,7 +235,7 @@ make(const struct map_input *input, uint64_t sample, uint64_t seed, struct map_d
 	struct map_options options = {.sample = sample, .seed = seed};
 	struct map_axes axes = axes_of(input);
 
-	assert_int_equal(map_data_make(input, &axes, &options, data, NULL), 0);
+	map_data_make(input, &axes, &options, data);
 }
 
 static void
@@ -420,7 +419,7 @@ assert_left(const struct map_point *points, size_t count, enum picture_format fo
 		data.points[2 * i] = data.points[2 * i + 1] = points[i];
 		data.points[2 * i].edge = 1;
 	}
-	assert_int_equal(map_leave_out_hidden(&data, format, NULL), 0);
+	map_leave_out_hidden(&data, format);
 	for (size_t i = 0; i < data.point_count; i += 2) {
 		size_t number = 0;
 
@@ -520,13 +519,13 @@ test_sample(void **state)
 		}
 		random_seed(&random, 11 + s);
 		random_sample(&random, list, n, count);
-		assert_int_equal(map_sample_draw(&sample, n, sizes[s][1], 11 + s, NULL), 0);
+		map_sample_draw(&sample, NULL, n, sizes[s][1], 11 + s);
 		assert_int_equal(sample.count, count);
 		for (size_t k = 0; k < count; k++) {
 			assert_int_equal(sample.items[k].key, list[sample.items[k].value]);
 			assert_true(k == 0 || sample.items[k].key > sample.items[k - 1].key);
 		}
-		assert_int_equal(map_sample_index(&sample, order, NULL), 0);
+		map_sample_index(&sample, order);
 		for (size_t k = 0; k < count; k++) {
 			assert_int_equal(n - sample.items[k].key, list[sample.items[k].value]);
 			assert_true(k == 0 || sample.items[k].key > sample.items[k - 1].key);

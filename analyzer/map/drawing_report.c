@@ -1,15 +1,11 @@
-/* map_report.c: see map_report.h. */
-#include "map_report.h"
+/* drawing_report.c: reports, as JSON, what portolan map drew: axes, colours, regions, paths and files. */
+#include "drawing.h"
 
+#include "memory/memory.h"
 #include "output/rows.h"
 
-#include <portolan/error.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-
 static void
-add_axis(struct report *report, const char *key, const struct map_axis *axis)
+report_map_axis(struct report *report, const char *key, const struct map_axis *axis)
 {
 	report_begin(report, key);
 	report_text(report, "measure", axis->name);
@@ -18,9 +14,9 @@ add_axis(struct report *report, const char *key, const struct map_axis *axis)
 	report_end(report);
 }
 
-/* As in the key of the map, where names may be cut. */
+/* Reports the categories as the key of the map has them: names may be cut there. */
 static void
-add_categories(struct report *report, const struct map_source *source, const struct map_data *map)
+report_map_categories(struct report *report, const struct map_source *source, const struct map_data *map)
 {
 	report_begin_list(report, "categories");
 	for (unsigned k = 0; k < map->level_count; k++) {
@@ -36,14 +32,13 @@ add_categories(struct report *report, const struct map_source *source, const str
 }
 
 static void
-add_colour(struct report *report, const struct map_drawing *drawing)
+report_map_colour(struct report *report, const struct map_drawing *drawing)
 {
 	const struct map_source *source = &drawing->sources[0];
 	const struct map_data *map = &drawing->maps[0];
 	const char *file = drawing->request->source.colour_file;
 
-	if (source->input.colouring == MAP_PLAIN || (drawing->request->other && drawing->request->shift) ||
-	    (drawing->request->density && !drawing->request->source.colour)) {
+	if (source->input.colouring == MAP_PLAIN || drawing->style == MAP_SHIFT || drawing->style == MAP_COUNTS) {
 		report_null(report, "colour");
 		return;
 	}
@@ -55,7 +50,7 @@ add_colour(struct report *report, const struct map_drawing *drawing)
 		report_whole(report, "examples_without", map->without_colour);
 	}
 	if (source->input.colouring == MAP_BY_CATEGORY)
-		add_categories(report, source, map);
+		report_map_categories(report, source, map);
 	if (file) {
 		report_text(report, "file", file);
 		report_whole(report, "unknown_ids", source->colour_unknown);
@@ -68,7 +63,7 @@ add_colour(struct report *report, const struct map_drawing *drawing)
 }
 
 static void
-add_regions(struct report *report, const struct map_data *map)
+report_map_regions(struct report *report, const struct map_data *map)
 {
 	if (!map->regions) {
 		report_null(report, "regions");
@@ -83,7 +78,7 @@ add_regions(struct report *report, const struct map_data *map)
 }
 
 static void
-add_map(struct report *report, const struct map_drawing *drawing, size_t index)
+report_map(struct report *report, const struct map_drawing *drawing, size_t index)
 {
 	const struct map_source *source = &drawing->sources[drawing->is_animation ? 0 : index];
 	const struct map_data *map = &drawing->maps[index];
@@ -97,17 +92,17 @@ add_map(struct report *report, const struct map_drawing *drawing, size_t index)
 		REPORT_WHOLES(report, {"first_epoch", dynamics->epochs[0]}, {"last_epoch", dynamics->epochs[last]});
 	}
 	report_whole(report, "examples", map->examples);
-	if (!drawing->request->density && !(drawing->request->other && drawing->request->shift))
+	if (drawing->style == MAP_SCATTER)
 		report_whole(report, "shown", map->shown);
 	if (!drawing->is_animation) {
 		report_whole(report, "without_value", source->without_place);
-		add_regions(report, map);
+		report_map_regions(report, map);
 	}
 	report_end(report);
 }
 
 static void
-add_path(struct report *report, const struct map_path *path)
+report_map_path(struct report *report, const struct map_path *path)
 {
 	report_begin(report, NULL);
 	report_text(report, "id", path->name);
@@ -123,7 +118,7 @@ add_path(struct report *report, const struct map_path *path)
 }
 
 static void
-add_files(struct report *report, const struct map_drawing *drawing)
+report_map_files(struct report *report, const struct map_drawing *drawing)
 {
 	const struct map_request *request = drawing->request;
 
@@ -135,21 +130,15 @@ add_files(struct report *report, const struct map_drawing *drawing)
 		report_text(report, NULL, request->picture.data_path);
 	}
 	for (size_t m = 0; request->frames && m < drawing->map_count; m++) {
-		char name[MAP_FRAME_NAME_ROOM], *path;
+		CLEANUP_FREE char *path = map_frame_path(drawing, m);
 
-		map_frame_name(drawing, m, name);
-		if (asprintf(&path, "%s/%s", request->frames, name) < 0) {
-			output_fail(&report->output);
-			break;
-		}
 		report_text(report, NULL, path);
-		free(path);
 	}
 	report_end(report);
 }
 
 int
-map_report(const struct map_drawing *drawing, struct portolan_error *error)
+map_drawing_report(const struct map_drawing *drawing, struct portolan_error *error)
 {
 	struct report report;
 	int code = report_open(&report, NULL, 2, error);
@@ -157,20 +146,20 @@ map_report(const struct map_drawing *drawing, struct portolan_error *error)
 	if (code < 0)
 		return code;
 	report_begin(&report, NULL);
-	add_axis(&report, "x", &drawing->axes.x);
-	add_axis(&report, "y", &drawing->axes.y);
-	add_colour(&report, drawing);
+	report_map_axis(&report, "x", &drawing->axes.x);
+	report_map_axis(&report, "y", &drawing->axes.y);
+	report_map_colour(&report, drawing);
 	report_begin_list(&report, "maps");
 	for (size_t m = 0; m < drawing->map_count; m++)
-		add_map(&report, drawing, m);
+		report_map(&report, drawing, m);
 	report_end(&report);
 	if (drawing->path_count > 0) {
 		report_begin_list(&report, "paths");
 		for (size_t p = 0; p < drawing->path_count; p++)
-			add_path(&report, &drawing->paths[p]);
+			report_map_path(&report, &drawing->paths[p]);
 		report_end(&report);
 	}
-	add_files(&report, drawing);
+	report_map_files(&report, drawing);
 	report_end(&report);
 	return report_close(&report, error);
 }
