@@ -1,11 +1,11 @@
-/* html_blocks.c: see html_blocks.h. */
+/* html_blocks.c: writes JSON and base64 such that an HTML document can hold them. */
 #include "html_blocks.h"
 
-#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
-#define TAGS_ROOM 128 /* of an element without its text */
-#define GROUPS_AT_ONCE 1024
+#define TAGS_ROOM 128       /* bytes of an element without its text */
+#define GROUPS_AT_ONCE 1024 /* of three bytes */
 
 void
 html_blocks_text(struct html_blocks *blocks, const void *text, size_t size)
@@ -14,27 +14,21 @@ html_blocks_text(struct html_blocks *blocks, const void *text, size_t size)
 	blocks->written += size;
 }
 
-static void
-write_text(struct html_blocks *blocks, const char *text)
-{
-	html_blocks_text(blocks, text, strlen(text));
-}
-
 void
 html_block_begin(struct html_blocks *blocks, const char *name, enum html_block_kind kind)
 {
+	char tag[TAGS_ROOM];
+	int length = snprintf(tag, sizeof(tag), "<script type=\"application/%s\" id=\"file-%s\">",
+	                      kind == HTML_JSON ? "json" : "octet-stream", name);
+
 	blocks->kind = kind;
 	blocks->pending_count = 0;
-	write_text(blocks, "<script type=\"application/");
-	write_text(blocks, kind == HTML_JSON ? "json" : "octet-stream");
-	write_text(blocks, "\" id=\"file-");
-	write_text(blocks, name);
-	write_text(blocks, "\">");
+	html_blocks_text(blocks, tag, (size_t)length);
 }
 
-/* 1 to 3 bytes as four characters; "=" stands for those that are not there. */
+/* Prints 1 to 3 bytes as four characters; "=" stands for bytes that are not there. */
 static void
-print_group(char to[4], const unsigned char *bytes, unsigned count)
+html_print_group(char to[4], const unsigned char *bytes, unsigned count)
 {
 	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	uint32_t group =
@@ -44,9 +38,9 @@ print_group(char to[4], const unsigned char *bytes, unsigned count)
 		to[i] = i <= count ? digits[group >> (18 - 6 * i) & 63] : '=';
 }
 
-/* Whole groups; `size` is a multiple of 3. */
+/* Writes whole groups: `size` is a multiple of 3. */
 static void
-write_groups(struct html_blocks *blocks, const unsigned char *bytes, size_t size)
+html_write_groups(struct html_blocks *blocks, const unsigned char *bytes, size_t size)
 {
 	char text[4 * GROUPS_AT_ONCE];
 
@@ -54,7 +48,7 @@ write_groups(struct html_blocks *blocks, const unsigned char *bytes, size_t size
 		size_t groups = size / 3 < GROUPS_AT_ONCE ? size / 3 : GROUPS_AT_ONCE;
 
 		for (size_t g = 0; g < groups; g++)
-			print_group(text + 4 * g, bytes + 3 * g, 3);
+			html_print_group(text + 4 * g, bytes + 3 * g, 3);
 		html_blocks_text(blocks, text, 4 * groups);
 		bytes += 3 * groups;
 		size -= 3 * groups;
@@ -62,23 +56,23 @@ write_groups(struct html_blocks *blocks, const unsigned char *bytes, size_t size
 }
 
 static void
-write_bytes(struct html_blocks *blocks, const unsigned char *bytes, size_t size)
+html_write_bytes(struct html_blocks *blocks, const unsigned char *bytes, size_t size)
 {
 	while (size > 0 && blocks->pending_count > 0 && blocks->pending_count < 3) {
 		blocks->pending[blocks->pending_count++] = *bytes++;
 		size--;
 	}
 	if (blocks->pending_count == 3) {
-		write_groups(blocks, blocks->pending, 3);
+		html_write_groups(blocks, blocks->pending, 3);
 		blocks->pending_count = 0;
 	}
-	write_groups(blocks, bytes, size - size % 3);
+	html_write_groups(blocks, bytes, size - size % 3);
 	for (size_t i = size - size % 3; i < size; i++)
 		blocks->pending[blocks->pending_count++] = bytes[i];
 }
 
 static void
-write_json(struct html_blocks *blocks, const char *text, size_t size)
+html_write_json(struct html_blocks *blocks, const char *text, size_t size)
 {
 	const char *end = text + size;
 
@@ -87,7 +81,7 @@ write_json(struct html_blocks *blocks, const char *text, size_t size)
 
 		html_blocks_text(blocks, text, (size_t)((bracket ? bracket : end) - text));
 		if (bracket)
-			write_text(blocks, "\\u003c");
+			html_blocks_text(blocks, "\\u003c", 6);
 		text = bracket ? bracket + 1 : end;
 	}
 }
@@ -96,22 +90,23 @@ void
 html_block_write(struct html_blocks *blocks, const void *data, size_t size)
 {
 	if (blocks->kind == HTML_JSON)
-		write_json(blocks, data, size);
+		html_write_json(blocks, data, size);
 	else
-		write_bytes(blocks, data, size);
+		html_write_bytes(blocks, data, size);
 }
 
 void
 html_block_end(struct html_blocks *blocks)
 {
+	static const char end[] = "</script>\n";
 	char text[4];
 
 	if (blocks->pending_count > 0) {
-		print_group(text, blocks->pending, blocks->pending_count);
+		html_print_group(text, blocks->pending, blocks->pending_count);
 		html_blocks_text(blocks, text, sizeof(text));
 	}
 	blocks->pending_count = 0;
-	write_text(blocks, "</script>\n");
+	html_blocks_text(blocks, end, sizeof(end) - 1);
 }
 
 uint64_t

@@ -4,7 +4,7 @@
  *
  *     html_block_begin(blocks, "gold", HTML_BYTES) → html_block_write() … → html_block_end()
  *
- * In JSON, "<" is written as \u003c, which is the same text, so that no text ends the element.
+ * In JSON, "<" is written as \u003c, which is the same text, so that no text ends the element. Errors are the output's.
  */
 #ifndef HTML_BLOCKS_H
 #define HTML_BLOCKS_H

@@ -1,133 +1,130 @@
-/* html_data.c: see html_data.h. Numbers are little-endian, as a browser's typed arrays are. */
+/* html_data.c: gathers the chosen examples' data from a view. Numbers are little-endian, as a browser's typed arrays are. */
 #include "html_data.h"
 
+#include "memory/memory.h"
 #include "output/report.h"
-
-#include <portolan/error.h>
 
 #include <endian.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 _Static_assert(__BYTE_ORDER == __LITTLE_ENDIAN, "columns are written as they lie in memory");
 
-#define AT_ONCE 4096 /* values, and bytes of JSON, that are gathered before they are written */
+#define JSON_AT_ONCE 4096 /* bytes that are gathered before they are written */
 
+/* The index of example i of the file in the view's dynamics. */
 static uint32_t
-index_of(const struct html_data *data, size_t i)
+html_data_index(const struct html_data *data, size_t i)
 {
 	return data->view->dynamics.order[data->places[i]];
 }
 
-/* Writes n values of `size` bytes, which `take` fills in for example i. */
-static void
-write_values(struct html_data *data, const char *name, size_t size,
-             void (*take)(const struct html_data *data, size_t i, const void *context, void *value),
-             const void *context)
+static size_t
+html_data_record(const struct html_data *data, size_t i)
 {
-	char values[AT_ONCE * sizeof(uint64_t)];
+	return texts_find(data->texts, &data->view->dynamics.ids, html_data_index(data, i));
+}
 
+static void
+html_data_write_bytes(struct html_data *data, const char *name, const void *bytes, size_t size)
+{
 	html_block_begin(&data->blocks, name, HTML_BYTES);
-	for (size_t i = 0; i < data->n;) {
-		size_t filled = 0;
-
-		for (; filled < AT_ONCE && i < data->n; i++, filled++)
-			take(data, i, context, values + filled * size);
-		html_block_write(&data->blocks, values, filled * size);
-	}
+	html_block_write(&data->blocks, bytes, size);
 	html_block_end(&data->blocks);
 }
 
 static void
-take_id(const struct html_data *data, size_t i, const void *context, void *value)
+html_data_write_doubles(struct html_data *data, const char *name, const double *by_index)
 {
-	(void)context;
-	memcpy(value, &data->view->dynamics.ids.integers[index_of(data, i)], sizeof(uint64_t));
+	CLEANUP_ARRAY double *values = memory_array(data->n, sizeof(*values), "values");
+
+	for (size_t i = 0; i < data->n; i++)
+		values[i] = by_index[html_data_index(data, i)];
+	html_data_write_bytes(data, name, values, data->n * sizeof(*values));
 }
 
+/* Moves the gathered JSON to the block. */
 static void
-take_gold(const struct html_data *data, size_t i, const void *context, void *value)
+html_data_hand_over(struct html_data *data, struct output *json)
 {
-	const int32_t *gold = data->view->dynamics.gold;
-	int32_t label = gold ? gold[index_of(data, i)] : -1;
-
-	(void)context;
-	memcpy(value, &label, sizeof(label));
-}
-
-static void
-take_measure(const struct html_data *data, size_t i, const void *context, void *value)
-{
-	memcpy(value, (const double *)context + index_of(data, i), sizeof(double));
-}
-
-/* Moves the gathered JSON to the block, if there is enough of it. */
-static int
-hand_over(struct html_data *data, struct output *json, size_t least, struct portolan_error *error)
-{
-	int code = output_check(json, error);
-
-	if (code >= 0 && json->used >= least) {
-		html_block_write(&data->blocks, json->buffer, json->used);
-		output_clear(json);
-	}
-	return code;
+	if (output_check(json, NULL) < 0)
+		memory_need(NULL);
+	html_block_write(&data->blocks, json->buffer, json->used);
+	output_clear(json);
 }
 
 /* Writes a block with an array of n elements; `print` prints that of example i. */
-static int
-write_list(struct html_data *data, const char *name,
-           void (*print)(const struct html_data *data, size_t i, struct output *json), struct portolan_error *error)
+static void
+html_data_write_list(struct html_data *data, const char *name,
+                     void (*print)(const struct html_data *data, size_t i, struct output *json))
 {
 	struct output json;
-	int code = output_open_memory(&json, 2 * AT_ONCE, error);
 
-	if (code < 0)
-		return code;
+	if (output_open_memory(&json, 2 * JSON_AT_ONCE, NULL) < 0)
+		memory_need(NULL);
 	html_block_begin(&data->blocks, name, HTML_JSON);
 	output_text(&json, "[");
-	for (size_t i = 0; i < data->n && code >= 0; i++) {
+	for (size_t i = 0; i < data->n; i++) {
 		output_text(&json, i ? "," : "");
 		print(data, i, &json);
-		code = hand_over(data, &json, AT_ONCE, error);
+		if (json.used >= JSON_AT_ONCE)
+			html_data_hand_over(data, &json);
 	}
 	output_text(&json, "]");
-	if (code >= 0)
-		code = hand_over(data, &json, 0, error);
+	html_data_hand_over(data, &json);
 	html_block_end(&data->blocks);
 	output_discard(&json);
-	return code;
 }
 
 static void
-print_id(const struct html_data *data, size_t i, struct output *json)
+html_data_print_id(const struct html_data *data, size_t i, struct output *json)
 {
 	size_t length;
-	const char *text = ids_text(&data->view->dynamics.ids, index_of(data, i), &length);
+	const char *text = ids_text(&data->view->dynamics.ids, html_data_index(data, i), &length);
 
 	report_print_text(json, text, length);
 }
 
-int
-html_data_examples(struct html_data *data, struct portolan_error *error)
+static void
+html_data_write_ids(struct html_data *data)
+{
+	const struct ids *ids = &data->view->dynamics.ids;
+	CLEANUP_ARRAY uint64_t *integers = NULL;
+
+	if (ids->kind == STORE_ID_STR) {
+		html_data_write_list(data, "ids", html_data_print_id);
+		return;
+	}
+	integers = memory_array(data->n, sizeof(*integers), "ids");
+	for (size_t i = 0; i < data->n; i++)
+		integers[i] = ids->integers[html_data_index(data, i)];
+	html_data_write_bytes(data, "ids", integers, data->n * sizeof(*integers));
+}
+
+static void
+html_data_write_gold(struct html_data *data)
+{
+	const int32_t *gold = data->view->dynamics.gold;
+	CLEANUP_ARRAY int32_t *labels = memory_array(data->n, sizeof(*labels), "labels");
+
+	for (size_t i = 0; i < data->n; i++)
+		labels[i] = gold ? gold[html_data_index(data, i)] : -1;
+	html_data_write_bytes(data, "gold", labels, data->n * sizeof(*labels));
+}
+
+void
+html_data_examples(struct html_data *data)
 {
 	const struct dynamics *dynamics = &data->view->dynamics;
-	int code = 0;
 
-	if (dynamics->ids.kind == STORE_ID_STR)
-		code = write_list(data, "ids", print_id, error);
-	else
-		write_values(data, "ids", sizeof(uint64_t), take_id, NULL);
-	write_values(data, "gold", sizeof(int32_t), take_gold, NULL);
-	for (size_t c = 0; c < dynamics->column_count && code >= 0; c++) {
+	html_data_write_ids(data);
+	html_data_write_gold(data);
+	for (size_t c = 0; c < dynamics->column_count; c++) {
 		char name[32];
 
 		snprintf(name, sizeof(name), "measure-%zu", c);
-		write_values(data, name, sizeof(double), take_measure, dynamics->columns[c].values);
-		code = output_check(data->blocks.output, error);
+		html_data_write_doubles(data, name, dynamics->columns[c].values);
 	}
-	return code;
 }
 
 struct text_list {
@@ -136,7 +133,7 @@ struct text_list {
 };
 
 static bool
-add_text(void *context, const char *name, const struct field *field)
+html_data_add_text(void *context, const char *name, const struct field *field)
 {
 	struct text_list *list = context;
 
@@ -151,93 +148,69 @@ add_text(void *context, const char *name, const struct field *field)
 }
 
 static void
-print_texts(const struct html_data *data, size_t i, struct output *json)
+html_data_print_texts(const struct html_data *data, size_t i, struct output *json)
 {
-	size_t record = texts_find(data->texts, &data->view->dynamics.ids, index_of(data, i));
+	size_t record = html_data_record(data, i);
 	struct text_list list = {json, true};
 
 	if (record != TEXTS_NONE)
-		texts_read(data->texts, record, add_text, &list);
+		texts_read(data->texts, record, html_data_add_text, &list);
 	output_text(json, list.is_first ? "null" : "]");
 }
 
-int
-html_data_texts(struct html_data *data, struct portolan_error *error)
+void
+html_data_texts(struct html_data *data)
 {
-	return write_list(data, "texts", print_texts, error);
+	html_data_write_list(data, "texts", html_data_print_texts);
 }
 
-static void
-take_number(const struct html_data *data, size_t i, const void *context, void *value)
+void
+html_data_column(struct html_data *data, const struct attribute *column)
 {
-	const struct attribute *column = context;
-	size_t record = texts_find(data->texts, &data->view->dynamics.ids, index_of(data, i));
-	double number = record == TEXTS_NONE ? (double)NAN : column->numbers[record];
+	const bool is_number = column->kind == ATTRIBUTE_NUMBER;
+	CLEANUP_ARRAY double *numbers = is_number ? memory_array(data->n, sizeof(*numbers), "values") : NULL;
+	CLEANUP_ARRAY int32_t *categories = is_number ? NULL : memory_array(data->n, sizeof(*categories), "categories");
 
-	memcpy(value, &number, sizeof(number));
-}
+	for (size_t i = 0; i < data->n; i++) {
+		size_t record = html_data_record(data, i);
 
-static void
-take_category(const struct html_data *data, size_t i, const void *context, void *value)
-{
-	const struct attribute *column = context;
-	size_t record = texts_find(data->texts, &data->view->dynamics.ids, index_of(data, i));
-	int32_t number = record == TEXTS_NONE ? -1 : column->categories[record];
-
-	memcpy(value, &number, sizeof(number));
-}
-
-int
-html_data_column(struct html_data *data, const struct attribute *column, struct portolan_error *error)
-{
-	if (column->kind == ATTRIBUTE_NUMBER)
-		write_values(data, "data-0", sizeof(double), take_number, column);
+		if (is_number)
+			numbers[i] = record == TEXTS_NONE ? (double)NAN : column->numbers[record];
+		else
+			categories[i] = record == TEXTS_NONE ? -1 : column->categories[record];
+	}
+	if (is_number)
+		html_data_write_bytes(data, "data-0", numbers, data->n * sizeof(*numbers));
 	else
-		write_values(data, "data-0", sizeof(int32_t), take_category, column);
-	return output_check(data->blocks.output, error);
-}
-
-static uint64_t
-bit_bytes(const struct html_data *data)
-{
-	return ((uint64_t)data->n * data->view->dynamics.epoch_count + 7) / 8;
+		html_data_write_bytes(data, "data-0", categories, data->n * sizeof(*categories));
 }
 
 uint64_t
 html_data_stories_size(const struct html_data *data)
 {
-	return html_block_size((uint64_t)data->n * data->view->dynamics.epoch_count * sizeof(float)) +
-	       html_block_size(bit_bytes(data));
-}
+	uint64_t count = (uint64_t)data->n * data->view->dynamics.epoch_count;
 
-static void
-write_bits(struct html_data *data, const struct stories *stories)
-{
-	size_t count = data->n * stories->epochs;
-
-	html_block_begin(&data->blocks, "correct", HTML_BYTES);
-	for (size_t i = 0; i < count; i += 8) {
-		unsigned char byte = 0;
-
-		for (size_t b = 0; b < 8 && i + b < count; b++)
-			byte |= (unsigned char)(stories->correct[i + b] << b);
-		html_block_write(&data->blocks, &byte, 1);
-	}
-	html_block_end(&data->blocks);
+	return html_block_size(count * sizeof(float)) + html_block_size((count + 7) / 8);
 }
 
 int
 html_data_stories(struct html_data *data, struct store *store, struct portolan_error *error)
 {
-	struct stories stories;
+	CLEANUP(stories_free) struct stories stories = {0};
 	int code = stories_read_from(&stories, store, data->view, data->places, data->n, error);
+	size_t count = data->n * stories.epochs;
 
 	if (code < 0)
 		return code;
-	html_block_begin(&data->blocks, "gold-prob", HTML_BYTES);
-	html_block_write(&data->blocks, stories.gold_prob, data->n * stories.epochs * sizeof(float));
+	html_data_write_bytes(data, "gold-prob", stories.gold_prob, count * sizeof(float));
+	html_block_begin(&data->blocks, "correct", HTML_BYTES);
+	for (size_t i = 0; i < count; i += 8) {
+		unsigned char byte = 0;
+
+		for (size_t b = 0; b < 8 && i + b < count; b++)
+			byte |= (unsigned char)(stories.correct[i + b] << b);
+		html_block_write(&data->blocks, &byte, 1);
+	}
 	html_block_end(&data->blocks);
-	write_bits(data, &stories);
-	stories_free(&stories);
-	return output_check(data->blocks.output, error);
+	return 0;
 }

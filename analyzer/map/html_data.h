@@ -10,20 +10,20 @@
 struct html_data {
 	struct html_blocks blocks;
 	const struct view *view;
-	struct texts *texts;    /* NULL: there are none */
-	const uint32_t *places; /* of the view, ascending: the examples that are in the file */
+	struct texts *texts; /* NULL: there are none */
+	uint32_t *places;    /* of the view, ascending: the examples that are in the file */
 	size_t n;
 };
 
 /* "ids" (uint64, or JSON's texts), "gold" (int32; −1: none), and "measure-0", … (float64; NaN: no value), as the view's
  * columns are numbered. */
-int html_data_examples(struct html_data *data, struct portolan_error *error);
+void html_data_examples(struct html_data *data);
 
 /* "texts": by example the texts of its record, or null. */
-int html_data_texts(struct html_data *data, struct portolan_error *error);
+void html_data_texts(struct html_data *data);
 
 /* "data-0": a column of the user's file by example: int32, the number of a category (−1: none), or float64. */
-int html_data_column(struct html_data *data, const struct attribute *column, struct portolan_error *error);
+void html_data_column(struct html_data *data, const struct attribute *column);
 
 /* "gold-prob" (float32 [example][epoch]; NaN: not observed) and "correct" (a bit each, the lowest of a byte first). */
 int html_data_stories(struct html_data *data, struct store *store, struct portolan_error *error);

@@ -1,12 +1,38 @@
-/* map_html.c: see map_html.h. */
+/*
+ * map_html.c: writes the map that is one file in this order: the page up to the place of its data; data that do not depend on
+ * the file's size; p(gold) and correctness by epoch, if they fit; a description of the file, which says what was left out;
+ * the rest of the page.
+ */
 #include "map_html.h"
 
 #include "base/message.h"
 #include "base/number.h"
-#include "html_file.h"
+#include "html_data.h"
+#include "memory/memory.h"
 #include "output/report.h"
+#include "selection/manifest.h"
+#include "serve/answers.h"
+#include "serve/page.h"
 
+#include <portolan/error.h>
+
+#include <stdlib.h>
 #include <string.h>
+
+#define BYTES_MOST 100000000u
+#define SAMPLE 200000      /* examples in the file, unless --sample says otherwise */
+#define LEFT_OUT_MOST 1024 /* bytes of "left-out", which is written after the size is known */
+
+struct map_page {
+	const struct map_html *html;
+	const struct map_request *request;
+	const struct common_options *common;
+	struct view view;
+	struct html_data data;
+	const struct attribute *column; /* the column of the user's file that colours the points; NULL: none does */
+	char colour[320];               /* what colours the points, as the page names it */
+	char left_out[256];             /* what was left out of the file, and why; "": nothing */
+};
 
 bool
 map_html_is_meant(const char *output)
@@ -32,9 +58,220 @@ map_html_check(const struct common_options *common)
 }
 
 static int
-report(const struct html_file *file, const char *path, struct portolan_error *error)
+map_page_check_measure(const struct map_page *file, const char *option, const char *name, struct portolan_error *error)
 {
-	const struct dynamics *dynamics = &file->dynamics;
+	const struct dynamics *dynamics = &file->view.dynamics;
+
+	return dynamics_column(dynamics, name) ? 0 : map_source_unknown(dynamics, option, name, error);
+}
+
+/* A measure, "gold", "none", or else a column of the user's file. */
+static int
+map_page_choose_colour(struct map_page *file, struct portolan_error *error)
+{
+	const char *colour = file->request->source.colour ? file->request->source.colour : "correctness";
+	struct portolan_error unknown;
+	bool is_known = strcmp(colour, "gold") == 0 || strcmp(colour, "none") == 0 ||
+	                dynamics_column(&file->view.dynamics, colour);
+
+	if (!is_known && file->data.texts && texts_column(file->data.texts, colour, &file->column, &unknown) >= 0) {
+		snprintf(file->colour, sizeof(file->colour), "data:%s", colour);
+		return 0;
+	}
+	snprintf(file->colour, sizeof(file->colour), "%s", colour);
+	return is_known ? 0 : map_page_check_measure(file, "--colour", colour, error);
+}
+
+/* Names the view as a server would: its range of epochs as --epochs takes it. */
+static void
+map_page_name_view(struct view *view)
+{
+	const struct dynamics *dynamics = &view->dynamics;
+
+	if (dynamics->range_given && dynamics->epoch_to != UINT32_MAX)
+		snprintf(view->range, sizeof(view->range), "%u:%u", dynamics->epoch_from, dynamics->epoch_to);
+	else if (dynamics->range_given)
+		snprintf(view->range, sizeof(view->range), "%u:", dynamics->epoch_from);
+	snprintf(view->version, sizeof(view->version), "file");
+}
+
+static int
+map_page_load(struct map_page *file, struct portolan_error *error)
+{
+	const struct map_source_request *source = &file->request->source;
+	const struct dynamics_request wanted = {.measures = MEASURE_ALL, .gold = true, .user = true};
+	struct view *view = &file->view;
+	int code = 0;
+
+	if (file->html->data)
+		code = texts_open(&file->data.texts, file->html->data, source->id_field, source->glue,
+		                  file->html->texts, file->html->text_count, error);
+	if (code >= 0)
+		code = dynamics_load(&view->dynamics, file->request->query, file->request->run, &wanted, error);
+	if (code < 0)
+		return code;
+	code = view_complete(view, view->dynamics.store, error);
+	if (source->cuts)
+		view->cuts = *source->cuts;
+	map_page_name_view(view);
+	if (code >= 0)
+		code = map_page_check_measure(file, "--x", source->x, error);
+	if (code >= 0)
+		code = map_page_check_measure(file, "--y", source->y, error);
+	return code < 0 ? code : map_page_choose_colour(file, error);
+}
+
+static void
+map_page_choose_places(struct map_page *file)
+{
+	uint64_t most = option_given(file->common, "sample") ? file->request->options.sample : SAMPLE;
+	struct map_sample sample;
+
+	map_sample_draw(&sample, NULL, file->view.dynamics.count, most, file->request->options.seed);
+	file->data.n = sample.count;
+	file->data.places = memory_new(sample.count, sizeof(*file->data.places));
+	for (size_t i = 0; i < sample.count; i++)
+		file->data.places[i] = (uint32_t)sample.items[i].key;
+	map_sample_free(&sample);
+}
+
+static int
+map_page_write_stories(struct map_page *file, struct portolan_error *error)
+{
+	uint64_t whole = file->data.blocks.written + html_data_stories_size(&file->data) + LEFT_OUT_MOST +
+	                 page_document_end_size;
+
+	if (whole <= BYTES_MOST)
+		return html_data_stories(&file->data, file->view.dynamics.store, error);
+	snprintf(
+	        file->left_out, sizeof(file->left_out),
+	        "p(gold) and correctness by epoch, with which the file would have %s bytes, over %s; a smaller --sample "
+	        "makes room",
+	        NUMBER_GROUPED(whole), NUMBER_GROUPED(BYTES_MOST));
+	return 0;
+}
+
+/* "view": as GET api/view answers. */
+static void
+map_page_add_view(struct report *report, const struct map_page *file)
+{
+	view_report(report, &file->view, file->data.texts);
+}
+
+static void
+map_page_add_column(struct report *report, const struct attribute *column)
+{
+	size_t length;
+
+	report_begin(report, NULL);
+	report_text(report, "name", column->name);
+	report_text(report, "kind", column->kind == ATTRIBUTE_NUMBER ? "number" : "category");
+	report_begin_list(report, "labels");
+	for (uint32_t i = 0; column->kind == ATTRIBUTE_CATEGORY && i < column->names.count; i++)
+		report_text(report, NULL, names_text(&column->names, i, &length));
+	report_end(report);
+	report_end(report);
+}
+
+/* "about": facts that the page has from nowhere else. */
+static void
+map_page_add_about(struct report *report, const struct map_page *file)
+{
+	const struct map_request *request = file->request;
+	const struct dynamics *dynamics = &file->view.dynamics;
+
+	report_begin(report, NULL);
+	report_text(report, "portolan", PORTOLAN_VERSION);
+	manifest_add_created(report);
+	report_whole(report, "examples", file->data.n);
+	report_whole(report, "seed", request->options.seed);
+	report_text(report, "title", request->title);
+	report_begin(report, "shown");
+	report_text(report, "x", request->source.x);
+	report_text(report, "y", request->source.y);
+	report_text(report, "colour", file->colour);
+	report_end(report);
+	report_begin_list(report, "labels");
+	for (uint64_t l = 0; l < dynamics->info->label_count; l++)
+		report_text(report, NULL, store_snapshot_label(dynamics->snapshot, l));
+	report_end(report);
+	report_begin_list(report, "data_columns");
+	if (file->column)
+		map_page_add_column(report, file->column);
+	report_end(report);
+	report_end(report);
+}
+
+/* "left-out": what was left out, and why; null: nothing was. */
+static void
+map_page_add_left_out(struct report *report, const struct map_page *file)
+{
+	report_text(report, NULL, *file->left_out ? file->left_out : NULL);
+}
+
+static int
+map_page_write_json(struct map_page *file, const char *name,
+                    void (*add)(struct report *report, const struct map_page *file), struct portolan_error *error)
+{
+	struct html_blocks *blocks = &file->data.blocks;
+	struct report report;
+	int code = report_open_memory(&report, error);
+
+	if (code < 0)
+		return code;
+	add(&report, file);
+	code = output_check(&report.output, error);
+	html_block_begin(blocks, name, HTML_JSON);
+	html_block_write(blocks, report.output.buffer, report.output.used);
+	html_block_end(blocks);
+	output_discard(&report.output);
+	return code;
+}
+
+static int
+map_page_write_document(struct map_page *file, struct portolan_error *error)
+{
+	struct html_data *data = &file->data;
+	int code;
+
+	html_blocks_text(&data->blocks, page_document_begin, page_document_begin_size);
+	code = map_page_write_json(file, "view", map_page_add_view, error);
+	if (code >= 0)
+		code = map_page_write_json(file, "about", map_page_add_about, error);
+	if (code < 0)
+		return code;
+	html_data_examples(data);
+	if (file->html->text_count > 0)
+		html_data_texts(data);
+	if (file->column)
+		html_data_column(data, file->column);
+	code = output_check(data->blocks.output, error);
+	if (code >= 0)
+		code = map_page_write_stories(file, error);
+	if (code >= 0)
+		code = map_page_write_json(file, "left-out", map_page_add_left_out, error);
+	html_blocks_text(&data->blocks, page_document_end, page_document_end_size);
+	return code < 0 ? code : texts_check(data->texts, error);
+}
+
+static int
+map_page_write(struct map_page *file, struct portolan_error *error)
+{
+	CLEANUP(output_discard) struct output output;
+	int code = output_open(&output, file->common->output, error);
+
+	if (code < 0)
+		return code;
+	file->data.view = &file->view;
+	file->data.blocks.output = &output;
+	code = map_page_write_document(file, error);
+	return code < 0 ? code : output_finish(&output, error);
+}
+
+static int
+map_page_report(const struct map_page *file, struct portolan_error *error)
+{
+	const struct dynamics *dynamics = &file->view.dynamics;
 	struct report report;
 	int code = report_open(&report, NULL, 2, error);
 
@@ -44,59 +281,49 @@ report(const struct html_file *file, const char *path, struct portolan_error *er
 	report_text(&report, "run", dynamics->info->name);
 	report_whole(&report, "examples", dynamics->info->examples);
 	report_whole(&report, "observed", dynamics->count);
-	report_whole(&report, "in_file", file->examples);
+	report_whole(&report, "in_file", file->data.n);
 	report_text(&report, "left_out", *file->left_out ? file->left_out : NULL);
-	report_whole(&report, "bytes", file->bytes);
+	report_whole(&report, "bytes", file->data.blocks.written);
 	report_begin_list(&report, "files");
-	report_text(&report, NULL, path);
+	report_text(&report, NULL, file->common->output);
 	report_end(&report);
 	report_end(&report);
 	return report_close(&report, error);
 }
 
-/* Reports what was left out of the file, and what is incomplete in the run. An exit status. */
+/* Says what was left out of the file, and what is incomplete in the run. An exit status. */
 static int
-warn(const struct html_file *file, const struct common_options *common)
+map_page_warn(const struct map_page *file)
 {
-	const struct dynamics *dynamics = &file->dynamics;
+	const struct dynamics *dynamics = &file->view.dynamics;
+	const char *output = file->common->output;
 
-	if (file->examples < dynamics->count)
-		message_note("%s holds a random sample: %s of %s examples (--sample)", common->output,
-		             NUMBER_GROUPED(file->examples), NUMBER_GROUPED(dynamics->count));
+	if (file->data.n < dynamics->count)
+		message_note("%s holds a random sample: %s of %s examples (--sample)", output,
+		             NUMBER_GROUPED(file->data.n), NUMBER_GROUPED(dynamics->count));
 	if (*file->left_out)
-		message_warning("%s was written without %s", common->output, file->left_out);
+		message_warning("%s was written without %s", output, file->left_out);
 	dynamics_report_variability(dynamics, MEASURE_BIT(MEASURE_VARIABILITY));
-	return dynamics_report(dynamics, common->strict);
+	return dynamics_report(dynamics, file->common->strict);
 }
 
 int
 map_html_write(const struct map_html *html, const struct map_request *request, const struct common_options *common,
                struct portolan_error *error)
 {
-	const struct html_file_request wanted = {
-	        .query = &common->query,
-	        .output = common->output,
-	        .run = request->run,
-	        .data = html->data,
-	        .id_field = request->source.id_field,
-	        .glue = request->source.glue,
-	        .text_fields = html->texts,
-	        .text_count = html->text_count,
-	        .x = request->source.x,
-	        .y = request->source.y,
-	        .colour = request->source.colour,
-	        .title = request->title,
-	        .sample = option_given(common, "sample") ? request->options.sample : MAP_HTML_SAMPLE,
-	        .seed = request->options.seed,
-	        .cuts = request->source.cuts,
-	};
-	struct html_file file;
-	int code = html_file_write(&file, &wanted, error);
+	struct map_page file = {.html = html, .request = request, .common = common};
+	int code = map_page_load(&file, error);
 
+	if (code >= 0) {
+		map_page_choose_places(&file);
+		code = map_page_write(&file, error);
+	}
 	if (code >= 0 && common->json)
-		code = report(&file, common->output, error);
+		code = map_page_report(&file, error);
 	if (code >= 0)
-		code = warn(&file, common);
-	html_file_free(&file);
+		code = map_page_warn(&file);
+	view_finish(&file.view);
+	texts_free(file.data.texts);
+	free(file.data.places);
 	return code;
 }
