@@ -1,16 +1,16 @@
 /*
- * chart.c: the variables of a chart's gnuplot script; see chart.h, and chart.gp, which has how it is drawn.
+ * chart.c: lays a chart out, and writes the variables of its gnuplot script; chart.gp has how it is drawn.
  *
- * The data stand in the script: one block of lines "x y" for each series, two empty lines between blocks (gnuplot's
- * `index`), so that they can be read, and drawn by other means. gnuplot knows no block without a line: a series without
- * a value is left out, with its name in the key.
+ * Panels stand one below the other, as they mostly share their horizontal axis. The data stand in the script: one block of
+ * lines "x y" for each series, two empty lines between blocks (gnuplot's `index`), so that they can be read, and drawn by
+ * other means. gnuplot knows no block without a line: a series without a value is left out, with its name in the key.
  *
  * A note goes to the right of its point, or to its left where the frame ends, and a little up or down where that is
- * taken; one that finds no room is left out. Widths of texts are estimates, as this code does not know the font.
+ * taken; one that finds no room is left out. Lengths are in units, pixels of a screen, from the lower left corner of the
+ * picture. Widths of texts are estimates, as this code does not know the font.
  */
 #include "chart.h"
 
-#include "frame.h"
 #include "picture.h"
 
 #include "base/number.h"
@@ -18,10 +18,36 @@
 #include <math.h>
 #include <string.h>
 
-/* Of the font of 16 points. */
-#define TITLE_EM 21.3
+/* The narrowest that the texts allow: in a paper's column of 3.3 inches, labels still have about 6 points. */
+#define WIDTH 560.0
+#define HEADER 34.0         /* the title, from above */
+#define CAPTION_LINE 18.0   /* a line of the caption */
+#define TITLE_LINE 24.0     /* a panel's title */
+#define KEY_ROW 20.0        /* a row of a panel's key */
+#define PANEL_TOP 16.0      /* above the key */
+#define PANEL_ALONE 290.0   /* the height of the frame of a panel alone */
+#define PANEL_STACKED 220.0 /* the height of the frame of each of several panels */
+#define PANEL_ROW 24.0      /* the height of a name, in a panel with names */
+#define PANEL_EDGE 12.0
+#define PANEL_BOTTOM 62.0
+#define PANEL_LEFT 78.0
+#define PANEL_RIGHT 30.0 /* half a number of six digits at the frame's end */
+#define NUMBER_CHARACTER 8.2
+#define BESIDE_LABEL 40.0 /* the label, and what lies between it, the numbers and the frame */
 
-#define KEY_NAME_LONGEST 28 /* ems */
+/* The ems of the fonts of 16, 11, 10 and 9 points. */
+#define TITLE_EM 21.3
+#define LABEL_EM 14.7
+#define CAPTION_EM 13.3
+#define NOTE_EM 12.0
+
+/* Widths of texts in ems, at most. */
+#define KEY_NAME_LONGEST 28
+#define NAME_LONGEST 12.0
+#define NOTE_LONGEST 24.0
+
+#define CAPTION_LINES 3 /* at most */
+#define KEY_SHORT 17    /* characters: names no longer than that stand two in a row */
 
 #define FEW 100  /* up to so many dots are drawn larger */
 #define DENSE 30 /* with more points, they would hide their line and others */
@@ -30,81 +56,186 @@
 #define WHOLE_RANGE 50
 #define WHOLE_TICS 12 /* at most */
 
-/* Notes are written in 9 points. */
-#define LINE 11.0    /* units from line to line */
-#define GAP 6.0      /* between point and text */
-#define LONGEST 24.0 /* ems */
-#define NOTE_EM 12.0
-#define TRIES 5 /* at the point's height, and up to a line up and down */
+#define NOTE_LINE 11.0 /* units from line to line */
+#define NOTE_GAP 6.0   /* between point and text */
+#define NOTE_TRIES 5   /* at the point's height, and up to a line up and down */
 
+struct frame {
+	double left, right, bottom, top;
+	size_t key_columns, key_rows; /* key_rows 0: there is no key */
+};
+
+/* Where everything stands. */
+struct layout {
+	double left, height;                   /* of the header and of panels without names; of the picture */
+	struct frame frames[CHART_PANELS_MAX]; /* of the panels */
+	const char *lines[CAPTION_LINES + 1];  /* where the lines of the caption begin, and where it ends */
+	size_t line_count;                     /* the last line may be too long */
+};
+
+/* The left of a panel's frame: beside it stand its numbers or names, and the label. */
+static double
+layout_panel_left(const struct chart_panel *panel)
+{
+	uint64_t most = panel->y_max >= 1000 ? (uint64_t)panel->y_max : 0;
+	double widest = NUMBER_CHARACTER * (double)strlen(NUMBER_GROUPED(most));
+
+	for (size_t i = 0; i < panel->y_name_count; i++)
+		widest = fmax(widest, fmin(plot_width(panel->y_names[i]), NAME_LONGEST) * LABEL_EM);
+	return fmax(PANEL_LEFT, widest + BESIDE_LABEL);
+}
+
+/* Bytes of the text's first line, which ends at a space: as many words as fit, at least one. `room` in ems. */
+static size_t
+layout_line_length(const char *text, double room)
+{
+	size_t length = 0;
+
+	for (size_t end = 0;; end++) {
+		char line[CHART_CAPTION_ROOM];
+
+		if (text[end] != ' ' && text[end] != '\0')
+			continue;
+		snprintf(line, sizeof(line), "%.*s", (int)end, text);
+		if (length > 0 && plot_width(line) > room)
+			return length;
+		length = end;
+		if (text[end] == '\0')
+			return length;
+	}
+}
+
+static void
+layout_caption(struct layout *layout, const char *caption)
+{
+	const double room = (WIDTH - layout->left - PANEL_RIGHT) / CAPTION_EM;
+
+	do {
+		layout->lines[layout->line_count++] = caption;
+		caption += layout->line_count < CAPTION_LINES ? layout_line_length(caption, room) : strlen(caption);
+		caption += *caption == ' ';
+	} while (*caption);
+	layout->lines[layout->line_count] = caption;
+}
+
+/* Lays the panel out below `above`, as a distance from the upper edge; returns where the next panel begins. */
+static double
+layout_panel(struct layout *layout, const struct chart *chart, size_t p, double above)
+{
+	const struct chart_panel *panel = &chart->panels[p];
+	struct frame *frame = &layout->frames[p];
+
+	*frame = (struct frame){
+	        .left = panel->y_name_count > 0 ? layout_panel_left(panel) : layout->left,
+	        .right = WIDTH - PANEL_RIGHT,
+	        .key_columns = 2,
+	};
+	for (size_t s = 0; s < panel->series_count; s++) {
+		size_t characters = 0;
+
+		for (const char *at = panel->series[s].name; *at; at++)
+			characters += ((unsigned char)*at & 0xc0) != 0x80;
+		if (characters > KEY_SHORT)
+			frame->key_columns = 1;
+	}
+	if (panel->has_key)
+		frame->key_rows = (panel->series_count + frame->key_columns - 1) / frame->key_columns;
+	frame->top = above + PANEL_TOP + (panel->title ? TITLE_LINE : 0) + KEY_ROW * (double)frame->key_rows;
+	frame->bottom = frame->top + (panel->y_name_count > 0  ? PANEL_EDGE + PANEL_ROW * (double)panel->y_name_count
+	                              : chart->panel_count > 1 ? PANEL_STACKED
+	                                                       : PANEL_ALONE);
+	return frame->bottom + PANEL_BOTTOM;
+}
+
+static struct layout
+layout_make(const struct chart *chart)
+{
+	struct layout layout = {.left = PANEL_LEFT};
+
+	for (size_t p = 0; p < chart->panel_count; p++)
+		if (chart->panels[p].y_name_count == 0)
+			layout.left = fmax(layout.left, layout_panel_left(&chart->panels[p]));
+	layout_caption(&layout, chart->caption);
+	layout.height = HEADER + CAPTION_LINE * (double)layout.line_count;
+	for (size_t p = 0; p < chart->panel_count; p++)
+		layout.height = layout_panel(&layout, chart, p, layout.height);
+	for (size_t p = 0; p < chart->panel_count; p++) {
+		layout.frames[p].top = layout.height - layout.frames[p].top;
+		layout.frames[p].bottom = layout.height - layout.frames[p].bottom;
+	}
+	return layout;
+}
+
+/* The box of a note, in units from the frame's lower left corner. */
 struct box {
 	double left, right, middle;
 };
 
 static bool
-is_taken(const struct box *boxes, size_t count, const struct box *box)
+box_is_taken(const struct box *boxes, size_t count, const struct box *box)
 {
 	for (size_t i = 0; i < count; i++)
 		if (boxes[i].left < box->right && box->left < boxes[i].right &&
-		    fabs(boxes[i].middle - box->middle) < LINE)
+		    fabs(boxes[i].middle - box->middle) < NOTE_LINE)
 			return true;
 	return false;
 }
 
+/* Where a value stands along an axis, from 0 to 1. */
 static double
-place(double value, double low, double high, bool logarithmic)
+chart_place(double value, double low, double high, bool logarithmic)
 {
 	return logarithmic ? log(value / low) / log(high / low) : (value - low) / (high - low);
 }
 
 static double
-width_of(const char *text)
+note_width(const char *text)
 {
-	return fmin(plot_width(text), LONGEST) * NOTE_EM;
+	return fmin(plot_width(text), NOTE_LONGEST) * NOTE_EM;
 }
 
-/* The box where the note of the point (x, y), in units from the frame's lower left corner, fits; false: nowhere. */
+/* Finds the box where the note of the point (x, y) fits, in units from the frame's lower left corner; false: nowhere. */
 static bool
-find_room(const struct box *boxes, size_t count, double x, double y, double text, double width, double height,
-          struct box *box)
+note_find_room(const struct box *boxes, size_t count, double x, double y, double text, double width, double height,
+               struct box *box)
 {
-	bool left = x + GAP + text > width;
+	bool left = x + NOTE_GAP + text > width;
 
-	for (int try = 0; try < TRIES; try++) {
+	for (int try = 0; try < NOTE_TRIES; try++) {
 		const int halves = (try + 1) / 2;
-		double shift = LINE / 2 * halves * (try % 2 ? 1 : -1);
+		double shift = NOTE_LINE / 2 * halves * (try % 2 ? 1 : -1);
 
-		*box = (struct box){left ? x - GAP - text : x + GAP, left ? x - GAP : x + GAP + text, y + shift};
-		if (box->left >= 0 && box->middle > LINE / 2 && box->middle < height - LINE / 2 &&
-		    !is_taken(boxes, count, box))
+		*box = (struct box){left ? x - NOTE_GAP - text : x + NOTE_GAP,
+		                    left ? x - NOTE_GAP : x + NOTE_GAP + text, y + shift};
+		if (box->left >= 0 && box->middle > NOTE_LINE / 2 && box->middle < height - NOTE_LINE / 2 &&
+		    !box_is_taken(boxes, count, box))
 			return true;
 	}
 	return false;
 }
 
-/* Returns the number of notes in this panel and in those before. */
+/* Sets the notes of a panel; returns the number of notes in this panel and in those before. */
 static size_t
-set_notes(FILE *stream, const struct chart *chart, size_t p, size_t notes)
+chart_set_notes(FILE *stream, const struct chart *chart, const struct frame *frame, size_t p, size_t notes)
 {
 	const struct chart_panel *panel = &chart->panels[p];
-	const struct frame frame = frame_of(chart, p);
-	double width = frame.right - frame.left, height = frame.top - frame.bottom;
+	double width = frame->right - frame->left, height = frame->top - frame->bottom;
 	struct box boxes[CHART_NOTES_MAX];
 	size_t count = 0;
 
 	for (size_t i = 0; i < panel->note_count && count < CHART_NOTES_MAX; i++) {
 		const struct chart_note *note = &panel->notes[i];
-		double x = width * place(note->x, panel->x_min, panel->x_max, panel->x_log);
-		double y = height * place(note->y, panel->y_min, panel->y_max, false);
+		double x = width * chart_place(note->x, panel->x_min, panel->x_max, panel->x_log);
+		double y = height * chart_place(note->y, panel->y_min, panel->y_max, false);
 		struct box *box = &boxes[count];
 		bool to_left;
 
-		if (!find_room(boxes, count, x, y, width_of(note->text), width, height, box))
+		if (!note_find_room(boxes, count, x, y, note_width(note->text), width, height, box))
 			continue;
 		to_left = box->right < x;
 		notes++;
 		count++;
-		script_set_text_item(stream, "Note", notes, note->text, LONGEST);
+		script_set_text_item(stream, "Note", notes, note->text, NOTE_LONGEST);
 		fprintf(stream, "NoteX[%zu] = %.5f; NoteY[%zu] = %.5f; ", notes,
 		        (to_left ? box->right : box->left) / width, notes, box->middle / height);
 		script_set_items(stream, "NotePanel NoteToLeft", notes, (double[]){(double)p + 1, to_left});
@@ -112,9 +243,9 @@ set_notes(FILE *stream, const struct chart *chart, size_t p, size_t notes)
 	return notes;
 }
 
-/* Of the horizontal axis, as given, or as the data are. */
+/* Finds the range of the horizontal axis: as given, or as the data are. */
 static void
-find_range(const struct chart_panel *panel, double *least, double *most)
+panel_find_range(const struct chart_panel *panel, double *least, double *most)
 {
 	*least = panel->x_min;
 	*most = panel->x_max;
@@ -131,7 +262,7 @@ find_range(const struct chart_panel *panel, double *least, double *most)
 
 /* The step of whole numbers along an axis; 0: gnuplot's. */
 static double
-whole_step(double range)
+panel_whole_step(double range)
 {
 	double step = 1;
 
@@ -142,46 +273,46 @@ whole_step(double range)
 	return step;
 }
 
-/* Returns the number of names in this panel and in those before. */
+/* Sets the names of a panel; returns the number of names in this panel and in those before. */
 static size_t
-set_names(FILE *stream, const struct chart *chart, size_t p, size_t names)
+chart_set_names(FILE *stream, const struct chart *chart, size_t p, size_t names)
 {
 	const struct chart_panel *panel = &chart->panels[p];
 
 	for (size_t i = 0; i < panel->y_name_count; i++) {
-		script_set_text_item(stream, "YName", ++names, panel->y_names[i], FRAME_NAME_LONGEST);
+		script_set_text_item(stream, "YName", ++names, panel->y_names[i], NAME_LONGEST);
 		script_set_items(stream, "YNamePanel YNameAt", names, (double[]){(double)p + 1, -(double)i});
 	}
 	return names;
 }
 
 static void
-set_panel(FILE *stream, const struct chart *chart, size_t p)
+chart_set_panel(FILE *stream, const struct chart *chart, const struct frame *frame, size_t p)
 {
 	const struct chart_panel *panel = &chart->panels[p];
-	const struct frame frame = frame_of(chart, p);
 	bool named = panel->y_name_count > 0;
 	double least, most;
 
-	find_range(panel, &least, &most);
+	panel_find_range(panel, &least, &most);
 	script_set_text_item(stream, "Title", p + 1, panel->title ? panel->title : "",
-	                     (frame.right - frame.left) / FRAME_LABEL_EM);
+	                     (frame->right - frame->left) / LABEL_EM);
 	script_set_text_item(stream, "XLabel", p + 1, panel->x_label, 25);
 	script_set_text_item(stream, "YLabel", p + 1, panel->y_label, 20);
 	script_set_items(stream, "Left Right Bottom Top KeyRows KeyColumns", p + 1,
-	                 (double[]){frame.left, frame.right, frame.bottom, frame.top, (double)frame_key_rows(panel),
-	                            (double)frame_key_columns(panel)});
-	script_set_items(
-	        stream, "XFrom XTo YFrom YTo XLog XStep YWhole Series", p + 1,
-	        (double[]){panel->x_min, panel->x_max, named ? 0.5 - (double)panel->y_name_count : panel->y_min,
-	                   named ? 0.5 : panel->y_max, panel->x_log, panel->x_whole ? whole_step(most - least) : 0,
-	                   panel->y_whole, (double)panel->series_count});
+	                 (double[]){frame->left, frame->right, frame->bottom, frame->top, (double)frame->key_rows,
+	                            (double)frame->key_columns});
+	script_set_items(stream, "XFrom XTo YFrom YTo XLog XStep YWhole Series", p + 1,
+	                 (double[]){panel->x_min, panel->x_max,
+	                            named ? 0.5 - (double)panel->y_name_count : panel->y_min,
+	                            named ? 0.5 : panel->y_max, panel->x_log,
+	                            panel->x_whole ? panel_whole_step(most - least) : 0, panel->y_whole,
+	                            (double)panel->series_count});
 	if (panel->x_whole && least == most) /* one number, in the middle */
 		script_set_items(stream, "XFrom XTo", p + 1, (double[]){least - 0.5, least + 0.5});
 }
 
 static void
-set_series(FILE *stream, const struct chart_series *series, size_t item)
+chart_set_series(FILE *stream, const struct chart_series *series, size_t item)
 {
 	static const char *const styles[] = {
 	        [CHART_LINE] = "line", [CHART_POINTS] = "points", [CHART_BARS] = "bars",
@@ -196,7 +327,7 @@ set_series(FILE *stream, const struct chart_series *series, size_t item)
 }
 
 static void
-write_data(FILE *stream, const struct chart_series *series)
+chart_write_data(FILE *stream, const struct chart_series *series)
 {
 	char x[NUMBER_ROOM], y[NUMBER_ROOM];
 
@@ -211,54 +342,52 @@ write_data(FILE *stream, const struct chart_series *series)
 }
 
 static void
-write_header(FILE *stream, const struct chart *chart)
+chart_write_header(FILE *stream, const struct chart *chart, const struct layout *layout)
 {
-	const double left = frame_left(chart), room = FRAME_WIDTH - left - FRAME_PANEL_RIGHT;
-	const char *lines[FRAME_CAPTION_LINES + 1];
-	size_t count = frame_caption(chart, lines);
+	const double room = WIDTH - layout->left - PANEL_RIGHT;
 
 	script_set_text(stream, "chart_title", chart->title, room / TITLE_EM);
-	script_set(stream, "captions", (double)count);
-	script_declare(stream, "Caption", FRAME_CAPTION_LINES);
-	for (size_t i = 0; i < count; i++) {
+	script_set(stream, "captions", (double)layout->line_count);
+	script_declare(stream, "Caption", CAPTION_LINES);
+	for (size_t i = 0; i < layout->line_count; i++) {
 		char text[CHART_CAPTION_ROOM];
+		bool is_last = i + 1 == layout->line_count; /* another line ends with a space */
 
-		snprintf(text, sizeof(text), "%.*s", (int)(lines[i + 1] - lines[i]) - (i + 1 < count), lines[i]);
-		script_set_text_item(stream, "Caption", i + 1, text, room / FRAME_CAPTION_EM);
+		snprintf(text, sizeof(text), "%.*s", (int)(layout->lines[i + 1] - layout->lines[i]) - !is_last,
+		         layout->lines[i]);
+		script_set_text_item(stream, "Caption", i + 1, text, room / CAPTION_EM);
 		fputc('\n', stream);
 	}
-	script_set(stream, "margin", left);
-	script_set(stream, "key_row", FRAME_KEY_ROW);
-	script_set(stream, "panels", (double)chart->panel_count);
+	script_set_all(stream, "margin key_row panels", (double[]){layout->left, KEY_ROW, (double)chart->panel_count});
 }
 
 static void
-write_script(FILE *stream, const struct chart *chart)
+chart_write_script(FILE *stream, const struct chart *chart, const struct layout *layout)
 {
 	size_t series = 0, notes = 0, names = 0;
 
-	write_header(stream, chart);
+	chart_write_header(stream, chart, layout);
 	script_declare(stream, "Title XLabel YLabel XFrom XTo YFrom YTo XLog XStep YWhole Series", CHART_PANELS_MAX);
 	script_declare(stream, "Left Right Bottom Top KeyRows KeyColumns", CHART_PANELS_MAX);
 	script_declare(stream, "Name Style Colour", (size_t)CHART_PANELS_MAX * CHART_SERIES_MAX);
 	script_declare(stream, "Note NoteX NoteY NotePanel NoteToLeft", (size_t)CHART_PANELS_MAX * CHART_NOTES_MAX);
 	script_declare(stream, "YName YNamePanel YNameAt", CHART_NAMES_MAX);
 	for (size_t p = 0; p < chart->panel_count; p++) {
-		set_panel(stream, chart, p);
+		chart_set_panel(stream, chart, &layout->frames[p], p);
 		for (size_t s = 0; s < chart->panels[p].series_count; s++)
-			set_series(stream, &chart->panels[p].series[s], ++series);
-		notes = set_notes(stream, chart, p, notes);
-		names = set_names(stream, chart, p, names);
+			chart_set_series(stream, &chart->panels[p].series[s], ++series);
+		notes = chart_set_notes(stream, chart, &layout->frames[p], p, notes);
+		names = chart_set_names(stream, chart, p, names);
 	}
 	fprintf(stream, "notes = %zu; names = %zu\n$data << EOD\n", notes, names);
 	for (size_t p = 0; p < chart->panel_count; p++)
 		for (size_t s = 0; s < chart->panels[p].series_count; s++)
-			write_data(stream, &chart->panels[p].series[s]);
+			chart_write_data(stream, &chart->panels[p].series[s]);
 	fprintf(stream, "EOD\n%s", script_chart);
 }
 
 static bool
-has_values(const struct chart_series *series)
+series_has_values(const struct chart_series *series)
 {
 	for (size_t i = 0; i < series->n; i++)
 		if (isfinite(series->x[i]) && isfinite(series->y[i]))
@@ -266,17 +395,17 @@ has_values(const struct chart_series *series)
 	return false;
 }
 
-/* An axis stays as it would be with all series. */
+/* Leaves out the series without a value. An axis stays as it would be with all series. */
 static void
-leave_out_empty(struct chart_panel *panel)
+panel_leave_out_empty(struct chart_panel *panel)
 {
 	size_t kept = 0;
 	double least, most;
 
-	find_range(panel, &least, &most);
+	panel_find_range(panel, &least, &most);
 	panel->has_key = panel->series_count > 1;
 	for (size_t s = 0; s < panel->series_count; s++)
-		if (has_values(&panel->series[s]))
+		if (series_has_values(&panel->series[s]))
 			panel->series[kept++] = panel->series[s];
 	panel->series_count = kept;
 	if (kept == 0 && panel->x_whole && least <= most) {
@@ -289,16 +418,18 @@ int
 chart_draw(const struct chart *given, const struct picture *picture, struct portolan_error *error)
 {
 	struct chart chart = *given;
-	struct picture_page page = {.width = FRAME_WIDTH, .title = chart.title, .description = chart.caption};
+	struct picture_page page = {.width = WIDTH, .title = chart.title, .description = chart.caption};
 	struct picture_draft draft = PICTURE_CLOSED;
+	struct layout layout;
 	int code;
 
 	for (size_t p = 0; p < chart.panel_count; p++)
-		leave_out_empty(&chart.panels[p]);
-	page.height = frame_height(&chart);
+		panel_leave_out_empty(&chart.panels[p]);
+	layout = layout_make(&chart);
+	page.height = layout.height;
 	code = picture_begin(&draft, picture, &page, error);
 	if (code < 0)
 		return code;
-	write_script(draft.script, &chart);
+	chart_write_script(draft.script, &chart, &layout);
 	return picture_end(&draft, error);
 }
