@@ -1,11 +1,12 @@
 /*
- * describe.c: see describe.h.
+ * describe.c: gives a picture a title and a description, for screen readers and for search, as gnuplot cannot.
  *
- * gnuplot can write neither. In an SVG, the elements at the beginning are replaced. In a PDF, a new version of the
- * information object is appended, with a table of its own, as the format provides (ISO 32000-1, 7.5.6 and 7.5.8); all
- * that gnuplot wrote stays.
+ * In an SVG, the elements at the beginning are replaced. In a PDF, a new version of the information object is appended, with
+ * a table of its own, as the format provides (ISO 32000-1, 7.5.6 and 7.5.8); all that gnuplot wrote stays.
  */
-#include "describe.h"
+#include "picture.h"
+
+#include "memory/memory.h"
 
 #include <portolan/error.h>
 
@@ -17,7 +18,7 @@
 #define FALLBACKS "Verdana, Arial, sans-serif"
 
 static void
-write_escaped(struct output *to, const char *text)
+svg_write_escaped(struct output *to, const char *text)
 {
 	const unsigned char *at = (const unsigned char *)text;
 	uint32_t c;
@@ -35,9 +36,9 @@ write_escaped(struct output *to, const char *text)
 	}
 }
 
-/* The place behind the element that comes next, after spaces; `at` if there is none. */
+/* Returns where the element `name` ends that comes next, after spaces; `at` if there is none. */
 static const char *
-skip_element(const char *at, const char *end, const char *name)
+svg_skip_element(const char *at, const char *end, const char *name)
 {
 	const char *begin = at, *close;
 	char tag[16];
@@ -53,7 +54,7 @@ skip_element(const char *at, const char *end, const char *name)
 }
 
 static bool
-is_in_tag(const char *begin, const char *at)
+svg_is_in_tag(const char *begin, const char *at)
 {
 	while (at > begin && *--at != '<')
 		if (*at == '>')
@@ -61,9 +62,9 @@ is_in_tag(const char *begin, const char *at)
 	return *at == '<';
 }
 
-/* Copies the rest, with further fonts after each font name. */
+/* Copies the rest of an SVG, with further fonts after each font name. */
 static void
-write_fonts(struct output *to, const char *at, const char *end)
+svg_write_fonts(struct output *to, const char *at, const char *end)
 {
 	static const char attribute[] = "font-family=\"";
 	const char *begin = at, *found, *close;
@@ -74,7 +75,7 @@ write_fonts(struct output *to, const char *at, const char *end)
 		if (!close)
 			break;
 		output_bytes(to, at, (size_t)(close - at));
-		if (is_in_tag(begin, found))
+		if (svg_is_in_tag(begin, found))
 			output_text(to, ", " FALLBACKS);
 		at = close;
 	}
@@ -82,7 +83,7 @@ write_fonts(struct output *to, const char *at, const char *end)
 }
 
 static void
-describe_svg(const char *svg, size_t size, struct output *to, const struct picture_page *page)
+svg_describe(const char *svg, size_t size, struct output *to, const struct picture_page *page)
 {
 	const char *end = svg + size, *root = memmem(svg, size, "<svg", 4);
 	const char *at = root ? memchr(root, '>', (size_t)(end - root)) : NULL;
@@ -90,14 +91,14 @@ describe_svg(const char *svg, size_t size, struct output *to, const struct pictu
 	at = at ? at + 1 : svg;
 	output_bytes(to, svg, (size_t)(at - svg));
 	if (root) {
-		at = skip_element(skip_element(at, end, "title"), end, "desc");
+		at = svg_skip_element(svg_skip_element(at, end, "title"), end, "desc");
 		output_text(to, "\n<title>");
-		write_escaped(to, page->title);
+		svg_write_escaped(to, page->title);
 		output_text(to, "</title>\n<desc>");
-		write_escaped(to, page->description);
+		svg_write_escaped(to, page->description);
 		output_text(to, "</desc>\n");
 	}
-	write_fonts(to, at, end);
+	svg_write_fonts(to, at, end);
 }
 
 /* The entries of the last table of a PDF, which says where its objects are. */
@@ -106,9 +107,9 @@ struct pdf_end {
 	bool is_stream; /* as cairo 1.18 and later write it; otherwise it is text */
 };
 
-/* The number after a name in a PDF's dictionary. */
+/* Reads the number after a name in a PDF's dictionary. */
 static bool
-find_number(const char *text, const char *name, unsigned long *number)
+pdf_find_number(const char *text, const char *name, unsigned long *number)
 {
 	const char *at = strstr(text, name);
 
@@ -118,7 +119,7 @@ find_number(const char *text, const char *name, unsigned long *number)
 #define END_ROOM 4096u
 
 static bool
-read_pdf_end(const char *pdf, size_t size, struct pdf_end *pdf_end)
+pdf_read_end(const char *pdf, size_t size, struct pdf_end *pdf_end)
 {
 	size_t room = size < END_ROOM ? size : END_ROOM;
 	char text[END_ROOM + 1];
@@ -133,13 +134,13 @@ read_pdf_end(const char *pdf, size_t size, struct pdf_end *pdf_end)
 	trailer = trailer ? trailer : strstr(text, "trailer");
 	start = trailer ? strstr(trailer, "startxref") : NULL;
 	return start && sscanf(start, "startxref %lu", &pdf_end->table) == 1 && pdf_end->table < size &&
-	       find_number(trailer, "/Size", &pdf_end->size) && find_number(trailer, "/Root", &pdf_end->root) &&
-	       find_number(trailer, "/Info", &pdf_end->info);
+	       pdf_find_number(trailer, "/Size", &pdf_end->size) && pdf_find_number(trailer, "/Root", &pdf_end->root) &&
+	       pdf_find_number(trailer, "/Info", &pdf_end->info);
 }
 
-/* Text as UTF-16, in hexadecimal digits; what is not UTF-8 is left out. */
+/* Writes a text as UTF-16, in hexadecimal digits; what is not UTF-8 is left out. */
 static void
-write_pdf_text(struct output *to, const char *text)
+pdf_write_text(struct output *to, const char *text)
 {
 	const unsigned char *at = (const unsigned char *)text;
 	uint32_t character;
@@ -159,18 +160,18 @@ write_pdf_text(struct output *to, const char *text)
 }
 
 static void
-write_pdf_info(struct output *to, const struct pdf_end *end, const struct picture_page *page)
+pdf_write_info(struct output *to, const struct pdf_end *end, const struct picture_page *page)
 {
 	output_printf(to, "%lu 0 obj\n<< /Creator (portolan " PORTOLAN_VERSION ")\n   /Title ", end->info);
-	write_pdf_text(to, page->title);
+	pdf_write_text(to, page->title);
 	output_text(to, "\n   /Subject ");
-	write_pdf_text(to, page->description);
+	pdf_write_text(to, page->description);
 	output_text(to, "\n>>\nendobj\n");
 }
 
-/* The table that says where the information object is: at `info`; the table itself at `at`. */
+/* Writes the table that says where the information object is: at `info`. The table itself is at `at`. */
 static void
-write_pdf_table(struct output *to, const struct pdf_end *end, size_t info, size_t at)
+pdf_write_table(struct output *to, const struct pdf_end *end, size_t info, size_t at)
 {
 	if (end->is_stream)
 		output_printf(to,
@@ -186,18 +187,19 @@ write_pdf_table(struct output *to, const struct pdf_end *end, size_t info, size_
 }
 
 static void
-describe_pdf(const char *pdf, size_t size, struct output *to, const struct picture_page *page,
-             struct portolan_error *error)
+pdf_describe(const char *pdf, size_t size, struct output *to, const struct picture_page *page)
 {
 	struct output info;
 	struct pdf_end end;
 
 	output_bytes(to, pdf, size);
-	if (!read_pdf_end(pdf, size, &end) || output_open_memory(&info, 1024, error) < 0)
+	if (!pdf_read_end(pdf, size, &end))
 		return;
-	write_pdf_info(&info, &end, page);
+	if (output_open_memory(&info, 1024, NULL) < 0)
+		memory_need(NULL);
+	pdf_write_info(&info, &end, page);
 	output_append(to, &info);
-	write_pdf_table(to, &end, size, size + info.used);
+	pdf_write_table(to, &end, size, size + info.used);
 	output_discard(&info);
 }
 
@@ -216,9 +218,9 @@ picture_describe(int from, struct output *to, enum picture_format format, const 
 	if (whole == MAP_FAILED)
 		return error_set(error, PORTOLAN_E_SYSTEM, "cannot read the picture: %s", strerror(errno));
 	if (format == PICTURE_SVG)
-		describe_svg(whole, size, to, page);
+		svg_describe(whole, size, to, page);
 	else
-		describe_pdf(whole, size, to, page, error);
+		pdf_describe(whole, size, to, page);
 	munmap(whole, size);
 	return 0;
 }

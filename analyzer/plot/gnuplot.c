@@ -10,6 +10,7 @@
  */
 #include "gnuplot.h"
 
+#include "memory/memory.h"
 #include "script.h"
 
 #include <portolan/error.h>
@@ -25,10 +26,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define FILES 3
+#define FILES 3 /* that a program gets beside its standard ones */
 
 static int
-wait_for(pid_t child)
+program_wait(pid_t child)
 {
 	int status = 0;
 
@@ -37,9 +38,9 @@ wait_for(pid_t child)
 	return status;
 }
 
-/* What the new process does: it becomes the program, or returns, with errno. A descriptor of −1 is not there. */
+/* Makes the new process the program, or returns, with errno. A descriptor of −1 is not there. */
 static void
-become_program(char *const arguments[], pid_t parent, int output, int messages, const int files[FILES])
+program_become(char *const arguments[], pid_t parent, int output, int messages, const int files[FILES])
 {
 	sigset_t none;
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -63,7 +64,7 @@ become_program(char *const arguments[], pid_t parent, int output, int messages, 
  * (−1: not there) under their own numbers. 0, or the errno. vfork() holds this thread until the program has begun, and
  * shares the memory until then: a copy of a large process would take longer than gnuplot. */
 static int
-spawn(char *const arguments[], int output, int messages, const int files[FILES], pid_t *child)
+program_spawn(char *const arguments[], int output, int messages, const int files[FILES], pid_t *child)
 {
 	const pid_t parent = getpid();
 	volatile int failure = 0;
@@ -72,20 +73,20 @@ spawn(char *const arguments[], int output, int messages, const int files[FILES],
 	if (started < 0)
 		return errno;
 	if (started == 0) {
-		become_program(arguments, parent, output, messages, files);
+		program_become(arguments, parent, output, messages, files);
 		failure = errno;
 		_exit(127);
 	}
 	if (failure == 0)
 		*child = started;
 	else
-		wait_for(started);
+		program_wait(started);
 	return failure;
 }
 
-/* Reads all of it and keeps the beginning, as one line. */
+/* Reads all that gnuplot says, and keeps the beginning, as one line. */
 static void
-read_said(int fd, char *text, size_t room)
+gnuplot_read_messages(int fd, char *text, size_t room)
 {
 	char part[512];
 	size_t used = 0;
@@ -102,14 +103,13 @@ read_said(int fd, char *text, size_t room)
 	text[used] = '\0';
 }
 
-/* The first picture of a process takes the longest, as gnuplot then looks for fonts. So it draws one that nobody
- * sees. */
+/* gnuplot looks for fonts at its first picture, which takes the longest. So it draws one that nobody sees. */
 #define READY                                                                                                                \
 	"; set terminal pngcairo size 16,16 font 'DejaVu Sans,11'; set output '/dev/null'; set multiplot; unset multiplot; " \
 	"set output"
 
 static void
-close_gate(struct gnuplot *gnuplot)
+gnuplot_close_gate(struct gnuplot *gnuplot)
 {
 	for (int i = 0; i < 2; i++) {
 		if (gnuplot->gate[i] >= 0)
@@ -127,13 +127,13 @@ gnuplot_start(struct gnuplot *gnuplot, int script, int data, int picture, bool u
 
 	*gnuplot = GNUPLOT_NONE;
 	if (pipe2(gnuplot->gate, O_CLOEXEC) < 0 || pipe2(pipe_ends, O_CLOEXEC) < 0) {
-		close_gate(gnuplot);
+		gnuplot_close_gate(gnuplot);
 		return error_set(error, PORTOLAN_E_SYSTEM, "cannot start gnuplot: %s", strerror(errno));
 	}
 	snprintf(set_data, sizeof(set_data), "picture=''; data='/dev/fd/%d'%s", data, uses_fonts ? READY : "");
 	snprintf(gate_path, sizeof(gate_path), "/dev/fd/%d", gnuplot->gate[0]);
-	result =
-	        spawn(arguments, picture, pipe_ends[1], (const int[]){script, data, gnuplot->gate[0]}, &gnuplot->child);
+	result = program_spawn(arguments, picture, pipe_ends[1], (const int[]){script, data, gnuplot->gate[0]},
+	                       &gnuplot->child);
 	close(pipe_ends[1]);
 	gnuplot->messages = pipe_ends[0];
 	if (result == 0)
@@ -154,9 +154,9 @@ gnuplot_draw(struct gnuplot *gnuplot, int script, struct portolan_error *error)
 	int length = snprintf(load, sizeof(load), "load '/dev/fd/%d'\n", script), status;
 	ssize_t written = write(gnuplot->gate[1], load, (size_t)length); /* its other end is still open here too */
 
-	close_gate(gnuplot);
-	read_said(gnuplot->messages, said, sizeof(said));
-	status = wait_for(gnuplot->child);
+	gnuplot_close_gate(gnuplot);
+	gnuplot_read_messages(gnuplot->messages, said, sizeof(said));
+	status = program_wait(gnuplot->child);
 	gnuplot->child = 0;
 	gnuplot_stop(gnuplot);
 	if (WIFSIGNALED(status))
@@ -169,34 +169,31 @@ gnuplot_draw(struct gnuplot *gnuplot, int script, struct portolan_error *error)
 void
 gnuplot_stop(struct gnuplot *gnuplot)
 {
-	close_gate(gnuplot);
+	gnuplot_close_gate(gnuplot);
 	if (gnuplot->messages >= 0)
 		close(gnuplot->messages);
 	gnuplot->messages = -1;
 	if (gnuplot->child > 0) {
 		kill(gnuplot->child, SIGTERM);
-		wait_for(gnuplot->child);
+		program_wait(gnuplot->child);
 	}
 	gnuplot->child = 0;
 }
 
-/* The output of a program; NULL: it cannot be started. The caller waits for *child. */
+/* Starts a program, whose output can be read; NULL: it cannot be started. The caller waits for *child. */
 static FILE *
-open_printed(char *const arguments[], pid_t *child)
+program_open(char *const arguments[], pid_t *child)
 {
 	int pipe_ends[2], result;
-	FILE *stream;
 
 	if (pipe2(pipe_ends, O_CLOEXEC) < 0)
 		return NULL;
-	result = spawn(arguments, pipe_ends[1], -1, (const int[]){-1, -1, -1}, child);
+	result = program_spawn(arguments, pipe_ends[1], -1, (const int[]){-1, -1, -1}, child);
 	close(pipe_ends[1]);
-	stream = result == 0 ? fdopen(pipe_ends[0], "r") : NULL;
-	if (!stream)
-		close(pipe_ends[0]);
-	if (result == 0 && !stream)
-		wait_for(*child);
-	return stream;
+	if (result == 0)
+		return memory_need(fdopen(pipe_ends[0], "r"));
+	close(pipe_ends[0]);
+	return NULL;
 }
 
 uint8_t *
@@ -206,20 +203,21 @@ gnuplot_characters(void)
 	char program[] = "fc-list", format[] = "--format=%{charset}\\n";
 	char *const arguments[] = {program, format, NULL};
 	pid_t child;
-	FILE *stream = open_printed(arguments, &child);
-	uint8_t *characters = stream ? calloc(PLOT_CHARACTERS / 8, 1) : NULL;
+	FILE *stream = program_open(arguments, &child);
+	uint8_t *characters;
 	uint32_t from, to;
 
-	while (characters && fscanf(stream, "%" SCNx32, &from) == 1) {
+	if (!stream)
+		return NULL;
+	characters = memory_new(PLOT_CHARACTERS / 8, 1);
+	while (fscanf(stream, "%" SCNx32, &from) == 1) {
 		if (fscanf(stream, "-%" SCNx32, &to) != 1)
 			to = from;
 		for (uint32_t c = from; c <= to && c < PLOT_CHARACTERS; c++)
 			characters[c / 8] |= (uint8_t)(1 << c % 8);
 	}
-	if (stream) {
-		fclose(stream);
-		wait_for(child);
-	}
+	fclose(stream);
+	program_wait(child);
 	return characters;
 }
 
@@ -235,12 +233,12 @@ gnuplot_family(const char *name)
 	pid_t child;
 
 	snprintf(font, sizeof(font), "%s", name);
-	stream = open_printed(arguments, &child);
+	stream = program_open(arguments, &child);
 	if (!stream)
 		return NULL;
 	length = getline(&family, &size, stream);
 	fclose(stream);
-	wait_for(child);
+	program_wait(child);
 	if (length > 1) {
 		family[length - 1] = '\0';
 		return family;

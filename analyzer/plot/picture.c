@@ -1,5 +1,5 @@
 /*
- * picture.c: a picture, and the files beside it.
+ * picture.c: opens the files of a picture, has gnuplot draw it, and gives the files their names when it is whole.
  *
  * The picture, its script and its data are outputs (output.h), which have no name while gnuplot draws; what the user
  * did not ask for never gets one. gnuplot may end with status 0 although the disk was full: only a picture that ends as
@@ -8,7 +8,7 @@
 #include "picture.h"
 
 #include "base/message.h"
-#include "describe.h"
+#include "memory/memory.h"
 #include "output/claims.h"
 #include "output/output.h"
 
@@ -35,11 +35,11 @@ static const struct {
         [PICTURE_PDF] = {".pdf", "%%EOF", 5},
         [PICTURE_GIF] = {".gif", "\0;", 2},
 };
-#define TAIL 64
-#define DOTS_ON_PAPER (300 / 96.0) /* of a PNG to a unit */
+#define TAIL 64                    /* the last bytes of a file, in which its mark stands */
+#define DOTS_ON_PAPER (300 / 96.0) /* of a PNG, to a unit */
 
 static int
-find_format(const char *name, enum picture_format *format)
+picture_find_format(const char *name, enum picture_format *format)
 {
 	const char *dot = strrchr(name, '.');
 
@@ -52,8 +52,9 @@ find_format(const char *name, enum picture_format *format)
 	return -1;
 }
 
+/* Copies a name, with _ for each character that would mean something in a script. */
 static void
-make_safe(char *to, const char *name)
+picture_make_safe(char *to, const char *name)
 {
 	size_t i;
 
@@ -75,13 +76,13 @@ picture_init(struct picture *picture, enum picture_kind kind, const char *option
 	int folder = (int)(name - path), stem;
 
 	*picture = (struct picture){.kind = kind, .with_script = with_script};
-	if (find_format(name, &picture->format) < 0 || (picture->format == PICTURE_GIF && kind != PICTURE_MAP))
+	if (picture_find_format(name, &picture->format) < 0 || (picture->format == PICTURE_GIF && kind != PICTURE_MAP))
 		return error_set(error, PORTOLAN_E_INVALID, "%s %s: the name must end with .png, .svg or .pdf", option,
 		                 path);
 	if (strlen(path) + 16 > PATH_MAX || strlen(name) + 16 > NAME_MAX)
 		return error_set(error, PORTOLAN_E_SYSTEM, "%s: the name is too long: choose a shorter one", option);
 	snprintf(picture->path, sizeof(picture->path), "%s", path);
-	make_safe(picture->name, name);
+	picture_make_safe(picture->name, name);
 	stem = (int)(strrchr(picture->name, '.') - picture->name);
 	snprintf(picture->script_path, sizeof(picture->script_path), "%.*s%.*s.gp", folder, path, stem, picture->name);
 	snprintf(picture->data_path, sizeof(picture->data_path), "%.*s%.*s.map-data", folder, path, stem,
@@ -92,7 +93,7 @@ picture_init(struct picture *picture, enum picture_kind kind, const char *option
 /* Existing files with the names of the script and the data are replaced without asking, so they must belong to this
  * picture. The script shows whose the data are. */
 static int
-check_script(const struct picture *picture, struct portolan_error *error)
+picture_check_script(const struct picture *picture, struct portolan_error *error)
 {
 	char line[NAME_MAX + 128] = "";
 	FILE *stream = fopen(picture->script_path, "re");
@@ -122,13 +123,13 @@ check_script(const struct picture *picture, struct portolan_error *error)
 }
 
 static int
-claim_script(const struct picture *picture, struct portolan_error *error)
+picture_claim_script(const struct picture *picture, struct portolan_error *error)
 {
 	int code = claims_add_output("the script", picture->script_path, error);
 
 	if (code >= 0 && picture->kind == PICTURE_MAP)
 		code = claims_add_output("the data", picture->data_path, error);
-	return code < 0 ? code : check_script(picture, error);
+	return code < 0 ? code : picture_check_script(picture, error);
 }
 
 int
@@ -146,11 +147,11 @@ picture_check(const struct picture *picture, struct portolan_error *error)
 		return error_set(error, PORTOLAN_E_INVALID, "cannot write %s: it is no file", picture->path);
 	if (claims_check(picture->path, error) < 0)
 		return PORTOLAN_E_INVALID;
-	return picture->with_script ? claim_script(picture, error) : 0;
+	return picture->with_script ? picture_claim_script(picture, error) : 0;
 }
 
 static void
-begin_script(FILE *stream, const struct picture *picture, const struct picture_page *page)
+picture_begin_script(FILE *stream, const struct picture *picture, const struct picture_page *page)
 {
 	int stem = (int)(strrchr(picture->name, '.') - picture->name);
 	bool has_data = picture->kind == PICTURE_MAP;
@@ -171,13 +172,13 @@ begin_script(FILE *stream, const struct picture *picture, const struct picture_p
 
 /* Opens an output under the name of `path` if it is to stay, else for error messages under the name of the picture. */
 static int
-open_file(const struct picture *picture, const char *path, struct output *output, struct portolan_error *error)
+picture_open_file(const struct picture *picture, const char *path, struct output *output, struct portolan_error *error)
 {
 	return output_open(output, picture->with_script ? path : picture->path, error);
 }
 
 static bool
-is_described(const struct picture *picture)
+picture_is_described(const struct picture *picture)
 {
 	return picture->format == PICTURE_SVG || picture->format == PICTURE_PDF;
 }
@@ -186,7 +187,9 @@ int
 picture_open(struct picture_draft *draft, const struct picture *picture, struct portolan_error *error)
 {
 	static const struct output closed = {.fd = -1};
-	int code = picture->with_script ? check_script(picture, error) : 0; /* the command may have drawn another */
+	struct output *drawn = picture_is_described(picture) ? &draft->drawn : &draft->image;
+	int code = picture->with_script ? picture_check_script(picture, error)
+	                                : 0; /* the command may have drawn another */
 
 	*draft = (struct picture_draft){.picture = picture,
 	                                .data = closed,
@@ -195,16 +198,15 @@ picture_open(struct picture_draft *draft, const struct picture *picture, struct 
 	                                .image = closed,
 	                                .gnuplot = GNUPLOT_NONE};
 	if (code >= 0 && picture->kind == PICTURE_MAP)
-		code = open_file(picture, picture->data_path, &draft->data, error);
+		code = picture_open_file(picture, picture->data_path, &draft->data, error);
 	if (code >= 0)
-		code = open_file(picture, picture->script_path, &draft->own, error);
+		code = picture_open_file(picture, picture->script_path, &draft->own, error);
 	if (code >= 0)
 		code = output_open(&draft->image, picture->path, error);
-	if (code >= 0 && is_described(picture))
-		code = output_open(&draft->drawn, picture->path, error);
+	if (code >= 0 && drawn == &draft->drawn)
+		code = output_open(drawn, picture->path, error);
 	if (code >= 0)
-		code = gnuplot_start(&draft->gnuplot, draft->own.fd, draft->data.fd,
-		                     is_described(picture) ? draft->drawn.fd : draft->image.fd,
+		code = gnuplot_start(&draft->gnuplot, draft->own.fd, draft->data.fd, drawn->fd,
 		                     picture->format == PICTURE_PNG || picture->format == PICTURE_PDF, error);
 	if (code < 0)
 		picture_discard(draft);
@@ -234,17 +236,13 @@ picture_begin(struct picture_draft *draft, const struct picture *picture, const 
 	if (code < 0)
 		return code;
 	draft->page = page;
-	draft->script = open_memstream(&draft->text, &draft->length);
-	if (draft->script) {
-		begin_script(draft->script, picture, page);
-		return 0;
-	}
-	picture_discard(draft);
-	return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the script");
+	draft->script = memory_need(open_memstream(&draft->text, &draft->length));
+	picture_begin_script(draft->script, picture, page);
+	return 0;
 }
 
 static void
-warn_undrawn(const struct picture *picture, const char *undrawn)
+picture_warn_undrawn(const struct picture *picture, const char *undrawn)
 {
 	bool is_gif = picture->format == PICTURE_GIF;
 	uint32_t character;
@@ -257,7 +255,7 @@ warn_undrawn(const struct picture *picture, const char *undrawn)
 
 /* Is the font of this family, one of several names with commas between? Words of a style may follow: DejaVu Sans Bold. */
 static bool
-is_of_family(const char *font, const char *family)
+font_is_of_family(const char *font, const char *family)
 {
 	for (size_t length; *family; family += length + (family[length] == ',')) {
 		length = strcspn(family, ",");
@@ -269,40 +267,39 @@ is_of_family(const char *font, const char *family)
 
 /* An SVG names its font, which may be there where it is looked at. A word like "serif" means any such font. */
 static void
-warn_replaced_font(const struct picture *picture, const char *font)
+picture_warn_replaced_font(const struct picture *picture, const char *font)
 {
 	static const char *const any[] = {"serif", "sans", "sans-serif", "monospace"};
-	char *family = picture->format == PICTURE_PNG || picture->format == PICTURE_PDF ? gnuplot_family(font) : NULL;
-	bool is_there = !family || is_of_family(font, family);
+	CLEANUP_FREE char *family =
+	        picture->format == PICTURE_PNG || picture->format == PICTURE_PDF ? gnuplot_family(font) : NULL;
+	bool is_there = !family || font_is_of_family(font, family);
 
 	for (size_t i = 0; i < sizeof(any) / sizeof(any[0]); i++)
 		is_there = is_there || strcasecmp(font, any[i]) == 0;
 	if (!is_there)
 		message_warning("%s: no font here is called '%s': '%.*s' stands for it", picture->path, font,
 		                (int)strcspn(family, ","), family);
-	free(family);
 }
 
 /* The text without characters that no font has, or, in a GIF, the one font that it takes; it has no joined letters nor
  * text from the right either. The single pictures of an animation have its characters. */
 static int
-write_script(struct picture_draft *draft, struct portolan_error *error)
+picture_write_script(struct picture_draft *draft, struct portolan_error *error)
 {
 	const struct picture *picture = draft->picture;
 	bool takes_any = picture->format != PICTURE_GIF && !plot_is_common(draft->text);
-	uint8_t *drawn = takes_any ? gnuplot_characters() : NULL;
+	CLEANUP_FREE uint8_t *drawn = takes_any ? gnuplot_characters() : NULL;
 	const char *undrawn = plot_replace_undrawn(&draft->own, draft->text, drawn);
 
 	if (undrawn && !picture->is_part)
-		warn_undrawn(picture, undrawn);
+		picture_warn_undrawn(picture, undrawn);
 	if (draft->page->font && !picture->is_part)
-		warn_replaced_font(picture, draft->page->font);
-	free(drawn);
+		picture_warn_replaced_font(picture, draft->page->font);
 	return output_flush(&draft->own, error);
 }
 
 static bool
-is_whole(enum picture_format format, int fd)
+picture_is_whole(enum picture_format format, int fd)
 {
 	char tail[TAIL];
 	struct stat status;
@@ -318,11 +315,12 @@ is_whole(enum picture_format format, int fd)
 }
 
 static int
-draw(struct picture_draft *draft, struct portolan_error *error)
+picture_draw(struct picture_draft *draft, struct portolan_error *error)
 {
 	const struct picture *picture = draft->picture;
 	struct progress progress = {0};
-	int drawn = is_described(picture) ? draft->drawn.fd : draft->image.fd, code = write_script(draft, error);
+	int drawn = picture_is_described(picture) ? draft->drawn.fd : draft->image.fd,
+	    code = picture_write_script(draft, error);
 
 	if (code >= 0 && picture->kind == PICTURE_MAP)
 		code = output_flush(&draft->data, error);
@@ -331,10 +329,10 @@ draw(struct picture_draft *draft, struct portolan_error *error)
 	if (code >= 0)
 		code = gnuplot_draw(&draft->gnuplot, draft->own.fd, error);
 	progress_clear(&progress);
-	if (code >= 0 && !is_whole(picture->format, drawn))
+	if (code >= 0 && !picture_is_whole(picture->format, drawn))
 		code = error_set(error, PORTOLAN_E_SYSTEM, "gnuplot could not write all of %s: is the disk full?",
 		                 picture->path);
-	if (code >= 0 && is_described(picture))
+	if (code >= 0 && picture_is_described(picture))
 		code = picture_describe(drawn, &draft->image, picture->format, draft->page, error);
 	return code;
 }
@@ -343,12 +341,11 @@ int
 picture_end(struct picture_draft *draft, struct portolan_error *error)
 {
 	const struct picture *picture = draft->picture;
-	int code = 0;
+	int code;
 
 	if (fclose(draft->script) != 0)
-		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for the script");
-	if (code >= 0)
-		code = draw(draft, error);
+		memory_need(NULL);
+	code = picture_draw(draft, error);
 	if (code >= 0 && picture->with_script && picture->kind == PICTURE_MAP)
 		code = output_finish(&draft->data, error);
 	if (code >= 0 && picture->with_script)

@@ -29,7 +29,7 @@ struct picture {
 	bool is_part;        /* one of several: the caller shows the progress */
 	char path[PATH_MAX]; /* the name that the user gave */
 	char script_path[PATH_MAX + NAME_MAX], data_path[PATH_MAX + NAME_MAX];
-	char name[NAME_MAX + 1]; /* of the script and the data, in the script too: only letters, digits and ._- */
+	char name[NAME_MAX + 1]; /* the picture's in the script, and the stem of both: only letters, digits and ._- */
 };
 
 /* `option` is the one that gave `path`, for messages. PORTOLAN_E_INVALID: `path` does not end with .png, .svg or .pdf
@@ -46,8 +46,8 @@ struct picture_page {
 	double width, height;            /* in units, of which there are 96 to an inch */
 	const char *title, *description; /* in SVG and PDF, for screen readers and for search: any text */
 	const char *font;                /* NULL: DejaVu Sans */
-	double text;                     /* the size of all text beside the usual; 0: 1 */
-	bool on_paper;                   /* it has this size: a PNG 300 dots to an inch, an SVG its width and height */
+	double text;                     /* the size of all text relative to the usual; 0: the usual */
+	bool on_paper; /* it keeps this size: a PNG has 300 dots to an inch, an SVG its width and height */
 };
 
 struct picture_draft {
@@ -56,7 +56,8 @@ struct picture_draft {
 	FILE *script;       /* its errors are picture_end()'s */
 	struct output data; /* of a map */
 	/* private */
-	struct output own, drawn, image; /* the script; the picture as gnuplot draws it, and as it stays */
+	struct output own;          /* the script */
+	struct output drawn, image; /* the picture as gnuplot draws it, and as it stays */
 	struct gnuplot gnuplot;
 	char *text;
 	size_t length;
@@ -77,5 +78,11 @@ int picture_begin(struct picture_draft *draft, const struct picture *picture, co
 /* Draws the picture. PORTOLAN_E_SYSTEM: gnuplot failed, or did not complete the picture, and there is no new file; or a
  * file could not be written. The picture is written last. */
 int picture_end(struct picture_draft *draft, struct portolan_error *error);
+
+/* describe.c: copies an SVG or PDF that stands whole in the file `from`, and gives it the page's title and description. An SVG
+ * gets <title> and <desc>, and names of fonts for viewers that lack its own. A PDF, which has its fonts inside, gets a title
+ * and a subject. A PDF whose structure this code does not know is copied unchanged. Errors of writing are output_finish()'s. */
+int picture_describe(int from, struct output *to, enum picture_format format, const struct picture_page *page,
+                     struct portolan_error *error);
 
 #endif

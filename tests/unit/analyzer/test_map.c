@@ -4,7 +4,7 @@
 #include "map/layout.h"
 #include "map/map_maker.h"
 #include "output/output.h"
-#include "plot/describe.h"
+#include "plot/picture.h"
 #include "statistics/random.h"
 
 static void
