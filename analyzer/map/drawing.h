@@ -41,6 +41,13 @@ struct map_request {
 	const char *frames;          /* a folder for single pictures; NULL: none */
 };
 
+/* How facets are laid out: in rows, from above. */
+struct map_grid {
+	unsigned columns;     /* in a row */
+	double width, height; /* of the picture */
+	double scale, text;   /* the sizes of a frame and of text relative to those of a whole map */
+};
+
 struct map_drawing {
 	struct map_request *request; /* the caller's, completed */
 	enum map_style style;
@@ -52,6 +59,7 @@ struct map_drawing {
 	size_t map_count;
 	struct map_data *facets; /* of the one map, in the order of its levels */
 	size_t facet_count;
+	struct map_grid grid; /* of the facets */
 	struct map_path paths[MAP_PATHS_MAX];
 	size_t path_count;
 	double shift; /* the largest difference of a cell */
@@ -71,13 +79,7 @@ int map_drawing_epochs(struct map_drawing *drawing, const struct map_input *inpu
 /* drawing_facets.c: makes the facets of the one map. */
 int map_drawing_facets(struct map_drawing *drawing, struct portolan_error *error);
 
-/* The places of the facets, in rows from above. */
-struct map_grid {
-	unsigned columns;     /* 0: they have no room */
-	double width, height; /* of the picture */
-	double scale, text;   /* the sizes of a frame and of text relative to those of a whole map */
-};
-struct map_grid map_facet_grid(const struct map_request *request, size_t count);
+/* The place of a facet. */
 void map_facet_place(const struct map_grid *grid, size_t facet, double *left, double *bottom);
 
 /* The path of the picture after the epoch that is `index`-th of the run, in the folder for them. */

@@ -53,6 +53,7 @@ film_input(const struct film *film, const struct camera *camera)
 	input.order = camera->rows;
 	input.n = camera->count;
 	input.first = camera->trace.block.first;
+	input.rows = camera->trace.block.rows;
 	return input;
 }
 
@@ -179,7 +180,7 @@ film_make_maps(struct film *film, const struct map_sample *sample, const struct 
 	for (; drawing->map_count < epochs; drawing->map_count++) {
 		struct map_maker *maker = &film->makers[drawing->map_count];
 
-		*maker = (struct map_maker){.options = &drawing->request->options, .sample = sample, .by_index = true};
+		*maker = (struct map_maker){.options = &drawing->request->options, .sample = sample};
 		map_maker_begin(maker, &film->input, &drawing->axes, &drawing->maps[drawing->map_count]);
 	}
 	code = film_visit_all(film, "mapping", error);

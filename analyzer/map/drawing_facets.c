@@ -29,7 +29,8 @@ map_facet_height(double text, double scale, unsigned rows)
 	return ceil((MAP_BOTTOM + (rows - 1) * GAP_Y + TOP) * text + rows * scale * (MAP_TOP - MAP_BOTTOM));
 }
 
-struct map_grid
+/* Lays `count` facets out; columns 0: they have no room. */
+static struct map_grid
 map_facet_grid(const struct map_request *request, size_t count)
 {
 	const struct map_layout_request wanted = {
@@ -86,9 +87,9 @@ int
 map_drawing_facets(struct map_drawing *drawing, struct portolan_error *error)
 {
 	const struct map_data *all = &drawing->maps[0];
-	struct map_grid grid = map_facet_grid(drawing->request, all->level_count);
 
-	if (grid.columns == 0)
+	drawing->grid = map_facet_grid(drawing->request, all->level_count);
+	if (drawing->grid.columns == 0)
 		return error_set(error, PORTOLAN_E_INVALID,
 		                 "--facet: %u maps have no room: a larger --width, or a smaller "
 		                 "size of --font",
@@ -102,7 +103,7 @@ map_drawing_facets(struct map_drawing *drawing, struct portolan_error *error)
 		                           .examples = all->levels[k].examples,
 		                           .shown = all->shown, /* so that all facets have markers of one size */
 		                           .level_count = all->level_count + 1,
-		                           .scale = grid.scale,
+		                           .scale = drawing->grid.scale,
 		                           .points = memory_new(all->point_count, sizeof(*facet->points))};
 		memcpy(facet->levels, all->levels, sizeof(facet->levels));
 		facet->levels[all->level_count] = (struct map_level){.slot = MAP_SLOT_BELOW};

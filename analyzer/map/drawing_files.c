@@ -25,7 +25,7 @@ map_drawing_picture(const struct map_drawing *drawing, const struct picture *pic
 	int code;
 
 	if (drawing->facet_count > 0)
-		size = map_facet_grid(request, drawing->facet_count);
+		size = drawing->grid;
 	page.width = size.width;
 	page.height = size.height;
 	page.text = size.text == 1 ? 0 : size.text;

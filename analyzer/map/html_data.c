@@ -1,4 +1,4 @@
-/* html_data.c: gathers the chosen examples' data from a view. Numbers are little-endian, as a browser's typed arrays are. */
+/* html_data.c: gathers the chosen examples' data from a view, and encodes them. Numbers are little-endian, as a browser's typed arrays are. */
 #include "html_data.h"
 
 #include "memory/memory.h"
@@ -10,7 +10,89 @@
 
 _Static_assert(__BYTE_ORDER == __LITTLE_ENDIAN, "columns are written as they lie in memory");
 
-#define JSON_AT_ONCE 4096 /* bytes that are gathered before they are written */
+#define TAGS_ROOM 128       /* bytes of an element without its text */
+#define GROUPS_AT_ONCE 1024 /* groups of three bytes that are encoded before they are written */
+#define JSON_AT_ONCE 4096   /* bytes that are gathered before they are written */
+
+void
+html_write(struct html_data *data, const void *text, size_t size)
+{
+	output_bytes(data->output, text, size);
+	data->written += size;
+}
+
+static void
+html_begin(struct html_data *data, const char *name, const char *type)
+{
+	char tag[TAGS_ROOM];
+	int length = snprintf(tag, sizeof(tag), "<script type=\"application/%s\" id=\"file-%s\">", type, name);
+
+	html_write(data, tag, (size_t)length);
+}
+
+void
+html_end(struct html_data *data)
+{
+	static const char end[] = "</script>\n";
+
+	html_write(data, end, sizeof(end) - 1);
+}
+
+void
+html_json_begin(struct html_data *data, const char *name)
+{
+	html_begin(data, name, "json");
+}
+
+void
+html_json_write(struct html_data *data, const char *text, size_t size)
+{
+	const char *end = text + size;
+
+	while (text < end) {
+		const char *bracket = memchr(text, '<', (size_t)(end - text));
+
+		html_write(data, text, (size_t)((bracket ? bracket : end) - text));
+		if (bracket)
+			html_write(data, "\\u003c", 6);
+		text = bracket ? bracket + 1 : end;
+	}
+}
+
+/* Prints 1 to 3 bytes as four characters; "=" stands for bytes that are not there. */
+static void
+html_print_group(char to[4], const unsigned char *bytes, size_t count)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	uint32_t group =
+	        (uint32_t)bytes[0] << 16 | (count > 1 ? (uint32_t)bytes[1] << 8 : 0) | (count > 2 ? bytes[2] : 0);
+
+	for (unsigned i = 0; i < 4; i++)
+		to[i] = i <= count ? digits[group >> (18 - 6 * i) & 63] : '=';
+}
+
+/* Writes an element with bytes as base64. */
+static void
+html_bytes(struct html_data *data, const char *name, const void *bytes, size_t size)
+{
+	const unsigned char *at = bytes;
+	char text[4 * GROUPS_AT_ONCE];
+
+	html_begin(data, name, "octet-stream");
+	while (size > 0) {
+		size_t groups = 0;
+
+		for (; groups < GROUPS_AT_ONCE && size > 0; groups++) {
+			size_t count = size < 3 ? size : 3;
+
+			html_print_group(text + 4 * groups, at, count);
+			at += count;
+			size -= count;
+		}
+		html_write(data, text, 4 * groups);
+	}
+	html_end(data);
+}
 
 /* The index of example i of the file in the view's dynamics. */
 static uint32_t
@@ -26,21 +108,13 @@ html_data_record(const struct html_data *data, size_t i)
 }
 
 static void
-html_data_write_bytes(struct html_data *data, const char *name, const void *bytes, size_t size)
-{
-	html_block_begin(&data->blocks, name, HTML_BYTES);
-	html_block_write(&data->blocks, bytes, size);
-	html_block_end(&data->blocks);
-}
-
-static void
 html_data_write_doubles(struct html_data *data, const char *name, const double *by_index)
 {
 	CLEANUP_ARRAY double *values = memory_array(data->n, sizeof(*values), "values");
 
 	for (size_t i = 0; i < data->n; i++)
 		values[i] = by_index[html_data_index(data, i)];
-	html_data_write_bytes(data, name, values, data->n * sizeof(*values));
+	html_bytes(data, name, values, data->n * sizeof(*values));
 }
 
 /* Moves the gathered JSON to the block. */
@@ -49,7 +123,7 @@ html_data_hand_over(struct html_data *data, struct output *json)
 {
 	if (output_check(json, NULL) < 0)
 		memory_need(NULL);
-	html_block_write(&data->blocks, json->buffer, json->used);
+	html_json_write(data, json->buffer, json->used);
 	output_clear(json);
 }
 
@@ -62,7 +136,7 @@ html_data_write_list(struct html_data *data, const char *name,
 
 	if (output_open_memory(&json, 2 * JSON_AT_ONCE, NULL) < 0)
 		memory_need(NULL);
-	html_block_begin(&data->blocks, name, HTML_JSON);
+	html_json_begin(data, name);
 	output_text(&json, "[");
 	for (size_t i = 0; i < data->n; i++) {
 		output_text(&json, i ? "," : "");
@@ -72,7 +146,7 @@ html_data_write_list(struct html_data *data, const char *name,
 	}
 	output_text(&json, "]");
 	html_data_hand_over(data, &json);
-	html_block_end(&data->blocks);
+	html_end(data);
 	output_discard(&json);
 }
 
@@ -98,7 +172,7 @@ html_data_write_ids(struct html_data *data)
 	integers = memory_array(data->n, sizeof(*integers), "ids");
 	for (size_t i = 0; i < data->n; i++)
 		integers[i] = ids->integers[html_data_index(data, i)];
-	html_data_write_bytes(data, "ids", integers, data->n * sizeof(*integers));
+	html_bytes(data, "ids", integers, data->n * sizeof(*integers));
 }
 
 static void
@@ -109,7 +183,7 @@ html_data_write_gold(struct html_data *data)
 
 	for (size_t i = 0; i < data->n; i++)
 		labels[i] = gold ? gold[html_data_index(data, i)] : -1;
-	html_data_write_bytes(data, "gold", labels, data->n * sizeof(*labels));
+	html_bytes(data, "gold", labels, data->n * sizeof(*labels));
 }
 
 void
@@ -180,9 +254,9 @@ html_data_column(struct html_data *data, const struct attribute *column)
 			categories[i] = record == TEXTS_NONE ? -1 : column->categories[record];
 	}
 	if (is_number)
-		html_data_write_bytes(data, "data-0", numbers, data->n * sizeof(*numbers));
+		html_bytes(data, "data-0", numbers, data->n * sizeof(*numbers));
 	else
-		html_data_write_bytes(data, "data-0", categories, data->n * sizeof(*categories));
+		html_bytes(data, "data-0", categories, data->n * sizeof(*categories));
 }
 
 uint64_t
@@ -190,27 +264,23 @@ html_data_stories_size(const struct html_data *data)
 {
 	uint64_t count = (uint64_t)data->n * data->view->dynamics.epoch_count;
 
-	return html_block_size(count * sizeof(float)) + html_block_size((count + 7) / 8);
+	return (count * sizeof(float) + 2) / 3 * 4 + ((count + 7) / 8 + 2) / 3 * 4 + 2 * TAGS_ROOM;
 }
 
 int
 html_data_stories(struct html_data *data, struct store *store, struct portolan_error *error)
 {
 	CLEANUP(stories_free) struct stories stories = {0};
+	CLEANUP_ARRAY unsigned char *bits = NULL;
 	int code = stories_read_from(&stories, store, data->view, data->places, data->n, error);
 	size_t count = data->n * stories.epochs;
 
 	if (code < 0)
 		return code;
-	html_data_write_bytes(data, "gold-prob", stories.gold_prob, count * sizeof(float));
-	html_block_begin(&data->blocks, "correct", HTML_BYTES);
-	for (size_t i = 0; i < count; i += 8) {
-		unsigned char byte = 0;
-
-		for (size_t b = 0; b < 8 && i + b < count; b++)
-			byte |= (unsigned char)(stories.correct[i + b] << b);
-		html_block_write(&data->blocks, &byte, 1);
-	}
-	html_block_end(&data->blocks);
+	html_bytes(data, "gold-prob", stories.gold_prob, count * sizeof(float));
+	bits = memory_array((count + 7) / 8, 1, "correct observations");
+	for (size_t i = 0; i < count; i++)
+		bits[i / 8] |= (unsigned char)(stories.correct[i] << i % 8);
+	html_bytes(data, "correct", bits, (count + 7) / 8);
 	return 0;
 }

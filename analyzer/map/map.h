@@ -93,8 +93,9 @@ struct map_options {
 	double text;  /* the size of text relative to the frame; 0: as in a whole map */
 };
 
-/* Examples to be drawn, or a part of them. Columns are by row; `order` lists n rows by ascending id that have an x and
- * a y (after fewer epochs some may have none: these are left out). Row r is example first + r. */
+/* Examples to be drawn, or a part of them. The columns have `rows` rows; row r is that of the example with the index
+ * first + r. `order` lists the n rows that have an x and a y, by ascending id (after fewer epochs some of them may have none:
+ * these are left out). */
 struct map_input {
 	struct map_column x, y, colour;
 	enum map_colouring colouring;
@@ -107,7 +108,7 @@ struct map_input {
 	bool lined;                     /* lines divide the regions, and their names have counts */
 	const uint32_t *order;
 	size_t n;
-	uint32_t first;
+	uint32_t first, rows;
 	const double *weights; /* by row: for how many examples it stands; NULL: for one */
 };
 
@@ -169,15 +170,13 @@ extern const double map_label_widths[REGION_COUNT];
 #define MAP_LABEL_HEIGHT_COUNTED 35.0
 #define MAP_LABEL_ANGLE (-10.0) /* degrees */
 
-/* gnuplot's numbers of shapes, and sizes with which all formats show the same. */
+/* gnuplot's numbers of shapes, and sizes with which all formats show the same. Markers are smaller in a facet,
+ * where there is less room. */
 struct map_marker {
 	int shape, edge_shape;
 	double size, edge_size, key_size;
 };
-struct map_marker map_marker(enum picture_format format, unsigned slot, size_t shown);
-
-/* The marker in this map: smaller in a facet, where there is less room. */
-struct map_marker map_marker_in(const struct map_data *data, enum picture_format format, unsigned slot);
+struct map_marker map_marker(const struct map_data *data, enum picture_format format, unsigned slot);
 double map_marker_line(size_t shown); /* the line width of crosses */
 
 /* The colour of a slot's markers: "0072b2". */

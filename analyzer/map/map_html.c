@@ -127,7 +127,7 @@ map_page_choose_places(struct map_page *file)
 	uint64_t most = option_given(file->common, "sample") ? file->request->options.sample : SAMPLE;
 	struct map_sample sample;
 
-	map_sample_draw(&sample, NULL, file->view.dynamics.count, most, file->request->options.seed);
+	map_sample_draw(&sample, NULL, NULL, file->view.dynamics.count, most, file->request->options.seed);
 	file->data.n = sample.count;
 	file->data.places = memory_new(sample.count, sizeof(*file->data.places));
 	for (size_t i = 0; i < sample.count; i++)
@@ -138,8 +138,8 @@ map_page_choose_places(struct map_page *file)
 static int
 map_page_write_stories(struct map_page *file, struct portolan_error *error)
 {
-	uint64_t whole = file->data.blocks.written + html_data_stories_size(&file->data) + LEFT_OUT_MOST +
-	                 page_document_end_size;
+	uint64_t whole =
+	        file->data.written + html_data_stories_size(&file->data) + LEFT_OUT_MOST + page_document_end_size;
 
 	if (whole <= BYTES_MOST)
 		return html_data_stories(&file->data, file->view.dynamics.store, error);
@@ -213,7 +213,6 @@ static int
 map_page_write_json(struct map_page *file, const char *name,
                     void (*add)(struct report *report, const struct map_page *file), struct portolan_error *error)
 {
-	struct html_blocks *blocks = &file->data.blocks;
 	struct report report;
 	int code = report_open_memory(&report, error);
 
@@ -221,9 +220,9 @@ map_page_write_json(struct map_page *file, const char *name,
 		return code;
 	add(&report, file);
 	code = output_check(&report.output, error);
-	html_block_begin(blocks, name, HTML_JSON);
-	html_block_write(blocks, report.output.buffer, report.output.used);
-	html_block_end(blocks);
+	html_json_begin(&file->data, name);
+	html_json_write(&file->data, report.output.buffer, report.output.used);
+	html_end(&file->data);
 	output_discard(&report.output);
 	return code;
 }
@@ -234,7 +233,7 @@ map_page_write_document(struct map_page *file, struct portolan_error *error)
 	struct html_data *data = &file->data;
 	int code;
 
-	html_blocks_text(&data->blocks, page_document_begin, page_document_begin_size);
+	html_write(data, page_document_begin, page_document_begin_size);
 	code = map_page_write_json(file, "view", map_page_add_view, error);
 	if (code >= 0)
 		code = map_page_write_json(file, "about", map_page_add_about, error);
@@ -245,12 +244,12 @@ map_page_write_document(struct map_page *file, struct portolan_error *error)
 		html_data_texts(data);
 	if (file->column)
 		html_data_column(data, file->column);
-	code = output_check(data->blocks.output, error);
+	code = output_check(data->output, error);
 	if (code >= 0)
 		code = map_page_write_stories(file, error);
 	if (code >= 0)
 		code = map_page_write_json(file, "left-out", map_page_add_left_out, error);
-	html_blocks_text(&data->blocks, page_document_end, page_document_end_size);
+	html_write(data, page_document_end, page_document_end_size);
 	return code < 0 ? code : texts_check(data->texts, error);
 }
 
@@ -263,7 +262,7 @@ map_page_write(struct map_page *file, struct portolan_error *error)
 	if (code < 0)
 		return code;
 	file->data.view = &file->view;
-	file->data.blocks.output = &output;
+	file->data.output = &output;
 	code = map_page_write_document(file, error);
 	return code < 0 ? code : output_finish(&output, error);
 }
@@ -283,7 +282,7 @@ map_page_report(const struct map_page *file, struct portolan_error *error)
 	report_whole(&report, "observed", dynamics->count);
 	report_whole(&report, "in_file", file->data.n);
 	report_text(&report, "left_out", *file->left_out ? file->left_out : NULL);
-	report_whole(&report, "bytes", file->data.blocks.written);
+	report_whole(&report, "bytes", file->data.written);
 	report_begin_list(&report, "files");
 	report_text(&report, NULL, file->common->output);
 	report_end(&report);

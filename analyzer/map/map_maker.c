@@ -198,20 +198,9 @@ map_maker_add_points(struct map_maker *maker, const struct map_input *part)
 {
 	const struct map_sample *sample = maker->sample;
 
-	if (!maker->by_index) {
-		for (; maker->next < sample->count && sample->items[maker->next].key < maker->place + part->n;
-		     maker->next++)
-			map_maker_add_point(maker, part, part->order[sample->items[maker->next].key - maker->place]);
-		return;
-	}
-	for (size_t i = 0; i < part->n && maker->next < sample->count; i++) {
-		uint32_t index = part->first + part->order[i];
-
-		while (maker->next < sample->count && sample->items[maker->next].key < index)
-			maker->next++;
-		if (maker->next < sample->count && sample->items[maker->next].key == index)
-			map_maker_add_point(maker, part, part->order[i]);
-	}
+	for (; maker->next < sample->count && sample->items[maker->next].key < (uint64_t)part->first + part->rows;
+	     maker->next++)
+		map_maker_add_point(maker, part, (uint32_t)sample->items[maker->next].key - part->first);
 }
 
 /* Keeps the points that were set, in drawing order. Those of examples without a place were not: they have no edge. */
@@ -311,7 +300,6 @@ map_maker_add(struct map_maker *maker, const struct map_input *part)
 	map_maker_add_points(maker, part);
 	if (maker->cuts)
 		map_maker_add_regions(maker, part);
-	maker->place += part->n;
 }
 
 void

@@ -1,7 +1,7 @@
 /*
  * map_maker.h: makes a map of its examples part by part, so that memory does not grow with their number.
  *
- *     map_maker_begin() → map_maker_add(), for each part → map_maker_end()
+ *     map_maker_begin() → map_maker_add(), for each part, by ascending index → map_maker_end()
  *
  * A maker is one thread's at a time.
  */
@@ -20,14 +20,12 @@ struct map_cuts {
 
 struct map_maker {
 	const struct map_options *options;
-	const struct map_sample *sample;
-	bool by_index; /* the sample's keys are indices, by which parts ascend; else places, when parts ascend by id */
-	const struct map_cuts *cuts; /* NULL: no regions */
+	const struct map_sample *sample; /* of indices */
+	const struct map_cuts *cuts;     /* NULL: no regions */
 	/* private */
 	struct map_data *data;
 	struct map_cell *cells;
-	uint64_t place; /* examples so far */
-	size_t next;    /* item of the sample */
+	size_t next; /* item of the sample */
 	double sums[REGION_COUNT][2];
 	size_t counts[REGION_COUNT];
 	bool labelled, lined;
@@ -38,7 +36,7 @@ struct map_maker {
 void map_find_cuts(const struct map_input *input, struct map_cuts *cuts);
 
 /* `input` describes all examples: its columns need no values, and n and order do not matter. The caller fills `options`,
- * `sample`, `by_index` and `cuts` of *maker before, and owns them. *data is the caller's to map_data_free(). */
+ * `sample` and `cuts` of *maker before, and owns them. *data is the caller's to map_data_free(). */
 void map_maker_begin(struct map_maker *maker, const struct map_input *input, const struct map_axes *axes,
                      struct map_data *data);
 void map_maker_add(struct map_maker *maker, const struct map_input *part);

@@ -107,33 +107,21 @@ map_marker_line(size_t shown)
 }
 
 struct map_marker
-map_marker(enum picture_format format, unsigned slot, size_t shown)
+map_marker(const struct map_data *data, enum picture_format format, unsigned slot)
 {
 	const struct metrics *metrics = map_metrics(format);
 	int shape = looks[slot].shape;
 	bool is_cross = shape == PLUS || shape == CROSS;
-	double base = map_marker_size(shown) * (slot == MAP_SLOT_HIGHLIGHTED ? 1.5 : 1),
-	       size = base * metrics->sizes[shape];
+	double base = map_marker_size(data->shown) * (slot == MAP_SLOT_HIGHLIGHTED ? 1.5 : 1);
+	double size = base * metrics->sizes[shape], small = data->scale > 0 ? sqrt(data->scale) : 1;
 
 	return (struct map_marker){
 	        .shape = shape,
-	        .size = size,
+	        .size = size * small,
 	        .edge_shape = is_cross ? DISC : shape,
-	        .edge_size = size * (is_cross ? 0.9 : map_marker_edge(base)),
+	        .edge_size = size * (is_cross ? 0.9 : map_marker_edge(base)) * small,
 	        .key_size = 1.2 * metrics->sizes[shape],
 	};
-}
-
-struct map_marker
-map_marker_in(const struct map_data *data, enum picture_format format, unsigned slot)
-{
-	struct map_marker marker = map_marker(format, slot, data->shown);
-
-	if (data->scale > 0) {
-		marker.size *= sqrt(data->scale);
-		marker.edge_size *= sqrt(data->scale);
-	}
-	return marker;
 }
 
 /* Does a marker of this radius reach the place x, y (upwards) from its middle? For crosses, their frame: too much,
@@ -231,7 +219,7 @@ map_leave_out_hidden(struct map_data *data, enum picture_format format)
 
 	for (size_t i = data->point_count; i > 0; i -= 2) { /* an edge and its marker */
 		struct map_point edge = data->points[i - 2], point = data->points[i - 1];
-		struct map_marker marker = map_marker_in(data, format, map_point_slot(data, &point));
+		struct map_marker marker = map_marker(data, format, map_point_slot(data, &point));
 
 		if (data->scale > 0) { /* the canvas is a whole map's */
 			marker.size /= data->scale;

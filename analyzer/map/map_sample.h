@@ -12,16 +12,15 @@
 #include <stdint.h>
 
 struct map_sample {
-	struct sort_item *items; /* ascending by place, the key; the value: when it was drawn, from 0 */
+	struct sort_item *items; /* ascending by the key: the example; the value: when it was drawn, from 0 */
 	size_t count;
 };
 
-/* Draws at most `most` of n < 2^32 examples. `on_top` marks places, or is NULL: then at most `most` of the marked examples
- * are drawn, and as many of the others, and the marked ones come last. *sample is the caller's to map_sample_free(). */
-void map_sample_draw(struct map_sample *sample, const uint8_t *on_top, size_t n, uint64_t most, uint64_t seed);
+/* Draws at most `most` of n < 2^32 examples. `order` has their indices, which become the keys; NULL: the keys are places.
+ * `on_top` marks places, or is NULL: then at most `most` of the marked examples are drawn, and as many of the others, and
+ * the marked ones come last. *sample is the caller's to map_sample_free(). */
+void map_sample_draw(struct map_sample *sample, const uint32_t *order, const uint8_t *on_top, size_t n, uint64_t most,
+                     uint64_t seed);
 void map_sample_free(struct map_sample *sample); /* may be called twice */
-
-/* Replaces places in `order` by the entries there, and sorts by these. */
-void map_sample_index(struct map_sample *sample, const uint32_t *order);
 
 #endif

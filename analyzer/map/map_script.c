@@ -155,7 +155,7 @@ sheet_set_levels(const struct sheet *sheet)
 	script_declare(sheet->stream, "Level LevelCount Colour Shape EdgeShape KeySize", sheet->markers);
 	for (unsigned k = 0; k < sheet->markers; k++) {
 		const struct map_level *level = &sheet->maps[0].levels[k];
-		struct map_marker marker = map_marker(sheet->format, level->slot, sheet->maps[0].shown);
+		struct map_marker marker = map_marker(&sheet->maps[0], sheet->format, level->slot);
 		char count[NUMBER_ROOM] = "";
 
 		if (sheet_is_counted(sheet))
@@ -178,7 +178,7 @@ sheet_set_points(const struct sheet *sheet, size_t f, uint64_t offset)
 	fprintf(sheet->stream, "Skip[%zu] = %llu; Points[%zu] = %zu; Line[%zu] = %.2g\n", f + 1,
 	        (unsigned long long)offset, f + 1, map->point_count, f + 1, map_marker_line(map->shown));
 	for (unsigned k = 0; k < sheet->markers; k++) {
-		struct map_marker marker = map_marker_in(map, sheet->format, map->levels[k].slot);
+		struct map_marker marker = map_marker(map, sheet->format, map->levels[k].slot);
 
 		fprintf(sheet->stream, "Size[%zu] = %.4g; EdgeSize[%zu] = %.4g\n", f * sheet->markers + k + 1,
 		        marker.size, f * sheet->markers + k + 1, marker.edge_size);
@@ -412,28 +412,28 @@ sheet_set_facets(const struct sheet *sheet, const struct map_grid *grid)
 void
 map_script_write_facets(FILE *stream, const struct map_drawing *drawing, enum picture_format format)
 {
-	struct map_grid grid = map_facet_grid(drawing->request, drawing->facet_count);
+	const struct map_grid *grid = &drawing->grid;
 	struct sheet sheet = {.stream = stream,
 	                      .drawing = drawing,
 	                      .format = format,
 	                      .style = MAP_SCATTER,
-	                      .text = grid.text,
+	                      .text = grid->text,
 	                      .maps = drawing->facets,
 	                      .frames = drawing->facet_count,
-	                      .key_room = grid.scale / grid.text * (MAP_RIGHT - MAP_LEFT),
+	                      .key_room = grid->scale / grid->text * (MAP_RIGHT - MAP_LEFT),
 	                      .key_em = MAP_CAPTION_EM,
 	                      .levels = drawing->facets->level_count,
 	                      .markers = drawing->facets->level_count};
-	double room = (grid.width - MAP_LEFT * grid.text) / (MAP_CAPTION_EM * grid.text);
+	double room = (grid->width - MAP_LEFT * grid->text) / (MAP_CAPTION_EM * grid->text);
 	char caption[MAP_CAPTION_ROOM];
 	uint64_t offset = 0;
 
 	fputs("style = 'facets'\n", stream);
-	sheet_set_title(&sheet, grid.width - (MAP_LEFT + 40) * grid.text);
+	sheet_set_title(&sheet, grid->width - (MAP_LEFT + 40) * grid->text);
 	map_drawing_caption(caption, drawing, 0, room);
 	script_set_text(stream, "map_caption", caption, room);
-	sheet_set_axes(&sheet, grid.width / 2, grid.height / 2);
-	script_set(stream, "map_left", MAP_LEFT * grid.text);
+	sheet_set_axes(&sheet, grid->width / 2, grid->height / 2);
+	script_set(stream, "map_left", MAP_LEFT * grid->text);
 	sheet_set_colours(&sheet);
 	sheet_set_levels(&sheet);
 	script_set(stream, "frames", (double)sheet.frames);
@@ -443,7 +443,7 @@ map_script_write_facets(FILE *stream, const struct map_drawing *drawing, enum pi
 		sheet_set_points(&sheet, f, offset);
 		offset += drawing->facets[f].point_count * sizeof(*drawing->facets[f].points);
 	}
-	sheet_set_facets(&sheet, &grid);
+	sheet_set_facets(&sheet, grid);
 	fputs(script_marks, stream);
 	fputs(script_facets, stream);
 }

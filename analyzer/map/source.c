@@ -77,6 +77,7 @@ map_source_list_drawn(struct map_source *source, struct portolan_error *error)
 			source->drawn[input->n++] = source->order[i];
 	source->without_place = source->count - input->n;
 	input->order = source->drawn;
+	input->rows = (uint32_t)source->ids->rows;
 	map_ranges_add(&source->ranges, input);
 	if (input->n == 0)
 		return error_set(error, PORTOLAN_E_INVALID, "no example of %s has both %s and %s", source->name,
@@ -130,7 +131,7 @@ map_source_draw_sample(const struct map_input *input, const struct map_options *
 
 	for (size_t i = 0; i < input->n && on_top; i++)
 		on_top[i] = input->colour.values[input->order[i]] == 0;
-	map_sample_draw(sample, on_top, input->n, options->sample, options->seed);
+	map_sample_draw(sample, input->order, on_top, input->n, options->sample, options->seed);
 }
 
 void
@@ -144,10 +145,8 @@ map_source_map(const struct map_source *source, const struct map_input *input, c
 	map_maker_begin(&maker, input, axes, data);
 	map_maker_add(&maker, input);
 	map_maker_end(&maker);
-	if (!sample) {
+	if (sample)
+		*sample = drawn;
+	else
 		map_sample_free(&drawn);
-		return;
-	}
-	map_sample_index(&drawn, input->order);
-	*sample = drawn;
 }

@@ -229,7 +229,8 @@ cells_fill(const struct cells *cells, const struct map_source_request *request, 
 	                            .weights = values + 3 * cells->count,
 	                            .colouring = MAP_PLAIN,
 	                            .order = source->drawn,
-	                            .n = n};
+	                            .n = n,
+	                            .rows = (uint32_t)n};
 	if (cells->has_colour) {
 		input->colouring = MAP_BY_VALUE;
 		input->colour = (struct map_column){.name = request->colour_name ? request->colour_name : "colour",

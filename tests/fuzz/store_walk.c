@@ -173,6 +173,7 @@ check_map(const struct dynamics *dynamics)
 	        .labelled = true,
 	        .order = dynamics->order,
 	        .n = dynamics->count,
+	        .rows = (uint32_t)dynamics->ids.rows,
 	};
 	struct map_ranges ranges = MAP_RANGES_EMPTY;
 	struct map_sample sample;
@@ -183,7 +184,7 @@ check_map(const struct dynamics *dynamics)
 
 	map_ranges_add(&ranges, &input);
 	map_axes_make(&axes, &input, &ranges, input.n);
-	map_sample_draw(&sample, NULL, input.n, options.sample, options.seed);
+	map_sample_draw(&sample, input.order, NULL, input.n, options.sample, options.seed);
 	map_find_cuts(&input, &cuts);
 	map_maker_begin(&maker, &input, &axes, &map);
 	map_maker_add(&maker, &input);

@@ -195,6 +195,7 @@ input_of(const struct bell *bell, size_t n)
 	        .labelled = true,
 	        .order = bell->order,
 	        .n = n,
+	        .rows = (uint32_t)n,
 	};
 }
 
@@ -207,7 +208,7 @@ map_data_make(const struct map_input *input, const struct map_axes *axes, const 
 	struct map_sample sample;
 	struct map_maker maker = {.options = options, .sample = &sample};
 
-	map_sample_draw(&sample, NULL, input->n, options->sample, options->seed);
+	map_sample_draw(&sample, input->order, NULL, input->n, options->sample, options->seed);
 	if (input->regions && input->n > 0) {
 		maker.cuts = &cuts;
 		map_find_cuts(input, &cuts);
@@ -294,6 +295,7 @@ test_values(void **state)
 	        .colouring = MAP_BY_VALUE,
 	        .order = order,
 	        .n = 5,
+	        .rows = 5,
 	};
 	struct map_data data;
 	uint64_t valued = 0;
@@ -519,13 +521,15 @@ test_sample(void **state)
 		}
 		random_seed(&random, 11 + s);
 		random_sample(&random, list, n, count);
-		map_sample_draw(&sample, NULL, n, sizes[s][1], 11 + s);
+		map_sample_draw(&sample, NULL, NULL, n, sizes[s][1], 11 + s);
 		assert_int_equal(sample.count, count);
 		for (size_t k = 0; k < count; k++) {
 			assert_int_equal(sample.items[k].key, list[sample.items[k].value]);
 			assert_true(k == 0 || sample.items[k].key > sample.items[k - 1].key);
 		}
-		map_sample_index(&sample, order);
+		map_sample_free(&sample);
+		map_sample_draw(&sample, order, NULL, n, sizes[s][1], 11 + s);
+		assert_int_equal(sample.count, count);
 		for (size_t k = 0; k < count; k++) {
 			assert_int_equal(n - sample.items[k].key, list[sample.items[k].value]);
 			assert_true(k == 0 || sample.items[k].key > sample.items[k - 1].key);
