@@ -14,8 +14,8 @@
 
 enum map_kind {
 	MAP_ANY,
-	MAP_SHARE,       /* between 0 and 1: its axis is always the same */
-	MAP_VARIABILITY, /* of gold probabilities: at most 0.5 */
+	MAP_SHARE,       /* a value between 0 and 1: its axis is always the same */
+	MAP_VARIABILITY, /* a standard deviation of gold probabilities: at most 0.5 */
 };
 
 /* One number for each example, by index. */
@@ -42,14 +42,14 @@ struct map_axis {
 	double bin_width;
 };
 
-/* Widens a range to the finite values of n examples. */
+/* Widens a range to one value, if it is finite, or to those of n examples. */
 void map_range_widen(struct map_range *range, double value);
 void map_range_add(struct map_range *range, const struct map_column *column, const uint32_t *order, size_t n);
 
-/* `margin` is a share of the range. A range without values, or with a single one, gives an axis too. */
+/* Makes the axis of a column. `margin` is a share of the range. A range without values, or with a single one, gives an axis too. */
 void map_axis_make(struct map_axis *axis, const struct map_column *column, struct map_range range, double margin);
 
-/* The values themselves: on a grid, bins reach half a step further. A single value has another step above it. */
+/* The range of the values: the bins of a grid reach half a step further. A single value has another step above it. */
 struct map_range map_axis_values(const struct map_axis *axis);
 
 /* The number of the value's bin, of `bins` bins between low and high. A value outside gets the bin at that end. Inline, since
@@ -65,7 +65,7 @@ map_bin(double value, double low, double high, unsigned bins)
 /* The step between tics that part a range in about five. */
 double map_axis_step(double range);
 
-/* The number of decimals for tics this far apart; −1: write them as %g. */
+/* The number of decimals for tics that are `step` apart; −1: write them as %g. */
 int map_axis_decimals(const struct map_axis *axis, double step);
 
 #endif

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Two maps have one grid, or none. */
+/* Two maps side by side have a grid in common, or none. */
 static void
 map_input_drop_grids(struct map_input *input, const struct map_input *other)
 {
@@ -44,7 +44,7 @@ map_drawing_input(const struct map_drawing *drawing, size_t index)
 	if (drawing->source_count == 2) {
 		map_input_drop_grids(&input, &sources[1 - index].input);
 		if (sources[0].input.epochs != sources[1].input.epochs)
-			input.epochs = MAP_LEVELS_MAX; /* levels that both have */
+			input.epochs = MAP_LEVELS_MAX; /* the levels that do not depend on the number of epochs */
 	}
 	input.labelled = drawing->style != MAP_SHIFT && (input.colouring != MAP_PLAIN || drawing->path_count == 0);
 	input.lined = input.regions && input.labelled && map_drawing_has_lines(drawing);
@@ -257,14 +257,15 @@ map_drawing_style(const struct map_request *request)
 	return request->source.colour ? MAP_MEANS : MAP_COUNTS;
 }
 
-/* As map_drawing_load(), which frees what stands after a failure. */
-static int
-map_drawing_make(struct map_drawing *drawing, struct portolan_error *error)
+int
+map_drawing_load(struct map_drawing *drawing, struct map_request *request, struct portolan_error *error)
 {
-	const struct map_request *request = drawing->request;
 	struct map_input input;
-	int code = map_drawing_load_sources(drawing, error);
+	int code;
 
+	*drawing = (struct map_drawing){.request = request};
+	drawing->is_animation = request->frames || (request->has_picture && request->picture.format == PICTURE_GIF);
+	code = map_drawing_load_sources(drawing, error);
 	drawing->style = map_drawing_style(request);
 	if (code >= 0)
 		code = map_drawing_make_layout(drawing, error);
@@ -282,19 +283,6 @@ map_drawing_make(struct map_drawing *drawing, struct portolan_error *error)
 	return request->facet ? map_drawing_facets(drawing, error) : 0;
 }
 
-int
-map_drawing_load(struct map_drawing *drawing, struct map_request *request, struct portolan_error *error)
-{
-	int code;
-
-	*drawing = (struct map_drawing){.request = request};
-	drawing->is_animation = request->frames || (request->has_picture && request->picture.format == PICTURE_GIF);
-	code = map_drawing_make(drawing, error);
-	if (code < 0)
-		map_drawing_free(drawing);
-	return code;
-}
-
 void
 map_drawing_free(struct map_drawing *drawing)
 {
@@ -308,7 +296,7 @@ map_drawing_free(struct map_drawing *drawing)
 	}
 	free(drawing->facets);
 	free(drawing->maps);
-	while (drawing->source_count > 0) /* the store is the first one's */
+	while (drawing->source_count > 0) /* the second source reads from the store of the first */
 		map_source_free(&drawing->sources[--drawing->source_count]);
 	*drawing = (struct map_drawing){0};
 }

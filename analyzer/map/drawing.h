@@ -19,7 +19,7 @@ enum map_lines { MAP_LINES_IN_WHOLE_MAPS, MAP_LINES_ALWAYS, MAP_LINES_NEVER };
 struct map_request {
 	const struct run_query *query;
 	bool script;              /* the script and the data are left beside the picture */
-	const char *run, *from;   /* one of them: a run, or a file */
+	const char *run, *from;   /* a run, or a file; the other is NULL */
 	const char *other;        /* another run of the store; NULL: none */
 	bool shift;               /* from the one run to the other; else they stand side by side */
 	const char *const *paths; /* ids */
@@ -49,7 +49,7 @@ struct map_grid {
 };
 
 struct map_drawing {
-	struct map_request *request; /* the caller's, completed */
+	struct map_request *request; /* belongs to the caller; completed by map_drawing_load() */
 	enum map_style style;
 	struct map_source sources[2];
 	size_t source_count;
@@ -62,13 +62,13 @@ struct map_drawing {
 	struct map_grid grid; /* of the facets */
 	struct map_path paths[MAP_PATHS_MAX];
 	size_t path_count;
-	double shift; /* the largest difference of a cell */
+	double shift; /* the largest difference that a cell has */
 	bool is_animation;
 };
 
 int map_drawing_load(struct map_drawing *drawing, struct map_request *request, struct portolan_error *error);
 int map_drawing_draw(struct map_drawing *drawing, struct portolan_error *error);
-void map_drawing_free(struct map_drawing *drawing); /* may be called twice */
+void map_drawing_free(struct map_drawing *drawing); /* after a failure too; may be called twice */
 
 /* Reports on standard output, as JSON, what was drawn. */
 int map_drawing_report(const struct map_drawing *drawing, struct portolan_error *error);
@@ -90,8 +90,8 @@ char *map_frame_path(const struct map_drawing *drawing, size_t index);
 /* A measure's name in words ("forgetting events"); other names as they are. */
 void map_shown_name(char text[MAP_CAPTION_ROOM], const char *name);
 
-/* Texts: of map `index`, at most `room` ems wide, without the parts that do not fit; of all maps; and about the
- * colours, unless a legend explains them. */
+/* The caption of map `index`: at most `room` ems wide, without the parts that do not fit. The title of the picture. What its bar
+ * of colours shows; "": nothing. */
 void map_drawing_caption(char text[MAP_CAPTION_ROOM], const struct map_drawing *drawing, size_t index, double room);
 void map_drawing_title(char text[MAP_CAPTION_ROOM], const struct map_drawing *drawing);
 void map_drawing_colour_note(char text[MAP_CAPTION_ROOM], const struct map_drawing *drawing);
@@ -107,7 +107,8 @@ void map_drawing_description(char text[MAP_DESCRIPTION_ROOM], const struct map_d
 /* What the data file has of map `index`: its points, or its cells; returns the number of bytes. */
 size_t map_script_data(const struct map_drawing *drawing, size_t index, const void **data);
 
-/* The script of one picture with `count` maps from `first` on, after its beginning. Errors are the stream's. */
+/* Writes the script of one picture after its first lines: with `count` maps from `first` on, or with the facets. Errors are the
+ * stream's. */
 void map_script_write(FILE *stream, const struct map_drawing *drawing, enum picture_format format, size_t first,
                       size_t count);
 void map_script_write_facets(FILE *stream, const struct map_drawing *drawing, enum picture_format format);

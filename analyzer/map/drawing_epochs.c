@@ -46,7 +46,7 @@ film_input(const struct film *film, const struct camera *camera)
 	input.regions = false;
 	input.x.values = trace_values(&camera->trace, input.x.name);
 	input.y.values = trace_values(&camera->trace, input.y.name);
-	if (source->colour_values) /* which no epoch changes */
+	if (source->colour_values) /* a column of the user's file, which no epoch changes */
 		input.colour.values = source->input.colour.values + camera->trace.block.first;
 	else if (input.colouring != MAP_PLAIN)
 		input.colour.values = trace_values(&camera->trace, input.colour.name);
@@ -57,8 +57,8 @@ film_input(const struct film *film, const struct camera *camera)
 	return input;
 }
 
-/* Reads the film's block, if this thread has not, and lists its examples. One without a place after all epochs is in none
- * of the maps. */
+/* Reads the film's block, if this thread has not, and lists its examples. An example without a place after all epochs is in
+ * none of the maps. */
 static int
 camera_read(struct camera *camera, const struct film *film, struct portolan_error *error)
 {

@@ -16,7 +16,7 @@
 #define RIGHT 24.0
 #define TOP 108.0 /* for the title, the caption and the names of the first row */
 #define GAP_X 18.0
-#define GAP_Y 34.0      /* with the facet's name */
+#define GAP_Y 34.0      /* room for the facet's name included */
 #define HEIGHT_MOST 0.8 /* of the picture's width */
 #define HEIGHT_MOST_NARROW 1.8
 #define COLUMNS_MOST 6

@@ -24,7 +24,7 @@ struct map_key {
 	unsigned entries;  /* 0: there is none, or a bar of colours */
 	double name_width; /* of the widest name, in ems */
 	bool counted, has_bar;
-	bool explains_cells; /* below the bar: those without a change, those without an example */
+	bool explains_cells; /* below the bar stand the cells without a change, and those without an example */
 };
 
 struct map_layout_request {
@@ -41,18 +41,18 @@ struct map_layout {
 	double left, right, bottom, top; /* the frame; of two maps, the first one's */
 	double beside;                   /* from the one map to the other; 0: there is one */
 	bool panels, narrow;
-	double text_left; /* title and caption */
+	double text_left; /* of title and caption */
 	double key_left, key_top, key_step, key_width;
 	unsigned key_columns;
 };
 
-/* False: the frame would be less than an inch wide. */
+/* Lays a picture out; false: its frame would be less than an inch wide. */
 bool map_layout_make(struct map_layout *layout, const struct map_layout_request *request);
 
 /* The place of entry k of the key: the left of its marker, and the middle of its line. */
 void map_layout_key(const struct map_layout *layout, unsigned entry, double *x, double *y);
 
-/* From a place in a whole map's frame (map.h) to one in this picture's. */
+/* Where a place in a whole map's frame (map.h) is in this picture. */
 double map_layout_x(const struct map_layout *layout, double x);
 double map_layout_y(const struct map_layout *layout, double y);
 

@@ -1,13 +1,9 @@
-/*
- * map.c: portolan map: draws the map of a run, or of a file of coordinates.
- *
- * Beside FILE.png stand FILE.gp and FILE.map-data, from which gnuplot draws the same picture again. gnuplot draws under
- * a temporary name; only a whole picture gets the name asked for.
- */
+/* map.c: the command portolan map: takes its options, has a picture or a page made, and warns of what it lacks. */
 #include "base/message.h"
 #include "base/number.h"
 #include "drawing.h"
 #include "map_html.h"
+#include "memory/memory.h"
 #include "options/options.h"
 #include "selection/rule_options.h"
 
@@ -25,9 +21,9 @@ struct map_line {
 	struct map_html html;
 };
 
-/* "12,a7": a backslash before a comma makes it part of an id. Cuts the text up where it stands. */
+/* Takes "12,a7": a backslash before a comma makes it part of an id. Cuts the text up where it stands. */
 static int
-take_paths(void *context, char *text)
+map_take_paths(void *context, char *text)
 {
 	struct map_line *line = context;
 	char *to = text;
@@ -53,7 +49,7 @@ take_paths(void *context, char *text)
 }
 
 static int
-take_texts(void *context, char *text)
+map_take_texts(void *context, char *text)
 {
 	struct map_line *line = context;
 	struct map_html *html = &line->html;
@@ -67,9 +63,9 @@ take_texts(void *context, char *text)
 	return 0;
 }
 
-/* "V,C", or a word. */
+/* Takes "V,C", "auto" or "none". */
 static int
-take_regions(void *context, char *text)
+map_take_regions(void *context, char *text)
 {
 	struct map_line *line = context;
 	struct map_request *request = &line->request;
@@ -82,9 +78,9 @@ take_regions(void *context, char *text)
 	return rule_parse_cuts(&line->common, text, &request->cuts);
 }
 
-/* "3.3in" in units. */
+/* Takes "3.3in", as units. */
 static int
-take_width(void *context, char *text)
+map_take_width(void *context, char *text)
 {
 	static const struct {
 		const char *name;
@@ -110,9 +106,9 @@ take_width(void *context, char *text)
 	                     text);
 }
 
-/* "Times New Roman,9": the name goes into a script and into an SVG, so it has nothing but what names of fonts have. */
+/* Takes "Times New Roman,9". The name goes into a script and into an SVG, so it has nothing but what names of fonts have. */
 static int
-take_font(void *context, char *text)
+map_take_font(void *context, char *text)
 {
 	struct map_line *line = context;
 	char *comma = strrchr(text, ',');
@@ -134,40 +130,31 @@ take_font(void *context, char *text)
 }
 
 static int
-check_picture(struct map_line *line, struct portolan_error *error)
+map_check_picture(struct map_line *line, struct portolan_error *error)
 {
 	struct map_request *request = &line->request;
-	const char *output = line->common.output;
+	const struct common_options *common = &line->common;
 	int code;
 
-	request->has_picture = output != NULL;
-	if (!output)
+	if (line->html.text_count > 0)
+		return options_wrong(common, "--text is of a page: -o FILE.html");
+	if (line->html.data && !request->source.colour)
+		return options_wrong(common, "--data of a picture gives its colour: --colour COLUMN");
+	request->has_picture = common->output != NULL;
+	if (!common->output)
 		return 0;
-	code = picture_init(&request->picture, PICTURE_MAP, "-o", output, line->common.script, error);
+	code = picture_init(&request->picture, PICTURE_MAP, "-o", common->output, common->script, error);
 	if (code < 0)
 		return options_wrong(
-		        &line->common, "%s%s", error->message,
+		        common, "%s%s", error->message,
 		        code == PORTOLAN_E_INVALID ? "; or with .gif, for an animation; or .html, for a page" : "");
 	if (request->frames && request->picture.format != PICTURE_GIF)
-		return options_wrong(&line->common, "-o %s: with --frames, an animation: FILE.gif", output);
-	return 0;
-}
-
-/* For a picture, --data gives only the colour. */
-static int
-check_data(struct map_line *line)
-{
-	const struct map_source_request *source = &line->request.source;
-
-	if (line->html.text_count > 0)
-		return options_wrong(&line->common, "--text is of a page: -o FILE.html");
-	if (line->html.data && !source->colour)
-		return options_wrong(&line->common, "--data of a picture gives its colour: --colour COLUMN");
+		return options_wrong(common, "-o %s: with --frames, an animation: FILE.gif", common->output);
 	return 0;
 }
 
 static int
-check(void *context, struct portolan_error *error)
+map_check(void *context, struct portolan_error *error)
 {
 	struct map_line *line = context;
 	const struct map_request *request = &line->request;
@@ -198,12 +185,10 @@ check(void *context, struct portolan_error *error)
 	if (request->source.highlight && line->beside && strcmp(request->source.highlight, "-") == 0)
 		return options_wrong(
 		        common, "--highlight -: standard input can be read only once, and --beside reads it twice");
-	status = check_data(line);
-	if (status == 0)
-		status = check_picture(line, error);
-	animated = request->frames || (request->has_picture && request->picture.format == PICTURE_GIF);
+	status = map_check_picture(line, error);
 	if (status != 0)
 		return status;
+	animated = request->frames || (request->has_picture && request->picture.format == PICTURE_GIF);
 	if (animated && other)
 		return options_wrong(common, "%s and an animation are two pictures: ask for one of them", other);
 	if (animated && option_given(common, "regions"))
@@ -213,22 +198,21 @@ check(void *context, struct portolan_error *error)
 	return 0;
 }
 
-/* Variability, if it is drawn. */
+/* The measures of which dynamics_report_variability() may warn: variability, if it is drawn. */
 static uint32_t
-drawn_measures(const struct map_source_request *source)
+map_drawn_measures(const struct map_source_request *source)
 {
 	const char *names[] = {source->x, source->y, source->colour_file || !source->colour ? "" : source->colour};
-	uint32_t measures = 0;
 
 	for (size_t i = 0; i < 3; i++)
 		if (strcmp(names[i], measure_infos[MEASURE_VARIABILITY].name) == 0)
-			measures = MEASURE_BIT(MEASURE_VARIABILITY);
-	return measures;
+			return MEASURE_BIT(MEASURE_VARIABILITY);
+	return 0;
 }
 
-/* Warns of what is incomplete in every run; returns the gravest status. */
+/* Warns of what is incomplete in the runs and the user's files; returns the gravest status. */
 static int
-warn(const struct map_drawing *drawing, bool strict)
+map_warn(const struct map_drawing *drawing, bool strict)
 {
 	const struct map_request *request = drawing->request;
 	int status = STATUS_DONE;
@@ -238,7 +222,7 @@ warn(const struct map_drawing *drawing, bool strict)
 		int its = STATUS_DONE;
 
 		if (source->is_run) {
-			dynamics_report_variability(&source->dynamics, drawn_measures(&request->source));
+			dynamics_report_variability(&source->dynamics, map_drawn_measures(&request->source));
 			its = dynamics_report(&source->dynamics, strict);
 		}
 		if (source->colour_unknown > 0)
@@ -261,11 +245,11 @@ warn(const struct map_drawing *drawing, bool strict)
 
 /* An exit status, or a negative code. gnuplot gets ready while the run is read. */
 static int
-draw(struct map_line *line, struct portolan_error *error)
+map_draw_picture(struct map_line *line, struct portolan_error *error)
 {
 	struct map_request *request = &line->request;
-	struct picture_draft draft = PICTURE_CLOSED;
-	struct map_drawing drawing;
+	CLEANUP(picture_discard) struct picture_draft draft = PICTURE_CLOSED;
+	CLEANUP(map_drawing_free) struct map_drawing drawing = {0};
 	int code = request->has_picture ? picture_check(&request->picture, error) : 0;
 
 	request->draft = &draft;
@@ -273,23 +257,17 @@ draw(struct map_line *line, struct portolan_error *error)
 		code = picture_open(&draft, &request->picture, error);
 	if (code >= 0)
 		code = map_drawing_load(&drawing, request, error);
-	if (code < 0) {
-		picture_discard(&draft);
-		return code;
-	}
-	code = map_drawing_draw(&drawing, error);
-	picture_discard(&draft);
+	if (code >= 0)
+		code = map_drawing_draw(&drawing, error);
 	if (code >= 0 && line->common.json)
 		code = map_drawing_report(&drawing, error);
-	if (code >= 0)
-		code = warn(&drawing, line->common.strict);
-	map_drawing_free(&drawing);
-	return code;
+	return code < 0 ? code : map_warn(&drawing, line->common.strict);
 }
 
-/* Correctness on points has its own colours and shapes. */
+/* Completes the request by what several options say together. Correctness on points has its own colours and shapes, so it is
+ * no --colour. */
 static void
-complete(struct map_line *line)
+map_complete(struct map_line *line)
 {
 	struct map_request *request = &line->request;
 	struct map_source_request *source = &request->source;
@@ -309,14 +287,14 @@ complete(struct map_line *line)
 }
 
 static int
-run(void *context, struct portolan_error *error)
+map_run(void *context, struct portolan_error *error)
 {
 	struct map_line *line = context;
 
-	complete(line);
+	map_complete(line);
 	return map_html_is_meant(line->common.output)
 	               ? map_html_write(&line->html, &line->request, &line->common, error)
-	               : draw(line, error);
+	               : map_draw_picture(line, error);
 }
 
 #define TO(member) .offset = offsetof(struct map_line, member)
@@ -332,19 +310,19 @@ static const struct option_spec options[] = {
         {"data", "FILE", OPTION_INPUT, TO(html.data), .old_names = "colour-file", .often = true},
         {"id-field", "FIELD", OPTION_TEXT, TO(request.source.id_field), .needs = "data from highlight", .often = true},
         {"glue", NULL, OPTION_FLAG, TO(request.source.glue), .needs = "data", .group = OPTION_GROUP_HOW},
-        {"text", "FIELD[,FIELD]", OPTION_TEXT, .take = take_texts, .needs = "data"},
+        {"text", "FIELD[,FIELD]", OPTION_TEXT, .take = map_take_texts, .needs = "data"},
         {"density", NULL, OPTION_FLAG, TO(request.density), .group = OPTION_GROUP_HOW, .often = true},
         {"beside", "RUN", OPTION_RUN, TO(beside), .excludes = "shift path frames", .group = OPTION_GROUP_HOW,
          .often = true},
         {"shift", "RUN", OPTION_RUN, TO(shift), .excludes = "path frames", .group = OPTION_GROUP_HOW},
-        {"path", "ID[,ID...]", OPTION_TEXT, .take = take_paths, .excludes = "frames from density",
+        {"path", "ID[,ID...]", OPTION_TEXT, .take = map_take_paths, .excludes = "frames from density",
          .group = OPTION_GROUP_HOW},
         {"frames", "DIR", OPTION_FOLDER, TO(request.frames), .excludes = "from", .group = OPTION_GROUP_OUTPUT},
         {"from", "FILE", OPTION_INPUT, TO(request.from), .excludes = "epochs"},
-        {"regions", "V,C", OPTION_TEXT, .take = take_regions, .excludes = "shift path facet frames",
+        {"regions", "V,C", OPTION_TEXT, .take = map_take_regions, .excludes = "shift path facet frames",
          .group = OPTION_GROUP_HOW},
-        {"width", "LENGTH", OPTION_TEXT, .take = take_width, .group = OPTION_GROUP_OUTPUT},
-        {"font", "NAME[,SIZE]", OPTION_TEXT, .take = take_font, .group = OPTION_GROUP_OUTPUT},
+        {"width", "LENGTH", OPTION_TEXT, .take = map_take_width, .group = OPTION_GROUP_OUTPUT},
+        {"font", "NAME[,SIZE]", OPTION_TEXT, .take = map_take_font, .group = OPTION_GROUP_OUTPUT},
         {"compact", NULL, OPTION_FLAG, TO(request.compact), .group = OPTION_GROUP_OUTPUT, .often = true},
         {"sample", "N", OPTION_WHOLE, TO(request.options.sample), .least = 1, .group = OPTION_GROUP_HOW},
         {"seed", "N", OPTION_WHOLE, TO(request.options.seed), .group = OPTION_GROUP_HOW},
@@ -369,6 +347,6 @@ const struct command map_command = {
         .most = 1,
         .request_size = sizeof(struct map_line),
         .defaults = &defaults,
-        .check = check,
-        .run = run,
+        .check = map_check,
+        .run = map_run,
 };

@@ -20,7 +20,7 @@
 
 #define MAP_WIDTH 1000.0
 #define MAP_COMPACT_WIDTH 800.0
-#define MAP_BESIDE 650.0 /* from one map to the next */
+#define MAP_BESIDE 650.0 /* from a map to the one beside it */
 #define MAP_HEIGHT 700.0
 
 /* The frame of the scatter. */
@@ -36,7 +36,7 @@
 
 #define MAP_LEVELS_MAX 7   /* of correctness */
 #define MAP_CATEGORIES 12  /* categories with a marker of their own; smaller ones are `others` */
-#define MAP_KEYS_MAX 16    /* levels of any kind */
+#define MAP_KEYS_MAX 16    /* entries of a key: levels of any kind */
 #define MAP_KEY_ROOM 150.0 /* extra width of a map whose key has names and counts */
 #define MAP_KEY_MARKER 22.0
 #define MAP_CELLS_X 120 /* at most */
@@ -45,8 +45,8 @@
 /* One marker, or the white edge below it. The file of points is an array of these, little-endian. */
 struct map_point {
 	float x, y;
-	float value; /* the level, or what it is coloured by; NaN: that is missing */
-	float edge;  /* 1: the edge */
+	float value; /* the number of its level, or what colours it; NaN: the example has none */
+	float edge;  /* 1: this is the edge; 0: the marker */
 };
 
 /* The slots of markers, each with a colour and a shape. */
@@ -99,7 +99,7 @@ struct map_options {
 struct map_input {
 	struct map_column x, y, colour;
 	enum map_colouring colouring;
-	size_t epochs; /* by correctness: how many there are, if every example has them all; else MAP_LEVELS_MAX */
+	size_t epochs; /* by correctness: how many epochs every example has; MAP_LEVELS_MAX: not all have the same */
 	const struct map_level *levels; /* by category: names and slots */
 	unsigned level_count;           /* MAP_KEYS_MAX at most */
 	bool on_top;                    /* the first level lies over all others, and has a sample of its own */
@@ -109,10 +109,10 @@ struct map_input {
 	const uint32_t *order;
 	size_t n;
 	uint32_t first, rows;
-	const double *weights; /* by row: for how many examples it stands; NULL: for one */
+	const double *weights; /* by row: how many examples the row stands for; NULL: one */
 };
 
-/* The parts that maps side by side share. */
+/* The axes, which maps side by side share. */
 struct map_axes {
 	struct map_axis x, y, colour;
 	unsigned cells_x, cells_y;
@@ -198,8 +198,8 @@ struct map_path {
 	size_t count;
 };
 
-/* The place of a path's name, in units: from x to its right or left, beside the path's end, or as little above or below
- * it as the names placed before allow. `text`: as in a map. */
+/* Places the names of paths, each beside the end of its path, or as little above or below it as the names placed before allow.
+ * A name goes from x to its right or to its left. `text`: as in map_options. */
 #define MAP_PATH_ROOM 170.0
 struct map_place {
 	double x, y, left, right;

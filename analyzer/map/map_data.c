@@ -81,7 +81,7 @@ map_cells_along(const struct map_axis *axis, unsigned most, unsigned tenths)
 void
 map_axes_make(struct map_axes *axes, const struct map_input *input, const struct map_ranges *ranges, size_t n)
 {
-	/* Square cells, few enough for a few thousand examples to share some. */
+	/* The cells are square, and so few that a few thousand examples share some. */
 	double steps = round(sqrt((double)n) / 7.5);
 	unsigned tenths = steps < 3 ? 3 : steps < 10 ? (unsigned)steps : 10;
 

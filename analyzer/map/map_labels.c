@@ -55,7 +55,7 @@ map_label_cell(double distance, unsigned cells)
 {
 	double cell = distance / CELL;
 
-	return !(cell > 0) ? 0 : cell >= cells ? cells : (unsigned)cell; /* NaN, of a damaged store: 0 */
+	return !(cell > 0) ? 0 : cell >= cells ? cells : (unsigned)cell; /* a damaged store may have NaN: 0 */
 }
 
 static void

@@ -317,8 +317,9 @@ map_find_cuts(const struct map_input *input, struct map_cuts *cuts)
 {
 	const double *values = input->x.values;
 	size_t n = input->n, third = n / 3;
-	double last = third > 0 ? top_value(values, true, input->order, n, third) : 0; /* of the top third */
+	double last = third > 0 ? top_value(values, true, input->order, n, third) : 0; /* the least of the top third */
 
-	cuts->regions = regions_default_cuts(&last, third > 0 ? 3 : n); /* of three examples it is the first */
+	cuts->regions =
+	        regions_default_cuts(&last, third > 0 ? 3 : n); /* regions_default_cuts() takes the first of three */
 	cuts->tip = top_value(values, true, input->order, n, n / 10 + 1);
 }

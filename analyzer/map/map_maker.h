@@ -20,12 +20,12 @@ struct map_cuts {
 
 struct map_maker {
 	const struct map_options *options;
-	const struct map_sample *sample; /* of indices */
+	const struct map_sample *sample; /* its keys are indices */
 	const struct map_cuts *cuts;     /* NULL: no regions */
 	/* private */
 	struct map_data *data;
 	struct map_cell *cells;
-	size_t next; /* item of the sample */
+	size_t next; /* the sample's first item whose example has not come */
 	double sums[REGION_COUNT][2];
 	size_t counts[REGION_COUNT];
 	bool labelled, lined;

@@ -22,7 +22,7 @@
 /* gnuplot's numbers of the shapes. */
 enum { PLUS = 1, CROSS = 2, SQUARE = 5, DISC = 7, TRIANGLE = 9, TRIANGLE_DOWN = 11, DIAMOND = 13, SHAPES };
 
-/* Of correctness from never to always: blue, dark, red. Any two categories differ by at least 20 in CIELAB, for readers
+/* The levels of correctness go from blue (never) over dark to red (always). Any two categories differ by at least 20 in CIELAB, for readers
  * with full colour vision and for readers with red or green colour blindness; the most similar ones have different
  * shapes. Every colour except that of a facet's background points has a contrast of at least 3:1 to white. */
 static const struct look {
@@ -82,7 +82,7 @@ map_metrics(enum picture_format format)
 	return format == PICTURE_SVG ? &svg : format == PICTURE_GIF ? &gif : &cairo;
 }
 
-/* The more points, the smaller: 10 points are visible, and 25,000 can be told apart. */
+/* The size of a marker: the more points, the smaller. 10 points are visible, and 25,000 can be told apart. */
 static double
 map_marker_size(size_t shown)
 {
@@ -124,8 +124,8 @@ map_marker(const struct map_data *data, enum picture_format format, unsigned slo
 	};
 }
 
-/* Does a marker of this radius reach the place x, y (upwards) from its middle? For crosses, their frame: too much,
- * never too little. */
+/* Does a marker of this radius reach the place x, y (upwards) from its middle? A cross counts as the square
+ * around it: too much, never too little. */
 static bool
 marker_reaches(const struct metrics *metrics, int shape, double radius, double x, double y)
 {
@@ -149,7 +149,7 @@ marker_reaches(const struct metrics *metrics, int shape, double radius, double x
 /* The frame of the scatter, in cells. */
 struct canvas {
 	const struct metrics *metrics;
-	uint8_t *taken; /* ROWS × COLUMNS */
+	uint8_t *taken; /* by cell, in rows: 1, a marker covers it */
 };
 
 struct extent { /* cells along one side of the canvas */
@@ -178,7 +178,7 @@ canvas_visit(const struct canvas *canvas, int shape, double size, double x, doub
 			uint8_t *cell = &canvas->taken[row * COLUMNS + column];
 
 			if (any && *cell)
-				continue; /* whether it is reached changes nothing */
+				continue; /* it is taken already, and another cell was reached */
 			if (!marker_reaches(canvas->metrics, shape, radius, ((double)column + 0.5) * CELL - x,
 			                    ((double)row + 0.5) * CELL - y))
 				continue;

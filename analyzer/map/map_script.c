@@ -15,10 +15,10 @@
 extern const char script_marks[], script_map[], script_facets[]; /* marks.gp, map.gp, facets.gp */
 
 #define TITLE_POINTS 16.0
-#define TITLE_POINTS_LEAST 11.0 /* of one that is long */
+#define TITLE_POINTS_LEAST 11.0 /* of a long title */
 #define BAR_HEIGHT 300.0        /* of the bar of colours, in units */
 #define KEY_COUNT 70.0
-#define KEY_TITLE_ROOM 15.0 /* ems */
+#define KEY_TITLE_ROOM 15.0 /* in ems */
 
 /* Sets the name of an axis, which has `room` units. */
 static void
@@ -38,7 +38,7 @@ sheet_set_title(const struct sheet *sheet, double room)
 	double points = TITLE_POINTS;
 
 	map_drawing_title(title, sheet->drawing);
-	room /= MAP_TITLE_EM * sheet->text; /* ems of the largest */
+	room /= MAP_TITLE_EM * sheet->text; /* in ems of the largest title */
 	points = fmax(TITLE_POINTS_LEAST, fmin(points, floor(2 * points * room / fmax(plot_width(title), 1)) / 2));
 	script_set_text(sheet->stream, "map_title", title, room * TITLE_POINTS / points);
 	script_set(sheet->stream, "title_points", points);
@@ -161,7 +161,7 @@ sheet_set_levels(const struct sheet *sheet)
 		if (sheet_is_counted(sheet))
 			number_print_grouped(level->examples, count);
 		if (level->slot == MAP_SLOT_OTHERS && plot_width(level->name) > sheet_name_room(sheet, count))
-			count[0] = '\0'; /* rather all of "8 others" */
+			count[0] = '\0'; /* all of "8 others" is worth more than its count */
 		script_set_name_item(sheet->stream, "Level", k + 1, level->name, sheet_name_room(sheet, count));
 		fprintf(sheet->stream, "LevelCount[%u] = '%s'; Colour[%u] = 0x%s; KeySize[%u] = %.2f; ", k + 1, count,
 		        k + 1, map_slot_colour(level->slot), k + 1, marker.key_size);

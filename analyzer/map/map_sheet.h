@@ -10,7 +10,7 @@ struct sheet {
 	const struct map_drawing *drawing;
 	enum picture_format format;
 	enum map_style style;
-	double text; /* the size of texts relative to the usual */
+	double text; /* the size of text relative to that of a whole map */
 	const struct map_data *maps;
 	size_t first;             /* the number that maps[0] has in the drawing */
 	size_t frames;            /* one of each map; a shift has one frame of its two maps */

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CELLS_ALONG_MOST 1000 /* a picture has no more to show */
+#define CELLS_ALONG_MOST 1000 /* cells along an axis: a picture cannot show more */
 #define CLOSE 1e-6            /* bounds nearer to one another than this part of a cell's size count as equal */
 #define SMALLEST 1e-9         /* a cell is larger than this part of the largest bound: numbers have 16 digits */
 #define COUNT_MOST 1e12       /* examples of a cell: the sum over all cells fits 64 bits */
@@ -159,7 +159,7 @@ cells_make_axis(const struct cells *cells, unsigned low, const char *name, struc
 			                 bounds[1], *along, range.least, range.most);
 	}
 	middle = (struct map_range){range.least + size * *along / 20, range.most - size * *along / 20};
-	map_axis_make(axis, &column, middle, 0); /* tics as without the margins */
+	map_axis_make(axis, &column, middle, 0); /* its tics are those of an axis without margins */
 	each = ceil((double)*along / MAP_BINS);  /* bins of whole cells */
 	axis->low = axis->from = range.least;
 	axis->high = axis->to = range.most;

@@ -157,8 +157,8 @@ struct rank {
 
 struct ranking {
 	struct names names; /* the categories of all sources */
-	struct rank *ranks; /* of the categories: by name, then sorted */
-	uint32_t *place;    /* by name: where it stands in the sorted ranks */
+	struct rank *ranks; /* of the categories, in their order; then sorted */
+	uint32_t *place;    /* by category: where it stands in the sorted ranks */
 	uint64_t without;   /* examples without a category */
 };
 

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#define READ_MOST 5 /* columns: x, y, the colour, correctness, epochs */
+#define READ_MOST 5 /* columns that are read: x, y, the colour, correctness, epochs */
 
 static struct attribute *
 map_source_attribute(struct attributes *attributes, const char *name)

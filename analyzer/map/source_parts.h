@@ -24,7 +24,7 @@ const char *map_source_file_name(const char *path, const char *other);
 
 const char *map_source_id_field(const struct user_file *file, const char *asked);
 
-/* source_cells.c: is the file one of cells? And reads such a file. */
+/* source_cells.c: does the file have cells? Reads such a file. */
 bool map_source_has_cells(const struct user_file *file);
 int map_source_read_cells(struct map_source *source, const struct user_file *file,
                           const struct map_source_request *request, struct portolan_error *error);

@@ -31,7 +31,7 @@
 #define PANEL_EDGE 12.0
 #define PANEL_BOTTOM 62.0
 #define PANEL_LEFT 78.0
-#define PANEL_RIGHT 30.0 /* half a number of six digits at the frame's end */
+#define PANEL_RIGHT 30.0 /* room for half a number of six digits at the frame's end */
 #define NUMBER_CHARACTER 8.2
 #define BESIDE_LABEL 40.0 /* the label, and what lies between it, the numbers and the frame */
 
@@ -41,16 +41,16 @@
 #define CAPTION_EM 13.3
 #define NOTE_EM 12.0
 
-/* Widths of texts in ems, at most. */
+/* The largest widths of texts, in ems. */
 #define KEY_NAME_LONGEST 28
 #define NAME_LONGEST 12.0
 #define NOTE_LONGEST 24.0
 
-#define CAPTION_LINES 3 /* at most */
+#define CAPTION_LINES 3 /* lines of the caption, at most */
 #define KEY_SHORT 17    /* characters: names no longer than that stand two in a row */
 
-#define FEW 100  /* up to so many dots are drawn larger */
-#define DENSE 30 /* with more points, they would hide their line and others */
+#define FEW 100  /* dots: so many, or fewer, are drawn larger */
+#define DENSE 30 /* points of a line: more would hide it, and other lines */
 
 /* Whole numbers along an axis: over a longer range gnuplot's own steps are whole. */
 #define WHOLE_RANGE 50
@@ -67,8 +67,9 @@ struct frame {
 
 /* Where everything stands. */
 struct layout {
-	double left, height;                   /* of the header and of panels without names; of the picture */
-	struct frame frames[CHART_PANELS_MAX]; /* of the panels */
+	double left;   /* of the header, and of the panels without names: they stand below one another */
+	double height; /* of the picture */
+	struct frame frames[CHART_PANELS_MAX]; /* by panel */
 	const char *lines[CAPTION_LINES + 1];  /* where the lines of the caption begin, and where it ends */
 	size_t line_count;                     /* the last line may be too long */
 };
@@ -260,7 +261,7 @@ panel_find_range(const struct chart_panel *panel, double *least, double *most)
 		}
 }
 
-/* The step of whole numbers along an axis; 0: gnuplot's. */
+/* The step of whole numbers along an axis; 0: gnuplot chooses it. */
 static double
 panel_whole_step(double range)
 {
@@ -307,7 +308,7 @@ chart_set_panel(FILE *stream, const struct chart *chart, const struct frame *fra
 	                            named ? 0.5 : panel->y_max, panel->x_log,
 	                            panel->x_whole ? panel_whole_step(most - least) : 0, panel->y_whole,
 	                            (double)panel->series_count});
-	if (panel->x_whole && least == most) /* one number, in the middle */
+	if (panel->x_whole && least == most) /* a single number stands in the middle */
 		script_set_items(stream, "XFrom XTo", p + 1, (double[]){least - 0.5, least + 0.5});
 }
 

@@ -14,7 +14,7 @@ enum chart_style {
 	CHART_POINTS, /* a line with its points */
 	CHART_BARS,   /* x is their middle, and they touch */
 	CHART_DOTS,
-	CHART_PAIRS,  /* each two points joined */
+	CHART_PAIRS,  /* a line joins each two points */
 	CHART_ACROSS, /* bars from the left to x, around y: two fit beside a name */
 };
 
@@ -32,13 +32,13 @@ struct chart_series {
 /* A text beside a point of the data. It is drawn if there is room for it; earlier notes take theirs first. */
 struct chart_note {
 	double x, y;
-	const char *text; /* any */
+	const char *text; /* any text */
 };
 #define CHART_NOTES_MAX 64
 
 struct chart_panel {
 	const char *title, *x_label, *y_label; /* any text; title NULL: none */
-	double x_min, x_max, y_min, y_max;     /* min = max: as the data are */
+	double x_min, x_max, y_min, y_max;     /* the ranges; min = max: that of the data */
 	struct chart_series series[CHART_SERIES_MAX];
 	size_t series_count; /* with several, a key above the panel has their names; one without a value is left out */
 	bool has_key;        /* set by chart_draw() */
@@ -60,7 +60,7 @@ struct chart {
 
 struct picture;
 
-/* `picture` was a PICTURE_CHART, and picture_check()ed. */
+/* Draws a chart. `picture` is a PICTURE_CHART, and has passed picture_check(). */
 int chart_draw(const struct chart *chart, const struct picture *picture, struct portolan_error *error);
 
 #endif

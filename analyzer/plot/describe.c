@@ -126,7 +126,7 @@ pdf_read_end(const char *pdf, size_t size, struct pdf_end *pdf_end)
 	const char *trailer, *start;
 
 	memcpy(text, pdf + size - room, room);
-	for (size_t i = 0; i < room; i++) /* so that it is one text */
+	for (size_t i = 0; i < room; i++) /* no NUL ends the text early */
 		text[i] = text[i] ? text[i] : ' ';
 	text[room] = '\0';
 	trailer = strstr(text, "/Type /XRef");

@@ -45,7 +45,7 @@ program_become(char *const arguments[], pid_t parent, int output, int messages, 
 	sigset_t none;
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	/* In this order: a parent that ended before the kernel was told is no longer the parent. */
+	/* The parent is asked for last: one that ended before the kernel was told of it is no longer the parent. */
 	if (null < 0 || prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 || getppid() != parent)
 		return;
 	if (dup2(null, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
@@ -152,7 +152,8 @@ gnuplot_draw(struct gnuplot *gnuplot, int script, struct portolan_error *error)
 {
 	char load[48], said[300];
 	int length = snprintf(load, sizeof(load), "load '/dev/fd/%d'\n", script), status;
-	ssize_t written = write(gnuplot->gate[1], load, (size_t)length); /* its other end is still open here too */
+	ssize_t written = write(gnuplot->gate[1], load,
+	                        (size_t)length); /* no SIGPIPE: this process has the reading end open too */
 
 	gnuplot_close_gate(gnuplot);
 	gnuplot_read_messages(gnuplot->messages, said, sizeof(said));
@@ -199,7 +200,7 @@ program_open(char *const arguments[], pid_t *child)
 uint8_t *
 gnuplot_characters(void)
 {
-	/* "20-7e a0 …", a line for each font. */
+	/* fc-list prints "20-7e a0 …", a line for each font. */
 	char program[] = "fc-list", format[] = "--format=%{charset}\\n";
 	char *const arguments[] = {program, format, NULL};
 	pid_t child;

@@ -22,7 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Follows the picture's name in the first line of every script, in every version. */
+/* Follows the picture's name in the first line of a script, whatever version of this program wrote it. */
 #define MARK ", drawn by portolan"
 
 static const struct {
@@ -281,8 +281,8 @@ picture_warn_replaced_font(const struct picture *picture, const char *font)
 		                (int)strcspn(family, ","), family);
 }
 
-/* The text without characters that no font has, or, in a GIF, the one font that it takes; it has no joined letters nor
- * text from the right either. The single pictures of an animation have its characters. */
+/* Writes the script without the characters that no font has; a GIF takes one font only, without joined letters, nor text from
+ * the right. The single pictures of an animation have the animation's characters, of which a warning is enough. */
 static int
 picture_write_script(struct picture_draft *draft, struct portolan_error *error)
 {

@@ -16,7 +16,7 @@ enum picture_format { PICTURE_PNG, PICTURE_SVG, PICTURE_PDF, PICTURE_GIF /* anim
 /* The templates for the beginning of every script, and for charts. */
 extern const char script_begin[], script_chart[];
 
-/* The bytes of the character at `text`, and what it is; 0: not UTF-8. */
+/* Decodes the character at `text`; returns how many bytes it has; 0: they are not UTF-8. */
 size_t plot_decode(const unsigned char *text, uint32_t *character);
 
 /* The width of a text in ems: an estimate, rather too wide than too narrow. */
@@ -36,11 +36,11 @@ void script_set_items(FILE *stream, const char *names, size_t item, const double
 void script_set_text_item(FILE *stream, const char *name, size_t item, const char *text, double room);
 void script_set_name_item(FILE *stream, const char *name, size_t item, const char *text, double room);
 
-/* Whether DejaVu Sans, which gnuplot-nox brings along, has all characters of a script. */
+/* Tells whether DejaVu Sans, which gnuplot-nox brings along, has all characters of a script. */
 bool plot_is_common(const char *text);
 
 /* Copies a script, with U+FFFD for each character that is neither in DejaVu Sans nor in `drawn`, a bit for each
- * character; NULL: none. Returns where the first of them is in `text`; NULL: there is none. */
+ * character (NULL: none). Returns where the first of them is in `text`; NULL: there is none. */
 const char *plot_replace_undrawn(struct output *output, const char *text, const uint8_t *drawn);
 #define PLOT_CHARACTERS 0x110000
 
