@@ -9,7 +9,6 @@
 
 #include "base/parallel.h"
 #include "layout.h"
-#include "records.h"
 #include "verdict/run_report.h"
 
 #include <portolan/error.h>
@@ -84,7 +83,7 @@ scan_epochs(struct contents *contents, struct contents_worker *worker, size_t in
 		if (!correct->values)
 			continue;
 		if (!is_as_before(worker, correct, block.rows)) {
-			before.observations = records_observed(&block, worker->rows);
+			before.observations = layout_list_observed(&block, worker->rows);
 			before.labels = hash_labels(worker, &block, (size_t)before.observations);
 		}
 		epochs[e] = before;
@@ -207,7 +206,7 @@ report_columns(struct report *report, const struct layout *layout)
 {
 	report_begin_list(report, "columns");
 	for (size_t f = 0; f < layout->count; f++)
-		if (layout->fields[f].kind != LAYOUT_ID && layout->fields[f].kind != LAYOUT_EPOCH)
+		if (layout->fields[f].source != LAYOUT_ID && layout->fields[f].source != LAYOUT_EPOCH)
 			report_text(report, NULL, layout->fields[f].name);
 	report_end(report);
 }
@@ -239,11 +238,10 @@ static int
 write_report(struct report *report, const struct contents *contents, struct portolan_error *error)
 {
 	struct dynamics *run = contents->run;
-	const struct text_extent extent = {0};
 	struct store_epoch *stored = NULL;
 	struct layout layout;
 	size_t count = 0;
-	int code = layout_init(&layout, run, NULL, 0, LAYOUT_INTEGERS, &extent, error);
+	int code = layout_init(&layout, run, NULL, 0, error);
 
 	if (code >= 0)
 		code = store_epochs(run->store, run->info->number, &stored, &count, error);

@@ -42,13 +42,13 @@ check(void *context, struct portolan_error *error)
 	const struct common_options *common = &request->common;
 
 	(void)error;
-	if (format_choose(common, rows_format_names, &request->format) != 0)
+	if (format_choose(common, table_format_names, &request->format) != 0)
 		return STATUS_USAGE;
 	if (format_is_for_people(common))
-		request->format = ROWS_ALIGNED;
-	if (request->id_bytes && request->format != ROWS_NPY)
+		request->format = TABLE_ALIGNED;
+	if (request->id_bytes && request->format != TABLE_NPY)
 		return options_wrong(common, "--id-bytes goes with --format npy; the others have ids as text");
-	return format_of_table(common, "--sessions", request->sessions, ROWS_CSV, &request->sessions_format);
+	return format_of_table(common, "--sessions", request->sessions, TABLE_CSV, &request->sessions_format);
 }
 
 static int
@@ -72,27 +72,15 @@ write_contents(const struct dynamics_options *request, struct dynamics *run, str
 static int
 write_sessions(const struct dynamics_options *request, const struct dynamics *run, struct portolan_error *error)
 {
-	static const struct rows_column columns[] = {{"session_number", ROWS_WHOLE},
-	                                             {"session", ROWS_TEXT},
-	                                             {"session_started", ROWS_WHOLE},
-	                                             {"rank", ROWS_WHOLE}};
 	static const char *const session[] = {"session"};
-	const struct text_extent extent = {0};
 	struct layout layout;
-	struct rows rows;
-	int code = layout_init(&layout, run, session, 1, LAYOUT_INTEGERS, &extent, error);
+	int code = layout_init(&layout, run, session, 1, error);
 
 	if (code >= 0)
-		code = rows_open(&rows, request->sessions, (enum rows_format)request->sessions_format, columns,
-		                 ROWS_COUNT(columns), error);
-	for (size_t s = 0; code >= 0 && s < layout.session_count; s++) {
-		rows_whole(&rows, s);
-		rows_bytes(&rows, layout.sessions[s].digits, LAYOUT_SESSION_DIGITS);
-		rows_whole(&rows, layout.sessions[s].started);
-		rows_whole(&rows, layout.sessions[s].rank);
-	}
+		code = table_write(&TABLE_OF(layout_session_columns, layout.sessions, layout.session_count),
+		                   request->sessions, (enum table_format)request->sessions_format, error);
 	layout_free(&layout);
-	return code < 0 ? code : rows_close(&rows, error);
+	return code;
 }
 
 static int
@@ -104,7 +92,7 @@ write_observations(struct dynamics *run, const struct observations_request *requ
 
 	if (code < 0)
 		return code;
-	code = request->format == ROWS_NPY ? rows_check_npy(&output, error) : 0;
+	code = request->format == TABLE_NPY ? table_check_npy(&output, error) : 0;
 	if (code >= 0)
 		code = observations_write(run, request, &output, error);
 	if (code < 0) {
@@ -156,7 +144,7 @@ write_listed(const struct dynamics_options *request, struct dynamics *run, struc
 static int
 write_wanted(const struct dynamics_options *request, struct dynamics *run, struct portolan_error *error)
 {
-	struct observations_request wanted = {.format = (enum rows_format)request->format,
+	struct observations_request wanted = {.format = (enum table_format)request->format,
 	                                      .names = request->names,
 	                                      .name_count = request->name_count,
 	                                      .id_bytes = request->id_bytes};
@@ -190,7 +178,7 @@ run(void *context, struct portolan_error *error)
 
 #define TO(member) .offset = offsetof(struct dynamics_options, member)
 static const struct option_spec options[] = {
-        {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = rows_format_names,
+        {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = table_format_names,
          .group = OPTION_GROUP_OUTPUT},
         {"ids", "FILE", OPTION_INPUT, TO(ids)},
         {"columns", "NAME[,NAME]", OPTION_TEXT, .take = take_columns},

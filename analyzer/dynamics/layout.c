@@ -1,68 +1,84 @@
-/* layout.c: see layout.h. A user's column with the name of a built-in one is called user_NAME. */
+/*
+ * layout.c: says where the columns of observations lie in a block of the store.
+ *
+ * A user's column with the name of a built-in one is called user_NAME.
+ */
 #include "layout.h"
 
 #include "base/suggest.h"
+#include "memory/memory.h"
 
 #include <portolan/error.h>
 
 #include <stdlib.h>
 #include <string.h>
 
-/* In the order of the table. `column`: the store's column that a field is made from, if there is one. Fields on request
- * are no recorded signals: they describe the example, and the source of the observation. */
+/* In the order of the table. Columns on request are no recorded signals: they describe the example, and the source of the
+ * observation. */
 static const struct known {
-	const char *name;
-	enum layout_kind kind;
-	unsigned column;
-	size_t size;
-	const char *npy;
+	struct table_column column; /* of LAYOUT_SESSION: over struct layout_session */
+	enum layout_source source;
+	unsigned stored;
 	bool on_request;
 } known[] = {
-        {"id", LAYOUT_ID, 0, 8, "<u8", false},
-        {"epoch", LAYOUT_EPOCH, 0, 4, "<u4", false},
-        {"gold_prob", LAYOUT_REAL, STORE_GOLD_PROB, 4, "<f4", false},
-        {"correct", LAYOUT_CORRECT, STORE_CORRECT, 1, "|b1", false},
-        {"margin", LAYOUT_REAL, STORE_MARGIN, 4, "<f4", false},
-        {"other_sq", LAYOUT_REAL, STORE_OTHER_SQ, 4, "<f4", false},
-        {"entropy", LAYOUT_REAL, STORE_ENTROPY, 4, "<f4", false},
-        {"max_prob", LAYOUT_REAL, STORE_MAX_PROB, 4, "<f4", false},
-        {"predicted", LAYOUT_CLASS, STORE_PREDICTED, 4, "<i4", false},
-        {"gold", LAYOUT_GOLD, STORE_GOLD, 4, "<i4", true},
-        {"session_number", LAYOUT_SESSION_NUMBER, STORE_SESSION, 4, "<u4", true},
-        {"session_started", LAYOUT_SESSION_STARTED, STORE_SESSION, 8, "<u8", true},
-        {"rank", LAYOUT_RANK, STORE_SESSION, 4, "<u4", true},
-        {"session", LAYOUT_SESSION, STORE_SESSION, LAYOUT_SESSION_DIGITS, "|S32", true},
+        {{"id", TABLE_ID}, LAYOUT_ID},
+        {{"epoch", TABLE_U32, .is_same = true, .npy = "<u4"}, LAYOUT_EPOCH},
+        {{"gold_prob", TABLE_F32, .infinite = true}, LAYOUT_STORED, STORE_GOLD_PROB},
+        {{"correct", TABLE_BITS, .npy = "|b1"}, LAYOUT_STORED, STORE_CORRECT},
+        {{"margin", TABLE_F32, .infinite = true}, LAYOUT_STORED, STORE_MARGIN},
+        {{"other_sq", TABLE_F32, .infinite = true}, LAYOUT_STORED, STORE_OTHER_SQ},
+        {{"entropy", TABLE_F32, .infinite = true}, LAYOUT_STORED, STORE_ENTROPY},
+        {{"max_prob", TABLE_F32, .infinite = true}, LAYOUT_STORED, STORE_MAX_PROB},
+        {{"predicted", TABLE_I32, .npy = "<i4"}, LAYOUT_STORED, STORE_PREDICTED},
+        {{"gold", TABLE_I32, .npy = "<i4"}, LAYOUT_GOLD, STORE_GOLD, true},
+        {{"session_number", TABLE_U32, .npy = "<u4"}, LAYOUT_STORED, STORE_SESSION, true},
+        {{"session_started", TABLE_U64, offsetof(struct layout_session, started)}, LAYOUT_SESSION, STORE_SESSION, true},
+        {{"rank", TABLE_U32, offsetof(struct layout_session, rank), .npy = "<u4"}, LAYOUT_SESSION, STORE_SESSION, true},
+        {{"session", TABLE_CHARS, offsetof(struct layout_session, digits), .npy = "|S", .width = 32},
+         LAYOUT_SESSION,
+         STORE_SESSION,
+         true},
 };
 #define KNOWN (sizeof(known) / sizeof(known[0]))
+#define SIGNAL 2 /* what a user's column is like */
 
-static const struct known *
-known_of(const struct layout_field *field)
-{
-	for (size_t k = 0; k < KNOWN; k++)
-		if (known[k].kind == field->kind && (known[k].column == field->column || field->kind != LAYOUT_REAL))
-			return &known[k];
-	return &known[2]; /* a user's column: as gold_prob */
-}
+const struct table_column layout_session_columns[4] = {
+        {"session_number", TABLE_U32, offsetof(struct layout_session, number)},
+        {"session", TABLE_CHARS, offsetof(struct layout_session, digits), .width = 32},
+        {"session_started", TABLE_U64, offsetof(struct layout_session, started)},
+        {"rank", TABLE_U32, offsetof(struct layout_session, rank)}};
 
 static bool
-is_available(const struct dynamics *run, const struct known *one)
+layout_has(const struct dynamics *run, const struct known *one)
 {
-	return one->kind == LAYOUT_GOLD || one->column == STORE_SESSION ||
-	       store_snapshot_columns(run->snapshot) & STORE_COLUMN_BIT(one->column);
+	return one->source == LAYOUT_GOLD || one->stored == STORE_SESSION ||
+	       store_snapshot_columns(run->snapshot) & STORE_COLUMN_BIT(one->stored);
+}
+
+/* A field, before its place among the layout's. */
+struct layout_choice {
+	struct layout_field field;
+	struct table_column column;
+};
+
+static struct layout_choice
+layout_choice_of(const struct known *one, unsigned stored, const char *prefix, const char *name)
+{
+	struct layout_choice choice = {.field = {.source = one->source, .stored = stored}, .column = one->column};
+
+	snprintf(choice.field.name, sizeof(choice.field.name), "%s%s", prefix, name);
+	return choice;
 }
 
 /* Every column that the run can give, in the order of the table; those on request only if they are wanted. */
 static size_t
-list(const struct dynamics *run, bool on_request, struct layout_field *fields)
+layout_list(const struct dynamics *run, bool on_request, struct layout_choice *choices)
 {
 	size_t count = 0;
 
-	for (size_t k = 2; k < KNOWN; k++) {
-		if (!is_available(run, &known[k]) || (known[k].on_request && !on_request))
-			continue;
-		fields[count] = (struct layout_field){.kind = known[k].kind, .column = known[k].column};
-		snprintf(fields[count++].name, sizeof(fields->name), "%s", known[k].name);
-	}
+	for (size_t k = SIGNAL; k < KNOWN; k++)
+		if (layout_has(run, &known[k]) && (!known[k].on_request || on_request))
+			choices[count++] = layout_choice_of(&known[k], known[k].stored, "", known[k].column.name);
 	for (unsigned c = STORE_COLUMN_USER; c < STORE_COLUMN_MAX; c++) {
 		const char *name = store_snapshot_column_name(run->snapshot, c);
 		bool is_taken = false;
@@ -70,16 +86,15 @@ list(const struct dynamics *run, bool on_request, struct layout_field *fields)
 		if (!(store_snapshot_columns(run->snapshot) & STORE_COLUMN_BIT(c)) || !name)
 			continue;
 		for (size_t k = 0; k < KNOWN; k++)
-			is_taken |= strcmp(known[k].name, name) == 0;
-		fields[count] = (struct layout_field){.kind = LAYOUT_REAL, .column = c};
-		snprintf(fields[count++].name, sizeof(fields->name), "%s%s", is_taken ? "user_" : "", name);
+			is_taken |= strcmp(known[k].column.name, name) == 0;
+		choices[count++] = layout_choice_of(&known[SIGNAL], c, is_taken ? "user_" : "", name);
 	}
 	return count;
 }
 
 static int
-no_column(const struct dynamics *run, const char *name, const struct layout_field *all, size_t count,
-          struct portolan_error *error)
+layout_refuse(const struct dynamics *run, const char *name, const struct layout_choice *all, size_t count,
+              struct portolan_error *error)
 {
 	const char *names[LAYOUT_FIELDS_MAX], *nearest;
 	char has[192] = "";
@@ -88,8 +103,8 @@ no_column(const struct dynamics *run, const char *name, const struct layout_fiel
 	for (size_t i = 0; i < count; i++) {
 		int length;
 
-		names[i] = all[i].name;
-		length = snprintf(has + used, sizeof(has) - used, "%s%s", i ? ", " : "", all[i].name);
+		names[i] = all[i].field.name;
+		length = snprintf(has + used, sizeof(has) - used, "%s%s", i ? ", " : "", all[i].field.name);
 		if (used + (size_t)length < sizeof(has))
 			used += (size_t)length;
 	}
@@ -103,42 +118,38 @@ no_column(const struct dynamics *run, const char *name, const struct layout_fiel
 }
 
 static void
-add(struct layout *layout, const struct layout_field *field)
+layout_add(struct layout *layout, const struct layout_choice *choice)
 {
-	struct layout_field *added = &layout->fields[layout->count++];
-	const struct known *one = known_of(field);
-	size_t size = one->size;
+	struct layout_field *field = &layout->fields[layout->count];
 
-	*added = *field;
-	added->at = layout->size;
-	if (field->kind == LAYOUT_ID && layout->ids != LAYOUT_INTEGERS)
-		size = layout->id_room * (layout->ids == LAYOUT_CHARACTERS ? 4 : 1);
-	layout->size += size;
-	if (field->kind != LAYOUT_ID && field->kind != LAYOUT_EPOCH)
-		layout->columns |= STORE_COLUMN_BIT(field->column);
+	*field = choice->field;
+	layout->columns[layout->count] = choice->column;
+	layout->columns[layout->count++].name = field->name;
+	if (field->source != LAYOUT_ID && field->source != LAYOUT_EPOCH)
+		layout->stored |= STORE_COLUMN_BIT(field->stored);
 }
 
 static int
-add_named(struct layout *layout, const struct dynamics *run, const char *const *names, size_t count,
-          struct portolan_error *error)
+layout_add_named(struct layout *layout, const struct dynamics *run, const char *const *names, size_t count,
+                 struct portolan_error *error)
 {
-	struct layout_field all[LAYOUT_FIELDS_MAX];
-	size_t there = list(run, true, all);
+	struct layout_choice all[LAYOUT_FIELDS_MAX];
+	size_t there = layout_list(run, true, all);
 
 	for (size_t n = 0; n < count; n++) {
 		size_t i = 0;
 
-		while (i < there && strcmp(all[i].name, names[n]) != 0)
+		while (i < there && strcmp(all[i].field.name, names[n]) != 0)
 			i++;
 		if (i == there)
-			return no_column(run, names[n], all, there, error);
-		add(layout, &all[i]);
+			return layout_refuse(run, names[n], all, there, error);
+		layout_add(layout, &all[i]);
 	}
 	return 0;
 }
 
 static int
-check_names(const struct layout *layout, struct portolan_error *error)
+layout_check_names(const struct layout *layout, struct portolan_error *error)
 {
 	for (size_t f = 0; f < layout->count; f++)
 		for (size_t before = 0; before < f; before++)
@@ -150,46 +161,46 @@ check_names(const struct layout *layout, struct portolan_error *error)
 }
 
 static int
-read_sessions(struct layout *layout, const struct dynamics *run, struct portolan_error *error)
+layout_read_sessions(struct layout *layout, const struct dynamics *run, struct portolan_error *error)
 {
 	struct store_session *sessions;
 	int code = store_sessions(run->store, run->info->number, &sessions, &layout->session_count, error);
 
 	if (code < 0)
 		return code;
-	layout->sessions = calloc(layout->session_count + 1, sizeof(*layout->sessions));
-	for (size_t s = 0; s < layout->session_count && layout->sessions; s++) {
-		layout->sessions[s].started = sessions[s].started;
-		layout->sessions[s].rank = sessions[s].rank;
-		for (size_t i = 0; i < LAYOUT_SESSION_DIGITS; i++)
-			layout->sessions[s].digits[i] =
-			        "0123456789abcdef"[sessions[s].id[i / 2] >> (i % 2 ? 0 : 4) & 15];
+	layout->sessions = memory_new(layout->session_count + 1, sizeof(*layout->sessions));
+	for (size_t s = 0; s < layout->session_count; s++) {
+		struct layout_session *session = &layout->sessions[s];
+
+		session->number = (uint32_t)s;
+		session->started = sessions[s].started;
+		session->rank = sessions[s].rank;
+		for (size_t i = 0; i < sizeof(session->digits); i++)
+			session->digits[i] = "0123456789abcdef"[sessions[s].id[i / 2] >> (i % 2 ? 0 : 4) & 15];
 	}
 	free(sessions);
-	return layout->sessions ? 0 : error_set(error, PORTOLAN_E_MEMORY, "out of memory for a run's sessions");
+	return 0;
 }
 
 int
 layout_init(struct layout *layout, const struct dynamics *run, const char *const *names, size_t count,
-            enum layout_ids ids, const struct text_extent *extent, struct portolan_error *error)
+            struct portolan_error *error)
 {
-	struct layout_field all[LAYOUT_FIELDS_MAX] = {{.name = "id", .kind = LAYOUT_ID},
-	                                              {.name = "epoch", .kind = LAYOUT_EPOCH}};
+	struct layout_choice all[LAYOUT_FIELDS_MAX] = {layout_choice_of(&known[0], 0, "", "id"),
+	                                               layout_choice_of(&known[1], 0, "", "epoch")};
 	size_t there = 2;
-	int code = 0;
+	int code;
 
-	*layout = (struct layout){.columns = STORE_COLUMN_BIT(STORE_CORRECT), .ids = ids};
-	layout->id_room = ids == LAYOUT_BYTES ? extent->widest : extent->longest;
-	layout->id_room += layout->id_room == 0;
+	*layout = (struct layout){.stored = STORE_COLUMN_BIT(STORE_CORRECT)};
 	if (count == 0)
-		there += list(run, false, all + there);
+		there += layout_list(run, false, all + there);
 	for (size_t i = 0; i < there; i++)
-		add(layout, &all[i]);
-	code = add_named(layout, run, names, count, error);
+		layout_add(layout, &all[i]);
+	code = layout_add_named(layout, run, names, count, error);
 	if (code >= 0)
-		code = check_names(layout, error);
-	if (code >= 0 && layout->columns & STORE_COLUMN_BIT(STORE_SESSION))
-		code = read_sessions(layout, run, error);
+		code = layout_check_names(layout, error);
+	if (code >= 0 && layout->stored & STORE_COLUMN_BIT(STORE_SESSION))
+		code = layout_read_sessions(layout, run, error);
 	return code;
 }
 
@@ -200,30 +211,110 @@ layout_free(struct layout *layout)
 	layout->sessions = NULL;
 }
 
-void
-layout_npy(const struct layout *layout, struct npy_field *fields)
+int
+layout_open_block(struct layout_block *block, const struct layout *layout, const struct dynamics *run,
+                  struct portolan_error *error)
 {
-	for (size_t f = 0; f < layout->count; f++) {
-		const struct layout_field *field = &layout->fields[f];
-
-		fields[f].name = field->name;
-		if (field->kind == LAYOUT_ID && layout->ids != LAYOUT_INTEGERS)
-			snprintf(fields[f].type, sizeof(fields[f].type), "%s%zu",
-			         layout->ids == LAYOUT_BYTES ? "|S" : "<U", layout->id_room);
-		else
-			snprintf(fields[f].type, sizeof(fields[f].type), "%s", known_of(field)->npy);
-	}
+	memcpy(block->columns, layout->columns, sizeof(block->columns));
+	block->rows = memory_new(STORE_CHUNK, sizeof(*block->rows));
+	block->sessions = memory_new(STORE_CHUNK, sizeof(*block->sessions));
+	block->table = (struct table){.columns = block->columns, .column_count = layout->count, .order = block->rows};
+	return store_cursor_open(run->snapshot, &block->cursor, error);
 }
 
 void
-layout_columns(const struct layout *layout, struct rows_column *columns)
+layout_close_block(struct layout_block *block)
+{
+	store_cursor_close(block->cursor);
+	ids_free(&block->ids);
+	free(block->rows);
+	free(block->sessions);
+}
+
+/* Of what the block lacks altogether no row is present. */
+static void
+layout_point_at(struct table_column *column, const struct store_values *values)
+{
+	static const uint64_t none[STORE_CHUNK_WORDS];
+
+	column->values = values->values;
+	column->present = !values->values ? none : values->complete ? NULL : values->present;
+}
+
+/* The numbers of the rows' sessions, for a look into the run's table of them. */
+static void
+layout_find_sessions(struct layout_block *block, const struct layout *layout)
+{
+	const uint32_t *numbers = store_block_values(&block->block, 0, STORE_SESSION)->values;
+
+	for (size_t i = 0; i < block->table.rows; i++) {
+		uint32_t row = block->rows[i];
+
+		block->sessions[row] = numbers[row] < layout->session_count ? numbers[row] : 0;
+	}
+}
+
+static void
+layout_point(struct layout_block *block, const struct layout *layout)
 {
 	for (size_t f = 0; f < layout->count; f++) {
 		const struct layout_field *field = &layout->fields[f];
-		bool is_text =
-		        field->kind == LAYOUT_SESSION || (field->kind == LAYOUT_ID && layout->ids != LAYOUT_INTEGERS);
+		struct table_column *column = &block->columns[f];
 
-		columns[f].name = field->name;
-		columns[f].kind = field->kind == LAYOUT_REAL ? ROWS_REAL : is_text ? ROWS_TEXT : ROWS_WHOLE;
+		if (field->source == LAYOUT_ID) {
+			column->of = &block->ids;
+		} else if (field->source == LAYOUT_EPOCH) {
+			column->values = &block->epoch;
+		} else if (field->source == LAYOUT_GOLD) {
+			layout_point_at(column, &block->block.gold);
+		} else if (field->source == LAYOUT_STORED) {
+			layout_point_at(column, store_block_values(&block->block, 0, (enum store_column)field->stored));
+		} else {
+			column->values = (const char *)layout->sessions + column->offset;
+			column->stride = sizeof(*layout->sessions);
+			column->through = block->sessions;
+		}
 	}
+	if (layout->sessions)
+		layout_find_sessions(block, layout);
+}
+
+int
+layout_read_block(struct layout_block *block, const struct layout *layout, const struct dynamics *run, size_t index,
+                  size_t epoch, struct portolan_error *error)
+{
+	struct store_ids ids;
+	int code = store_cursor_ids(block->cursor, index, &ids, error);
+
+	block->ids.rows = 0;
+	block->epoch = run->epochs[epoch];
+	if (code >= 0)
+		code = ids_append(&block->ids, run->info->id_kind, &ids, error);
+	if (code >= 0)
+		code = store_cursor_epochs(block->cursor, index, epoch, 1, layout->stored, &block->block, error);
+	if (code < 0)
+		return code;
+	block->table.rows = layout_list_observed(&block->block, block->rows);
+	layout_point(block, layout);
+	return 0;
+}
+
+size_t
+layout_list_observed(const struct store_block *block, uint32_t *rows)
+{
+	const struct store_values *correct = store_block_values(block, 0, STORE_CORRECT);
+	size_t count = 0;
+
+	if (!correct->values)
+		return 0;
+	for (uint32_t word = 0; word * 64 < block->rows; word++) {
+		uint32_t rest = block->rows - word * 64;
+		uint64_t present = correct->present[word];
+
+		if (rest < 64)
+			present &= (UINT64_C(1) << rest) - 1;
+		for (; present; present &= present - 1)
+			rows[count++] = word * 64 + (uint32_t)__builtin_ctzll(present);
+	}
+	return count;
 }

@@ -1,18 +1,17 @@
 /*
- * write.c: all threads make records; the caller's thread writes them in order.
+ * write.c: writes observations by epoch, then by ascending id: all threads make rows, the caller's thread writes them.
  *
  * If the store's order is that of the ids, a part of the work is a block of the store at one epoch, and its rows follow
- * those of the part before. If not, each example has a place (places.h). The records of an epoch are put into their
- * places, a range of places at a time, and then written from there.
- *
- * People get the ends of the table. Its columns are as wide as what is shown, so records come to the caller's thread
- * as they are, and it makes rows of those that are shown.
+ * those of the part before. If not, each example has a place (files/places.h). The observations of an epoch are put in
+ * the order of these, a range of places at a time (output/ordered.h).
  */
 #include "write.h"
 
 #include "base/arrays.h"
 #include "base/parallel.h"
-#include "records.h"
+#include "memory/memory.h"
+#include "output/ordered.h"
+#include "output/table_stream.h"
 #include "survey.h"
 #include "tables/run_table.h"
 
@@ -20,245 +19,160 @@
 #include <progress.h>
 
 #include <stdlib.h>
-#include <string.h>
 
 struct worker {
-	struct store_cursor *cursor;
-	uint32_t *rows; /* of a block, those wanted */
-	char *records;  /* of a tile, or of a block */
+	struct layout_block block;
+	struct output records; /* of a block */
 };
 
 struct writing {
 	struct dynamics *run;
 	const struct observations_request *request;
-	struct output *output;
 	struct layout layout;
-	struct rows_column columns[LAYOUT_FIELDS_MAX];
-	uint64_t observations;
-	struct rows shown;       /* for people */
-	uint64_t at, next_shown; /* of the table's rows: the one that comes next, and the one that is shown next */
-	struct worker *workers;  /* by thread */
-	struct output *slots;
-	unsigned slot_count;
+	struct table_stream stream;
+	struct worker *workers; /* by thread */
 	/* If the examples are not in order: */
 	uint32_t *places;
 	size_t place_count;
+	struct ordered ordered;
 	size_t epoch;         /* the one gathered; its number among the run's */
 	uint32_t first, held; /* the range of places: first … first + held − 1 */
-	char *records;        /* by place in the range */
-	uint8_t *there;       /* 1: it has a record */
 };
-
-static void
-write_records(const struct writing *writing, struct output *slot, const char *records, size_t n)
-{
-	const struct layout *layout = &writing->layout;
-	struct rows rows;
-
-	if (writing->request->format == ROWS_NPY || writing->request->format == ROWS_ALIGNED) {
-		output_bytes(slot, records, n * layout->size);
-		return;
-	}
-	rows = rows_for(slot, writing->request->format, writing->columns, layout->count, false);
-	for (size_t i = 0; i < n; i++)
-		records_print(layout, records + i * layout->size, &rows);
-}
-
-static int
-read_block(const struct writing *writing, const struct worker *worker, size_t index, size_t epoch,
-           struct store_ids *ids, struct store_block *block, struct portolan_error *error)
-{
-	int code = store_cursor_ids(worker->cursor, index, ids, error);
-
-	return code < 0 ? code
-	                : store_cursor_epochs(worker->cursor, index, epoch, 1, writing->layout.columns, block, error);
-}
 
 /* Part: a block at an epoch; all blocks of the first epoch come first. */
 static int
-write_block(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error)
+writing_make_block(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error)
 {
-	const struct writing *writing = context;
-	const struct worker *worker = &writing->workers[thread];
-	size_t blocks = store_snapshot_blocks(writing->run->snapshot), epoch = part / blocks, n;
-	struct store_block block;
-	struct store_ids ids;
-	struct records_source source = {&writing->layout, &block, &ids, writing->run->epochs[epoch]};
-	int code = read_block(writing, worker, part % blocks, epoch, &ids, &block, error);
+	struct writing *writing = context;
+	struct layout_block *block = &writing->workers[thread].block;
+	size_t blocks = store_snapshot_blocks(writing->run->snapshot);
+	int code = layout_read_block(block, &writing->layout, writing->run, part % blocks, part / blocks, error);
 
-	output_clear(&writing->slots[slot]);
-	if (code < 0)
-		return code;
-	n = records_observed(&block, worker->rows);
-	for (size_t i = 0; i < n; i += RECORDS_TILE) {
-		size_t tile = n - i < RECORDS_TILE ? n - i : RECORDS_TILE;
-
-		records_make(&source, worker->rows + i, tile, worker->records);
-		write_records(writing, &writing->slots[slot], worker->records, tile);
-	}
-	return output_check(&writing->slots[slot], error);
-}
-
-/* Adds those of the records that are shown to people. */
-static void
-show_records(struct writing *writing, const struct output *records)
-{
-	size_t size = writing->layout.size;
-
-	for (size_t used = 0; used < records->used; used += size, writing->at++) {
-		if (writing->at < writing->next_shown)
-			continue;
-		writing->next_shown = rows_skip_middle(&writing->shown, writing->at, writing->observations);
-		if (writing->next_shown > writing->at)
-			continue;
-		records_print(&writing->layout, records->buffer + used, &writing->shown);
-		writing->next_shown++;
-	}
+	return code < 0 ? code : table_stream_make(&writing->stream, slot, &block->table, 0, block->table.rows, error);
 }
 
 static int
-deliver(void *context, unsigned slot, size_t part, struct portolan_error *error)
+writing_deliver(void *context, unsigned slot, size_t part, struct portolan_error *error)
 {
 	struct writing *writing = context;
 
 	(void)part;
-	if (writing->request->format == ROWS_ALIGNED)
-		show_records(writing, &writing->slots[slot]);
-	else
-		output_append(writing->output, &writing->slots[slot]);
-	return output_check(writing->output, error);
+	return table_stream_deliver(&writing->stream, slot, error);
 }
 
 static int
-write_in_order(struct writing *writing, struct portolan_error *error)
+writing_in_order(struct writing *writing, struct portolan_error *error)
 {
 	struct parallel parallel = {.threads = writing->run->threads,
 	                            .count = writing->run->epoch_count * store_snapshot_blocks(writing->run->snapshot),
 	                            .what = "writing",
 	                            .context = writing,
-	                            .work = write_block,
-	                            .deliver = deliver};
+	                            .work = writing_make_block,
+	                            .deliver = writing_deliver};
 
 	return parallel_run(&parallel, error);
 }
 
 static bool
-is_in_range(const struct writing *writing, uint32_t example)
+writing_has_place(const struct writing *writing, uint32_t example)
 {
 	return writing->places[example] - writing->first < writing->held; /* PLACES_NONE is beyond every range */
 }
 
 static bool
-has_any_in_range(const struct writing *writing, size_t index)
+writing_has_any(const struct writing *writing, size_t index)
 {
 	size_t first = index * STORE_CHUNK, end = first + STORE_CHUNK;
 	uint32_t any = 0;
 
 	end = end < writing->run->info->rows ? end : (size_t)writing->run->info->rows;
 	for (size_t i = first; i < end; i++)
-		any |= is_in_range(writing, (uint32_t)i);
+		any |= writing_has_place(writing, (uint32_t)i);
 	return any != 0;
 }
 
-/* Puts a block's records to their places. */
+/* Puts the records of a block's observations to their places. */
 static int
-gather_block(void *context, unsigned thread, unsigned slot, size_t index, struct portolan_error *error)
+writing_gather_block(void *context, unsigned thread, unsigned slot, size_t index, struct portolan_error *error)
 {
-	const struct writing *writing = context;
-	const struct worker *worker = &writing->workers[thread];
-	size_t size = writing->layout.size, n, wanted = 0;
-	struct store_block block;
-	struct store_ids ids;
-	struct records_source source = {&writing->layout, &block, &ids, writing->run->epochs[writing->epoch]};
+	struct writing *writing = context;
+	struct worker *worker = &writing->workers[thread];
+	struct layout_block *block = &worker->block;
+	size_t size = writing->stream.record.size, wanted = 0;
 	int code;
 
-	(void)slot;
-	if (!has_any_in_range(writing, index))
+	if (!writing_has_any(writing, index))
 		return 0;
-	code = read_block(writing, worker, index, writing->epoch, &ids, &block, error);
+	code = layout_read_block(block, &writing->layout, writing->run, index, writing->epoch, error);
 	if (code < 0)
 		return code;
-	n = records_observed(&block, worker->rows);
-	for (size_t i = 0; i < n; i++)
-		if (is_in_range(writing, block.first + worker->rows[i]))
-			worker->rows[wanted++] = worker->rows[i];
-	for (size_t i = 0; i < wanted; i += RECORDS_TILE) {
-		size_t tile = wanted - i < RECORDS_TILE ? wanted - i : RECORDS_TILE;
+	for (size_t i = 0; i < block->table.rows; i++)
+		if (writing_has_place(writing, block->block.first + block->rows[i]))
+			block->rows[wanted++] = block->rows[i];
+	output_clear(&worker->records);
+	table_record_rows(&writing->stream.record, &block->table, &worker->records, 0, wanted);
+	code = output_check(&worker->records, error);
+	for (size_t i = 0; i < wanted && code >= 0; i++) {
+		uint32_t place = writing->places[block->block.first + block->rows[i]] - writing->first;
 
-		records_make(&source, worker->rows + i, tile, worker->records);
-		for (size_t k = 0; k < tile; k++) {
-			size_t at = writing->places[block.first + worker->rows[i + k]] - writing->first;
-
-			memcpy(writing->records + at * size, worker->records + k * size, size);
-			writing->there[at] = 1;
-		}
+		code = ordered_put(&writing->ordered, slot, worker->records.buffer + i * size, place, error);
 	}
-	return 0;
+	return code;
 }
 
-/* Piece: STORE_CHUNK places of the range. */
 static int
-write_places(void *context, unsigned thread, unsigned slot, size_t piece, struct portolan_error *error)
+writing_make_ordered(void *context, unsigned slot, const char *records, size_t n, struct portolan_error *error)
 {
-	const struct writing *writing = context;
-	size_t size = writing->layout.size, at = piece * STORE_CHUNK, end = at + STORE_CHUNK;
+	struct writing *writing = context;
 
-	(void)thread;
-	end = end < writing->held ? end : writing->held;
-	output_clear(&writing->slots[slot]);
-	while (at < end) {
-		size_t from = at;
-
-		while (at < end && writing->there[at])
-			at++;
-		write_records(writing, &writing->slots[slot], writing->records + from * size, at - from);
-		while (at < end && !writing->there[at])
-			at++;
-	}
-	return output_check(&writing->slots[slot], error);
+	return table_stream_make_of(&writing->stream, slot, records, n, error);
 }
 
 static int
-write_range(struct writing *writing, struct portolan_error *error)
+writing_deliver_ordered(void *context, unsigned slot, const char *records, size_t n, struct portolan_error *error)
+{
+	struct writing *writing = context;
+
+	(void)records;
+	(void)n;
+	return table_stream_deliver(&writing->stream, slot, error);
+}
+
+static int
+writing_range(struct writing *writing, struct portolan_error *error)
 {
 	struct parallel gathering = {.threads = writing->run->threads,
 	                             .count = store_snapshot_blocks(writing->run->snapshot),
 	                             .context = writing,
-	                             .work = gather_block};
-	struct parallel printing = {.threads = writing->run->threads,
-	                            .count = (writing->held + STORE_CHUNK - 1) / STORE_CHUNK,
-	                            .context = writing,
-	                            .work = write_places,
-	                            .deliver = deliver};
-	int code;
+	                             .work = writing_gather_block};
+	const struct ordered_steps steps = {
+	        .context = writing, .work = writing_make_ordered, .deliver = writing_deliver_ordered};
+	int code = ordered_begin(&writing->ordered, error);
 
-	memset(writing->there, 0, writing->held);
-	code = parallel_run(&gathering, error);
-	return code < 0 ? code : parallel_run(&printing, error);
+	if (code >= 0)
+		code = parallel_run(&gathering, error);
+	return code < 0 ? code : ordered_take(&writing->ordered, writing->run->threads, &steps, error);
 }
 
-/* How many places there is room for at a time. */
+/* How many places there is room for at a time: for their records, and for what puts these in order. */
 static uint32_t
-places_at_once(const struct writing *writing)
+writing_places_at_once(const struct writing *writing)
 {
-	uint64_t fitting = arrays_room() / (writing->layout.size + 1);
+	uint64_t fitting = arrays_room() / 2 / (writing->stream.record.size + sizeof(uint32_t));
 
 	fitting = fitting > STORE_CHUNK ? fitting : STORE_CHUNK;
 	return fitting < writing->place_count ? (uint32_t)fitting : (uint32_t)writing->place_count;
 }
 
 static int
-write_gathered(struct writing *writing, struct portolan_error *error)
+writing_gathered(struct writing *writing, struct portolan_error *error)
 {
-	uint32_t most = places_at_once(writing);
+	uint32_t most = writing_places_at_once(writing);
 	size_t ranges = (writing->place_count + most - 1) / most, done = 0;
 	struct progress progress;
-	int code = 0;
+	int code = ordered_init(&writing->ordered, writing->stream.record.size, most, writing->run->threads, NULL, 0,
+	                        error);
 
-	writing->records = array_new(most, writing->layout.size, "observations of an epoch", error);
-	writing->there = array_new(most, 1, "marks", error);
-	if (!writing->records || !writing->there)
-		return PORTOLAN_E_MEMORY;
 	progress_begin(&progress, "writing", writing->run->epoch_count * ranges);
 	for (writing->epoch = 0; writing->epoch < writing->run->epoch_count; writing->epoch++)
 		for (uint64_t first = 0; code >= 0 && first < writing->place_count; first += most) {
@@ -266,7 +180,7 @@ write_gathered(struct writing *writing, struct portolan_error *error)
 
 			writing->first = (uint32_t)first;
 			writing->held = rest < most ? (uint32_t)rest : most;
-			code = write_range(writing, error);
+			code = writing_range(writing, error);
 			progress_show(&progress, ++done);
 		}
 	progress_clear(&progress);
@@ -274,125 +188,81 @@ write_gathered(struct writing *writing, struct portolan_error *error)
 }
 
 static int
-open_workers(struct writing *writing, struct portolan_error *error)
+writing_open(struct writing *writing, struct output *output, uint64_t observations, struct portolan_error *error)
 {
-	unsigned threads = writing->run->threads, slots = parallel_slots(threads);
-	int code = 0;
+	const struct table table = {.columns = writing->layout.columns, .column_count = writing->layout.count};
+	unsigned threads = writing->run->threads;
+	int code = table_stream_init(&writing->stream, &table, output, writing->request->format,
+	                             parallel_slots(threads), error);
 
-	writing->workers = calloc(threads, sizeof(*writing->workers));
-	writing->slots = calloc(slots, sizeof(*writing->slots));
-	if (!writing->workers || !writing->slots)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	writing->workers = memory_new(threads, sizeof(*writing->workers));
 	for (unsigned t = 0; t < threads && code >= 0; t++) {
 		struct worker *worker = &writing->workers[t];
 
-		worker->rows = malloc(STORE_CHUNK * sizeof(*worker->rows));
-		worker->records = malloc(RECORDS_TILE * writing->layout.size);
-		code = worker->rows && worker->records
-		               ? store_cursor_open(writing->run->snapshot, &worker->cursor, error)
-		               : error_set(error, PORTOLAN_E_MEMORY, "out of memory for a block of examples");
+		code = layout_open_block(&worker->block, &writing->layout, writing->run, error);
+		if (code >= 0)
+			code = output_open_memory(&worker->records, 0, error);
 	}
-	while (code >= 0 && writing->slot_count < slots)
-		code = output_open_memory(&writing->slots[writing->slot_count++], 0, error);
-	return code;
+	return code < 0 ? code : table_stream_begin(&writing->stream, observations, error);
 }
 
 static void
-free_writing(struct writing *writing)
+writing_free(struct writing *writing)
 {
 	for (unsigned t = 0; t < writing->run->threads && writing->workers; t++) {
-		store_cursor_close(writing->workers[t].cursor);
-		free(writing->workers[t].rows);
-		free(writing->workers[t].records);
+		layout_close_block(&writing->workers[t].block);
+		output_discard(&writing->workers[t].records);
 	}
-	for (unsigned s = 0; s < writing->slot_count; s++)
-		output_discard(&writing->slots[s]);
 	free(writing->workers);
-	free(writing->slots);
+	table_stream_free(&writing->stream);
+	ordered_free(&writing->ordered);
 	array_free(writing->places);
-	array_free(writing->records);
-	array_free(writing->there);
 	layout_free(&writing->layout);
-}
-
-static void
-write_head(struct writing *writing)
-{
-	const struct layout *layout = &writing->layout;
-	struct npy_field fields[LAYOUT_FIELDS_MAX];
-	struct rows rows;
-
-	if (writing->request->format == ROWS_NPY) {
-		layout_npy(layout, fields);
-		npy_write_records_header(writing->output, fields, layout->count, writing->observations);
-		return;
-	}
-	if (writing->request->format == ROWS_ALIGNED) {
-		rows_begin_aligned(&writing->shown, writing->output, writing->columns, layout->count);
-		return;
-	}
-	rows = rows_for(writing->output, writing->request->format, writing->columns, layout->count, false);
-	rows_head(&rows);
 }
 
 /* Columns, and the order of the examples. */
 static int
-prepare(struct writing *writing, struct portolan_error *error)
+writing_prepare(struct writing *writing, const struct output *output, struct portolan_error *error)
 {
 	const struct observations_request *request = writing->request;
+	struct table_column *id = &writing->layout.columns[0];
 	struct dynamics *run = writing->run;
-	bool is_text = run->info->id_kind == STORE_ID_STR, ascending;
-	enum layout_ids ids = !is_text                                            ? LAYOUT_INTEGERS
-	                      : request->format == ROWS_NPY && !request->id_bytes ? LAYOUT_CHARACTERS
-	                                                                          : LAYOUT_BYTES;
+	bool has_characters = request->format == TABLE_NPY && !request->id_bytes, ascending;
 	struct text_extent extent = {0};
-	int code = dynamics_look_at_ids(run, &ascending, is_text ? &extent : NULL, error);
+	int code = layout_init(&writing->layout, run, request->names, request->name_count, error);
 
 	if (code >= 0)
-		code = layout_init(&writing->layout, run, request->names, request->name_count, ids, &extent, error);
+		code = dynamics_look_at_ids(run, &ascending, &extent, error);
 	if (code < 0)
 		return code;
-	layout_columns(&writing->layout, writing->columns);
-	if (request->format == ROWS_ALIGNED)
-		writing->columns[0].kind = ROWS_TEXT; /* an id is a name, of which no digits are parted */
+	id->of = &run->ids; /* which has no ids, and says of what kind they are */
+	id->npy = has_characters || extent.texts == 0 ? NULL : "|S";
+	id->width = has_characters ? extent.longest : extent.widest;
 	if (request->list) {
 		writing->place_count = request->list->count;
 		return places_of_list(request->list, run, &writing->places, error);
 	}
-	if (ids == LAYOUT_CHARACTERS && output_can_patch(writing->output)) /* a file, not another program */
+	if (has_characters && output_can_patch(output)) /* a file, not another program */
 		run_table_note_wide_ids(&extent);
 	return ascending ? 0 : places_of_all(run, &writing->places, &writing->place_count, error);
-}
-
-static int
-write_rows(struct writing *writing, struct portolan_error *error)
-{
-	int code;
-
-	write_head(writing);
-	code = writing->places ? write_gathered(writing, error) : write_in_order(writing, error);
-	if (writing->request->format != ROWS_ALIGNED)
-		return code;
-	rows_end_aligned(&writing->shown);
-	if (code >= 0 && output_flush(writing->output, NULL) >= 0)
-		rows_note_excerpt(&writing->shown, writing->observations, "observations");
-	return code;
 }
 
 int
 observations_write(struct dynamics *run, const struct observations_request *request, struct output *output,
                    struct portolan_error *error)
 {
-	struct writing writing = {.run = run, .request = request, .output = output};
-	int code = prepare(&writing, error);
+	struct writing writing = {.run = run, .request = request};
+	uint64_t observations;
+	int code = writing_prepare(&writing, output, error);
 
 	if (code >= 0)
-		code = survey_run(run, request->list ? writing.places : NULL, request->found, &writing.observations,
-		                  error);
+		code = survey_run(run, request->list ? writing.places : NULL, request->found, &observations, error);
 	if (code >= 0)
-		code = open_workers(&writing, error);
+		code = writing_open(&writing, output, observations, error);
 	if (code >= 0)
-		code = write_rows(&writing, error);
-	free_writing(&writing);
+		code = writing.places ? writing_gathered(&writing, error) : writing_in_order(&writing, error);
+	if (code >= 0)
+		code = table_stream_end(&writing.stream, observations, "observations", error);
+	writing_free(&writing);
 	return code;
 }

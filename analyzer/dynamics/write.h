@@ -11,7 +11,7 @@
 #include "layout.h"
 
 struct observations_request {
-	enum rows_format format;  /* ROWS_CSV … ROWS_ALIGNED: the ends of the table, for people */
+	enum table_format format; /* TABLE_ALIGNED: the ends of the table, for people */
 	const char *const *names; /* columns; see layout_init() */
 	size_t name_count;
 	bool id_bytes;                  /* of npy: ids that are text as bytes */

@@ -49,7 +49,7 @@ published_describe(struct run_table *run_table, const struct dynamics *run, enum
 	run_table_part(run_table, run_table, run);
 }
 
-void
+static void
 published_count(struct dynamics *part)
 {
 	double *epochs = dynamics_measure_column(part, MEASURE_EPOCHS)->values;
@@ -61,8 +61,9 @@ published_count(struct dynamics *part)
 	}
 }
 
-size_t
-published_with_aum(struct dynamics *part)
+/* Moves the examples that have it to the front of the order; their number. */
+static size_t
+published_keep_aum(struct dynamics *part)
 {
 	const double *aum = dynamics_measure(part, MEASURE_AUM);
 	size_t count = 0;
@@ -71,4 +72,14 @@ published_with_aum(struct dynamics *part)
 		if (!isnan(aum[part->order[i]]))
 			part->order[count++] = part->order[i];
 	return count;
+}
+
+size_t
+published_mark(struct dynamics *part, enum published form)
+{
+	if (form == PUBLISHED_AUM)
+		return published_keep_aum(part);
+	if (form != PUBLISHED_NOT)
+		published_count(part);
+	return part->count;
 }

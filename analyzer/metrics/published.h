@@ -18,11 +18,9 @@ uint32_t published_measures(enum published form);
 /* As run_table_init(). */
 void published_describe(struct run_table *run_table, const struct dynamics *run, enum published form);
 
-/* For cartography, counts in place of other values of a part: correctness becomes a count, and the number of epochs the
- * example's number. */
-void published_count(struct dynamics *part);
-
-/* For aum, moves the examples that have it to the front of the part's order; their number. */
-size_t published_with_aum(struct dynamics *part);
+/* Makes values of a part, which may be the run, those of the table: for cartography correctness becomes a count, and the
+ * number of epochs the example's number; for aum, the examples that have it move to the front of the part's order.
+ * Returns the number of rows. */
+size_t published_mark(struct dynamics *part, enum published form);
 
 #endif

@@ -11,11 +11,17 @@
 #define ROWS_H
 
 #include "base/ids.h"
-#include "report.h"
+#include "table.h"
 
 /* As rows_format_names; up to JSONL, values are written as they come. ROWS_ALIGNED: columns for people. ROWS_REPORT: a
  * list of objects in a JSON report. */
-enum rows_format { ROWS_CSV, ROWS_TSV, ROWS_JSONL, ROWS_NPY, ROWS_ALIGNED, ROWS_REPORT };
+#define rows_format table_format
+#define ROWS_CSV TABLE_CSV
+#define ROWS_TSV TABLE_TSV
+#define ROWS_JSONL TABLE_JSONL
+#define ROWS_NPY TABLE_NPY
+#define ROWS_ALIGNED TABLE_ALIGNED
+#define ROWS_REPORT ((enum table_format)5)
 extern const char *const rows_format_names[]; /* as users say them: the first four; ends with NULL */
 
 enum rows_kind {

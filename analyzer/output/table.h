@@ -77,10 +77,12 @@ struct table_column {
 	size_t stride;                   /* of `values`; 0: they follow one another */
 	const void *of;                  /* from TABLE_WORD on: what the values are numbers in */
 	double (*real)(const void *row); /* of TABLE_REAL_OF; NaN and infinity are empty */
-	const uint64_t *present;         /* a bit for each value: those without are empty; NULL: all have one */
+	const uint64_t *present;         /* a bit for each row: those without are empty; NULL: all have a value */
+	const uint32_t *through;         /* row i has value through[i] of `values`; NULL: value i */
 	bool is_same;                    /* the first value is that of every row */
 	bool infinite; /* infinity is a value: "inf"; in JSON lines 1e999, which readers take for it */
 	bool whole;    /* TABLE_F64: whole numbers */
+	bool is_name;  /* of whole numbers: people read them as names, of which no digits are parted */
 	/* The type in npy: "<u4", "<i8", "<f4", "|b1", "|S" … NULL: "<f8", or "<f4" of TABLE_F32; "<U"; for whole numbers
 	 * "<u8", or "<i8" where one is empty. */
 	const char *npy;

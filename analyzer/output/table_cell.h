@@ -114,7 +114,7 @@ table_cell_of_number(const struct table_column *column, uint32_t number)
 static inline struct table_cell
 table_cell_read(const struct table *table, const struct table_column *column, size_t row)
 {
-	size_t at_row = column->is_same ? 0 : row, stride = table_stride(table, column);
+	size_t at_row = column->is_same ? 0 : column->through ? column->through[row] : row;
 	const char *at = table_first(table, column);
 	union {
 		double f64;
@@ -133,7 +133,7 @@ table_cell_read(const struct table *table, const struct table_column *column, si
 		return (struct table_cell){.kind = TABLE_EMPTY};
 	if (column->type == TABLE_ID)
 		return table_cell_of_id(column->of, (uint32_t)row);
-	at += at_row * stride;
+	at += at_row * table_stride(table, column);
 	switch (column->type) {
 	case TABLE_F64:
 		memcpy(&value.f64, at, sizeof(value.f64));
@@ -185,7 +185,7 @@ table_cell_read(const struct table *table, const struct table_column *column, si
 static inline bool
 table_is_text(const struct table_column *column)
 {
-	return column->type >= TABLE_TEXT;
+	return column->type >= TABLE_TEXT || column->is_name;
 }
 
 #endif

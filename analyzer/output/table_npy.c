@@ -56,7 +56,7 @@ npy_is_text(const struct table_column *column)
 {
 	if (column->type == TABLE_ID || column->type == TABLE_ID_AT)
 		return ((const struct ids *)column->of)->kind != STORE_ID_INT;
-	return table_is_text(column);
+	return column->type >= TABLE_TEXT;
 }
 
 static const char *
@@ -208,7 +208,7 @@ npy_put_column(const struct npy_tile *tile)
 	const struct table_column *column = tile->column;
 	const struct ids *ids = column->type == TABLE_ID ? column->of : NULL;
 	size_t stride = table_stride(tile->table, column);
-	bool all = !column->present;
+	bool all = !column->present && !column->through;
 
 	if (ids && ids->kind == STORE_ID_INT)
 		npy_put_same(tile, (const char *)ids->integers, 8);
@@ -258,6 +258,33 @@ table_record_rows(const struct table_record *record, const struct table *table, 
 
 		npy_put_tile(record, table, first + i, n, at);
 		output_commit(output, at + n * record->size);
+	}
+}
+
+void
+table_record_columns(const struct table_record *record, const char *records, const struct table_column *people,
+                     struct table_column *columns)
+{
+	static const struct {
+		const char *npy;
+		enum table_type type;
+	} types[] = {{"<f8", TABLE_F64}, {"<f4", TABLE_F32}, {"<u8", TABLE_U64}, {"<u4", TABLE_U32},
+	             {"<i8", TABLE_I64}, {"<i4", TABLE_I32}, {"|b1", TABLE_FLAG}};
+
+	for (size_t c = 0; c < record->count; c++) {
+		const struct npy_field *field = &record->fields[c];
+		bool is_id = people[c].type == TABLE_ID || people[c].type == TABLE_ID_AT;
+
+		columns[c] = (struct table_column){.name = field->name,
+		                                   .type = TABLE_CHARS,
+		                                   .values = records + field->at,
+		                                   .stride = record->size,
+		                                   .width = field->size,
+		                                   .infinite = people[c].infinite,
+		                                   .is_name = is_id || people[c].is_name};
+		for (size_t t = 0; t < sizeof(types) / sizeof(types[0]); t++)
+			if (strcmp(field->type, types[t].npy) == 0)
+				columns[c].type = types[t].type;
 	}
 }
 

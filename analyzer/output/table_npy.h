@@ -22,6 +22,11 @@ void table_record_free(struct table_record *record); /* of {0}: nothing */
 /* npy's head, for so many rows; its length does not depend on their number. */
 void table_record_head(const struct table_record *record, struct output *output, uint64_t rows);
 
+/* Records in memory as a table again: its columns, over the first record; room for record->count. Only a text in "|S" can
+ * be read there. `people`: the columns of the table, whose numbers people may read as names. */
+void table_record_columns(const struct table_record *record, const char *records, const struct table_column *people,
+                          struct table_column *columns);
+
 /* Some rows of the table, as records. Safe from any thread. */
 void table_record_rows(const struct table_record *record, const struct table *table, struct output *output,
                        size_t first, size_t count);

@@ -1,0 +1,49 @@
+/*
+ * table_stream.h: a table that is too long to be in memory, written part by part: threads make the parts, and one of them
+ * delivers these in the order of the rows.
+ *
+ * A part is a table of the same columns. It is made in a slot, in the bytes of the format; for people, as records, of
+ * which the first and the last of the whole table are kept. npy's head counts the rows: it is written again at the end,
+ * if they were not counted before.
+ */
+#ifndef TABLE_STREAM_H
+#define TABLE_STREAM_H
+
+#include "table.h"
+#include "table_npy.h"
+
+struct table_stream {
+	struct output *output;
+	enum table_format format;
+	struct table_record record; /* of npy and of aligned columns */
+	uint64_t head;              /* bytes before the first row */
+	/* private */
+	const struct table_column *columns;
+	struct output *slots;
+	unsigned slot_count;
+	uint64_t rows, delivered; /* rows: as table_stream_begin() was told; then those for people that came */
+	char *ends;               /* for people: the records of the first and the last rows */
+};
+
+/* Parts have the columns of `table`, which say their types and widths: the table may have no rows. So many slots. On
+ * success call table_stream_free(). PORTOLAN_E_MEMORY. */
+int table_stream_init(struct table_stream *stream, const struct table *table, struct output *output,
+                      enum table_format format, unsigned slots, struct portolan_error *error);
+void table_stream_free(struct table_stream *stream); /* of {0}: nothing */
+
+/* Writes the head. `rows`: how many there will be. */
+int table_stream_begin(struct table_stream *stream, uint64_t rows, struct portolan_error *error);
+
+/* Makes a part of some rows in a slot. Any thread, each with slots of its own. */
+int table_stream_make(struct table_stream *stream, unsigned slot, const struct table *part, size_t first, size_t count,
+                      struct portolan_error *error);
+/* The same of n records. Text formats read them: their texts are "|S". */
+int table_stream_make_of(struct table_stream *stream, unsigned slot, const char *records, size_t n,
+                         struct portolan_error *error);
+
+int table_stream_deliver(struct table_stream *stream, unsigned slot, struct portolan_error *error);
+
+/* Writes npy's head again where there are other rows than said. `what` ("examples") names them for people. */
+int table_stream_end(struct table_stream *stream, uint64_t rows, const char *what, struct portolan_error *error);
+
+#endif
