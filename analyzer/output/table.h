@@ -63,9 +63,11 @@ struct table_bytes {
 enum table_kind { TABLE_EMPTY, TABLE_WHOLE, TABLE_REAL, TABLE_STRING };
 struct table_cell {
 	enum table_kind kind;
-	uint64_t whole;
-	double real;
-	const char *text; /* `length` bytes */
+	union {
+		uint64_t whole;
+		double real;
+		const char *text; /* `length` bytes */
+	};
 	size_t length;
 };
 

@@ -6,19 +6,20 @@
 #ifndef TABLE_CELL_H
 #define TABLE_CELL_H
 
+#include "base/widths.h"
 #include "table.h"
 
 #include <math.h>
 
 /* The row of the memory that is row `i` of the table. */
-static inline size_t
+INLINE size_t
 table_row(const struct table *table, size_t i)
 {
 	return table->order ? table->order[i] : i;
 }
 
 /* Bytes of a value in memory. */
-static inline size_t
+INLINE size_t
 table_type_size(enum table_type type)
 {
 	static const uint8_t sizes[] = {[TABLE_F64] = 8,
@@ -44,7 +45,7 @@ table_type_size(enum table_type type)
 }
 
 /* Bytes from one value of the column to the next. */
-static inline size_t
+INLINE size_t
 table_stride(const struct table *table, const struct table_column *column)
 {
 	if (column->is_same)
@@ -54,26 +55,26 @@ table_stride(const struct table *table, const struct table_column *column)
 	return column->stride ? column->stride : table_type_size(column->type);
 }
 
-static inline const char *
+INLINE const char *
 table_first(const struct table *table, const struct table_column *column)
 {
 	return column->values ? column->values : (const char *)table->structs + column->offset;
 }
 
-static inline struct table_cell
+INLINE struct table_cell
 table_cell_of_text(const char *text)
 {
 	return text ? (struct table_cell){.kind = TABLE_STRING, .text = text, .length = strlen(text)}
 	            : (struct table_cell){.kind = TABLE_EMPTY};
 }
 
-static inline struct table_cell
+INLINE struct table_cell
 table_cell_of_whole(int64_t value)
 {
 	return (struct table_cell){.kind = value < 0 ? TABLE_EMPTY : TABLE_WHOLE, .whole = (uint64_t)value};
 }
 
-static inline struct table_cell
+INLINE struct table_cell
 table_cell_of_real(double value, bool infinite)
 {
 	bool is_there = infinite ? !isnan(value) : isfinite(value);
@@ -81,7 +82,7 @@ table_cell_of_real(double value, bool infinite)
 	return (struct table_cell){.kind = is_there ? TABLE_REAL : TABLE_EMPTY, .real = value};
 }
 
-static inline struct table_cell
+INLINE struct table_cell
 table_cell_of_id(const struct ids *ids, uint32_t index)
 {
 	struct table_cell cell = {.kind = TABLE_STRING};
@@ -93,7 +94,7 @@ table_cell_of_id(const struct ids *ids, uint32_t index)
 }
 
 /* Of the types that stand for something in another place. */
-static inline struct table_cell
+INLINE struct table_cell
 table_cell_of_number(const struct table_column *column, uint32_t number)
 {
 	struct table_cell cell = {.kind = TABLE_STRING};
@@ -111,7 +112,7 @@ table_cell_of_number(const struct table_column *column, uint32_t number)
 }
 
 /* The value of a row of the memory. */
-static inline struct table_cell
+INLINE struct table_cell
 table_cell_read(const struct table *table, const struct table_column *column, size_t row)
 {
 	size_t at_row = column->is_same ? 0 : column->through ? column->through[row] : row;
@@ -182,7 +183,7 @@ table_cell_read(const struct table *table, const struct table_column *column, si
 }
 
 /* Do people read the column as text? Else as numbers, which end below one another. */
-static inline bool
+INLINE bool
 table_is_text(const struct table_column *column)
 {
 	return column->type >= TABLE_TEXT || column->is_name;

@@ -163,11 +163,16 @@ npy_put_cell(const struct npy_tile *tile, const struct table_cell *cell, char *t
 	}
 }
 
+/* Values that the file has as they are in memory. */
 static void
-npy_put_reals(const struct npy_tile *tile, const char *first, size_t stride)
+npy_copy(const struct npy_tile *tile, const char *first, size_t stride)
 {
-	for (size_t i = 0; i < tile->n; i++)
-		memcpy(tile->to + i * tile->size, first + tile->rows[i] * stride, 8);
+	const uint32_t *rows = tile->rows;
+
+	for (size_t i = 0; i < tile->n && tile->field->size == 8; i++)
+		memcpy(tile->to + i * tile->size, first + rows[i] * stride, 8);
+	for (size_t i = 0; i < tile->n && tile->field->size == 4; i++)
+		memcpy(tile->to + i * tile->size, first + rows[i] * stride, 4);
 }
 
 /* Doubles that are whole numbers, of 4 or 8 bytes. */
@@ -192,37 +197,72 @@ npy_put_wholes(const struct npy_tile *tile, const char *first, size_t stride)
 	}
 }
 
-/* Values that are in memory as they are in the file. */
+/* int32_t, of 4 or 8 bytes. */
 static void
-npy_put_same(const struct npy_tile *tile, const char *first, size_t stride)
+npy_put_classes(const struct npy_tile *tile, const char *first, size_t stride)
 {
-	if (tile->field->size == 8)
-		npy_put_reals(tile, first, stride);
-	for (size_t i = 0; i < tile->n && tile->field->size == 4; i++)
-		memcpy(tile->to + i * tile->size, first + tile->rows[i] * stride, 4);
+	for (size_t i = 0; i < tile->n; i++) {
+		int64_t whole;
+		int32_t value;
+
+		memcpy(&value, first + tile->rows[i] * stride, 4);
+		whole = value < 0 ? -1 : value;
+		memcpy(tile->to + i * tile->size, &whole, tile->field->size == 4 ? 4 : 8);
+	}
 }
 
+static void
+npy_put_bits(const struct npy_tile *tile, const uint64_t *words)
+{
+	for (size_t i = 0; i < tile->n; i++)
+		tile->to[i * tile->size] = (char)(words[tile->rows[i] / 64] >> tile->rows[i] % 64 & 1);
+}
+
+static void
+npy_put_cells(const struct npy_tile *tile)
+{
+	for (size_t i = 0; i < tile->n; i++) {
+		struct table_cell cell = table_cell_read(tile->table, tile->column, tile->rows[i]);
+
+		npy_put_cell(tile, &cell, tile->to + i * tile->size);
+	}
+}
+
+/* The values of a column of which every row has one. */
 static void
 npy_put_column(const struct npy_tile *tile)
 {
 	const struct table_column *column = tile->column;
 	const struct ids *ids = column->type == TABLE_ID ? column->of : NULL;
-	size_t stride = table_stride(tile->table, column);
-	bool all = !column->present && !column->through;
+	const char *first = table_first(tile->table, column);
+	size_t stride = table_stride(tile->table, column), size = tile->field->size;
+	bool is_real = column->type == TABLE_F64 || column->type == TABLE_F32;
 
 	if (ids && ids->kind == STORE_ID_INT)
-		npy_put_same(tile, (const char *)ids->integers, 8);
-	else if (all && column->type == TABLE_F64 && column->whole)
-		npy_put_wholes(tile, table_first(tile->table, column), stride);
-	else if (all && ((column->type == TABLE_F64 && column->infinite) ||
-	                 (column->type == TABLE_F32 && column->infinite) || column->type == TABLE_U64))
-		npy_put_same(tile, table_first(tile->table, column), stride);
+		npy_copy(tile, (const char *)ids->integers, 8);
+	else if (column->type == TABLE_F64 && column->whole && size <= 8)
+		npy_put_wholes(tile, first, stride);
+	else if ((is_real && column->infinite) || (column->type == TABLE_U64 && size == 8) ||
+	         (column->type == TABLE_U32 && size == 4))
+		npy_copy(tile, first, stride);
+	else if (column->type == TABLE_I32)
+		npy_put_classes(tile, first, stride);
+	else if (column->type == TABLE_BITS && size == 1)
+		npy_put_bits(tile, column->values);
 	else
-		for (size_t i = 0; i < tile->n; i++) {
-			struct table_cell cell = table_cell_read(tile->table, column, tile->rows[i]);
+		npy_put_cells(tile);
+}
 
-			npy_put_cell(tile, &cell, tile->to + i * tile->size);
-		}
+/* Is no row of the tile empty for want of presence? */
+static bool
+npy_is_present(const struct npy_tile *tile)
+{
+	const uint64_t *present = tile->column->present;
+	uint64_t all = 1;
+
+	for (size_t i = 0; present && i < tile->n; i++)
+		all &= present[tile->rows[i] / 64] >> tile->rows[i] % 64;
+	return all;
 }
 
 /* At most TILE rows. */
@@ -233,9 +273,15 @@ npy_put_tile(const struct table_record *record, const struct table *table, size_
 
 	for (size_t i = 0; i < n; i++)
 		rows[i] = (uint32_t)table_row(table, first + i);
-	for (size_t c = 0; c < record->count; c++)
-		npy_put_column(&(struct npy_tile){table, &table->columns[c], &record->fields[c], rows, n,
-		                                  to + record->fields[c].at, record->size});
+	for (size_t c = 0; c < record->count; c++) {
+		const struct npy_field *field = &record->fields[c];
+		struct npy_tile tile = {table, &table->columns[c], field, rows, n, to + field->at, record->size};
+
+		if (!tile.column->through && npy_is_present(&tile))
+			npy_put_column(&tile);
+		else
+			npy_put_cells(&tile);
+	}
 }
 
 void
