@@ -179,6 +179,24 @@ array_grow(void *array, size_t used, size_t count, size_t size, const char *what
 	return grown;
 }
 
+int
+array_reserve(void **array, size_t *room, size_t needed, size_t size, const char *what, struct portolan_error *error)
+{
+	size_t larger = *room ? *room : needed > 64 ? needed : 64;
+	void *grown;
+
+	if (needed <= *room)
+		return 0;
+	while (larger < needed)
+		larger *= 2;
+	grown = array_grow(*array, *room, larger, size, what, error);
+	if (!grown)
+		return PORTOLAN_E_MEMORY;
+	*array = grown;
+	*room = larger;
+	return 0;
+}
+
 void
 array_free(const void *array)
 {

@@ -27,6 +27,11 @@ void *array_new(size_t count, size_t size, const char *what, struct portolan_err
  * `array` is as it was. */
 void *array_grow(void *array, size_t used, size_t count, size_t size, const char *what, struct portolan_error *error);
 
+/* Room for `needed` elements in *array, which has room for *room of them: doubled as often as it takes. PORTOLAN_E_MEMORY: as
+ * array_grow(). */
+int array_reserve(void **array, size_t *room, size_t needed, size_t size, const char *what,
+                  struct portolan_error *error);
+
 void array_free(const void *array); /* NULL: nothing */
 
 #endif

@@ -23,25 +23,6 @@ ids_free(struct ids *ids)
 	*ids = (struct ids){0};
 }
 
-/* Makes room for `needed` items, of which `used` are there. */
-static int
-grow(void **memory, size_t *room, size_t used, size_t needed, size_t size, struct portolan_error *error)
-{
-	size_t larger = *room ? *room : needed;
-	void *grown;
-
-	if (needed <= *room)
-		return 0;
-	while (larger < needed)
-		larger *= 2;
-	grown = array_grow(*memory, used, larger, size, "ids", error);
-	if (!grown)
-		return PORTOLAN_E_MEMORY;
-	*memory = grown;
-	*room = larger;
-	return 0;
-}
-
 /* Adds integers; or makes room for strings of `bytes` in all, whose text and offsets the caller adds. */
 static int
 append(struct ids *ids, enum store_id_kind kind, const uint64_t *integers, size_t rows, size_t bytes,
@@ -51,7 +32,7 @@ append(struct ids *ids, enum store_id_kind kind, const uint64_t *integers, size_
 	int code = ids_reserve(ids, kind, ids->rows + rows, error);
 
 	if (code >= 0 && kind == STORE_ID_STR)
-		code = grow((void **)&ids->text, &ids->text_room, used, used + bytes + 1, 1, error);
+		code = array_reserve((void **)&ids->text, &ids->text_room, used + bytes + 1, 1, "ids", error);
 	if (code < 0)
 		return code;
 	if (kind == STORE_ID_INT)
@@ -95,13 +76,32 @@ ids_append_all(struct ids *ids, const struct ids *more, struct portolan_error *e
 }
 
 int
+ids_append_text(struct ids *ids, const char *text, size_t length, struct portolan_error *error)
+{
+	uint32_t offsets[2] = {0, (uint32_t)length};
+	uint64_t integer = 0;
+	struct store_ids one = {.rows = 1, .integers = &integer, .text = text, .offsets = offsets};
+
+	if (ids->kind == STORE_ID_INT && !number_parse_whole(text, length, &integer))
+		return 1;
+	return ids_append(ids, ids->kind, &one, error);
+}
+
+bool
+ids_can_have(const struct ids *ids, const char *text, size_t length)
+{
+	uint64_t integer;
+
+	return ids->kind != STORE_ID_INT || number_parse_whole(text, length, &integer);
+}
+
+int
 ids_reserve(struct ids *ids, enum store_id_kind kind, size_t rows, struct portolan_error *error)
 {
 	ids->kind = kind;
 	if (kind == STORE_ID_STR)
-		return grow((void **)&ids->offsets, &ids->room, ids->rows ? ids->rows + 1 : 0, rows + 1,
-		            sizeof(*ids->offsets), error);
-	return grow((void **)&ids->integers, &ids->room, ids->rows, rows, sizeof(*ids->integers), error);
+		return array_reserve((void **)&ids->offsets, &ids->room, rows + 1, sizeof(*ids->offsets), "ids", error);
+	return array_reserve((void **)&ids->integers, &ids->room, rows, sizeof(*ids->integers), "ids", error);
 }
 
 const char *
@@ -290,9 +290,16 @@ find(const struct ids_index *index, uint64_t hash, uint64_t integer, const char 
 }
 
 int64_t
-ids_index_find_integer(const struct ids_index *index, uint64_t integer)
+ids_index_find_stored(const struct ids_index *index, const struct store_ids *block, uint32_t row)
 {
-	return find(index, mix(integer), integer, NULL, 0);
+	const char *text;
+	size_t length;
+
+	if (index->ids->kind == STORE_ID_INT)
+		return find(index, mix(block->integers[row]), block->integers[row], NULL, 0);
+	text = block->text + block->offsets[row];
+	length = block->offsets[row + 1] - block->offsets[row];
+	return find(index, hash_text(text, length), 0, text, length);
 }
 
 int64_t
@@ -302,5 +309,5 @@ ids_index_find(const struct ids_index *index, const char *text, size_t length)
 
 	if (index->ids->kind != STORE_ID_INT)
 		return find(index, hash_text(text, length), 0, text, length);
-	return number_parse_whole(text, length, &integer) ? ids_index_find_integer(index, integer) : -1;
+	return number_parse_whole(text, length, &integer) ? find(index, mix(integer), integer, NULL, 0) : -1;
 }

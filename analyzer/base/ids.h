@@ -21,6 +21,13 @@ void ids_free(struct ids *ids); /* may be called twice */
 int ids_append(struct ids *ids, enum store_id_kind kind, const struct store_ids *block, struct portolan_error *error);
 int ids_append_all(struct ids *ids, const struct ids *more, struct portolan_error *error);
 
+/* Appends the id that a text stands for: in integers, any way of writing a whole number. 1: it stands for none, and nothing
+ * was appended. PORTOLAN_E_MEMORY. */
+int ids_append_text(struct ids *ids, const char *text, size_t length, struct portolan_error *error);
+
+/* Can a text stand for one of the ids? For an integer, only a whole number can. */
+bool ids_can_have(const struct ids *ids, const char *text, size_t length);
+
 /* Makes room, so that appending up to so many ids copies nothing twice (of strings: their places). */
 int ids_reserve(struct ids *ids, enum store_id_kind kind, size_t rows, struct portolan_error *error);
 
@@ -68,6 +75,7 @@ void ids_index_free(struct ids_index *index);
 /* The position in `chosen` of the id whose text is given (for integer ids: any way of writing a whole number); -1: not
  * there. */
 int64_t ids_index_find(const struct ids_index *index, const char *text, size_t length);
-int64_t ids_index_find_integer(const struct ids_index *index, uint64_t integer); /* STORE_ID_INT only */
+/* The same of an id of the store, of the same kind. */
+int64_t ids_index_find_stored(const struct ids_index *index, const struct store_ids *block, uint32_t row);
 
 #endif

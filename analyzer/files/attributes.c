@@ -108,19 +108,6 @@ take_value(struct reading *reading, size_t column, size_t position, struct porto
 	return 0;
 }
 
-/* Adds the record's id to the ids of the file. 1: it is the first one that is no whole number. */
-static int
-append_id(struct reading *reading, const struct field *id, struct portolan_error *error)
-{
-	uint32_t offsets[2] = {0, (uint32_t)id->length};
-	uint64_t number = 0;
-	struct store_ids one = {.rows = 1, .integers = &number, .text = id->at, .offsets = offsets};
-
-	if (reading->ids->kind == STORE_ID_INT && !number_parse_whole(id->at, id->length, &number))
-		return 1;
-	return ids_append(reading->ids, reading->ids->kind, &one, error);
-}
-
 /* The record's position, or −1: it has no example. 1: the ids must be read as strings. */
 static int
 take_position(struct reading *reading, int64_t *position, struct portolan_error *error)
@@ -140,7 +127,7 @@ take_position(struct reading *reading, int64_t *position, struct portolan_error 
 		if (!join_is_id(field))
 			return fields_wrong(&reading->reader, error, ": field %s: no id",
 			                    reading->fields.names[id].text);
-		code = append_id(reading, field, error);
+		code = ids_append_text(reading->ids, field->at, field->length, error); /* 1: no number */
 		*position = (int64_t)attributes->records;
 	} else {
 		*position = join_find(reading->index, &reading->reader, id, &attributes->oddities);

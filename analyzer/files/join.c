@@ -22,16 +22,11 @@ join_free(struct join *join)
 static int
 add_match(struct join *join, size_t *room, const struct join_match *match, struct portolan_error *error)
 {
-	if (join->count == *room) {
-		size_t larger = *room ? *room * 2 : 4096;
-		struct join_match *grown =
-		        array_grow(join->matches, join->count, larger, sizeof(*grown), "lines of --data", error);
+	int code =
+	        array_reserve((void **)&join->matches, room, join->count + 1, sizeof(*match), "lines of --data", error);
 
-		if (!grown)
-			return PORTOLAN_E_MEMORY;
-		join->matches = grown;
-		*room = larger;
-	}
+	if (code < 0)
+		return code;
 	join->matches[join->count++] = *match;
 	return 0;
 }
@@ -41,7 +36,6 @@ int64_t
 join_find(const struct ids_index *index, const struct fields_reader *reader, size_t id, struct join_oddities *oddities)
 {
 	const struct field *field = &reader->found[id];
-	uint64_t number;
 	int64_t position;
 
 	if (fields_is_ragged(reader) && oddities->ragged++ == 0)
@@ -52,8 +46,7 @@ join_find(const struct ids_index *index, const struct fields_reader *reader, siz
 		return -1;
 	}
 	position = ids_index_find(index, field->at, field->length);
-	if (position < 0 && index->ids->kind == STORE_ID_INT && !oddities->odd[0] &&
-	    !number_parse_whole(field->at, field->length, &number))
+	if (position < 0 && !oddities->odd[0] && !ids_can_have(index->ids, field->at, field->length))
 		snprintf(oddities->odd, sizeof(oddities->odd), "%.*s", fields_shown(field), field->at);
 	return position;
 }
@@ -193,8 +186,7 @@ join_report(const struct join *join, const char *id_field, const struct ids *ids
 {
 	const char *path = join->file.path;
 	char digits[NUMBER_ROOM];
-	const char *first = digits;
-	uint32_t index;
+	const char *first;
 	size_t length;
 
 	join_warn(&join->oddities, path, id_field);
@@ -204,11 +196,7 @@ join_report(const struct join *join, const char *id_field, const struct ids *ids
 		                (unsigned long long)join->first_again + 1, join->again == 1 ? "" : " the first");
 	if (join->missing == 0)
 		return true;
-	index = chosen[join->first_missing];
-	if (ids->kind == STORE_ID_INT)
-		length = number_print_u64(ids->integers[index], digits);
-	else
-		first = ids_text(ids, index, &length);
+	first = id_print(ids, chosen[join->first_missing], digits, &length);
 	message_warning("not in %s: %s of the %s %sids, '%.*s' the first%s%s%s", path, NUMBER_GROUPED(join->missing),
 	                NUMBER_GROUPED(n), which, (int)length, first,
 	                join->oddities.odd[0] ? "; the run's ids are integers, and in the file there is '" : "",

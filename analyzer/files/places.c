@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ID_SHOWN 64 /* bytes of an id in a message */
+
 static uint32_t *
 in_order(const struct ids *ids, struct portolan_error *error)
 {
@@ -56,40 +58,36 @@ places_free(struct places_list *list)
 }
 
 static int
-append(struct places_list *list, const char *text, size_t length, uint64_t integer, struct portolan_error *error)
+places_refuse(const struct places_list *list, uint64_t place, const char *id, size_t length,
+              struct portolan_error *error)
 {
-	uint32_t offsets[2] = {0, (uint32_t)length};
-	struct store_ids one = {.rows = 1, .integers = &integer, .text = text, .offsets = offsets};
+	int shown = (int)(length < ID_SHOWN ? length : ID_SHOWN);
 
-	if (list->ids.rows >= STORE_MAX_EXAMPLES)
-		return error_set(error, PORTOLAN_E_INVALID, "%s: more ids than a run can have", list->path);
-	return ids_append(&list->ids, list->ids.kind, &one, error);
+	if (!list->unit)
+		return error_set(error, PORTOLAN_E_INVALID, "'%.*s' is no whole number, as the ids of the run are",
+		                 shown, id);
+	return error_set(error, PORTOLAN_E_INVALID,
+	                 "%s: %s %llu: '%.*s' is no whole number, as the ids of the run are (one id a line)",
+	                 list->path, list->unit, (unsigned long long)place, shown, id);
 }
 
 static int
 take(void *context, uint64_t place, const char *id, size_t length, struct portolan_error *error)
 {
 	struct places_list *list = context;
-	uint64_t integer = 0;
+	int code;
 
-	if (list->ids.kind == STORE_ID_INT && !number_parse_whole(id, length, &integer) && !list->unit)
-		return error_set(error, PORTOLAN_E_INVALID, "'%.*s' is no whole number, as the ids of the run are",
-		                 length < 64 ? (int)length : 64, id);
-	if (list->ids.kind == STORE_ID_INT && !number_parse_whole(id, length, &integer))
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "%s: %s %llu: '%.*s' is no whole number, as the ids of the run are (one id a line)",
-		                 list->path, list->unit, (unsigned long long)place, length < 64 ? (int)length : 64, id);
-	if (list->ids.rows == list->room) {
-		size_t room = list->room ? 2 * list->room : 64;
-		uint64_t *lines = array_grow(list->lines, list->room, room, sizeof(*lines), "lines", error);
-
-		if (!lines)
-			return PORTOLAN_E_MEMORY;
-		list->lines = lines;
-		list->room = room;
-	}
-	list->lines[list->ids.rows] = place;
-	return append(list, id, length, integer, error);
+	if (list->ids.rows >= STORE_MAX_EXAMPLES)
+		return error_set(error, PORTOLAN_E_INVALID, "%s: more ids than a run can have", list->path);
+	code = ids_append_text(&list->ids, id, length, error);
+	if (code > 0)
+		return places_refuse(list, place, id, length, error);
+	if (code == 0)
+		code = array_reserve((void **)&list->lines, &list->room, list->ids.rows, sizeof(*list->lines), "lines",
+		                     error);
+	if (code == 0)
+		list->lines[list->ids.rows - 1] = place;
+	return code;
 }
 
 /* Gives places to the ids. */
@@ -159,10 +157,7 @@ places_of_list(const struct places_list *list, const struct dynamics *run, uint3
 
 		code = store_cursor_ids(cursor, b, &ids, error);
 		for (uint32_t r = 0; code >= 0 && r < ids.rows; r++) {
-			int64_t at = list->ids.kind == STORE_ID_INT
-			                     ? ids_index_find_integer(&index, ids.integers[r])
-			                     : ids_index_find(&index, ids.text + ids.offsets[r],
-			                                      ids.offsets[r + 1] - ids.offsets[r]);
+			int64_t at = ids_index_find_stored(&index, &ids, r);
 
 			(*places)[ids.first + r] = at < 0 ? PLACES_NONE : (uint32_t)at;
 		}
@@ -170,21 +165,6 @@ places_of_list(const struct places_list *list, const struct dynamics *run, uint3
 	store_cursor_close(cursor);
 	ids_index_free(&index);
 	return code;
-}
-
-/* The id as text. */
-static const char *
-print_id(const struct ids *ids, size_t index, char digits[NUMBER_ROOM], int *length)
-{
-	size_t full;
-	const char *text = digits;
-
-	if (ids->kind == STORE_ID_INT)
-		full = number_print_u64(ids->integers[index], digits);
-	else
-		text = ids_text(ids, (uint32_t)index, &full);
-	*length = full < 64 ? (int)full : 64;
-	return text;
 }
 
 /* Of the command line. */
@@ -196,16 +176,17 @@ warn_by_name(const struct places_list *list, const struct dynamics *run, const u
 
 	for (size_t i = 0; i < list->given; i++) {
 		size_t used = strlen(names);
-		int length;
-		const char *text = print_id(&list->ids, i, digits, &length);
+		size_t length;
+		const char *text = id_print(&list->ids, (uint32_t)i, digits, &length);
 
+		length = length < ID_SHOWN ? length : ID_SHOWN;
 		if (found[list->place[i]])
 			continue;
 		unknown++;
 		if (used + (size_t)length + 5 > sizeof(names))
 			continue;
 		shown++;
-		snprintf(names + used, sizeof(names) - used, "%s'%.*s'", used ? ", " : "", length, text);
+		snprintf(names + used, sizeof(names) - used, "%s'%.*s'", used ? ", " : "", (int)length, text);
 	}
 	if (unknown > shown)
 		message_warning("not observed in run '%s': %s and %s more ids", run->info->name, names,
@@ -230,12 +211,13 @@ places_warn(const struct places_list *list, const struct dynamics *run, const ui
 	}
 	if (unknown > 0) {
 		char digits[NUMBER_ROOM];
-		int length;
-		const char *text = print_id(&list->ids, first, digits, &length);
+		size_t length;
+		const char *text = id_print(&list->ids, (uint32_t)first, digits, &length);
 
 		message_warning("not observed in run '%s': %s of the %s ids in %s, '%.*s' in %s %llu the first",
-		                run->info->name, NUMBER_GROUPED(unknown), NUMBER_GROUPED(all), list->path, length, text,
-		                list->unit, (unsigned long long)list->lines[first]);
+		                run->info->name, NUMBER_GROUPED(unknown), NUMBER_GROUPED(all), list->path,
+		                (int)(length < ID_SHOWN ? length : ID_SHOWN), text, list->unit,
+		                (unsigned long long)list->lines[first]);
 	}
 	return unknown + warn_by_name(list, run, found);
 }

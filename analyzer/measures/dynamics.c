@@ -85,10 +85,8 @@ add_column(struct dynamics *dynamics, const char *prefix, const char *name)
 static bool
 is_reserved(const char *name)
 {
-	for (unsigned m = 0; m < MEASURE_COUNT; m++)
-		if (strcmp(name, measure_infos[m].name) == 0)
-			return true;
-	return strcmp(name, "id") == 0 || strcmp(name, "gold") == 0 || strcmp(name, "label") == 0;
+	return measure_find(name) >= 0 || strcmp(name, "id") == 0 || strcmp(name, "gold") == 0 ||
+	       strcmp(name, "label") == 0;
 }
 
 /* The columns that hold whole distributions, of two classes or more: prob_0, prob_1, … without a gap. */

@@ -48,6 +48,15 @@ const struct measure_info measure_infos[MEASURE_COUNT] = {
         [MEASURE_TDDS] = {"tdds", false, true, 0, true},
 };
 
+int
+measure_find(const char *name)
+{
+	for (int m = 0; m < MEASURE_COUNT; m++)
+		if (strcmp(name, measure_infos[m].name) == 0)
+			return m;
+	return -1;
+}
+
 /* 64 rows of a block; `valid` has a bit for each that exists. */
 struct tile {
 	const struct store_block *block;

@@ -67,6 +67,8 @@ struct measure_info {
 };
 extern const struct measure_info measure_infos[MEASURE_COUNT];
 
+int measure_find(const char *name); /* -1: no measure is named so */
+
 #define MEASURES_WINDOW 10 /* the default of J in the papers' notation */
 #define MEASURES_WINDOW_MAX 256
 

@@ -131,23 +131,23 @@ int
 format_choose_rows(struct common_options *request, int *format)
 {
 	static const char *const names[] = {"csv", "tsv",  "jsonl",
-	                                    "npy", "json", NULL}; /* rows_format_names, and json */
-	int json = (int)ROWS_COUNT(names) - 2, status;
+	                                    "npy", "json", NULL}; /* table_format_names, and json */
+	int json = (int)TABLE_COUNT(names) - 2, status;
 
 	*format = request->json ? json : -1;
 	status = format_choose(request, names, format);
 	request->json = *format == json;
 	if (status == 0 && format_is_for_people(request))
-		*format = ROWS_ALIGNED;
+		*format = TABLE_ALIGNED;
 	return status;
 }
 
 int
-format_of_table(const struct common_options *request, const char *option, const char *path, enum rows_format otherwise,
+format_of_table(const struct common_options *request, const char *option, const char *path, enum table_format otherwise,
                 int *format)
 {
 	*format = -1;
-	return choose(request, option, path, rows_format_names, (int)otherwise, format);
+	return choose(request, option, path, table_format_names, (int)otherwise, format);
 }
 
 int

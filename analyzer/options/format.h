@@ -4,7 +4,7 @@
 
 #include "files/records.h"
 #include "options.h"
-#include "output/rows.h"
+#include "output/table.h"
 
 /*
  * Chooses among `names` (ends with NULL; the first is the default) for request->output: *format is −1, or what --format
@@ -27,7 +27,7 @@ bool format_is_for_people(const struct common_options *request);
 /* The format of a table in the file `path`, which `option` ("--log") gave; NULL: no file. `otherwise`: for a file
  * without an ending. */
 int format_of_table(const struct common_options *request, const char *option, const char *path,
-                    enum rows_format otherwise, int *format);
+                    enum table_format otherwise, int *format);
 
 /* Of a file that has one format, whatever was asked for: "json"; any other word stands for plain text. `path` may be
  * NULL. 0, or options_wrong(): the ending is that of another format, or of none. */

@@ -25,14 +25,13 @@ mark_id(void *context, uint64_t place, const char *id, size_t length, struct por
 	struct pool_list *list = marking->list;
 	int64_t position = ids_index_find(marking->index, id, length);
 	int shown = (int)(length < sizeof(list->first) - 1 ? length : sizeof(list->first) - 1);
-	uint64_t number;
 
 	list->ids++;
 	if (position >= 0) {
 		marking->marks[position] = 1;
 		return 0;
 	}
-	if (marking->index->ids->kind == STORE_ID_INT && !number_parse_whole(id, length, &number))
+	if (!ids_can_have(marking->index->ids, id, length))
 		return error_set(error, PORTOLAN_E_INVALID,
 		                 "%s: %s %llu: '%.*s' is no whole number, as the ids of %s are (one id a line)",
 		                 list->path, list->unit, (unsigned long long)place, shown, id, marking->whose);

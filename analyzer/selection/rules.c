@@ -138,18 +138,11 @@ selection_rule_reverse(struct selection_rule *rule)
 	return rule->kind == SELECT_MEASURE || rule->kind == SELECT_FORGETTING;
 }
 
-static bool
-is_measure(const char *name)
-{
-	for (unsigned m = 0; m < MEASURE_COUNT; m++)
-		if (strcmp(name, measure_infos[m].name) == 0)
-			return true;
-	return false;
-}
-
 void
 selection_rule_request(const struct selection_rule *rule, struct dynamics_request *request)
 {
+	int measure;
+
 	if (rule->kind == SELECT_FORGETTABLE || rule->kind == SELECT_FORGETTING)
 		request->measures |= MEASURE_BIT(MEASURE_FORGETTING_EVENTS) | MEASURE_BIT(MEASURE_NEVER_LEARNED);
 	if (rule->kind == SELECT_REGION)
@@ -160,16 +153,18 @@ selection_rule_request(const struct selection_rule *rule, struct dynamics_reques
 		request->measures |= MEASURE_BIT(MEASURE_CONFIDENCE) | MEASURE_BIT(MEASURE_DUAL);
 	if (rule->kind != SELECT_MEASURE)
 		return;
-	for (unsigned m = 0; m < MEASURE_COUNT; m++)
-		if (strcmp(rule->measure, measure_infos[m].name) == 0)
-			request->measures |= MEASURE_BIT(m);
+	measure = measure_find(rule->measure);
+	if (measure >= 0)
+		request->measures |= MEASURE_BIT(measure);
+	else
+		request->user = true;
 	if (request->measures & MEASURE_BIT(MEASURE_FORGETTING_EVENTS)) /* for never_learned_count() */
 		request->measures |= MEASURE_BIT(MEASURE_NEVER_LEARNED);
-	request->user = request->user || !is_measure(rule->measure);
 }
 
 bool
 selection_rule_is_known(const struct selection_rule *rule, const struct dynamics *dynamics)
 {
-	return rule->kind != SELECT_MEASURE || is_measure(rule->measure) || dynamics_column(dynamics, rule->measure);
+	return rule->kind != SELECT_MEASURE || measure_find(rule->measure) >= 0 ||
+	       dynamics_column(dynamics, rule->measure);
 }

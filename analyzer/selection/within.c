@@ -15,12 +15,12 @@
 static void
 request_column(const char *name, struct dynamics_request *request)
 {
-	for (unsigned m = 0; m < MEASURE_COUNT; m++)
-		if (strcmp(name, measure_infos[m].name) == 0) {
-			request->measures |= MEASURE_BIT(m);
-			return;
-		}
-	request->user = true;
+	int measure = measure_find(name);
+
+	if (measure >= 0)
+		request->measures |= MEASURE_BIT(measure);
+	else
+		request->user = true;
 }
 
 void
