@@ -208,9 +208,8 @@ io_take_frames(struct portolan_run *run)
 		run->taken_at = began;
 		run->hurried = false;
 	}
-	return any ||
-	       (!partial && io_frames_waiting(run) > 0); /* the thread looks again soon: a fast loop fills frames in no
-	                                               * time */
+	/* While a frame is being filled the thread looks again soon: a fast loop fills frames in no time. */
+	return any || (!partial && io_frames_waiting(run) > 0);
 }
 
 /* After the last frame: `close`. */

@@ -15,18 +15,12 @@
 
 #define REJECTED ".rejected"
 
-static bool
-ends_with(const char *name, const char *suffix)
-{
-	size_t length = strlen(name), end = strlen(suffix);
-
-	return length > end && strcmp(name + length - end, suffix) == 0;
-}
-
 static int
 leftover_is_candidate(const struct dirent *entry)
 {
-	return ends_with(entry->d_name, SPOOL_SUFFIX);
+	size_t length = strlen(entry->d_name), end = strlen(SPOOL_SUFFIX);
+
+	return length > end && strcmp(entry->d_name + length - end, SPOOL_SUFFIX) == 0;
 }
 
 void

@@ -67,11 +67,14 @@ struct portolan_run {
 	/* Of the threads that log. */
 	pthread_mutex_t log_mutex;
 	uint8_t leave_out[FRAMES_MOST_ROWS]; /* under log_mutex */
-	int64_t waiting_since, asked; /* under log_mutex: since when this call waits (it is then counted); 0: it has not
-	                               * waited */
-	uint64_t like_probs; /* under log_mutex: rows of logits so far, if all could be probabilities; UINT64_MAX: it is
-	                      * decided whether they are */
-	size_t classes;      /* under log_mutex: of the first scores; 0: none yet; SIZE_MAX: others were warned of */
+	int64_t waiting_since; /* under log_mutex: since when this call waits for room; 0: it has not waited */
+	int64_t asked;         /* under log_mutex: when this call, as it waits, last asked `cancelled` */
+	/* Under log_mutex: the rows of logits so far, while all of them could be probabilities; UINT64_MAX: it is decided
+	 * whether they are. */
+	uint64_t like_probs;
+	/* Under log_mutex: the classes of the first scores; 0: there are none yet; SIZE_MAX: the user was warned that
+	 * other scores have other classes. */
+	size_t classes;
 	_Atomic bool closed;
 	_Atomic int id_kind; /* enum wire_id_kind; fixed by the collector's answer, or by the first rows logged */
 	_Atomic bool warned_refused, warned_full;
@@ -127,7 +130,7 @@ run_has_failed(const struct portolan_run *run)
 	return atomic_load(&run->phase) == PHASE_FAILED;
 }
 
-/* Does the run go on without a collector, because none has answered yet? */
+/* Does the run record to its spool, because no collector has answered yet? */
 static inline bool
 run_is_offline(const struct portolan_run *run)
 {

@@ -135,8 +135,10 @@ handle_open(struct handle *self, PyObject *args)
 	options.when_full = (enum portolan_when_full)when_full;
 	options.ring_bytes = (size_t)ring_bytes;
 	options.spool_bytes = spool_bytes;
-	Py_BEGIN_ALLOW_THREADS code = run_open(name, &options, &run, &exists, &error);
-	Py_END_ALLOW_THREADS PyMem_Free(labels);
+	Py_BEGIN_ALLOW_THREADS;
+	code = run_open(name, &options, &run, &exists, &error);
+	Py_END_ALLOW_THREADS;
+	PyMem_Free(labels);
 	if (code < 0 && exists)
 		Py_RETURN_FALSE;
 	if (code < 0)
@@ -216,15 +218,6 @@ handle_read_log_arguments(PyObject *const *args, Py_ssize_t count, struct portol
 	return given->scores_name != NULL;
 }
 
-/* 0: taken; 1: an argument must be converted first; -1: an exception. */
-static int
-handle_open_batch(struct handle *self, struct pinned_batch *pinned, const struct log_arguments *given, bool converted)
-{
-	if (!converted && !batch_take(handle_state(self), pinned, given))
-		return 1;
-	return batch_open(pinned, given);
-}
-
 static PyObject *
 handle_log(struct handle *self, PyObject *const *args, Py_ssize_t count)
 {
@@ -234,19 +227,21 @@ handle_log(struct handle *self, PyObject *const *args, Py_ssize_t count)
 	portolan_run *run;
 	struct labels_found found = {.changed = false};
 	uint64_t refused;
-	bool converted;
+	bool converted, readable;
 	int code;
 
 	if (!handle_read_log_arguments(args, count, &pinned.batch, &given, &converted))
 		return NULL;
-	code = handle_open_batch(self, &pinned, &given, converted);
-	if (code != 0 || !(run = handle_enter(self))) {
+	readable = converted || batch_take(handle_state(self), &pinned, &given);
+	if (!readable || batch_open(&pinned, &given) < 0 || !(run = handle_enter(self))) {
 		batch_close(&pinned);
-		return code > 0 ? Py_NewRef(Py_NotImplemented) : NULL;
+		return readable ? NULL : Py_NewRef(Py_NotImplemented);
 	}
 	refused = atomic_load(&run->refused);
-	Py_BEGIN_ALLOW_THREADS code = portolan_log(run, &pinned.batch, &error);
-	Py_END_ALLOW_THREADS self->active--;
+	Py_BEGIN_ALLOW_THREADS;
+	code = portolan_log(run, &pinned.batch, &error);
+	Py_END_ALLOW_THREADS;
+	self->active--;
 	if (code == 0 &&
 	    atomic_load(&run->refused) - refused < pinned.batch.n) /* of a batch refused whole, nothing was logged */
 		found = labels_see(&self->labels, &pinned.batch);
@@ -264,8 +259,10 @@ handle_end_epoch(struct handle *self, PyObject *object)
 
 	if (!handle_read_epoch(object, &epoch) || !(run = handle_enter(self)))
 		return NULL;
-	Py_BEGIN_ALLOW_THREADS code = portolan_end_epoch(run, epoch, &error);
-	Py_END_ALLOW_THREADS self->active--;
+	Py_BEGIN_ALLOW_THREADS;
+	code = portolan_end_epoch(run, epoch, &error);
+	Py_END_ALLOW_THREADS;
+	self->active--;
 	if (code < 0)
 		return module_raise(handle_state(self), &error);
 	Py_RETURN_NONE;
@@ -283,9 +280,11 @@ handle_wait(struct handle *self, PyObject *args, const char *format, bool raises
 
 	if (!PyArg_ParseTuple(args, format, &timeout_ms) || !(run = handle_enter(self)))
 		return NULL;
-	Py_BEGIN_ALLOW_THREADS code = wait(run, timeout_ms, &error);
-	Py_END_ALLOW_THREADS pointless = code == PORTOLAN_E_ENDED ? !(raises_end && run->strict)
-	                                                          : code == PORTOLAN_E_TIMEOUT && run_is_offline(run);
+	Py_BEGIN_ALLOW_THREADS;
+	code = wait(run, timeout_ms, &error);
+	Py_END_ALLOW_THREADS;
+	pointless = code == PORTOLAN_E_ENDED ? !(raises_end && run->strict)
+	                                     : code == PORTOLAN_E_TIMEOUT && run_is_offline(run);
 	self->active--;
 	if (pointless)
 		Py_RETURN_NONE;
@@ -338,13 +337,17 @@ handle_close(struct handle *self, PyObject *args)
 	/* Waits for calls of other threads to return; they hold neither a lock of this module nor the GIL, so there is
 	 * nothing to block on. */
 	while (self->active > 0) {
-		Py_BEGIN_ALLOW_THREADS nanosleep(&pause, NULL);
-		Py_END_ALLOW_THREADS
+		Py_BEGIN_ALLOW_THREADS;
+		nanosleep(&pause, NULL);
+		Py_END_ALLOW_THREADS;
 	}
-	Py_BEGIN_ALLOW_THREADS code = run_end(run, timeout_ms, &error);
+	Py_BEGIN_ALLOW_THREADS;
+	code = run_end(run, timeout_ms, &error);
 	self->has_last = portolan_get_stats(run, &self->last) == 0;
 	portolan_close(run, 0, NULL);
-	Py_END_ALLOW_THREADS if (code < 0) return module_raise(handle_state(self), &error);
+	Py_END_ALLOW_THREADS;
+	if (code < 0)
+		return module_raise(handle_state(self), &error);
 	Py_RETURN_NONE;
 }
 

@@ -116,8 +116,8 @@ struct labels_slot;
 struct labels {
 	struct labels_slot *slots; /* NULL until the first batch */
 	size_t used;
-	bool said_changed, said_returned; /* the error was found once, or there is no memory: it is not looked for any
-	                                   * more */
+	/* The error was reported once, or there is no memory: labels_see() no longer looks for it. */
+	bool said_changed, said_returned;
 };
 
 struct labels_found {

@@ -1,13 +1,17 @@
 /*
- * spool.h: spool files. A spool file holds the frames of one session that no collector has acknowledged. Client and
- * collector read it.
+ * spool.h: files that hold the frames of one session that no collector has acknowledged. The client writes and sends
+ * them; the collector's import reads them too.
  *
- *	header	16 bytes "portolan spool\n\0"; u4 version (2); u4 size of the `open` frame; u8 number of the first
- *record's frame; 16 bytes id of the store it belongs to; u4 1 if that is known; u4 size of the target; u8 check of
- *these 56 bytes and what follows: the `open` frame (WIRE.md) of the session; the target, text: where it was to be
- *recorded, as an endpoint or a store's directory
- *	record	u4 size of the frame; u4 kind (enum wire_kind); u8 sequence number; u8 position (of use to its writer
- *only); u8 observations in it; u8 check of these 32 bytes and the frame; the frame
+ *	header	16 bytes "portolan spool\n\0"
+ *		u4 version (2); u4 size of the `open` frame; u8 sequence number of the first record's frame
+ *		16 bytes id of the store that the session belongs to; u4 1 if that id is known
+ *		u4 size of the target; u8 check of these 56 bytes and of what follows
+ *		the session's `open` frame (WIRE.md)
+ *		the target, text: the endpoint, or the store's directory, where the session was to be recorded
+ *	record	u4 size of the frame; u4 kind (enum wire_kind); u8 sequence number
+ *		u8 position (of use to its writer only); u8 observations in the frame
+ *		u8 check of these 32 bytes and of the frame
+ *		the frame
  *
  * Numbers are little-endian. Frames are consecutive. A record at the end that a killed writer left half-written does
  * not count. The name is DIRECTORY/<16 hexadecimal digits of the session>.spool. The process that writes or sends the
@@ -27,9 +31,9 @@
 #define SPOOL_SUFFIX ".spool"
 
 enum {
-	SPOOL_END = 1,  /* no further record, or none that is whole */
-	SPOOL_BUSY = 2, /* another process has it open (`error` says so), or it was removed meanwhile (`error` is not
-	                 * set) */
+	SPOOL_END = 1, /* no further record, or none that is whole */
+	/* Another process has the file open (`error` says so), or the file was removed meanwhile (`error` is not set). */
+	SPOOL_BUSY = 2,
 };
 
 struct spool_record {
@@ -67,6 +71,7 @@ int spool_create(struct spool **spool, const char *directory, const struct spool
 
 /* Writes the id of its store, once it is known, into the header. */
 int spool_set_store(struct spool *spool, const uint8_t store[WIRE_STORE_SIZE], struct portolan_error *error);
+
 /* Gives up the lock; the file stays. */
 void spool_release(struct spool *spool);
 
@@ -75,9 +80,9 @@ void spool_release(struct spool *spool);
  * SPOOL_BUSY. */
 int spool_open(struct spool **spool, const char *path, bool to_remove, struct portolan_error *error);
 
-void spool_close(struct spool *spool);  /* the file stays; NULL accepted */
-void spool_remove(struct spool *spool); /* removes the file, and its directory if it was made for the file and is
-                                         * empty */
+void spool_close(struct spool *spool); /* the file stays; NULL accepted */
+/* Removes the file, and its directory if that was made for the file and is empty. NULL accepted. */
+void spool_remove(struct spool *spool);
 
 /* Adds a frame, or nothing. */
 int spool_append(struct spool *spool, const struct spool_record *record, const void *frame, size_t size,
@@ -87,8 +92,8 @@ int spool_sync(struct spool *spool, struct portolan_error *error);
 /* The next record; *frame is valid until the next call. SPOOL_END. */
 int spool_read(struct spool *spool, struct spool_record *record, struct wire_bytes *frame,
                struct portolan_error *error);
-void spool_unread(struct spool *spool,
-                  size_t size);       /* goes back before the record just read, whose frame had `size` bytes */
+/* Goes back before the record just read, whose frame had `size` bytes. */
+void spool_unread(struct spool *spool, size_t size);
 void spool_skip(struct spool *spool); /* moves to the end of the last record written */
 
 /* Does the file begin as a spool file does? */

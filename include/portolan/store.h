@@ -153,11 +153,9 @@ struct store_left {
 };
 
 struct store_counters {
-	uint64_t frames, bytes;                /* frames of a session; `open` frames count only in the store's
-					        * counters */
+	uint64_t frames, bytes;                /* of a session's frames; in the store's counters of `open` frames too */
 	uint64_t received;                     /* observations in them */
-	uint64_t repeated;                     /* of these, in batches that were stored before, or whose commit failed
-					        * before */
+	uint64_t repeated;                     /* of these, in batches stored before, or whose commit had failed */
 	uint64_t skipped;                      /* and in batches not taken, because an earlier one was missing or the
 	                                          store could not be written; the client sends them again */
 	uint64_t gaps;                         /* how often a number was missing */
@@ -165,8 +163,7 @@ struct store_counters {
 	uint64_t failures;                     /* commits that failed: clients were told to repeat */
 	uint64_t refused[STORE_REFUSALS_ROOM]; /* observations, by enum store_refusal */
 	struct store_latency commits;          /* of commits that stored frames of clients, until they were on disk */
-	uint64_t dropped;                      /* frames beyond the credit of their session; in the store's counters
-					        * only */
+	uint64_t dropped;                      /* frames beyond a session's credit; in the store's counters only */
 	uint64_t last;                         /* seconds since 1970 when observations last came; 0: never */
 	uint64_t returned;                     /* see struct store_run_info; as far as epochs are folded. In a run's
 	                                          counters only */

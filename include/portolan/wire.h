@@ -126,22 +126,21 @@ struct wire_counts {
 
 /* Codes of WIRE_ERROR frames: strings on the wire. */
 enum wire_error_code {
-	WIRE_E_VERSION = 1,  /* "version": the collector does not speak it */
-	WIRE_E_MALFORMED,    /* "malformed": not a valid frame */
-	WIRE_E_NO_SESSION,   /* "no-session": open again, then repeat what was not acknowledged */
-	WIRE_E_SEQUENCE,     /* "sequence": a gap; go back to the number after `acknowledged` */
-	WIRE_E_RUN_EXISTS,   /* "run-exists" */
-	WIRE_E_RUN_DIFFERS,  /* "run-differs": id kind, mode or examples are not the run's */
-	WIRE_E_REFUSED,      /* "refused": these rows can never be stored; the sequence number is used up */
-	WIRE_E_UNAVAILABLE,  /* "unavailable": the store cannot take it now (disk full); keep it, and try again */
-	WIRE_E_RUN_REMOVED,  /* "run-removed": removed or overwritten while the session was live */
-	WIRE_E_NO_RUN,       /* "no-run": nothing to remove */
-	WIRE_E_RUN_DAMAGED,  /* "run-damaged": records of the run cannot be read; nothing more is stored in it */
-	WIRE_E_OTHER_STORE,  /* "other-store": the session belongs to another store */
-	WIRE_E_NO_BEGINNING, /* "no-beginning": the store lacks acknowledged frames of the session */
-	WIRE_E_OVER_CREDIT,  /* "over-credit": the frame was dropped; open again, then repeat what was not acknowledged
-	                      */
-	WIRE_E_TOO_MANY_IDS, /* "too-many-ids": there is no memory for more ids that are not declared */
+	WIRE_E_VERSION = 1,     /* "version": the collector does not speak it */
+	WIRE_E_MALFORMED,       /* "malformed": not a valid frame */
+	WIRE_E_NO_SESSION,      /* "no-session": open again, then repeat what was not acknowledged */
+	WIRE_E_SEQUENCE,        /* "sequence": a gap; go back to the number after `acknowledged` */
+	WIRE_E_RUN_EXISTS,      /* "run-exists" */
+	WIRE_E_RUN_DIFFERS,     /* "run-differs": id kind, mode or examples are not the run's */
+	WIRE_E_REFUSED,         /* "refused": these rows can never be stored; the sequence number is used up */
+	WIRE_E_UNAVAILABLE,     /* "unavailable": the store cannot take it now (disk full); keep it, and try again */
+	WIRE_E_RUN_REMOVED,     /* "run-removed": removed or overwritten while the session was live */
+	WIRE_E_NO_RUN,          /* "no-run": nothing to remove */
+	WIRE_E_RUN_DAMAGED,     /* "run-damaged": records of the run cannot be read; nothing more is stored in it */
+	WIRE_E_OTHER_STORE,     /* "other-store": the session belongs to another store */
+	WIRE_E_NO_BEGINNING,    /* "no-beginning": the store lacks acknowledged frames of the session */
+	WIRE_E_OVER_CREDIT,     /* "over-credit": the frame was dropped; open again, and repeat as after "no-session" */
+	WIRE_E_TOO_MANY_IDS,    /* "too-many-ids": there is no memory for more ids that are not declared */
 	WIRE_E_SESSION_DIFFERS, /* "session-differs": the session was opened with other content before */
 	WIRE_E_OWNER,           /* "owner": only who proves to be the store's own user may do this */
 	WIRE_E_OTHER,           /* any code this version does not know */
