@@ -58,9 +58,7 @@ make_columns(struct artifacts *artifacts, size_t *count)
 		counts_label(counts, l, &length);
 		room += length + 1;
 	}
-	columns = malloc(most * sizeof(*columns) + room);
-	if (!columns)
-		return NULL;
+	columns = memory_new(1, most * sizeof(*columns) + room);
 	names = (char *)(columns + most);
 	memcpy(columns, first, sizeof(first));
 	*count = 5;
@@ -85,23 +83,21 @@ static int
 write_table(struct artifacts *artifacts, struct portolan_error *error)
 {
 	size_t count;
-	struct rows_column *columns = make_columns(artifacts, &count);
+	CLEANUP_FREE struct rows_column *columns = make_columns(artifacts, &count);
 	struct rows rows;
-	int code = columns ? rows_open(&rows, artifacts->corpus_options.common.output,
-	                               (enum rows_format)artifacts->format, columns, count, error)
-	                   : error_set(error, PORTOLAN_E_MEMORY, "out of memory for the table");
+	int code = rows_open(&rows, artifacts->corpus_options.common.output, (enum rows_format)artifacts->format,
+	                     columns, count, error);
 
-	if (code >= 0) {
-		for (size_t i = 0; i < artifacts->rows; i++) {
-			if (artifacts->format == ROWS_ALIGNED && artifacts->corpus_options.top == 0)
-				i = rows_skip_middle(&rows, i, artifacts->rows);
-			add_row(&rows, artifacts, i);
-		}
-		code = rows_close(&rows, error);
-		if (code >= 0)
-			rows_note_excerpt(&rows, artifacts->rows, "tokens");
+	if (code < 0)
+		return code;
+	for (size_t i = 0; i < artifacts->rows; i++) {
+		if (artifacts->format == ROWS_ALIGNED && artifacts->corpus_options.top == 0)
+			i = rows_skip_middle(&rows, i, artifacts->rows);
+		add_row(&rows, artifacts, i);
 	}
-	free(columns);
+	code = rows_close(&rows, error);
+	if (code >= 0)
+		rows_note_excerpt(&rows, artifacts->rows, "tokens");
 	return code;
 }
 
@@ -122,8 +118,10 @@ rank(struct artifacts *artifacts, struct portolan_error *error)
 {
 	const struct corpus_options *options = &artifacts->corpus_options;
 
-	if (!artifacts->statistics)
-		return ranking_make(&artifacts->counts, &options->ranking, &artifacts->ranking, error);
+	if (!artifacts->statistics) {
+		ranking_make(&artifacts->counts, &options->ranking, &artifacts->ranking);
+		return 0;
+	}
 	return ranking_read(artifacts->statistics, &artifacts->counts,
 	                    options->top ? (size_t)options->top : TOP_WITH_RUN, &artifacts->ranking,
 	                    &artifacts->missing, error);
@@ -133,23 +131,19 @@ static int
 draw(const struct artifacts *artifacts, struct portolan_error *error)
 {
 	uint64_t top = artifacts->corpus_options.top;
-	struct sides_bars bars = {0};
+	CLEANUP(sides_bars_free) struct sides_bars bars = {0};
 	struct chart_panel panel;
-	int code = 0;
 
 	if (artifacts->ranking.count == 0)
 		return error_set(error, PORTOLAN_E_INVALID, "%s: there are no tokens to draw: see --min-count",
 		                 artifacts->corpus.file.path);
-	if (artifacts->run && !sides_bars_make(&bars, &artifacts->sides, &artifacts->counts, artifacts->ranking.list,
-	                                       &artifacts->dynamics))
-		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for the chart");
+	if (artifacts->run)
+		sides_bars_make(&bars, &artifacts->sides, &artifacts->counts, artifacts->ranking.list,
+		                &artifacts->dynamics);
 	panel = sides_bars_panel(&bars);
-	if (code >= 0)
-		code = ranking_chart(artifacts->corpus.file.path, &artifacts->counts, &artifacts->ranking,
-		                     top && top < NAMED ? (size_t)top : NAMED, artifacts->run ? &panel : NULL,
-		                     &artifacts->picture, error);
-	sides_bars_free(&bars);
-	return code;
+	return ranking_chart(artifacts->corpus.file.path, &artifacts->counts, &artifacts->ranking,
+	                     top && top < NAMED ? (size_t)top : NAMED, artifacts->run ? &panel : NULL,
+	                     &artifacts->picture, error);
 }
 
 static int

@@ -117,7 +117,7 @@ static int
 draw_epochs(const struct artifacts *artifacts, struct portolan_error *error)
 {
 	size_t epochs = artifacts->sides.epoch_count;
-	double *x = calloc(3 * epochs, sizeof(*x));
+	CLEANUP_FREE double *x = memory_new(3 * epochs, sizeof(*x));
 	char caption[120];
 	struct chart chart = {.title = artifacts->run,
 	                      .caption = caption,
@@ -127,10 +127,7 @@ draw_epochs(const struct artifacts *artifacts, struct portolan_error *error)
 	                                    .y_label = "accuracy, mean of the tokens",
 	                                    .y_max = 1.02,
 	                                    .series_count = SIDES}};
-	int code;
 
-	if (!x)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the chart");
 	for (size_t e = 0; e < epochs; e++) {
 		x[e] = artifacts->dynamics.epochs[e];
 		x[epochs + e] = mean_accuracy(&artifacts->sides, SIDE_MAJORITY, e);
@@ -140,9 +137,7 @@ draw_epochs(const struct artifacts *artifacts, struct portolan_error *error)
 	        (struct chart_series){"the token's leading label", x, x + epochs, epochs, CHART_POINTS, 0};
 	chart.panels[0].series[1] = (struct chart_series){"another label", x, x + 2 * epochs, epochs, CHART_POINTS, 1};
 	snprintf(caption, sizeof(caption), "records that hold one of the %zu tokens, by their label", artifacts->rows);
-	code = chart_draw(&chart, &artifacts->epochs_picture, error);
-	free(x);
-	return code;
+	return chart_draw(&chart, &artifacts->epochs_picture, error);
 }
 
 /* As glue.h says, of several records with one id the first counts: takes the others out. */
@@ -153,12 +148,11 @@ keep_firsts(struct artifacts *artifacts, const struct ids_index *index, size_t e
 	static const char *const option = "--id-field";
 	const struct user_file *file = &artifacts->corpus.file;
 	struct join_oddities *oddities = &artifacts->oddities;
-	const char **firsts = calloc(examples + 1, sizeof(*firsts));
+	CLEANUP_ARRAY const char **firsts = memory_array(examples, sizeof(*firsts), "ids");
 	struct fields_reader reader = {0};
 	struct fields fields;
 	size_t kept = 0;
-	int code = firsts ? fields_init(&fields, file, &artifacts->corpus.request.id, &option, 1, error)
-	                  : error_set(error, PORTOLAN_E_MEMORY, "out of memory for the ids of %s", file->path);
+	int code = fields_init(&fields, file, &artifacts->corpus.request.id, &option, 1, error);
 
 	*oddities = (struct join_oddities){0};
 	if (code >= 0)
@@ -180,7 +174,6 @@ keep_firsts(struct artifacts *artifacts, const struct ids_index *index, size_t e
 			holders->list[kept++] = *holder;
 	}
 	holders->count = kept;
-	free(firsts);
 	return code;
 }
 

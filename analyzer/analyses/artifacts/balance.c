@@ -203,30 +203,27 @@ begin_counts(struct balance_work *work)
 	find_leaders(work);
 }
 
-static bool
-allocate(struct balance_work *work)
+static void
+balance_make_room(struct balance_work *work)
 {
 	const struct holders *holders = work->request->holders;
 	size_t cells = cells_of(work), groups = holders->group_count + 1;
 	struct balance *balance = work->balance;
 
-	balance->before = calloc(cells + 1, sizeof(*balance->before));
-	balance->after = calloc(cells + 1, sizeof(*balance->after));
-	balance->repeats = calloc(holders->count + 1, sizeof(*balance->repeats));
-	balance->imbalance = calloc((size_t)work->request->iterations + 1, sizeof(*balance->imbalance));
-	balance->reasons = calloc(cells + 1, sizeof(*balance->reasons));
-	work->leaders = calloc(work->request->token_count + 1, sizeof(*work->leaders));
-	work->available = calloc(groups, sizeof(*work->available));
-	work->members = malloc((holders->count + 1) * sizeof(*work->members));
-	work->tree = malloc((groups + 1) * sizeof(*work->tree));
-	work->choice = malloc(groups * sizeof(*work->choice));
-	work->lowest.counts = malloc((cells + 1) * sizeof(*work->lowest.counts));
-	work->lowest.repeats = malloc((holders->count + 1) * sizeof(*work->lowest.repeats));
-	if (work->members)
-		memcpy(work->members, holders->members, holders->count * sizeof(*work->members));
-	return balance->before && balance->after && balance->repeats && balance->imbalance && balance->reasons &&
-	       work->leaders && work->available && work->members && work->tree && work->choice && work->lowest.counts &&
-	       work->lowest.repeats && balance_make_pools(work);
+	balance->before = memory_new(cells, sizeof(*balance->before));
+	balance->after = memory_new(cells, sizeof(*balance->after));
+	balance->repeats = memory_new(holders->count, sizeof(*balance->repeats));
+	balance->imbalance = memory_new((size_t)work->request->iterations + 1, sizeof(*balance->imbalance));
+	balance->reasons = memory_new(cells, sizeof(*balance->reasons));
+	work->leaders = memory_new(work->request->token_count, sizeof(*work->leaders));
+	work->available = memory_new(groups, sizeof(*work->available));
+	work->members = memory_new(holders->count, sizeof(*work->members));
+	work->tree = memory_new(groups + 1, sizeof(*work->tree));
+	work->choice = memory_new(groups, sizeof(*work->choice));
+	work->lowest.counts = memory_new(cells, sizeof(*work->lowest.counts));
+	work->lowest.repeats = memory_new(holders->count, sizeof(*work->lowest.repeats));
+	memcpy(work->members, holders->members, holders->count * sizeof(*work->members));
+	balance_make_pools(work);
 }
 
 int
@@ -236,13 +233,10 @@ balance_make(const struct balance_request *request, struct balance *balance, str
 	int code;
 
 	*balance = (struct balance){0};
-	if (allocate(&work)) {
-		begin_counts(&work);
-		random_seed(&work.random, request->seed);
-		code = iterate(&work, error);
-	} else {
-		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory to balance %zu tokens", request->token_count);
-	}
+	balance_make_room(&work);
+	begin_counts(&work);
+	random_seed(&work.random, request->seed);
+	code = iterate(&work, error);
 	free(work.pools.starts);
 	free(work.pools.groups);
 	free(work.leaders);

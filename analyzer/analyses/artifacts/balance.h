@@ -54,7 +54,7 @@ struct balance {
 	enum balance_reason *reasons; /* of each token and label */
 };
 
-/* PORTOLAN_E_MEMORY; PORTOLAN_E_INVALID: without patience, more than 2^31 repeats would come of it. */
+/* PORTOLAN_E_INVALID: without patience, more than 2^31 repeats would come of it. */
 int balance_make(const struct balance_request *request, struct balance *balance, struct portolan_error *error);
 void balance_free(struct balance *balance); /* may be called twice */
 

@@ -14,29 +14,24 @@
 
 #define ADDED_MOST (UINT32_MAX / 2)
 
-bool
+void
 balance_make_pools(struct balance_work *work)
 {
 	const struct holders *holders = work->request->holders;
 	size_t cells = work->request->token_count * work->request->label_count, labels = work->request->label_count;
-	size_t *starts = calloc(cells + 2, sizeof(*starts)), sum = 0;
+	size_t *starts = memory_new(cells + 2, sizeof(*starts)), sum = 0;
 
 	work->pools.starts = starts;
-	if (!starts)
-		return false;
 	for (size_t g = 0; g < holders->group_count; g++)
 		for (size_t t = 0; t < holders->groups[g].token_count; t++)
 			starts[holders->groups[g].tokens[t] * labels + holders->groups[g].label + 2]++;
 	for (size_t c = 0; c < cells + 2; c++)
 		starts[c] = sum += starts[c];
-	work->pools.groups = malloc((sum + 1) * sizeof(uint32_t));
-	if (!work->pools.groups)
-		return false;
+	work->pools.groups = memory_new(sum, sizeof(uint32_t));
 	for (uint32_t g = 0; g < holders->group_count; g++)
 		for (size_t t = 0; t < holders->groups[g].token_count; t++)
 			work->pools.groups[starts[holders->groups[g].tokens[t] * labels + holders->groups[g].label +
 			                          1]++] = g;
-	return true;
 }
 
 static uint32_t

@@ -46,8 +46,8 @@ balance_lack_now(const struct balance_work *work, size_t token, size_t label)
 	return balance_lack(balance_count(work, token, 0), work->request->shares, work->leaders[token], label);
 }
 
-/* False: out of memory. */
-bool balance_make_pools(struct balance_work *work);
+/* The groups that hold each token with each label, from the request's holders. */
+void balance_make_pools(struct balance_work *work);
 
 /* Draws for token and label what one iteration draws; false: there would be more repeats than may be. */
 bool balance_visit(struct balance_work *work, size_t token, size_t label);

@@ -23,12 +23,6 @@ corpus_close(struct corpus *corpus)
 	*corpus = (struct corpus){0};
 }
 
-static int
-no_memory(struct portolan_error *error)
-{
-	return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a list of words");
-}
-
 struct list {
 	const char *path, *unit;
 	struct names *names;
@@ -48,8 +42,7 @@ add_words(struct list *list, const char *line, size_t length)
 	tokenizer_begin(&list->tokenizer, line, length, "");
 	while ((code = tokenizer_next(&list->tokenizer, &token)) > 0) {
 		if (!list->whole) {
-			if (names_add(list->names, token.text, token.length) == NAMES_NONE)
-				return TOKENIZER_MEMORY;
+			corpus_add_name(list->names, token.text, token.length);
 			continue;
 		}
 		if (used + token.length + 1 > sizeof(joined))
@@ -59,9 +52,9 @@ add_words(struct list *list, const char *line, size_t length)
 		memcpy(joined + used, token.text, token.length);
 		used += token.length;
 	}
-	if (code < 0 || used == 0)
-		return code;
-	return names_add(list->names, joined, used) == NAMES_NONE ? TOKENIZER_MEMORY : 0;
+	if (code == 0 && used > 0)
+		corpus_add_name(list->names, joined, used);
+	return code;
 }
 
 static int
@@ -73,7 +66,9 @@ take_line(void *context, uint64_t place, const char *line, size_t length, struct
 	if (code == TOKENIZER_NOT_UTF8)
 		return error_set(error, PORTOLAN_E_INVALID, "%s: %s %llu is not UTF-8", list->path, list->unit,
 		                 (unsigned long long)place);
-	return code < 0 ? no_memory(error) : 0;
+	if (code < 0)
+		memory_need(NULL);
+	return 0;
 }
 
 static int
@@ -101,8 +96,7 @@ take_stop_words(struct corpus *corpus, struct portolan_error *error)
 	if (given)
 		return read_list(&corpus->stop_words, given, false, error);
 	for (const char *const *word = stop_words_english; *word; word++)
-		if (names_add(&corpus->stop_words, *word, strlen(*word)) == NAMES_NONE)
-			return no_memory(error);
+		corpus_add_name(&corpus->stop_words, *word, strlen(*word));
 	return 0;
 }
 
@@ -123,16 +117,8 @@ take_rules(struct corpus *corpus, struct portolan_error *error)
 			corpus->rules.stop_words = &corpus->stop_words;
 	}
 	for (size_t i = 0; i < request->text_count && code >= 0; i++) {
-		char *prefix = calloc(strlen(request->texts[i]) + 2, 1);
-
-		corpus->prefixes[i] = prefix;
-		if (!prefix)
-			return no_memory(error);
-		if (request->per_field) {
-			memcpy(prefix, request->texts[i], strlen(request->texts[i]));
-			prefix[strlen(request->texts[i])] = ':';
-		}
-		if (strlen(prefix) > TOKEN_PREFIX_MAX)
+		corpus->prefixes[i] = memory_text(request->per_field ? "%s:" : "", request->texts[i]);
+		if (strlen(corpus->prefixes[i]) > TOKEN_PREFIX_MAX)
 			return error_set(error, PORTOLAN_E_INVALID, "--per-field: the name of field %zu is too long",
 			                 i + 1);
 	}

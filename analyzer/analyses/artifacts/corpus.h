@@ -8,11 +8,23 @@
 #define CORPUS_H
 
 #include "files/fields.h"
+#include "memory/memory.h"
 #include "tokens/tokenizer.h"
 
 #define CORPUS_TEXTS_MAX 16
 #define CORPUS_LABELS_MAX 1000 /* more are no labels */
 #define CORPUS_IGNORED_MAX 16
+
+/* names_add(); where there is no memory for the text, the program ends. */
+static inline uint32_t
+corpus_add_name(struct names *names, const char *text, size_t length)
+{
+	uint32_t name = names_add(names, text, length);
+
+	if (name == NAMES_NONE)
+		memory_need(NULL);
+	return name;
+}
 
 struct corpus_request {
 	const char *path;

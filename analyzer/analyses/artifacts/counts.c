@@ -286,38 +286,32 @@ compare_labels(const void *a, const void *b)
 	return names_compare(x->names, x->label, y->label);
 }
 
-static bool
+static void
 sort_labels(struct token_counts *counts)
 {
-	struct sorted_label *list = calloc(counts->label_count + 1, sizeof(*list));
+	CLEANUP_FREE struct sorted_label *list = memory_new(counts->label_count, sizeof(*list));
 	bool numbers = true;
 
-	counts->order = malloc((counts->label_count + 1) * sizeof(*counts->order));
-	counts->places = malloc((counts->label_count + 1) * sizeof(*counts->places));
-	for (uint32_t l = 0; list && l < counts->label_count; l++) {
+	counts->order = memory_new(counts->label_count, sizeof(*counts->order));
+	counts->places = memory_new(counts->label_count, sizeof(*counts->places));
+	for (uint32_t l = 0; l < counts->label_count; l++) {
 		size_t length;
 		const char *text = names_text(&counts->labels, l, &length);
 
 		list[l] = (struct sorted_label){.names = &counts->labels, .label = l};
 		numbers = numbers && number_parse_u64(text, length, &list[l].number);
 	}
-	for (size_t i = 0; list && i < counts->label_count; i++)
+	for (size_t i = 0; i < counts->label_count; i++)
 		list[i].is_number = numbers;
-	if (!list || !counts->order || !counts->places) {
-		free(list);
-		return false;
-	}
 	qsort(list, counts->label_count, sizeof(*list), compare_labels);
 	for (uint32_t i = 0; i < counts->label_count; i++) {
 		counts->order[i] = list[i].label;
 		counts->places[list[i].label] = i;
 	}
-	free(list);
-	return true;
 }
 
 /* Takes the table's names and cells over, its labels put into order. */
-static bool
+static void
 take_table(struct token_counts *counts, struct table *table)
 {
 	uint32_t row[CORPUS_LABELS_MAX];
@@ -331,9 +325,8 @@ take_table(struct token_counts *counts, struct table *table)
 	counts->ignored = table->ignored;
 	table->tokens = table->labels = (struct names){0};
 	table->cells = NULL;
-	counts->label_records = calloc(labels + 1, sizeof(*counts->label_records));
-	if (!counts->label_records || !sort_labels(counts))
-		return false;
+	counts->label_records = memory_new(labels, sizeof(*counts->label_records));
+	sort_labels(counts);
 	for (size_t l = 0; l < labels; l++)
 		counts->label_records[l] = table->label_records[counts->order[l]];
 	for (size_t t = 0; t < counts->tokens.count; t++) {
@@ -343,7 +336,6 @@ take_table(struct token_counts *counts, struct table *table)
 			row[l] = cells[counts->order[l]];
 		memcpy(counts->counts + t * labels, row, labels * sizeof(*row));
 	}
-	return true;
 }
 
 static int
@@ -413,8 +405,8 @@ finish(struct pass *pass, unsigned threads, struct token_counts *counts, struct 
 		                 pass->corpus->file.path);
 	if (all && all->empty)
 		counts->empty_line = user_file_line(&pass->corpus->file, all->first_empty);
-	if (all && !take_table(counts, all))
-		return no_memory(error);
+	if (all)
+		take_table(counts, all);
 	return check_labels(pass->corpus, counts, error);
 }
 
@@ -429,19 +421,16 @@ counts_make(const struct corpus *corpus, const uint32_t *weights, const uint64_t
 	                            .what = "counting",
 	                            .context = &pass,
 	                            .work = count_part};
-	int code = 0;
+	int code;
 
 	*counts = (struct token_counts){0};
-	pass.tables = calloc(threads, sizeof(struct table *));
-	pass.records = calloc(corpus->parts.count + 1, sizeof(*pass.records));
-	if (!pass.tables || !pass.records ||
-	    !kept_init(&counts->kept, corpus->parts.count, threads, weights ? 0 : corpus->request.keep))
-		code = no_memory(error);
-	if (code >= 0)
-		code = parallel_run(&parallel, error);
+	pass.tables = memory_new(threads, sizeof(struct table *));
+	pass.records = memory_new(corpus->parts.count + 1, sizeof(*pass.records));
+	kept_init(&counts->kept, corpus->parts.count, threads, weights ? 0 : corpus->request.keep);
+	code = parallel_run(&parallel, error);
 	if (code >= 0)
 		code = finish(&pass, threads, counts, error);
-	for (unsigned t = 0; pass.tables && t < threads; t++)
+	for (unsigned t = 0; t < threads; t++)
 		table_free(pass.tables[t]);
 	free(pass.tables);
 	free(pass.records);

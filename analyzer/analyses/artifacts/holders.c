@@ -28,12 +28,6 @@ struct search {
 	struct found *slots;
 };
 
-static int
-no_memory(struct portolan_error *error)
-{
-	return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the records that hold one of the top tokens");
-}
-
 void
 holders_free(struct holders *holders)
 {
@@ -45,29 +39,14 @@ holders_free(struct holders *holders)
 	*holders = (struct holders){0};
 }
 
-/* Room for one more record with any key. */
-static bool
-make_room(struct found *found, size_t key)
+/* Room for one more record with any key, whose place is returned. */
+static uint16_t *
+found_make_room(struct found *found)
 {
-	if (found->count == found->room) {
-		size_t room = found->room ? 2 * found->room : 1024;
-		struct holder *grown = realloc(found->list, room * sizeof(*grown));
-
-		if (!grown)
-			return false;
-		found->list = grown;
-		found->room = room;
-	}
-	if (found->key_count + key > found->key_room) {
-		size_t room = 2 * (found->key_count + key);
-		uint16_t *grown = realloc(found->keys, room * sizeof(*grown));
-
-		if (!grown)
-			return false;
-		found->keys = grown;
-		found->key_room = room;
-	}
-	return true;
+	found->list = memory_grow(found->list, &found->room, found->count + 1, sizeof(*found->list));
+	found->keys = memory_grow(found->keys, &found->key_room, found->key_count + 1 + HOLDERS_TOKENS_MAX,
+	                          sizeof(*found->keys));
+	return found->keys + found->key_count;
 }
 
 static int
@@ -125,9 +104,7 @@ take_record(const struct search *search, struct corpus_reader *reader, uint32_t 
 
 	if (reader->ignored)
 		return 0;
-	if (!make_room(found, 1 + HOLDERS_TOKENS_MAX))
-		return no_memory(error);
-	key = found->keys + found->key_count;
+	key = found_make_room(found);
 	count = take_tokens(search, reader, key + 1, error);
 	if (count <= 0)
 		return count;
@@ -149,9 +126,9 @@ take_record(const struct search *search, struct corpus_reader *reader, uint32_t 
 	return 0;
 }
 
-/* As search_part(), in what was kept. */
-static int
-search_kept(const struct search *search, size_t p, struct found *found, struct portolan_error *error)
+/* As holders_search_part(), in what was kept. */
+static void
+search_kept(const struct search *search, size_t p, struct found *found)
 {
 	const struct token_counts *counts = search->request->counts;
 	const struct kept *kept = &counts->kept;
@@ -160,12 +137,9 @@ search_kept(const struct search *search, size_t p, struct found *found, struct p
 
 	for (size_t i = 0; i < part->record_count; i++) {
 		const struct kept_record *record = &part->records[i];
+		uint16_t *key = found_make_room(found);
 		uint32_t count = 0;
-		uint16_t *key;
 
-		if (!make_room(found, 1 + HOLDERS_TOKENS_MAX))
-			return no_memory(error);
-		key = found->keys + found->key_count;
 		for (uint32_t t = 0; t < record->tokens; t++) {
 			uint16_t place = search->places[kept_token(kept, part, *row++)];
 
@@ -183,7 +157,6 @@ search_kept(const struct search *search, size_t p, struct found *found, struct p
 		                                              .example = UINT32_MAX};
 		found->key_count += count + 1;
 	}
-	return 0;
 }
 
 static int
@@ -196,8 +169,10 @@ search_part(void *context, unsigned thread, unsigned slot, size_t part, struct p
 	int code;
 
 	found->count = found->key_count = 0;
-	if (search->places)
-		return search_kept(search, part, found, error);
+	if (search->places) {
+		search_kept(search, part, found);
+		return 0;
+	}
 	corpus_reader_begin(reader, part);
 	while ((code = corpus_reader_record(reader, error)) > 0) {
 		code = take_record(search, reader, (uint32_t)record++, found, error);
@@ -217,31 +192,23 @@ take_part(void *context, unsigned slot, size_t part, struct portolan_error *erro
 	const uint16_t *key = found->keys;
 
 	(void)part;
-	if (holders->count + found->count > holders->room) {
-		size_t room = 2 * (holders->count + found->count);
-		struct holder *grown = realloc(holders->list, room * sizeof(*grown));
-
-		if (!grown)
-			return no_memory(error);
-		holders->list = grown;
-		holders->room = room;
-	}
+	(void)error;
+	holders->list =
+	        memory_grow(holders->list, &holders->room, holders->count + found->count, sizeof(*holders->list));
 	for (size_t i = 0; i < found->count; i++) {
 		struct holder *holder = &found->list[i];
 		size_t size = holder->group * sizeof(*key);
 		const char *text = (const char *)key;
 
 		key += holder->group;
-		holder->group = names_add(&holders->keys, text, size);
-		if (holder->group == NAMES_NONE)
-			return no_memory(error);
+		holder->group = corpus_add_name(&holders->keys, text, size);
 		holders->list[holders->count++] = *holder;
 	}
 	return 0;
 }
 
 /* Groups from their keys, and the holders by group. */
-static bool
+static void
 make_groups(struct holders *holders)
 {
 	size_t words = 0, first = 0;
@@ -253,11 +220,9 @@ make_groups(struct holders *holders)
 		names_text(&holders->keys, g, &length);
 		words += length / sizeof(uint16_t);
 	}
-	holders->groups = calloc(holders->group_count + 1, sizeof(*holders->groups));
-	holders->members = malloc((holders->count + 1) * sizeof(*holders->members));
-	holders->tokens = malloc((words + 1) * sizeof(*holders->tokens));
-	if (!holders->groups || !holders->members || !holders->tokens)
-		return false;
+	holders->groups = memory_new(holders->group_count, sizeof(*holders->groups));
+	holders->members = memory_new(holders->count, sizeof(*holders->members));
+	holders->tokens = memory_new(words, sizeof(*holders->tokens));
 	words = 0;
 	for (uint32_t g = 0; g < holders->keys.count; g++) {
 		struct holder_group *group = &holders->groups[g];
@@ -282,11 +247,10 @@ make_groups(struct holders *holders)
 
 		holders->members[group->first + group->count++] = i;
 	}
-	return true;
 }
 
-static int
-name_tokens(struct search *search, struct portolan_error *error)
+static void
+name_tokens(struct search *search)
 {
 	const struct holders_request *request = search->request;
 
@@ -295,34 +259,29 @@ name_tokens(struct search *search, struct portolan_error *error)
 		size_t length;
 		const char *text = names_text(names, request->tokens[i].token, &length);
 
-		if (names_add(&search->tokens, text, length) == NAMES_NONE)
-			return no_memory(error);
+		corpus_add_name(&search->tokens, text, length);
 	}
-	return 0;
 }
 
 /* Ids are not kept. */
-static int
-use_kept(struct search *search, struct portolan_error *error)
+static void
+use_kept(struct search *search)
 {
 	const struct holders_request *request = search->request;
 
 	if (request->index || !request->counts->kept.whole)
-		return 0;
-	search->places = calloc((size_t)request->counts->tokens.count + 1, sizeof(*search->places));
-	if (!search->places)
-		return no_memory(error);
+		return;
+	search->places = memory_new(request->counts->tokens.count, sizeof(*search->places));
 	for (size_t i = 0; i < request->token_count; i++)
 		search->places[request->tokens[i].token] = (uint16_t)(i + 1);
-	return 0;
 }
 
 static void
 search_free(struct search *search, unsigned threads, unsigned slots)
 {
-	for (unsigned t = 0; search->readers && t < threads; t++)
+	for (unsigned t = 0; t < threads; t++)
 		corpus_reader_free(&search->readers[t]);
-	for (unsigned s = 0; search->slots && s < slots; s++) {
+	for (unsigned s = 0; s < slots; s++) {
 		free(search->slots[s].list);
 		free(search->slots[s].keys);
 	}
@@ -346,19 +305,17 @@ holders_find(const struct holders_request *request, struct holders *holders, str
 	int code;
 
 	*holders = (struct holders){0};
-	search.readers = calloc(threads, sizeof(*search.readers));
-	search.slots = calloc(slots, sizeof(*search.slots));
-	for (unsigned t = 0; search.readers && t < threads; t++)
+	search.readers = memory_new(threads, sizeof(*search.readers));
+	search.slots = memory_new(slots, sizeof(*search.slots));
+	for (unsigned t = 0; t < threads; t++)
 		corpus_reader_init(&search.readers[t], request->corpus);
-	code = search.readers && search.slots ? name_tokens(&search, error) : no_memory(error);
-	if (code >= 0)
-		code = use_kept(&search, error);
-	if (code >= 0)
-		code = parallel_run(&parallel, error);
-	if (code >= 0 && !make_groups(holders))
-		code = no_memory(error);
+	name_tokens(&search);
+	use_kept(&search);
+	code = parallel_run(&parallel, error);
 	search_free(&search, threads, slots);
-	if (code < 0)
+	if (code >= 0)
+		make_groups(holders);
+	else
 		holders_free(holders);
 	return code;
 }

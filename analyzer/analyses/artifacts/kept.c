@@ -1,32 +1,31 @@
 /* kept.c: see kept.h. Memory is counted as it is asked for; the first thread that meets the limit stops them all. */
 #include "kept.h"
 
+#include "memory/memory.h"
+
 #include <stdlib.h>
 
 #define FIRST_ROOM 4096
 
-bool
+void
 kept_init(struct kept *kept, size_t parts, unsigned threads, size_t limit)
 {
 	*kept = (struct kept){.part_count = parts, .threads = threads, .limit = limit};
-	kept->parts = calloc(parts + 1, sizeof(*kept->parts));
-	kept->tokens = calloc(threads, sizeof(*kept->tokens));
-	kept->labels = calloc(threads, sizeof(*kept->labels));
-	return kept->parts && kept->tokens && kept->labels;
+	kept->parts = memory_new(parts, sizeof(*kept->parts));
+	kept->tokens = memory_new(threads, sizeof(*kept->tokens));
+	kept->labels = memory_new(threads, sizeof(*kept->labels));
 }
 
 void
 kept_free(struct kept *kept)
 {
-	for (size_t p = 0; kept->parts && p < kept->part_count; p++) {
+	for (size_t p = 0; p < kept->part_count; p++) {
 		free(kept->parts[p].records);
 		free(kept->parts[p].rows);
 	}
 	for (unsigned t = 0; t < kept->threads; t++) {
-		if (kept->tokens)
-			free(kept->tokens[t]);
-		if (kept->labels)
-			free(kept->labels[t]);
+		free(kept->tokens[t]);
+		free(kept->labels[t]);
 	}
 	free(kept->parts);
 	free(kept->tokens);

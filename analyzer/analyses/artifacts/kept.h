@@ -35,8 +35,8 @@ struct kept {
 	size_t limit;
 };
 
-/* False: out of memory; and nothing is kept, which is no failure. limit 0: nothing is to be kept. */
-bool kept_init(struct kept *kept, size_t parts, unsigned threads, size_t limit);
+/* limit: bytes that may be kept at most; 0: nothing is to be kept. */
+void kept_init(struct kept *kept, size_t parts, unsigned threads, size_t limit);
 void kept_free(struct kept *kept); /* may be called twice */
 
 /* Begins a part, by one of the threads; then begins a record, and adds its tokens. What does not fit ends it all. */

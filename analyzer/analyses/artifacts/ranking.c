@@ -1,8 +1,6 @@
 /* ranking.c: see ranking.h. */
 #include "ranking.h"
 
-#include <portolan/error.h>
-
 #include <stdlib.h>
 
 void
@@ -56,7 +54,7 @@ take_counts(const struct token_counts *counts, const struct ranking_request *req
 	return n > 0 && n >= request->min_count && (request->max_count == 0 || n <= request->max_count);
 }
 
-static bool
+static void
 fill(const struct token_counts *counts, const struct ranking_request *request, struct ranking *ranking)
 {
 	uint64_t wide[CORPUS_LABELS_MAX];
@@ -65,54 +63,38 @@ fill(const struct token_counts *counts, const struct ranking_request *request, s
 	for (uint32_t token = 0; token < counts->tokens.count; token++) {
 		if (!take_counts(counts, request, token, &ranking->most, wide))
 			continue;
-		if (ranking->count == room) {
-			struct ranked_token *grown;
-
-			room = room ? 2 * room : 1024;
-			grown = realloc(ranking->list, room * sizeof(*grown));
-			if (!grown)
-				return false;
-			ranking->list = grown;
-		}
+		ranking->list = memory_grow(ranking->list, &room, ranking->count + 1, sizeof(*ranking->list));
 		ranking->list[ranking->count++] =
 		        (struct ranked_token){token, token_statistic(wide, ranking->priors, counts->label_count)};
 	}
-	return true;
 }
 
 /* The labels' shares, and the priors that they make. */
-static bool
+static void
 make_priors(const struct token_counts *counts, const struct ranking_request *request, struct ranking *ranking)
 {
 	const uint64_t *shares = request->shares ? request->shares : counts->label_records;
 	uint64_t all = 0;
 
-	ranking->priors = malloc((counts->label_count + 1) * sizeof(*ranking->priors));
-	ranking->shares = malloc((counts->label_count + 1) * sizeof(*ranking->shares));
-	if (!ranking->priors || !ranking->shares)
-		return false;
+	ranking->priors = memory_new(counts->label_count, sizeof(*ranking->priors));
+	ranking->shares = memory_new(counts->label_count, sizeof(*ranking->shares));
 	for (size_t l = 0; l < counts->label_count; l++)
 		all += ranking->shares[l] = request->uniform ? 1 : shares[l];
 	for (size_t l = 0; l < counts->label_count; l++)
 		ranking->priors[l] = (double)ranking->shares[l] / (double)all;
-	return true;
 }
 
-int
-ranking_make(const struct token_counts *counts, const struct ranking_request *request, struct ranking *ranking,
-             struct portolan_error *error)
+void
+ranking_make(const struct token_counts *counts, const struct ranking_request *request, struct ranking *ranking)
 {
 	const struct order order = {&counts->tokens, request->significant_first ? ranking : NULL};
 
 	*ranking = (struct ranking){.uniform = request->uniform};
-	if (!make_priors(counts, request, ranking) || !fill(counts, request, ranking)) {
-		ranking_free(ranking);
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory to rank %u tokens", counts->tokens.count);
-	}
+	make_priors(counts, request, ranking);
+	fill(counts, request, ranking);
 	ranking->tests = (double)ranking->count * (double)counts->label_count;
 	for (size_t i = 0; i < ranking->count; i++)
 		ranking->significant += ranking_is_significant(ranking, &ranking->list[i].statistic);
 	if (ranking->count)
 		qsort_r(ranking->list, ranking->count, sizeof(*ranking->list), compare, (void *)&order);
-	return 0;
 }

@@ -32,8 +32,7 @@ struct ranking_request {
 
 extern const char *const ranking_prior_names[]; /* by `uniform` */
 
-int ranking_make(const struct token_counts *counts, const struct ranking_request *request, struct ranking *ranking,
-                 struct portolan_error *error);
+void ranking_make(const struct token_counts *counts, const struct ranking_request *request, struct ranking *ranking);
 
 /* The same from the table `path`, which portolan artifacts wrote of other data: the first `most` of its rows, in its
  * order, with its n, label, p* and z*. *missing: how many of these tokens no record of the data at hand

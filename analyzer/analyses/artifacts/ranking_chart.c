@@ -30,16 +30,14 @@ struct points {
 	size_t named;
 };
 
-static bool
+static void
 choose(struct points *points, const struct ranking *ranking)
 {
 	size_t rest = ranking->count > FIRST ? ranking->count - FIRST : 0;
 	struct random_state random;
 
-	points->chosen = malloc((ranking->count + 1) * sizeof(*points->chosen));
-	points->n = malloc(3 * (ranking->count + 1) * sizeof(double));
-	if (!points->chosen || !points->n)
-		return false;
+	points->chosen = memory_new(ranking->count, sizeof(*points->chosen));
+	points->n = memory_new(3 * ranking->count, sizeof(double));
 	points->p = points->n + ranking->count;
 	points->z = points->p + ranking->count;
 	points->count = ranking->count;
@@ -50,7 +48,6 @@ choose(struct points *points, const struct ranking *ranking)
 		random_sample(&random, points->chosen + FIRST, rest, POINTS - FIRST);
 		points->count = POINTS;
 	}
-	return true;
 }
 
 /* The finds from the front, the others from the back. */
@@ -101,7 +98,7 @@ find_lines(struct points *points, const struct ranking *ranking, size_t label_co
 	points->lines = priors[0] < priors[1] ? 2 : 1;
 }
 
-static bool
+static void
 name(struct points *points, const struct token_counts *counts, const struct ranking *ranking, size_t named)
 {
 	for (size_t at = 0; points->named < named && at < ranking->count && points->named < CHART_NOTES_MAX; at++) {
@@ -111,16 +108,13 @@ name(struct points *points, const struct token_counts *counts, const struct rank
 
 		if (ranking_chance(ranking, &row->statistic) > SIGNIFICANCE) /* what is not known is named too */
 			continue;
-		points->texts[i] = strndup(text, length);
-		if (!points->texts[i])
-			return false;
+		points->texts[i] = memory_copy(text, length);
 		points->named++;
 		points->notes[0][i] =
 		        (struct chart_note){(double)row->statistic.n, row->statistic.p_star, points->texts[i]};
 		points->notes[1][i] =
 		        (struct chart_note){(double)row->statistic.n, row->statistic.z_star, points->texts[i]};
 	}
-	return true;
 }
 
 void
@@ -205,22 +199,18 @@ int
 ranking_chart(const char *title, const struct token_counts *counts, const struct ranking *ranking, size_t named,
               const struct chart_panel *below, const struct picture *picture, struct portolan_error *error)
 {
-	struct points *points = calloc(1, sizeof(*points));
-	int code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for the chart");
+	CLEANUP_FREE struct points *points = memory_new(1, sizeof(*points));
+	int code;
 
-	if (points && choose(points, ranking)) {
-		fill(points, ranking);
-		if (ranking->priors)
-			find_lines(points, ranking, counts->label_count);
-		if (name(points, counts, ranking, named))
-			code = draw(points, title, counts, ranking, below, picture, error);
-	}
-	for (size_t i = 0; points && i < points->named; i++)
+	choose(points, ranking);
+	fill(points, ranking);
+	if (ranking->priors)
+		find_lines(points, ranking, counts->label_count);
+	name(points, counts, ranking, named);
+	code = draw(points, title, counts, ranking, below, picture, error);
+	for (size_t i = 0; i < points->named; i++)
 		free(points->texts[i]);
-	if (points) {
-		free(points->chosen);
-		free(points->n);
-	}
-	free(points);
+	free(points->chosen);
+	free(points->n);
 	return code;
 }

@@ -73,21 +73,6 @@ take_row(const struct fields_reader *reader, const struct token_counts *counts, 
 	return 0;
 }
 
-static bool
-add_row(struct ranking *ranking, size_t *room, const struct ranked_token *row)
-{
-	if (ranking->count == *room) {
-		struct ranked_token *grown = realloc(ranking->list, (2 * *room + 64) * sizeof(*grown));
-
-		if (!grown)
-			return false;
-		ranking->list = grown;
-		*room = 2 * *room + 64;
-	}
-	ranking->list[ranking->count++] = *row;
-	return true;
-}
-
 static int
 read_rows(struct fields_reader *reader, const struct token_counts *counts, size_t most, struct ranking *ranking,
           struct names *seen, uint64_t *missing, struct portolan_error *error)
@@ -101,12 +86,14 @@ read_rows(struct fields_reader *reader, const struct token_counts *counts, size_
 		code = take_row(reader, counts, &row, error);
 		if (code < 0)
 			return code;
-		if (names_add(seen, reader->found[FIELD_TOKEN].at, reader->found[FIELD_TOKEN].length) != rows - 1)
+		if (corpus_add_name(seen, reader->found[FIELD_TOKEN].at, reader->found[FIELD_TOKEN].length) != rows - 1)
 			return fields_wrong(reader, error, ": the token '%.*s' stands there twice",
 			                    fields_shown(&reader->found[FIELD_TOKEN]), reader->found[FIELD_TOKEN].at);
 		*missing += row.token == NAMES_NONE;
-		if (row.token != NAMES_NONE && !add_row(ranking, &room, &row))
-			return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the tokens");
+		if (row.token == NAMES_NONE)
+			continue;
+		ranking->list = memory_grow(ranking->list, &room, ranking->count + 1, sizeof(*ranking->list));
+		ranking->list[ranking->count++] = row;
 	}
 	return code < 0 ? code : 0;
 }

@@ -18,16 +18,14 @@ sides_free(struct sides *sides)
 	*sides = (struct sides){0};
 }
 
-static bool
-allocate(struct sides *sides, size_t columns)
+static void
+sides_make_room(struct sides *sides, size_t columns)
 {
 	size_t all = sides->token_count * SIDES, epochs = sides->epoch_count;
 
-	sides->tokens = calloc(sides->token_count + 1, sizeof(*sides->tokens));
-	sides->numbers = calloc(2 * (all + 2) * epochs + 1, sizeof(*sides->numbers));
-	sides->values = calloc(all * columns + 1, sizeof(*sides->values));
-	if (!sides->tokens || !sides->numbers || !sides->values)
-		return false;
+	sides->tokens = memory_new(sides->token_count, sizeof(*sides->tokens));
+	sides->numbers = memory_new(2 * (all + 2) * epochs, sizeof(*sides->numbers));
+	sides->values = memory_new(all * columns, sizeof(*sides->values));
 	for (size_t i = 0; i < all; i++) {
 		struct side *side = &sides->tokens[i / SIDES][i % SIDES];
 
@@ -39,7 +37,6 @@ allocate(struct sides *sides, size_t columns)
 	sides->overall.correct = sides->overall.seen + epochs;
 	sides->touched.seen = sides->overall.correct + epochs;
 	sides->touched.correct = sides->touched.seen + epochs;
-	return true;
 }
 
 struct visit {
@@ -168,13 +165,11 @@ static int
 add_epochs(const struct visit *visit, struct portolan_error *error)
 {
 	const struct dynamics *dynamics = visit->dynamics;
-	struct outcome *outcomes = calloc(dynamics->count + 1, sizeof(*outcomes));
+	CLEANUP_ARRAY struct outcome *outcomes = memory_array(dynamics->count, sizeof(*outcomes), "epochs");
 	struct progress progress;
 	struct trace trace;
 	int code;
 
-	if (!outcomes)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the epochs");
 	mark_touched(visit, outcomes);
 	code = trace_init(&trace, dynamics, store_snapshot_blocks(dynamics->snapshot) * STORE_CHUNK, error);
 	progress_begin(&progress, "epochs", dynamics->epoch_count);
@@ -188,7 +183,6 @@ add_epochs(const struct visit *visit, struct portolan_error *error)
 	}
 	progress_clear(&progress);
 	trace_free(&trace);
-	free(outcomes);
 	return code;
 }
 
@@ -197,19 +191,15 @@ sides_make(struct sides *sides, const struct holders *holders, const struct rank
            const struct dynamics *dynamics, struct portolan_error *error)
 {
 	const struct visit visit = {sides, holders, tokens, dynamics};
-	uint64_t *counts = malloc((token_count * SIDES + 1) * sizeof(*counts));
-	int code = 0;
+	CLEANUP_FREE uint64_t *counts = memory_new(token_count * SIDES, sizeof(*counts));
+	int code;
 
 	*sides = (struct sides){.token_count = token_count, .epoch_count = dynamics->epoch_count};
-	if (!counts || !allocate(sides, dynamics->column_count))
-		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu tokens", token_count);
-	if (code >= 0) {
-		count_sides(&visit);
-		for (size_t c = 0; c < dynamics->column_count; c++)
-			average(&visit, c, counts);
-		code = add_epochs(&visit, error);
-	}
-	free(counts);
+	sides_make_room(sides, dynamics->column_count);
+	count_sides(&visit);
+	for (size_t c = 0; c < dynamics->column_count; c++)
+		average(&visit, c, counts);
+	code = add_epochs(&visit, error);
 	if (code < 0)
 		sides_free(sides);
 	return code;

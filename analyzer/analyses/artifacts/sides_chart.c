@@ -2,11 +2,10 @@
 #include "sides_chart.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define BESIDE 0.2 /* of the way from name to name: the first bar above, the second below */
 
-bool
+void
 sides_bars_make(struct sides_bars *bars, const struct sides *sides, const struct token_counts *counts,
                 const struct ranked_token *tokens, const struct dynamics *dynamics)
 {
@@ -19,15 +18,12 @@ sides_bars_make(struct sides_bars *bars, const struct sides *sides, const struct
 		size_t i = bars->count, length;
 		const char *text = names_text(&counts->tokens, tokens[i].token, &length);
 
-		bars->names[i] = strndup(text, length);
-		if (!bars->names[i])
-			return false;
+		bars->names[i] = memory_copy(text, length);
 		for (int side = 0; side < SIDES; side++) {
 			bars->accuracy[side][i] = side_accuracy(&sides->tokens[i][side], last);
 			bars->places[side][i] = (side == SIDE_MAJORITY ? BESIDE : -BESIDE) - (double)i;
 		}
 	}
-	return true;
 }
 
 void

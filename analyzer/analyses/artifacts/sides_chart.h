@@ -14,9 +14,8 @@ struct sides_bars {
 	size_t count;
 };
 
-/* Of the accuracy at the last epoch; `tokens` are those that the sides were made of. False: out of memory; in either case
- * sides_bars_free() then. */
-bool sides_bars_make(struct sides_bars *bars, const struct sides *sides, const struct token_counts *counts,
+/* Of the accuracy at the last epoch; `tokens` are those that the sides were made of. */
+void sides_bars_make(struct sides_bars *bars, const struct sides *sides, const struct token_counts *counts,
                      const struct ranked_token *tokens, const struct dynamics *dynamics);
 void sides_bars_free(struct sides_bars *bars);
 

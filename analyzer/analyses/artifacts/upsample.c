@@ -49,15 +49,13 @@ check(void *context, struct portolan_error *error)
 	return corpus_options_check(&upsample->corpus_options);
 }
 
-static int
-count_shares(struct upsample *upsample, struct portolan_error *error)
+static void
+count_shares(struct upsample *upsample)
 {
 	const struct token_counts *counts = &upsample->counts;
 	double all = (double)(counts->records - counts->ignored + upsample->balance.added);
 
-	upsample->shares_after = calloc(counts->label_count + 1, sizeof(double));
-	if (!upsample->shares_after)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	upsample->shares_after = memory_new(counts->label_count, sizeof(double));
 	for (size_t l = 0; l < counts->label_count; l++)
 		upsample->shares_after[l] = (double)counts->label_records[l];
 	for (size_t i = 0; i < upsample->holders.count; i++)
@@ -65,7 +63,6 @@ count_shares(struct upsample *upsample, struct portolan_error *error)
 		        upsample->balance.repeats[i];
 	for (size_t l = 0; l < counts->label_count; l++)
 		upsample->shares_after[l] /= all;
-	return 0;
 }
 
 static int
@@ -90,7 +87,7 @@ balance_tokens(struct upsample *upsample, struct portolan_error *error)
 	if (code >= 0)
 		code = balance_make(&request, &upsample->balance, error);
 	if (code >= 0)
-		code = count_shares(upsample, error);
+		count_shares(upsample);
 	return code;
 }
 
@@ -132,10 +129,9 @@ do_upsample(struct upsample *upsample, struct portolan_error *error)
 		return code;
 	if (code >= 0)
 		code = counts_make(&upsample->corpus, NULL, NULL, &upsample->counts, error);
-	if (code >= 0)
-		code = ranking_make(&upsample->counts, &options->ranking, &upsample->ranking, error);
 	if (code < 0)
 		return code;
+	ranking_make(&upsample->counts, &options->ranking, &upsample->ranking);
 	upsample->token_count =
 	        options->ranking.significant_first ? upsample->ranking.significant : upsample->ranking.count;
 	if (options->top < upsample->token_count)

@@ -86,21 +86,21 @@ static int
 add_after(struct curves *curves, const struct upsample *upsample, struct portolan_error *error)
 {
 	struct ranking_request request = upsample->corpus_options.ranking;
-	uint32_t *weights = malloc((upsample->counts.records + 1) * sizeof(*weights));
+	CLEANUP_ARRAY uint32_t *weights = memory_array(upsample->counts.records, sizeof(*weights), "weights");
 	struct token_counts counts = {0};
 	struct ranking ranking = {0};
 	size_t kept = 0;
-	int code = weights ? 0 : error_set(error, PORTOLAN_E_MEMORY, "out of memory for the chart");
+	int code;
 
 	request.shares = upsample->ranking.shares; /* not those that repeats make */
-	for (uint64_t i = 0; weights && i < upsample->counts.records; i++)
+	for (uint64_t i = 0; i < upsample->counts.records; i++)
 		weights[i] = 1;
-	for (size_t i = 0; weights && i < upsample->holders.count; i++)
+	for (size_t i = 0; i < upsample->holders.count; i++)
 		weights[upsample->holders.list[i].record] += upsample->balance.repeats[i];
-	if (code >= 0)
-		code = counts_make(&upsample->corpus, weights, upsample->counts.firsts, &counts, error);
-	if (code >= 0)
-		code = ranking_make(&counts, &request, &ranking, error);
+	code = counts_make(&upsample->corpus, weights, upsample->counts.firsts, &counts, error);
+	if (code < 0)
+		return code;
+	ranking_make(&counts, &request, &ranking);
 	for (size_t i = 0; i < ranking.count; i++) {
 		size_t length, s = 0;
 		const char *text = names_text(&counts.tokens, ranking.list[i].token, &length);
@@ -114,8 +114,7 @@ add_after(struct curves *curves, const struct upsample *upsample, struct portola
 	add_others(curves, 1, ranking.list, kept);
 	ranking_free(&ranking);
 	counts_free(&counts);
-	free(weights);
-	return code;
+	return 0;
 }
 
 static void
@@ -215,23 +214,17 @@ int
 upsample_draw(const struct upsample *upsample, struct portolan_error *error)
 {
 	size_t others = upsample->ranking.count - upsample->token_count, steps = (size_t)upsample->balance.tried + 1;
-	struct curves *curves;
+	CLEANUP_FREE struct curves *curves = memory_new(1, sizeof(*curves) + 2 * steps * sizeof(double));
 	int code;
 
 	if (upsample->token_count == 0)
 		return error_set(error, PORTOLAN_E_INVALID, "%s: %s", upsample->corpus.file.path,
 		                 upsample->ranking.count > 0 ? UPSAMPLE_NONE ": there is nothing to draw"
 		                                             : "there are no tokens to draw: see --min-count");
-	curves = calloc(1, sizeof(*curves) + 2 * steps * sizeof(double));
-	if (!curves)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the chart");
 	curves->steps = (double *)(curves + 1);
 	curves->imbalance = curves->steps + steps;
 	fill(curves, upsample);
 	add_others(curves, 0, upsample->ranking.list + upsample->token_count, others);
 	code = add_after(curves, upsample, error);
-	if (code >= 0)
-		code = draw(curves, upsample, error);
-	free(curves);
-	return code;
+	return code < 0 ? code : draw(curves, upsample, error);
 }

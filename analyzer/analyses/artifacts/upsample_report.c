@@ -42,9 +42,7 @@ make_histogram(const struct upsample *upsample, size_t *bins)
 	for (size_t i = 0; i < upsample->holders.count; i++)
 		most = upsample->balance.repeats[i] > most ? upsample->balance.repeats[i] : most;
 	*bins = (size_t)most + 2;
-	histogram = calloc(*bins, sizeof(*histogram));
-	if (!histogram)
-		return NULL;
+	histogram = memory_new(*bins, sizeof(*histogram));
 	histogram[1] = upsample->counts.records - upsample->holders.count;
 	for (size_t i = 0; i < upsample->holders.count; i++)
 		histogram[upsample->balance.repeats[i] + 1]++;
@@ -268,14 +266,10 @@ void
 upsample_add_report(struct report *report, const char *key, const struct upsample *upsample)
 {
 	const struct balance *balance = &upsample->balance;
-	uint64_t records = upsample->counts.records, *histogram;
+	uint64_t records = upsample->counts.records;
 	size_t bins;
+	CLEANUP_FREE uint64_t *histogram = make_histogram(upsample, &bins);
 
-	histogram = make_histogram(upsample, &bins);
-	if (!histogram) {
-		output_fail(&report->output);
-		return;
-	}
 	report_line(report, "%s: %s records, %s more by repeating (%.2f%%)\n", upsample->corpus.file.path,
 	            NUMBER_GROUPED(records), NUMBER_GROUPED(balance->added),
 	            100 * (double)balance->added / (double)records);
@@ -301,7 +295,6 @@ upsample_add_report(struct report *report, const char *key, const struct upsampl
 		add_details(report, upsample, histogram, bins);
 	}
 	report_end(report);
-	free(histogram);
 }
 
 void
