@@ -333,34 +333,3 @@ store_merge_stretch(const struct batch *batch, uint64_t wanted, const uint32_t *
 	}
 	return 0;
 }
-
-int
-store_merge_example(const struct batch *batch, const uint32_t *order, struct merge_row row)
-{
-	struct merge_chunk *chunk = row.chunk;
-	uint32_t at = row.at, *session = chunk->values[STORE_SESSION], *known, label;
-
-	if (!bit_get(chunk->present[STORE_GOLD_PROB], at)) {
-		bit_set(chunk->present[STORE_GOLD_PROB], at);
-		session[at] = batch->session;
-		chunk->rows = at >= chunk->rows ? at + 1 : chunk->rows;
-		chunk->changed = true;
-		chunk->seen++;
-	}
-	if (!batch->data[STORE_GOLD])
-		return 0;
-	if (store_merge_column(chunk, STORE_GOLD) < 0)
-		return STORE_E_MEMORY;
-	known = (uint32_t *)chunk->values[STORE_GOLD] + at;
-	label = load_u32(batch->data[STORE_GOLD] + 4 * (size_t)row.row);
-	if (bit_get(chunk->present[STORE_GOLD], at)) {
-		chunk->relabelled += *known != label;
-		if (order[session[at]] > order[batch->session] || (*known == label && session[at] == batch->session))
-			return 0;
-	}
-	*known = label;
-	session[at] = batch->session;
-	bit_set(chunk->present[STORE_GOLD], at);
-	chunk->changed = true;
-	return 0;
-}
