@@ -1,26 +1,24 @@
 /*
  * aflite.c: portolan aflite: adversarial filtering of a dataset's features (Le Bras et al., ICML 2020).
  *
- * Files that can be refused (a picture's ending, a folder that is not there) are looked at before the work; the
- * examples that are kept are written last, after which the checkpoint is no longer needed.
+ * Files that may be refused (the ending of a picture's name, a folder that is not there) are looked at before the work. The
+ * kept examples are written last. After that, the checkpoint is not needed any more.
  */
 #include "aflite.h"
 #include "base/message.h"
 #include "base/number.h"
 #include "checkpoint.h"
 #include "options/format.h"
-#include "status.h"
 
 #include <portolan/error.h>
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-/* Bytes that programs can get without driving others out; 0: the system does not say. */
+/* The bytes that a program can get without driving others out; 0: the system does not say. */
 static uint64_t
-available_memory(void)
+aflite_available_memory(void)
 {
 	FILE *file = fopen("/proc/meminfo", "re");
 	char line[128];
@@ -34,10 +32,11 @@ available_memory(void)
 	return kilobytes * 1024;
 }
 
-/* "10 KiB", "512 MiB". */
 #define MEMORY_ROOM 32
+
+/* Prints "10 KiB" or "512 MiB". */
 static const char *
-print_memory(double bytes, char text[MEMORY_ROOM])
+aflite_print_memory(double bytes, char text[MEMORY_ROOM])
 {
 	if (bytes < 0x1p20)
 		snprintf(text, MEMORY_ROOM, "%.0f KiB", ceil(bytes / 0x1p10));
@@ -46,31 +45,32 @@ print_memory(double bytes, char text[MEMORY_ROOM])
 	return text;
 }
 
+/* Refuses a filter that would take more memory than there is. */
 static int
-check_memory(const struct aflite *aflite, const struct filter_options *options, struct portolan_error *error)
+aflite_check_memory(const struct aflite *aflite, const struct filter_options *options, struct portolan_error *error)
 {
 	const struct input *input = &aflite->input;
 	uint64_t needed = filter_bytes(options, input->count, input->source.array->header.shape[1],
 	                               input->labels.class_count, input->has_groups ? input->groups.class_count : 0);
-	uint64_t most = aflite->request->max_memory ? aflite->request->max_memory : available_memory();
+	uint64_t most = aflite->request->max_memory ? aflite->request->max_memory : aflite_available_memory();
 	char takes[MEMORY_ROOM], there[MEMORY_ROOM];
 
-	print_memory((double)needed, takes);
+	aflite_print_memory((double)needed, takes);
 	if (most > 0 && needed > most)
 		return error_set(
 		        error, PORTOLAN_E_INVALID,
 		        "it would take %s of memory, and %s %s: give it so much, or say fewer --partitions, or fewer features",
 		        takes, aflite->request->max_memory ? "--max-memory is" : "there are",
-		        print_memory((double)most, there));
+		        aflite_print_memory((double)most, there));
 	message_note("aflite: %s examples, %llu features, %zu classes; takes about %s of memory",
 	             NUMBER_GROUPED(input->count), (unsigned long long)input->source.array->header.shape[1],
 	             input->labels.class_count, takes);
 	return 0;
 }
 
-/* What is odd about the data, but can be worked with. */
+/* Warns of what is odd about the data, but can be worked with. */
 static void
-report_input(const struct aflite *aflite)
+aflite_report_input(const struct aflite *aflite)
 {
 	const struct input *input = &aflite->input;
 	int64_t gap = labels_gap(&input->labels);
@@ -105,9 +105,9 @@ report_input(const struct aflite *aflite)
 		                input->labels.class_count);
 }
 
-/* The names of what is written say what the lines are. 0, or STATUS_USAGE. */
+/* Refuses names of files whose endings belong to another format than that of the lines. 0, or STATUS_USAGE. */
 static int
-check_endings(const struct aflite *aflite)
+aflite_check_endings(const struct aflite *aflite)
 {
 	const struct aflite_request *request = aflite->request;
 	const struct {
@@ -124,9 +124,9 @@ check_endings(const struct aflite *aflite)
 	return status;
 }
 
-/* 0, STATUS_USAGE, or a negative code. */
+/* Opens input and filter. 0, STATUS_USAGE, or a negative code. */
 static int
-open_all(struct aflite *aflite, struct portolan_error *error)
+aflite_open(struct aflite *aflite, struct portolan_error *error)
 {
 	const struct aflite_request *request = aflite->request;
 	struct input_request wanted = request->input;
@@ -145,10 +145,10 @@ open_all(struct aflite *aflite, struct portolan_error *error)
 	code = input_open(&aflite->input, &wanted, error);
 	if (code < 0)
 		return code;
-	code = check_endings(aflite);
+	code = aflite_check_endings(aflite);
 	if (code != 0)
 		return code;
-	report_input(aflite);
+	aflite_report_input(aflite);
 	options = aflite_filter_options(request, aflite->input.count);
 	data = (struct filter_data){.rows = aflite->input.count,
 	                            .features = aflite->input.source.array->header.shape[1],
@@ -156,23 +156,17 @@ open_all(struct aflite *aflite, struct portolan_error *error)
 	                            .classes = aflite->input.labels.class_count,
 	                            .groups = aflite->input.has_groups ? aflite->input.groups.values : NULL,
 	                            .group_count = (uint32_t)aflite->input.groups.class_count};
-	code = data.classes > 1 ? check_memory(aflite, &options, error) : 0;
+	code = data.classes > 1 ? aflite_check_memory(aflite, &options, error) : 0;
 	if (code >= 0)
 		code = filter_init(&aflite->filter, &options, &data, error);
-	aflite->names =
-	        (struct report_names){aflite->input.ids, aflite->input.examples,
-	                              aflite->input.ids->kind == STORE_ID_STR || aflite->input.has_run ? "id" : "row",
-	                              aflite->input.has_join ? &aflite->input.join : NULL};
 	aflite->parameters = checkpoint_parameters(&options, &aflite->input.source, aflite->input.labels.digest,
 	                                           aflite->input.groups.digest);
-	if (code >= 0 && !aflite->parameters)
-		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	return code;
 }
 
-/* The phases, from the checkpoint on if there is one. */
+/* Runs the phases, from the checkpoint on if there is one. */
 static int
-run_phases(struct aflite *aflite, struct portolan_error *error)
+aflite_run_phases(struct aflite *aflite, struct portolan_error *error)
 {
 	const char *checkpoint = aflite->request->checkpoint;
 	struct filter *filter = &aflite->filter;
@@ -203,9 +197,9 @@ run_phases(struct aflite *aflite, struct portolan_error *error)
 	return code < 0 ? code : 0;
 }
 
-/* What happened; STATUS_INCOMPLETE with --strict where not everything went as it should. */
+/* Says what happened. Returns STATUS_INCOMPLETE if a record is missing, or, with --strict, a classifier did not converge. */
 static int
-report_result(const struct aflite *aflite)
+aflite_report_result(const struct aflite *aflite)
 {
 	const struct filter *filter = &aflite->filter;
 	const struct filter_log *first = &filter->log[0], *last = &filter->log[filter->phases - 1];
@@ -246,24 +240,24 @@ report_result(const struct aflite *aflite)
 }
 
 static int
-run(void *context, struct portolan_error *error)
+aflite_run(void *context, struct portolan_error *error)
 {
 	struct aflite aflite = {.request = context};
-	int code = open_all(&aflite, error);
+	int code = aflite_open(&aflite, error);
 
 	if (code == 0)
-		code = run_phases(&aflite, error);
+		code = aflite_run_phases(&aflite, error);
 	if (code == 0)
 		code = aflite_write(&aflite, error);
 	if (code == 0)
-		code = report_result(&aflite);
+		code = aflite_report_result(&aflite);
 	free(aflite.parameters);
 	filter_free(&aflite.filter);
 	input_close(&aflite.input);
 	return code;
 }
 
-static const struct aflite_request defaults = {
+static const struct aflite_request aflite_defaults = {
         .threshold = 0.75,
         .ridge = 1,
         .heuristic = SLICE_BEST,
@@ -279,7 +273,7 @@ const struct command aflite_command = {
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_STRICT | COMMON_THREADS | COMMON_SCRIPT,
         .options = aflite_option_table,
         .request_size = sizeof(struct aflite_request),
-        .defaults = &defaults,
+        .defaults = &aflite_defaults,
         .check = aflite_check,
-        .run = run,
+        .run = aflite_run,
 };

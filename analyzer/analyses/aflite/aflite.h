@@ -1,20 +1,20 @@
-/* aflite.h: what portolan aflite was asked for. */
+/* aflite.h: what portolan aflite was asked for, and what its files share. */
 #ifndef AFLITE_H
 #define AFLITE_H
 
+#include "filter.h"
 #include "input.h"
 #include "options/options.h"
 #include "plot/picture.h"
-#include "report.h"
 
 struct aflite_request {
 	struct common_options common;
-	struct input_request input; /* its common, kernels and threads are set when it is opened */
+	struct input_request input; /* its query, kernels and threads are set when it is opened */
 	const char *removed, *baseline, *checkpoint, *scores, *log, *plot;
 	uint64_t target, partitions, train, slice; /* 0: not given */
 	double threshold, ridge;
 	int heuristic, ties;
-	int log_format, scores_format; /* enum rows_format */
+	int log_format, scores_format; /* enum table_format */
 	uint64_t seed;
 	uint64_t max_memory; /* 0: what is free */
 	bool without_manifest;
@@ -26,18 +26,29 @@ struct aflite {
 	struct input input;
 	struct filter filter;
 	char *parameters; /* of the checkpoint */
-	struct report_names names;
 };
 
 /* Writes every file that was asked for, and removes the checkpoint. */
 int aflite_write(const struct aflite *aflite, struct portolan_error *error);
 
+int aflite_draw_chart(const struct filter *filter, const struct picture *picture, struct portolan_error *error);
+
 extern const struct option_spec aflite_option_table[];
 
-/* command.check: options that do not go together. */
+/* command.check: refuses options that do not go together. */
 int aflite_check(void *request, struct portolan_error *error);
 
-/* Sizes for so many examples. */
+/* The options of a filter for this many examples. */
 struct filter_options aflite_filter_options(const struct aflite_request *request, size_t examples);
+
+/* How far the phases are: one line on stderr, in a terminal only, redrawn after each phase. */
+struct status {
+	bool enabled;
+	double last; /* when the last phase ended: monotonic seconds */
+};
+
+void status_begin(struct status *status, const struct filter *filter);
+void status_update(struct status *status, const struct filter *filter);
+void status_end(struct status *status); /* wipes the line */
 
 #endif

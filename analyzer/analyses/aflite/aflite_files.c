@@ -1,55 +1,151 @@
-/* aflite_files.c: what portolan aflite leaves behind: the kept examples last, after what is said about them. */
+/*
+ * aflite_files.c: writes the files of portolan aflite: log, scores, lists of examples, the manifest. The kept examples come
+ * last, after all that is said about them. No file but the manifest depends on the time, and none on the number of threads.
+ */
 #include "aflite.h"
 
 #include "checkpoint.h"
+#include "files/lines.h"
+#include "memory/memory.h"
+#include "output/table.h"
+#include "output/text.h"
 #include "selection/manifest.h"
-
-#include <portolan/error.h>
+#include "statistics/random.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
-/* Of report_kept() and the like, whose list it frees. */
+struct log_line {
+	uint64_t phase;
+	struct filter_log log;
+};
+
+#define LINE(member) offsetof(struct log_line, member)
+static const struct table_column log_columns[] = {{"phase", TABLE_U64, LINE(phase)},
+                                                  {"examples", TABLE_U64, LINE(log.left)},
+                                                  {"train_size", TABLE_U64, LINE(log.trained)},
+                                                  {"mean_p", TABLE_F64, LINE(log.mean_p)},
+                                                  {"accuracy", TABLE_F64, LINE(log.accuracy)},
+                                                  {"qualified", TABLE_U64, LINE(log.qualified)},
+                                                  {"removed", TABLE_U64, LINE(log.removed)},
+                                                  {"lowest_p", TABLE_F64, LINE(log.lowest)},
+                                                  {"tied", TABLE_U64, LINE(log.tied)},
+                                                  {"tied_removed", TABLE_U64, LINE(log.tied_removed)},
+                                                  {"never_predicted", TABLE_U64, LINE(log.unpredicted)},
+                                                  {"class_missing", TABLE_U64, LINE(log.lacking)},
+                                                  {"not_converged", TABLE_U64, LINE(log.unfinished)},
+                                                  {"evaluations", TABLE_U64, LINE(log.evaluations)}};
+
+/* Writes a line for each phase, and one for the kept set. */
 static int
-write_list(const struct aflite *aflite, const char *path, uint32_t *examples, size_t count,
-           struct portolan_error *error)
+aflite_write_log(const struct aflite *aflite, struct portolan_error *error)
 {
-	int code = examples ? report_examples(path, &aflite->names, examples, count, error)
-	                    : error_set(error, PORTOLAN_E_MEMORY, "out of memory for the examples of %s",
-	                                path ? path : "standard output");
+	size_t count = filter_lines(&aflite->filter);
+	CLEANUP_FREE struct log_line *lines = memory_new(count, sizeof(*lines));
+	struct table table = TABLE_OF(log_columns, lines, count);
 
-	free(examples);
-	return code;
+	for (size_t i = 0; i < count; i++)
+		lines[i] = (struct log_line){i + 1, *filter_line(&aflite->filter, i)};
+	return table_write(&table, aflite->request->log, (enum table_format)aflite->request->log_format, error);
+}
+
+struct score {
+	int64_t removed; /* phase; −1: the example is kept */
+	double p, margin;
+};
+
+/* Writes a line for each example, as the last phase that scored it has it. */
+static int
+aflite_write_scores(const struct aflite *aflite, struct portolan_error *error)
+{
+	const struct input *input = &aflite->input;
+	const struct filter_scores *scores = &aflite->filter.scores;
+	size_t count = aflite->filter.total;
+	CLEANUP_FREE struct score *list = memory_new(count, sizeof(*list));
+	const char *id = input->ids->kind == STORE_ID_STR || input->has_run ? "id" : "row";
+	const struct table_column columns[] = {
+	        {id, TABLE_ID_AT, .values = input->examples, .of = input->ids},
+	        {"label", TABLE_WORD, .values = input->labels.values, .of = input->labels.names},
+	        {"phase_removed", TABLE_I64, offsetof(struct score, removed)},
+	        {"p", TABLE_F64, offsetof(struct score, p)},
+	        {"margin", TABLE_F64, offsetof(struct score, margin)},
+	        {"predictions", TABLE_U32, .values = scores->made}};
+	struct table table = TABLE_OF(columns, list, count);
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t made = scores->made[i];
+
+		list[i].removed = scores->removed[i] ? (int64_t)scores->removed[i] : -1;
+		list[i].p = made ? scores->correct[i] / (double)made : NAN;
+		list[i].margin = made ? scores->margins[i] : NAN;
+	}
+	return table_write(&table, aflite->request->scores, (enum table_format)aflite->request->scores_format, error);
+}
+
+/* Writes the examples for which in[example] is `wanted`, ascending: an id per line, or their lines of the user's file. */
+static int
+aflite_write_list(const struct aflite *aflite, const char *path, const uint8_t *in, bool wanted,
+                  struct portolan_error *error)
+{
+	const struct input *input = &aflite->input;
+	struct output output;
+	int code = output_open(&output, path, error);
+
+	if (code < 0)
+		return code;
+	if (input->has_join)
+		lines_head(&output, &input->join, NULL);
+	for (size_t i = 0; i < input->join.count; i++) {
+		const struct join_match *match = &input->join.matches[i];
+
+		if (in[match->position] != wanted)
+			continue;
+		lines_record(&output, &input->join, &match->record);
+		lines_end(&output, &match->record);
+	}
+	for (size_t i = 0; !input->has_join && i < input->count; i++) {
+		if (in[i] != wanted)
+			continue;
+		text_id(&output, input->ids, input->examples[i]);
+		output_bytes(&output, "\n", 1);
+	}
+	return output_finish(&output, error);
+}
+
+/* Draws as many of all examples as are kept: in[example] becomes 1. */
+static void
+aflite_draw_baseline(const struct filter *filter, uint8_t *in)
+{
+	CLEANUP_FREE uint32_t *drawn = memory_new(filter->total, sizeof(*drawn));
+	struct random_state random;
+
+	memset(in, 0, filter->total);
+	for (uint32_t example = 0; example < filter->total; example++)
+		drawn[example] = example;
+	random_seed(&random, filter->options.seed);
+	random_sample(&random, drawn, filter->total, filter_left(filter));
+	for (size_t i = 0; i < filter_left(filter); i++)
+		in[drawn[i]] = 1;
 }
 
 static void
-add_classes(struct report *report, const struct aflite *aflite)
+aflite_report_classes(struct report *report, const struct aflite *aflite)
 {
-	static const struct rows_column columns[] = {
-	        {"label", ROWS_TEXT}, {"examples", ROWS_WHOLE}, {"kept", ROWS_WHOLE}};
 	const struct labels *labels = &aflite->input.labels;
-	uint64_t *kept = calloc(labels->class_count, sizeof(*kept));
-	struct rows rows;
+	CLEANUP_FREE uint64_t *kept = memory_new(labels->class_count, sizeof(*kept));
+	const struct table_column columns[] = {{"label", TABLE_TEXT, .values = labels->names},
+	                                       {"examples", TABLE_U64, .values = labels->examples},
+	                                       {"kept", TABLE_U64, .values = kept}};
 
-	if (!kept) {
-		output_fail(&report->output);
-		return;
-	}
 	for (size_t i = 0; i < aflite->filter.total; i++)
 		kept[labels->values[i]] += aflite->filter.scores.removed[i] == 0;
-	rows_begin(&rows, report, "classes", columns, ROWS_COUNT(columns));
-	for (size_t c = 0; c < labels->class_count; c++) {
-		rows_text(&rows, labels->names[c]);
-		rows_whole(&rows, labels->examples[c]);
-		rows_whole(&rows, kept[c]);
-	}
-	rows_end(&rows);
-	free(kept);
+	table_report(report, "classes", &TABLE_OF_ARRAYS(columns, labels->class_count));
 }
 
 static void
-add_parameters(struct report *report, const struct aflite *aflite)
+aflite_report_parameters(struct report *report, const struct aflite *aflite)
 {
 	const struct input_request *input = &aflite->request->input;
 	const struct filter_options *options = &aflite->filter.options;
@@ -79,7 +175,7 @@ add_parameters(struct report *report, const struct aflite *aflite)
 }
 
 static int
-write_manifest(const struct aflite *aflite, const char *output, struct portolan_error *error)
+aflite_write_manifest(const struct aflite *aflite, const char *output, struct portolan_error *error)
 {
 	const struct filter *filter = &aflite->filter;
 	struct manifest manifest;
@@ -96,8 +192,8 @@ write_manifest(const struct aflite *aflite, const char *output, struct portolan_
 	report_real(report, "before_last_slice", filter_last_cut(filter)->accuracy);
 	report_real(report, "kept", filter->kept.accuracy);
 	report_end(report);
-	add_classes(report, aflite);
-	add_parameters(report, aflite);
+	aflite_report_classes(report, aflite);
+	aflite_report_parameters(report, aflite);
 	return manifest_close(&manifest, error);
 }
 
@@ -106,26 +202,27 @@ aflite_write(const struct aflite *aflite, struct portolan_error *error)
 {
 	const struct aflite_request *request = aflite->request;
 	const char *kept = request->common.output;
-	bool with_manifest = !request->without_manifest && manifest_is_possible(kept);
-	size_t left = filter_left(&aflite->filter);
+	CLEANUP_FREE uint8_t *in = memory_new(aflite->filter.total, 1);
 	int code = 0;
 
 	if (request->log)
-		code = report_log(request->log, (enum rows_format)request->log_format, &aflite->filter, error);
+		code = aflite_write_log(aflite, error);
 	if (code >= 0 && request->scores)
-		code = report_scores(request->scores, (enum rows_format)request->scores_format, &aflite->filter,
-		                     &aflite->names, &aflite->input.labels, error);
-	if (code >= 0 && request->baseline)
-		code = write_list(aflite, request->baseline, report_baseline(&aflite->filter), left, error);
+		code = aflite_write_scores(aflite, error);
+	if (code >= 0 && request->baseline) {
+		aflite_draw_baseline(&aflite->filter, in);
+		code = aflite_write_list(aflite, request->baseline, in, true, error);
+	}
+	for (size_t i = 0; i < aflite->filter.total; i++)
+		in[i] = aflite->filter.scores.removed[i] == 0;
 	if (code >= 0 && request->removed)
-		code = write_list(aflite, request->removed, report_kept(&aflite->filter, true),
-		                  aflite->filter.total - left, error);
+		code = aflite_write_list(aflite, request->removed, in, false, error);
 	if (code >= 0 && request->plot)
-		code = report_chart(&aflite->filter, &request->picture, error);
+		code = aflite_draw_chart(&aflite->filter, &request->picture, error);
 	if (code >= 0)
-		code = write_list(aflite, kept, report_kept(&aflite->filter, false), left, error);
-	if (code >= 0 && with_manifest)
-		code = write_manifest(aflite, kept, error);
+		code = aflite_write_list(aflite, kept, in, true, error);
+	if (code >= 0 && !request->without_manifest && manifest_is_possible(kept))
+		code = aflite_write_manifest(aflite, kept, error);
 	if (code >= 0 && request->checkpoint)
 		checkpoint_remove(request->checkpoint);
 	return code < 0 ? code : 0;

@@ -1,4 +1,4 @@
-/* aflite_options.c: the words of portolan aflite; sizes that were not said depend on the data, so they come later. */
+/* aflite_options.c: the options of portolan aflite. Sizes that were not given depend on the data, so they are set later. */
 #include "aflite.h"
 
 #include "base/parallel.h"
@@ -79,9 +79,9 @@ aflite_check(void *context, struct portolan_error *error)
 	return request->without_manifest ? 0 : manifest_claim(common->output, error);
 }
 
-/* Of the rows, rounded half up; at least 1. */
+/* A percentage of the rows, rounded half up; at least 1. */
 static size_t
-percent(size_t rows, size_t percentage)
+options_percent(size_t rows, size_t percentage)
 {
 	size_t share = (rows * percentage + 50) / 100;
 
@@ -94,8 +94,8 @@ aflite_filter_options(const struct aflite_request *request, size_t examples)
 	struct filter_options options = {
 	        .target = request->target,
 	        .partitions = request->partitions ? request->partitions : PARTITIONS,
-	        .train = request->train ? request->train : percent(examples, 10),
-	        .slice = request->slice ? request->slice : percent(examples, 2),
+	        .train = request->train ? request->train : options_percent(examples, 10),
+	        .slice = request->slice ? request->slice : options_percent(examples, 2),
 	        .threshold = request->threshold,
 	        .heuristic = (enum slice_heuristic)request->heuristic,
 	        .ties = (enum slice_ties)request->ties,

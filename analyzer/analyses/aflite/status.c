@@ -1,8 +1,8 @@
 /*
- * status.c: time left is that of a phase for each example, as of the last one, times what the phases to come have to go
- * through if every slice is full; what is kept is gone through once more.
+ * status.c: shows how far the phases are, and estimates the time that is left: the time of the last phase for one example, times
+ * the examples of all phases to come, if every slice is full. The kept set is scored once more.
  */
-#include "status.h"
+#include "aflite.h"
 
 #include "base/message.h"
 #include "base/number.h"
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 static double
-now(void)
+status_now(void)
 {
 	struct timespec time;
 
@@ -24,17 +24,15 @@ now(void)
 void
 status_begin(struct status *status, const struct filter *filter)
 {
-	*status = (struct status){
-	        .enabled = !message_is_quiet() && isatty(STDERR_FILENO), .started = now(), .first = filter->phases};
-	status->last = status->started;
+	*status = (struct status){.enabled = !message_is_quiet() && isatty(STDERR_FILENO), .last = status_now()};
 	if (status->enabled)
 		fprintf(stderr, "phase %zu: %s examples, %s classifiers", filter->phases + 1,
 		        NUMBER_GROUPED(filter_left(filter)), NUMBER_GROUPED(filter->options.partitions));
 }
 
-/* "3:05" or "1:02:03" */
+/* Prints "3:05" or "1:02:03". */
 static void
-print_time(double seconds, char *text, size_t room)
+status_print_time(double seconds, char *text, size_t room)
 {
 	unsigned long whole = (unsigned long)fmin(seconds, 1e7);
 
@@ -48,7 +46,7 @@ void
 status_update(struct status *status, const struct filter *filter)
 {
 	const struct filter_log *log = &filter->log[filter->phases - 1];
-	double time = now(), left = (double)filter_left(filter), to_go;
+	double time = status_now(), left = (double)filter_left(filter), to_go;
 	double phases = ceil((left - (double)filter->options.target) / (double)filter->options.slice);
 	char examples[NUMBER_ROOM], remaining[32];
 
@@ -58,7 +56,7 @@ status_update(struct status *status, const struct filter *filter)
 	        (time - status->last) / (double)log->left;
 	status->last = time;
 	number_print_grouped(filter_left(filter), examples);
-	print_time(to_go, remaining, sizeof(remaining));
+	status_print_time(to_go, remaining, sizeof(remaining));
 	fprintf(stderr, "\rphase %zu: %s left, mean p %.3f, held-out accuracy %.3f, at most %s to go\033[K",
 	        filter->phases, examples, log->mean_p, log->accuracy, remaining);
 	fflush(stderr);
