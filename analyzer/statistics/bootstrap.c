@@ -1,15 +1,16 @@
 /*
- * bootstrap.c: see bootstrap.h. Nearly all of the time goes into drawing, so the draw avoids the division of
- * random_below(): it multiplies and shifts, and rejects numbers that would come once too often (Lemire 2019, "Fast
- * random integer generation in an interval").
+ * bootstrap.c: draws replicates of a sample. Nearly all of the time goes into drawing. So the draw avoids the division of
+ * random_below(): it multiplies and shifts, and rejects numbers that would come once too often (Lemire 2019, "Fast random
+ * integer generation in an interval").
  */
 #include "bootstrap.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+/* Draws a number below n. */
 static size_t
-draw(struct random_state *random, uint32_t n)
+bootstrap_draw(struct random_state *random, uint32_t n)
 {
 	uint64_t product = (random_next(random) >> 32) * n;
 
@@ -29,7 +30,7 @@ bootstrap_means(struct random_state *random, const double *values, size_t n, dou
 		double sum = 0;
 
 		for (size_t i = 0; i < n; i++)
-			sum += values[draw(random, (uint32_t)n)];
+			sum += values[bootstrap_draw(random, (uint32_t)n)];
 		means[r] = sum / (double)n;
 	}
 }
@@ -42,14 +43,14 @@ bootstrap_shares(struct random_state *random, const int32_t *categories, size_t 
 		for (size_t c = 0; c < count; c++)
 			shares[c * replicates + r] = 0;
 		for (size_t i = 0; i < n; i++)
-			shares[(size_t)categories[draw(random, (uint32_t)n)] * replicates + r]++;
+			shares[(size_t)categories[bootstrap_draw(random, (uint32_t)n)] * replicates + r]++;
 		for (size_t c = 0; c < count; c++)
 			shares[c * replicates + r] /= (double)n;
 	}
 }
 
 static int
-compare(const void *a, const void *b)
+bootstrap_compare(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -57,7 +58,7 @@ compare(const void *a, const void *b)
 }
 
 static double
-quantile(const double *sorted, size_t n, double at)
+bootstrap_quantile(const double *sorted, size_t n, double at)
 {
 	double position = at * (double)(n - 1);
 	size_t below = (size_t)floor(position);
@@ -69,7 +70,7 @@ quantile(const double *sorted, size_t n, double at)
 void
 bootstrap_interval(double *values, size_t replicates, double level, double *low, double *high)
 {
-	qsort(values, replicates, sizeof(*values), compare);
-	*low = quantile(values, replicates, (1 - level) / 2);
-	*high = quantile(values, replicates, (1 + level) / 2);
+	qsort(values, replicates, sizeof(*values), bootstrap_compare);
+	*low = bootstrap_quantile(values, replicates, (1 - level) / 2);
+	*high = bootstrap_quantile(values, replicates, (1 + level) / 2);
 }

@@ -1,4 +1,4 @@
-/* correlation.c: see correlation.h. A list is constant if its values are equal; sums of squares would not be exactly
+/* correlation.c: correlates lists of numbers. A list is constant if its values are equal: its sum of squares need not be exactly
  * 0. */
 #include "correlation.h"
 
@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 static bool
-is_constant(const double *values, size_t n)
+correlation_is_constant(const double *values, size_t n)
 {
 	for (size_t i = 1; i < n; i++)
 		if (values[i] != values[0])
@@ -15,7 +15,7 @@ is_constant(const double *values, size_t n)
 }
 
 static double
-mean(const double *values, size_t n)
+correlation_mean(const double *values, size_t n)
 {
 	double sum = 0;
 
@@ -29,10 +29,10 @@ correlation_pearson(const double *x, const double *y, size_t n)
 {
 	double mean_x, mean_y, xx = 0, yy = 0, xy = 0, r;
 
-	if (n < 2 || is_constant(x, n) || is_constant(y, n))
+	if (n < 2 || correlation_is_constant(x, n) || correlation_is_constant(y, n))
 		return NAN;
-	mean_x = mean(x, n);
-	mean_y = mean(y, n);
+	mean_x = correlation_mean(x, n);
+	mean_y = correlation_mean(y, n);
 	for (size_t i = 0; i < n; i++) {
 		double a = x[i] - mean_x, b = y[i] - mean_y;
 
@@ -56,6 +56,6 @@ correlation_ranks(const double *values, size_t n, struct sort_item *items, doubl
 		for (end = first + 1; end < n && items[end].key == items[first].key; end++)
 			;
 		for (size_t i = first; i < end; i++)
-			ranks[items[i].value] = (double)(first + end + 1) / 2; /* of first+1 … end */
+			ranks[items[i].value] = (double)(first + end + 1) / 2; /* the mean of first + 1 … end */
 	}
 }

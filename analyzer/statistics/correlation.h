@@ -14,8 +14,8 @@
 
 double correlation_pearson(const double *x, const double *y, size_t n);
 
-/* Ranks from 1, ascending; equal values get the mean of their ranks. `items` has room for 2 n; ranks may be values. n <
- * 2^32. */
+/* Fills `ranks` with the ranks from 1 on, ascending; equal values get the mean of their ranks. `items` has room for 2 n;
+ * `ranks` may be `values`. n < 2^32. */
 void correlation_ranks(const double *values, size_t n, struct sort_item *items, double *ranks);
 
 #endif

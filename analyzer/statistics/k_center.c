@@ -1,9 +1,10 @@
 /*
- * k_center.c: one sweep over all points for each one chosen, cut into as many parts as there are threads.
+ * k_center.c: chooses points by sweeps over all of them, one for each chosen point. A sweep is cut into as many parts as there
+ * are threads.
  *
- * Threads live for the whole call and meet at a gate twice a sweep: when the next center is known, and when all parts
- * have their farthest point. The gate gets the number of threads once it is known how many could be started. A distance
- * is computed as eight sums side by side, which fills vector registers; they are added in a fixed order.
+ * Threads live for the whole call and meet at a gate twice a sweep: when the next center is known, and when all parts have
+ * their farthest point. A distance is computed as eight sums side by side, which fills vector registers. They are added in a
+ * fixed order.
  */
 #include "k_center.h"
 
@@ -13,7 +14,7 @@
 
 #define LANES 8
 #define THREADS_MAX 64
-#define WORTH_A_THREAD 65536 /* values: a sweep over fewer is faster than waking a thread */
+#define WORTH_A_THREAD 65536 /* values: a sweep over fewer takes less time than waking a thread */
 
 /* Rows of a file need not be aligned. */
 typedef float any_float __attribute__((aligned(1), may_alias));
@@ -28,40 +29,16 @@ struct part {
 	pthread_t thread;
 };
 
-/* Threads that come to the gate wait for one another. */
-struct gate {
-	pthread_mutex_t mutex;
-	pthread_cond_t opened;
-	size_t members, waiting;
-	unsigned long times; /* opened */
-};
-
 struct sweep {
 	const struct k_center_points *points;
 	double *nearest;
 	size_t center;
 	bool is_done;
-	struct gate gate;
+	pthread_mutex_t starting; /* locked until all threads are started, and the gate is there */
+	pthread_barrier_t gate;
 	struct part parts[THREADS_MAX];
 	size_t part_count;
 };
-
-static void
-gate_pass(struct gate *gate)
-{
-	unsigned long times;
-
-	pthread_mutex_lock(&gate->mutex);
-	times = gate->times;
-	if (++gate->waiting >= gate->members) {
-		gate->waiting = 0;
-		gate->times++;
-		pthread_cond_broadcast(&gate->opened);
-	}
-	while (gate->times == times)
-		pthread_cond_wait(&gate->opened, &gate->mutex);
-	pthread_mutex_unlock(&gate->mutex);
-}
 
 /* Vectors as long as a cache line: the compiler cuts them into the machine's. */
 typedef float floats __attribute__((vector_size(LANES * sizeof(float))));
@@ -90,25 +67,25 @@ typedef double doubles __attribute__((vector_size(LANES * sizeof(double))));
 		return sum;                                                                                            \
 	}
 
-DEFINE_DISTANCE(distance_float, any_float, floats)
-DEFINE_DISTANCE(distance_double, any_double, doubles)
+DEFINE_DISTANCE(k_center_distance_float, any_float, floats)
+DEFINE_DISTANCE(k_center_distance_double, any_double, doubles)
 
 static double
-distance(const struct k_center_points *points, size_t a, size_t b)
+k_center_distance(const struct k_center_points *points, size_t a, size_t b)
 {
 	size_t row_a = points->rows ? points->rows[a] : a, row_b = points->rows ? points->rows[b] : b;
 	size_t dimensions = points->dimensions;
 
 	if (points->is_float32)
-		return distance_float((const any_float *)points->features + row_a * dimensions,
-		                      (const any_float *)points->features + row_b * dimensions, dimensions);
-	return distance_double((const any_double *)points->features + row_a * dimensions,
-	                       (const any_double *)points->features + row_b * dimensions, dimensions);
+		return k_center_distance_float((const any_float *)points->features + row_a * dimensions,
+		                               (const any_float *)points->features + row_b * dimensions, dimensions);
+	return k_center_distance_double((const any_double *)points->features + row_a * dimensions,
+	                                (const any_double *)points->features + row_b * dimensions, dimensions);
 }
 
 /* Updates the distances by the new center, and finds the part's farthest point. */
 static void
-sweep_part(struct part *part)
+k_center_sweep_part(struct part *part)
 {
 	const struct sweep *sweep = part->sweep;
 	double *nearest = sweep->nearest;
@@ -117,7 +94,7 @@ sweep_part(struct part *part)
 	part->farthest = part->from;
 	for (size_t i = part->from; i < part->to; i++) {
 		if (nearest[i] >= 0) {
-			double to_center = distance(sweep->points, i, sweep->center);
+			double to_center = k_center_distance(sweep->points, i, sweep->center);
 
 			nearest[i] = to_center < nearest[i] ? to_center : nearest[i];
 		}
@@ -129,21 +106,23 @@ sweep_part(struct part *part)
 }
 
 static void *
-work(void *argument)
+k_center_work(void *argument)
 {
 	struct part *part = argument;
 
+	pthread_mutex_lock(&part->sweep->starting);
+	pthread_mutex_unlock(&part->sweep->starting);
 	for (;;) {
-		gate_pass(&part->sweep->gate);
+		pthread_barrier_wait(&part->sweep->gate);
 		if (part->sweep->is_done)
 			return NULL;
-		sweep_part(part);
-		gate_pass(&part->sweep->gate);
+		k_center_sweep_part(part);
+		pthread_barrier_wait(&part->sweep->gate);
 	}
 }
 
 static size_t
-farthest(const struct sweep *sweep)
+k_center_farthest(const struct sweep *sweep)
 {
 	size_t best = sweep->parts[0].farthest;
 
@@ -155,23 +134,26 @@ farthest(const struct sweep *sweep)
 
 /* Starts up to `wanted` threads beside the caller's, and gives each a part. */
 static void
-share_out(struct sweep *sweep, size_t wanted)
+k_center_share_out(struct sweep *sweep, size_t wanted)
 {
 	size_t count = sweep->points->count, parts = 1;
 
-	while (parts <= wanted && pthread_create(&sweep->parts[parts].thread, NULL, work, &sweep->parts[parts]) == 0)
+	pthread_mutex_lock(&sweep->starting);
+	while (parts <= wanted &&
+	       pthread_create(&sweep->parts[parts].thread, NULL, k_center_work, &sweep->parts[parts]) == 0)
 		parts++;
-	pthread_mutex_lock(&sweep->gate.mutex);
-	sweep->gate.members = sweep->part_count = parts;
+	sweep->part_count = parts;
 	for (size_t p = 0; p < parts; p++) {
 		sweep->parts[p].from = count * p / parts;
 		sweep->parts[p].to = count * (p + 1) / parts;
 	}
-	pthread_mutex_unlock(&sweep->gate.mutex);
+	pthread_barrier_init(&sweep->gate, NULL, (unsigned)parts);
+	pthread_mutex_unlock(&sweep->starting);
 }
 
+/* How many threads are worth their start. */
 static size_t
-threads_worth(const struct k_center_points *points, unsigned threads)
+k_center_threads(const struct k_center_points *points, unsigned threads)
 {
 	size_t most = points->count * points->dimensions / WORTH_A_THREAD;
 
@@ -183,32 +165,28 @@ void
 k_center_greedy(const struct k_center_points *points, size_t k, unsigned threads, uint32_t *chosen, double *nearest,
                 void (*step)(void *context, size_t done), void *context)
 {
-	struct sweep sweep = {
-	        .points = points,
-	        .nearest = nearest,
-	        .gate = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, SIZE_MAX, 0, 0},
-	};
-	size_t worth = threads_worth(points, threads);
+	struct sweep sweep = {.points = points, .nearest = nearest, .starting = PTHREAD_MUTEX_INITIALIZER};
+	size_t worth = k_center_threads(points, threads);
 
 	for (size_t i = 0; i < points->count; i++)
 		nearest[i] = INFINITY;
 	for (size_t p = 0; p < THREADS_MAX; p++)
 		sweep.parts[p].sweep = &sweep;
-	share_out(&sweep, worth > 1 ? worth - 1 : 0);
+	k_center_share_out(&sweep, worth > 1 ? worth - 1 : 0);
 	for (size_t done = 0; done < k; done++) {
-		sweep.center = done > 0 ? farthest(&sweep) : 0;
+		sweep.center = done > 0 ? k_center_farthest(&sweep) : 0;
 		chosen[done] = (uint32_t)sweep.center;
 		nearest[sweep.center] = -1;
-		gate_pass(&sweep.gate);
-		sweep_part(&sweep.parts[0]);
-		gate_pass(&sweep.gate);
+		pthread_barrier_wait(&sweep.gate);
+		k_center_sweep_part(&sweep.parts[0]);
+		pthread_barrier_wait(&sweep.gate);
 		if (step)
 			step(context, done + 1);
 	}
 	sweep.is_done = true;
-	gate_pass(&sweep.gate);
+	pthread_barrier_wait(&sweep.gate);
 	for (size_t p = 1; p < sweep.part_count; p++)
 		pthread_join(sweep.parts[p].thread, NULL);
-	pthread_cond_destroy(&sweep.gate.opened);
-	pthread_mutex_destroy(&sweep.gate.mutex);
+	pthread_barrier_destroy(&sweep.gate);
+	pthread_mutex_destroy(&sweep.starting);
 }

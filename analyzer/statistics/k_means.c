@@ -12,7 +12,7 @@
 typedef double doubles __attribute__((vector_size(K_MEANS_LANES * sizeof(double))));
 
 static void
-transpose_centres(struct k_means *means)
+k_means_transpose(struct k_means *means)
 {
 	size_t width = K_MEANS_PADDED(means->clusters);
 
@@ -23,7 +23,7 @@ transpose_centres(struct k_means *means)
 }
 
 FOR_EACH_WIDTH static uint32_t
-find_nearest(const struct k_means *means, const float *point)
+k_means_find_nearest(const struct k_means *means, const float *point)
 {
 	size_t width = K_MEANS_PADDED(means->clusters);
 	double best = DBL_MAX;
@@ -53,9 +53,9 @@ k_means_assign(struct k_means *means, const float *matrix, const uint32_t *rows,
 {
 	size_t changed = 0;
 
-	transpose_centres(means);
+	k_means_transpose(means);
 	for (size_t i = 0; i < n; i++) {
-		uint32_t label = find_nearest(means, matrix + rows[i] * means->dimensions);
+		uint32_t label = k_means_find_nearest(means, matrix + rows[i] * means->dimensions);
 
 		changed += labels[i] != label;
 		labels[i] = label;
@@ -64,7 +64,7 @@ k_means_assign(struct k_means *means, const float *matrix, const uint32_t *rows,
 }
 
 static void
-move_centres(struct k_means *means, const float *matrix, const uint32_t *rows, size_t n, const uint32_t *labels)
+k_means_move(struct k_means *means, const float *matrix, const uint32_t *rows, size_t n, const uint32_t *labels)
 {
 	size_t dimensions = means->dimensions;
 
@@ -88,5 +88,5 @@ k_means_fit(struct k_means *means, const float *matrix, const uint32_t *rows, si
 {
 	memset(labels, 0xff, n * sizeof(*labels));
 	for (unsigned t = 0; t < times && k_means_assign(means, matrix, rows, n, labels) > 0; t++)
-		move_centres(means, matrix, rows, n, labels);
+		k_means_move(means, matrix, rows, n, labels);
 }

@@ -1,6 +1,4 @@
-/*
- * k_means.h: clusters by Lloyd's algorithm (Lloyd 1982), from centres that are given. Pure: the caller brings the memory.
- */
+/* k_means.h: clusters by Lloyd's algorithm (Lloyd 1982), from given centres. Pure: the caller brings the memory. */
 #ifndef K_MEANS_H
 #define K_MEANS_H
 
@@ -17,13 +15,13 @@ struct k_means {
 	size_t *sizes;   /* room for `clusters` */
 };
 
-/* Point i is row rows[i] of a matrix, row by row, of finite numbers. labels[i] becomes the number of the centre nearest
- * to it, the lowest of equal ones: distances are Euclidean, summed in float64 in a fixed order. Returns the number of
- * changed labels. */
+/* labels[i] becomes the number of the centre that is nearest to point i, the lowest of equal ones. Point i is row rows[i] of
+ * `matrix`, which lies row by row and is finite. Distances are Euclidean, summed in float64 in a fixed order. Returns how many
+ * labels changed. */
 size_t k_means_assign(struct k_means *means, const float *matrix, const uint32_t *rows, size_t n, uint32_t *labels);
 
-/* Moves the centres to the means of their points until no label changes, or at most so many times; a centre without
- * points stays. labels has room for n. */
+/* Moves the centres to the means of their points until no label changes, `times` times at most. A centre without points stays.
+ * `labels` has room for n. */
 void k_means_fit(struct k_means *means, const float *matrix, const uint32_t *rows, size_t n, unsigned times,
                  uint32_t *labels);
 

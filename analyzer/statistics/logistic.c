@@ -1,4 +1,5 @@
-/* logistic.c: see logistic.h. ln(1 + e^z) and 1/(1 + e^z) are computed in forms that do not overflow. */
+/* logistic.c: fits logistic regression by Newton's method. ln(1 + e^z) and 1/(1 + e^z) are computed in forms that do not
+ * overflow. */
 #include "logistic.h"
 
 #include <math.h>
@@ -15,27 +16,27 @@ logistic_probability(const struct logistic *model, double x)
 }
 
 static double
-log_one_plus_exp(double z)
+logistic_log_one_plus_exp(double z)
 {
 	return z > 0 ? z + log1p(exp(-z)) : log1p(exp(z));
 }
 
 static double
-objective(const double *x, const bool *positive, size_t n, const struct logistic *model)
+logistic_objective(const double *x, const bool *positive, size_t n, const struct logistic *model)
 {
 	double sum = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		double z = model->weight * x[i] + model->intercept;
 
-		sum += log_one_plus_exp(positive[i] ? -z : z);
+		sum += logistic_log_one_plus_exp(positive[i] ? -z : z);
 	}
 	return model->weight * model->weight / 2 + sum;
 }
 
-/* The Newton step for `model`, and the larger of the two derivatives. */
+/* Computes the Newton step from `model`, and in *slope the larger of the two derivatives. */
 static struct logistic
-newton_step(const double *x, const bool *positive, size_t n, const struct logistic *model, double *slope)
+logistic_newton_step(const double *x, const bool *positive, size_t n, const struct logistic *model, double *slope)
 {
 	double gw = model->weight, gb = 0, ww = 1, wb = 0, bb = 0, determinant;
 
@@ -55,17 +56,17 @@ newton_step(const double *x, const bool *positive, size_t n, const struct logist
 	return (struct logistic){-(bb * gw - wb * gb) / determinant, -(ww * gb - wb * gw) / determinant};
 }
 
-/* Moves along the step, which is halved until the objective falls; false: it does not fall. */
+/* Moves the model along the step, which is halved until the objective falls. False: it does not fall. */
 static bool
-descend(const double *x, const bool *positive, size_t n, struct logistic *model, const struct logistic *step)
+logistic_descend(const double *x, const bool *positive, size_t n, struct logistic *model, const struct logistic *step)
 {
-	double before = objective(x, positive, n, model), share = 1;
+	double before = logistic_objective(x, positive, n, model), share = 1;
 
 	for (int i = 0; i < HALVINGS_MAX; i++, share /= 2) {
 		struct logistic next = {model->weight + share * step->weight,
 		                        model->intercept + share * step->intercept};
 
-		if (objective(x, positive, n, &next) < before) {
+		if (logistic_objective(x, positive, n, &next) < before) {
 			*model = next;
 			return true;
 		}
@@ -88,9 +89,9 @@ logistic_fit(const double *x, const bool *positive, size_t n, struct logistic *m
 		return false;
 	for (int i = 0; i < STEPS_MAX; i++) {
 		double slope;
-		struct logistic step = newton_step(x, positive, n, &fitted, &slope);
+		struct logistic step = logistic_newton_step(x, positive, n, &fitted, &slope);
 
-		if (slope <= 1e-12 * (double)n || !descend(x, positive, n, &fitted, &step))
+		if (slope <= 1e-12 * (double)n || !logistic_descend(x, positive, n, &fitted, &step))
 			break;
 	}
 	*model = fitted;

@@ -1,4 +1,4 @@
-/* mixture.c: see mixture.h. Densities are compared as logarithms, so that none underflows. */
+/* mixture.c: fits mixtures of two groups. Densities are compared as logarithms, so none underflows. */
 #include "mixture.h"
 
 #include <math.h>
@@ -8,14 +8,14 @@
 #define CELLS 4096
 
 static double
-bring_inside(enum mixture_kind kind, double value)
+mixture_bring_inside(enum mixture_kind kind, double value)
 {
 	return kind == MIXTURE_BETA ? fmin(fmax(value, EDGE), 1 - EDGE) : value;
 }
 
-/* ln of share times density, of a value brought inside. log_beta: ln B(α, β). */
+/* ln of share times density at a value that was brought inside. log_beta: ln B(α, β) (Beta only). */
 static double
-log_density(enum mixture_kind kind, const struct mixture_group *group, double log_beta, double value)
+mixture_log_density(enum mixture_kind kind, const struct mixture_group *group, double log_beta, double value)
 {
 	double distance = value - group->mean;
 
@@ -25,34 +25,36 @@ log_density(enum mixture_kind kind, const struct mixture_group *group, double lo
 	return log(group->share) - (distance * distance / group->variance + log(2 * M_PI * group->variance)) / 2;
 }
 
+/* ln B(α, β) of a group; 0 for a Gaussian one. */
 static double
-log_beta_of(const struct mixture_group *group)
+mixture_log_beta(enum mixture_kind kind, const struct mixture_group *group)
 {
 	int sign;
 
+	if (kind == MIXTURE_GAUSSIAN)
+		return 0;
 	return lgamma_r(group->alpha, &sign) + lgamma_r(group->beta, &sign) -
 	       lgamma_r(group->alpha + group->beta, &sign);
 }
 
-static double
-constant_of(enum mixture_kind kind, const struct mixture_group *group)
-{
-	return kind == MIXTURE_BETA ? log_beta_of(group) : 0;
-}
+/* Mean and variance of all values. */
+struct whole {
+	double mean, variance;
+};
 
 /* Weighted sums of the values' distances from `origin`, for one group. */
 struct sums {
 	double weight, first, second;
 };
 
-/* Values next to one another: how many, their mean, and the sum of their squared distances from it. */
+/* Values next to one another: their number, their mean, and the sum of their squared distances from it. */
 struct cell {
 	double count, mean, squares;
 };
 
-/* Adds a cell's values with one weight: sums as exact as if they came one by one. */
+/* Adds a cell's values with one weight. The sums are as exact as if the values came one by one. */
 static void
-add(struct sums *sums, double weight, const struct cell *cell, double origin)
+mixture_add(struct sums *sums, double weight, const struct cell *cell, double origin)
 {
 	double distance = cell->mean - origin;
 
@@ -62,13 +64,13 @@ add(struct sums *sums, double weight, const struct cell *cell, double origin)
 }
 
 static struct mixture_group
-group_of(enum mixture_kind kind, const struct sums *sums, double origin, double n, double variance_least)
+mixture_make_group(enum mixture_kind kind, const struct sums *sums, const struct whole *whole, double n)
 {
 	double shift = sums->first / sums->weight;
 	struct mixture_group group = {
 	        .share = sums->weight / n,
-	        .mean = origin + shift,
-	        .variance = fmax(sums->second / sums->weight - shift * shift, variance_least),
+	        .mean = whole->mean + shift,
+	        .variance = fmax(sums->second / sums->weight - shift * shift, 1e-6 * whole->variance),
 	};
 
 	if (kind == MIXTURE_BETA) {
@@ -82,27 +84,24 @@ group_of(enum mixture_kind kind, const struct sums *sums, double origin, double 
 	return group;
 }
 
+/* How far a group has moved, in shares and in units of `spread`. */
 static double
-moved(const struct mixture_group *a, const struct mixture_group *b, double spread)
+mixture_measure_move(const struct mixture_group *a, const struct mixture_group *b, double spread)
 {
 	return fmax(fabs(a->share - b->share),
 	            fmax(fabs(a->mean - b->mean) / spread, fabs(sqrt(a->variance) - sqrt(b->variance)) / spread));
 }
 
-struct whole {
-	double mean, variance;
-};
-
 static struct whole
-describe(enum mixture_kind kind, const double *values, size_t n)
+mixture_describe(enum mixture_kind kind, const double *values, size_t n)
 {
 	struct whole whole = {0, 0};
 
 	for (size_t i = 0; i < n; i++)
-		whole.mean += bring_inside(kind, values[i]);
+		whole.mean += mixture_bring_inside(kind, values[i]);
 	whole.mean /= (double)n;
 	for (size_t i = 0; i < n; i++) {
-		double distance = bring_inside(kind, values[i]) - whole.mean;
+		double distance = mixture_bring_inside(kind, values[i]) - whole.mean;
 
 		whole.variance += distance * distance;
 	}
@@ -110,15 +109,16 @@ describe(enum mixture_kind kind, const double *values, size_t n)
 	return whole;
 }
 
-/* Every value a cell, or, where there are more, equal cells from the least to the greatest; empty ones are left out. */
+/* Makes a cell of every value; of more than CELLS values, CELLS equal cells from the least to the greatest, without the empty
+ * ones. Returns how many. */
 static size_t
-make_cells(enum mixture_kind kind, const double *values, size_t n, struct cell cells[CELLS])
+mixture_make_cells(enum mixture_kind kind, const double *values, size_t n, struct cell cells[CELLS])
 {
 	double least = INFINITY, greatest = -INFINITY;
 	size_t used = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		double value = bring_inside(kind, values[i]);
+		double value = mixture_bring_inside(kind, values[i]);
 
 		least = fmin(least, value);
 		greatest = fmax(greatest, value);
@@ -130,7 +130,7 @@ make_cells(enum mixture_kind kind, const double *values, size_t n, struct cell c
 	for (size_t c = 0; c < CELLS; c++)
 		cells[c] = (struct cell){0, 0, 0};
 	for (size_t i = 0; i < n; i++) { /* Welford 1962 */
-		double value = bring_inside(kind, values[i]), distance;
+		double value = mixture_bring_inside(kind, values[i]), distance;
 		size_t c = (size_t)((value - least) / (greatest - least) * (CELLS - 1) + 0.5);
 
 		distance = value - cells[c].mean;
@@ -143,63 +143,63 @@ make_cells(enum mixture_kind kind, const double *values, size_t n, struct cell c
 	return used;
 }
 
-/* The two groups on either side of the split. */
+/* Starts with the groups on either side of the split. False: one of them is empty. */
 static bool
-start(struct mixture *mixture, const struct cell *cells, size_t n, double values, double split,
-      const struct whole *whole)
+mixture_start(struct mixture *mixture, const struct cell *cells, size_t n, double values, double split,
+              const struct whole *whole)
 {
 	struct sums low = {0}, high = {0};
 
 	for (size_t c = 0; c < n; c++)
-		add(cells[c].mean < split ? &low : &high, 1, &cells[c], whole->mean);
+		mixture_add(cells[c].mean < split ? &low : &high, 1, &cells[c], whole->mean);
 	if (low.weight == 0 || high.weight == 0)
 		return false;
-	mixture->low = group_of(mixture->kind, &low, whole->mean, values, 1e-6 * whole->variance);
-	mixture->high = group_of(mixture->kind, &high, whole->mean, values, 1e-6 * whole->variance);
+	mixture->low = mixture_make_group(mixture->kind, &low, whole, values);
+	mixture->high = mixture_make_group(mixture->kind, &high, whole, values);
 	return true;
 }
 
-/* One round; how far the parameters moved. NaN: a group has vanished. */
+/* Takes one step; returns how far the parameters moved. NaN: a group has vanished. */
 static double
-improve(struct mixture *mixture, const struct cell *cells, size_t n, double values, const struct whole *whole)
+mixture_improve(struct mixture *mixture, const struct cell *cells, size_t n, double values, const struct whole *whole)
 {
-	double constant_low = constant_of(mixture->kind, &mixture->low), spread = sqrt(whole->variance), move;
-	double constant_high = constant_of(mixture->kind, &mixture->high);
+	double beta_low = mixture_log_beta(mixture->kind, &mixture->low), spread = sqrt(whole->variance), move;
+	double beta_high = mixture_log_beta(mixture->kind, &mixture->high);
 	struct sums low = {0}, high = {0};
 	struct mixture_group old_low = mixture->low, old_high = mixture->high;
 
 	for (size_t c = 0; c < n; c++) {
-		double odds = log_density(mixture->kind, &mixture->high, constant_high, cells[c].mean) -
-		              log_density(mixture->kind, &mixture->low, constant_low, cells[c].mean);
+		double odds = mixture_log_density(mixture->kind, &mixture->high, beta_high, cells[c].mean) -
+		              mixture_log_density(mixture->kind, &mixture->low, beta_low, cells[c].mean);
 		double p = 1 / (1 + exp(odds));
 
-		add(&low, p, &cells[c], whole->mean);
-		add(&high, 1 - p, &cells[c], whole->mean);
+		mixture_add(&low, p, &cells[c], whole->mean);
+		mixture_add(&high, 1 - p, &cells[c], whole->mean);
 	}
 	if (!(low.weight >= 0.5) || !(high.weight >= 0.5))
 		return NAN;
-	mixture->low = group_of(mixture->kind, &low, whole->mean, values, 1e-6 * whole->variance);
-	mixture->high = group_of(mixture->kind, &high, whole->mean, values, 1e-6 * whole->variance);
-	move = moved(&old_low, &mixture->low, spread);
-	return fmax(move, moved(&old_high, &mixture->high, spread));
+	mixture->low = mixture_make_group(mixture->kind, &low, whole, values);
+	mixture->high = mixture_make_group(mixture->kind, &high, whole, values);
+	move = mixture_measure_move(&old_low, &mixture->low, spread);
+	return fmax(move, mixture_measure_move(&old_high, &mixture->high, spread));
 }
 
 bool
 mixture_fit(enum mixture_kind kind, const double *values, size_t n, double split, struct mixture *mixture)
 {
-	struct whole whole = describe(kind, values, n);
+	struct whole whole = mixture_describe(kind, values, n);
 	struct mixture fitted = {.kind = kind};
 	struct cell cells[CELLS];
 	size_t used;
 
 	if (n < 4 || !(whole.variance > 1e-12 * (1 + whole.mean * whole.mean)))
 		return false;
-	used = make_cells(kind, values, n, cells);
-	if (!start(&fitted, cells, used, (double)n, split, &whole) &&
-	    !start(&fitted, cells, used, (double)n, whole.mean, &whole))
+	used = mixture_make_cells(kind, values, n, cells);
+	if (!mixture_start(&fitted, cells, used, (double)n, split, &whole) &&
+	    !mixture_start(&fitted, cells, used, (double)n, whole.mean, &whole))
 		return false;
 	while (fitted.steps < MIXTURE_STEPS_MAX && !fitted.converged) {
-		double move = improve(&fitted, cells, used, (double)n, &whole);
+		double move = mixture_improve(&fitted, cells, used, (double)n, &whole);
 
 		if (isnan(move))
 			return false;
@@ -216,19 +216,21 @@ mixture_fit(enum mixture_kind kind, const double *values, size_t n, double split
 	return true;
 }
 
+/* The low group's share of the density at a value that was brought inside. */
 static double
-posterior(const struct mixture *mixture, double value)
+mixture_posterior(const struct mixture *mixture, double value)
 {
-	double low = log_density(mixture->kind, &mixture->low, constant_of(mixture->kind, &mixture->low), value);
-	double high = log_density(mixture->kind, &mixture->high, constant_of(mixture->kind, &mixture->high), value);
+	double low = mixture_log_density(mixture->kind, &mixture->low, mixture_log_beta(mixture->kind, &mixture->low),
+	                                 value);
+	double high = mixture_log_density(mixture->kind, &mixture->high,
+	                                  mixture_log_beta(mixture->kind, &mixture->high), value);
 
 	return 1 / (1 + exp(high - low));
 }
 
-/* The odds of the low group turn round at most once. Values below a maximum, or above a minimum, are treated as if they
- * were there. */
+/* The odds of the low group turn round at most once. A value below a maximum, or above a minimum, is moved to it. */
 static double
-hold_at_turn(const struct mixture *mixture, double value)
+mixture_hold_at_turn(const struct mixture *mixture, double value)
 {
 	const struct mixture_group *low = &mixture->low, *high = &mixture->high;
 	double turn, rise; /* rise > 0: a maximum */
@@ -252,12 +254,12 @@ hold_at_turn(const struct mixture *mixture, double value)
 double
 mixture_low_share(const struct mixture *mixture, double value)
 {
-	return posterior(mixture, hold_at_turn(mixture, bring_inside(mixture->kind, value)));
+	return mixture_posterior(mixture, mixture_hold_at_turn(mixture, mixture_bring_inside(mixture->kind, value)));
 }
 
 double
 mixture_density(const struct mixture *mixture, const struct mixture_group *group, double value)
 {
-	return exp(log_density(mixture->kind, group, constant_of(mixture->kind, group),
-	                       bring_inside(mixture->kind, value)));
+	return exp(mixture_log_density(mixture->kind, group, mixture_log_beta(mixture->kind, group),
+	                               mixture_bring_inside(mixture->kind, value)));
 }

@@ -1,19 +1,19 @@
 /*
- * random.c: xoshiro256** as its authors describe it; see random.h.
+ * random.c: generates numbers by xoshiro256**, as its authors describe it.
  *
- * Everything is unsigned 64-bit arithmetic, so the sequence depends on the seed alone, and selections and sampled maps
- * can be reproduced. Any change here changes users' results, and needs a new major version.
+ * Everything is unsigned 64-bit arithmetic, so the sequence depends on the seed alone, and selections and sampled maps can be
+ * repeated. Any change here changes users' results, and needs a new major version.
  */
 #include "random.h"
 
 static uint64_t
-rotate_left(uint64_t x, unsigned by)
+random_rotate(uint64_t x, unsigned by)
 {
 	return x << by | x >> (64 - by);
 }
 
 static uint64_t
-splitmix_next(uint64_t *x)
+random_next_splitmix(uint64_t *x)
 {
 	uint64_t z = *x += UINT64_C(0x9e3779b97f4a7c15);
 
@@ -26,14 +26,14 @@ void
 random_seed(struct random_state *state, uint64_t seed)
 {
 	for (int i = 0; i < 4; i++)
-		state->word[i] = splitmix_next(&seed);
+		state->word[i] = random_next_splitmix(&seed);
 }
 
 uint64_t
 random_next(struct random_state *state)
 {
 	uint64_t *s = state->word;
-	uint64_t result = rotate_left(s[1] * 5, 7) * 9;
+	uint64_t result = random_rotate(s[1] * 5, 7) * 9;
 	uint64_t shifted = s[1] << 17;
 
 	s[2] ^= s[0];
@@ -41,14 +41,14 @@ random_next(struct random_state *state)
 	s[1] ^= s[2];
 	s[0] ^= s[3];
 	s[2] ^= shifted;
-	s[3] = rotate_left(s[3], 45);
+	s[3] = random_rotate(s[3], 45);
 	return result;
 }
 
 uint64_t
 random_below(struct random_state *state, uint64_t bound)
 {
-	uint64_t uneven = -bound % bound; /* 2^64 mod bound: so many low values would come once too often */
+	uint64_t uneven = -bound % bound; /* 2^64 mod bound: this many of the lowest values would come once too often */
 	uint64_t value;
 
 	do

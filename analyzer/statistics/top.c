@@ -1,9 +1,9 @@
 /*
- * top.c: selection by radix.
+ * top.c: selects the first values by radix.
  *
- * Each pass finds DIGIT_BITS more of the k-th key, from the top. Passes end early once the keys with these bits are just
- * those still wanted. All keys below the k-th are taken, and of equal ones the first, as many as are missing. A
- * stable sort of everything would put the same ones first.
+ * Each pass finds DIGIT_BITS more of the k-th key, from the top. Passes end early when exactly the wanted keys have these bits.
+ * All keys below the k-th are taken, and of the keys equal to it the first, as many as are missing. So the result is that of a
+ * stable sort of everything.
  */
 #include "top.h"
 
@@ -16,13 +16,13 @@ struct bound {
 };
 
 static uint64_t
-upper(uint64_t key, unsigned shift)
+top_upper(uint64_t key, unsigned shift)
 {
 	return shift < 64 ? key >> shift : 0;
 }
 
 static struct bound
-find_bound(const double *values, bool descending, const uint32_t *order, size_t n, size_t k)
+top_find_bound(const double *values, bool descending, const uint32_t *order, size_t n, size_t k)
 {
 	struct bound bound = {.shift = 64, .wanted = k};
 	size_t within = n;
@@ -34,7 +34,7 @@ find_bound(const double *values, bool descending, const uint32_t *order, size_t 
 		for (size_t i = 0; i < n; i++) {
 			uint64_t key = sort_key(values[order[i]], descending);
 
-			if (upper(key, bound.shift) == bound.prefix)
+			if (top_upper(key, bound.shift) == bound.prefix)
 				counts[key >> (bound.shift - bits) & ((1 << bits) - 1)]++;
 		}
 		while (counts[digit] < bound.wanted)
@@ -54,9 +54,9 @@ top_of_values(const double *values, bool descending, const uint32_t *order, size
 
 	if (k == 0)
 		return;
-	bound = find_bound(values, descending, order, n, k);
+	bound = top_find_bound(values, descending, order, n, k);
 	for (size_t i = 0; i < n && taken < k; i++) {
-		uint64_t key = sort_key(values[order[i]], descending), high = upper(key, bound.shift);
+		uint64_t key = sort_key(values[order[i]], descending), high = top_upper(key, bound.shift);
 
 		if (high > bound.prefix || (high == bound.prefix && bound.wanted == 0))
 			continue;
@@ -69,14 +69,14 @@ top_of_values(const double *values, bool descending, const uint32_t *order, size
 double
 top_value(const double *values, bool descending, const uint32_t *order, size_t n, size_t k)
 {
-	struct bound bound = find_bound(values, descending, order, n, k);
+	struct bound bound = top_find_bound(values, descending, order, n, k);
 	uint64_t last = 0;
 	size_t at = 0;
 
 	for (size_t i = 0; i < n; i++) { /* those with the k-th key's upper bits are all among the first k */
 		uint64_t key = sort_key(values[order[i]], descending);
 
-		if (upper(key, bound.shift) == bound.prefix && key >= last) {
+		if (top_upper(key, bound.shift) == bound.prefix && key >= last) {
 			last = key;
 			at = i;
 		}
