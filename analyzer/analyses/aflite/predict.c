@@ -19,7 +19,7 @@
 
 #define BLOCK 256 /* rows */
 
-struct many_slot {
+struct predict_slot {
 	float *across, *z, *margins; /* the block's transpose, stride × BLOCK; columns × BLOCK; BLOCK */
 	int32_t *golds, *right;
 };
@@ -37,7 +37,7 @@ struct predicting {
 	float *products;    /* by slot of the work: BLOCK × columns × lanes */
 	uint64_t *held_out; /* by slot of the work: 64 × words */
 	/* of many columns */
-	struct many_slot *slots;
+	struct predict_slot *slots;
 };
 
 size_t
@@ -210,7 +210,8 @@ predict_few(struct predicting *predicting, struct parallel *parallel)
 
 /* Judges the rows of a block that set `set` was not trained on. */
 static void
-predict_judge_block(const struct predicting *predicting, struct many_slot *slot, size_t set, size_t first, size_t rows)
+predict_judge_block(const struct predicting *predicting, struct predict_slot *slot, size_t set, size_t first,
+                    size_t rows)
 {
 	const struct predictions *to = predicting->predictions;
 	const struct training *training = predicting->training;
@@ -244,7 +245,7 @@ predict_block_many(void *context, unsigned thread, unsigned slot_number, size_t 
 	const struct predictions *to = predicting->predictions;
 	const struct problem *problem = predicting->problem;
 	const struct matrix *matrix = problem->matrix;
-	struct many_slot *slot = &predicting->slots[slot_number];
+	struct predict_slot *slot = &predicting->slots[slot_number];
 	size_t first = part * BLOCK, rows = matrix->rows - first < BLOCK ? matrix->rows - first : BLOCK;
 	size_t whole = rows / KERNELS_STRIDE * KERNELS_STRIDE;
 	struct kernels_product product = {NULL,
@@ -283,10 +284,10 @@ static void
 predict_many(struct predicting *predicting, struct parallel *parallel)
 {
 	unsigned slots = parallel_slots(parallel->threads);
-	CLEANUP_FREE struct many_slot *of_slots = memory_new(slots, sizeof(*of_slots));
+	CLEANUP_FREE struct predict_slot *of_slots = memory_new(slots, sizeof(*of_slots));
 
 	for (unsigned s = 0; s < slots; s++)
-		of_slots[s] = (struct many_slot){
+		of_slots[s] = (struct predict_slot){
 		        .across = kernels_floats(predicting->problem->matrix->stride * BLOCK),
 		        .z = kernels_floats(predicting->columns * BLOCK),
 		        .margins = kernels_floats(BLOCK),
