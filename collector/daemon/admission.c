@@ -36,8 +36,8 @@ struct part {
 	int size;
 };
 
-/* How many connections --max-memory and the system's limit of descriptors allow. Half of the reserve is in use before
- * any client connects, the other half stays free. */
+/* Computes how many connections --max-memory and the system's limit of descriptors allow. Half of the reserve is in
+ * use before any client connects, the other half stays free. */
 static void
 admission_limit_connections(struct admission *admission, size_t max_memory)
 {
@@ -140,7 +140,8 @@ admission_count_connection(struct admission *admission, unsigned number, uint32_
 	admission->count[number] += since ? 1 : -(size_t)1;
 }
 
-/* One event: its number (16 bits) and value (32), then a part with the endpoint. */
+/* Takes one event of a monitor. It is a part with its number (16 bits) and value (32), then a part with the endpoint.
+ * False: there is none. */
 static bool
 admission_take_event(struct admission *admission, unsigned number, int64_t now, uint64_t *failed)
 {
@@ -184,7 +185,8 @@ admission_receive(struct admission *admission, struct part parts[PARTS], bool *v
 	return true;
 }
 
-/* The answer gives no user id: libzmq would put it into the connection's queue, and count it there for ever. */
+/* Answers a question, without a user id: libzmq would put that into the connection's queue, and count it there for
+ * ever. */
 static void
 admission_reply(struct admission *admission, const struct part *request, const char *status, const char *text)
 {
@@ -207,7 +209,7 @@ admission_refuse_key(struct admission *admission, const struct part *parts, cons
 		log_line("%s", admission->list.trouble.message);
 }
 
-/* An upper bound of the socket's admitted connections. */
+/* Counts the admitted connections of a socket: the result is an upper bound. */
 static size_t
 admission_count_admitted(const struct admission *admission, unsigned number, int64_t now)
 {

@@ -113,8 +113,8 @@ folder_fold_some(struct folder *folder, struct run *run, struct epochs *range, s
 	return result;
 }
 
-/* The run whose turn it is: of the runs with epochs to check, the one with the next number after the last, wrapping
- * round. */
+/* Finds the run whose turn it is: of the runs with epochs to check, the one with the next number after the last,
+ * wrapping round. */
 static struct run *
 folder_next_run(const struct folder *folder)
 {

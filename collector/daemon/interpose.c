@@ -54,7 +54,7 @@ interpose_forget_calls(void)
 		came[call] = false;
 }
 
-/* Threads share the line of the cache: it is written once. */
+/* Notes that a call came here. It writes only once: threads share the line of the cache. */
 static void
 interpose_note_call(int call)
 {
@@ -146,7 +146,7 @@ accept4(int listener, struct sockaddr *address, socklen_t *size, int flags)
 	return fd;
 }
 
-/* libzmq takes an ended connection for one that its peer has closed. */
+/* Reads, and ends a connection that sent too much: libzmq takes it for one that its peer has closed. */
 ssize_t
 recv(int fd, void *data, size_t size, int flags)
 {

@@ -23,7 +23,7 @@
 
 #define MESSAGE_SIZE 504
 
-/* Runs in the first process; never returns. */
+/* Waits, in the first process, for the answer of the second, and ends with it. */
 static void
 parent_wait_for_child(int fd)
 {

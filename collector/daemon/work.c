@@ -47,8 +47,8 @@ work_fold(struct ingest *ingest, int64_t now)
 	}
 }
 
-/* Damage is found again with the next fold or tick, and stops no run: old records then stay, and nothing depends on
- * them. */
+/* Removes some old records. Damage is found again with the next fold or tick, and stops no run: old records then
+ * stay, and nothing depends on them. */
 static void
 work_collect(struct ingest *ingest, int64_t now)
 {
