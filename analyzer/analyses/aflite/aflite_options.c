@@ -71,9 +71,9 @@ aflite_check(void *context, struct portolan_error *error)
 	if (request->plot &&
 	    picture_init(&request->picture, PICTURE_CHART, "--plot", request->plot, common->script, error) < 0)
 		return PORTOLAN_E_INVALID;
-	status = format_of_table(common, "--log", request->log, ROWS_CSV, &request->log_format);
+	status = format_of_table(common, "--log", request->log, TABLE_CSV, &request->log_format);
 	if (status == 0)
-		status = format_of_table(common, "--scores", request->scores, ROWS_CSV, &request->scores_format);
+		status = format_of_table(common, "--scores", request->scores, TABLE_CSV, &request->scores_format);
 	if (status != 0)
 		return status;
 	return request->without_manifest ? 0 : manifest_claim(common->output, error);
