@@ -14,7 +14,7 @@
 #include <string.h>
 
 static int
-wrong_command(const char *name)
+main_refuse_command(const char *name)
 {
 	const char *nearest = command_nearest(command_table, name);
 
@@ -28,7 +28,7 @@ wrong_command(const char *name)
 }
 
 static int
-finish_stdout(void)
+main_finish_stdout(void)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return STATUS_DONE;
@@ -37,7 +37,7 @@ finish_stdout(void)
 }
 
 static int
-wrong_action(const struct command *command, const char *name)
+main_refuse_action(const struct command *command, const char *name)
 {
 	message_error(command->actions ? "%s has no action '%s' (see: portolan help %s)"
 	                               : "%s has no actions: '%s' (see: portolan help %s)",
@@ -47,7 +47,7 @@ wrong_action(const struct command *command, const char *name)
 
 /* Of a command, and of an action of it; either may be NULL. */
 static int
-help(const char *name, const char *action)
+main_help(const char *name, const char *action)
 {
 	const struct command *command;
 
@@ -55,30 +55,27 @@ help(const char *name, const char *action)
 		return help_commands(command_table); /* which tells of these two */
 	command = command_find(command_table, name);
 	if (!command)
-		return wrong_command(name);
+		return main_refuse_command(name);
 	if (!action)
 		return help_command(command, NULL);
-	for (size_t i = 0; command->actions && command->actions[i]; i++)
-		if (strcmp(command->actions[i], action) == 0)
-			return help_command(command, action);
-	return wrong_action(command, action);
+	return command_action(command, action) ? help_command(command, action) : main_refuse_action(command, action);
 }
 
 /* Of what the words after "help" name; options between them change nothing. */
 static int
-help_of(int count, char **words)
+main_help_of(int count, char **words)
 {
 	const char *names[2] = {NULL, NULL};
 
 	for (int i = 0, found = 0; i < count && found < 2; i++)
 		if (words[i][0] != '-')
 			names[found++] = words[i];
-	return help(names[0], names[1]);
+	return main_help(names[0], names[1]);
 }
 
 /* Puts the name at `at` before the options that lead to it, which are then read with those behind it. */
 static void
-put_first(char **argv, int at)
+main_put_first(char **argv, int at)
 {
 	char *name = argv[at];
 
@@ -106,12 +103,12 @@ main(int argc, char **argv)
 	}
 	name = argv[lead];
 	if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
-		return help_of(argc - lead - 1, argv + lead + 1);
+		return main_help_of(argc - lead - 1, argv + lead + 1);
 	if (strcmp(name, "version") == 0 || strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
 		puts("portolan " PORTOLAN_VERSION);
-		return finish_stdout();
+		return main_finish_stdout();
 	}
-	put_first(argv, lead);
+	main_put_first(argv, lead);
 	command = command_find(command_table, name);
-	return command ? command_run(command, argc, argv) : wrong_command(name);
+	return command ? command_run(command, argc, argv) : main_refuse_command(name);
 }

@@ -13,7 +13,7 @@
 
 /* scdoc gives these a meaning: they are escaped. */
 static void
-print_escaped(const char *text, size_t bytes)
+pages_print_escaped(const char *text, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i++) {
 		if (text[i] == '_' || text[i] == '*' || text[i] == '\\' || text[i] == '#' || text[i] == '~' ||
@@ -24,13 +24,13 @@ print_escaped(const char *text, size_t bytes)
 }
 
 static void
-print_text(const char *text)
+pages_print_text(const char *text)
 {
-	print_escaped(text, strlen(text));
+	pages_print_escaped(text, strlen(text));
 }
 
 static void
-print_option(const struct command *command, const struct option_spec *option)
+pages_print_option(const struct command *command, const struct option_spec *option)
 {
 	putchar('\n');
 	if (option->letter)
@@ -38,20 +38,20 @@ print_option(const struct command *command, const struct option_spec *option)
 	printf("*--%s*", option->name);
 	if (option->argument) {
 		fputs(" _", stdout);
-		print_text(option->argument);
+		pages_print_text(option->argument);
 		putchar('_');
 	}
 	fputs("\n\t", stdout);
 	if (option->actions)
 		help_print_actions(stdout, option->actions);
-	print_text(help_about(command, option)->text);
+	pages_print_text(help_about(command, option)->text);
 	if (option->old_names)
 		printf(" (Also *--%s*.)", option->old_names);
 	putchar('\n');
 }
 
 static void
-print_options(const struct command *command)
+pages_print_options(const struct command *command)
 {
 	const struct option_spec *option;
 
@@ -64,13 +64,13 @@ print_options(const struct command *command)
 			if (!any)
 				printf("\n## %s\n", option_group_names[group]);
 			any = true;
-			print_option(command, option);
+			pages_print_option(command, option);
 		}
 	}
 }
 
 static void
-print_examples(const char *examples)
+pages_print_examples(const char *examples)
 {
 	bool comment = true;
 
@@ -79,7 +79,7 @@ print_examples(const char *examples)
 		size_t bytes = strcspn(examples, "\n");
 
 		fputs(comment ? "\n" : "\n\t", stdout);
-		print_escaped(examples, bytes);
+		pages_print_escaped(examples, bytes);
 		fputs(comment ? ":\n" : "\n", stdout);
 		comment = !comment;
 		examples += bytes + (examples[bytes] == '\n');
@@ -87,24 +87,24 @@ print_examples(const char *examples)
 }
 
 static void
-print_command(const struct command *command)
+pages_print_command(const struct command *command)
 {
 	printf("portolan-%s(1) \"Portolan " PORTOLAN_VERSION "\"\n\n# NAME\n\nportolan-%s - ", command->name,
 	       command->name);
-	print_text(command->help->summary);
+	pages_print_text(command->help->summary);
 	printf("\n\n# SYNOPSIS\n\n*portolan %s* %s [_OPTION_]...\n", command->name, command->operands);
-	print_examples(command->help->examples);
+	pages_print_examples(command->help->examples);
 	fputs("\n# DESCRIPTION\n\n", stdout);
-	print_text(command->help->text);
+	pages_print_text(command->help->text);
 	fputs("\n\n# OPTIONS\n", stdout);
-	print_options(command);
+	pages_print_options(command);
 	fputs("\n# EXIT STATUS\n\n0 done, 1 failed, 2 wrong usage, 3 done but incomplete.\n\n# SEE "
 	      "ALSO\n\n*portolan*(1)\n",
 	      stdout);
 }
 
 static void
-print_overview(void)
+pages_print_overview(void)
 {
 	fputs("portolan(1) \"Portolan " PORTOLAN_VERSION
 	      "\"\n\n# NAME\n\nportolan - reads recorded training dynamics: data maps, "
@@ -112,7 +112,7 @@ print_overview(void)
 	      stdout);
 	for (size_t i = 0; command_table[i]; i++) {
 		printf("\n*portolan-%s*(1)\n\t", command_table[i]->name);
-		print_text(command_table[i]->help->summary);
+		pages_print_text(command_table[i]->help->summary);
 		putchar('\n');
 	}
 	fputs("\n# ENVIRONMENT\n\n*PORTOLAN\\_STORE*\n\tThe store to read where --store is not given.\n"
@@ -125,7 +125,7 @@ print_overview(void)
 
 /* Does any command show this help with an option? */
 static bool
-is_shown(const struct help_option *about)
+pages_show(const struct help_option *about)
 {
 	const struct option_spec *option;
 
@@ -137,7 +137,7 @@ is_shown(const struct help_option *about)
 }
 
 static int
-check_help(const struct command *command)
+pages_check(const struct command *command)
 {
 	const struct option_spec *option;
 
@@ -148,7 +148,7 @@ check_help(const struct command *command)
 		}
 	for (const struct help *help = command->help; help; help = help->more)
 		for (const struct help_option *about = help->options; about->name; about++)
-			if (!is_shown(about)) {
+			if (!pages_show(about)) {
 				message_error("the help file of %s, or one that it links to, has a section '### --%s', "
 				              "which is no option of it",
 				              command->name, about->name);
@@ -164,13 +164,13 @@ main(int argc, char **argv)
 	int status = STATUS_DONE;
 
 	if (argc < 2) {
-		print_overview();
+		pages_print_overview();
 	} else if (strcmp(argv[1], "--check") == 0) {
 		for (size_t c = 0; command_table[c] && status == STATUS_DONE; c++)
-			status = check_help(command_table[c]);
+			status = pages_check(command_table[c]);
 		return status;
 	} else if ((command = command_find(command_table, argv[1])) != NULL) {
-		print_command(command);
+		pages_print_command(command);
 	} else {
 		message_error("no command '%s'", argv[1]);
 		return STATUS_USAGE;

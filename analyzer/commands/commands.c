@@ -40,7 +40,7 @@ const struct command *const command_table[] = {
 };
 
 static int
-check(const struct command *command, void *request)
+command_check(const struct command *command, void *request)
 {
 	struct portolan_error error;
 	int status = command->check ? command->check(request, &error) : 0;
@@ -49,7 +49,7 @@ check(const struct command *command, void *request)
 }
 
 static int
-run(const struct command *command, void *request)
+command_do(const struct command *command, void *request)
 {
 	struct portolan_error error;
 	int status = command->run(request, &error);
@@ -63,7 +63,7 @@ run(const struct command *command, void *request)
 }
 
 static void
-say_resources(const struct common_options *request, double began)
+command_say_resources(const struct common_options *request, double began)
 {
 	struct rusage usage;
 
@@ -87,11 +87,11 @@ command_run(const struct command *command, int argc, char **argv)
 	status = options_read(command, argc, argv, request);
 	if (status == OPTIONS_READ) {
 		((struct common_options *)request)->commands = command_table;
-		status = check(command, request);
+		status = command_check(command, request);
 		if (status == 0) {
-			status = run(command, request);
+			status = command_do(command, request);
 			written_say();
-			say_resources(request, began);
+			command_say_resources(request, began);
 		}
 	}
 	free(request);

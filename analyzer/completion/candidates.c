@@ -1,5 +1,5 @@
 /*
- * candidates.c: see candidates.h.
+ * candidates.c: says what may stand next on a command line that is being typed.
  *
  * A shell asks at every press of the key. The answer comes from the tables of the program itself, so it always fits the
  * installed version, and the scripts of the three shells hold no list of their own. Only the names of runs and of their
@@ -38,7 +38,7 @@ struct line {
 };
 
 static void
-offer(const struct line *line, const char *word, const char *help)
+candidates_offer(const struct line *line, const char *word, const char *help)
 {
 	if (strncmp(word, line->typed, strlen(line->typed)) != 0)
 		return;
@@ -49,27 +49,27 @@ offer(const struct line *line, const char *word, const char *help)
 }
 
 static void
-offer_all(const struct line *line, const char *const *words)
+candidates_offer_all(const struct line *line, const char *const *words)
 {
 	for (; words && *words; words++)
-		offer(line, *words, NULL);
+		candidates_offer(line, *words, NULL);
 }
 
 static void
-offer_files(const struct line *line)
+candidates_offer_files(const struct line *line)
 {
 	fputs("\tfiles\n", line->stream);
 }
 
 static void
-offer_commands(const struct line *line)
+candidates_offer_commands(const struct line *line)
 {
 	for (size_t i = 0; line->commands[i]; i++)
-		offer(line, line->commands[i]->name, line->commands[i]->help->summary);
+		candidates_offer(line, line->commands[i]->name, line->commands[i]->help->summary);
 }
 
 static void
-offer_runs(const struct line *line)
+candidates_offer_runs(const struct line *line)
 {
 	struct store_run_info *runs;
 	struct store *store;
@@ -80,7 +80,7 @@ offer_runs(const struct line *line)
 	if (store_runs(store, &runs, &count, NULL) >= 0) {
 		for (size_t i = 0; i < count; i++)
 			if (!strpbrk(runs[i].name, "\t\n"))
-				offer(line, runs[i].name, NULL);
+				candidates_offer(line, runs[i].name, NULL);
 		free(runs);
 	}
 	store_close(store);
@@ -88,7 +88,7 @@ offer_runs(const struct line *line)
 
 /* A measure, or both rules by it. */
 static void
-offer_measure(const struct line *line, const char *name)
+candidates_offer_measure(const struct line *line, const char *name)
 {
 	static const char *const ways[] = {"asc", "desc"};
 	char rule[sizeof(((struct dynamics_column *)NULL)->name) + 8];
@@ -96,16 +96,16 @@ offer_measure(const struct line *line, const char *name)
 	if (strpbrk(name, "\t\n"))
 		return;
 	if (line->option->kind != OPTION_RULE)
-		offer(line, name, NULL);
+		candidates_offer(line, name, NULL);
 	for (size_t way = 0; line->option->kind == OPTION_RULE && way < 2; way++) {
 		snprintf(rule, sizeof(rule), "%s:%s", name, ways[way]);
-		offer(line, rule, NULL);
+		candidates_offer(line, rule, NULL);
 	}
 }
 
 /* Has the run the measures that the rule of this name ranks by? */
 static bool
-has_measures_of(const struct dynamics *dynamics, const char *name)
+candidates_have_measures(const struct dynamics *dynamics, const char *name)
 {
 	struct dynamics_request wanted = {0};
 	struct selection_rule rule;
@@ -121,7 +121,7 @@ has_measures_of(const struct dynamics *dynamics, const char *name)
 /* Named rules, or choices, and measures: those that the line's run has, the user's own columns among them; where that
  * is not known, all there are. */
 static void
-offer_measures(const struct line *line)
+candidates_offer_measures(const struct line *line)
 {
 	const struct run_query query = {.store = line->store, .epoch_to = UINT32_MAX};
 	const struct dynamics_request request = {.measures = MEASURE_ALL, .user = true};
@@ -132,32 +132,32 @@ offer_measures(const struct line *line)
 
 	known = line->run && dynamics_open(&dynamics, &query, line->run, &request, &error) >= 0;
 	for (; words && *words; words++)
-		if (!known || !of_rules || has_measures_of(&dynamics, *words))
-			offer(line, *words, NULL);
+		if (!known || !of_rules || candidates_have_measures(&dynamics, *words))
+			candidates_offer(line, *words, NULL);
 	for (size_t i = 0; i < (known ? dynamics.column_count : MEASURE_COUNT); i++)
-		offer_measure(line, known ? dynamics.columns[i].name : measure_infos[i].name);
+		candidates_offer_measure(line, known ? dynamics.columns[i].name : measure_infos[i].name);
 	if (known)
 		dynamics_free(&dynamics);
 }
 
 static void
-offer_arguments(const struct line *line, const struct option_spec *option)
+candidates_offer_arguments(const struct line *line, const struct option_spec *option)
 {
 	switch (option->kind) {
 	case OPTION_CHOICE:
-		offer_all(line, option->choices);
+		candidates_offer_all(line, option->choices);
 		break;
 	case OPTION_RULE:
 	case OPTION_MEASURE:
-		offer_measures(line);
+		candidates_offer_measures(line);
 		break;
 	case OPTION_RUN:
-		offer_runs(line);
+		candidates_offer_runs(line);
 		break;
 	case OPTION_INPUT:
 	case OPTION_OUTPUT:
 	case OPTION_FOLDER:
-		offer_files(line);
+		candidates_offer_files(line);
 		break;
 	default:
 		break;
@@ -165,7 +165,7 @@ offer_arguments(const struct line *line, const struct option_spec *option)
 }
 
 static void
-offer_options(const struct line *line)
+candidates_offer_options(const struct line *line)
 {
 	const struct option_spec *option;
 	char name[64];
@@ -174,30 +174,30 @@ offer_options(const struct line *line)
 		if (!help_has_option(line->command, line->action, option))
 			continue;
 		snprintf(name, sizeof(name), "--%s", option->name);
-		offer(line, name, help_about(line->command, option)->text);
+		candidates_offer(line, name, help_about(line->command, option)->text);
 	}
 	if (line->command == &leading)
-		offer(line, "--version", "Show the version.");
+		candidates_offer(line, "--version", "Show the version.");
 }
 
 static void
-offer_operands(const struct line *line)
+candidates_offer_operands(const struct line *line)
 {
 	const struct command *command = line->command;
 
 	if (command->actions && !line->action)
-		offer_all(line, command->actions);
+		candidates_offer_all(line, command->actions);
 	else if (!command->operand || line->operands >= command->most)
 		return;
 	else if (strcmp(command->operand, "run") != 0)
-		offer_files(line);
+		candidates_offer_files(line);
 	else if (line->operands == 0 || strstr(command->operands, "RUN...")) /* of show, ids follow the run */
-		offer_runs(line);
+		candidates_offer_runs(line);
 }
 
 /* The option that `word` names; NULL: none. */
 static const struct option_spec *
-find_option(const struct command *command, const char *word)
+candidates_find_option(const struct command *command, const char *word)
 {
 	int index = word[1] == '-' ? options_find_name(command, word + 2, strcspn(word + 2, "="))
 	                           : options_find_letter(command, word[strlen(word) - 1]);
@@ -207,7 +207,7 @@ find_option(const struct command *command, const char *word)
 
 /* Takes words[at], which is not the last; returns how many words it and its argument are. */
 static int
-take_word(struct line *line, char *const *words, int at, int count)
+candidates_take_word(struct line *line, char *const *words, int at, int count)
 {
 	const char *word = words[at];
 	const struct option_spec *option;
@@ -223,7 +223,7 @@ take_word(struct line *line, char *const *words, int at, int count)
 		line->only_operands = true;
 		return 1;
 	}
-	option = find_option(line->command, word);
+	option = candidates_find_option(line->command, word);
 	if (!option || !option->argument)
 		return 1;
 	if (word[1] == '-' && strchr(word, '=')) {
@@ -239,13 +239,13 @@ take_word(struct line *line, char *const *words, int at, int count)
 
 /* Takes the command, and options before it; returns how many words these are. */
 static int
-take_command(struct line *line, char *const *words, int count)
+candidates_take_command(struct line *line, char *const *words, int count)
 {
 	int at = 0;
 
 	line->command = &leading;
 	while (at < count - 1 && words[at][0] == '-')
-		at += take_word(line, words, at, count);
+		at += candidates_take_word(line, words, at, count);
 	if (line->option || words[count - 1 > at ? at : count - 1][0] == '-')
 		return at;
 	line->command = NULL;
@@ -260,23 +260,23 @@ take_command(struct line *line, char *const *words, int count)
 
 /* The last word: "--by=conf" begins an argument. */
 static void
-offer_last(struct line *line, const char *word)
+candidates_offer_last(struct line *line, const char *word)
 {
 	char before[128];
 	const char *equals = strchr(word, '=');
 
 	line->typed = word;
 	if (line->option) {
-		offer_arguments(line, line->option);
+		candidates_offer_arguments(line, line->option);
 	} else if (line->only_operands || word[0] != '-') {
-		offer_operands(line);
+		candidates_offer_operands(line);
 	} else if (!equals) {
-		offer_options(line);
-	} else if (word[1] == '-' && (line->option = find_option(line->command, word)) != NULL) {
+		candidates_offer_options(line);
+	} else if (word[1] == '-' && (line->option = candidates_find_option(line->command, word)) != NULL) {
 		snprintf(before, sizeof(before), "%.*s", (int)(equals + 1 - word), word);
 		line->before = before;
 		line->typed = equals + 1;
-		offer_arguments(line, line->option);
+		candidates_offer_arguments(line, line->option);
 	}
 }
 
@@ -293,20 +293,20 @@ candidates_print(FILE *stream, const struct command *const *commands, char *cons
 	if (count == 0)
 		return;
 	line.typed = words[count - 1];
-	at = take_command(&line, words, count);
+	at = candidates_take_command(&line, words, count);
 	if (!line.command && at == count - 1) {
-		offer_commands(&line);
-		offer(&line, "help", "show what a command does, and its options");
-		offer(&line, "version", "show the version");
+		candidates_offer_commands(&line);
+		candidates_offer(&line, "help", "show what a command does, and its options");
+		candidates_offer(&line, "version", "show the version");
 	}
 	if (!line.command)
 		return;
 	if (line.is_help) {
 		if (at == count - 1)
-			offer_all(&line, line.command->actions);
+			candidates_offer_all(&line, line.command->actions);
 		return;
 	}
 	while (at < count - 1)
-		at += take_word(&line, words, at, count);
-	offer_last(&line, words[count - 1]);
+		at += candidates_take_word(&line, words, at, count);
+	candidates_offer_last(&line, words[count - 1]);
 }

@@ -15,7 +15,7 @@ static const char *const action_names[] = {"bash", "zsh", "fish", "candidates", 
 static const char *const scripts[] = {script_bash, script_zsh, script_fish};
 
 static int
-check(void *context, struct portolan_error *error)
+completion_check(void *context, struct portolan_error *error)
 {
 	const struct common_options *request = context;
 
@@ -26,7 +26,7 @@ check(void *context, struct portolan_error *error)
 }
 
 static int
-run(void *context, struct portolan_error *error)
+completion_run(void *context, struct portolan_error *error)
 {
 	const struct common_options *request = context;
 	struct output output;
@@ -56,6 +56,6 @@ const struct command completion_command = {
         .operand = "word",
         .most = INT16_MAX,
         .request_size = sizeof(struct common_options),
-        .check = check,
-        .run = run,
+        .check = completion_check,
+        .run = completion_run,
 };

@@ -23,7 +23,7 @@ option_is_named(const char *words, const char *name)
 
 /* Takes the action from the operands, and counts the others. 0, or wrong. */
 static int
-check_operands(struct common_options *request)
+options_check_operands(struct common_options *request)
 {
 	const struct command *command = request->command;
 
@@ -54,7 +54,7 @@ check_operands(struct common_options *request)
 
 /* The first option beside `self` that is named in `words` and was given; NULL: none. */
 static const char *
-find_given(const struct common_options *request, const char *words, const struct option_spec *self)
+options_find_given(const struct common_options *request, const char *words, const struct option_spec *self)
 {
 	const struct option_spec *option;
 
@@ -66,12 +66,12 @@ find_given(const struct common_options *request, const char *words, const struct
 
 /* One of the options it needs must have been given: "--mix needs --fraction F or --count N". */
 static int
-check_needs(const struct common_options *request, const struct option_spec *option)
+options_check_needs(const struct common_options *request, const struct option_spec *option)
 {
 	const struct option_spec *other;
 	char text[256] = "";
 
-	if (find_given(request, option->needs, option))
+	if (options_find_given(request, option->needs, option))
 		return 0;
 	for (size_t i = 0; (other = option_at(request->command, i)) != NULL; i++) {
 		size_t used = strlen(text);
@@ -85,11 +85,11 @@ check_needs(const struct common_options *request, const struct option_spec *opti
 
 /* Checks options against one another and against the action. */
 static int
-check_option(const struct common_options *request, const struct option_spec *option, bool is_given)
+options_check_option(const struct common_options *request, const struct option_spec *option, bool is_given)
 {
 	const char *action = request->command->actions ? request->command->actions[request->action] : "";
 	bool taken = !option->actions || option_is_named(option->actions, action);
-	const char *other = find_given(request, option->excludes, option);
+	const char *other = options_find_given(request, option->excludes, option);
 
 	if (!is_given)
 		return option->missing && taken ? options_wrong(request, "%s", option->missing) : 0;
@@ -98,11 +98,11 @@ check_option(const struct common_options *request, const struct option_spec *opt
 	if (other)
 		return options_wrong(request, "--%s and --%s do not go together: leave one of them out", option->name,
 		                     other);
-	return check_needs(request, option);
+	return options_check_needs(request, option);
 }
 
 static int
-claim_store(const struct common_options *request, struct portolan_error *error)
+options_claim_store(const struct common_options *request, struct portolan_error *error)
 {
 	static const char *const files[] = {"data.mdb", "lock.mdb", "portoland.lock", "portoland.log"};
 	int code = 0;
@@ -121,12 +121,12 @@ claim_store(const struct common_options *request, struct portolan_error *error)
 /* The store, whether or not the command reads it, operands that are files, and every output; the inputs that options
  * named were claimed before. */
 static int
-claim_files(const struct common_options *request)
+options_claim_files(const struct common_options *request)
 {
 	const struct command *command = request->command;
 	const struct option_spec *option;
 	struct portolan_error error;
-	int code = claim_store(request, &error);
+	int code = options_claim_store(request, &error);
 
 	for (int i = 0; i < request->operand_count && strcmp(command->operand, "file") == 0 && code >= 0; i++)
 		code = claims_add_input("DATA", request->operands[i], &error);
@@ -146,9 +146,9 @@ int
 options_check(struct common_options *request)
 {
 	const struct option_spec *option;
-	int status = check_operands(request);
+	int status = options_check_operands(request);
 
 	for (size_t i = 0; (option = option_at(request->command, i)) != NULL && status == 0; i++)
-		status = check_option(request, option, request->given & UINT64_C(1) << i);
-	return status == 0 ? claim_files(request) : status;
+		status = options_check_option(request, option, request->given & UINT64_C(1) << i);
+	return status == 0 ? options_claim_files(request) : status;
 }

@@ -1,4 +1,4 @@
-/* command.c: finds a command by its name, or by one that is nearly its name. */
+/* command.c: finds a command by its name, or by one that is nearly its name; and its actions. */
 #include "command.h"
 
 #include "base/suggest.h"
@@ -25,4 +25,13 @@ command_nearest(const struct command *const *commands, const char *name)
 	for (; commands[count] && count < COMMANDS_MOST; count++)
 		names[count] = commands[count]->name;
 	return suggest_nearest(name, names, count);
+}
+
+const char *
+command_action(const struct command *command, const char *name)
+{
+	for (const char *const *action = command->actions; action && *action; action++)
+		if (strcmp(*action, name) == 0)
+			return *action;
+	return NULL;
 }

@@ -67,4 +67,7 @@ struct command {
 const struct command *command_find(const struct command *const *commands, const char *name);
 const char *command_nearest(const struct command *const *commands, const char *name);
 
+/* The action of this name, of those that the command has; NULL: none. */
+const char *command_action(const struct command *command, const char *name);
+
 #endif

@@ -48,7 +48,7 @@ format_of_ending(const char *path)
 }
 
 static bool
-is_format(const char *ending)
+format_is_known(const char *ending)
 {
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
 		if (strcmp(ending, formats[i]) == 0)
@@ -58,39 +58,39 @@ is_format(const char *ending)
 
 /* "csv, tsv, jsonl, npy"; txt in the place of a default that no ending stands for. */
 static void
-list_endings(char list[NAMES_ROOM], const char *const *names)
+format_list_endings(char list[NAMES_ROOM], const char *const *names)
 {
 	size_t used = 0;
 
 	for (size_t f = 0; names[f] && used < NAMES_ROOM; f++)
-		if (f == 0 || is_format(names[f]))
+		if (f == 0 || format_is_known(names[f]))
 			used += (size_t)snprintf(list + used, NAMES_ROOM - used, "%s%s", f ? ", " : "",
-			                         is_format(names[f]) ? names[f] : "txt");
+			                         format_is_known(names[f]) ? names[f] : "txt");
 }
 
 /* The kind of file for a format: other programs' tables are formats of their own here. */
 static const char *
-kind_of(const char *format)
+format_kind_of(const char *format)
 {
 	return strcmp(format, "cartography") == 0 ? "jsonl" : strcmp(format, "aum") == 0 ? "csv" : format;
 }
 
 /* Of `path`, which `option` ("-o") gave; `otherwise`: without an ending, and for txt. */
 static int
-choose(const struct common_options *request, const char *option, const char *path, const char *const *names,
-       int otherwise, int *format)
+format_choose_among(const struct common_options *request, const char *option, const char *path,
+                    const char *const *names, int otherwise, int *format)
 {
 	const char *ending = format_of_ending(path);
 	char list[NAMES_ROOM];
 
-	if (!ending || (*format >= 0 && !is_format(ending))) {
+	if (!ending || (*format >= 0 && !format_is_known(ending))) {
 		*format = *format < 0 ? otherwise : *format;
 		return 0;
 	}
 	if (*format >= 0) {
 		const char *other = option_given(request, "format") ? "--format" : "--json";
 
-		if (strcmp(kind_of(names[*format]), ending) == 0)
+		if (strcmp(format_kind_of(names[*format]), ending) == 0)
 			return 0;
 		return options_wrong(request, "%s %s is %s by its name, and %s by %s: leave out %s, or change the name",
 		                     option, path, ending, names[*format], other, other);
@@ -101,14 +101,14 @@ choose(const struct common_options *request, const char *option, const char *pat
 			return 0;
 		}
 	}
-	list_endings(list, names);
+	format_list_endings(list, names);
 	return options_wrong(request, "%s %s: cannot write %s; there are: %s", option, path, ending, list);
 }
 
 int
 format_choose(const struct common_options *request, const char *const *names, int *format)
 {
-	return choose(request, "-o", request->output, names, 0, format);
+	return format_choose_among(request, "-o", request->output, names, 0, format);
 }
 
 int
@@ -147,7 +147,7 @@ format_of_table(const struct common_options *request, const char *option, const 
                 int *format)
 {
 	*format = -1;
-	return choose(request, option, path, table_format_names, (int)otherwise, format);
+	return format_choose_among(request, option, path, table_format_names, (int)otherwise, format);
 }
 
 int
@@ -156,7 +156,7 @@ format_of_one(const struct common_options *request, const char *option, const ch
 	const char *const names[] = {name, NULL};
 	int format = -1;
 
-	return choose(request, option, path, names, 0, &format);
+	return format_choose_among(request, option, path, names, 0, &format);
 }
 
 int
@@ -168,7 +168,7 @@ format_of_lines(const struct common_options *request, const char *option, const 
 
 	if (!ending || strcmp(ending, names[format]) == 0 || (own && strcmp(ending, own) == 0))
 		return 0;
-	if (!is_format(ending))
+	if (!format_is_known(ending))
 		return format_of_one(request, option, path, names[format]);
 	return options_wrong(request, "%s %s is %s by its name, and the lines of %s are %s: change the name", option,
 	                     path, ending, data, names[format]);

@@ -24,7 +24,7 @@
 
 /* Columns a UTF-8 text takes: its characters. */
 static int
-columns(const char *text, size_t bytes)
+help_count_columns(const char *text, size_t bytes)
 {
 	int count = 0;
 
@@ -36,13 +36,13 @@ columns(const char *text, size_t bytes)
 /* Prints `text` broken between words, each line after the first begun by `indent` spaces; `column` is where it begins.
  */
 static void
-print_wrapped(FILE *stream, const char *text, int indent, int column)
+help_print_wrapped(FILE *stream, const char *text, int indent, int column)
 {
 	bool first = true;
 
 	while (*text) {
 		size_t bytes = strcspn(text, " \n");
-		int width = columns(text, bytes);
+		int width = help_count_columns(text, bytes);
 
 		if (!first && column + 1 + width > WIDTH) {
 			fprintf(stream, "\n%*s", indent, "");
@@ -76,7 +76,7 @@ struct topic {
 
 /* Is `word` the name of an action other than the topic's? Punctuation after it is ignored: "plan," is plan. */
 static bool
-is_other_action(const struct topic *topic, const char *word)
+help_is_of_other_action(const struct topic *topic, const char *word)
 {
 	size_t length = strcspn(word, " ,:");
 
@@ -137,7 +137,7 @@ help_sentence(const char *help)
 
 /* Bytes of the first part of a help text: up to a full stop, a colon, a semicolon, or a bracket. */
 static size_t
-clause(const char *help)
+help_clause(const char *help)
 {
 	static const char *const ends[] = {". ", ": ", "; ", " ("};
 	size_t length = help_sentence(help);
@@ -153,10 +153,10 @@ clause(const char *help)
 
 /* Prints the actions that take the option, its effect, and its old names. */
 static void
-print_option_help(FILE *stream, const struct topic *topic, const struct option_spec *option)
+help_print_about(FILE *stream, const struct topic *topic, const struct option_spec *option)
 {
 	const char *about = help_about(topic->command, option)->text;
-	size_t length = topic->is_short ? clause(about) : strlen(about);
+	size_t length = topic->is_short ? help_clause(about) : strlen(about);
 
 	if (option->actions && !topic->action)
 		help_print_actions(stream, option->actions);
@@ -169,7 +169,7 @@ print_option_help(FILE *stream, const struct topic *topic, const struct option_s
 }
 
 static void
-print_option(FILE *stream, const struct topic *topic, const struct option_spec *option)
+help_print_option(FILE *stream, const struct topic *topic, const struct option_spec *option)
 {
 	const int column = topic->is_short ? 28 : 30;
 	char left[64], *help = NULL;
@@ -184,16 +184,16 @@ print_option(FILE *stream, const struct topic *topic, const struct option_spec *
 	else
 		fprintf(stream, "%-*s", column, left);
 	if (text) {
-		print_option_help(text, topic, option);
+		help_print_about(text, topic, option);
 		fclose(text);
 	}
-	print_wrapped(stream, text ? help : help_about(topic->command, option)->text, column, column);
+	help_print_wrapped(stream, text ? help : help_about(topic->command, option)->text, column, column);
 	free(help);
 }
 
 /* Is the option only named? Options about resources are much the same in all commands. */
 static bool
-is_only_named(const struct topic *topic, const struct option_spec *option)
+help_only_names(const struct topic *topic, const struct option_spec *option)
 {
 	return topic->is_short &&
 	       (option_group(option) == OPTION_GROUP_RESOURCES || (topic->is_often && !option->often));
@@ -201,24 +201,24 @@ is_only_named(const struct topic *topic, const struct option_spec *option)
 
 /* The options of a group that are described, under its heading. */
 static void
-print_group(FILE *stream, const struct topic *topic, enum option_group group)
+help_print_group(FILE *stream, const struct topic *topic, enum option_group group)
 {
 	const struct option_spec *option;
 	bool any = false;
 
 	for (size_t i = 0; (option = option_at(topic->command, i)) != NULL; i++) {
-		if (option_group(option) != group || is_only_named(topic, option) ||
+		if (option_group(option) != group || help_only_names(topic, option) ||
 		    !help_has_option(topic->command, topic->action, option))
 			continue;
 		if (!any)
 			fprintf(stream, "%s%s:\n", topic->is_often ? "" : "\n", option_group_names[group]);
 		any = true;
-		print_option(stream, topic, option);
+		help_print_option(stream, topic, option);
 	}
 }
 
 static void
-print_name(FILE *stream, const struct option_spec *option)
+help_print_name(FILE *stream, const struct option_spec *option)
 {
 	if (option->letter && !option->argument)
 		fprintf(stream, " -%c", option->letter);
@@ -227,7 +227,7 @@ print_name(FILE *stream, const struct option_spec *option)
 }
 
 static void
-print_names(FILE *stream, const struct topic *topic)
+help_print_names(FILE *stream, const struct topic *topic)
 {
 	const struct option_spec *option;
 	char *names = NULL;
@@ -238,29 +238,29 @@ print_names(FILE *stream, const struct topic *topic)
 		return;
 	fputs("Also:", text);
 	for (size_t i = 0; (option = option_at(topic->command, i)) != NULL; i++)
-		if (is_only_named(topic, option) && help_has_option(topic->command, topic->action, option))
-			print_name(text, option);
+		if (help_only_names(topic, option) && help_has_option(topic->command, topic->action, option))
+			help_print_name(text, option);
 	fclose(text);
 	fputc('\n', stream);
-	print_wrapped(stream, names, 2, 0);
+	help_print_wrapped(stream, names, 2, 0);
 	free(names);
 }
 
 /* Is the example's command line one of the topic's action? */
 static bool
-is_example_of(const struct topic *topic, const char *line)
+help_example_is_of(const struct topic *topic, const char *line)
 {
 	const char *word = line + strcspn(line, " "); /* "portolan" */
 
 	word += strspn(word, " ");
 	word += strcspn(word, " "); /* the command's name */
-	return !is_other_action(topic, word + strspn(word, " "));
+	return !help_is_of_other_action(topic, word + strspn(word, " "));
 }
 
 /* Where the next option, or the next program of a pipeline, begins, with the blank before it: "-" alone is a file. NULL:
  * none follows. */
 static const char *
-next_part(const char *line, size_t length)
+help_next_part(const char *line, size_t length)
 {
 	for (const char *at = line + 1; at + 2 < line + length; at++)
 		if (at[0] == ' ' && ((at[1] == '-' && at[2] != ' ') || at[1] == '|'))
@@ -270,13 +270,13 @@ next_part(const char *line, size_t length)
 
 /* Breaks the command line before such parts, as a shell takes it. */
 static void
-print_command_line(FILE *stream, const char *line, size_t length)
+help_print_command_line(FILE *stream, const char *line, size_t length)
 {
 	size_t column = 2;
 
 	fputs("  ", stream);
 	while (length > 0) {
-		const char *next = next_part(line, length);
+		const char *next = help_next_part(line, length);
 		size_t bytes = next ? (size_t)(next - line) : length;
 
 		if (column > 2 && column + bytes + (next ? 2 : 0) > WIDTH) {
@@ -292,7 +292,7 @@ print_command_line(FILE *stream, const char *line, size_t length)
 }
 
 static void
-print_examples(FILE *stream, const struct topic *topic)
+help_print_examples(FILE *stream, const struct topic *topic)
 {
 	const char *at = topic->command->help->examples;
 	unsigned count = 0;
@@ -302,9 +302,9 @@ print_examples(FILE *stream, const struct topic *topic)
 		const char *line = at + strcspn(at, "\n") + 1;
 		size_t bytes = strcspn(line, "\n");
 
-		if (is_example_of(topic, line)) {
+		if (help_example_is_of(topic, line)) {
 			fprintf(stream, "  # %.*s\n", (int)(line - at - 1), at);
-			print_command_line(stream, line, bytes);
+			help_print_command_line(stream, line, bytes);
 			count++;
 		}
 		at = line + bytes + (line[bytes] == '\n');
@@ -313,7 +313,7 @@ print_examples(FILE *stream, const struct topic *topic)
 
 /* A paragraph that begins with the name of an action belongs to that action. */
 static void
-print_paragraphs(FILE *stream, const struct topic *topic)
+help_print_paragraphs(FILE *stream, const struct topic *topic)
 {
 	const char *at = topic->command->help->text, *end;
 	bool any = false;
@@ -323,23 +323,23 @@ print_paragraphs(FILE *stream, const struct topic *topic)
 
 		end = strstr(at, "\n\n");
 		end = end ? end : at + strlen(at);
-		if (is_other_action(topic, at) || !(paragraph = strndup(at, (size_t)(end - at))))
+		if (help_is_of_other_action(topic, at) || !(paragraph = strndup(at, (size_t)(end - at))))
 			continue;
 		if (any)
 			fputc('\n', stream);
 		any = true;
-		print_wrapped(stream, paragraph, 0, 0);
+		help_print_wrapped(stream, paragraph, 0, 0);
 		free(paragraph);
 	}
 }
 
 static void
-print_command(FILE *stream, const struct topic *topic)
+help_print_command(FILE *stream, const struct topic *topic)
 {
 	const struct command *command = topic->command;
 	const char *operands = command->operands;
 
-	print_examples(stream, topic);
+	help_print_examples(stream, topic);
 	if (topic->action) {
 		operands += strcspn(operands, " ");
 		operands += *operands == ' ';
@@ -348,14 +348,14 @@ print_command(FILE *stream, const struct topic *topic)
 	        topic->action ? " " : "", operands, *operands ? " " : "");
 	if (!topic->is_short) {
 		fputc('\n', stream);
-		print_paragraphs(stream, topic);
+		help_print_paragraphs(stream, topic);
 	}
 	if (topic->is_often)
 		fputc('\n', stream);
 	for (int group = 1; group < OPTION_GROUPS; group++)
-		print_group(stream, topic, (enum option_group)group);
+		help_print_group(stream, topic, (enum option_group)group);
 	if (topic->is_short) {
-		print_names(stream, topic);
+		help_print_names(stream, topic);
 		fprintf(stream, "portolan help %s%s%s says more.\n", command->name, topic->action ? " " : "",
 		        topic->action ? topic->action : "");
 	}
@@ -391,7 +391,7 @@ help_overview(FILE *stream, const struct command *const *commands)
 /* The help of a topic, or where that is NULL the overview of `commands`, as text, the caller's to free(); NULL: out of
  * memory. */
 static char *
-compose(const struct topic *topic, const struct command *const *commands, size_t *length)
+help_compose(const struct topic *topic, const struct command *const *commands, size_t *length)
 {
 	char *text = NULL;
 	FILE *stream = open_memstream(&text, length);
@@ -399,7 +399,7 @@ compose(const struct topic *topic, const struct command *const *commands, size_t
 	if (!stream)
 		return NULL;
 	if (topic)
-		print_command(stream, topic);
+		help_print_command(stream, topic);
 	else
 		help_overview(stream, commands);
 	fclose(stream);
@@ -407,7 +407,7 @@ compose(const struct topic *topic, const struct command *const *commands, size_t
 }
 
 static int
-show(char *text, size_t length)
+help_show(char *text, size_t length)
 {
 	int code;
 
@@ -427,9 +427,9 @@ int
 help_command(const struct command *command, const char *action)
 {
 	size_t length = 0;
-	char *text = compose(&(struct topic){command, action}, NULL, &length);
+	char *text = help_compose(&(struct topic){command, action}, NULL, &length);
 
-	return show(text, length);
+	return help_show(text, length);
 }
 
 /* The fullest version of the help that fits. */
@@ -445,18 +445,18 @@ help_short(const struct command *command, const char *action)
 
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]) && lines > LINES; i++) {
 		free(text);
-		text = compose(&(struct topic){command, action, true, forms[i].examples, forms[i].is_often}, NULL,
-		               &length);
+		text = help_compose(&(struct topic){command, action, true, forms[i].examples, forms[i].is_often}, NULL,
+		                    &length);
 		lines = text ? pager_lines(text, length, WIDTH) : 0;
 	}
-	return show(text, length);
+	return help_show(text, length);
 }
 
 int
 help_commands(const struct command *const *commands)
 {
 	size_t length = 0;
-	char *text = compose(NULL, commands, &length);
+	char *text = help_compose(NULL, commands, &length);
 
-	return show(text, length);
+	return help_show(text, length);
 }

@@ -123,21 +123,9 @@ struct reading {
 	int count, at;
 };
 
-/* The action, as far as it was read; NULL: none. */
-static const char *
-given_action(const struct common_options *request)
-{
-	const char *const *action = request->command->actions;
-
-	for (; action && *action && request->operand_count > 0; action++)
-		if (strcmp(*action, request->operands[0]) == 0)
-			return *action;
-	return NULL;
-}
-
 /* Takes option `index` with its argument. OPTIONS_READ: continue. */
 static int
-take_option(const struct reading *reading, size_t index, char *text)
+options_take(const struct reading *reading, size_t index, char *text)
 {
 	const struct option_spec *option = option_at(reading->command, index);
 	struct common_options *request = reading->request;
@@ -146,7 +134,9 @@ take_option(const struct reading *reading, size_t index, char *text)
 	int status;
 
 	if (option->kind == OPTION_HELP)
-		return help_short(reading->command, given_action(request));
+		return help_short(reading->command, request->operand_count
+		                                            ? command_action(reading->command, request->operands[0])
+		                                            : NULL);
 	if (request->given & UINT64_C(1) << index && option_is_named(option->excludes, option->name))
 		return options_wrong(request, "--%s is given twice: say it once", option->name);
 	request->given |= UINT64_C(1) << index;
@@ -158,7 +148,7 @@ take_option(const struct reading *reading, size_t index, char *text)
 
 /* Looks among the options' names, or among their old names. *matches: how many begin with the text. */
 static int
-find_among(const struct command *command, const char *name, size_t length, bool old, int *matches)
+options_find_among(const struct command *command, const char *name, size_t length, bool old, int *matches)
 {
 	const struct option_spec *option;
 	int found = -1;
@@ -188,8 +178,8 @@ find_among(const struct command *command, const char *name, size_t length, bool 
 int
 options_find_name(const struct command *command, const char *name, size_t length)
 {
-	int matches, found = find_among(command, name, length, false, &matches);
-	int old_matches, old = find_among(command, name, length, true, &old_matches);
+	int matches, found = options_find_among(command, name, length, false, &matches);
+	int old_matches, old = options_find_among(command, name, length, true, &old_matches);
 	const struct option_spec *was = old >= 0 ? option_at(command, (size_t)old) : NULL;
 
 	if (matches == 1 && strlen(option_at(command, (size_t)found)->name) == length)
@@ -212,7 +202,7 @@ options_find_letter(const struct command *command, char letter)
 
 /* Does the command print JSON lines, as a format of its table? */
 static bool
-prints_jsonl(const struct command *command)
+options_have_jsonl(const struct command *command)
 {
 	int format = options_find_name(command, "format", strlen("format"));
 	const char *const *choices = format >= 0 ? option_at(command, (size_t)format)->choices : NULL;
@@ -223,7 +213,7 @@ prints_jsonl(const struct command *command)
 }
 
 static int
-unknown_option(const struct reading *reading, const char *given, size_t length)
+options_refuse_unknown(const struct reading *reading, const char *given, size_t length)
 {
 	const char *names[OPTIONS_MAX], *nearest;
 	const struct option_spec *option;
@@ -233,7 +223,7 @@ unknown_option(const struct reading *reading, const char *given, size_t length)
 	for (count = 0; (option = option_at(reading->command, count)) != NULL; count++)
 		names[count] = option->name;
 	snprintf(word, sizeof(word), "%.*s", (int)length, given);
-	if (strcmp(word, "json") == 0 && prints_jsonl(reading->command))
+	if (strcmp(word, "json") == 0 && options_have_jsonl(reading->command))
 		return options_wrong(reading->request,
 		                     "no option --json; for JSON, a line for each row: --format jsonl");
 	nearest = suggest_nearest(word, names, count);
@@ -243,7 +233,7 @@ unknown_option(const struct reading *reading, const char *given, size_t length)
 
 /* "name", "name=argument" after two dashes. */
 static int
-read_name(struct reading *reading, char *name)
+options_read_name(struct reading *reading, char *name)
 {
 	size_t length = strcspn(name, "=");
 	char *text = name[length] ? name + length + 1 : NULL;
@@ -251,7 +241,7 @@ read_name(struct reading *reading, char *name)
 	const struct option_spec *option;
 
 	if (index < 0)
-		return unknown_option(reading, name, length);
+		return options_refuse_unknown(reading, name, length);
 	option = option_at(reading->command, (size_t)index);
 	if (text && !option->argument)
 		return options_wrong(reading->request, "--%s: this option takes no argument", name);
@@ -259,12 +249,12 @@ read_name(struct reading *reading, char *name)
 		return options_wrong(reading->request, "--%s needs an argument", name);
 	if (!text && option->argument)
 		text = reading->words[reading->at++];
-	return take_option(reading, (size_t)index, text);
+	return options_take(reading, (size_t)index, text);
 }
 
 /* Letters after one dash; what follows a letter that takes an argument is the argument. */
 static int
-read_letters(struct reading *reading, char *word)
+options_read_letters(struct reading *reading, char *word)
 {
 	int status = OPTIONS_READ;
 
@@ -274,21 +264,21 @@ read_letters(struct reading *reading, char *word)
 		if (index < 0)
 			return options_wrong(reading->request, "no option %s", word);
 		if (!option_at(reading->command, (size_t)index)->argument) {
-			status = take_option(reading, (size_t)index, NULL);
+			status = options_take(reading, (size_t)index, NULL);
 			continue;
 		}
 		if (letter[1])
-			return take_option(reading, (size_t)index, letter + 1);
+			return options_take(reading, (size_t)index, letter + 1);
 		if (reading->at == reading->count)
 			return options_wrong(reading->request, "%s needs an argument", word);
-		return take_option(reading, (size_t)index, reading->words[reading->at++]);
+		return options_take(reading, (size_t)index, reading->words[reading->at++]);
 	}
 	return status;
 }
 
 /* All words; the operands are moved to the front of them. */
 static int
-read_words(struct reading *reading)
+options_read_words(struct reading *reading)
 {
 	struct common_options *request = reading->request;
 	int status = OPTIONS_READ;
@@ -303,13 +293,14 @@ read_words(struct reading *reading)
 		else if (strcmp(word, "--") == 0)
 			only_operands = true;
 		else
-			status = word[1] == '-' ? read_name(reading, word + 2) : read_letters(reading, word);
+			status = word[1] == '-' ? options_read_name(reading, word + 2)
+			                        : options_read_letters(reading, word);
 	}
 	return status;
 }
 
 static void
-set_defaults(struct common_options *request, const struct command *command)
+options_set_defaults(struct common_options *request, const struct command *command)
 {
 	const char *store = getenv("PORTOLAN_STORE");
 
@@ -359,8 +350,8 @@ options_read(const struct command *command, int argc, char **argv, void *request
 	int status;
 
 	claims_clear();
-	set_defaults(common, command);
-	status = read_words(&reading);
+	options_set_defaults(common, command);
+	status = options_read_words(&reading);
 	if (status != OPTIONS_READ)
 		return status;
 	status = options_check(common);

@@ -30,7 +30,7 @@ pager_lines(const char *text, size_t length, size_t columns)
 }
 
 static int
-write_plainly(const char *text, size_t length)
+pager_write_plainly(const char *text, size_t length)
 {
 	fwrite(text, 1, length, stdout);
 	return fflush(stdout) == 0 && !ferror(stdout) ? 0 : -1;
@@ -38,7 +38,7 @@ write_plainly(const char *text, size_t length)
 
 /* False: the pager could not be run, and has shown nothing. */
 static bool
-page(const char *pager, const char *text, size_t length)
+pager_run(const char *pager, const char *text, size_t length)
 {
 	void (*before)(int) = signal(SIGPIPE, SIG_IGN);
 	FILE *pipe;
@@ -62,8 +62,8 @@ pager_show(const char *text, size_t length)
 	struct terminal_size size = terminal_size();
 
 	if (!terminal_is_there() || pager_lines(text, length, size.columns) < size.lines)
-		return write_plainly(text, length);
-	if (page(pager && *pager ? pager : "less 2>/dev/null", text, length))
+		return pager_write_plainly(text, length);
+	if (pager_run(pager && *pager ? pager : "less 2>/dev/null", text, length))
 		return 0;
-	return write_plainly(text, length);
+	return pager_write_plainly(text, length);
 }

@@ -53,7 +53,7 @@ options_split(char *text, size_t most, const char **parts)
 }
 
 static int
-take_epochs(struct common_options *request, const char *text)
+option_take_epochs(struct common_options *request, const char *text)
 {
 	request->query.epochs_given = true;
 	request->query.epochs_auto = strcmp(text, "auto") == 0;
@@ -70,7 +70,8 @@ take_epochs(struct common_options *request, const char *text)
 }
 
 static int
-take_whole(const struct common_options *request, const struct option_spec *option, const char *text, uint64_t *to)
+option_take_whole(const struct common_options *request, const struct option_spec *option, const char *text,
+                  uint64_t *to)
 {
 	uint64_t value;
 
@@ -87,7 +88,7 @@ take_whole(const struct common_options *request, const struct option_spec *optio
 }
 
 static int
-take_real(const struct common_options *request, const struct option_spec *option, const char *text, double *to)
+option_take_real(const struct common_options *request, const struct option_spec *option, const char *text, double *to)
 {
 	static const char *const ranges[] = {
 	        [RANGE_ANY] = "",
@@ -112,7 +113,7 @@ take_real(const struct common_options *request, const struct option_spec *option
 }
 
 static int
-take_size(const struct common_options *request, const struct option_spec *option, const char *text, uint64_t *to)
+option_take_size(const struct common_options *request, const struct option_spec *option, const char *text, uint64_t *to)
 {
 	bool in_mebibytes = option->least >= 1 << 20;
 	unsigned long long least = in_mebibytes ? option->least >> 20 : option->least;
@@ -127,7 +128,7 @@ take_size(const struct common_options *request, const struct option_spec *option
 }
 
 static int
-take_choice(const struct common_options *request, const struct option_spec *option, const char *text, int *to)
+option_take_choice(const struct common_options *request, const struct option_spec *option, const char *text, int *to)
 {
 	char label[OPTION_LABEL_ROOM];
 	int choice = options_choice(request, option_label(option, label), text, option->choices);
@@ -150,15 +151,15 @@ option_store(struct common_options *request, const struct option_spec *option, c
 		*(bool *)to = true;
 		return 0;
 	case OPTION_WHOLE:
-		return take_whole(request, option, text, to);
+		return option_take_whole(request, option, text, to);
 	case OPTION_REAL:
-		return take_real(request, option, text, to);
+		return option_take_real(request, option, text, to);
 	case OPTION_SIZE:
-		return take_size(request, option, text, to);
+		return option_take_size(request, option, text, to);
 	case OPTION_CHOICE:
-		return take_choice(request, option, text, to);
+		return option_take_choice(request, option, text, to);
 	case OPTION_EPOCHS:
-		return take_epochs(request, text);
+		return option_take_epochs(request, text);
 	default:
 		*(const char **)to = text;
 		return 0;
