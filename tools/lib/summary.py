@@ -48,10 +48,22 @@ def cases(folder):
                 yield f"{name} {case}".strip(), result
 
 
+def costs(folder):
+    """'unit 97 tests in 62 s' for each suite, the longest first: the time of its tests, several of which run at once."""
+    seconds, tests = collections.Counter(), collections.Counter()
+    with open(pathlib.Path(folder, "meson-logs/testlog.json"), encoding="utf-8") as lines:
+        for test in map(json.loads, lines):
+            suite = test["name"].rpartition(" / ")[0].rpartition(":")[2].partition("+")[0]
+            seconds[suite] += test["duration"]
+            tests[suite] += 1
+    return ", ".join(f"{suite} {tests[suite]} tests in {time:.0f} s" for suite, time in seconds.most_common())
+
+
 def main():
     count = collections.Counter()
     for folder in sys.argv[1:]:
         try:
+            print(f"{folder}: {costs(folder)}")
             for name, result in cases(folder):
                 count[result] += 1
                 if result == "failed":
