@@ -93,13 +93,15 @@ static int
 map_drawing_load_paths(struct map_drawing *drawing, struct portolan_error *error)
 {
 	const struct map_request *request = drawing->request;
-	CLEANUP(trace_free) struct trace trace = {0};
-	int code = 0;
+	struct trace trace;
+	int code;
 
-	if (request->path_count > 0)
-		code = trace_init(&trace, &drawing->sources[0].dynamics, STORE_CHUNK, error);
+	if (request->path_count == 0)
+		return 0;
+	code = trace_init(&trace, &drawing->sources[0].dynamics, STORE_CHUNK, error);
 	for (size_t p = 0; p < request->path_count && code >= 0; p++)
 		code = map_drawing_load_path(drawing, &trace, request->paths[p], error);
+	trace_free(&trace);
 	return code;
 }
 
