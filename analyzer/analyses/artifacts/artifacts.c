@@ -1,7 +1,9 @@
 /* artifacts.c: portolan artifacts: which tokens give the label away. */
 #include "artifacts.h"
 
+#include "base/cleanup.h"
 #include "base/message.h"
+#include "memory/memory.h"
 #include "base/number.h"
 #include "options/format.h"
 #include "sides_chart.h"
@@ -15,90 +17,99 @@
 #define TOP_WITH_RUN 10
 #define NAMED 20 /* tokens whose names stand in the chart */
 
-static void
-add_row(struct rows *rows, const struct artifacts *artifacts, size_t token)
-{
-	const struct token_counts *counts = &artifacts->counts;
-	const struct ranked_token *row = &artifacts->ranking.list[token];
-	const uint32_t *by_label = counts_of(counts, row->token);
-	size_t length;
-	const char *text = names_text(&counts->tokens, row->token, &length);
+/* What the table's columns lie in beside the ranking and the counts. */
+struct artifacts_table {
+	struct table_column *columns;
+	size_t count;
+	char *names;               /* of the labels */
+	uint32_t *tokens, *places; /* by row: the token, and the place of its label in the order */
+	double *chances;           /* by row */
+	double *accuracies;        /* of sides, then by row */
+};
 
-	rows_bytes(rows, text, length);
-	rows_whole(rows, row->statistic.n);
-	text = counts_label(counts, row->statistic.label, &length);
-	rows_bytes(rows, text, length);
-	rows_real(rows, row->statistic.p_star);
-	rows_real(rows, row->statistic.z_star);
-	for (size_t l = 0; l < counts->label_count; l++)
-		rows_whole(rows, by_label[l]);
-	if (artifacts->run)
-		artifacts_sides_add(rows, artifacts, token);
-	if (artifacts->ranking.priors) {
-		rows_real(rows, artifacts->ranking.priors[row->statistic.label]);
-		rows_real(rows, ranking_chance(&artifacts->ranking, &row->statistic));
-	}
+static void
+artifacts_table_free(struct artifacts_table *table)
+{
+	free(table->columns);
+	free(table->names);
+	free(table->tokens);
+	free(table->places);
+	free(table->chances);
+	free(table->accuracies);
 }
 
-/* The caller's to free(); the labels' names are part of it. */
-static struct rows_column *
-make_columns(struct artifacts *artifacts, size_t *count)
+/* In how many records of each label a token stands: a column is called as the label. */
+static void
+artifacts_add_labels(struct artifacts_table *table, const struct token_counts *counts)
 {
-	static const struct rows_column first[] = {{"token", ROWS_TEXT},
-	                                           {"n", ROWS_WHOLE},
-	                                           {"label", ROWS_TEXT},
-	                                           {"p_star", ROWS_REAL},
-	                                           {"z_star", ROWS_REAL}};
-	const struct token_counts *counts = &artifacts->counts;
-	size_t most = 5 + counts->label_count + ARTIFACTS_SIDES_COLUMNS + 2, room = 0, length;
-	struct rows_column *columns;
-	char *names;
+	size_t room = 0, length;
+	char *name;
 
 	for (size_t l = 0; l < counts->label_count; l++) {
 		counts_label(counts, l, &length);
 		room += length + 1;
 	}
-	columns = memory_new(1, most * sizeof(*columns) + room);
-	names = (char *)(columns + most);
-	memcpy(columns, first, sizeof(first));
-	*count = 5;
+	name = table->names = memory_new(room, 1);
 	for (size_t l = 0; l < counts->label_count; l++) {
 		const char *label = counts_label(counts, l, &length);
 
-		columns[(*count)++] = (struct rows_column){memcpy(names, label, length), ROWS_WHOLE};
-		names[length] = '\0';
-		names += length + 1;
+		table->columns[table->count++] = (struct table_column){
+		        memcpy(name, label, length), TABLE_U32, .values = counts->counts + l,
+		        .stride = counts->label_count * sizeof(uint32_t), .through = table->tokens};
+		name += length + 1;
 	}
+}
+
+static void
+artifacts_make_table(struct artifacts *artifacts, struct artifacts_table *table)
+{
+	const struct token_counts *counts = &artifacts->counts;
+	const struct ranking *ranking = &artifacts->ranking;
+	const struct table_column first[] = {
+	        {"token", TABLE_NAME, offsetof(struct ranked_token, token), .of = &counts->tokens},
+	        {"n", TABLE_U64, offsetof(struct ranked_token, statistic.n)},
+	        {"label", TABLE_NAME, .values = counts->order, .of = &counts->labels},
+	        {"p_star", TABLE_F64, offsetof(struct ranked_token, statistic.p_star)},
+	        {"z_star", TABLE_F64, offsetof(struct ranked_token, statistic.z_star)}};
+	size_t rows = artifacts->rows, most = 5 + counts->label_count + ARTIFACTS_SIDES_COLUMNS + 2;
+
+	*table = (struct artifacts_table){.columns = memory_new(most, sizeof(*table->columns)), .count = 5};
+	table->tokens = memory_new(rows, sizeof(*table->tokens));
+	table->places = memory_new(rows, sizeof(*table->places));
+	table->chances = memory_new(rows, sizeof(*table->chances));
+	table->accuracies = memory_new(SIDES * rows, sizeof(*table->accuracies));
+	for (size_t i = 0; i < rows; i++) {
+		table->tokens[i] = ranking->list[i].token;
+		table->places[i] = ranking->list[i].statistic.label;
+		table->chances[i] = ranking_chance(ranking, &ranking->list[i].statistic);
+	}
+	memcpy(table->columns, first, sizeof(first));
+	table->columns[2].through = table->places;
+	artifacts_add_labels(table, counts);
 	if (artifacts->run)
-		*count += artifacts_sides_columns(columns + *count, artifacts);
-	if (artifacts->ranking.priors) {
-		columns[(*count)++] = (struct rows_column){
-		        artifacts->corpus_options.ranking.uniform ? "prior_uniform" : "prior_share", ROWS_REAL};
-		columns[(*count)++] = (struct rows_column){"p_bonferroni", ROWS_REAL};
-	}
-	return columns;
+		artifacts_sides_columns(artifacts, table->columns, &table->count, table->accuracies);
+	if (!ranking->priors)
+		return;
+	table->columns[table->count++] =
+	        (struct table_column){artifacts->corpus_options.ranking.uniform ? "prior_uniform" : "prior_share",
+	                              TABLE_F64, .values = ranking->priors, .through = table->places};
+	table->columns[table->count++] = (struct table_column){"p_bonferroni", TABLE_F64, .values = table->chances};
 }
 
 static int
 write_table(struct artifacts *artifacts, struct portolan_error *error)
 {
-	size_t count;
-	CLEANUP_FREE struct rows_column *columns = make_columns(artifacts, &count);
-	struct rows rows;
-	int code = rows_open(&rows, artifacts->corpus_options.common.output, (enum rows_format)artifacts->format,
-	                     columns, count, error);
+	CLEANUP(artifacts_table_free) struct artifacts_table parts = {0};
+	struct table table = {.rows = artifacts->rows,
+	                      .structs = artifacts->ranking.list,
+	                      .struct_size = sizeof(artifacts->ranking.list[0]),
+	                      .excerpt = artifacts->corpus_options.top == 0 ? "tokens" : NULL};
 
-	if (code < 0)
-		return code;
-	for (size_t i = 0; i < artifacts->rows; i++) {
-		if (artifacts->format == ROWS_ALIGNED && artifacts->corpus_options.top == 0)
-			i = rows_skip_middle(&rows, i, artifacts->rows);
-		add_row(&rows, artifacts, i);
-	}
-	code = rows_close(&rows, error);
-	if (code >= 0)
-		rows_note_excerpt(&rows, artifacts->rows, "tokens");
-	return code;
+	artifacts_make_table(artifacts, &parts);
+	table.columns = parts.columns;
+	table.column_count = parts.count;
+	return table_write(&table, artifacts->corpus_options.common.output, (enum table_format)artifacts->format,
+	                   error);
 }
 
 /* How many rows the table has at most, of those that there are. */
@@ -156,14 +167,14 @@ check(void *context, struct portolan_error *error)
 	int status = corpus_options_check(options);
 
 	if (status == 0)
-		status = format_of_table(&options->common, "-o", options->common.output, ROWS_TSV, &artifacts->format);
+		status = format_of_table(&options->common, "-o", options->common.output, TABLE_TSV, &artifacts->format);
 	if (status == 0 && format_is_for_people(&options->common))
-		artifacts->format = ROWS_ALIGNED;
+		artifacts->format = TABLE_ALIGNED;
 	if (status == 0)
-		status = format_of_table(&options->common, "--by-epoch", artifacts->by_epoch, ROWS_CSV,
+		status = format_of_table(&options->common, "--by-epoch", artifacts->by_epoch, TABLE_CSV,
 		                         &artifacts->by_epoch_format);
 	if (status == 0)
-		status = format_of_table(&options->common, "--summary", artifacts->summary, ROWS_TSV,
+		status = format_of_table(&options->common, "--summary", artifacts->summary, TABLE_TSV,
 		                         &artifacts->summary_format);
 	if (status != 0)
 		return status;

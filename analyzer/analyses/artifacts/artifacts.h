@@ -4,7 +4,7 @@
 
 #include "corpus_options.h"
 #include "files/join.h"
-#include "output/rows.h"
+#include "output/table.h"
 #include "plot/picture.h"
 #include "sides.h"
 
@@ -17,7 +17,7 @@ struct artifacts {
 	struct token_counts counts;
 	struct ranking ranking;
 	size_t rows;                                 /* of the ranking, that the table has */
-	int format, by_epoch_format, summary_format; /* enum rows_format */
+	int format, by_epoch_format, summary_format; /* enum table_format */
 	uint64_t missing;                            /* tokens of --statistics that stand in no record */
 	char side_names[MEASURE_COUNT][SIDES][40];   /* of the table's columns */
 	struct dynamics dynamics;                    /* of the run, as the sides below */
@@ -27,10 +27,10 @@ struct artifacts {
 	struct sides after_sides;
 };
 
-/* The columns that --run adds to the table: how many; and a token's values. */
+/* Adds the columns that --run adds to the table: at most so many. `accuracies` has room for SIDES of each token. */
 #define ARTIFACTS_SIDES_COLUMNS (4 + SIDES * MEASURE_COUNT)
-size_t artifacts_sides_columns(struct rows_column columns[ARTIFACTS_SIDES_COLUMNS], struct artifacts *artifacts);
-void artifacts_sides_add(struct rows *rows, const struct artifacts *artifacts, size_t token);
+void artifacts_sides_columns(struct artifacts *artifacts, struct table_column *columns, size_t *count,
+                             double *accuracies);
 
 /* Loads the run, looks for the records of the tokens in it, and writes what --by-epoch and --plot-epochs ask for. A
  * status, or an error; artifacts_sides_free() then. */

@@ -1,8 +1,10 @@
 /* artifacts_sides.c: portolan artifacts --run: how a model did where a token says the label, and where it does not. */
 #include "artifacts.h"
 
+#include "base/cleanup.h"
 #include "base/message.h"
 #include "base/number.h"
+#include "memory/memory.h"
 #include "plot/chart.h"
 
 #include <portolan/error.h>
@@ -12,6 +14,8 @@
 #include <string.h>
 
 static const char *const names[SIDES] = {"majority", "minority"};
+static const char *const side_columns[SIDES][2] = {{"majority_n", "majority_accuracy"},
+                                                   {"minority_n", "minority_accuracy"}};
 
 /* Does the table have means of this one? */
 static bool
@@ -20,81 +24,75 @@ is_shown(const struct dynamics *dynamics, size_t column)
 	return dynamics->columns[column].measure != MEASURE_EPOCHS;
 }
 
-size_t
-artifacts_sides_columns(struct rows_column columns[ARTIFACTS_SIDES_COLUMNS], struct artifacts *artifacts)
+void
+artifacts_sides_columns(struct artifacts *artifacts, struct table_column *columns, size_t *count, double *accuracies)
 {
-	static const struct rows_column first[] = {{"majority_n", ROWS_WHOLE},
-	                                           {"majority_accuracy", ROWS_REAL},
-	                                           {"minority_n", ROWS_WHOLE},
-	                                           {"minority_accuracy", ROWS_REAL}};
 	const struct dynamics *dynamics = &artifacts->dynamics;
-	size_t count = 4;
+	const struct sides *sides = &artifacts->sides;
+	size_t rows = sides->token_count;
 
-	memcpy(columns, first, sizeof(first));
+	for (int side = 0; side < SIDES; side++) {
+		for (size_t i = 0; i < rows; i++)
+			accuracies[(size_t)side * rows + i] =
+			        side_accuracy(&sides->tokens[i][side], sides->epoch_count - 1);
+		columns[(*count)++] = (struct table_column){side_columns[side][0], TABLE_U64,
+		                                            .values = rows > 0 ? &sides->tokens[0][side].n : NULL,
+		                                            .stride = sizeof(sides->tokens[0])};
+		columns[(*count)++] = (struct table_column){side_columns[side][1], TABLE_F64,
+		                                            .values = accuracies + (size_t)side * rows};
+	}
 	for (size_t c = 0; c < dynamics->column_count; c++) {
 		for (int side = 0; side < SIDES && is_shown(dynamics, c); side++) {
 			char *name = artifacts->side_names[c][side];
 
 			snprintf(name, sizeof(artifacts->side_names[c][side]), "%s_%s", names[side],
 			         dynamics->columns[c].name);
-			columns[count++] = (struct rows_column){name, ROWS_REAL};
+			columns[(*count)++] = (struct table_column){
+			        name, TABLE_F64, .values = rows > 0 ? &sides->tokens[0][side].means[c] : NULL,
+			        .stride = SIDES * dynamics->column_count *
+			                  sizeof(double)}; /* of means, one after the other */
 		}
 	}
-	return count;
 }
 
-static void
-add_side(struct rows *rows, uint64_t n, double accuracy)
-{
-	rows_whole(rows, n);
-	rows_real(rows, accuracy);
-}
-
-void
-artifacts_sides_add(struct rows *rows, const struct artifacts *artifacts, size_t token)
-{
-	const struct side *sides = artifacts->sides.tokens[token];
-
-	for (int side = 0; side < SIDES; side++)
-		add_side(rows, sides[side].n, side_accuracy(&sides[side], artifacts->sides.epoch_count - 1));
-	for (size_t c = 0; c < artifacts->dynamics.column_count; c++)
-		for (int side = 0; side < SIDES && is_shown(&artifacts->dynamics, c); side++)
-			rows_real(rows, sides[side].means[c]);
-}
+/* The accuracy of a token's sides at an epoch. */
+struct by_epoch_line {
+	struct table_bytes token, label;
+	uint64_t epoch, n[SIDES];
+	double accuracy[SIDES];
+};
 
 static int
 write_by_epoch(const struct artifacts *artifacts, struct portolan_error *error)
 {
-	static const struct rows_column columns[] = {{"token", ROWS_TEXT},
-	                                             {"label", ROWS_TEXT},
-	                                             {"epoch", ROWS_WHOLE},
-	                                             {"majority_n", ROWS_WHOLE},
-	                                             {"majority_accuracy", ROWS_REAL},
-	                                             {"minority_n", ROWS_WHOLE},
-	                                             {"minority_accuracy", ROWS_REAL}};
+	static const struct table_column columns[] = {
+	        {"token", TABLE_BYTES, offsetof(struct by_epoch_line, token)},
+	        {"label", TABLE_BYTES, offsetof(struct by_epoch_line, label)},
+	        {"epoch", TABLE_U64, offsetof(struct by_epoch_line, epoch)},
+	        {"majority_n", TABLE_U64, offsetof(struct by_epoch_line, n[SIDE_MAJORITY])},
+	        {"majority_accuracy", TABLE_F64, offsetof(struct by_epoch_line, accuracy[SIDE_MAJORITY])},
+	        {"minority_n", TABLE_U64, offsetof(struct by_epoch_line, n[SIDE_MINORITY])},
+	        {"minority_accuracy", TABLE_F64, offsetof(struct by_epoch_line, accuracy[SIDE_MINORITY])}};
 	const struct token_counts *counts = &artifacts->counts;
-	struct rows rows;
-	int code =
-	        rows_open(&rows, artifacts->by_epoch, (enum rows_format)artifacts->by_epoch_format, columns, 7, error);
+	size_t epochs = artifacts->sides.epoch_count;
+	CLEANUP_FREE struct by_epoch_line *lines = memory_new(artifacts->rows * epochs, sizeof(*lines));
 
-	if (code < 0)
-		return code;
-	for (size_t i = 0; i < artifacts->rows; i++) {
-		const struct ranked_token *row = &artifacts->ranking.list[i];
-		const struct side *sides = artifacts->sides.tokens[i];
-		size_t length, label_length;
-		const char *text = names_text(&counts->tokens, row->token, &length);
-		const char *label = counts_label(counts, row->statistic.label, &label_length);
+	for (size_t i = 0; i < artifacts->rows * epochs; i++) {
+		const struct ranked_token *row = &artifacts->ranking.list[i / epochs];
+		const struct side *sides = artifacts->sides.tokens[i / epochs];
+		struct by_epoch_line *line = &lines[i];
+		size_t e = i % epochs;
 
-		for (size_t e = 0; e < artifacts->sides.epoch_count; e++) {
-			rows_bytes(&rows, text, length);
-			rows_bytes(&rows, label, label_length);
-			rows_whole(&rows, artifacts->dynamics.epochs[e]);
-			for (int side = 0; side < SIDES; side++)
-				add_side(&rows, sides[side].seen[e], side_accuracy(&sides[side], e));
+		line->token.at = names_text(&counts->tokens, row->token, &line->token.length);
+		line->label.at = counts_label(counts, row->statistic.label, &line->label.length);
+		line->epoch = artifacts->dynamics.epochs[e];
+		for (int side = 0; side < SIDES; side++) {
+			line->n[side] = sides[side].seen[e];
+			line->accuracy[side] = side_accuracy(&sides[side], e);
 		}
 	}
-	return rows_close(&rows, error);
+	return table_write(&TABLE_OF(columns, lines, artifacts->rows * epochs), artifacts->by_epoch,
+	                   (enum table_format)artifacts->by_epoch_format, error);
 }
 
 /* The mean of the tokens' accuracies, of those that have one. */

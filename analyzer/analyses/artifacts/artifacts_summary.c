@@ -40,36 +40,33 @@ take_parts(const struct sides *sides, struct accuracy parts[PARTS])
 	}
 }
 
-static void
-add_accuracy(struct rows *rows, const struct accuracy *accuracy)
+static double
+accuracy_share(struct accuracy accuracy)
 {
-	rows_whole(rows, accuracy->seen);
-	rows_real(rows, accuracy->seen ? (double)accuracy->correct / (double)accuracy->seen : (double)NAN);
+	return accuracy.seen ? (double)accuracy.correct / (double)accuracy.seen : (double)NAN;
 }
 
 int
 artifacts_summary_write(const struct artifacts *artifacts, struct portolan_error *error)
 {
-	static const struct rows_column columns[] = {{"part", ROWS_TEXT},
-	                                             {"n", ROWS_WHOLE},
-	                                             {"accuracy", ROWS_REAL},
-	                                             {"after_n", ROWS_WHOLE},
-	                                             {"after_accuracy", ROWS_REAL}};
-	struct accuracy before[PARTS], after[PARTS];
-	struct rows rows;
-	int code = rows_open(&rows, artifacts->summary, (enum rows_format)artifacts->summary_format, columns,
-	                     artifacts->after ? 5 : 3, error);
+	struct accuracy before[PARTS], after[PARTS] = {{0}};
+	double share[PARTS], share_after[PARTS];
+	const struct table_column columns[] = {
+	        {"part", TABLE_TEXT, .values = names},
+	        {"n", TABLE_U64, .values = &before[0].seen, .stride = sizeof(before[0])},
+	        {"accuracy", TABLE_F64, .values = share},
+	        {"after_n", TABLE_U64, .values = &after[0].seen, .stride = sizeof(after[0])},
+	        {"after_accuracy", TABLE_F64, .values = share_after}};
+	struct table table = TABLE_OF_ARRAYS(columns, PARTS);
 
-	if (code < 0)
-		return code;
 	take_parts(&artifacts->sides, before);
 	if (artifacts->after)
 		take_parts(&artifacts->after_sides, after);
+	else
+		table.column_count = 3;
 	for (int part = 0; part < PARTS; part++) {
-		rows_text(&rows, names[part]);
-		add_accuracy(&rows, &before[part]);
-		if (artifacts->after)
-			add_accuracy(&rows, &after[part]);
+		share[part] = accuracy_share(before[part]);
+		share_after[part] = accuracy_share(after[part]);
 	}
-	return rows_close(&rows, error);
+	return table_write(&table, artifacts->summary, (enum table_format)artifacts->summary_format, error);
 }

@@ -16,7 +16,7 @@ struct side {
 	uint64_t n;        /* records whose example the run observed */
 	uint64_t *seen;    /* by epoch of dynamics->epochs: of these, observed in it, */
 	uint64_t *correct; /* and classified correctly */
-	double *means;     /* of the dynamics' columns; NaN: of nothing */
+	double *means;     /* of the dynamics' columns; NaN: of nothing. Those of a token's next side follow */
 };
 
 struct sides {

@@ -1,8 +1,10 @@
 /* upsample_report.c: the effect of up-sampling, as text or JSON. */
 #include "upsample.h"
 
+#include "base/cleanup.h"
 #include "base/number.h"
-#include "output/rows.h"
+#include "memory/memory.h"
+#include "output/table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,14 +85,52 @@ lack_of(const struct upsample *upsample, size_t s, size_t label)
 	return balance_lack(counts, shares, balance_leader(counts, shares, labels), label);
 }
 
+/* What a token lacks of a label, where it could not be balanced. */
+struct upsample_lack {
+	struct table_bytes token, label;
+	uint64_t lacks;
+	const char *why;
+};
+
+static struct table_bytes
+upsample_text(const char *text, size_t length)
+{
+	return (struct table_bytes){text, length};
+}
+
+/* Lists those of the tokens from `from` to before `end`, at most `most`; returns how many there are. */
+static size_t
+upsample_list_lacks(const struct upsample *upsample, size_t from, size_t end, struct upsample_lack *list, size_t most)
+{
+	size_t labels = upsample->counts.label_count, count = 0, length;
+
+	for (size_t i = from * labels; i < end * labels; i++) {
+		enum balance_reason reason = upsample->balance.reasons[i];
+		struct upsample_lack *lack = &list[count];
+		const char *text;
+
+		if (reason == BALANCE_DONE || count++ >= most)
+			continue;
+		text = token_text(upsample, i / labels, &length);
+		lack->token = upsample_text(text, length);
+		text = counts_label(&upsample->counts, i % labels, &length);
+		lack->label = upsample_text(text, length);
+		lack->lacks = lack_of(upsample, i / labels, i % labels);
+		lack->why = reasons[reason];
+	}
+	return count;
+}
+
 static void
 add_token(struct report *report, const struct upsample *upsample, size_t s)
 {
-	static const struct rows_column columns[] = {{"label", ROWS_TEXT}, {"lacks", ROWS_WHOLE}, {"why", ROWS_TEXT}};
+	static const struct table_column columns[] = {{"label", TABLE_BYTES, offsetof(struct upsample_lack, label)},
+	                                              {"lacks", TABLE_U64, offsetof(struct upsample_lack, lacks)},
+	                                              {"why", TABLE_TEXT, offsetof(struct upsample_lack, why)}};
 	const struct token_counts *counts = &upsample->counts;
+	CLEANUP_FREE struct upsample_lack *lacks = memory_new(counts->label_count, sizeof(*lacks));
 	size_t length;
 	const char *text = token_text(upsample, s, &length);
-	struct rows rows;
 
 	report_begin(report, NULL);
 	report_bytes(report, "token", text, length);
@@ -99,18 +139,8 @@ add_token(struct report *report, const struct upsample *upsample, size_t s)
 	report_real(report, "p_bonferroni", ranking_chance(&upsample->ranking, &upsample->ranking.list[s].statistic));
 	add_statistic(report, upsample, s, false);
 	add_statistic(report, upsample, s, true);
-	rows_begin(&rows, report, "not_balanced", columns, ROWS_COUNT(columns));
-	for (size_t l = 0; l < counts->label_count; l++) {
-		enum balance_reason reason = upsample->balance.reasons[s * counts->label_count + l];
-
-		if (reason == BALANCE_DONE)
-			continue;
-		text = counts_label(counts, l, &length);
-		rows_bytes(&rows, text, length);
-		rows_whole(&rows, lack_of(upsample, s, l));
-		rows_text(&rows, reasons[reason]);
-	}
-	rows_end(&rows);
+	table_report(report, "not_balanced",
+	             &TABLE_OF(columns, lacks, upsample_list_lacks(upsample, s, s + 1, lacks, counts->label_count)));
 	report_end(report);
 }
 
@@ -118,24 +148,18 @@ add_token(struct report *report, const struct upsample *upsample, size_t s)
 static void
 add_shares(struct report *report, const struct upsample *upsample)
 {
-	static const struct rows_column columns[] = {
-	        {"label", ROWS_TEXT}, {"target", ROWS_REAL}, {"share", ROWS_REAL}, {"after", ROWS_REAL}};
 	const struct token_counts *counts = &upsample->counts;
 	double all = (double)(counts->records - counts->ignored);
 	size_t labels = counts->label_count, shown = report->as_text && labels > LABELS_SHOWN ? LABELS_SHOWN : labels;
-	struct rows rows;
+	CLEANUP_FREE double *shares = memory_new(labels, sizeof(*shares));
+	const struct table_column columns[] = {{"label", TABLE_NAME, .values = counts->order, .of = &counts->labels},
+	                                       {"target", TABLE_F64, .values = upsample->ranking.priors},
+	                                       {"share", TABLE_F64, .values = shares},
+	                                       {"after", TABLE_F64, .values = upsample->shares_after}};
 
-	rows_begin(&rows, report, "shares", columns, ROWS_COUNT(columns));
-	for (size_t l = 0; l < shown; l++) {
-		size_t length;
-		const char *text = counts_label(counts, l, &length);
-
-		rows_bytes(&rows, text, length);
-		rows_real(&rows, upsample->ranking.priors[l]);
-		rows_real(&rows, (double)counts->label_records[l] / all);
-		rows_real(&rows, upsample->shares_after[l]);
-	}
-	rows_end(&rows);
+	for (size_t l = 0; l < labels; l++)
+		shares[l] = (double)counts->label_records[l] / all;
+	table_report(report, "shares", &TABLE_OF_ARRAYS(columns, shown));
 	if (shown < labels)
 		report_line(report, "  and %zu more: --json has all\n", labels - shown);
 	report_line(report, "\n");
@@ -160,56 +184,48 @@ add_chance(struct report *report, const struct upsample *upsample)
 static void
 add_table(struct report *report, const struct upsample *upsample)
 {
-	static const struct rows_column columns[] = {
-	        {"token", ROWS_TEXT}, {"label", ROWS_TEXT},     {"n", ROWS_WHOLE}, {"p*", ROWS_REAL},
-	        {"z*", ROWS_REAL},    {"after: n", ROWS_WHOLE}, {"p*", ROWS_REAL}, {"z*", ROWS_REAL}};
-	struct rows rows;
+	struct upsample_line {
+		struct table_bytes token, label;
+		struct token_statistic before, after;
+	};
+	static const struct table_column columns[] = {{"token", TABLE_BYTES, offsetof(struct upsample_line, token)},
+	                                              {"label", TABLE_BYTES, offsetof(struct upsample_line, label)},
+	                                              {"n", TABLE_U64, offsetof(struct upsample_line, before.n)},
+	                                              {"p*", TABLE_F64, offsetof(struct upsample_line, before.p_star)},
+	                                              {"z*", TABLE_F64, offsetof(struct upsample_line, before.z_star)},
+	                                              {"after: n", TABLE_U64, offsetof(struct upsample_line, after.n)},
+	                                              {"p*", TABLE_F64, offsetof(struct upsample_line, after.p_star)},
+	                                              {"z*", TABLE_F64, offsetof(struct upsample_line, after.z_star)}};
+	CLEANUP_FREE struct upsample_line *lines = memory_new(upsample->token_count, sizeof(*lines));
 
-	rows_begin(&rows, report, NULL, columns, ROWS_COUNT(columns));
 	for (size_t s = 0; s < upsample->token_count; s++) {
-		struct token_statistic before = upsample_statistic(upsample, s, false);
+		struct upsample_line *line = &lines[s];
 		size_t length;
 		const char *text = token_text(upsample, s, &length);
 
-		rows_bytes(&rows, text, length);
-		text = counts_label(&upsample->counts, before.label, &length);
-		rows_bytes(&rows, text, length);
-		for (int after = 0; after < 2; after++) {
-			struct token_statistic statistic = upsample_statistic(upsample, s, after);
-
-			rows_whole(&rows, statistic.n);
-			rows_real(&rows, statistic.p_star);
-			rows_real(&rows, statistic.z_star);
-		}
+		line->token = upsample_text(text, length);
+		line->before = upsample_statistic(upsample, s, false);
+		line->after = upsample_statistic(upsample, s, true);
+		text = counts_label(&upsample->counts, line->before.label, &length);
+		line->label = upsample_text(text, length);
 	}
-	rows_end(&rows);
+	table_report(report, NULL, &TABLE_OF(columns, lines, upsample->token_count));
 }
 
 static void
 add_rest(struct report *report, const struct upsample *upsample)
 {
-	static const struct rows_column columns[] = {
-	        {"not balanced", ROWS_TEXT}, {"lacks", ROWS_WHOLE}, {"of", ROWS_TEXT}, {"why", ROWS_TEXT}};
-	size_t labels = upsample->counts.label_count, open = 0, length;
-	const char *text;
-	struct rows rows;
+	static const struct table_column columns[] = {
+	        {"not balanced", TABLE_BYTES, offsetof(struct upsample_lack, token)},
+	        {"lacks", TABLE_U64, offsetof(struct upsample_lack, lacks)},
+	        {"of", TABLE_BYTES, offsetof(struct upsample_lack, label)},
+	        {"why", TABLE_TEXT, offsetof(struct upsample_lack, why)}};
+	struct upsample_lack lacks[LABELS_SHOWN];
+	size_t open = upsample_list_lacks(upsample, 0, upsample->token_count, lacks, LABELS_SHOWN);
 
-	rows_begin(&rows, report, NULL, columns, ROWS_COUNT(columns));
-	for (size_t i = 0; i < upsample->token_count * labels; i++) {
-		enum balance_reason reason = upsample->balance.reasons[i];
-
-		if (reason == BALANCE_DONE || open++ >= LABELS_SHOWN)
-			continue;
-		text = token_text(upsample, i / labels, &length);
-		rows_bytes(&rows, text, length);
-		rows_whole(&rows, lack_of(upsample, i / labels, i % labels));
-		text = counts_label(&upsample->counts, i % labels, &length);
-		rows_bytes(&rows, text, length);
-		rows_text(&rows, reasons[reason]);
-	}
 	if (open > 0)
 		report_line(report, "\n");
-	rows_end(&rows);
+	table_report(report, NULL, &TABLE_OF(columns, lacks, open < LABELS_SHOWN ? open : LABELS_SHOWN));
 	if (open > LABELS_SHOWN)
 		report_line(report, "  and %zu more: --json has all\n", open - LABELS_SHOWN);
 }
