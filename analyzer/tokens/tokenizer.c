@@ -1,5 +1,5 @@
 /*
- * tokenizer.c: see tokenizer.h.
+ * tokenizer.c: cuts a text into words and n-grams.
  *
  * Pieces of ASCII, which most are, take a path of their own, which says of ASCII what the rules of Annex 29 say:
  * letters, digits and _ stay together; so do letters around one of : . ' and digits around one of , ; . '. All others

@@ -1,4 +1,4 @@
-/* tokenizer_unicode.c: see tokenizer_unicode.h. Rules and tables are libunistring's: its Unicode is what counts. */
+/* tokenizer_unicode.c: cuts and folds words that are not ASCII. Rules and tables are libunistring's: its Unicode is what counts. */
 #include "tokenizer_unicode.h"
 
 #include <stdlib.h>

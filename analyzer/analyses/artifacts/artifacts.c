@@ -97,7 +97,7 @@ artifacts_make_table(struct artifacts *artifacts, struct artifacts_table *table)
 }
 
 static int
-write_table(struct artifacts *artifacts, struct portolan_error *error)
+artifacts_write_table(struct artifacts *artifacts, struct portolan_error *error)
 {
 	CLEANUP(artifacts_table_free) struct artifacts_table parts = {0};
 	struct table table = {.rows = artifacts->rows,
@@ -114,7 +114,7 @@ write_table(struct artifacts *artifacts, struct portolan_error *error)
 
 /* How many rows the table has at most, of those that there are. */
 static size_t
-count_rows(const struct artifacts *artifacts)
+artifacts_count_rows(const struct artifacts *artifacts)
 {
 	uint64_t top = artifacts->corpus_options.top, all = artifacts->ranking.count;
 
@@ -125,7 +125,7 @@ count_rows(const struct artifacts *artifacts)
 
 /* The ranking of DATA, or that of --statistics. */
 static int
-rank(struct artifacts *artifacts, struct portolan_error *error)
+artifacts_rank(struct artifacts *artifacts, struct portolan_error *error)
 {
 	const struct corpus_options *options = &artifacts->corpus_options;
 
@@ -139,7 +139,7 @@ rank(struct artifacts *artifacts, struct portolan_error *error)
 }
 
 static int
-draw(const struct artifacts *artifacts, struct portolan_error *error)
+artifacts_draw(const struct artifacts *artifacts, struct portolan_error *error)
 {
 	uint64_t top = artifacts->corpus_options.top;
 	CLEANUP(sides_bars_free) struct sides_bars bars = {0};
@@ -158,7 +158,7 @@ draw(const struct artifacts *artifacts, struct portolan_error *error)
 }
 
 static int
-check(void *context, struct portolan_error *error)
+artifacts_check(void *context, struct portolan_error *error)
 {
 	struct artifacts *artifacts = context;
 	struct corpus_options *options = &artifacts->corpus_options;
@@ -191,7 +191,7 @@ check(void *context, struct portolan_error *error)
 }
 
 static int
-run(void *context, struct portolan_error *error)
+artifacts_run(void *context, struct portolan_error *error)
 {
 	struct artifacts *artifacts = context;
 	const struct corpus_options *options = &artifacts->corpus_options;
@@ -204,15 +204,15 @@ run(void *context, struct portolan_error *error)
 	if (code >= 0)
 		code = counts_make(&artifacts->corpus, NULL, NULL, &artifacts->counts, error);
 	if (code >= 0)
-		code = rank(artifacts, error);
+		code = artifacts_rank(artifacts, error);
 	if (code >= 0)
-		artifacts->rows = count_rows(artifacts);
+		artifacts->rows = artifacts_count_rows(artifacts);
 	if (code >= 0 && artifacts->run)
 		code = artifacts_sides_make(artifacts, error);
 	if (code >= 0 && artifacts->plot)
-		code = draw(artifacts, error);
+		code = artifacts_draw(artifacts, error);
 	if (code >= 0)
-		code = write_table(artifacts, error);
+		code = artifacts_write_table(artifacts, error);
 	if (code >= 0 && artifacts->run)
 		status = code = artifacts_sides_finish(artifacts, error);
 	if (code >= 0)
@@ -260,6 +260,6 @@ const struct command artifacts_command = {
         .most = 1,
         .request_size = sizeof(struct artifacts),
         .defaults = &defaults,
-        .check = check,
-        .run = run,
+        .check = artifacts_check,
+        .run = artifacts_run,
 };

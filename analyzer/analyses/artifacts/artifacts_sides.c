@@ -19,7 +19,7 @@ static const char *const side_columns[SIDES][2] = {{"majority_n", "majority_accu
 
 /* Does the table have means of this one? */
 static bool
-is_shown(const struct dynamics *dynamics, size_t column)
+sides_is_shown(const struct dynamics *dynamics, size_t column)
 {
 	return dynamics->columns[column].measure != MEASURE_EPOCHS;
 }
@@ -42,7 +42,7 @@ artifacts_sides_columns(struct artifacts *artifacts, struct table_column *column
 		                                            .values = accuracies + (size_t)side * rows};
 	}
 	for (size_t c = 0; c < dynamics->column_count; c++) {
-		for (int side = 0; side < SIDES && is_shown(dynamics, c); side++) {
+		for (int side = 0; side < SIDES && sides_is_shown(dynamics, c); side++) {
 			char *name = artifacts->side_names[c][side];
 
 			snprintf(name, sizeof(artifacts->side_names[c][side]), "%s_%s", names[side],
@@ -63,7 +63,7 @@ struct by_epoch_line {
 };
 
 static int
-write_by_epoch(const struct artifacts *artifacts, struct portolan_error *error)
+sides_write_by_epoch(const struct artifacts *artifacts, struct portolan_error *error)
 {
 	static const struct table_column columns[] = {
 	        {"token", TABLE_BYTES, offsetof(struct by_epoch_line, token)},
@@ -97,7 +97,7 @@ write_by_epoch(const struct artifacts *artifacts, struct portolan_error *error)
 
 /* The mean of the tokens' accuracies, of those that have one. */
 static double
-mean_accuracy(const struct sides *sides, int side, size_t epoch)
+sides_mean_accuracy(const struct sides *sides, int side, size_t epoch)
 {
 	double sum = 0;
 	size_t count = 0;
@@ -112,7 +112,7 @@ mean_accuracy(const struct sides *sides, int side, size_t epoch)
 }
 
 static int
-draw_epochs(const struct artifacts *artifacts, struct portolan_error *error)
+sides_draw_epochs(const struct artifacts *artifacts, struct portolan_error *error)
 {
 	size_t epochs = artifacts->sides.epoch_count;
 	CLEANUP_FREE double *x = memory_new(3 * epochs, sizeof(*x));
@@ -128,8 +128,8 @@ draw_epochs(const struct artifacts *artifacts, struct portolan_error *error)
 
 	for (size_t e = 0; e < epochs; e++) {
 		x[e] = artifacts->dynamics.epochs[e];
-		x[epochs + e] = mean_accuracy(&artifacts->sides, SIDE_MAJORITY, e);
-		x[2 * epochs + e] = mean_accuracy(&artifacts->sides, SIDE_MINORITY, e);
+		x[epochs + e] = sides_mean_accuracy(&artifacts->sides, SIDE_MAJORITY, e);
+		x[2 * epochs + e] = sides_mean_accuracy(&artifacts->sides, SIDE_MINORITY, e);
 	}
 	chart.panels[0].series[0] =
 	        (struct chart_series){"the token's leading label", x, x + epochs, epochs, CHART_POINTS, 0};
@@ -140,8 +140,8 @@ draw_epochs(const struct artifacts *artifacts, struct portolan_error *error)
 
 /* As glue.h says, of several records with one id the first counts: takes the others out. */
 static int
-keep_firsts(struct artifacts *artifacts, const struct ids_index *index, size_t examples, struct holders *holders,
-            struct portolan_error *error)
+sides_keep_first_records(struct artifacts *artifacts, const struct ids_index *index, size_t examples,
+                         struct holders *holders, struct portolan_error *error)
 {
 	static const char *const option = "--id-field";
 	const struct user_file *file = &artifacts->corpus.file;
@@ -176,8 +176,8 @@ keep_firsts(struct artifacts *artifacts, const struct ids_index *index, size_t e
 }
 
 static int
-find_records(struct artifacts *artifacts, const struct dynamics *dynamics, struct sides *sides,
-             struct portolan_error *error)
+sides_find_records(struct artifacts *artifacts, const struct dynamics *dynamics, struct sides *sides,
+                   struct portolan_error *error)
 {
 	struct holders_request request = {.corpus = &artifacts->corpus,
 	                                  .counts = &artifacts->counts,
@@ -192,7 +192,7 @@ find_records(struct artifacts *artifacts, const struct dynamics *dynamics, struc
 	request.index = &index;
 	code = holders_find(&request, &holders, error);
 	if (code >= 0 && artifacts->corpus.request.glue)
-		code = keep_firsts(artifacts, &index, dynamics->count, &holders, error);
+		code = sides_keep_first_records(artifacts, &index, dynamics->count, &holders, error);
 	ids_index_free(&index);
 	if (code >= 0)
 		code = sides_make(sides, &holders, artifacts->ranking.list, artifacts->rows, dynamics, error);
@@ -218,17 +218,18 @@ artifacts_sides_make(struct artifacts *artifacts, struct portolan_error *error)
 	int code = dynamics_load(&artifacts->dynamics, &common->query, artifacts->run, &request, error);
 
 	if (code >= 0)
-		code = find_records(artifacts, &artifacts->dynamics, &artifacts->sides, error);
+		code = sides_find_records(artifacts, &artifacts->dynamics, &artifacts->sides, error);
 	if (code < 0 || !artifacts->after)
 		return code;
 	code = dynamics_load_beside(&artifacts->after_dynamics, &artifacts->dynamics, &common->query, artifacts->after,
 	                            &after_request, error);
-	return code < 0 ? code : find_records(artifacts, &artifacts->after_dynamics, &artifacts->after_sides, error);
+	return code < 0 ? code
+	                : sides_find_records(artifacts, &artifacts->after_dynamics, &artifacts->after_sides, error);
 }
 
 /* What is said of a run: its gaps, and records that are none of its examples. */
 static int
-report_run(const struct artifacts *artifacts, const struct dynamics *dynamics, const struct sides *sides)
+sides_report_run(const struct artifacts *artifacts, const struct dynamics *dynamics, const struct sides *sides)
 {
 	bool strict = artifacts->corpus_options.common.strict;
 	int gaps = dynamics_report(dynamics, strict);
@@ -243,18 +244,18 @@ report_run(const struct artifacts *artifacts, const struct dynamics *dynamics, c
 int
 artifacts_sides_finish(const struct artifacts *artifacts, struct portolan_error *error)
 {
-	int code = artifacts->plot_epochs ? draw_epochs(artifacts, error) : 0, status;
+	int code = artifacts->plot_epochs ? sides_draw_epochs(artifacts, error) : 0, status;
 
 	if (code >= 0 && artifacts->by_epoch)
-		code = write_by_epoch(artifacts, error);
+		code = sides_write_by_epoch(artifacts, error);
 	if (code >= 0 && artifacts->summary)
 		code = artifacts_summary_write(artifacts, error);
 	if (code < 0)
 		return code;
 	if (artifacts->corpus.request.glue)
 		join_warn(&artifacts->oddities, artifacts->corpus.file.path, artifacts->corpus.request.id);
-	status = report_run(artifacts, &artifacts->dynamics, &artifacts->sides);
-	code = artifacts->after ? report_run(artifacts, &artifacts->after_dynamics, &artifacts->after_sides)
+	status = sides_report_run(artifacts, &artifacts->dynamics, &artifacts->sides);
+	code = artifacts->after ? sides_report_run(artifacts, &artifacts->after_dynamics, &artifacts->after_sides)
 	                        : STATUS_DONE;
 	return code == STATUS_DONE ? status : code;
 }

@@ -13,18 +13,18 @@ enum part { PART_OVERALL, PART_TOUCHED, PART_REST, PART_MAJORITY, PART_MINORITY,
 static const char *const names[PARTS] = {"overall", "touched", "rest", "majority", "minority"};
 
 static struct accuracy
-accuracy_of(const struct side *side, size_t epoch)
+summary_accuracy(const struct side *side, size_t epoch)
 {
 	return (struct accuracy){side->seen[epoch], side->correct[epoch]};
 }
 
 static void
-take_parts(const struct sides *sides, struct accuracy parts[PARTS])
+summary_take_parts(const struct sides *sides, struct accuracy parts[PARTS])
 {
 	size_t last = sides->epoch_count - 1;
 
-	parts[PART_OVERALL] = accuracy_of(&sides->overall, last);
-	parts[PART_TOUCHED] = accuracy_of(&sides->touched, last);
+	parts[PART_OVERALL] = summary_accuracy(&sides->overall, last);
+	parts[PART_TOUCHED] = summary_accuracy(&sides->touched, last);
 	parts[PART_REST].seen = parts[PART_OVERALL].seen - parts[PART_TOUCHED].seen;
 	parts[PART_REST].correct = parts[PART_OVERALL].correct - parts[PART_TOUCHED].correct;
 	for (int side = 0; side < SIDES; side++) {
@@ -32,7 +32,7 @@ take_parts(const struct sides *sides, struct accuracy parts[PARTS])
 
 		*sum = (struct accuracy){0};
 		for (size_t t = 0; t < sides->token_count; t++) {
-			struct accuracy one = accuracy_of(&sides->tokens[t][side], last);
+			struct accuracy one = summary_accuracy(&sides->tokens[t][side], last);
 
 			sum->seen += one.seen;
 			sum->correct += one.correct;
@@ -41,7 +41,7 @@ take_parts(const struct sides *sides, struct accuracy parts[PARTS])
 }
 
 static double
-accuracy_share(struct accuracy accuracy)
+summary_share(struct accuracy accuracy)
 {
 	return accuracy.seen ? (double)accuracy.correct / (double)accuracy.seen : (double)NAN;
 }
@@ -59,14 +59,14 @@ artifacts_summary_write(const struct artifacts *artifacts, struct portolan_error
 	        {"after_accuracy", TABLE_F64, .values = share_after}};
 	struct table table = TABLE_OF_ARRAYS(columns, PARTS);
 
-	take_parts(&artifacts->sides, before);
+	summary_take_parts(&artifacts->sides, before);
 	if (artifacts->after)
-		take_parts(&artifacts->after_sides, after);
+		summary_take_parts(&artifacts->after_sides, after);
 	else
 		table.column_count = 3;
 	for (int part = 0; part < PARTS; part++) {
-		share[part] = accuracy_share(before[part]);
-		share_after[part] = accuracy_share(after[part]);
+		share[part] = summary_share(before[part]);
+		share_after[part] = summary_share(after[part]);
 	}
 	return table_write(&table, artifacts->summary, (enum table_format)artifacts->summary_format, error);
 }

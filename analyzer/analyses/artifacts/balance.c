@@ -1,5 +1,5 @@
 /*
- * balance.c: see balance.h; the draws are in balance_draw.c.
+ * balance.c: repeats the up-sampling of balance.h, iteration by iteration, until nothing lacks or it does no good.
  *
  * What stands at the lowest ΣD is copied at each new one: a few bytes a record, which costs less than to undo draws.
  */
@@ -36,7 +36,7 @@ balance_leader(const uint64_t *counts, const uint64_t *shares, size_t label_coun
 }
 
 static uint64_t
-sum_of_lacks(const struct balance_work *work)
+balance_sum_of_lacks(const struct balance_work *work)
 {
 	uint64_t sum = 0;
 
@@ -47,7 +47,7 @@ sum_of_lacks(const struct balance_work *work)
 }
 
 static enum balance_reason
-reason_of(const struct balance_work *work, size_t token, size_t label)
+balance_reason_of(const struct balance_work *work, size_t token, size_t label)
 {
 	size_t cell = token * work->request->label_count + label;
 	size_t from = work->pools.starts[cell], to = work->pools.starts[cell + 1];
@@ -63,13 +63,13 @@ reason_of(const struct balance_work *work, size_t token, size_t label)
 }
 
 static size_t
-cells_of(const struct balance_work *work)
+balance_cells(const struct balance_work *work)
 {
 	return work->request->token_count * work->request->label_count;
 }
 
 static void
-find_leaders(struct balance_work *work)
+balance_find_leaders(struct balance_work *work)
 {
 	for (size_t s = 0; s < work->request->token_count; s++)
 		work->leaders[s] =
@@ -77,7 +77,7 @@ find_leaders(struct balance_work *work)
 }
 
 static void
-keep_lowest(struct balance_work *work)
+balance_keep_lowest(struct balance_work *work)
 {
 	const struct balance *balance = work->balance;
 	struct balance_lowest *lowest = &work->lowest;
@@ -85,13 +85,13 @@ keep_lowest(struct balance_work *work)
 	lowest->iterations = balance->iterations;
 	lowest->imbalance = balance->imbalance[balance->iterations];
 	lowest->added = balance->added;
-	memcpy(lowest->counts, balance->after, cells_of(work) * sizeof(uint64_t));
+	memcpy(lowest->counts, balance->after, balance_cells(work) * sizeof(uint64_t));
 	memcpy(lowest->repeats, balance->repeats, work->request->holders->count * sizeof(uint32_t));
 }
 
 /* Makes the lowest the result. */
 static void
-return_to_lowest(struct balance_work *work)
+balance_return_to_lowest(struct balance_work *work)
 {
 	const struct holders *holders = work->request->holders;
 	const struct balance_lowest *lowest = &work->lowest;
@@ -99,9 +99,9 @@ return_to_lowest(struct balance_work *work)
 
 	balance->iterations = lowest->iterations;
 	balance->added = lowest->added;
-	memcpy(balance->after, lowest->counts, cells_of(work) * sizeof(uint64_t));
+	memcpy(balance->after, lowest->counts, balance_cells(work) * sizeof(uint64_t));
 	memcpy(balance->repeats, lowest->repeats, holders->count * sizeof(uint32_t));
-	find_leaders(work);
+	balance_find_leaders(work);
 	memset(work->available, 0, holders->group_count * sizeof(*work->available));
 	for (size_t i = 0; i < holders->count; i++)
 		work->available[holders->list[i].group] += work->request->max_multiplicity == 0 ||
@@ -110,12 +110,12 @@ return_to_lowest(struct balance_work *work)
 
 /* Notes the imbalance ΣD after an iteration. True: another iteration may lower it. */
 static bool
-note_imbalance(struct balance_work *work, uint64_t imbalance)
+balance_note_imbalance(struct balance_work *work, uint64_t imbalance)
 {
 	if (work->request->patience == 0)
 		return true;
 	if (imbalance < work->lowest.imbalance) {
-		keep_lowest(work);
+		balance_keep_lowest(work);
 		return true;
 	}
 	return work->balance->iterations - work->lowest.iterations < work->request->patience &&
@@ -124,7 +124,7 @@ note_imbalance(struct balance_work *work, uint64_t imbalance)
 
 /* One visit of every token and label; false: there would be more repeats than may be. */
 static bool
-visit_all(struct balance_work *work)
+balance_visit_all(struct balance_work *work)
 {
 	const struct balance_request *request = work->request;
 
@@ -136,7 +136,7 @@ visit_all(struct balance_work *work)
 }
 
 static void
-find_reasons(struct balance_work *work)
+balance_find_reasons(struct balance_work *work)
 {
 	const struct balance_request *request = work->request;
 	struct balance *balance = work->balance;
@@ -144,7 +144,7 @@ find_reasons(struct balance_work *work)
 
 	for (size_t s = 0; s < request->token_count; s++)
 		for (size_t l = 0; l < request->label_count; l++) {
-			enum balance_reason reason = reason_of(work, s, l);
+			enum balance_reason reason = balance_reason_of(work, s, l);
 
 			balance->reasons[s * request->label_count + l] =
 			        reason == BALANCE_OUT_OF_ROUNDS && worse ? BALANCE_WORSE : reason;
@@ -153,32 +153,32 @@ find_reasons(struct balance_work *work)
 
 /* Ends before its time when nothing can be drawn any more, or no good comes of it. */
 static int
-iterate(struct balance_work *work, struct portolan_error *error)
+balance_iterate(struct balance_work *work, struct portolan_error *error)
 {
 	const struct balance_request *request = work->request;
 	struct balance *balance = work->balance;
 	struct progress progress;
 	bool fits = true, goes_on = true;
 
-	balance->imbalance[0] = sum_of_lacks(work);
+	balance->imbalance[0] = balance_sum_of_lacks(work);
 	if (request->patience)
-		keep_lowest(work);
+		balance_keep_lowest(work);
 	progress_begin(&progress, "balancing", request->iterations);
 	while (goes_on && balance->imbalance[balance->iterations] > 0 && balance->iterations < request->iterations) {
 		uint64_t before = balance->added;
 
-		fits = visit_all(work);
+		fits = balance_visit_all(work);
 		if (fits && balance->added == before)
 			break;
-		balance->imbalance[++balance->iterations] = sum_of_lacks(work);
-		goes_on = fits && note_imbalance(work, balance->imbalance[balance->iterations]);
+		balance->imbalance[++balance->iterations] = balance_sum_of_lacks(work);
+		goes_on = fits && balance_note_imbalance(work, balance->imbalance[balance->iterations]);
 		progress_show(&progress, balance->iterations);
 	}
 	progress_clear(&progress);
 	balance->tried = balance->iterations;
 	if (request->patience)
-		return_to_lowest(work);
-	find_reasons(work);
+		balance_return_to_lowest(work);
+	balance_find_reasons(work);
 	return fits || request->patience
 	               ? 0
 	               : error_set(error, PORTOLAN_E_INVALID,
@@ -188,7 +188,7 @@ iterate(struct balance_work *work, struct portolan_error *error)
 
 /* The counts as they are, from the groups. */
 static void
-begin_counts(struct balance_work *work)
+balance_begin_counts(struct balance_work *work)
 {
 	const struct holders *holders = work->request->holders;
 
@@ -199,15 +199,15 @@ begin_counts(struct balance_work *work)
 		for (size_t t = 0; t < group->token_count; t++)
 			*balance_count(work, group->tokens[t], group->label) += group->count;
 	}
-	memcpy(work->balance->before, work->balance->after, cells_of(work) * sizeof(uint64_t));
-	find_leaders(work);
+	memcpy(work->balance->before, work->balance->after, balance_cells(work) * sizeof(uint64_t));
+	balance_find_leaders(work);
 }
 
 static void
 balance_make_room(struct balance_work *work)
 {
 	const struct holders *holders = work->request->holders;
-	size_t cells = cells_of(work), groups = holders->group_count + 1;
+	size_t cells = balance_cells(work), groups = holders->group_count + 1;
 	struct balance *balance = work->balance;
 
 	balance->before = memory_new(cells, sizeof(*balance->before));
@@ -234,9 +234,9 @@ balance_make(const struct balance_request *request, struct balance *balance, str
 
 	*balance = (struct balance){0};
 	balance_make_room(&work);
-	begin_counts(&work);
+	balance_begin_counts(&work);
 	random_seed(&work.random, request->seed);
-	code = iterate(&work, error);
+	code = balance_iterate(&work, error);
 	free(work.pools.starts);
 	free(work.pools.groups);
 	free(work.leaders);

@@ -1,5 +1,5 @@
 /*
- * balance_draw.c: see balance_draw.h.
+ * balance_draw.c: draws the records that one token lacks of one label.
  *
  * Records are drawn by way of their groups, as all of a group have the same tokens and label, and so the same
  * conflicts: the groups that hold token s with label l are its pool. While records of label l are drawn, n[·][l] only
@@ -35,7 +35,7 @@ balance_make_pools(struct balance_work *work)
 }
 
 static uint32_t
-count_conflicts(const struct balance_work *work, const struct holder_group *group, size_t token)
+balance_count_conflicts(const struct balance_work *work, const struct holder_group *group, size_t token)
 {
 	uint32_t conflicts = 0;
 
@@ -47,7 +47,7 @@ count_conflicts(const struct balance_work *work, const struct holder_group *grou
 }
 
 static void
-make_tree(struct balance_work *work)
+choice_make_tree(struct balance_work *work)
 {
 	work->total = 0;
 	for (size_t i = 1; i <= work->chosen; i++) {
@@ -64,7 +64,7 @@ make_tree(struct balance_work *work)
 
 /* The groups of the pool with the fewest conflicts, of those that have a record left; false: none has. */
 static bool
-choose(struct balance_work *work, size_t token, size_t label)
+choice_make(struct balance_work *work, size_t token, size_t label)
 {
 	size_t cell = token * work->request->label_count + label;
 	uint32_t fewest = UINT32_MAX;
@@ -75,7 +75,7 @@ choose(struct balance_work *work, size_t token, size_t label)
 
 		if (work->available[group] == 0)
 			continue;
-		conflicts = count_conflicts(work, &work->request->holders->groups[group], token);
+		conflicts = balance_count_conflicts(work, &work->request->holders->groups[group], token);
 		if (conflicts < fewest) {
 			fewest = conflicts;
 			work->chosen = 0;
@@ -83,13 +83,13 @@ choose(struct balance_work *work, size_t token, size_t label)
 		if (conflicts == fewest)
 			work->choice[work->chosen++] = group;
 	}
-	make_tree(work);
+	choice_make_tree(work);
 	return work->chosen > 0;
 }
 
 /* The place in the choice of its record number `at`, which becomes the number within the group. */
 static size_t
-find(const struct balance_work *work, uint64_t *at)
+choice_find(const struct balance_work *work, uint64_t *at)
 {
 	size_t place = 0, step = 1;
 
@@ -103,7 +103,7 @@ find(const struct balance_work *work, uint64_t *at)
 
 /* One less in the group at this place of the choice; its member `at` goes behind those that are left. */
 static void
-use_up(struct balance_work *work, size_t place, uint64_t at)
+choice_use_up(struct balance_work *work, size_t place, uint64_t at)
 {
 	uint32_t group = work->choice[place], last = --work->available[group];
 	uint32_t *members = work->members + work->request->holders->groups[group].first, member = members[at];
@@ -117,7 +117,7 @@ use_up(struct balance_work *work, size_t place, uint64_t at)
 
 /* Counts the record; whether a conflict has come of it. */
 static bool
-count_draw(struct balance_work *work, const struct holder_group *group)
+balance_count_draw(struct balance_work *work, const struct holder_group *group)
 {
 	const uint64_t *shares = work->request->shares;
 	bool came = false;
@@ -136,23 +136,23 @@ count_draw(struct balance_work *work, const struct holder_group *group)
 
 /* Draws one record for token and label; whether the choice is to be made again. */
 static bool
-draw(struct balance_work *work)
+balance_draw_record(struct balance_work *work)
 {
 	const struct balance_request *request = work->request;
 	uint64_t at = random_below(&work->random, work->total);
-	size_t place = find(work, &at);
+	size_t place = choice_find(work, &at);
 	const struct holder_group *group = &request->holders->groups[work->choice[place]];
 	uint32_t member = work->members[group->first + at];
 
 	work->balance->added++;
 	if (++work->balance->repeats[member] + 1 == request->max_multiplicity)
-		use_up(work, place, at);
-	return (count_draw(work, group) && request->pick == BALANCE_CONFLICT_FREE) || work->total == 0;
+		choice_use_up(work, place, at);
+	return (balance_count_draw(work, group) && request->pick == BALANCE_CONFLICT_FREE) || work->total == 0;
 }
 
 /* A share of the step, rounded up, but for what multiplying added. */
 static uint64_t
-draws_of(double step, uint64_t lacking)
+balance_draws(double step, uint64_t lacking)
 {
 	return (uint64_t)ceil(step * (double)lacking * (1 - 1e-12));
 }
@@ -160,13 +160,13 @@ draws_of(double step, uint64_t lacking)
 bool
 balance_visit(struct balance_work *work, size_t token, size_t label)
 {
-	uint64_t draws = draws_of(work->request->step, balance_lack_now(work, token, label));
+	uint64_t draws = balance_draws(work->request->step, balance_lack_now(work, token, label));
 	bool ready = false;
 
 	for (; draws > 0; draws--) {
-		if (!ready && !choose(work, token, label))
+		if (!ready && !choice_make(work, token, label))
 			return true;
-		ready = !draw(work);
+		ready = !balance_draw_record(work);
 		if (work->balance->added > ADDED_MOST)
 			return false;
 	}

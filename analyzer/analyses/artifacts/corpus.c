@@ -1,4 +1,4 @@
-/* corpus.c: see corpus.h. */
+/* corpus.c: reads a file of labelled texts, record by record and token by token, as the options say. */
 #include "corpus.h"
 
 #include "files/list.h"
@@ -32,7 +32,7 @@ struct list {
 
 /* Adds the words of a line as the tokenizer has them: each by itself, or all of them as one n-gram. */
 static int
-add_words(struct list *list, const char *line, size_t length)
+corpus_add_words(struct list *list, const char *line, size_t length)
 {
 	char joined[TOKEN_HISTORY];
 	size_t used = 0;
@@ -58,10 +58,10 @@ add_words(struct list *list, const char *line, size_t length)
 }
 
 static int
-take_line(void *context, uint64_t place, const char *line, size_t length, struct portolan_error *error)
+corpus_take_line(void *context, uint64_t place, const char *line, size_t length, struct portolan_error *error)
 {
 	struct list *list = context;
-	int code = add_words(list, line, length);
+	int code = corpus_add_words(list, line, length);
 
 	if (code == TOKENIZER_NOT_UTF8)
 		return error_set(error, PORTOLAN_E_INVALID, "%s: %s %llu is not UTF-8", list->path, list->unit,
@@ -72,14 +72,14 @@ take_line(void *context, uint64_t place, const char *line, size_t length, struct
 }
 
 static int
-read_list(struct names *names, const char *path, bool whole, struct portolan_error *error)
+corpus_read_list(struct names *names, const char *path, bool whole, struct portolan_error *error)
 {
 	static const struct token_rules rules = {.ngrams = 1, .min_length = 1};
 	struct list list = {.path = path, .names = names, .whole = whole};
 	int code;
 
 	tokenizer_init(&list.tokenizer, &rules);
-	code = list_read(path, LIST_LABELS, &list.unit, take_line, &list, error);
+	code = list_read(path, LIST_LABELS, &list.unit, corpus_take_line, &list, error);
 	tokenizer_free(&list.tokenizer);
 	if (code < 0)
 		return code;
@@ -87,14 +87,14 @@ read_list(struct names *names, const char *path, bool whole, struct portolan_err
 }
 
 static int
-take_stop_words(struct corpus *corpus, struct portolan_error *error)
+corpus_take_stop_words(struct corpus *corpus, struct portolan_error *error)
 {
 	const char *given = corpus->request.stop_words;
 
 	if (given && strcmp(given, "none") == 0)
 		return 0;
 	if (given)
-		return read_list(&corpus->stop_words, given, false, error);
+		return corpus_read_list(&corpus->stop_words, given, false, error);
 	for (const char *const *word = stop_words_english; *word; word++)
 		corpus_add_name(&corpus->stop_words, *word, strlen(*word));
 	return 0;
@@ -102,7 +102,7 @@ take_stop_words(struct corpus *corpus, struct portolan_error *error)
 
 /* Tokens that are asked for are no stop words, nor too short. */
 static int
-take_rules(struct corpus *corpus, struct portolan_error *error)
+corpus_take_rules(struct corpus *corpus, struct portolan_error *error)
 {
 	const struct corpus_request *request = &corpus->request;
 	int code = 0;
@@ -110,9 +110,9 @@ take_rules(struct corpus *corpus, struct portolan_error *error)
 	corpus->rules = (struct token_rules){.min_length = request->min_length, .ngrams = request->ngrams};
 	if (request->tokens) {
 		corpus->rules.min_length = 1;
-		code = read_list(&corpus->tokens, request->tokens, true, error);
+		code = corpus_read_list(&corpus->tokens, request->tokens, true, error);
 	} else {
-		code = take_stop_words(corpus, error);
+		code = corpus_take_stop_words(corpus, error);
 		if (corpus->stop_words.count > 0)
 			corpus->rules.stop_words = &corpus->stop_words;
 	}
@@ -126,7 +126,7 @@ take_rules(struct corpus *corpus, struct portolan_error *error)
 }
 
 static int
-find_fields(struct corpus *corpus, struct portolan_error *error)
+corpus_find_fields(struct corpus *corpus, struct portolan_error *error)
 {
 	const struct corpus_request *request = &corpus->request;
 	const char *names[FIELDS_MAX], *options[FIELDS_MAX];
@@ -157,9 +157,9 @@ corpus_open(struct corpus *corpus, const struct corpus_request *request, struct 
 	if (code >= 0 && corpus->file.begin >= corpus->file.size)
 		code = error_set(error, PORTOLAN_E_INVALID, "%s holds no records", request->path);
 	if (code >= 0)
-		code = find_fields(corpus, error);
+		code = corpus_find_fields(corpus, error);
 	if (code >= 0)
-		code = take_rules(corpus, error);
+		code = corpus_take_rules(corpus, error);
 	if (code >= 0)
 		code = user_file_cut(&corpus->file, &corpus->parts, error);
 	if (code < 0)
@@ -199,7 +199,7 @@ corpus_reader_wrong(const struct corpus_reader *reader, const char *field, const
 
 /* A text, a number, and of labels and ids true and false as well. */
 static int
-check_kind(const struct corpus_reader *reader, size_t field, bool is_text, struct portolan_error *error)
+corpus_check_kind(const struct corpus_reader *reader, size_t field, bool is_text, struct portolan_error *error)
 {
 	const char *name = reader->corpus->fields.names[field].text;
 	enum field_kind kind = reader->fields.found[field].kind;
@@ -212,7 +212,7 @@ check_kind(const struct corpus_reader *reader, size_t field, bool is_text, struc
 }
 
 static int
-check_label(const struct corpus_reader *reader, struct portolan_error *error)
+corpus_check_label(const struct corpus_reader *reader, struct portolan_error *error)
 {
 	const struct field *label = reader->label;
 	const char *wrong = NULL;
@@ -230,7 +230,7 @@ check_label(const struct corpus_reader *reader, struct portolan_error *error)
 }
 
 static bool
-is_ignored(const struct corpus_reader *reader)
+corpus_is_ignored(const struct corpus_reader *reader)
 {
 	const struct corpus_request *request = &reader->corpus->request;
 
@@ -254,10 +254,10 @@ corpus_reader_record(struct corpus_reader *reader, struct portolan_error *error)
 	reader->label = &reader->fields.found[texts];
 	reader->id = corpus->request.id ? &reader->fields.found[texts + 1] : NULL;
 	for (size_t i = 0; i < corpus->fields.count && code >= 0; i++)
-		code = check_kind(reader, i, i < texts, error);
-	reader->ignored = code >= 0 && is_ignored(reader);
+		code = corpus_check_kind(reader, i, i < texts, error);
+	reader->ignored = code >= 0 && corpus_is_ignored(reader);
 	if (code >= 0 && !reader->ignored)
-		code = check_label(reader, error);
+		code = corpus_check_label(reader, error);
 	reader->next_text = 0;
 	tokenizer_begin(&reader->tokenizer, "", 0, "");
 	return code < 0 ? code : 1;

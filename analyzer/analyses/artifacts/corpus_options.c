@@ -1,4 +1,4 @@
-/* corpus_options.c: see corpus_options.h. */
+/* corpus_options.c: the options that artifacts and upsample share: the file, its fields, and which tokens count. */
 #include "corpus_options.h"
 
 #include "base/message.h"

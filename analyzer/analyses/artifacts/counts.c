@@ -47,7 +47,7 @@ struct pass {
 };
 
 static int
-no_memory(struct portolan_error *error)
+counts_no_memory(struct portolan_error *error)
 {
 	return error_set(error, PORTOLAN_E_MEMORY,
 	                 "out of memory for the tokens' counts: --tokens FILE looks at some tokens only, --min-length "
@@ -55,16 +55,16 @@ no_memory(struct portolan_error *error)
 }
 
 static size_t
-stride_of(const struct table *table)
+table_stride(const struct table *table)
 {
 	return 1 + table->label_room;
 }
 
 /* Room for another row, and for all labels there are. */
 static bool
-make_room(struct table *table)
+table_make_room(struct table *table)
 {
-	size_t rows = table->rows, labels = table->label_room, from = stride_of(table);
+	size_t rows = table->rows, labels = table->label_room, from = table_stride(table);
 	uint32_t *cells;
 
 	while (table->tokens.count >= rows)
@@ -92,7 +92,7 @@ make_room(struct table *table)
 
 /* An error where there are more labels than there may be. */
 static int
-check_label_count(const struct corpus *corpus, size_t count, struct portolan_error *error)
+counts_check_label_count(const struct corpus *corpus, size_t count, struct portolan_error *error)
 {
 	return count <= CORPUS_LABELS_MAX
 	               ? 0
@@ -103,19 +103,19 @@ check_label_count(const struct corpus *corpus, size_t count, struct portolan_err
 
 /* The number of the record's label in the table. */
 static int
-take_label(struct table *table, uint32_t *label, struct portolan_error *error)
+table_take_label(struct table *table, uint32_t *label, struct portolan_error *error)
 {
 	const struct corpus_reader *reader = &table->reader;
 
 	*label = names_add(&table->labels, reader->label->at, reader->label->length);
-	if (*label == NAMES_NONE || (table->labels.count > table->label_room && !make_room(table)))
-		return no_memory(error);
-	return check_label_count(reader->corpus, table->labels.count, error);
+	if (*label == NAMES_NONE || (table->labels.count > table->label_room && !table_make_room(table)))
+		return counts_no_memory(error);
+	return counts_check_label_count(reader->corpus, table->labels.count, error);
 }
 
 /* Counts the tokens that wait, of a record of this label; false: out of memory. */
 static bool
-count_batch(struct table *table, uint32_t label, uint32_t weight, struct kept *kept)
+table_count_batch(struct table *table, uint32_t label, uint32_t weight, struct kept *kept)
 {
 	struct batch *batch = &table->batch;
 
@@ -125,12 +125,12 @@ count_batch(struct table *table, uint32_t label, uint32_t weight, struct kept *k
 		token->row = names_find_first(&table->tokens, token->length, token->key);
 		if (token->row == NAMES_NONE)
 			token->row = names_add_key(&table->tokens, batch->text + token->at, token->length, token->key);
-		if (token->row == NAMES_NONE || (token->row == table->rows && !make_room(table)))
+		if (token->row == NAMES_NONE || (token->row == table->rows && !table_make_room(table)))
 			return false;
-		__builtin_prefetch(table->cells + token->row * stride_of(table), 1);
+		__builtin_prefetch(table->cells + token->row * table_stride(table), 1);
 	}
 	for (size_t i = 0; i < batch->count; i++) {
-		uint32_t row = batch->tokens[i].row, *cells = table->cells + row * stride_of(table);
+		uint32_t row = batch->tokens[i].row, *cells = table->cells + row * table_stride(table);
 		bool fresh = cells[0] != table->stamp;
 
 		cells[0] = table->stamp;
@@ -144,7 +144,7 @@ count_batch(struct table *table, uint32_t label, uint32_t weight, struct kept *k
 
 /* False: the next one may not fit. */
 static bool
-add_to_batch(struct table *table, const struct token *token)
+table_add_to_batch(struct table *table, const struct token *token)
 {
 	struct batch *batch = &table->batch;
 	uint64_t key = names_key_padded(token->text, token->length);
@@ -160,7 +160,7 @@ add_to_batch(struct table *table, const struct token *token)
 }
 
 static int
-count_record(struct table *table, uint32_t weight, struct kept *kept, struct portolan_error *error)
+table_count_record(struct table *table, uint32_t weight, struct kept *kept, struct portolan_error *error)
 {
 	const struct record *record = table->reader.record;
 	uint64_t at = (uint64_t)(record->at - table->reader.corpus->file.text);
@@ -168,7 +168,7 @@ count_record(struct table *table, uint32_t weight, struct kept *kept, struct por
 	struct token token;
 	uint32_t label = 0; /* a record without tokens needs none */
 	bool empty = true;
-	int code = table->reader.ignored ? 0 : take_label(table, &label, error);
+	int code = table->reader.ignored ? 0 : table_take_label(table, &label, error);
 
 	if (code < 0)
 		return code;
@@ -184,18 +184,18 @@ count_record(struct table *table, uint32_t weight, struct kept *kept, struct por
 		empty = false;
 		if (only && names_find(only, token.text, token.length) == NAMES_NONE)
 			continue;
-		if (!add_to_batch(table, &token) && !count_batch(table, label, weight, kept))
-			return no_memory(error);
+		if (!table_add_to_batch(table, &token) && !table_count_batch(table, label, weight, kept))
+			return counts_no_memory(error);
 	}
-	if (!count_batch(table, label, weight, kept))
-		return no_memory(error);
+	if (!table_count_batch(table, label, weight, kept))
+		return counts_no_memory(error);
 	if (empty && (table->empty++ == 0 || record->at < table->first_empty))
 		table->first_empty = record->at;
 	return code;
 }
 
 static int
-count_part(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error)
+counts_count_part(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error)
 {
 	const struct pass *pass = context;
 	struct table *table = pass->tables[thread];
@@ -205,15 +205,15 @@ count_part(void *context, unsigned thread, unsigned slot, size_t part, struct po
 	(void)slot;
 	if (!table) {
 		table = pass->tables[thread] = calloc(1, sizeof(*table));
-		if (!table || !make_room(table))
-			return no_memory(error);
+		if (!table || !table_make_room(table))
+			return counts_no_memory(error);
 		corpus_reader_init(&table->reader, pass->corpus);
 	}
 	corpus_reader_begin(&table->reader, part);
 	table->kept = kept_begin(pass->kept, part, thread);
 	while ((code = corpus_reader_record(&table->reader, error)) > 0) {
-		code = count_record(table, pass->weights ? pass->weights[pass->firsts[part] + records] : 1, pass->kept,
-		                    error);
+		code = table_count_record(table, pass->weights ? pass->weights[pass->firsts[part] + records] : 1,
+		                          pass->kept, error);
 		if (code < 0)
 			return code;
 		records++;
@@ -236,7 +236,7 @@ table_free(struct table *table)
 
 /* Adds what `from` counted; its labels and tokens have these numbers then. */
 static bool
-merge(struct table *into, const struct table *from, uint32_t *labels, uint32_t *tokens)
+table_merge(struct table *into, const struct table *from, uint32_t *labels, uint32_t *tokens)
 {
 	size_t length;
 	const char *text;
@@ -244,22 +244,22 @@ merge(struct table *into, const struct table *from, uint32_t *labels, uint32_t *
 	for (uint32_t l = 0; l < from->labels.count; l++) {
 		text = names_text(&from->labels, l, &length);
 		labels[l] = names_add(&into->labels, text, length);
-		if (labels[l] == NAMES_NONE || (into->labels.count > into->label_room && !make_room(into)))
+		if (labels[l] == NAMES_NONE || (into->labels.count > into->label_room && !table_make_room(into)))
 			return false;
 		if (into->labels.count > CORPUS_LABELS_MAX)
 			return true; /* seen by who asked */
 		into->label_records[labels[l]] += from->label_records[l];
 	}
 	for (uint32_t t = 0; t < from->tokens.count; t++) {
-		const uint32_t *cells = from->cells + t * stride_of(from);
+		const uint32_t *cells = from->cells + t * table_stride(from);
 		uint32_t row;
 
 		text = names_text(&from->tokens, t, &length);
 		row = names_add(&into->tokens, text, length);
-		if (row == NAMES_NONE || (row == into->rows && !make_room(into)))
+		if (row == NAMES_NONE || (row == into->rows && !table_make_room(into)))
 			return false;
 		for (uint32_t l = 0; l < from->labels.count; l++)
-			into->cells[row * stride_of(into) + 1 + labels[l]] += cells[1 + l];
+			into->cells[row * table_stride(into) + 1 + labels[l]] += cells[1 + l];
 		tokens[t] = row;
 	}
 	if (from->empty && (!into->empty || from->first_empty < into->first_empty))
@@ -277,7 +277,7 @@ struct sorted_label {
 };
 
 static int
-compare_labels(const void *a, const void *b)
+counts_compare_labels(const void *a, const void *b)
 {
 	const struct sorted_label *x = a, *y = b;
 
@@ -287,7 +287,7 @@ compare_labels(const void *a, const void *b)
 }
 
 static void
-sort_labels(struct token_counts *counts)
+counts_sort_labels(struct token_counts *counts)
 {
 	CLEANUP_FREE struct sorted_label *list = memory_new(counts->label_count, sizeof(*list));
 	bool numbers = true;
@@ -303,7 +303,7 @@ sort_labels(struct token_counts *counts)
 	}
 	for (size_t i = 0; i < counts->label_count; i++)
 		list[i].is_number = numbers;
-	qsort(list, counts->label_count, sizeof(*list), compare_labels);
+	qsort(list, counts->label_count, sizeof(*list), counts_compare_labels);
 	for (uint32_t i = 0; i < counts->label_count; i++) {
 		counts->order[i] = list[i].label;
 		counts->places[list[i].label] = i;
@@ -312,7 +312,7 @@ sort_labels(struct token_counts *counts)
 
 /* Takes the table's names and cells over, its labels put into order. */
 static void
-take_table(struct token_counts *counts, struct table *table)
+counts_take_table(struct token_counts *counts, struct table *table)
 {
 	uint32_t row[CORPUS_LABELS_MAX];
 	size_t labels = table->labels.count;
@@ -326,11 +326,11 @@ take_table(struct token_counts *counts, struct table *table)
 	table->tokens = table->labels = (struct names){0};
 	table->cells = NULL;
 	counts->label_records = memory_new(labels, sizeof(*counts->label_records));
-	sort_labels(counts);
+	counts_sort_labels(counts);
 	for (size_t l = 0; l < labels; l++)
 		counts->label_records[l] = table->label_records[counts->order[l]];
 	for (size_t t = 0; t < counts->tokens.count; t++) {
-		const uint32_t *cells = counts->counts + t * stride_of(table) + 1;
+		const uint32_t *cells = counts->counts + t * table_stride(table) + 1;
 
 		for (size_t l = 0; l < labels; l++)
 			row[l] = cells[counts->order[l]];
@@ -339,7 +339,7 @@ take_table(struct token_counts *counts, struct table *table)
 }
 
 static int
-check_labels(const struct corpus *corpus, const struct token_counts *counts, struct portolan_error *error)
+counts_check_labels(const struct corpus *corpus, const struct token_counts *counts, struct portolan_error *error)
 {
 	const struct corpus_request *request = &corpus->request;
 	size_t length;
@@ -361,7 +361,7 @@ check_labels(const struct corpus *corpus, const struct token_counts *counts, str
 
 /* Adds all tables to the first there is; NULL in *all: there is none. */
 static bool
-merge_all(const struct pass *pass, unsigned threads, struct table **all)
+counts_merge_tables(const struct pass *pass, unsigned threads, struct table **all)
 {
 	struct kept *kept = pass->kept;
 
@@ -373,7 +373,7 @@ merge_all(const struct pass *pass, unsigned threads, struct table **all)
 			kept->labels[t] = malloc(((size_t)table->labels.count + 1) * sizeof(uint32_t));
 			kept->tokens[t] = malloc(((size_t)table->tokens.count + 1) * sizeof(uint32_t));
 			if (!kept->labels[t] || !kept->tokens[t] ||
-			    !merge(*all, table, kept->labels[t], kept->tokens[t]))
+			    !table_merge(*all, table, kept->labels[t], kept->tokens[t]))
 				return false;
 		}
 		*all = *all ? *all : pass->tables[t];
@@ -382,12 +382,12 @@ merge_all(const struct pass *pass, unsigned threads, struct table **all)
 }
 
 static int
-finish(struct pass *pass, unsigned threads, struct token_counts *counts, struct portolan_error *error)
+counts_finish(struct pass *pass, unsigned threads, struct token_counts *counts, struct portolan_error *error)
 {
 	struct table *all;
 
-	if (!merge_all(pass, threads, &all))
-		return no_memory(error);
+	if (!counts_merge_tables(pass, threads, &all))
+		return counts_no_memory(error);
 	if (!kept_finish(pass->kept))
 		kept_free(pass->kept);
 	counts->firsts = pass->records;
@@ -398,7 +398,7 @@ finish(struct pass *pass, unsigned threads, struct token_counts *counts, struct 
 		counts->firsts[p] = counts->records;
 		counts->records += records;
 	}
-	if (all && check_label_count(pass->corpus, all->labels.count, error) < 0)
+	if (all && counts_check_label_count(pass->corpus, all->labels.count, error) < 0)
 		return PORTOLAN_E_INVALID;
 	if (counts->records >= UINT32_MAX)
 		return error_set(error, PORTOLAN_E_INVALID, "%s: more than 4,294,967,294 records",
@@ -406,8 +406,8 @@ finish(struct pass *pass, unsigned threads, struct token_counts *counts, struct 
 	if (all && all->empty)
 		counts->empty_line = user_file_line(&pass->corpus->file, all->first_empty);
 	if (all)
-		take_table(counts, all);
-	return check_labels(pass->corpus, counts, error);
+		counts_take_table(counts, all);
+	return counts_check_labels(pass->corpus, counts, error);
 }
 
 int
@@ -420,7 +420,7 @@ counts_make(const struct corpus *corpus, const uint32_t *weights, const uint64_t
 	                            .count = corpus->parts.count,
 	                            .what = "counting",
 	                            .context = &pass,
-	                            .work = count_part};
+	                            .work = counts_count_part};
 	int code;
 
 	*counts = (struct token_counts){0};
@@ -429,7 +429,7 @@ counts_make(const struct corpus *corpus, const uint32_t *weights, const uint64_t
 	kept_init(&counts->kept, corpus->parts.count, threads, weights ? 0 : corpus->request.keep);
 	code = parallel_run(&parallel, error);
 	if (code >= 0)
-		code = finish(&pass, threads, counts, error);
+		code = counts_finish(&pass, threads, counts, error);
 	for (unsigned t = 0; t < threads; t++)
 		table_free(pass.tables[t]);
 	free(pass.tables);

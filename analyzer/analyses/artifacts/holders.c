@@ -50,7 +50,7 @@ found_make_room(struct found *found)
 }
 
 static int
-compare_numbers(const void *a, const void *b)
+holders_compare_numbers(const void *a, const void *b)
 {
 	uint16_t x = *(const uint16_t *)a, y = *(const uint16_t *)b;
 
@@ -59,7 +59,8 @@ compare_numbers(const void *a, const void *b)
 
 /* The tokens of the record that are looked for, each once, ascending; their number. */
 static int
-take_tokens(const struct search *search, struct corpus_reader *reader, uint16_t *list, struct portolan_error *error)
+holders_take_tokens(const struct search *search, struct corpus_reader *reader, uint16_t *list,
+                    struct portolan_error *error)
 {
 	uint64_t seen[HOLDERS_TOKENS_MAX / 64 + 1] = {0};
 	struct token token;
@@ -74,14 +75,14 @@ take_tokens(const struct search *search, struct corpus_reader *reader, uint16_t 
 		list[count++] = (uint16_t)name;
 	}
 	if (count > 1)
-		qsort(list, (size_t)count, sizeof(*list), compare_numbers);
+		qsort(list, (size_t)count, sizeof(*list), holders_compare_numbers);
 	return code < 0 ? code : count;
 }
 
 /* The place of the record's label, which the first pass has seen. */
 static int
-take_place(const struct search *search, const struct corpus_reader *reader, uint16_t *place,
-           struct portolan_error *error)
+holders_take_place(const struct search *search, const struct corpus_reader *reader, uint16_t *place,
+                   struct portolan_error *error)
 {
 	const struct token_counts *counts = search->request->counts;
 	uint32_t label = names_find(&counts->labels, reader->label->at, reader->label->length);
@@ -94,8 +95,8 @@ take_place(const struct search *search, const struct corpus_reader *reader, uint
 }
 
 static int
-take_record(const struct search *search, struct corpus_reader *reader, uint32_t record, struct found *found,
-            struct portolan_error *error)
+holders_take_record(const struct search *search, struct corpus_reader *reader, uint32_t record, struct found *found,
+                    struct portolan_error *error)
 {
 	const struct ids_index *index = search->request->index;
 	int64_t example = -1;
@@ -105,10 +106,10 @@ take_record(const struct search *search, struct corpus_reader *reader, uint32_t 
 	if (reader->ignored)
 		return 0;
 	key = found_make_room(found);
-	count = take_tokens(search, reader, key + 1, error);
+	count = holders_take_tokens(search, reader, key + 1, error);
 	if (count <= 0)
 		return count;
-	code = take_place(search, reader, &key[0], error);
+	code = holders_take_place(search, reader, &key[0], error);
 	if (code < 0)
 		return code;
 	if (reader->record->next > UINT32_MAX)
@@ -128,7 +129,7 @@ take_record(const struct search *search, struct corpus_reader *reader, uint32_t 
 
 /* As holders_search_part(), in what was kept. */
 static void
-search_kept(const struct search *search, size_t p, struct found *found)
+holders_search_kept(const struct search *search, size_t p, struct found *found)
 {
 	const struct token_counts *counts = search->request->counts;
 	const struct kept *kept = &counts->kept;
@@ -149,7 +150,7 @@ search_kept(const struct search *search, size_t p, struct found *found)
 		if (count == 0)
 			continue;
 		key[0] = (uint16_t)counts->places[kept_label(kept, part, record->label)];
-		qsort(key + 1, count, sizeof(*key), compare_numbers);
+		qsort(key + 1, count, sizeof(*key), holders_compare_numbers);
 		found->list[found->count++] = (struct holder){.at = record->at,
 		                                              .size = record->size,
 		                                              .record = (uint32_t)(counts->firsts[p] + i),
@@ -160,7 +161,7 @@ search_kept(const struct search *search, size_t p, struct found *found)
 }
 
 static int
-search_part(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error)
+holders_search_part(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error)
 {
 	const struct search *search = context;
 	struct corpus_reader *reader = &search->readers[thread];
@@ -170,12 +171,12 @@ search_part(void *context, unsigned thread, unsigned slot, size_t part, struct p
 
 	found->count = found->key_count = 0;
 	if (search->places) {
-		search_kept(search, part, found);
+		holders_search_kept(search, part, found);
 		return 0;
 	}
 	corpus_reader_begin(reader, part);
 	while ((code = corpus_reader_record(reader, error)) > 0) {
-		code = take_record(search, reader, (uint32_t)record++, found, error);
+		code = holders_take_record(search, reader, (uint32_t)record++, found, error);
 		if (code < 0)
 			return code;
 	}
@@ -184,7 +185,7 @@ search_part(void *context, unsigned thread, unsigned slot, size_t part, struct p
 
 /* In the order of the file, so that groups are numbered the same whoever found them. */
 static int
-take_part(void *context, unsigned slot, size_t part, struct portolan_error *error)
+holders_take_part(void *context, unsigned slot, size_t part, struct portolan_error *error)
 {
 	struct search *search = context;
 	struct holders *holders = search->holders;
@@ -209,7 +210,7 @@ take_part(void *context, unsigned slot, size_t part, struct portolan_error *erro
 
 /* Groups from their keys, and the holders by group. */
 static void
-make_groups(struct holders *holders)
+holders_make_groups(struct holders *holders)
 {
 	size_t words = 0, first = 0;
 
@@ -250,7 +251,7 @@ make_groups(struct holders *holders)
 }
 
 static void
-name_tokens(struct search *search)
+search_name_tokens(struct search *search)
 {
 	const struct holders_request *request = search->request;
 
@@ -265,7 +266,7 @@ name_tokens(struct search *search)
 
 /* Ids are not kept. */
 static void
-use_kept(struct search *search)
+search_use_kept(struct search *search)
 {
 	const struct holders_request *request = search->request;
 
@@ -300,8 +301,8 @@ holders_find(const struct holders_request *request, struct holders *holders, str
 	                            .count = request->corpus->parts.count,
 	                            .what = "looking for tokens",
 	                            .context = &search,
-	                            .work = search_part,
-	                            .deliver = take_part};
+	                            .work = holders_search_part,
+	                            .deliver = holders_take_part};
 	int code;
 
 	*holders = (struct holders){0};
@@ -309,12 +310,12 @@ holders_find(const struct holders_request *request, struct holders *holders, str
 	search.slots = memory_new(slots, sizeof(*search.slots));
 	for (unsigned t = 0; t < threads; t++)
 		corpus_reader_init(&search.readers[t], request->corpus);
-	name_tokens(&search);
-	use_kept(&search);
+	search_name_tokens(&search);
+	search_use_kept(&search);
 	code = parallel_run(&parallel, error);
 	search_free(&search, threads, slots);
 	if (code >= 0)
-		make_groups(holders);
+		holders_make_groups(holders);
 	else
 		holders_free(holders);
 	return code;

@@ -1,4 +1,4 @@
-/* kept.c: see kept.h. Memory is counted as it is asked for; the first thread that meets the limit stops them all. */
+/* kept.c: keeps which tokens each record holds, so that the file need not be read a second time. Memory is counted as it is asked for; the first thread that meets the limit stops them all. */
 #include "kept.h"
 
 #include "memory/memory.h"
@@ -44,14 +44,14 @@ kept_begin(struct kept *kept, size_t part, unsigned thread)
 
 /* It is over the limit, and stays so. */
 static void
-give_up(struct kept *kept)
+kept_give_up(struct kept *kept)
 {
 	atomic_store_explicit(&kept->bytes, SIZE_MAX / 2, memory_order_relaxed);
 }
 
 /* The list with twice the room for items of so many bytes; NULL: that does not fit. */
 static void *
-grow(struct kept *kept, void *list, size_t *room, size_t item)
+kept_grow(struct kept *kept, void *list, size_t *room, size_t item)
 {
 	size_t more = *room ? *room : FIRST_ROOM;
 	void *grown = NULL;
@@ -61,7 +61,7 @@ grow(struct kept *kept, void *list, size_t *room, size_t item)
 	if (grown)
 		*room += more;
 	else
-		give_up(kept);
+		kept_give_up(kept);
 	return grown;
 }
 
@@ -69,11 +69,11 @@ bool
 kept_add_record(struct kept *kept, struct kept_part *part, uint64_t at, size_t size, uint32_t label)
 {
 	if (size > UINT32_MAX) {
-		give_up(kept);
+		kept_give_up(kept);
 		return false;
 	}
 	if (part->record_count == part->record_room) {
-		struct kept_record *grown = grow(kept, part->records, &part->record_room, sizeof(*grown));
+		struct kept_record *grown = kept_grow(kept, part->records, &part->record_room, sizeof(*grown));
 
 		if (!grown)
 			return false;
@@ -87,7 +87,7 @@ bool
 kept_add_token(struct kept *kept, struct kept_part *part, uint32_t row)
 {
 	if (part->row_count == part->row_room) {
-		uint32_t *grown = grow(kept, part->rows, &part->row_room, sizeof(*grown));
+		uint32_t *grown = kept_grow(kept, part->rows, &part->row_room, sizeof(*grown));
 
 		if (!grown)
 			return false;

@@ -1,4 +1,4 @@
-/* ranking.c: see ranking.h. */
+/* ranking.c: puts the tokens into the order in which they give the label away. */
 #include "ranking.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ struct order {
 };
 
 static int
-compare(const void *a, const void *b, void *context)
+ranking_compare(const void *a, const void *b, void *context)
 {
 	const struct ranked_token *x = a, *y = b;
 	const struct order *order = context;
@@ -40,8 +40,8 @@ compare(const void *a, const void *b, void *context)
 
 /* Whether the token is within the limits; its counts are then in `wide`. */
 static bool
-take_counts(const struct token_counts *counts, const struct ranking_request *request, uint32_t token, uint64_t *most,
-            uint64_t *wide)
+ranking_take_counts(const struct token_counts *counts, const struct ranking_request *request, uint32_t token,
+                    uint64_t *most, uint64_t *wide)
 {
 	const uint32_t *narrow = counts_of(counts, token);
 	uint64_t n = 0;
@@ -55,13 +55,13 @@ take_counts(const struct token_counts *counts, const struct ranking_request *req
 }
 
 static void
-fill(const struct token_counts *counts, const struct ranking_request *request, struct ranking *ranking)
+ranking_fill(const struct token_counts *counts, const struct ranking_request *request, struct ranking *ranking)
 {
 	uint64_t wide[CORPUS_LABELS_MAX];
 	size_t room = 0;
 
 	for (uint32_t token = 0; token < counts->tokens.count; token++) {
-		if (!take_counts(counts, request, token, &ranking->most, wide))
+		if (!ranking_take_counts(counts, request, token, &ranking->most, wide))
 			continue;
 		ranking->list = memory_grow(ranking->list, &room, ranking->count + 1, sizeof(*ranking->list));
 		ranking->list[ranking->count++] =
@@ -71,7 +71,7 @@ fill(const struct token_counts *counts, const struct ranking_request *request, s
 
 /* The labels' shares, and the priors that they make. */
 static void
-make_priors(const struct token_counts *counts, const struct ranking_request *request, struct ranking *ranking)
+ranking_make_priors(const struct token_counts *counts, const struct ranking_request *request, struct ranking *ranking)
 {
 	const uint64_t *shares = request->shares ? request->shares : counts->label_records;
 	uint64_t all = 0;
@@ -90,11 +90,11 @@ ranking_make(const struct token_counts *counts, const struct ranking_request *re
 	const struct order order = {&counts->tokens, request->significant_first ? ranking : NULL};
 
 	*ranking = (struct ranking){.uniform = request->uniform};
-	make_priors(counts, request, ranking);
-	fill(counts, request, ranking);
+	ranking_make_priors(counts, request, ranking);
+	ranking_fill(counts, request, ranking);
 	ranking->tests = (double)ranking->count * (double)counts->label_count;
 	for (size_t i = 0; i < ranking->count; i++)
 		ranking->significant += ranking_is_significant(ranking, &ranking->list[i].statistic);
 	if (ranking->count)
-		qsort_r(ranking->list, ranking->count, sizeof(*ranking->list), compare, (void *)&order);
+		qsort_r(ranking->list, ranking->count, sizeof(*ranking->list), ranking_compare, (void *)&order);
 }

@@ -1,4 +1,4 @@
-/* ranking_chart.c: see ranking.h. Of very many tokens the first are drawn, and a sample of the others: more
+/* ranking_chart.c: draws p* and z* of the tokens against their number of records. Of very many tokens the first are drawn, and a sample of the others: more
  * points show nothing more. */
 #include "ranking.h"
 
@@ -31,7 +31,7 @@ struct points {
 };
 
 static void
-choose(struct points *points, const struct ranking *ranking)
+points_choose(struct points *points, const struct ranking *ranking)
 {
 	size_t rest = ranking->count > FIRST ? ranking->count - FIRST : 0;
 	struct random_state random;
@@ -52,7 +52,7 @@ choose(struct points *points, const struct ranking *ranking)
 
 /* The finds from the front, the others from the back. */
 static void
-fill(struct points *points, const struct ranking *ranking)
+points_fill(struct points *points, const struct ranking *ranking)
 {
 	size_t back = points->count;
 
@@ -76,7 +76,7 @@ fill(struct points *points, const struct ranking *ranking)
 
 /* The lines of significance of the labels with the lowest and the highest prior. */
 static void
-find_lines(struct points *points, const struct ranking *ranking, size_t label_count)
+points_find_lines(struct points *points, const struct ranking *ranking, size_t label_count)
 {
 	double priors[2] = {1, 0};
 
@@ -99,7 +99,8 @@ find_lines(struct points *points, const struct ranking *ranking, size_t label_co
 }
 
 static void
-name(struct points *points, const struct token_counts *counts, const struct ranking *ranking, size_t named)
+points_name_tokens(struct points *points, const struct token_counts *counts, const struct ranking *ranking,
+                   size_t named)
 {
 	for (size_t at = 0; points->named < named && at < ranking->count && points->named < CHART_NOTES_MAX; at++) {
 		const struct ranked_token *row = &ranking->list[at];
@@ -139,15 +140,15 @@ ranking_add_hints(const struct ranking *ranking, size_t label_count, struct char
 }
 
 static void
-add_series(struct chart_panel *panel, const char *name, const double *x, const double *y, size_t n,
-           enum chart_style style, unsigned colour)
+panel_add_series(struct chart_panel *panel, const char *name, const double *x, const double *y, size_t n,
+                 enum chart_style style, unsigned colour)
 {
 	panel->series[panel->series_count++] = (struct chart_series){name, x, y, n, style, colour};
 }
 
 /* p* in the first panel, z* in the second. */
 static void
-fill_panel(struct chart_panel *panel, bool z, struct points *points, const struct ranking *ranking, size_t label_count)
+panel_fill(struct chart_panel *panel, bool z, struct points *points, const struct ranking *ranking, size_t label_count)
 {
 	static const char *const names[] = {"0.01 after Bonferroni: rarest label",
 	                                    "0.01 after Bonferroni: commonest label"};
@@ -163,25 +164,25 @@ fill_panel(struct chart_panel *panel, bool z, struct points *points, const struc
 	                              .x_log = true,
 	                              .notes = points->notes[z],
 	                              .note_count = points->named};
-	add_series(panel, "a token", points->n + points->finds, y + points->finds, points->count - points->finds,
-	           CHART_DOTS, 0);
-	add_series(panel, "more than chance", points->n, y, points->finds, CHART_DOTS, 1);
+	panel_add_series(panel, "a token", points->n + points->finds, y + points->finds, points->count - points->finds,
+	                 CHART_DOTS, 0);
+	panel_add_series(panel, "more than chance", points->n, y, points->finds, CHART_DOTS, 1);
 	if (!z && points->lines)
 		ranking_add_hints(ranking, label_count, panel, &points->hints);
 	for (size_t i = 0; i < points->lines; i++)
-		add_series(panel, points->lines == 2 ? names[i] : "0.01 after Bonferroni", points->line_n,
-		           z ? points->line_z[i] : points->line_p[i], LINE_POINTS, CHART_LINE, i ? 4 : 2);
+		panel_add_series(panel, points->lines == 2 ? names[i] : "0.01 after Bonferroni", points->line_n,
+		                 z ? points->line_z[i] : points->line_p[i], LINE_POINTS, CHART_LINE, i ? 4 : 2);
 }
 
 static int
-draw(struct points *points, const char *title, const struct token_counts *counts, const struct ranking *ranking,
-     const struct chart_panel *below, const struct picture *picture, struct portolan_error *error)
+points_draw(struct points *points, const char *title, const struct token_counts *counts, const struct ranking *ranking,
+            const struct chart_panel *below, const struct picture *picture, struct portolan_error *error)
 {
 	char caption[CHART_CAPTION_ROOM], tokens[NUMBER_ROOM], records[NUMBER_ROOM];
 	struct chart chart = {.title = title, .caption = caption, .panel_count = 2};
 
 	for (int i = 0; i < 2; i++)
-		fill_panel(&chart.panels[i], i, points, ranking, counts->label_count);
+		panel_fill(&chart.panels[i], i, points, ranking, counts->label_count);
 	if (below && below->series_count > 0)
 		chart.panels[chart.panel_count++] = *below;
 	number_print_grouped(ranking->count, tokens);
@@ -202,12 +203,12 @@ ranking_chart(const char *title, const struct token_counts *counts, const struct
 	CLEANUP_FREE struct points *points = memory_new(1, sizeof(*points));
 	int code;
 
-	choose(points, ranking);
-	fill(points, ranking);
+	points_choose(points, ranking);
+	points_fill(points, ranking);
 	if (ranking->priors)
-		find_lines(points, ranking, counts->label_count);
-	name(points, counts, ranking, named);
-	code = draw(points, title, counts, ranking, below, picture, error);
+		points_find_lines(points, ranking, counts->label_count);
+	points_name_tokens(points, counts, ranking, named);
+	code = points_draw(points, title, counts, ranking, below, picture, error);
 	for (size_t i = 0; i < points->named; i++)
 		free(points->texts[i]);
 	free(points->chosen);

@@ -15,7 +15,7 @@ enum { FIELD_TOKEN, FIELD_N, FIELD_LABEL, FIELD_P_STAR, FIELD_Z_STAR, FIELD_COUN
 static const char *const names[FIELD_COUNT] = {"token", "n", "label", "p_star", "z_star"};
 
 static int
-take_number(const struct fields_reader *reader, int at, double *value, struct portolan_error *error)
+ranking_take_number(const struct fields_reader *reader, int at, double *value, struct portolan_error *error)
 {
 	const struct field *field = &reader->found[at];
 	char text[64];
@@ -32,8 +32,8 @@ take_number(const struct fields_reader *reader, int at, double *value, struct po
 
 /* The place of the label that the token points to. */
 static int
-take_label(const struct fields_reader *reader, const struct token_counts *counts, uint32_t *place,
-           struct portolan_error *error)
+ranking_take_label(const struct fields_reader *reader, const struct token_counts *counts, uint32_t *place,
+                   struct portolan_error *error)
 {
 	const struct field *field = &reader->found[FIELD_LABEL];
 	uint32_t label = field->at ? names_find(&counts->labels, field->at, field->length) : NAMES_NONE;
@@ -49,22 +49,22 @@ take_label(const struct fields_reader *reader, const struct token_counts *counts
 }
 
 static int
-take_row(const struct fields_reader *reader, const struct token_counts *counts, struct ranked_token *row,
-         struct portolan_error *error)
+ranking_take_row(const struct fields_reader *reader, const struct token_counts *counts, struct ranked_token *row,
+                 struct portolan_error *error)
 {
 	const struct field *token = &reader->found[FIELD_TOKEN];
 	double n = 0;
-	int code = token->at ? take_number(reader, FIELD_N, &n, error)
+	int code = token->at ? ranking_take_number(reader, FIELD_N, &n, error)
 	                     : fields_wrong(reader, error, " has no field 'token'");
 
 	if (code >= 0 && !(n >= 0 && n <= UINT32_MAX))
 		code = fields_wrong(reader, error, ": the field 'n' is no number of records");
 	if (code >= 0)
-		code = take_number(reader, FIELD_P_STAR, &row->statistic.p_star, error);
+		code = ranking_take_number(reader, FIELD_P_STAR, &row->statistic.p_star, error);
 	if (code >= 0)
-		code = take_number(reader, FIELD_Z_STAR, &row->statistic.z_star, error);
+		code = ranking_take_number(reader, FIELD_Z_STAR, &row->statistic.z_star, error);
 	if (code >= 0)
-		code = take_label(reader, counts, &row->statistic.label, error);
+		code = ranking_take_label(reader, counts, &row->statistic.label, error);
 	if (code < 0)
 		return code;
 	row->statistic.n = (uint64_t)n;
@@ -74,8 +74,8 @@ take_row(const struct fields_reader *reader, const struct token_counts *counts, 
 }
 
 static int
-read_rows(struct fields_reader *reader, const struct token_counts *counts, size_t most, struct ranking *ranking,
-          struct names *seen, uint64_t *missing, struct portolan_error *error)
+ranking_read_rows(struct fields_reader *reader, const struct token_counts *counts, size_t most, struct ranking *ranking,
+                  struct names *seen, uint64_t *missing, struct portolan_error *error)
 {
 	size_t room = 0, rows = 0;
 	int code = 0;
@@ -83,7 +83,7 @@ read_rows(struct fields_reader *reader, const struct token_counts *counts, size_
 	while (rows++ < most && (code = fields_next(reader, error)) > 0) {
 		struct ranked_token row;
 
-		code = take_row(reader, counts, &row, error);
+		code = ranking_take_row(reader, counts, &row, error);
 		if (code < 0)
 			return code;
 		if (corpus_add_name(seen, reader->found[FIELD_TOKEN].at, reader->found[FIELD_TOKEN].length) != rows - 1)
@@ -117,7 +117,7 @@ ranking_read(const char *path, const struct token_counts *counts, size_t most, s
 	code = fields_init(&fields, &file, names, options, FIELD_COUNT, error);
 	if (code >= 0) {
 		fields_begin(&reader, &fields, user_file_whole(&file));
-		code = read_rows(&reader, counts, most, ranking, &seen, missing, error);
+		code = ranking_read_rows(&reader, counts, most, ranking, &seen, missing, error);
 		fields_end(&reader);
 		names_free(&seen);
 	}

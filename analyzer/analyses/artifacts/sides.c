@@ -48,7 +48,7 @@ struct visit {
 
 /* The side on which a record of the group stands with its token number t. */
 static struct side *
-side_of(const struct visit *visit, const struct holder_group *group, size_t t)
+visit_side(const struct visit *visit, const struct holder_group *group, size_t t)
 {
 	bool leads = visit->tokens[group->tokens[t]].statistic.label == group->label;
 
@@ -57,7 +57,7 @@ side_of(const struct visit *visit, const struct holder_group *group, size_t t)
 
 /* Means of one column; `counts` has room for a number for each side. */
 static void
-average(const struct visit *visit, size_t column, uint64_t *counts)
+visit_average(const struct visit *visit, size_t column, uint64_t *counts)
 {
 	const double *values = visit->dynamics->columns[column].values;
 	size_t all = visit->sides->token_count * SIDES;
@@ -70,7 +70,7 @@ average(const struct visit *visit, size_t column, uint64_t *counts)
 		double value = holder->example == UINT32_MAX ? NAN : values[visit->dynamics->order[holder->example]];
 
 		for (size_t t = 0; t < group->token_count && !isnan(value); t++) {
-			struct side *side = side_of(visit, group, t);
+			struct side *side = visit_side(visit, group, t);
 
 			side->means[column] += value;
 			counts[(size_t)((struct side *)side - &visit->sides->tokens[0][0])]++;
@@ -84,7 +84,7 @@ average(const struct visit *visit, size_t column, uint64_t *counts)
 }
 
 static void
-count_sides(const struct visit *visit)
+visit_count_sides(const struct visit *visit)
 {
 	for (size_t i = 0; i < visit->holders->count; i++) {
 		const struct holder *holder = &visit->holders->list[i];
@@ -92,7 +92,7 @@ count_sides(const struct visit *visit)
 
 		visit->sides->unmatched += holder->example == UINT32_MAX;
 		for (size_t t = 0; t < group->token_count && holder->example != UINT32_MAX; t++)
-			side_of(visit, group, t)->n++;
+			visit_side(visit, group, t)->n++;
 	}
 }
 
@@ -104,7 +104,7 @@ struct outcome {
 
 /* Takes the outcomes, which are those of the epoch before, to this one, and adds them up. */
 static void
-add_examples(const struct visit *visit, const struct trace *trace, size_t epoch, struct outcome *outcomes)
+visit_add_examples(const struct visit *visit, const struct trace *trace, size_t epoch, struct outcome *outcomes)
 {
 	const double *epochs = trace_values(trace, measure_infos[MEASURE_EPOCHS].name);
 	const double *correctness = trace_values(trace, measure_infos[MEASURE_CORRECTNESS].name);
@@ -128,7 +128,7 @@ add_examples(const struct visit *visit, const struct trace *trace, size_t epoch,
 }
 
 static void
-add_epoch(const struct visit *visit, size_t epoch, const struct outcome *outcomes)
+visit_add_epoch(const struct visit *visit, size_t epoch, const struct outcome *outcomes)
 {
 	for (size_t i = 0; i < visit->holders->count; i++) {
 		const struct holder *holder = &visit->holders->list[i];
@@ -139,7 +139,7 @@ add_epoch(const struct visit *visit, size_t epoch, const struct outcome *outcome
 			continue;
 		outcome = &outcomes[holder->example];
 		for (size_t t = 0; t < group->token_count; t++) {
-			struct side *side = side_of(visit, group, t);
+			struct side *side = visit_side(visit, group, t);
 
 			side->seen[epoch]++;
 			side->correct[epoch] += outcome->now_correct;
@@ -148,7 +148,7 @@ add_epoch(const struct visit *visit, size_t epoch, const struct outcome *outcome
 }
 
 static void
-mark_touched(const struct visit *visit, struct outcome *outcomes)
+visit_mark_touched(const struct visit *visit, struct outcome *outcomes)
 {
 	visit->sides->overall.n = visit->dynamics->count;
 	for (size_t i = 0; i < visit->holders->count; i++) {
@@ -162,7 +162,7 @@ mark_touched(const struct visit *visit, struct outcome *outcomes)
 }
 
 static int
-add_epochs(const struct visit *visit, struct portolan_error *error)
+visit_add_epochs(const struct visit *visit, struct portolan_error *error)
 {
 	const struct dynamics *dynamics = visit->dynamics;
 	CLEANUP_ARRAY struct outcome *outcomes = memory_array(dynamics->count, sizeof(*outcomes), "epochs");
@@ -170,14 +170,14 @@ add_epochs(const struct visit *visit, struct portolan_error *error)
 	struct trace trace;
 	int code;
 
-	mark_touched(visit, outcomes);
+	visit_mark_touched(visit, outcomes);
 	code = trace_init(&trace, dynamics, store_snapshot_blocks(dynamics->snapshot) * STORE_CHUNK, error);
 	progress_begin(&progress, "epochs", dynamics->epoch_count);
 	for (size_t e = 0; e < dynamics->epoch_count && code >= 0; e++) {
 		code = trace_all(&trace, e + 1, error);
 		if (code >= 0) {
-			add_examples(visit, &trace, e, outcomes);
-			add_epoch(visit, e, outcomes);
+			visit_add_examples(visit, &trace, e, outcomes);
+			visit_add_epoch(visit, e, outcomes);
 		}
 		progress_show(&progress, e + 1);
 	}
@@ -196,10 +196,10 @@ sides_make(struct sides *sides, const struct holders *holders, const struct rank
 
 	*sides = (struct sides){.token_count = token_count, .epoch_count = dynamics->epoch_count};
 	sides_make_room(sides, dynamics->column_count);
-	count_sides(&visit);
+	visit_count_sides(&visit);
 	for (size_t c = 0; c < dynamics->column_count; c++)
-		average(&visit, c, counts);
-	code = add_epochs(&visit, error);
+		visit_average(&visit, c, counts);
+	code = visit_add_epochs(&visit, error);
 	if (code < 0)
 		sides_free(sides);
 	return code;

@@ -1,4 +1,4 @@
-/* sides_chart.c: see sides_chart.h. A side of which nothing was observed has no bar. */
+/* sides_chart.c: makes the bars that compare both sides' accuracies, token by token. A side of which nothing was observed has no bar. */
 #include "sides_chart.h"
 
 #include <stdlib.h>
@@ -36,7 +36,7 @@ sides_bars_free(struct sides_bars *bars)
 
 /* gnuplot knows no series without a point. */
 static bool
-has_bars(const struct sides_bars *bars, int side)
+sides_bars_has(const struct sides_bars *bars, int side)
 {
 	bool has = false;
 
@@ -57,7 +57,7 @@ sides_bars_panel(const struct sides_bars *bars)
 	                            .y_name_count = bars->count};
 
 	for (int side = 0; side < SIDES; side++)
-		if (has_bars(bars, side))
+		if (sides_bars_has(bars, side))
 			panel.series[panel.series_count++] =
 			        (struct chart_series){keys[side],  bars->accuracy[side], bars->places[side],
 			                              bars->count, CHART_ACROSS,         (unsigned)side};

@@ -1,4 +1,4 @@
-/* token_statistics.c: see token_statistics.h. */
+/* token_statistics.c: p*, z* and the binomial tail of one token, from its counts. */
 #include "token_statistics.h"
 
 #include <math.h>

@@ -24,7 +24,7 @@ static const char *const pick_names[] = {"conflict-free", "uniform", NULL};
 static const char *const weight_names[] = {"count", "share", NULL};
 
 static int
-check(void *context, struct portolan_error *error)
+upsample_check(void *context, struct portolan_error *error)
 {
 	struct upsample *upsample = context;
 	struct common_options *common = &upsample->corpus_options.common;
@@ -50,7 +50,7 @@ check(void *context, struct portolan_error *error)
 }
 
 static void
-count_shares(struct upsample *upsample)
+upsample_count_shares(struct upsample *upsample)
 {
 	const struct token_counts *counts = &upsample->counts;
 	double all = (double)(counts->records - counts->ignored + upsample->balance.added);
@@ -66,7 +66,7 @@ count_shares(struct upsample *upsample)
 }
 
 static int
-balance_tokens(struct upsample *upsample, struct portolan_error *error)
+upsample_balance(struct upsample *upsample, struct portolan_error *error)
 {
 	const struct holders_request search = {.corpus = &upsample->corpus,
 	                                       .counts = &upsample->counts,
@@ -87,12 +87,12 @@ balance_tokens(struct upsample *upsample, struct portolan_error *error)
 	if (code >= 0)
 		code = balance_make(&request, &upsample->balance, error);
 	if (code >= 0)
-		count_shares(upsample);
+		upsample_count_shares(upsample);
 	return code;
 }
 
 static int
-write_manifest(const struct upsample *upsample, struct portolan_error *error)
+upsample_write_manifest(const struct upsample *upsample, struct portolan_error *error)
 {
 	struct manifest manifest;
 	int code = manifest_open(&manifest, "upsample", upsample->corpus_options.common.output, NULL, NULL, error);
@@ -105,18 +105,18 @@ write_manifest(const struct upsample *upsample, struct portolan_error *error)
 }
 
 static int
-check_plot(const struct upsample *upsample, struct portolan_error *error)
+upsample_check_plot(const struct upsample *upsample, struct portolan_error *error)
 {
 	return upsample->plot ? picture_check(&upsample->picture, error) : 0;
 }
 
 /* Everything that can fail comes before the data is written; the report last. A code, or STATUS_USAGE. */
 static int
-do_upsample(struct upsample *upsample, struct portolan_error *error)
+upsample_make(struct upsample *upsample, struct portolan_error *error)
 {
 	const struct corpus_options *options = &upsample->corpus_options;
 	bool manifest = manifest_is_possible(upsample->corpus_options.common.output);
-	int code = check_plot(upsample, error);
+	int code = upsample_check_plot(upsample, error);
 
 	if (code >= 0)
 		code = corpus_open(&upsample->corpus, &options->request, error);
@@ -136,13 +136,13 @@ do_upsample(struct upsample *upsample, struct portolan_error *error)
 	        options->ranking.significant_first ? upsample->ranking.significant : upsample->ranking.count;
 	if (options->top < upsample->token_count)
 		upsample->token_count = (size_t)options->top;
-	code = balance_tokens(upsample, error);
+	code = upsample_balance(upsample, error);
 	if (code >= 0 && upsample->plot)
 		code = upsample_draw(upsample, error);
 	if (code >= 0)
 		code = upsample_write(upsample, error);
 	if (code >= 0 && manifest)
-		code = write_manifest(upsample, error);
+		code = upsample_write_manifest(upsample, error);
 	if (code >= 0 && strcmp(upsample->corpus_options.common.output, "-") != 0)
 		code = upsample_report(upsample, error);
 	return code;
@@ -150,7 +150,7 @@ do_upsample(struct upsample *upsample, struct portolan_error *error)
 
 /* Tokens that nearly always stand with one label take many repeats of the few records that contradict them. */
 static void
-warn_of_growth(const struct upsample *upsample)
+upsample_warn_of_growth(const struct upsample *upsample)
 {
 	const struct balance *balance = &upsample->balance;
 	uint64_t most = 0;
@@ -166,13 +166,13 @@ warn_of_growth(const struct upsample *upsample)
 
 /* Prints the last messages; returns the status. */
 static int
-finish(const struct upsample *upsample)
+upsample_finish(const struct upsample *upsample)
 {
 	const struct balance *balance = &upsample->balance;
 	const char *what = "the report says which tokens, and why (see also --iterations and --max-multiplicity)";
 	int status = corpus_options_report(&upsample->corpus_options, &upsample->counts, &upsample->ranking);
 
-	warn_of_growth(upsample);
+	upsample_warn_of_growth(upsample);
 	if (balance->imbalance[balance->iterations] == 0)
 		return status;
 	if (balance->tried > balance->iterations)
@@ -184,7 +184,7 @@ finish(const struct upsample *upsample)
 }
 
 static void
-release(struct upsample *upsample)
+upsample_release(struct upsample *upsample)
 {
 	free(upsample->shares_after);
 	balance_free(&upsample->balance);
@@ -195,14 +195,14 @@ release(struct upsample *upsample)
 }
 
 static int
-run(void *context, struct portolan_error *error)
+upsample_run(void *context, struct portolan_error *error)
 {
 	struct upsample *upsample = context;
-	int code = do_upsample(upsample, error);
+	int code = upsample_make(upsample, error);
 
 	if (code >= 0 && code != STATUS_USAGE)
-		code = finish(upsample);
-	release(upsample);
+		code = upsample_finish(upsample);
+	upsample_release(upsample);
 	return code;
 }
 
@@ -249,6 +249,6 @@ const struct command upsample_command = {
         .most = 1,
         .request_size = sizeof(struct upsample),
         .defaults = &defaults,
-        .check = check,
-        .run = run,
+        .check = upsample_check,
+        .run = upsample_run,
 };

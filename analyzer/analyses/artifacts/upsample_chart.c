@@ -29,7 +29,7 @@ struct curves {
 };
 
 static void
-add_dot(struct curves *curves, struct dots *dots, const struct token_statistic *statistic)
+curves_add_dot(struct curves *curves, struct dots *dots, const struct token_statistic *statistic)
 {
 	double n = (double)statistic->n;
 
@@ -44,16 +44,16 @@ add_dot(struct curves *curves, struct dots *dots, const struct token_statistic *
 
 /* The other tokens; if they are too many, some of them, evenly over the ranking. */
 static void
-add_others(struct curves *curves, int after, const struct ranked_token *list, size_t count)
+curves_add_others(struct curves *curves, int after, const struct ranked_token *list, size_t count)
 {
 	size_t step = count / POINTS + 1;
 
 	for (size_t i = 0; i < count && curves->others[after].count < POINTS; i += step)
-		add_dot(curves, &curves->others[after], &list[i].statistic);
+		curves_add_dot(curves, &curves->others[after], &list[i].statistic);
 }
 
 static void
-fill(struct curves *curves, const struct upsample *upsample)
+curves_fill(struct curves *curves, const struct upsample *upsample)
 {
 	const struct balance *balance = &upsample->balance;
 
@@ -70,20 +70,20 @@ fill(struct curves *curves, const struct upsample *upsample)
 		for (size_t s = 0; s < upsample->token_count; s++) {
 			struct token_statistic statistic = upsample_statistic(upsample, s, after);
 
-			add_dot(curves, &curves->chosen[after], &statistic);
+			curves_add_dot(curves, &curves->chosen[after], &statistic);
 		}
 	}
 	for (size_t s = 0; s < upsample->token_count; s++)
 		for (int after = 0; after < 2; after++) {
 			struct token_statistic statistic = upsample_statistic(upsample, s, after);
 
-			add_dot(curves, &curves->moves, &statistic);
+			curves_add_dot(curves, &curves->moves, &statistic);
 		}
 }
 
 /* Counts all tokens once more, each record as often as it is repeated now. */
 static int
-add_after(struct curves *curves, const struct upsample *upsample, struct portolan_error *error)
+curves_add_after(struct curves *curves, const struct upsample *upsample, struct portolan_error *error)
 {
 	struct ranking_request request = upsample->corpus_options.ranking;
 	CLEANUP_ARRAY uint32_t *weights = memory_array(upsample->counts.records, sizeof(*weights), "weights");
@@ -111,15 +111,15 @@ add_after(struct curves *curves, const struct upsample *upsample, struct portola
 		if (s == upsample->token_count)
 			ranking.list[kept++] = ranking.list[i];
 	}
-	add_others(curves, 1, ranking.list, kept);
+	curves_add_others(curves, 1, ranking.list, kept);
 	ranking_free(&ranking);
 	counts_free(&counts);
 	return 0;
 }
 
 static void
-add_series(struct chart_panel *panel, const char *name, const struct dots *dots, bool z, enum chart_style style,
-           unsigned colour)
+curves_add_series(struct chart_panel *panel, const char *name, const struct dots *dots, bool z, enum chart_style style,
+                  unsigned colour)
 {
 	panel->series[panel->series_count++] =
 	        (struct chart_series){name, dots->n, z ? dots->z : dots->p, dots->count, style, colour};
@@ -127,18 +127,18 @@ add_series(struct chart_panel *panel, const char *name, const struct dots *dots,
 
 /* All tokens' p*, or z*. */
 static void
-add_tokens(struct chart_panel *panel, const struct curves *curves, bool z)
+curves_add_tokens(struct chart_panel *panel, const struct curves *curves, bool z)
 {
-	add_series(panel, "others before", &curves->others[0], z, CHART_DOTS, 4);
-	add_series(panel, "others after", &curves->others[1], z, CHART_DOTS, 2);
-	add_series(panel, "the same token", &curves->moves, z, CHART_PAIRS, 4);
-	add_series(panel, curves->names[0], &curves->chosen[0], z, CHART_DOTS, 1);
-	add_series(panel, curves->names[1], &curves->chosen[1], z, CHART_DOTS, 0);
+	curves_add_series(panel, "others before", &curves->others[0], z, CHART_DOTS, 4);
+	curves_add_series(panel, "others after", &curves->others[1], z, CHART_DOTS, 2);
+	curves_add_series(panel, "the same token", &curves->moves, z, CHART_PAIRS, 4);
+	curves_add_series(panel, curves->names[0], &curves->chosen[0], z, CHART_DOTS, 1);
+	curves_add_series(panel, curves->names[1], &curves->chosen[1], z, CHART_DOTS, 0);
 }
 
 /* Tokens of which no label lacks a record. */
 static size_t
-count_balanced(const struct upsample *upsample)
+upsample_count_balanced(const struct upsample *upsample)
 {
 	size_t labels = upsample->counts.label_count, count = 0;
 
@@ -154,7 +154,7 @@ count_balanced(const struct upsample *upsample)
 
 /* An iteration that was taken back continues from the last that was kept. */
 static void
-add_imbalance(struct chart_panel *panel, const struct balance *balance, const struct curves *curves)
+curves_add_imbalance(struct chart_panel *panel, const struct balance *balance, const struct curves *curves)
 {
 	size_t kept = balance->iterations, taken_back = balance->tried - kept;
 
@@ -166,7 +166,7 @@ add_imbalance(struct chart_panel *panel, const struct balance *balance, const st
 }
 
 static int
-draw(struct curves *curves, const struct upsample *upsample, struct portolan_error *error)
+curves_draw(struct curves *curves, const struct upsample *upsample, struct portolan_error *error)
 {
 	const struct balance *balance = &upsample->balance;
 	char caption[200];
@@ -198,13 +198,13 @@ draw(struct curves *curves, const struct upsample *upsample, struct portolan_err
 	                      .x_log = true},
 	};
 
-	add_imbalance(&chart.panels[0], balance, curves);
-	add_tokens(&chart.panels[1], curves, false);
+	curves_add_imbalance(&chart.panels[0], balance, curves);
+	curves_add_tokens(&chart.panels[1], curves, false);
 	ranking_add_hints(&upsample->ranking, upsample->counts.label_count, &chart.panels[1], &curves->hints);
-	add_tokens(&chart.panels[2], curves, true);
+	curves_add_tokens(&chart.panels[2], curves, true);
 	snprintf(caption, sizeof(caption), "%s records and %s repeats (%.1f%%); %zu of %zu %s balanced; prior %s",
 	         NUMBER_GROUPED(upsample->counts.records), NUMBER_GROUPED(balance->added),
-	         100 * (double)balance->added / (double)upsample->counts.records, count_balanced(upsample),
+	         100 * (double)balance->added / (double)upsample->counts.records, upsample_count_balanced(upsample),
 	         upsample->token_count, upsample->token_count == 1 ? "token" : "tokens",
 	         ranking_prior_names[upsample->ranking.uniform]);
 	return chart_draw(&chart, &upsample->picture, error);
@@ -223,8 +223,8 @@ upsample_draw(const struct upsample *upsample, struct portolan_error *error)
 		                                             : "there are no tokens to draw: see --min-count");
 	curves->steps = (double *)(curves + 1);
 	curves->imbalance = curves->steps + steps;
-	fill(curves, upsample);
-	add_others(curves, 0, upsample->ranking.list + upsample->token_count, others);
-	code = add_after(curves, upsample, error);
-	return code < 0 ? code : draw(curves, upsample, error);
+	curves_fill(curves, upsample);
+	curves_add_others(curves, 0, upsample->ranking.list + upsample->token_count, others);
+	code = curves_add_after(curves, upsample, error);
+	return code < 0 ? code : curves_draw(curves, upsample, error);
 }

@@ -8,7 +8,7 @@
 
 /* As the file's lines end, for a last one that does not. */
 static const char *
-line_end(const struct user_file *file)
+upsample_line_end(const struct user_file *file)
 {
 	const char *newline = memchr(file->text, '\n', file->size);
 
@@ -16,10 +16,10 @@ line_end(const struct user_file *file)
 }
 
 static void
-write_records(const struct upsample *upsample, struct output *output)
+upsample_write_records(const struct upsample *upsample, struct output *output)
 {
 	const struct user_file *file = &upsample->corpus.file;
-	const char *end = line_end(file);
+	const char *end = upsample_line_end(file);
 
 	output_bytes(output, file->text, file->size);
 	if (file->size > 0 && file->text[file->size - 1] != '\n')
@@ -36,7 +36,7 @@ write_records(const struct upsample *upsample, struct output *output)
 }
 
 static void
-write_weight(const struct upsample *upsample, struct output *output, uint64_t multiplicity)
+upsample_write_weight(const struct upsample *upsample, struct output *output, uint64_t multiplicity)
 {
 	const struct token_counts *counts = &upsample->counts;
 
@@ -49,7 +49,7 @@ write_weight(const struct upsample *upsample, struct output *output, uint64_t mu
 }
 
 static int
-write_weights(const struct upsample *upsample, struct output *output, struct portolan_error *error)
+upsample_write_weights(const struct upsample *upsample, struct output *output, struct portolan_error *error)
 {
 	const struct holders *holders = &upsample->holders;
 	struct corpus_reader reader;
@@ -65,7 +65,7 @@ write_weights(const struct upsample *upsample, struct output *output, struct por
 
 			if (next < holders->count && holders->list[next].record == record++)
 				multiplicity += upsample->balance.repeats[next++];
-			write_weight(upsample, output, multiplicity);
+			upsample_write_weight(upsample, output, multiplicity);
 		}
 	}
 	corpus_reader_free(&reader);
@@ -81,9 +81,9 @@ upsample_write(const struct upsample *upsample, struct portolan_error *error)
 	if (code < 0)
 		return code;
 	if (upsample->weights == UPSAMPLE_RECORDS)
-		write_records(upsample, &output);
+		upsample_write_records(upsample, &output);
 	else
-		code = write_weights(upsample, &output, error);
+		code = upsample_write_weights(upsample, &output, error);
 	if (code >= 0)
 		return output_finish(&output, error);
 	output_discard(&output);

@@ -29,14 +29,14 @@ upsample_statistic(const struct upsample *upsample, size_t s, bool after)
 }
 
 static const char *
-token_text(const struct upsample *upsample, size_t s, size_t *length)
+upsample_token_text(const struct upsample *upsample, size_t s, size_t *length)
 {
 	return names_text(&upsample->counts.tokens, upsample->ranking.list[s].token, length);
 }
 
 /* The numbers of records that are there once, twice …; the caller's to free(). */
 static uint64_t *
-make_histogram(const struct upsample *upsample, size_t *bins)
+upsample_make_histogram(const struct upsample *upsample, size_t *bins)
 {
 	uint32_t most = 0;
 	uint64_t *histogram;
@@ -52,7 +52,7 @@ make_histogram(const struct upsample *upsample, size_t *bins)
 }
 
 static void
-add_numbers(struct report *report, const char *key, const uint64_t *numbers, size_t count)
+report_add_numbers(struct report *report, const char *key, const uint64_t *numbers, size_t count)
 {
 	report_begin_list(report, key);
 	for (size_t i = 0; i < count; i++)
@@ -61,7 +61,7 @@ add_numbers(struct report *report, const char *key, const uint64_t *numbers, siz
 }
 
 static void
-add_statistic(struct report *report, const struct upsample *upsample, size_t s, bool after)
+upsample_add_statistic(struct report *report, const struct upsample *upsample, size_t s, bool after)
 {
 	struct token_statistic statistic = upsample_statistic(upsample, s, after);
 	size_t labels = upsample->counts.label_count;
@@ -70,14 +70,14 @@ add_statistic(struct report *report, const struct upsample *upsample, size_t s, 
 	report_whole(report, "n", statistic.n);
 	report_real(report, "p_star", statistic.p_star);
 	report_real(report, "z_star", statistic.z_star);
-	add_numbers(report, "counts", (after ? upsample->balance.after : upsample->balance.before) + s * labels,
-	            labels);
+	report_add_numbers(report, "counts", (after ? upsample->balance.after : upsample->balance.before) + s * labels,
+	                   labels);
 	report_end(report);
 }
 
 /* What a token lacks of a label now. */
 static uint64_t
-lack_of(const struct upsample *upsample, size_t s, size_t label)
+upsample_lack(const struct upsample *upsample, size_t s, size_t label)
 {
 	size_t labels = upsample->counts.label_count;
 	const uint64_t *counts = upsample->balance.after + s * labels, *shares = upsample->ranking.shares;
@@ -111,18 +111,18 @@ upsample_list_lacks(const struct upsample *upsample, size_t from, size_t end, st
 
 		if (reason == BALANCE_DONE || count++ >= most)
 			continue;
-		text = token_text(upsample, i / labels, &length);
+		text = upsample_token_text(upsample, i / labels, &length);
 		lack->token = upsample_text(text, length);
 		text = counts_label(&upsample->counts, i % labels, &length);
 		lack->label = upsample_text(text, length);
-		lack->lacks = lack_of(upsample, i / labels, i % labels);
+		lack->lacks = upsample_lack(upsample, i / labels, i % labels);
 		lack->why = reasons[reason];
 	}
 	return count;
 }
 
 static void
-add_token(struct report *report, const struct upsample *upsample, size_t s)
+upsample_add_token(struct report *report, const struct upsample *upsample, size_t s)
 {
 	static const struct table_column columns[] = {{"label", TABLE_BYTES, offsetof(struct upsample_lack, label)},
 	                                              {"lacks", TABLE_U64, offsetof(struct upsample_lack, lacks)},
@@ -130,15 +130,15 @@ add_token(struct report *report, const struct upsample *upsample, size_t s)
 	const struct token_counts *counts = &upsample->counts;
 	CLEANUP_FREE struct upsample_lack *lacks = memory_new(counts->label_count, sizeof(*lacks));
 	size_t length;
-	const char *text = token_text(upsample, s, &length);
+	const char *text = upsample_token_text(upsample, s, &length);
 
 	report_begin(report, NULL);
 	report_bytes(report, "token", text, length);
 	text = counts_label(counts, upsample->ranking.list[s].statistic.label, &length);
 	report_bytes(report, "label", text, length);
 	report_real(report, "p_bonferroni", ranking_chance(&upsample->ranking, &upsample->ranking.list[s].statistic));
-	add_statistic(report, upsample, s, false);
-	add_statistic(report, upsample, s, true);
+	upsample_add_statistic(report, upsample, s, false);
+	upsample_add_statistic(report, upsample, s, true);
 	table_report(report, "not_balanced",
 	             &TABLE_OF(columns, lacks, upsample_list_lacks(upsample, s, s + 1, lacks, counts->label_count)));
 	report_end(report);
@@ -146,7 +146,7 @@ add_token(struct report *report, const struct upsample *upsample, size_t s)
 
 /* What a token is to show of each label, and what all records do: the first labels, for people. */
 static void
-add_shares(struct report *report, const struct upsample *upsample)
+upsample_add_shares(struct report *report, const struct upsample *upsample)
 {
 	const struct token_counts *counts = &upsample->counts;
 	double all = (double)(counts->records - counts->ignored);
@@ -167,7 +167,7 @@ add_shares(struct report *report, const struct upsample *upsample)
 
 /* Tokens that chance explains are balanced for nothing. */
 static void
-add_chance(struct report *report, const struct upsample *upsample)
+upsample_add_chance(struct report *report, const struct upsample *upsample)
 {
 	size_t within = 0;
 
@@ -182,7 +182,7 @@ add_chance(struct report *report, const struct upsample *upsample)
 
 /* For people: the tokens as a table, and the first of those that could not be balanced. */
 static void
-add_table(struct report *report, const struct upsample *upsample)
+upsample_add_table(struct report *report, const struct upsample *upsample)
 {
 	struct upsample_line {
 		struct table_bytes token, label;
@@ -201,7 +201,7 @@ add_table(struct report *report, const struct upsample *upsample)
 	for (size_t s = 0; s < upsample->token_count; s++) {
 		struct upsample_line *line = &lines[s];
 		size_t length;
-		const char *text = token_text(upsample, s, &length);
+		const char *text = upsample_token_text(upsample, s, &length);
 
 		line->token = upsample_text(text, length);
 		line->before = upsample_statistic(upsample, s, false);
@@ -213,7 +213,7 @@ add_table(struct report *report, const struct upsample *upsample)
 }
 
 static void
-add_rest(struct report *report, const struct upsample *upsample)
+upsample_add_rest(struct report *report, const struct upsample *upsample)
 {
 	static const struct table_column columns[] = {
 	        {"not balanced", TABLE_BYTES, offsetof(struct upsample_lack, token)},
@@ -232,7 +232,7 @@ add_rest(struct report *report, const struct upsample *upsample)
 
 /* By powers of two, as there may be hundreds. */
 static void
-add_multiplicities(struct report *report, const uint64_t *histogram, size_t bins)
+upsample_add_multiplicities(struct report *report, const uint64_t *histogram, size_t bins)
 {
 	char key[64];
 
@@ -256,13 +256,13 @@ add_multiplicities(struct report *report, const uint64_t *histogram, size_t bins
 
 /* The complete lists, for programs. */
 static void
-add_details(struct report *report, const struct upsample *upsample, const uint64_t *histogram, size_t bins)
+upsample_add_details(struct report *report, const struct upsample *upsample, const uint64_t *histogram, size_t bins)
 {
 	const struct token_counts *counts = &upsample->counts;
 	const struct balance *balance = &upsample->balance;
 
-	add_numbers(report, "imbalance", balance->imbalance, (size_t)balance->iterations + 1);
-	add_numbers(report, "multiplicities", histogram + 1, bins - 1);
+	report_add_numbers(report, "imbalance", balance->imbalance, (size_t)balance->iterations + 1);
+	report_add_numbers(report, "multiplicities", histogram + 1, bins - 1);
 	report_begin_list(report, "labels");
 	for (size_t l = 0; l < counts->label_count; l++) {
 		size_t length;
@@ -271,10 +271,10 @@ add_details(struct report *report, const struct upsample *upsample, const uint64
 		report_bytes(report, NULL, text, length);
 	}
 	report_end(report);
-	add_shares(report, upsample);
+	upsample_add_shares(report, upsample);
 	report_begin_list(report, "tokens");
 	for (size_t s = 0; s < upsample->token_count; s++)
-		add_token(report, upsample, s);
+		upsample_add_token(report, upsample, s);
 	report_end(report);
 }
 
@@ -284,7 +284,7 @@ upsample_add_report(struct report *report, const char *key, const struct upsampl
 	const struct balance *balance = &upsample->balance;
 	uint64_t records = upsample->counts.records;
 	size_t bins;
-	CLEANUP_FREE uint64_t *histogram = make_histogram(upsample, &bins);
+	CLEANUP_FREE uint64_t *histogram = upsample_make_histogram(upsample, &bins);
 
 	report_line(report, "%s: %s records, %s more by repeating (%.2f%%)\n", upsample->corpus.file.path,
 	            NUMBER_GROUPED(records), NUMBER_GROUPED(balance->added),
@@ -302,13 +302,13 @@ upsample_add_report(struct report *report, const char *key, const struct upsampl
 		if (balance->tried > balance->iterations)
 			report_line(report, "  taken back, as the sum rose: %u more iterations\n",
 			            balance->tried - balance->iterations);
-		add_multiplicities(report, histogram, bins);
-		add_shares(report, upsample);
-		add_table(report, upsample);
-		add_chance(report, upsample);
-		add_rest(report, upsample);
+		upsample_add_multiplicities(report, histogram, bins);
+		upsample_add_shares(report, upsample);
+		upsample_add_table(report, upsample);
+		upsample_add_chance(report, upsample);
+		upsample_add_rest(report, upsample);
 	} else {
-		add_details(report, upsample, histogram, bins);
+		upsample_add_details(report, upsample, histogram, bins);
 	}
 	report_end(report);
 }
