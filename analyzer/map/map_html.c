@@ -11,8 +11,8 @@
 #include "memory/memory.h"
 #include "output/report.h"
 #include "selection/manifest.h"
-#include "serve/answers.h"
 #include "serve/page.h"
+#include "serve/view_report.h"
 
 #include <portolan/error.h>
 

@@ -1,5 +1,6 @@
 /*
- * access.c: compares names, pages and tokens.
+ * access.c: decides whether a request may be answered: by the name of the server in it, the page that sent it, and its
+ * token. It also knows what follows from --public-url.
  *
  * A page of another site may send requests to loopback, and by DNS rebinding may even read the answers, as if they were
  * its own. Its Host, or its Origin, then has the other site's name. Rebinding needs a name that the owner of another
@@ -25,7 +26,7 @@
 
 /* The bytes of the name in "NAME:PORT"; 0: it is none. `port` gets 0 where none is said. */
 static size_t
-cut_host(const char *host, unsigned *port)
+access_cut_host(const char *host, unsigned *port)
 {
 	size_t length = *host == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":"), digits;
 
@@ -43,9 +44,9 @@ cut_host(const char *host, unsigned *port)
 
 /* The name in `host`, without its port. False: it has none, or a longer one than any that is allowed. */
 static bool
-copy_name(const char *host, char name[ACCESS_HOST_ROOM], unsigned *port)
+access_copy_name(const char *host, char name[ACCESS_HOST_ROOM], unsigned *port)
 {
-	size_t length = host ? cut_host(host, port) : 0;
+	size_t length = host ? access_cut_host(host, port) : 0;
 
 	if (length == 0 || length >= ACCESS_HOST_ROOM)
 		return false;
@@ -55,18 +56,18 @@ copy_name(const char *host, char name[ACCESS_HOST_ROOM], unsigned *port)
 }
 
 static bool
-names_loopback(const char *name)
+access_names_loopback(const char *name)
 {
 	return strcmp(name, "[::1]") == 0 || listen_is_loopback(name);
 }
 
 static bool
-parse_host(const char *host, struct public_url *public)
+access_parse_host(const char *host, struct public_url *public)
 {
 	unsigned implied = public->https ? HTTPS_PORT : HTTP_PORT, port;
 	const char *name = public->host;
 
-	if (!copy_name(host, public->host, &port))
+	if (!access_copy_name(host, public->host, &port))
 		return false;
 	if (*name == '[' ? name[1] == ']' || strspn(name + 1, "0123456789abcdefABCDEF:.") != strlen(name) - 2
 	                 : strspn(name, LETTERS "-.") != strlen(name))
@@ -77,12 +78,12 @@ parse_host(const char *host, struct public_url *public)
 	else
 		snprintf(public->origin, sizeof(public->origin), "%s://%s:%u", public->https ? "https" : "http", name,
 		         public->port);
-	return public->https || names_loopback(name);
+	return public->https || access_names_loopback(name);
 }
 
 /* Of letters that stand for themselves in a browser's address and in a cookie's path. */
 static bool
-parse_path(const char *path, struct public_url *public)
+access_parse_path(const char *path, struct public_url *public)
 {
 	size_t length = strlen(path);
 
@@ -108,7 +109,7 @@ access_parse_public(const char *text, struct public_url *public)
 		return false;
 	memcpy(host, text + scheme, length);
 	host[length] = '\0';
-	return parse_host(host, public) && parse_path(text + scheme + length, public);
+	return access_parse_host(host, public) && access_parse_path(text + scheme + length, public);
 }
 
 bool
@@ -117,8 +118,8 @@ access_has_host(const struct access *access, const char *host)
 	char name[ACCESS_HOST_ROOM];
 	unsigned port;
 
-	return copy_name(host, name, &port) &&
-	       (names_loopback(name) || (access->public && strcasecmp(name, access->public->host) == 0));
+	return access_copy_name(host, name, &port) &&
+	       (access_names_loopback(name) || (access->public && strcasecmp(name, access->public->host) == 0));
 }
 
 bool
@@ -130,7 +131,7 @@ access_has_origin(const struct access *access, const char *origin, const char *h
 	if (!origin || (access->public && strcasecmp(origin, access->public->origin) == 0))
 		return true;
 	return strncasecmp(origin, "http://", 7) == 0 && strcasecmp(origin + 7, host) == 0 &&
-	       copy_name(host, name, &port) && names_loopback(name);
+	       access_copy_name(host, name, &port) && access_names_loopback(name);
 }
 
 bool
@@ -154,7 +155,7 @@ access_cookie(const struct access *access, const char *host, char name[ACCESS_CO
 	if (access->public)
 		port = access->public->port;
 	else
-		cut_host(host, &port);
+		access_cut_host(host, &port);
 	snprintf(name, ACCESS_COOKIE_ROOM, "portolan-%u", port ? port : HTTP_PORT);
 }
 

@@ -16,6 +16,7 @@ answer_failure(struct http_answer *answer, int code, const struct portolan_error
 	                                                                       : 503;
 
 	http_error(answer, status, "%s", error->message);
+	answer->filename = NULL;
 }
 
 void

@@ -54,9 +54,6 @@ int answer_column(const struct question *question, const char *name, const struc
 int answer_output(struct output *output, const char *type, struct http_answer *answer, struct portolan_error *error);
 int answer_report(struct report *report, struct http_answer *answer, struct portolan_error *error); /* JSON */
 
-/* Writes the view as the answer of api/view; texts may be NULL. */
-void view_report(struct report *report, const struct view *view, const struct texts *texts);
-
 typedef int answer_function(const struct question *question, struct http_answer *answer, struct portolan_error *error);
 
 answer_function answer_runs; /* all, or question->run */

@@ -1,6 +1,6 @@
 /*
- * browser.c: the address holds the token, and any user of this machine can read the arguments of programs. So the
- * browser gets a file that only its owner can read, and that leads to the address.
+ * browser.c: opens the page in the user's browser. The address holds the token, and any user of this machine can read
+ * the arguments of programs. So the browser gets a file that only its owner can read, and that leads to the address.
  */
 #include "browser.h"
 

@@ -59,13 +59,13 @@ colours_by_categories(struct colours *colours, struct portolan_error *error)
 	return 0;
 }
 
-/* values[order[i]], or values[i] for a NULL order. */
+/* By values, by dense index, of which colours->low and high are the extent. */
 static void
-colours_by_numbers(struct colours *colours, const double *values, const uint32_t *order, size_t n)
+colours_by_numbers(struct colours *colours, const struct dynamics *dynamics, const double *values)
 {
 	colours->are_numbers = true;
-	for (size_t i = 0; i < n; i++) {
-		double value = values[order ? order[i] : i];
+	for (size_t i = 0; i < dynamics->count; i++) {
+		double value = values[dynamics->order[i]];
 
 		colours->bytes[i] = (unsigned char)(isnan(value) ? COLOUR_NONE
 		                                                 : colours_scale(value, colours->low, colours->high,
@@ -84,32 +84,21 @@ colours_by_measure(struct colours *colours, const struct view *view, const char 
 		return error_set(error, PORTOLAN_E_INVALID, "the run has no measure '%.100s'", name);
 	colours->low = view->extents[c].low;
 	colours->high = view->extents[c].high;
-	colours_by_numbers(colours, column->values, dynamics->order, dynamics->count);
+	colours_by_numbers(colours, dynamics, column->values);
 	return 0;
 }
 
 /* By a column of numbers in the user's file. */
 static int
-colours_by_column(struct colours *colours, const struct attribute *column, const struct view *view, struct texts *texts,
-                  struct portolan_error *error)
+colours_by_column(struct colours *colours, const struct attribute *column, const struct view *view,
+                  const struct texts *texts, struct portolan_error *error)
 {
-	const struct dynamics *dynamics = &view->dynamics;
-	const uint32_t *records = view_records(view, texts);
-	CLEANUP_FREE double *values = records ? malloc((dynamics->count + 1) * sizeof(*values)) : NULL;
-	double low = INFINITY, high = -INFINITY;
+	CLEANUP_FREE double *values = view_numbers(view, texts, column);
 
 	if (!values)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	for (size_t i = 0; i < dynamics->count; i++) {
-		uint32_t record = records[dynamics->order[i]];
-
-		values[i] = record == TEXTS_NO_RECORD ? NAN : column->numbers[record];
-		low = fmin(low, values[i]);
-		high = fmax(high, values[i]);
-	}
-	colours->low = low <= high ? low : 0;
-	colours->high = low <= high ? high : 0;
-	colours_by_numbers(colours, values, NULL, dynamics->count);
+	view_extent(&view->dynamics, values, &colours->low, &colours->high);
+	colours_by_numbers(colours, &view->dynamics, values);
 	return 0;
 }
 

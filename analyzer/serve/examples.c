@@ -1,4 +1,4 @@
-/* examples.c: an example with all of its data. */
+/* examples.c: writes an example with its measures, texts and story as JSON, and searches examples for a text. */
 #include "examples.h"
 
 #include "base/number.h"

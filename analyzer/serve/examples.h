@@ -1,4 +1,4 @@
-/* examples.h: examples of a view, as JSON. */
+/* examples.h: examples of a view: as JSON, and searched for a text. */
 #ifndef EXAMPLES_H
 #define EXAMPLES_H
 

@@ -13,22 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The column's values by dense index, of those that are kept; the caller's to free(). NULL: out of memory. */
-static double *
-filters_gather_numbers(const struct file_filters *filters, const struct attribute *column, const uint32_t *kept,
-                       size_t count)
-{
-	const uint32_t *records = view_records(filters->view, filters->texts);
-	double *values = records ? malloc((filters->view->dynamics.ids.rows + 1) * sizeof(*values)) : NULL;
-
-	for (size_t i = 0; values && i < count; i++) {
-		uint32_t record = records[kept[i]];
-
-		values[kept[i]] = record == TEXTS_NO_RECORD ? (double)NAN : column->numbers[record];
-	}
-	return values;
-}
-
 static int
 filters_keep_numbers(const struct file_filters *filters, const struct attribute *column, const json_t *filter,
                      uint32_t *kept, size_t *count, struct portolan_error *error)
@@ -45,7 +29,7 @@ filters_keep_numbers(const struct file_filters *filters, const struct attribute 
 			        "the selection: column '%.100s' holds numbers: its filter has 'min', 'max', or 'in' with numbers",
 			        column->name);
 	}
-	values = filters_gather_numbers(filters, column, kept, *count);
+	values = view_numbers(filters->view, filters->texts, column);
 	return values ? within_keep_numbers(values, filter, kept, count, error)
 	              : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 }

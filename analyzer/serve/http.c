@@ -1,4 +1,7 @@
-/* http.c: checks a request before its body is read: Host and Origin, the token, and then the method. */
+/*
+ * http.c: takes requests from libmicrohttpd, refuses what may not be asked, and hands the rest to the server. A request
+ * is checked before its body is read: Host and Origin, the token, and then the method.
+ */
 #include "http.h"
 
 #include "peers.h"
@@ -161,6 +164,10 @@ http_add_headers(struct MHD_Response *response, const struct http_answer *answer
 		snprintf(disposition, sizeof(disposition), "attachment; filename=\"%s\"", answer->filename);
 		MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_DISPOSITION, disposition);
 	}
+	if (answer->location)
+		MHD_add_response_header(response, MHD_HTTP_HEADER_LOCATION, answer->location);
+	if (answer->cookie)
+		MHD_add_response_header(response, MHD_HTTP_HEADER_SET_COOKIE, answer->cookie);
 	if (answer->status == MHD_HTTP_UNAUTHORIZED)
 		MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
 }
@@ -201,28 +208,20 @@ http_take_token(const struct http *http, struct MHD_Connection *connection)
 {
 	const struct access *access = &http->settings.access;
 	bool elsewhere = http_is_led_from_elsewhere(connection);
-	struct http_answer answer = {0};
-	struct MHD_Response *response = MHD_create_response_from_buffer(
-	        elsewhere ? strlen(ENTRY) : 0, elsewhere ? (void *)(uintptr_t)ENTRY : NULL, MHD_RESPMEM_PERSISTENT);
 	const char *root = access_root(access);
 	size_t length = strlen(root) > 1 ? strlen(root) - 1 : 1; /* the cookie comes with "/PREFIX" alone, too */
 	char name[ACCESS_COOKIE_ROOM], cookie[512];
-	enum MHD_Result result;
+	struct http_answer answer = {0};
 
-	if (!response)
-		return MHD_NO;
-	answer.type = "text/html; charset=utf-8";
+	http_lasting(&answer, "text/html; charset=utf-8", ENTRY, elsewhere ? strlen(ENTRY) : 0);
+	answer.status = elsewhere ? MHD_HTTP_OK : MHD_HTTP_SEE_OTHER;
 	answer.security = ENTRY_SECURITY;
-	http_add_headers(response, &answer);
+	answer.location = elsewhere ? NULL : root;
+	answer.cookie = cookie;
 	access_cookie(access, http_header(connection, MHD_HTTP_HEADER_HOST), name);
 	snprintf(cookie, sizeof(cookie), "%s=%s; HttpOnly; SameSite=Strict; Path=%.*s%s", name, access->token,
 	         (int)length, root, access->public && access->public->https ? "; Secure" : "");
-	MHD_add_response_header(response, MHD_HTTP_HEADER_SET_COOKIE, cookie);
-	if (!elsewhere)
-		MHD_add_response_header(response, MHD_HTTP_HEADER_LOCATION, root);
-	result = MHD_queue_response(connection, elsewhere ? MHD_HTTP_OK : MHD_HTTP_SEE_OTHER, response);
-	MHD_destroy_response(response);
-	return result;
+	return http_send(connection, &answer);
 }
 
 /* Is this the printed address, or the page's without its last slash? */

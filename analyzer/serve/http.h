@@ -11,10 +11,10 @@
 #define HTTP_H
 
 #include "access.h"
+#include "http_answer.h"
 
 #include <portolan/portolan.h>
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -29,18 +29,6 @@ struct http_request {
 	size_t body_size;
 	bool takes_gzip;
 	void *private; /* see http_argument() */
-};
-
-/* The answer, which begins as {0}; `answer` fills it with one of the functions below. */
-struct http_answer {
-	unsigned status;
-	const char *type;     /* Content-Type */
-	const char *security; /* Content-Security-Policy; NULL: nothing may be loaded */
-	const char *filename; /* NULL, or the name under which a browser saves it, without quotes */
-	void *bytes;
-	size_t size;
-	bool lasting; /* the bytes are never freed; else they are, with free() */
-	bool gzip;    /* they are compressed */
 };
 
 struct http_settings {
@@ -58,11 +46,5 @@ void http_stop(struct http *http); /* waits for answers under way; NULL: nothing
 
 /* An argument of the query, decoded; valid as long as the request. NULL: not given, or not valid UTF-8. */
 const char *http_argument(const struct http_request *request, const char *name);
-
-/* Sets the answer: these bytes (taken over); this text (copied); or an error, {"error": …}. */
-void http_bytes(struct http_answer *answer, const char *type, void *bytes, size_t size);
-void http_lasting(struct http_answer *answer, const char *type, const void *bytes, size_t size);
-__attribute__((format(printf, 3, 4))) void http_error(struct http_answer *answer, unsigned status, const char *format,
-                                                      ...);
 
 #endif

@@ -1,11 +1,12 @@
-/* http_answer.c: filling in an answer. */
-#include "http.h"
+/* http_answer.c: fills in the answer to a request: bytes, or an error as JSON. */
+#include "http_answer.h"
 
 #include "output/report.h"
 
 #include <portolan/error.h>
 
 #include <microhttpd.h>
+#include <stdarg.h>
 #include <string.h>
 #include <unistr.h>
 

@@ -1,5 +1,6 @@
 /*
- * open_stores.c: a store is identified by the inode of its data.mdb. A process may open a store only once with LMDB, so
+ * open_stores.c: keeps the store open that is served, and notices another one in its place, by the inode of its
+ * data.mdb. A process may open a store only once with LMDB, so
  * a store that returns to its place while it is still read is not opened again. LMDB opens by name, so the inode of the
  * opened file is checked afterwards.
  */

@@ -1,8 +1,7 @@
 /*
- * peers.c: connections in the order in which they came; strangers are those that have not shown the token yet. Any user
- * of this machine can open connections and send nothing, or a byte now and then, which a timeout alone would not stop.
- * The newest connection is the most likely to send a request, so the oldest is closed. Shutting a socket down ends the
- * thread that waits for it.
+ * peers.c: closes the oldest connection that has not shown the token, where a new one needs room. Any user of this
+ * machine can open connections and send nothing, or a byte now and then, which a timeout alone would not stop. The
+ * newest connection is the most likely to send a request. Shutting a socket down ends the thread that waits for it.
  */
 #include "peers.h"
 

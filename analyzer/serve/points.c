@@ -134,7 +134,7 @@ points_take_box(const struct http_request *request, struct box *box, struct port
 }
 
 static bool
-is_in_box(const struct box *box, double x, double y)
+points_is_in_box(const struct box *box, double x, double y)
 {
 	return x >= box->left && x <= box->right && y >= box->low && y <= box->high; /* NaN is in no box */
 }
@@ -150,7 +150,7 @@ points_count(const struct dynamics *dynamics, const struct axis *x, const struct
 		double at_x = x->values[dynamics->order[i]], at_y = y->values[dynamics->order[i]];
 		size_t column, row;
 
-		if (!is_in_box(box, at_x, at_y))
+		if (!points_is_in_box(box, at_x, at_y))
 			continue;
 		column = (size_t)((at_x - box->left) / (box->right - box->left) * (double)columns);
 		row = (size_t)((at_y - box->low) / (box->high - box->low) * (double)rows);
@@ -189,7 +189,7 @@ answer_bins(const struct question *question, struct http_answer *answer, struct 
 /* A number that looks random, and is always the same for a place. The places with the smallest numbers are the sample,
  * so a smaller sample, or one of a part, has the same places. */
 static uint32_t
-lot_of(uint32_t place)
+points_lot(uint32_t place)
 {
 	uint64_t mixed = (place + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15);
 
@@ -200,7 +200,7 @@ lot_of(uint32_t place)
 
 /* The bucket of counts[] with the k-th smallest (from 0); k becomes its rank within the bucket. */
 static uint32_t
-bucket_of(const uint32_t *counts, size_t *k)
+points_bucket(const uint32_t *counts, size_t *k)
 {
 	uint32_t bucket = 0;
 
@@ -220,20 +220,20 @@ points_sample(uint32_t *places, size_t n, size_t most)
 	if (!counts)
 		return false;
 	for (size_t i = 0; i < n; i++)
-		counts[lot_of(places[i]) / LOT_HALF]++;
-	last = bucket_of(counts, &ties) * LOT_HALF;
+		counts[points_lot(places[i]) / LOT_HALF]++;
+	last = points_bucket(counts, &ties) * LOT_HALF;
 	memset(counts, 0, LOT_HALF * sizeof(*counts));
 	for (size_t i = 0; i < n; i++) {
-		uint32_t lot = lot_of(places[i]);
+		uint32_t lot = points_lot(places[i]);
 
 		if (lot / LOT_HALF == last / LOT_HALF)
 			counts[lot % LOT_HALF]++;
 	}
-	last += bucket_of(counts, &ties);
+	last += points_bucket(counts, &ties);
 	free(counts);
 	ties++; /* places to keep of those with the largest kept number */
 	for (size_t i = 0; i < n; i++) {
-		uint32_t lot = lot_of(places[i]);
+		uint32_t lot = points_lot(places[i]);
 
 		if (lot < last || (lot == last && ties > 0)) {
 			ties -= lot == last;
@@ -251,7 +251,7 @@ points_find_inside(const struct dynamics *dynamics, const struct axis *x, const 
 	size_t n = 0;
 
 	for (size_t i = 0; i < dynamics->count; i++)
-		if (is_in_box(box, x->values[dynamics->order[i]], y->values[dynamics->order[i]]))
+		if (points_is_in_box(box, x->values[dynamics->order[i]], y->values[dynamics->order[i]]))
 			places[n++] = (uint32_t)i;
 	return n;
 }

@@ -1,4 +1,4 @@
-/* progress.c: looks at runs again and again, and reads settled epochs once. */
+/* progress.c: says how far the recording of a run is. It looks at a run again and again, and reads settled epochs once. */
 #include "progress.h"
 
 #include "watch/frame.h"
@@ -134,7 +134,7 @@ progress_describe(const struct live_view *view, const struct frame_moment *momen
 }
 
 static int
-update_progress(struct progress *progress, struct followed *followed, struct portolan_error *error)
+progress_update(struct progress *progress, struct followed *followed, struct portolan_error *error)
 {
 	double began = clock_s();
 	struct live_view view;
@@ -170,7 +170,7 @@ progress_look(struct progress *progress, const char *run, char **text, struct po
 	if (!followed)
 		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	else if (!followed->seen || clock_s() > followed->looked + fmax(LOOK_EVERY_S, LOOK_SHARE * followed->took))
-		code = update_progress(progress, followed, error);
+		code = progress_update(progress, followed, error);
 	if (code >= 0) {
 		*text = followed->seen ? strdup(followed->seen) : NULL;
 		if (!*text)

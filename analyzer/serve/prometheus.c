@@ -181,7 +181,7 @@ metrics_write_refused(struct output *output, const struct run_numbers *runs, siz
 }
 
 static uint64_t
-age(uint64_t since, uint64_t now)
+metrics_age(uint64_t since, uint64_t now)
 {
 	return now > since ? now - since : 0;
 }
@@ -198,12 +198,13 @@ metrics_write_ages(struct output *output, const struct run_numbers *runs, size_t
 	for (size_t r = 0; r < count; r++)
 		if (runs[r].counters.last)
 			metrics_write_sample(output, last, runs[r].info.name, NULL, NULL,
-			                     age(runs[r].counters.last, now));
+			                     metrics_age(runs[r].counters.last, now));
 	metrics_begin(output, told, "gauge",
 	              "Seconds since a client last told its own counts: the age of portolan_run_client_*.");
 	for (size_t r = 0; r < count; r++)
 		if (runs[r].told)
-			metrics_write_sample(output, told, runs[r].info.name, NULL, NULL, age(runs[r].told, now));
+			metrics_write_sample(output, told, runs[r].info.name, NULL, NULL,
+			                     metrics_age(runs[r].told, now));
 }
 
 /* Bins are by powers of two of microseconds. */

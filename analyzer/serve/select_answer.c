@@ -1,4 +1,4 @@
-/* select_answer.c: POST api/runs/RUN/select, evaluates a selection; GET api/selection, the selection kept last. */
+/* select_answer.c: POST api/runs/RUN/select: evaluates a selection; GET api/selection: the selection kept last. */
 #include "select_forms.h"
 
 #include "base/cleanup.h"

@@ -6,6 +6,7 @@
 
 #include "categories.h"
 #include "examples.h"
+#include "select_rows.h"
 #include "word_shares.h"
 
 #include "base/cleanup.h"

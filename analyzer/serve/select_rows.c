@@ -1,8 +1,9 @@
 /*
- * select_rows.c: ?as=rows: a selection as a table in pages: searched, sorted, and then cut.
+ * select_rows.c: ?as=rows: answers a page of the table of a selection: searched, sorted, and then cut.
  */
+#include "select_rows.h"
+
 #include "examples.h"
-#include "select_forms.h"
 
 #include "base/cleanup.h"
 #include "statistics/top.h"
@@ -15,7 +16,6 @@
 
 #define ROWS_MOST 1000
 
-/* The query. */
 struct rows_query {
 	const double *values; /* of the column to sort by; NULL: the ids */
 	double *labels;       /* the values, if they are the gold labels; to be freed */
@@ -29,13 +29,8 @@ static double *
 rows_label_values(const struct view *view)
 {
 	const struct dynamics *dynamics = &view->dynamics;
-	size_t size = 1;
-	double *values;
+	double *values = malloc((dynamics->ids.rows + 1) * sizeof(*values));
 
-	for (size_t i = 0; i < dynamics->count; i++)
-		if (dynamics->order[i] >= size)
-			size = (size_t)dynamics->order[i] + 1;
-	values = malloc(size * sizeof(*values));
 	for (size_t i = 0; values && i < dynamics->count; i++) {
 		uint32_t index = dynamics->order[i];
 

@@ -1,4 +1,4 @@
-/* selections.c: keeps an object by run, and a count. */
+/* selections.c: keeps the selection last made for each run, with a serial number, for pages and programs to share. */
 #include "selections.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /*
- * serve.c: portolan serve: the live page.
+ * serve.c: portolan serve: serves the live page until Ctrl-C.
  *
  * Signals are blocked before the server's threads begin, and waited for: Ctrl-C is the ordinary way to end. With
  * --end-with-stdin, the program that started this one holds the other end of standard input; however that program ends,

@@ -1,4 +1,4 @@
-/* server.c: maps requests to the functions that answer them. */
+/* server.c: answers requests: gives each to the function for its path, with the run and the view that it names. */
 #include "answers.h"
 #include "page.h"
 
@@ -86,7 +86,7 @@ server_warn_absent(struct server *server)
 }
 
 static void
-answer_page(const char *name, const struct http_request *request, struct http_answer *answer)
+server_answer_page(const char *name, const struct http_request *request, struct http_answer *answer)
 {
 	for (const struct page_file *file = page_files; file->name; file++)
 		if (strcmp(file->name, name) == 0) {
@@ -114,8 +114,8 @@ static const struct route {
 
 /* Of the run and view that the query names. */
 static int
-answer_route(const struct route *route, struct question *question, struct http_answer *answer,
-             struct portolan_error *error)
+server_answer_route(const struct route *route, struct question *question, struct http_answer *answer,
+                    struct portolan_error *error)
 {
 	const struct http_request *request = question->request;
 	struct views *views = question->server->views;
@@ -138,21 +138,21 @@ answer_route(const struct route *route, struct question *question, struct http_a
 }
 
 static int
-answer_get(struct question *question, struct http_answer *answer, struct portolan_error *error)
+server_answer_get(struct question *question, struct http_answer *answer, struct portolan_error *error)
 {
 	const char *path = question->request->path;
 
 	for (size_t r = 0; r < sizeof(routes) / sizeof(*routes); r++)
 		if (strcmp(routes[r].path, path) == 0)
-			return answer_route(&routes[r], question, answer, error);
+			return server_answer_route(&routes[r], question, answer, error);
 	if (strncmp(path, BEFORE_RUN, strlen(BEFORE_RUN)) == 0) {
 		question->run = path + strlen(BEFORE_RUN);
 		return answer_runs(question, answer, error);
 	}
 	if (*path == '\0')
-		answer_page("index.html", question->request, answer);
+		server_answer_page("index.html", question->request, answer);
 	else if (strncmp(path, "page/", 5) == 0)
-		answer_page(path + 5, question->request, answer);
+		server_answer_page(path + 5, question->request, answer);
 	else
 		http_error(answer, 404, "there is nothing at /%s", path);
 	return 0;
@@ -160,7 +160,7 @@ answer_get(struct question *question, struct http_answer *answer, struct portola
 
 /* The run's name is between the two; it may have slashes. */
 static int
-answer_post(struct question *question, struct http_answer *answer, struct portolan_error *error)
+server_answer_post(struct question *question, struct http_answer *answer, struct portolan_error *error)
 {
 	const char *path = question->request->path;
 	size_t length = strlen(path), before = strlen(BEFORE_RUN), after = strlen(AFTER_RUN);
@@ -180,7 +180,8 @@ server_answer(void *server, const struct http_request *request, struct http_answ
 {
 	struct question question = {.server = server, .request = request};
 	struct portolan_error error;
-	int code = request->post ? answer_post(&question, answer, &error) : answer_get(&question, answer, &error);
+	int code = request->post ? server_answer_post(&question, answer, &error)
+	                         : server_answer_get(&question, answer, &error);
 
 	if (code < 0)
 		answer_failure(answer, code, &error);

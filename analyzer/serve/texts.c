@@ -189,34 +189,26 @@ texts_check(const struct texts *texts, struct portolan_error *error)
 	return !texts || content_is_unchanged(&texts->file.content) ? 0 : texts_was_changed(texts, error);
 }
 
-const char *
-texts_id_field(const struct texts *texts)
-{
-	return texts->id_field;
-}
-
 size_t
 texts_records(const struct texts *texts)
 {
 	return texts->records.rows;
 }
 
-size_t
-texts_fields(const struct texts *texts, const char *const **fields)
-{
-	*fields = texts->fields;
-	return texts->field_count;
-}
-
 void
-texts_report_columns(struct report *report, const char *key, const struct texts *texts)
+texts_report_fields(struct report *report, const struct texts *texts)
 {
 	size_t length;
 
-	report_begin_list(report, key);
-	for (uint32_t name = 0; name < texts->column_names.count; name++)
+	report_begin_list(report, "fields");
+	for (size_t i = 0; texts && i < texts->field_count; i++)
+		report_text(report, NULL, texts->fields[i]);
+	report_end(report);
+	report_begin_list(report, "data_columns");
+	for (uint32_t name = 0; texts && name < texts->column_names.count; name++)
 		report_text(report, NULL, names_text(&texts->column_names, name, &length));
 	report_end(report);
+	report_text(report, "id_field", texts ? texts->id_field : NULL);
 }
 
 size_t

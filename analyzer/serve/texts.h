@@ -24,12 +24,11 @@ void texts_free(struct texts *texts); /* NULL: nothing */
 /* PORTOLAN_E_SYSTEM: the file was changed since it was opened, and texts read from it may be wrong. NULL: 0. */
 int texts_check(const struct texts *texts, struct portolan_error *error);
 
-const char *texts_id_field(const struct texts *texts);
 size_t texts_records(const struct texts *texts); /* how many there are */
-size_t texts_fields(const struct texts *texts, const char *const **fields);
 
-/* Lists the names of the other columns: from the header of CSV and TSV, from the members of the first JSON line. */
-void texts_report_columns(struct report *report, const char *key, const struct texts *texts);
+/* Writes the members "fields", those that are shown as text; "data_columns", the names of the others, from the header of
+ * CSV and TSV, or the members of the first JSON line; "id_field". NULL: empty lists and null. */
+void texts_report_fields(struct report *report, const struct texts *texts);
 
 /* The number of the record of an id; TEXTS_NONE: it has none. */
 size_t texts_find(const struct texts *texts, const struct ids *ids, uint32_t index);

@@ -1,4 +1,4 @@
-/* token.c: makes a token, and keeps it in a file. */
+/* token.c: makes the token that every request must show, and keeps it in a file that its user alone can read. */
 #include "token.h"
 
 #include <portolan/error.h>

@@ -73,26 +73,20 @@ view_copy_all_epochs(struct store *store, struct view *view, struct portolan_err
 	return view->all_epochs ? 0 : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 }
 
-static void
-view_measure_columns(struct view *view)
+void
+view_extent(const struct dynamics *dynamics, const double *values, double *low, double *high)
 {
-	const struct dynamics *dynamics = &view->dynamics;
+	double least = INFINITY, greatest = -INFINITY;
 
-	for (size_t c = 0; c < dynamics->column_count; c++) {
-		const double *values = dynamics->columns[c].values;
-		double low = INFINITY, high = -INFINITY;
+	for (size_t i = 0; i < dynamics->count; i++) {
+		double value = values[dynamics->order[i]];
 
-		for (size_t i = 0; i < dynamics->count; i++) {
-			double value = values[dynamics->order[i]];
-
-			low = value < low ? value
-			                  : low; /* not fmin(), which is a call, and took a second for 10 million */
-			high = value > high ? value : high;
-		}
-		view->extents[c].low = low <= high ? low : 0;
-		view->extents[c].high = low <= high ? high : 0;
-		within_digest(dynamics, values, view->extents[c].digest);
+		/* Not fmin(), which is a call, and took a second for 10 million. */
+		least = value < least ? value : least;
+		greatest = value > greatest ? value : greatest;
 	}
+	*low = least <= greatest ? least : 0;
+	*high = least <= greatest ? greatest : 0;
 }
 
 int
@@ -107,8 +101,12 @@ view_complete(struct view *view, struct store *store, struct portolan_error *err
 		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	if (code >= 0)
 		code = region_cuts_of(&view->dynamics, &view->cuts, error);
-	if (code >= 0)
-		view_measure_columns(view);
+	for (size_t c = 0; c < view->dynamics.column_count && code >= 0; c++) {
+		const double *values = view->dynamics.columns[c].values;
+
+		view_extent(&view->dynamics, values, &view->extents[c].low, &view->extents[c].high);
+		within_digest(&view->dynamics, values, view->extents[c].digest);
+	}
 	return code;
 }
 
@@ -125,6 +123,21 @@ view_records(const struct view *view, const struct texts *texts)
 	by_index = records->by_index;
 	pthread_mutex_unlock(&records->lock);
 	return by_index;
+}
+
+double *
+view_numbers(const struct view *view, const struct texts *texts, const struct attribute *column)
+{
+	const struct dynamics *dynamics = &view->dynamics;
+	const uint32_t *records = view_records(view, texts);
+	double *values = records ? malloc((dynamics->ids.rows + 1) * sizeof(*values)) : NULL;
+
+	for (size_t i = 0; values && i < dynamics->count; i++) {
+		uint32_t index = dynamics->order[i], record = records[index];
+
+		values[index] = record == TEXTS_NO_RECORD ? (double)NAN : column->numbers[record];
+	}
+	return values;
 }
 
 /* Places ascend as ids do. */

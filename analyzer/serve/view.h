@@ -45,6 +45,13 @@ int view_complete(struct view *view, struct store *store, struct portolan_error 
  * call, and kept with the view. NULL: out of memory. Safe from several threads. */
 const uint32_t *view_records(const struct view *view, const struct texts *texts);
 
+/* By dense index, the numbers of a column of the user's file; NaN: the example has none. The caller's to free(). NULL:
+ * out of memory. */
+double *view_numbers(const struct view *view, const struct texts *texts, const struct attribute *column);
+
+/* The least and the greatest of the observed examples' values, by dense index; 0 and 0: there are none. */
+void view_extent(const struct dynamics *dynamics, const double *values, double *low, double *high);
+
 /* The place of an example among the observed ones by ascending id; SIZE_MAX: it was not observed. `index` is dense. */
 size_t view_place(const struct view *view, uint32_t index);
 

@@ -1,5 +1,5 @@
 /*
- * views.c: the loaded views, and the number of requests that use each.
+ * views.c: loads views of runs when requests ask for them, and shares each among all requests that use it.
  *
  * One lock guards the lists. The first request that wants a view loads it without holding the lock. Other requests wait
  * for it, unless there is an older view of the same run and range, which they take meanwhile.

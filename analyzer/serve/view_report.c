@@ -1,14 +1,10 @@
-/* view_answer.c: GET api/view, api/progress and api/runs: a run, and its progress. */
-#include "answers.h"
+/* view_report.c: describes a view to the page: its epochs, columns, labels, regions, and the user's file. */
+#include "view_report.h"
+
 #include "colours.h"
 
-#include "base/cleanup.h"
 #include "selection/regions.h"
 #include "verdict/run_report.h"
-
-#include <portolan/error.h>
-
-#include <string.h>
 
 static void
 view_report_epochs(struct report *report, const char *key, const uint32_t *epochs, size_t count)
@@ -79,26 +75,6 @@ view_report_gold(struct report *report, const struct view *view)
 	colours_free(&colours);
 }
 
-/* The fields and columns of the user's file. */
-static void
-view_report_data(struct report *report, const struct texts *texts)
-{
-	const char *const *fields = NULL;
-	size_t count = texts ? texts_fields(texts, &fields) : 0;
-
-	report_begin_list(report, "fields");
-	for (size_t i = 0; i < count; i++)
-		report_text(report, NULL, fields[i]);
-	report_end(report);
-	if (texts) {
-		texts_report_columns(report, "data_columns", texts);
-	} else {
-		report_begin_list(report, "data_columns");
-		report_end(report);
-	}
-	report_text(report, "id_field", texts ? texts_id_field(texts) : NULL);
-}
-
 void
 view_report(struct report *report, const struct view *view, const struct texts *texts)
 {
@@ -121,53 +97,6 @@ view_report(struct report *report, const struct view *view, const struct texts *
 	view_report_columns(report, view);
 	view_report_gold(report, view);
 	view_report_regions(report, view);
-	view_report_data(report, texts);
+	texts_report_fields(report, texts);
 	report_end(report);
-}
-
-int
-answer_view(const struct question *question, struct http_answer *answer, struct portolan_error *error)
-{
-	const char *known = http_argument(question->request, "known");
-	CLEANUP(report_discard) struct report report = {0};
-	int code;
-
-	if (known && strcmp(known, question->view->version) == 0) {
-		answer_unchanged(answer);
-		return 0;
-	}
-	code = report_open_memory(&report, error);
-	if (code < 0)
-		return code;
-	view_report(&report, question->view, question->server->texts);
-	return answer_report(&report, answer, error);
-}
-
-int
-answer_progress(const struct question *question, struct http_answer *answer, struct portolan_error *error)
-{
-	char *text;
-	int code = progress_look(question->server->progress, question->run, &text, error);
-
-	if (code >= 0)
-		http_bytes(answer, "application/json", text, strlen(text));
-	return code;
-}
-
-int
-answer_runs(const struct question *question, struct http_answer *answer, struct portolan_error *error)
-{
-	struct open_stores *stores = question->server->stores;
-	CLEANUP(report_discard) struct report report = {0};
-	struct store *store;
-	int code = open_stores_take(stores, &store, NULL, error);
-
-	if (code < 0)
-		return code;
-	code = report_open_memory(&report, error);
-	if (code >= 0)
-		code = question->run ? run_report_one(&report, store, question->run, error)
-		                     : run_report_all(&report, store, error);
-	open_stores_return(stores, store);
-	return code < 0 ? code : answer_report(&report, answer, error);
 }
