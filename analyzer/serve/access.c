@@ -81,7 +81,7 @@ access_parse_host(const char *host, struct public_url *public)
 	return public->https || access_names_loopback(name);
 }
 
-/* Of letters that stand for themselves in a browser's address and in a cookie's path. */
+/* The path may have the letters that stand for themselves in a browser's address and in a cookie's path. */
 static bool
 access_parse_path(const char *path, struct public_url *public)
 {

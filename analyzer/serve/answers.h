@@ -27,7 +27,7 @@ struct server {
 	struct progress *progress;
 };
 
-/* What is asked. */
+/* A request, and the run and the view that it is about. */
 struct question {
 	struct server *server;
 	const struct http_request *request;

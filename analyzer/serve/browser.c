@@ -49,7 +49,7 @@ browser_write_page(int file, const char *address)
 	return fclose(stream) == 0 && !failed;
 }
 
-/* A new file in the folder, of mode 0600; -1: it cannot be. */
+/* Makes a file of mode 0600 in the folder. -1: that is not possible. */
 static int
 browser_make_file(const char *folder, char path[BROWSER_PATH_ROOM])
 {

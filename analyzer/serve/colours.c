@@ -59,7 +59,7 @@ colours_by_categories(struct colours *colours, struct portolan_error *error)
 	return 0;
 }
 
-/* By values, by dense index, of which colours->low and high are the extent. */
+/* Colours each example by its value, which `values` has by dense index. Their extent, colours->low and high, is set. */
 static void
 colours_by_numbers(struct colours *colours, const struct dynamics *dynamics, const double *values)
 {

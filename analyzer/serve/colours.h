@@ -31,7 +31,7 @@ void colours_free(struct colours *colours); /* may be called twice */
  * {"name", "kind": "number", "none", "low", "high"}, or null. `none`: the number of examples without a value. */
 void colours_report(struct report *report, const char *key, const struct colours *colours, const char *name);
 
-/* 0 … most for a value between low and high. */
+/* Maps a value between low and high to 0 … most. */
 static inline unsigned
 colours_scale(double value, double low, double high, unsigned most)
 {

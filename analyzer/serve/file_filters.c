@@ -152,7 +152,7 @@ file_filters_keep(void *context, const char *name, const json_t *filter, uint32_
 	return code;
 }
 
-/* A selection of only those filters that are to be replaced by ids. `found`: are there any? */
+/* Reads a selection that has only the filters which ids are to replace. `found`: is there any? */
 static int
 filters_read_replaced(struct within **replaced, const json_t *filters, bool *found, struct portolan_error *error)
 {

@@ -13,7 +13,7 @@
 struct file_filters {
 	struct texts *texts;       /* NULL: there is no such file. Its columns are refused, and only ids hold a text */
 	struct searches *searches; /* of the texts */
-	const struct view *view;   /* what is filtered */
+	const struct view *view;   /* whose examples are filtered */
 };
 
 /* For within_file.keep; `context` is a struct file_filters. PORTOLAN_E_INVALID: the file has no such column or value. */

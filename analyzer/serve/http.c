@@ -15,10 +15,10 @@
 #include <unistd.h>
 #include <unistr.h>
 
-#define HEADERS_MAX (64u << 10) /* of one request, and what is sent of the answer at once */
+#define HEADERS_MAX (64u << 10) /* bytes of a request's headers; bytes of an answer that are sent at once */
 #define STACK_SIZE (512u << 10)
 #define ARGUMENTS_MAX 24
-#define SPARE 100 /* connections; from then on the oldest one without the token makes room for a new one */
+#define SPARE 100 /* when fewer connections are free, the oldest one without the token makes room for a new one */
 
 #define NOTHING_MAY_BE_LOADED "default-src 'none'; frame-ancestors 'none'"
 
@@ -46,7 +46,7 @@ struct exchange {
 	size_t argument_count;
 };
 
-/* A copy with %XX decoded; NULL: no proper UTF-8, or it holds '\0', or out of memory. */
+/* A copy of a text with %XX decoded. NULL: it is no proper UTF-8, it holds '\0', or there is no memory. */
 static char *
 http_decode(const char *text)
 {
@@ -113,7 +113,7 @@ http_has_improper_argument(struct MHD_Connection *connection)
 	return improper;
 }
 
-/* True: `answer` says why not. */
+/* Checks a request. True: it is refused, and `answer` says why. */
 static bool
 http_is_refused(const struct http *http, const struct exchange *exchange, const char *method,
                 struct http_answer *answer)

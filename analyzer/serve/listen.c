@@ -103,7 +103,7 @@ listen_open_unix(struct listening *listening, struct portolan_error *error)
 	return 0;
 }
 
-/* -1: errno has the reason. */
+/* Listens on an address. -1: errno has the reason. */
 static int
 listen_bind(const struct addrinfo *where)
 {

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define LISTEN_PORT 5780      /* unless another is asked for */
-#define LISTEN_PORTS_TRIED 20 /* from there on, if it is taken */
+#define LISTEN_PORT 5780      /* the port, unless the user names another */
+#define LISTEN_PORTS_TRIED 20 /* ports, from LISTEN_PORT on, of which the first free one is taken */
 
 struct listening {
 	const char *unix_path; /* the caller's; NULL: TCP */

@@ -14,7 +14,7 @@
 
 #define POINT_NONE 65535 /* no value; others are 0 … 65534 */
 #define BINS_MAX 2048    /* columns, and rows */
-#define LOT_HALF 65536u  /* values of half a number: see points_sample() */
+#define LOT_HALF 65536u  /* values of the upper half of a lot, or the lower: see points_sample() */
 
 struct axis {
 	const double *values;
@@ -243,7 +243,7 @@ points_sample(uint32_t *places, size_t n, size_t most)
 	return true;
 }
 
-/* The places in the box; how many. */
+/* Writes the places of the examples in the box to places[], and returns their number. */
 static size_t
 points_find_inside(const struct dynamics *dynamics, const struct axis *x, const struct axis *y, const struct box *box,
                    uint32_t *places)
@@ -256,7 +256,8 @@ points_find_inside(const struct dynamics *dynamics, const struct axis *x, const 
 	return n;
 }
 
-/* As api/inside answers. NULL: out of memory. */
+/* The answer of api/inside: `inside` points are in the box, of which n follow. The caller's to free(). NULL: out of
+ * memory. */
 static unsigned char *
 points_pack(const struct dynamics *dynamics, const struct axis *x, const struct axis *y, const struct colours *colours,
             const uint32_t *places, size_t n, size_t inside)

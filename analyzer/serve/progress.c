@@ -1,4 +1,6 @@
-/* progress.c: says how far the recording of a run is. It looks at a run again and again, and reads settled epochs once. */
+/*
+ * progress.c: says how far the recording of a run is. It looks at a run again and again, and reads settled epochs once.
+ */
 #include "progress.h"
 
 #include "watch/frame.h"
@@ -13,13 +15,13 @@
 #include <time.h>
 
 #define LOOK_EVERY_S 0.5
-#define LOOK_SHARE 9.0 /* of a look's own time, waited after it */
+#define LOOK_SHARE 9.0 /* after a look that took T, the next one comes 9 T later at the earliest */
 #define RUNS_KEPT 16
 
 struct followed {
 	char *run;
 	struct live live;
-	char *seen;                   /* at the last look: JSON */
+	char *seen;                   /* what the last look saw, as JSON */
 	double looked, took, changed; /* seconds, monotonic; took: the last look's */
 	uint64_t accepted;
 	struct followed *next; /* looked at less lately */

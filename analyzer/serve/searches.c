@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEPT 8             /* answers */
+#define KEPT 8             /* searches whose answers are kept */
 #define AT_ONCE (1u << 14) /* records in one part of the work; a multiple of 8, so that two parts share no byte */
 
 struct search {
@@ -85,7 +85,7 @@ searches_search_part(void *context, unsigned thread, unsigned slot, size_t part,
 	return 0;
 }
 
-/* Fills a search that is empty. */
+/* Searches all texts for the part. The entry, which is empty, gets the answer; after a failure it stays empty. */
 static int
 searches_make(struct searches *searches, struct search *search, const char *part, struct portolan_error *error)
 {

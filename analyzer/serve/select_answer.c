@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The selected examples of a view of the selection's own epochs. */
+/* Evaluates the selection on a view of its own epochs. */
 static int
 select_evaluate(const struct server *server, const struct view *view, struct picked *picked,
                 struct portolan_error *error)

@@ -24,7 +24,7 @@ struct rows_query {
 	const char *search; /* only examples with this text; NULL: all */
 };
 
-/* The gold labels' numbers, by dense index; without one: no value. */
+/* The number of each example's gold label, by dense index; NaN: it has none. NULL: out of memory. */
 static double *
 rows_label_values(const struct view *view)
 {

@@ -34,7 +34,7 @@ struct serve_request {
 	uint64_t port;
 	const char *listen, *token_file, *public_text;
 	bool no_open, end_with_stdin;
-	/* and then */
+	/* made of them by serve_check() and serve_open() */
 	struct listening listening;
 	char token[TOKEN_ROOM];
 	struct public_url public; /* of public_text */
@@ -132,7 +132,7 @@ serve_make_address(const struct serve_request *request)
 	return NULL;
 }
 
-/* Is there a screen to open a browser on, and may it be opened? */
+/* May a browser be opened, and is there a screen to open it on? */
 static bool
 serve_opens_browser(const struct serve_request *request)
 {
@@ -140,7 +140,7 @@ serve_opens_browser(const struct serve_request *request)
 	       (getenv("DISPLAY") || getenv("WAYLAND_DISPLAY"));
 }
 
-/* To stdout, at once: a program that started this one reads it. */
+/* Prints the address to stdout, at once: a program that started this one reads it. */
 static int
 serve_print_address(const struct serve_request *request, const char *address, struct portolan_error *error)
 {
@@ -166,7 +166,7 @@ serve_read_stdin(void)
 	return size > 0 || (size < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
-/* Until a signal comes or, if asked for, standard input ends. `signals` is a signalfd. */
+/* Waits until a signal comes or, with --end-with-stdin, standard input ends. `signals` is a signalfd. */
 static void
 serve_wait(const struct serve_request *request, int signals)
 {

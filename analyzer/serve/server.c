@@ -112,7 +112,7 @@ static const struct route {
         {"metrics", answer_metrics, OF_STORE},
 };
 
-/* Of the run and view that the query names. */
+/* Answers about the run, or the view, that the query names, where the route is about one. */
 static int
 server_answer_route(const struct route *route, struct question *question, struct http_answer *answer,
                     struct portolan_error *error)

@@ -11,7 +11,7 @@ struct stories {
 	unsigned char *correct; /* [example][epoch]; 1: it was */
 };
 
-/* Of n examples: as if nothing were observed. PORTOLAN_E_MEMORY: call stories_free() then, too. */
+/* Makes the stories of n examples, in which nothing is observed yet. PORTOLAN_E_MEMORY: call stories_free() then, too. */
 int stories_new(struct stories *stories, size_t n, size_t epochs, struct portolan_error *error);
 
 /* Is the bit of a row set? NULL: none is. */
@@ -21,8 +21,8 @@ stories_bit(const uint64_t *words, uint32_t row)
 	return words && (words[row / 64] >> row % 64 & 1);
 }
 
-/* Takes what a block has of an example, at a row of it, in epoch `at` of the block: it becomes epoch e of example i. False: the
- * example was not observed. */
+/* Takes what a row of a block has in epoch `at` of the block: it becomes epoch e of example i. False: the example was not
+ * observed then. */
 bool stories_take(struct stories *stories, size_t i, size_t e, const struct store_block *block, size_t at,
                   uint32_t row);
 

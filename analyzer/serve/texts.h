@@ -47,7 +47,7 @@ void texts_report(struct report *report, const char *key, const struct texts *te
 
 /* Does one of its texts hold `part`, which is not empty? A to Z count as a to z. */
 bool texts_contain(const struct texts *texts, size_t record, const char *part);
-/* The same for records from … to − 1: sets the bits of those that do, the lowest of a byte first. */
+/* Searches the records from … to − 1: sets the bit of each that holds the part, the lowest of a byte first. */
 void texts_search(const struct texts *texts, size_t from, size_t to, const char *part, unsigned char *bits);
 
 /* The record's bytes in the file, without its line end. */

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define TOKEN_BYTES 32
-#define TOKEN_LEAST 32 /* the fewest digits of a token from elsewhere */
+#define TOKEN_LEAST 32 /* letters and digits of a token in the user's file */
 
 int
 token_make(char token[TOKEN_ROOM], struct portolan_error *error)

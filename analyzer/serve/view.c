@@ -44,7 +44,7 @@ view_read_version(struct store *store, ino_t inode, const char *run, char versio
 	return code;
 }
 
-/* Fills the epochs of `query`; false: it is no range. */
+/* Sets the epochs of the query to those of the range. False: the text is no range. */
 static bool
 view_parse_range(const char *range, struct run_query *query)
 {

@@ -15,7 +15,7 @@
 
 #define VIEWS_KEPT 4     /* unused views that are kept, beside those in use */
 #define LOOK_EVERY_S 0.3 /* the shortest time between two checks whether the run has changed */
-#define LOAD_SHARE 9.0   /* of a view's loading time, waited before it is loaded again */
+#define LOAD_SHARE 9.0   /* a view that took T to load is loaded again after 9 T at the earliest */
 
 struct kept_view {
 	struct view view; /* the first member: views_return() gets its address */
@@ -127,7 +127,7 @@ views_find(struct kept_view *kept, const char *run, const char *range)
 	return kept;
 }
 
-/* The next one that is loaded. */
+/* From `kept` on, the view of a run and range that was loaded last. NULL: none is loaded. */
 static struct kept_view *
 views_find_loaded(struct kept_view *kept, const char *run, const char *range)
 {
@@ -192,7 +192,7 @@ views_forget_old(struct views *views)
 	}
 }
 
-/* A new one in front of the list, which the caller loads. NULL: out of memory. */
+/* Adds a view in front of the list, for the caller to load. NULL: out of memory. */
 static struct kept_view *
 views_add(struct views *views, const char *run, const char *range)
 {

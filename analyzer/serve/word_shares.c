@@ -12,7 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define TEXTS_LEAST 5 /* texts with the word; fewer show nothing */
+#define TEXTS_LEAST 5 /* texts that a word stands in at least: fewer show nothing */
 
 struct tally {
 	uint32_t all, inside; /* texts with the word */

@@ -5,7 +5,7 @@
 #include "texts.h"
 #include "views.h"
 
-#define WORD_SHARES_TEXTS 100000 /* that are read; with more examples, every second, third, … by id */
+#define WORD_SHARES_TEXTS 100000 /* texts that are read at most: of more examples every second, third, … by id */
 
 /*
  * {"texts": N, "inside": S, "words": [{"word", "n", "inside", "share", "expected", "z"}, …]}, by falling z: of n texts

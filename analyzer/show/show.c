@@ -65,7 +65,7 @@ show_write(const struct show_options *request, const struct chosen *chosen, cons
 	return report_close(&report, error);
 }
 
-/* STATUS_INCOMPLETE: some were not observed. */
+/* Writes the stories. Returns STATUS_INCOMPLETE if an example was not observed. */
 static int
 show_examples(const struct show_options *request, const struct dynamics *run, const struct places_list *list,
               struct portolan_error *error)

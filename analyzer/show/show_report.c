@@ -1,6 +1,6 @@
 /*
- * show_report.c: writes the stories of examples. For people, a row for each example with one mark for each epoch, then a row for each observation. For
- * programs, an object for each example, as for the live page.
+ * show_report.c: writes the stories of examples. People get a row for each example, with one mark for each epoch, and
+ * then a row for each observation. Programs get an object for each example, as the live page does.
  */
 #include "show_report.h"
 
@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#define MARK_BYTES 4 /* of one, with room for its end */
+#define MARK_BYTES 4 /* bytes of the longest mark, with the NUL after it */
 
 /* The marks for p(gold) from 0 to 1, for correct, not correct, and not observed. */
 static const struct marks {
