@@ -2,7 +2,7 @@
 #include "drawing.h"
 
 #include "memory/memory.h"
-#include "output/rows.h"
+#include "output/table.h"
 
 static void
 report_map_axis(struct report *report, const char *key, const struct map_axis *axis)

@@ -5,7 +5,7 @@
  *     report_open() → report_begin(report, NULL) → members → report_end(report) → report_close()
  *
  * A member's key is NULL in a list and for the document itself. Text has a line for each member of the document, with
- * the member's contents in the same line, and tables (output/rows.h) with aligned columns.
+ * the member's contents in the same line, and tables (output/table.h) with aligned columns.
  *
  * Any text may be given. JSON is UTF-8: other bytes are taken for Latin-1, from which they can be recovered. Errors are
  * sticky, as those of the output are. One owner, one thread.

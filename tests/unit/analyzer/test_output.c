@@ -3,7 +3,7 @@
 
 #include "output/npy.h"
 #include "output/output.h"
-#include "output/rows.h"
+#include "output/table.h"
 #include "output/text.h"
 
 #include <dirent.h>
@@ -314,18 +314,17 @@ add_long(struct report *report)
 static void
 add_rows(struct report *report)
 {
-	static const struct rows_column columns[] = {{"name", ROWS_TEXT}, {"n", ROWS_WHOLE}, {"share", ROWS_REAL}};
-	struct rows rows;
+	static const struct {
+		const char *name;
+		int64_t n;
+		double share;
+	} rows[] = {{"\xe6\xb5\xb7\xc3\xa9", 1234567, 0.25}, /* two columns wide, and one */
+	            {"longer", -1, 12345.6}};
+	static const struct table_column columns[] = {
+	        {"name", TABLE_TEXT, 0}, {"n", TABLE_I64, 8}, {"share", TABLE_F64, 16}};
 
 	report_begin(report, NULL);
-	rows_begin(&rows, report, "rows", columns, 3);
-	rows_text(&rows, "\xe6\xb5\xb7\xc3\xa9"); /* two columns wide, and one */
-	rows_whole(&rows, 1234567);
-	rows_real(&rows, 0.25);
-	rows_text(&rows, "longer");
-	rows_empty(&rows);
-	rows_real(&rows, 12345.6);
-	rows_end(&rows);
+	table_report(report, "rows", &TABLE_OF(columns, rows, 2));
 	report_end(report);
 }
 
