@@ -9,9 +9,8 @@
 
 #include "base/parallel.h"
 #include "layout.h"
+#include "memory/memory.h"
 #include "verdict/run_report.h"
-
-#include <portolan/error.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +36,7 @@ struct contents {
 };
 
 static uint64_t
-hash_labels(struct contents_worker *worker, const struct store_block *block, size_t n)
+contents_hash_labels(struct contents_worker *worker, const struct store_block *block, size_t n)
 {
 	const int32_t *labels = block->gold.values;
 
@@ -52,7 +51,7 @@ hash_labels(struct contents_worker *worker, const struct store_block *block, siz
 
 /* If the examples are those of the epoch before, so are their labels. */
 static bool
-is_as_before(struct contents_worker *worker, const struct store_values *correct, uint32_t rows)
+contents_is_as_before(struct contents_worker *worker, const struct store_values *correct, uint32_t rows)
 {
 	size_t size = (rows + 63) / 64 * sizeof(uint64_t);
 
@@ -63,8 +62,8 @@ is_as_before(struct contents_worker *worker, const struct store_values *correct,
 }
 
 static int
-scan_epochs(struct contents *contents, struct contents_worker *worker, size_t index, struct epoch_contents *epochs,
-            struct portolan_error *error)
+contents_scan_epochs(struct contents *contents, struct contents_worker *worker, size_t index,
+                     struct epoch_contents *epochs, struct portolan_error *error)
 {
 	const uint64_t columns = STORE_COLUMN_BIT(STORE_CORRECT) | STORE_COLUMN_BIT(STORE_GOLD);
 	struct epoch_contents before = {0};
@@ -82,9 +81,9 @@ scan_epochs(struct contents *contents, struct contents_worker *worker, size_t in
 		correct = store_block_values(&block, 0, STORE_CORRECT);
 		if (!correct->values)
 			continue;
-		if (!is_as_before(worker, correct, block.rows)) {
+		if (!contents_is_as_before(worker, correct, block.rows)) {
 			before.observations = layout_list_observed(&block, worker->rows);
-			before.labels = hash_labels(worker, &block, (size_t)before.observations);
+			before.labels = contents_hash_labels(worker, &block, (size_t)before.observations);
 		}
 		epochs[e] = before;
 	}
@@ -92,8 +91,8 @@ scan_epochs(struct contents *contents, struct contents_worker *worker, size_t in
 }
 
 static int
-find_largest_id(struct contents *contents, struct contents_worker *worker, size_t index, uint64_t *largest,
-                struct portolan_error *error)
+contents_find_largest_id(struct contents *contents, struct contents_worker *worker, size_t index, uint64_t *largest,
+                         struct portolan_error *error)
 {
 	struct store_ids ids;
 	int code = store_cursor_ids(worker->cursor, index, &ids, error);
@@ -105,19 +104,19 @@ find_largest_id(struct contents *contents, struct contents_worker *worker, size_
 }
 
 static int
-scan_block(void *context, unsigned thread, unsigned slot, size_t index, struct portolan_error *error)
+contents_scan_block(void *context, unsigned thread, unsigned slot, size_t index, struct portolan_error *error)
 {
 	struct contents *contents = context;
 	struct contents_worker *worker = &contents->workers[thread];
-	int code = find_largest_id(contents, worker, index, &contents->largest_ids[slot], error);
+	int code = contents_find_largest_id(contents, worker, index, &contents->largest_ids[slot], error);
 
 	return code < 0 ? code
-	                : scan_epochs(contents, worker, index, contents->slots + slot * contents->run->epoch_count,
-	                              error);
+	                : contents_scan_epochs(contents, worker, index,
+	                                       contents->slots + slot * contents->run->epoch_count, error);
 }
 
 static int
-add(void *context, unsigned slot, size_t index, struct portolan_error *error)
+contents_add(void *context, unsigned slot, size_t index, struct portolan_error *error)
 {
 	struct contents *contents = context;
 	size_t count = contents->run->epoch_count;
@@ -139,31 +138,28 @@ add(void *context, unsigned slot, size_t index, struct portolan_error *error)
 }
 
 static int
-open_workers(struct contents *contents, struct portolan_error *error)
+contents_open(struct contents *contents, struct portolan_error *error)
 {
 	const struct dynamics *run = contents->run;
 	size_t slots = parallel_slots(run->threads);
 	int code = 0;
 
-	contents->workers = calloc(run->threads, sizeof(*contents->workers));
-	contents->slots = calloc(slots * run->epoch_count, sizeof(*contents->slots));
-	contents->epochs = calloc(run->epoch_count, sizeof(*contents->epochs));
-	contents->largest_ids = calloc(slots, sizeof(*contents->largest_ids));
-	if (!contents->workers || !contents->slots || !contents->epochs || !contents->largest_ids)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	contents->workers = memory_new(run->threads, sizeof(*contents->workers));
+	contents->slots = memory_new(slots * run->epoch_count, sizeof(*contents->slots));
+	contents->epochs = memory_new(run->epoch_count, sizeof(*contents->epochs));
+	contents->largest_ids = memory_new(slots, sizeof(*contents->largest_ids));
 	for (unsigned t = 0; t < run->threads && code >= 0; t++) {
 		struct contents_worker *worker = &contents->workers[t];
 
-		worker->rows = malloc(STORE_CHUNK * sizeof(*worker->rows));
-		worker->labels = malloc(STORE_CHUNK * sizeof(*worker->labels));
-		code = worker->rows && worker->labels ? store_cursor_open(run->snapshot, &worker->cursor, error)
-		                                      : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+		worker->rows = memory_new(STORE_CHUNK, sizeof(*worker->rows));
+		worker->labels = memory_new(STORE_CHUNK, sizeof(*worker->labels));
+		code = store_cursor_open(run->snapshot, &worker->cursor, error);
 	}
 	return code;
 }
 
 static void
-free_contents(struct contents *contents)
+contents_free(struct contents *contents)
 {
 	for (unsigned t = 0; contents->workers && t < contents->run->threads; t++) {
 		store_cursor_close(contents->workers[t].cursor);
@@ -177,7 +173,8 @@ free_contents(struct contents *contents)
 }
 
 static void
-report_epochs(struct report *report, const struct contents *contents, const struct store_epoch *stored, size_t count)
+contents_report_epochs(struct report *report, const struct contents *contents, const struct store_epoch *stored,
+                       size_t count)
 {
 	const struct dynamics *run = contents->run;
 	size_t at = 0;
@@ -202,7 +199,7 @@ report_epochs(struct report *report, const struct contents *contents, const stru
 }
 
 static void
-report_columns(struct report *report, const struct layout *layout)
+contents_report_columns(struct report *report, const struct layout *layout)
 {
 	report_begin_list(report, "columns");
 	for (size_t f = 0; f < layout->count; f++)
@@ -212,7 +209,7 @@ report_columns(struct report *report, const struct layout *layout)
 }
 
 static void
-report_run(struct report *report, const struct contents *contents)
+contents_report_run(struct report *report, const struct contents *contents)
 {
 	const struct dynamics *run = contents->run;
 	const struct store_run_info *info = run->info;
@@ -235,7 +232,7 @@ report_run(struct report *report, const struct contents *contents)
 }
 
 static int
-write_report(struct report *report, const struct contents *contents, struct portolan_error *error)
+contents_write(struct report *report, const struct contents *contents, struct portolan_error *error)
 {
 	struct dynamics *run = contents->run;
 	struct store_epoch *stored = NULL;
@@ -246,9 +243,9 @@ write_report(struct report *report, const struct contents *contents, struct port
 	if (code >= 0)
 		code = store_epochs(run->store, run->info->number, &stored, &count, error);
 	if (code >= 0) {
-		report_run(report, contents);
-		report_columns(report, &layout);
-		report_epochs(report, contents, stored, count);
+		contents_report_run(report, contents);
+		contents_report_columns(report, &layout);
+		contents_report_epochs(report, contents, stored, count);
 	}
 	free(stored);
 	layout_free(&layout);
@@ -263,14 +260,14 @@ contents_report(struct report *report, struct dynamics *run, struct portolan_err
 	                            .count = store_snapshot_blocks(run->snapshot),
 	                            .what = "counting",
 	                            .context = &contents,
-	                            .work = scan_block,
-	                            .deliver = add};
-	int code = open_workers(&contents, error);
+	                            .work = contents_scan_block,
+	                            .deliver = contents_add};
+	int code = contents_open(&contents, error);
 
 	if (code >= 0)
 		code = parallel_run(&parallel, error);
 	if (code >= 0)
-		code = write_report(report, &contents, error);
-	free_contents(&contents);
+		code = contents_write(report, &contents, error);
+	contents_free(&contents);
 	return code;
 }

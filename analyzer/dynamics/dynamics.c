@@ -36,7 +36,7 @@ take_columns(void *context, char *text)
 }
 
 static int
-check(void *context, struct portolan_error *error)
+observations_check(void *context, struct portolan_error *error)
 {
 	struct dynamics_options *request = context;
 	const struct common_options *common = &request->common;
@@ -52,7 +52,7 @@ check(void *context, struct portolan_error *error)
 }
 
 static int
-write_contents(const struct dynamics_options *request, struct dynamics *run, struct portolan_error *error)
+observations_write_contents(const struct dynamics_options *request, struct dynamics *run, struct portolan_error *error)
 {
 	struct report report;
 	int code = report_open(&report, request->common.output, 2, error);
@@ -70,7 +70,8 @@ write_contents(const struct dynamics_options *request, struct dynamics *run, str
 
 /* Written before the observations, so that a program that reads these from a pipe knows the sessions by then. */
 static int
-write_sessions(const struct dynamics_options *request, const struct dynamics *run, struct portolan_error *error)
+observations_write_sessions(const struct dynamics_options *request, const struct dynamics *run,
+                            struct portolan_error *error)
 {
 	static const char *const session[] = {"session"};
 	struct layout layout;
@@ -84,8 +85,8 @@ write_sessions(const struct dynamics_options *request, const struct dynamics *ru
 }
 
 static int
-write_observations(struct dynamics *run, const struct observations_request *request, const char *path,
-                   struct portolan_error *error)
+observations_write_to(struct dynamics *run, const struct observations_request *request, const char *path,
+                      struct portolan_error *error)
 {
 	struct output output;
 	int code = output_open(&output, path, error);
@@ -105,7 +106,7 @@ write_observations(struct dynamics *run, const struct observations_request *requ
 /* Warns of gaps, without the warnings about measures of dynamics_report(). `listed`: examples that are not in the list
  * are not missing. */
 static int
-report(struct dynamics *run, bool listed, bool strict)
+observations_warn(struct dynamics *run, bool listed, bool strict)
 {
 	uint64_t gaps = run->gaps;
 	int status;
@@ -121,8 +122,8 @@ report(struct dynamics *run, bool listed, bool strict)
 
 /* Returns STATUS_INCOMPLETE if some listed examples were not observed. */
 static int
-write_listed(const struct dynamics_options *request, struct dynamics *run, struct observations_request *wanted,
-             struct portolan_error *error)
+observations_write_listed(const struct dynamics_options *request, struct dynamics *run,
+                          struct observations_request *wanted, struct portolan_error *error)
 {
 	struct places_list list;
 	int code = places_read(&list, request->ids, run->info->id_kind, error), status;
@@ -131,9 +132,9 @@ write_listed(const struct dynamics_options *request, struct dynamics *run, struc
 		return code;
 	wanted->list = &list;
 	wanted->found = array_new(list.count, 1, "marks", error);
-	code = wanted->found ? write_observations(run, wanted, request->common.output, error) : PORTOLAN_E_MEMORY;
+	code = wanted->found ? observations_write_to(run, wanted, request->common.output, error) : PORTOLAN_E_MEMORY;
 	if (code >= 0) {
-		status = report(run, true, request->common.strict);
+		status = observations_warn(run, true, request->common.strict);
 		code = places_warn(&list, run, wanted->found) > 0 ? STATUS_INCOMPLETE : status;
 	}
 	array_free(wanted->found);
@@ -142,7 +143,7 @@ write_listed(const struct dynamics_options *request, struct dynamics *run, struc
 }
 
 static int
-write_wanted(const struct dynamics_options *request, struct dynamics *run, struct portolan_error *error)
+observations_write_wanted(const struct dynamics_options *request, struct dynamics *run, struct portolan_error *error)
 {
 	struct observations_request wanted = {.format = (enum table_format)request->format,
 	                                      .names = request->names,
@@ -151,13 +152,13 @@ write_wanted(const struct dynamics_options *request, struct dynamics *run, struc
 	int code;
 
 	if (request->ids)
-		return write_listed(request, run, &wanted, error);
-	code = write_observations(run, &wanted, request->common.output, error);
-	return code < 0 ? code : report(run, false, request->common.strict);
+		return observations_write_listed(request, run, &wanted, error);
+	code = observations_write_to(run, &wanted, request->common.output, error);
+	return code < 0 ? code : observations_warn(run, false, request->common.strict);
 }
 
 static int
-run(void *context, struct portolan_error *error)
+observations_run(void *context, struct portolan_error *error)
 {
 	const struct dynamics_options *request = context;
 	const struct dynamics_request wanted = {.signals = LAYOUT_COLUMNS};
@@ -167,11 +168,11 @@ run(void *context, struct portolan_error *error)
 	if (code < 0)
 		return code;
 	if (request->contents)
-		code = write_contents(request, &dynamics, error);
+		code = observations_write_contents(request, &dynamics, error);
 	else if (request->sessions)
-		code = write_sessions(request, &dynamics, error);
+		code = observations_write_sessions(request, &dynamics, error);
 	if (code >= 0 && !request->contents)
-		code = write_wanted(request, &dynamics, error);
+		code = observations_write_wanted(request, &dynamics, error);
 	dynamics_free(&dynamics);
 	return code;
 }
@@ -205,6 +206,6 @@ const struct command dynamics_command = {
         .most = 1,
         .request_size = sizeof(struct dynamics_options),
         .defaults = &defaults,
-        .check = check,
-        .run = run,
+        .check = observations_check,
+        .run = observations_run,
 };

@@ -3,8 +3,7 @@
 
 #include "base/parallel.h"
 #include "files/places.h"
-
-#include <portolan/error.h>
+#include "memory/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +26,7 @@ struct bitmaps {
 };
 
 static bool
-choose(const struct survey *survey, size_t index, struct bitmaps *bitmaps)
+survey_choose(const struct survey *survey, size_t index, struct bitmaps *bitmaps)
 {
 	uint64_t first = (uint64_t)index * STORE_CHUNK, rows = survey->run->info->rows - first;
 	uint64_t some = 0;
@@ -45,7 +44,7 @@ choose(const struct survey *survey, size_t index, struct bitmaps *bitmaps)
 }
 
 static void
-add_epoch(struct bitmaps *bitmaps, const struct store_block *block, struct sums *sums)
+survey_add_epoch(struct bitmaps *bitmaps, const struct store_block *block, struct sums *sums)
 {
 	const struct store_values *correct = store_block_values(block, 0, STORE_CORRECT);
 
@@ -60,7 +59,7 @@ add_epoch(struct bitmaps *bitmaps, const struct store_block *block, struct sums 
 }
 
 static void
-add_block(const struct survey *survey, size_t index, const struct bitmaps *bitmaps, struct sums *sums)
+survey_add_block(const struct survey *survey, size_t index, const struct bitmaps *bitmaps, struct sums *sums)
 {
 	for (size_t w = 0; w < STORE_CHUNK_WORDS; w++) {
 		sums->count += (uint64_t)__builtin_popcountll(bitmaps->any[w]);
@@ -71,7 +70,7 @@ add_block(const struct survey *survey, size_t index, const struct bitmaps *bitma
 }
 
 static int
-work(void *context, unsigned thread, unsigned slot, size_t index, struct portolan_error *error)
+survey_count_block(void *context, unsigned thread, unsigned slot, size_t index, struct portolan_error *error)
 {
 	struct survey *survey = context;
 	struct sums *sums = &survey->slots[slot];
@@ -79,7 +78,7 @@ work(void *context, unsigned thread, unsigned slot, size_t index, struct portola
 	int code = 0;
 
 	*sums = (struct sums){0};
-	if (!choose(survey, index, &bitmaps))
+	if (!survey_choose(survey, index, &bitmaps))
 		return 0;
 	for (size_t e = 0; code >= 0 && e < survey->run->epoch_count; e++) {
 		struct store_block block;
@@ -87,15 +86,15 @@ work(void *context, unsigned thread, unsigned slot, size_t index, struct portola
 		code = store_cursor_epochs(survey->cursors[thread], index, e, 1, STORE_COLUMN_BIT(STORE_CORRECT),
 		                           &block, error);
 		if (code >= 0)
-			add_epoch(&bitmaps, &block, sums);
+			survey_add_epoch(&bitmaps, &block, sums);
 	}
 	if (code >= 0)
-		add_block(survey, index, &bitmaps, sums);
+		survey_add_block(survey, index, &bitmaps, sums);
 	return code;
 }
 
 static int
-deliver(void *context, unsigned slot, size_t index, struct portolan_error *error)
+survey_add(void *context, unsigned slot, size_t index, struct portolan_error *error)
 {
 	struct survey *survey = context;
 
@@ -114,21 +113,21 @@ survey_run(struct dynamics *run, const uint32_t *places, uint8_t *found, uint64_
 	struct survey survey = {.run = run,
 	                        .places = places,
 	                        .found = found,
-	                        .cursors = calloc(run->threads, sizeof(*survey.cursors)),
-	                        .slots = calloc(parallel_slots(run->threads), sizeof(*survey.slots))};
+	                        .cursors = memory_new(run->threads, sizeof(*survey.cursors)),
+	                        .slots = memory_new(parallel_slots(run->threads), sizeof(*survey.slots))};
 	struct parallel parallel = {.threads = run->threads,
 	                            .count = store_snapshot_blocks(run->snapshot),
 	                            .what = "counting",
 	                            .context = &survey,
-	                            .work = work,
-	                            .deliver = deliver};
-	int code = survey.cursors && survey.slots ? 0 : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	                            .work = survey_count_block,
+	                            .deliver = survey_add};
+	int code = 0;
 
 	for (unsigned t = 0; code >= 0 && t < run->threads; t++)
 		code = store_cursor_open(run->snapshot, &survey.cursors[t], error);
 	if (code >= 0)
 		code = parallel_run(&parallel, error);
-	for (unsigned t = 0; survey.cursors && t < run->threads; t++)
+	for (unsigned t = 0; t < run->threads; t++)
 		store_cursor_close(survey.cursors[t]);
 	free(survey.cursors);
 	free(survey.slots);

@@ -18,7 +18,7 @@ struct metrics_request {
 };
 
 static int
-check(void *context, struct portolan_error *error)
+metrics_check(void *context, struct portolan_error *error)
 {
 	struct metrics_request *request = context;
 	const struct common_options *common = &request->common;
@@ -42,7 +42,7 @@ check(void *context, struct portolan_error *error)
 }
 
 static int
-write_metrics(struct dynamics *dynamics, const struct export_request *request, const char *path,
+metrics_write(struct dynamics *dynamics, const struct export_request *request, const char *path,
               struct portolan_error *error)
 {
 	struct output output;
@@ -62,7 +62,7 @@ write_metrics(struct dynamics *dynamics, const struct export_request *request, c
 
 /* Of a run that was opened. */
 static int
-show_metrics(struct dynamics *dynamics, struct portolan_error *error)
+metrics_show(struct dynamics *dynamics, struct portolan_error *error)
 {
 	int code = dynamics_hold(dynamics, error);
 
@@ -70,7 +70,7 @@ show_metrics(struct dynamics *dynamics, struct portolan_error *error)
 }
 
 static int
-run(void *context, struct portolan_error *error)
+metrics_run(void *context, struct portolan_error *error)
 {
 	const struct metrics_request *request = context;
 	const struct common_options *common = &request->common;
@@ -98,9 +98,9 @@ run(void *context, struct portolan_error *error)
 	if (export.form == PUBLISHED_AUM && !dynamics_measure_column(&dynamics, MEASURE_AUM))
 		code = dynamics_no_measure(&dynamics, NULL, "aum", error);
 	else if (request->for_people)
-		code = show_metrics(&dynamics, error);
+		code = metrics_show(&dynamics, error);
 	else
-		code = write_metrics(&dynamics, &export, common->output, error);
+		code = metrics_write(&dynamics, &export, common->output, error);
 	if (code >= 0)
 		code = dynamics_report(&dynamics, common->strict);
 	dynamics_free(&dynamics);
@@ -132,6 +132,6 @@ const struct command metrics_command = {
         .most = 1,
         .request_size = sizeof(struct metrics_request),
         .defaults = &defaults,
-        .check = check,
-        .run = run,
+        .check = metrics_check,
+        .run = metrics_run,
 };

@@ -176,7 +176,7 @@ check_request(void *context, struct portolan_error *error)
 }
 
 static int
-run(void *context, struct portolan_error *error)
+check_run(void *context, struct portolan_error *error)
 {
 	const struct common_options *common = context;
 	pid_t child = fork();
@@ -201,5 +201,5 @@ const struct command check_command = {
         .most = 1,
         .request_size = sizeof(struct common_options),
         .check = check_request,
-        .run = run,
+        .run = check_run,
 };

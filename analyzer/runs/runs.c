@@ -22,17 +22,18 @@ struct runs_line {
 	char time[32];
 };
 
-static const struct table_column columns[] = {{"name", TABLE_TEXT, offsetof(struct runs_line, name)},
-                                              {"examples", TABLE_I64, offsetof(struct runs_line, examples)},
-                                              {"epochs", TABLE_I64, offsetof(struct runs_line, epochs)},
-                                              {"observations", TABLE_I64, offsetof(struct runs_line, observations)},
-                                              {"state", TABLE_TEXT, offsetof(struct runs_line, state)},
-                                              {"mode", TABLE_TEXT, offsetof(struct runs_line, mode)},
-                                              {"created", TABLE_TEXT, offsetof(struct runs_line, created)}};
+static const struct table_column runs_columns[] = {
+        {"name", TABLE_TEXT, offsetof(struct runs_line, name)},
+        {"examples", TABLE_I64, offsetof(struct runs_line, examples)},
+        {"epochs", TABLE_I64, offsetof(struct runs_line, epochs)},
+        {"observations", TABLE_I64, offsetof(struct runs_line, observations)},
+        {"state", TABLE_TEXT, offsetof(struct runs_line, state)},
+        {"mode", TABLE_TEXT, offsetof(struct runs_line, mode)},
+        {"created", TABLE_TEXT, offsetof(struct runs_line, created)}};
 
 static int
-write_table(const struct runs_request *request, const struct store_run_info *runs, size_t count,
-            struct portolan_error *error)
+runs_write(const struct runs_request *request, const struct store_run_info *runs, size_t count,
+           struct portolan_error *error)
 {
 	CLEANUP_FREE struct runs_line *lines = memory_new(count, sizeof(*lines));
 
@@ -50,13 +51,13 @@ write_table(const struct runs_request *request, const struct store_run_info *run
 		line->epochs = (int64_t)run->epochs;
 		line->observations = (int64_t)run->observations;
 	}
-	return table_write(&TABLE_OF(columns, lines, count), request->common.output, (enum table_format)request->format,
-	                   error);
+	return table_write(&TABLE_OF(runs_columns, lines, count), request->common.output,
+	                   (enum table_format)request->format, error);
 }
 
 static int
-write_report(struct store *store, const char *path, struct store_run_info *runs, size_t count,
-             struct portolan_error *error)
+runs_report(struct store *store, const char *path, struct store_run_info *runs, size_t count,
+            struct portolan_error *error)
 {
 	struct report report;
 	int code = report_open(&report, path, 2, error);
@@ -75,7 +76,7 @@ write_report(struct store *store, const char *path, struct store_run_info *runs,
 
 /* Reports the damaged runs; returns their number. */
 static int
-count_damaged(const struct store_run_info *runs, size_t count)
+runs_count_damaged(const struct store_run_info *runs, size_t count)
 {
 	int damaged = 0;
 
@@ -92,7 +93,7 @@ count_damaged(const struct store_run_info *runs, size_t count)
 
 /* Returns the number of damaged runs. */
 static int
-list_runs(const struct runs_request *request, struct portolan_error *error)
+runs_list(const struct runs_request *request, struct portolan_error *error)
 {
 	const struct common_options *common = &request->common;
 	struct store_run_info *runs;
@@ -104,10 +105,10 @@ list_runs(const struct runs_request *request, struct portolan_error *error)
 		return code;
 	code = store_runs(store, &runs, &count, error);
 	if (code >= 0) {
-		code = common->json ? write_report(store, common->output, runs, count, error)
-		                    : write_table(request, runs, count, error);
+		code = common->json ? runs_report(store, common->output, runs, count, error)
+		                    : runs_write(request, runs, count, error);
 		if (code >= 0)
-			code = count_damaged(runs, count);
+			code = runs_count_damaged(runs, count);
 		free(runs);
 	}
 	store_close(store);
@@ -115,7 +116,7 @@ list_runs(const struct runs_request *request, struct portolan_error *error)
 }
 
 static int
-check(void *context, struct portolan_error *error)
+runs_check(void *context, struct portolan_error *error)
 {
 	struct runs_request *request = context;
 
@@ -124,9 +125,9 @@ check(void *context, struct portolan_error *error)
 }
 
 static int
-run(void *context, struct portolan_error *error)
+runs_run(void *context, struct portolan_error *error)
 {
-	int damaged = list_runs(context, error);
+	int damaged = runs_list(context, error);
 
 	return damaged > 0 ? STATUS_FAILED : damaged;
 }
@@ -139,6 +140,6 @@ const struct command runs_command = {
         .help = &help_runs,
         .common = COMMON_STORE | COMMON_OUTPUT | COMMON_JSON | COMMON_STRICT,
         .request_size = sizeof(struct runs_request),
-        .check = check,
-        .run = run,
+        .check = runs_check,
+        .run = runs_run,
 };

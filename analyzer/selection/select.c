@@ -117,7 +117,7 @@ select_from(struct select_request *request, struct dynamics *dynamics, struct po
 }
 
 static int
-run(void *context, struct portolan_error *error)
+select_run(void *context, struct portolan_error *error)
 {
 	struct select_request *request = context;
 	struct dynamics_request wanted = {
@@ -176,5 +176,5 @@ const struct command select_command = {
         .request_size = sizeof(struct select_request),
         .defaults = &defaults,
         .check = select_check,
-        .run = run,
+        .run = select_run,
 };

@@ -15,15 +15,15 @@ struct epochs_request {
 	int format; /* of the table; see common.json */
 };
 
-static const struct table_column columns[] = {{"epoch", TABLE_U32, offsetof(struct tally_epoch, epoch)},
-                                              {"examples", TABLE_U64, offsetof(struct tally_epoch, observed)},
-                                              {"accuracy", TABLE_REAL_OF, .real = tally_accuracy},
-                                              {"mean_loss", TABLE_REAL_OF, .real = tally_mean_loss},
-                                              {"forgotten", TABLE_U64, offsetof(struct tally_epoch, forgotten)},
-                                              {"learned", TABLE_U64, offsetof(struct tally_epoch, learned)}};
+static const struct table_column epochs_columns[] = {{"epoch", TABLE_U32, offsetof(struct tally_epoch, epoch)},
+                                                     {"examples", TABLE_U64, offsetof(struct tally_epoch, observed)},
+                                                     {"accuracy", TABLE_REAL_OF, .real = tally_accuracy},
+                                                     {"mean_loss", TABLE_REAL_OF, .real = tally_mean_loss},
+                                                     {"forgotten", TABLE_U64, offsetof(struct tally_epoch, forgotten)},
+                                                     {"learned", TABLE_U64, offsetof(struct tally_epoch, learned)}};
 
 static int
-write_report(const char *path, const struct live_view *view, const struct table *epochs, struct portolan_error *error)
+epochs_report(const char *path, const struct live_view *view, const struct table *epochs, struct portolan_error *error)
 {
 	struct report report;
 	int code = report_open(&report, path, 2, error);
@@ -39,17 +39,17 @@ write_report(const char *path, const struct live_view *view, const struct table 
 }
 
 static int
-write_epochs(const struct epochs_request *request, const struct live_view *view, struct portolan_error *error)
+epochs_write(const struct epochs_request *request, const struct live_view *view, struct portolan_error *error)
 {
-	const struct table epochs = TABLE_OF(columns, view->epochs, view->epoch_count);
+	const struct table epochs = TABLE_OF(epochs_columns, view->epochs, view->epoch_count);
 	const char *path = request->common.output;
 
-	return request->common.json ? write_report(path, view, &epochs, error)
+	return request->common.json ? epochs_report(path, view, &epochs, error)
 	                            : table_write(&epochs, path, (enum table_format)request->format, error);
 }
 
 static int
-refuse(const struct live_view *view, struct portolan_error *error)
+epochs_refuse(const struct live_view *view, struct portolan_error *error)
 {
 	if (view->state == LIVE_NO_STORE || view->state == LIVE_NO_RUN)
 		return error_set(error, PORTOLAN_E_INVALID, "%s", view->why);
@@ -62,7 +62,7 @@ refuse(const struct live_view *view, struct portolan_error *error)
 
 /* An exit status. */
 static int
-report_run(const struct live_view *view, bool strict)
+epochs_warn(const struct live_view *view, bool strict)
 {
 	bool incomplete = verdict_warn(&view->verdict, view->info.name);
 
@@ -72,7 +72,7 @@ report_run(const struct live_view *view, bool strict)
 }
 
 static int
-check(void *context, struct portolan_error *error)
+epochs_check(void *context, struct portolan_error *error)
 {
 	struct epochs_request *request = context;
 
@@ -81,7 +81,7 @@ check(void *context, struct portolan_error *error)
 }
 
 static int
-run(void *context, struct portolan_error *error)
+epochs_run(void *context, struct portolan_error *error)
 {
 	const struct epochs_request *request = context;
 	struct live live = {.directory = request->common.query.store, .run = request->common.operands[0]};
@@ -89,11 +89,11 @@ run(void *context, struct portolan_error *error)
 	int code = live_look(&live, &view, error);
 
 	if (code >= 0 && view.epoch_count == 0)
-		code = refuse(&view, error);
+		code = epochs_refuse(&view, error);
 	if (code >= 0)
-		code = write_epochs(request, &view, error);
+		code = epochs_write(request, &view, error);
 	if (code >= 0)
-		code = report_run(&view, request->common.strict);
+		code = epochs_warn(&view, request->common.strict);
 	live_free(&live);
 	return code;
 }
@@ -109,6 +109,6 @@ const struct command epochs_command = {
         .least = 1,
         .most = 1,
         .request_size = sizeof(struct epochs_request),
-        .check = check,
-        .run = run,
+        .check = epochs_check,
+        .run = epochs_run,
 };

@@ -230,7 +230,7 @@ take_signal(struct watch *watch, int number)
 }
 
 static int
-watch_run(struct watch *watch, struct portolan_error *error)
+watch_until_end(struct watch *watch, struct portolan_error *error)
 {
 	sigset_t signals, before;
 	bool going = true;
@@ -255,7 +255,7 @@ watch_run(struct watch *watch, struct portolan_error *error)
 }
 
 static int
-run(void *context, struct portolan_error *error)
+watch_run(void *context, struct portolan_error *error)
 {
 	struct watch *watch = context;
 	const struct common_options *common = &watch->common;
@@ -268,7 +268,7 @@ run(void *context, struct portolan_error *error)
 		watch->manner = MANNER_JSON;
 	else if (terminal_is_there())
 		watch->manner = MANNER_SCREEN;
-	return watch_run(watch, error);
+	return watch_until_end(watch, error);
 }
 
 #define TO(member) .offset = offsetof(struct watch, member)
@@ -294,5 +294,5 @@ const struct command watch_command = {
         .most = 1,
         .request_size = sizeof(struct watch),
         .defaults = &defaults,
-        .run = run,
+        .run = watch_run,
 };
