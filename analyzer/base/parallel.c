@@ -90,7 +90,7 @@ work(void *argument)
 
 /* Waits for the part and takes its result. */
 static int
-take(struct window *window, size_t part, struct portolan_error *error)
+take_part(struct window *window, size_t part, struct portolan_error *error)
 {
 	const struct parallel *parallel = window->parallel;
 	unsigned slot = (unsigned)(part % window->slots);
@@ -115,7 +115,7 @@ take_all(struct window *window, struct progress *progress, struct portolan_error
 	int code = 0;
 
 	for (size_t part = 0; part < window->parallel->count && code >= 0; part++) {
-		code = take(window, part, error);
+		code = take_part(window, part, error);
 		pthread_mutex_lock(&window->lock);
 		window->delivered++;
 		window->stop = code < 0;

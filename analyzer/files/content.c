@@ -49,7 +49,7 @@ read_all(struct content *content, int fd)
 }
 
 static int
-take(struct content *content, int fd, const char *path, bool is_input)
+content_take(struct content *content, int fd, const char *path, bool is_input)
 {
 	struct stat status;
 
@@ -76,7 +76,7 @@ content_open(struct content *content, const char *path, struct portolan_error *e
 	int result, failure;
 
 	*content = (struct content){0};
-	result = take(content, fd, path, is_input);
+	result = content_take(content, fd, path, is_input);
 	failure = errno;
 	if (fd >= 0)
 		close(fd);

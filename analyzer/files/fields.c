@@ -1,4 +1,4 @@
-/* fields.c: see fields.h. */
+/* fields.c: reads named fields from each record of a user's file, whichever format it has. */
 #include "fields.h"
 
 #include "glue.h"

@@ -1,4 +1,4 @@
-/* glue.c: see glue.h. */
+/* glue.c: gives the files of SNLI, MNLI and QNLI the ids that the code published with Dataset Cartography logs. */
 #include "glue.h"
 
 #include <string.h>

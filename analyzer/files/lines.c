@@ -1,4 +1,4 @@
-/* lines.c: see lines.h. */
+/* lines.c: writes lines of the user's own file into an output, as they stand in the file. */
 #include "lines.h"
 
 enum table_format

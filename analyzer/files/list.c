@@ -1,4 +1,4 @@
-/* list.c: see list.h. */
+/* list.c: reads a file of one value an entry, text or NumPy's, and passes each value on as text. */
 #include "list.h"
 
 #include "base/number.h"

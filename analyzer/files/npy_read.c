@@ -34,7 +34,7 @@ skip_space(struct scan *scan)
 }
 
 static bool
-take(struct scan *scan, char c)
+take_character(struct scan *scan, char c)
 {
 	skip_space(scan);
 	if (scan->at >= scan->end || *scan->at != c)
@@ -72,7 +72,7 @@ take_string(struct scan *scan, char *text, size_t room)
 		text[used++] = *scan->at;
 	}
 	text[used] = '\0';
-	return take(scan, quote);
+	return take_character(scan, quote);
 }
 
 static bool
@@ -125,16 +125,16 @@ take_descr(struct scan *scan, struct npy_header *header)
 static int
 take_shape(struct scan *scan, struct npy_header *header)
 {
-	if (!take(scan, '('))
+	if (!take_character(scan, '('))
 		return wrong(scan, "shape", "is not a tuple");
-	while (!take(scan, ')')) {
+	while (!take_character(scan, ')')) {
 		if (header->dimensions == NPY_DIMENSIONS_MAX)
 			return wrong(scan, "shape", "has too many dimensions");
 		if (!take_number(scan, &header->shape[header->dimensions]))
 			return wrong(scan, "shape", "holds something else than whole numbers");
 		header->dimensions++;
-		if (!take(scan, ',')) {
-			if (!take(scan, ')'))
+		if (!take_character(scan, ',')) {
+			if (!take_character(scan, ')'))
 				return wrong(scan, "shape", "is not a tuple");
 			break;
 		}
@@ -162,7 +162,7 @@ take_member(struct scan *scan, struct npy_header *header, unsigned *seen)
 {
 	char name[32];
 
-	if (!take_string(scan, name, sizeof(name)) || !take(scan, ':'))
+	if (!take_string(scan, name, sizeof(name)) || !take_character(scan, ':'))
 		return wrong(scan, "dictionary", "is not well-formed");
 	for (unsigned m = 0; m < MEMBERS; m++) {
 		if (strcmp(name, members[m].name) != 0)
@@ -181,14 +181,14 @@ take_dictionary(struct scan *scan, struct npy_header *header)
 	unsigned seen = 0;
 	int code;
 
-	if (!take(scan, '{'))
+	if (!take_character(scan, '{'))
 		return wrong(scan, "dictionary", "is missing");
-	while (!take(scan, '}')) {
+	while (!take_character(scan, '}')) {
 		code = take_member(scan, header, &seen);
 		if (code < 0)
 			return code;
-		if (!take(scan, ',')) {
-			if (!take(scan, '}'))
+		if (!take_character(scan, ',')) {
+			if (!take_character(scan, '}'))
 				return wrong(scan, "dictionary", "is not well-formed");
 			break;
 		}

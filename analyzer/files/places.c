@@ -72,7 +72,7 @@ places_refuse(const struct places_list *list, uint64_t place, const char *id, si
 }
 
 static int
-take(void *context, uint64_t place, const char *id, size_t length, struct portolan_error *error)
+places_take_id(void *context, uint64_t place, const char *id, size_t length, struct portolan_error *error)
 {
 	struct places_list *list = context;
 	int code;
@@ -118,10 +118,10 @@ places_read_texts(struct places_list *list, char *const *texts, size_t n, const 
 
 	*list = (struct places_list){.path = path, .ids = {.kind = kind}};
 	for (size_t i = 0; i < n && code >= 0; i++)
-		code = take(list, 0, texts[i], strlen(texts[i]), error);
+		code = places_take_id(list, 0, texts[i], strlen(texts[i]), error);
 	list->given = list->ids.rows;
 	if (code >= 0 && path)
-		code = list_read(path, LIST_IDS, &list->unit, take, list, error);
+		code = list_read(path, LIST_IDS, &list->unit, places_take_id, list, error);
 	if (code >= 0 && list->ids.rows == 0)
 		code = error_set(error, PORTOLAN_E_INVALID, "%s: no ids in it (one id a line)", path);
 	if (code >= 0)

@@ -39,8 +39,8 @@ vary(const double *moves, size_t count)
 
 /* Takes the distribution of row `at` of the block as that of row r. */
 static void
-take(struct rows *rows, unsigned r, const struct store_values *values, const unsigned *columns, size_t classes,
-     size_t at, size_t window)
+take_distribution(struct rows *rows, unsigned r, const struct store_values *values, const unsigned *columns,
+                  size_t classes, size_t at, size_t window)
 {
 	size_t seen = rows->seen[r]++;
 	double move = 0;
@@ -92,7 +92,7 @@ measures_tdds(const struct store_block *block, const unsigned *columns, size_t c
 			for (; complete != 0; complete &= complete - 1) {
 				unsigned r = (unsigned)__builtin_ctzll(complete);
 
-				take(&rows, r, values, columns, classes, at + r, window);
+				take_distribution(&rows, r, values, columns, classes, at + r, window);
 			}
 		}
 		for (unsigned r = 0; r < count; r++)

@@ -1,4 +1,4 @@
-/* never_learned.c: see never_learned.h. */
+/* never_learned.c: gives an example that was never learned the number of forgetting events that a tool has for it. */
 #include "never_learned.h"
 
 #include "dynamics.h"

@@ -1,4 +1,4 @@
-/* trace.c: see trace.h. */
+/* trace.c: computes a block's measures as they were after any of its epochs. */
 #include "trace.h"
 
 #include "base/arrays.h"

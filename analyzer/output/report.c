@@ -1,4 +1,4 @@
-/* report.c: reports as JSON and as text; see report.h. */
+/* report.c: writes a command's results, as JSON for programs or as lines of text for people, from the same calls. */
 #include "report.h"
 
 #include "base/number.h"

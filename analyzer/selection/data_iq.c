@@ -1,4 +1,4 @@
-/* data_iq.c: see data_iq.h. */
+/* data_iq.c: finds the Data-IQ group of each example: easy, ambiguous or hard. */
 #include "data_iq.h"
 
 #include "base/arrays.h"

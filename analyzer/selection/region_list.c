@@ -1,4 +1,4 @@
-/* region_list.c: see region_list.h. */
+/* region_list.c: finds a run's default cuts, and the region of each of its examples. */
 #include "region_list.h"
 
 #include "base/arrays.h"

@@ -1,4 +1,4 @@
-/* regions.c: where the cuts lie; see regions.h. */
+/* regions.c: tells the three regions of a data map apart: easy-to-learn, ambiguous, hard-to-learn. */
 #include "regions.h"
 
 #include "base/number.h"

@@ -1,4 +1,4 @@
-/* rule_options.c: see rule_options.h. */
+/* rule_options.c: parses the selection rules, and the cuts of regions, that stand on a command line. */
 #include "rule_options.h"
 
 #include "base/suggest.h"

@@ -1,4 +1,4 @@
-/* strata.c: see strata.h. */
+/* strata.c: chooses a subset that covers the whole range of a measure (coverage-centric selection). */
 #include "strata.h"
 
 #include "balanced.h"

@@ -1,4 +1,4 @@
-/* trajectories.c: see trajectories.h. */
+/* trajectories.c: chooses a subset that covers the different courses of losses (S2L). */
 #include "trajectories.h"
 
 #include "balanced.h"

@@ -1,4 +1,4 @@
-/* counters.c: see counters.h. */
+/* counters.c: writes the counters of a store and of its clients into a report. */
 #include "counters.h"
 
 #include "verdict.h"

@@ -19,8 +19,6 @@ UPWARDS = [("analyzer/base/number.c", "measures/dynamics.h", None),
            ("analyzer/measures/scan.c", "options/options.h", "base/parallel.h"),
            ("analyzer/selection/regions.c", "serve/http.h", "measures/dynamics.h"),
            ("analyzer/serve/serve.c", "memory/memory.h", "selection/selection.h")]  # what goes on running does not end for want of memory
-# Names of static functions in five files or more, and heads that say nothing but where to look: there are to be fewer, never more.
-SHARED_NAMES_MOST, BARE_HEADS_MOST = 25, 36
 
 
 def sources():
@@ -92,19 +90,19 @@ class Walls(unittest.TestCase):
     def test_no_include_leaves_its_folder_by_a_path(self):
         self.assertEqual([path for path, text in SOURCES.items() if re.search(r'^\s*#\s*include\s*[<"](/|[^">]*\.\./)', text, flags=re.M)], [])
 
-    def test_names_of_static_functions_are_not_shared_more(self):
+    def test_no_name_of_a_static_function_stands_in_five_files(self):
         files = collections.defaultdict(set)
         for path, text in SOURCES.items():
             if path.endswith(".c"):
                 for name in re.findall(r"^static [^;={]*?\n?(\w+)\([^;{]*\)\n?\{", text, flags=re.M):
                     files[name].add(path)
-        shared = sorted(name for name, paths in files.items() if len(paths) >= 5)
-        self.assertLessEqual(len(shared), SHARED_NAMES_MOST, shared)
+        self.assertGreater(len(files), 1000)
+        self.assertEqual(sorted(name for name, paths in files.items() if len(paths) >= 5), [])
 
     def test_heads_say_what_the_file_is_for(self):
         bare = [path for path, text in SOURCES.items() if path.endswith(".c") and
                 re.match(r"\s*/\*[^*]{0,40}?\bsee \S+\.h\.?\s*\*/", re.sub(r"\n \*", " ", text[:200]))]
-        self.assertLessEqual(len(bare), BARE_HEADS_MOST, bare)
+        self.assertEqual(bare, [])
 
 
 if __name__ == "__main__":
