@@ -163,37 +163,40 @@ npy_put_cell(const struct npy_tile *tile, const struct table_cell *cell, char *t
 	}
 }
 
+/* The loops below have a tile of their own, which what they write, bytes, cannot change: else it is read in every turn. */
+
 /* Values that the file has as they are in memory. */
 static void
 npy_copy(const struct npy_tile *tile, const char *first, size_t stride)
 {
-	const uint32_t *rows = tile->rows;
+	const struct npy_tile own = *tile;
 
-	for (size_t i = 0; i < tile->n && tile->field->size == 8; i++)
-		memcpy(tile->to + i * tile->size, first + rows[i] * stride, 8);
-	for (size_t i = 0; i < tile->n && tile->field->size == 4; i++)
-		memcpy(tile->to + i * tile->size, first + rows[i] * stride, 4);
+	for (size_t i = 0; i < own.n && own.field->size == 8; i++)
+		memcpy(own.to + i * own.size, first + own.rows[i] * stride, 8);
+	for (size_t i = 0; i < own.n && own.field->size == 4; i++)
+		memcpy(own.to + i * own.size, first + own.rows[i] * stride, 4);
 }
 
 /* Doubles that are whole numbers, of 4 or 8 bytes. */
 static void
 npy_put_wholes(const struct npy_tile *tile, const char *first, size_t stride)
 {
+	const struct npy_tile own = *tile;
 	double value;
 
-	for (size_t i = 0; i < tile->n && tile->field->size == 4; i++) {
+	for (size_t i = 0; i < own.n && own.field->size == 4; i++) {
 		uint32_t whole;
 
-		memcpy(&value, first + tile->rows[i] * stride, 8);
+		memcpy(&value, first + own.rows[i] * stride, 8);
 		whole = (uint32_t)value;
-		memcpy(tile->to + i * tile->size, &whole, 4);
+		memcpy(own.to + i * own.size, &whole, 4);
 	}
-	for (size_t i = 0; i < tile->n && tile->field->size == 8; i++) {
+	for (size_t i = 0; i < own.n && own.field->size == 8; i++) {
 		int64_t whole;
 
-		memcpy(&value, first + tile->rows[i] * stride, 8);
+		memcpy(&value, first + own.rows[i] * stride, 8);
 		whole = isnan(value) ? -1 : (int64_t)value;
-		memcpy(tile->to + i * tile->size, &whole, 8);
+		memcpy(own.to + i * own.size, &whole, 8);
 	}
 }
 
@@ -201,21 +204,25 @@ npy_put_wholes(const struct npy_tile *tile, const char *first, size_t stride)
 static void
 npy_put_classes(const struct npy_tile *tile, const char *first, size_t stride)
 {
-	for (size_t i = 0; i < tile->n; i++) {
+	const struct npy_tile own = *tile;
+
+	for (size_t i = 0; i < own.n; i++) {
 		int64_t whole;
 		int32_t value;
 
-		memcpy(&value, first + tile->rows[i] * stride, 4);
+		memcpy(&value, first + own.rows[i] * stride, 4);
 		whole = value < 0 ? -1 : value;
-		memcpy(tile->to + i * tile->size, &whole, tile->field->size == 4 ? 4 : 8);
+		memcpy(own.to + i * own.size, &whole, own.field->size == 4 ? 4 : 8);
 	}
 }
 
 static void
 npy_put_bits(const struct npy_tile *tile, const uint64_t *words)
 {
-	for (size_t i = 0; i < tile->n; i++)
-		tile->to[i * tile->size] = (char)(words[tile->rows[i] / 64] >> tile->rows[i] % 64 & 1);
+	const struct npy_tile own = *tile;
+
+	for (size_t i = 0; i < own.n; i++)
+		own.to[i * own.size] = (char)(words[own.rows[i] / 64] >> own.rows[i] % 64 & 1);
 }
 
 static void
