@@ -231,6 +231,11 @@ def check_ids(pages, data, originals, folder):
         compare(name, originals[name][0], read(new, name))
 
 
+def children_of(process):
+    with open(f"/proc/{process.pid}/task/{process.pid}/children") as file:
+        return [int(child) for child in file.read().split()]
+
+
 def check_killed(folder):
     """A run whose process is killed, whenever that is, is in the new store if the report says so, and only then."""
     store, new, outcomes = os.path.join(folder, "killed"), os.path.join(folder, "killed-new"), []
@@ -250,11 +255,13 @@ def check_killed(folder):
     for attempt in range(16):
         shutil.rmtree(new, ignore_errors=True)
         began, salvage = time.monotonic(), start_salvage(store, new)
-        if attempt:
+        if attempt == 1:  # as soon as there is one, however busy the machine is
+            while not children_of(salvage):
+                time.sleep(0.001)
+        elif attempt:
             time.sleep(took * attempt / 16)
-            with open(f"/proc/{salvage.pid}/task/{salvage.pid}/children") as file:
-                for child in file.read().split():
-                    os.kill(int(child), signal.SIGKILL)
+        for child in children_of(salvage) if attempt else []:
+            os.kill(child, signal.SIGKILL)
         report = {run["run"]: run["salvaged"] for run in json.loads(salvage.communicate(timeout=120)[0])["runs"]}
         took = took if attempt else time.monotonic() - began
         assert names_in(new) == {name for name, salvaged in report.items() if salvaged != "nothing"}, (attempt, report, names_in(new))

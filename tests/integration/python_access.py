@@ -5,6 +5,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 
 import pytest
@@ -46,17 +47,25 @@ def test_the_same_user_overwrites_over_tcp(collector):
         subprocess.run([PORTOLAN, "rm", "run", "--yes", "--store", collector.store], check=True, timeout=DEADLINE)
 
 
+@pytest.fixture
+def open_folder():
+    """A folder that every user can read. Above pytest's own there is one that each pytest closes to others when it starts."""
+    with tempfile.TemporaryDirectory(prefix="portolan-access-") as folder:
+        os.chmod(folder, 0o755)
+        yield pathlib.Path(folder)
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be another user")
-def test_another_user_does_not_overwrite(collector, tmp_path):
+def test_another_user_does_not_overwrite(open_folder):
+    collector = Collector(str(open_folder / "store"))  # others can reach its directory, as in many a home
     record(collector.tcp)
     code = f"import portolan\nportolan.Run('run', endpoint={collector.tcp!r}, overwrite=True, spool='/tmp/none')"
-    for folder in (tmp_path, *tmp_path.parents[:-2]):
-        os.chmod(folder, 0o755)  # others can reach the store's directory, as in many a home
-    package = shutil.copytree(pathlib.Path(portolan.__file__).parent, tmp_path / "package" / "portolan")  # theirs, wherever this one is
+    package = shutil.copytree(pathlib.Path(portolan.__file__).parent, open_folder / "package" / "portolan")  # theirs, wherever this one is
     done = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/python3", "-c", code],
                           capture_output=True, text=True, timeout=DEADLINE, env={**os.environ, "PYTHONPATH": str(package.parent)}, cwd="/")
     assert "Refused" in done.stderr and "portolan rm run" in done.stderr and "--keys" in done.stderr, done.stderr
     assert portolan.runs(store=collector.store)[0]["observations"] == 3
+    collector.end()
 
 
 def test_an_impostor_learns_no_secret(collector, tmp_path):

@@ -117,7 +117,8 @@ corpus_take_rules(struct corpus *corpus, struct portolan_error *error)
 			corpus->rules.stop_words = &corpus->stop_words;
 	}
 	for (size_t i = 0; i < request->text_count && code >= 0; i++) {
-		corpus->prefixes[i] = memory_text(request->per_field ? "%s:" : "", request->texts[i]);
+		corpus->prefixes[i] =
+		        memory_text("%s%s", request->per_field ? request->texts[i] : "", request->per_field ? ":" : "");
 		if (strlen(corpus->prefixes[i]) > TOKEN_PREFIX_MAX)
 			return error_set(error, PORTOLAN_E_INVALID, "--per-field: the name of field %zu is too long",
 			                 i + 1);
