@@ -13,6 +13,7 @@
 #include <portolan/clock.h>
 #include <portolan/error.h>
 
+#include <errno.h>
 #include <string.h>
 #include <zmq.h>
 
@@ -61,12 +62,19 @@ handshake_init(struct portolan_run *run, const char *keys, struct portolan_error
 
 /* libzmq sends events until the monitored socket is destroyed, which its own threads do after zmq_close(). An event for
  * which nobody is left would hold up libzmq's I/O thread until the context ends, and its memory would be lost. So the
- * events end first. */
+ * events end first.
+ *
+ * Nobody may have read them since the session opened or ended. When there are too many (2,000), libzmq's I/O thread
+ * waits for room, and holds the lock that zmq_socket_monitor() needs: so they are read before. */
 void
 handshake_deinit(struct portolan_run *run)
 {
+	char part;
+
 	if (!run->handshake.monitor)
 		return;
+	while (zmq_recv(run->handshake.monitor, &part, sizeof(part), ZMQ_DONTWAIT) >= 0 || zmq_errno() == EINTR)
+		;
 	zmq_socket_monitor(run->socket, NULL, 0);
 	zmq_close(run->handshake.monitor);
 	run->handshake.monitor = NULL;

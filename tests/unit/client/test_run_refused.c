@@ -4,6 +4,9 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <zmq.h>
 
 static portolan_run *
@@ -220,8 +223,8 @@ test_monitors_end_first(void **state)
 	assert_int_equal(monitored_when_closed, 0);
 }
 
-/* In the place of libzmq's: an option that cannot be set. */
-static int refused_option;
+/* In the place of libzmq's: an option that cannot be set, and quick reconnections. */
+static int refused_option, reconnect_ms;
 
 int
 zmq_setsockopt(void *socket, int option, const void *value, size_t size)
@@ -234,7 +237,40 @@ zmq_setsockopt(void *socket, int option, const void *value, size_t size)
 		errno = EINVAL;
 		return -1;
 	}
+	if (option == ZMQ_RECONNECT_IVL && reconnect_ms > 0)
+		value = &reconnect_ms;
 	return real(socket, option, value, size);
+}
+
+/* More than libzmq keeps for who reads them (1,000 on either side). */
+#define MOST_EVENTS 2500
+
+/* What forwards a port (ssh -L, a container's proxy) takes each connection, and closes it while its collector is down.
+ * A run that has ended reads no events, and libzmq connects on: its thread must not keep the run from closing. */
+static void
+test_close_after_many_events(void **state)
+{
+	struct fake *fake = *state;
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct pollfd listener = {.events = POLLIN};
+	portolan_run *run;
+
+	reconnect_ms = 1;
+	run = open_then_refuse(fake, WIRE_E_RUN_REMOVED, (struct portolan_options){0});
+	reconnect_ms = 0;
+	assert_int_equal(portolan_flush(run, PORTOLAN_WAIT_DEFAULT, NULL), PORTOLAN_E_ENDED);
+	fake_stop(fake);
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", fake->endpoint + strlen("ipc://"));
+	unlink(address.sun_path);
+	listener.fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	assert_int_equal(bind(listener.fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	assert_int_equal(listen(listener.fd, 1), 0);
+	for (int i = 0; i < MOST_EVENTS && poll(&listener, 1, 1000) == 1; i++)
+		close(accept(listener.fd, NULL, NULL));
+	alarm(30);
+	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, NULL), PORTOLAN_E_ENDED);
+	alarm(0);
+	close(listener.fd);
 }
 
 /* Without its heartbeat, or with frames without a limit, a run would seem to work. */
@@ -309,6 +345,7 @@ main(void)
 	        cmocka_unit_test_setup_teardown(test_too_many_connections_later, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_monitors_end_first, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_options_that_cannot_be_set, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_close_after_many_events, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_nobody_answers, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_timeouts, setup, teardown),
 	};
