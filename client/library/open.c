@@ -144,8 +144,9 @@ run_free(struct portolan_run *run)
 		handshake_deinit(run);
 		if (run->socket)
 			zmq_close(run->socket);
-		if (run->context)
-			zmq_ctx_term(run->context);
+		/* An interrupted call leaves libzmq's threads behind. */
+		while (run->context && zmq_ctx_term(run->context) < 0 && zmq_errno() == EINTR)
+			;
 		pthread_cond_destroy(&run->changed);
 		pthread_mutex_destroy(&run->mutex);
 		pthread_mutex_destroy(&run->log_mutex);

@@ -223,6 +223,42 @@ test_monitors_end_first(void **state)
 	assert_int_equal(monitored_when_closed, 0);
 }
 
+/* In the place of libzmq's: a signal interrupts it once. */
+static bool interrupts;
+static int contexts_ended;
+
+int
+zmq_ctx_term(void *context)
+{
+	static int (*real)(void *);
+
+	if (!real)
+		*(void **)(&real) = dlsym(RTLD_NEXT, "zmq_ctx_term");
+	if (interrupts) {
+		interrupts = false;
+		errno = EINTR;
+		return -1;
+	}
+	contexts_ended++;
+	return real(context);
+}
+
+static void
+test_close_interrupted(void **state)
+{
+	struct fake *fake = *state;
+	portolan_run *run;
+
+	fake_start(fake);
+	run = open_with(fake, (struct portolan_options){0});
+	contexts_ended = 0;
+	interrupts = true;
+	assert_int_equal(portolan_close(run, PORTOLAN_WAIT_DEFAULT, NULL), 0);
+	assert_false(interrupts);
+	assert_int_equal(contexts_ended, 1);
+	fake_stop(fake);
+}
+
 /* In the place of libzmq's: an option that cannot be set, and quick reconnections. */
 static int refused_option, reconnect_ms;
 
@@ -344,6 +380,7 @@ main(void)
 	        cmocka_unit_test_setup_teardown(test_too_many_connections, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_too_many_connections_later, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_monitors_end_first, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_close_interrupted, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_options_that_cannot_be_set, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_close_after_many_events, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_nobody_answers, setup, teardown),
