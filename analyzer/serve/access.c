@@ -70,7 +70,7 @@ access_parse_host(const char *host, struct public_url *public)
 	if (!access_copy_name(host, public->host, &port))
 		return false;
 	if (*name == '[' ? name[1] == ']' || strspn(name + 1, "0123456789abcdefABCDEF:.") != strlen(name) - 2
-	                 : strspn(name, LETTERS "-.") != strlen(name))
+	                 : strspn(name, LETTERS "-._") != strlen(name))
 		return false;
 	public->port = port ? port : implied;
 	if (public->port == implied)

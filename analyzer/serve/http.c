@@ -120,12 +120,15 @@ http_is_refused(const struct http *http, const struct exchange *exchange, const 
 {
 	struct MHD_Connection *connection = exchange->connection;
 	const char *host = http_header(connection, MHD_HTTP_HEADER_HOST);
+	const char *origin = http_header(connection, MHD_HTTP_HEADER_ORIGIN);
 
 	if (!access_has_host(&http->settings.access, host))
 		http_error(answer, MHD_HTTP_FORBIDDEN,
 		           "this server is not called '%.200s' (--public-url names a proxy)", host ? host : "");
-	else if (!access_has_origin(&http->settings.access, http_header(connection, MHD_HTTP_HEADER_ORIGIN), host))
-		http_error(answer, MHD_HTTP_FORBIDDEN, "pages of other sites may not ask");
+	else if (!access_has_origin(&http->settings.access, origin, host))
+		http_error(answer, MHD_HTTP_FORBIDDEN,
+		           "pages of other sites may not ask: this one is at '%.200s' (--public-url names a proxy)",
+		           origin);
 	else if (!http_has_token(&http->settings.access, connection, host))
 		http_error(answer, MHD_HTTP_UNAUTHORIZED,
 		           "open the address that `portolan serve` printed: it has a token, and this has not");

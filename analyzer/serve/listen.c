@@ -103,12 +103,29 @@ listen_open_unix(struct listening *listening, struct portolan_error *error)
 	return 0;
 }
 
-/* Listens on an address. -1: errno has the reason. */
+static bool
+listen_is_loopback_address(const struct addrinfo *where)
+{
+	const void *address = where->ai_addr;
+	const struct sockaddr_in *four = address;
+	const struct sockaddr_in6 *six = address;
+
+	if (where->ai_family == AF_INET)
+		return (ntohl(four->sin_addr.s_addr) >> 24) == 127;
+	return where->ai_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
+}
+
+/* Listens on an address, if it is one of loopback. -1: errno has the reason. */
 static int
 listen_bind(const struct addrinfo *where)
 {
-	int bound = socket(where->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1, why;
+	int bound, one = 1, why;
 
+	if (!listen_is_loopback_address(where)) { /* "localhost" is what the machine's hosts file, or its DNS, says */
+		errno = EADDRNOTAVAIL;
+		return -1;
+	}
+	bound = socket(where->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (bound < 0)
 		return -1;
 	if (setsockopt(bound, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) == 0 &&

@@ -22,8 +22,8 @@ bool listen_is_loopback(const char *host); /* "localhost", 127.0.0.0/8, ::1 */
 /* The address of --listen: "unix:PATH", "HOST:PORT", "[::1]:PORT". False: it is none. */
 bool listen_parse(const char *text, struct listening *listening);
 
-/* Binds the first address of the host's name that this machine has. Port 0 takes LISTEN_PORT or one of those after it.
- * PORTOLAN_E_SYSTEM: taken, or no such address. */
+/* Binds the first address of the host's name that is loopback and that this machine has. Port 0 takes LISTEN_PORT or one
+ * of those after it. PORTOLAN_E_SYSTEM: taken, or no such address. */
 int listen_open(struct listening *listening, struct portolan_error *error);
 void listen_remove(const struct listening *listening); /* the Unix socket's path, if it is one; not the socket */
 

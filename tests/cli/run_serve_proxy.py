@@ -70,6 +70,16 @@ def test_entry(site):
         check(answer.status == 301 and answer.getheader("Location") == f"{site.origin}{site.prefix}/?token={site.token}", "without its last slash")
 
 
+def test_away(proxy, port, prefix):
+    """A server that is not there: nginx says so, and does not write down the token of who opens the page."""
+    connection, token = http.client.HTTPConnection(nginx.NAME, port), "5ec2e7" * 8
+    connection.sock = proxy.connect(port)
+    connection.request("GET", f"{prefix}/?token={token}")
+    check(connection.getresponse().status == 502, "there is no server")
+    connection.close()
+    check(token not in proxy.said(), f"nginx keeps the token to itself: {proxy.said()[:500]}")
+
+
 def test_page(site):
     """All that the page names lies behind the prefix."""
     answer, content = site.ask("/")
@@ -115,6 +125,7 @@ def test_refusals(site):
                    f"https://localhost:{site.port}"):
         check(site.status("/api/runs", Origin=origin) == 403, f"Origin {origin}")
         check(site.status("/api/runs/a/b/select?as=keep", json.dumps(SOME), Origin=origin) == 403, f"POST, Origin {origin}")
+    check(f"'https://{nginx.NAME}'".encode() in site.ask("/api/runs", Origin=f"https://{nginx.NAME}")[1], "a page at another port than that of --public-url is told so")
     check(site.json("/api/selection?run=a/b")["serial"] == 0, "nothing was kept")
 
 
@@ -178,6 +189,7 @@ def main():
         other = proxy.add(f"http://127.0.0.1:{own}/", nginx.PREFIX, host=("proxy_set_header Host $http_host;", ""))
         stack.enter_context(nginx.running(proxy))
         for port, prefix, listen in planned:
+            test_away(proxy, port, prefix)
             arguments = ["--store", store, *listen, "--public-url", nginx.public_url(port, prefix), "a/b"]
             with serving.serving(portolan, *arguments) as server, serving.serving(portolan, "--store", store) as plain:
                 test_all(proxy, Site(proxy, port, prefix, server), plain.ask)

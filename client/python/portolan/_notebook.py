@@ -16,7 +16,7 @@ import uuid
 _CELL = """\
 <div id="{cell}"><p><a href="{url}" target="_blank" rel="noopener noreferrer">The live page of {run}</a></p>
 <p>Only the machine that Python runs on can open it. If your browser runs on another machine, first run
-<code>ssh -L {port}:localhost:{port} THAT_MACHINE</code> there.</p></div>
+<code>ssh -L {port}:127.0.0.1:{port} THAT_MACHINE</code> there.</p></div>
 <script>
 (() => {{
   const host = window.location.hostname;

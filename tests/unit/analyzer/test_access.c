@@ -16,6 +16,7 @@ test_parsed(void **state)
 	        {"HTTPS://Lab.example:443/a", "https://Lab.example", "Lab.example", "/a/", 443, true},
 	        {"https://lab.example:80/a/b-c_d.e~1/", "https://lab.example:80", "lab.example", "/a/b-c_d.e~1/", 80,
 	         true},
+	        {"https://my_lab/", "https://my_lab", "my_lab", "/", 443, true},
 	        {"https://10.1.2.3:8443", "https://10.1.2.3:8443", "10.1.2.3", "/", 8443, true},
 	        {"https://[2001:db8::1]:8443/a", "https://[2001:db8::1]:8443", "[2001:db8::1]", "/a/", 8443, true},
 	        {"http://localhost:8080/a", "http://localhost:8080", "localhost", "/a/", 8080, false},

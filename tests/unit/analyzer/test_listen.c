@@ -109,6 +109,23 @@ test_not_here(void **state)
 	assert_non_null(strstr(error.message, "cannot listen on name.example"));
 }
 
+/* All machines have 0.0.0.0; others can reach it. */
+static void
+test_not_loopback(void **state)
+{
+	static const char *const addresses[] = {"0.0.0.0", "127.0.0.1"};
+	struct listening listening;
+	struct portolan_error error;
+	int holder;
+	unsigned port = take_port(&holder);
+
+	(void)state;
+	close(holder);
+	assert_int_equal(open_there(addresses, 1, port, &listening, &error), PORTOLAN_E_SYSTEM);
+	assert_int_equal(open_there(addresses, 2, port, &listening, &error), 0);
+	check_bound(&listening, "127.0.0.1");
+}
+
 /* A browser would go to the first address, and show whoever listens there the token. */
 static void
 test_taken(void **state)
@@ -130,6 +147,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_not_here),
+	        cmocka_unit_test(test_not_loopback),
 	        cmocka_unit_test(test_taken),
 	};
 
