@@ -154,6 +154,34 @@ listen_bind_any(const struct addrinfo *found)
 	return bound;
 }
 
+/* "localhost" is 127.0.0.1 as well as ::1, and each user of the machine may listen on either. So that nobody else is
+ * shown the token there, the port of the other address is bound too, without a listener: whoever connects is refused,
+ * and tries the address that is served. SO_REUSEADDR would let others bind it. -1: errno has the reason. */
+static int
+listen_hold_other(struct listening *listening, unsigned port)
+{
+	const struct sockaddr_in6 six = {
+	        .sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT, .sin6_port = htons((uint16_t)port)};
+	const struct sockaddr_in four = {
+	        .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons((uint16_t)port)};
+	struct sockaddr_storage bound = {0};
+	socklen_t size = sizeof(bound);
+	bool is_four;
+	int code;
+
+	if (getsockname(listening->socket, (struct sockaddr *)&bound, &size) != 0)
+		return -1;
+	is_four = bound.ss_family == AF_INET;
+	if (is_four && ((struct sockaddr_in *)&bound)->sin_addr.s_addr != four.sin_addr.s_addr)
+		return 0; /* 127.0.0.2: "localhost" is no name of it */
+	listening->other = socket(is_four ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (listening->other < 0)
+		return errno == EAFNOSUPPORT ? 0 : -1;
+	code = is_four ? bind(listening->other, (const struct sockaddr *)&six, sizeof(six))
+	               : bind(listening->other, (const struct sockaddr *)&four, sizeof(four));
+	return code == 0 || errno == EADDRNOTAVAIL ? 0 : -1; /* this machine may have one of the two alone */
+}
+
 static int
 listen_open_port(struct listening *listening, unsigned port, struct portolan_error *error)
 {
@@ -168,8 +196,13 @@ listen_open_port(struct listening *listening, unsigned port, struct portolan_err
 		return error_set(error, PORTOLAN_E_SYSTEM, "no such address as %s: %s", host, gai_strerror(code));
 	listening->socket = listen_bind_any(found);
 	listening->port = port;
-	code = listening->socket < 0 ? errno : 0;
+	listening->other = -1;
+	code = listening->socket < 0 || listen_hold_other(listening, port) < 0 ? errno : 0;
 	freeaddrinfo(found);
+	if (code != 0 && listening->socket >= 0)
+		close(listening->socket);
+	if (code != 0 && listening->other >= 0)
+		close(listening->other);
 	return code == 0 ? 0
 	                 : error_set(error, PORTOLAN_E_SYSTEM, "cannot listen on %s port %u: %s", host, port,
 	                             code == EADDRINUSE ? "another program does; take another --port" : strerror(code));

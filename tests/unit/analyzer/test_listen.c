@@ -4,6 +4,7 @@
 #include "serve/listen.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netdb.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -142,6 +143,45 @@ test_taken(void **state)
 	close(holder);
 }
 
+static int
+bind_six(unsigned port)
+{
+	struct sockaddr_in6 six = {
+	        .sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT, .sin6_port = htons((uint16_t)port)};
+	int one = 1, bound = socket(AF_INET6, SOCK_STREAM, 0);
+
+	setsockopt(bound, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (bind(bound, (struct sockaddr *)&six, sizeof(six)) == 0 && listen(bound, 1) == 0)
+		return bound;
+	assert_int_equal(close(bound), 0); /* errno stays */
+	return -1;
+}
+
+/* "localhost" may be ::1 for a browser: nobody else listens there on the port of 127.0.0.1, before or later. */
+static void
+test_other_loopback(void **state)
+{
+	static const char *const addresses[] = {"127.0.0.1"};
+	struct listening listening;
+	struct portolan_error error;
+	int holder, six;
+	unsigned port = take_port(&holder);
+
+	(void)state;
+	close(holder);
+	six = bind_six(port);
+	if (six < 0)
+		skip(); /* a machine without IPv6 */
+	assert_int_equal(open_there(addresses, 1, port, &listening, &error), PORTOLAN_E_SYSTEM);
+	assert_non_null(strstr(error.message, "another program does"));
+	close(six);
+	assert_int_equal(open_there(addresses, 1, port, &listening, &error), 0);
+	assert_int_equal(bind_six(port), -1);
+	assert_int_equal(errno, EADDRINUSE);
+	close(listening.other);
+	check_bound(&listening, "127.0.0.1");
+}
+
 int
 main(void)
 {
@@ -149,6 +189,7 @@ main(void)
 	        cmocka_unit_test(test_not_here),
 	        cmocka_unit_test(test_not_loopback),
 	        cmocka_unit_test(test_taken),
+	        cmocka_unit_test(test_other_loopback),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
