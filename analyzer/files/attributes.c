@@ -1,8 +1,8 @@
 /*
- * attributes.c: columns of a user's file, typed.
+ * attributes.c: reads columns of a user's file, and finds out which hold numbers and which hold categories.
  *
- * A column is taken for one of numbers until a value is no number; it is then read once more, as categories. The file
- * is in memory, so this does not read it a second time.
+ * A column holds numbers until a value is no number. The columns are then read once more, this one as categories. The
+ * file is in memory, so the disk is read once.
  */
 #include "attributes.h"
 
@@ -25,9 +25,9 @@ struct reading {
 	struct attributes *attributes;
 	struct fields fields; /* the columns, then the id */
 	struct fields_reader reader;
-	const struct ids_index *index; /* NULL: every record is an example */
-	struct ids *ids;               /* of every record; else NULL */
-	bool again;                    /* a column turned out to hold categories */
+	const struct ids_index *index; /* finds an example by its id; NULL: every record is an example */
+	struct ids *ids;               /* gets the ids of the records where `index` is NULL; else NULL */
+	bool again;                    /* a column has turned out to hold categories: the columns are read once more */
 };
 
 void
@@ -52,7 +52,7 @@ no_memory(const struct user_file *file, struct portolan_error *error)
 	return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the columns of %s", file->path);
 }
 
-/* Can the record's field, or id, be used? */
+/* Refuses a field whose value is an object, an array, or has a NUL in it. */
 static int
 check_field(const struct reading *reading, size_t field, struct portolan_error *error)
 {
@@ -67,7 +67,7 @@ check_field(const struct reading *reading, size_t field, struct portolan_error *
 	return 0;
 }
 
-/* A value is no number: from now on the column holds categories. */
+/* The column holds categories from now on, as this value is no number. */
 static void
 make_category(struct reading *reading, struct attribute *attribute, const struct field *value)
 {
@@ -108,7 +108,7 @@ take_value(struct reading *reading, size_t column, size_t position, struct porto
 	return 0;
 }
 
-/* The record's position, or −1: it has no example. 1: the ids must be read as strings. */
+/* Finds the record's position; −1: no example has the record's id. Returns 1 if the ids must be read as strings. */
 static int
 take_position(struct reading *reading, int64_t *position, struct portolan_error *error)
 {
@@ -150,7 +150,7 @@ take_position(struct reading *reading, int64_t *position, struct portolan_error 
 	return 0;
 }
 
-/* 0: read; 1: to be read again, with other kinds of columns or ids. */
+/* Returns 0 if the columns are read, 1 if they must be read again, with other kinds of columns or ids. */
 static int
 read_records(struct reading *reading, struct portolan_error *error)
 {
@@ -172,7 +172,7 @@ read_records(struct reading *reading, struct portolan_error *error)
 	return code != 0 ? code : reading->again;
 }
 
-/* Nothing read yet: arrays of the kinds that are known. */
+/* Makes the arrays ready for reading the file from its beginning: each column's has the kind that is known by now. */
 static int
 begin_pass(struct reading *reading, struct portolan_error *error)
 {
@@ -206,7 +206,8 @@ begin_pass(struct reading *reading, struct portolan_error *error)
 	return 0;
 }
 
-/* JSON lines have no header: a column without any value is missing from the file, or a typing error. */
+/* Counts positions without a record or a value. JSON lines have no header, so a column without any value is an error:
+ * its name is probably wrong. */
 static int
 count_missing(struct reading *reading, struct portolan_error *error)
 {
@@ -227,7 +228,7 @@ count_missing(struct reading *reading, struct portolan_error *error)
 	return 0;
 }
 
-/* The id comes last among the fields, and first where one is missing. */
+/* The id is the last of the fields. But a missing id column is reported before any other missing column. */
 static int
 find_fields(struct reading *reading, struct portolan_error *error)
 {
@@ -267,7 +268,7 @@ read_columns(struct reading *reading, struct portolan_error *error)
 		if (begin_pass(reading, error) < 0)
 			return PORTOLAN_E_MEMORY;
 		code = read_records(reading, error);
-		if (code == 1 && reading->ids) { /* ids are strings if one that is no number ended the reading early */
+		if (code == 1 && reading->ids) { /* an id that is no number has ended the reading early */
 			bool strings = kind == STORE_ID_STR || reading->ids->rows < attributes->rows;
 
 			ids_free(reading->ids);
@@ -334,7 +335,7 @@ line_of(const struct reading *reading, uint32_t position)
 	return user_file_line(reading->file, reading->attributes->places[position]);
 }
 
-/* No id stands in the file twice. */
+/* Refuses a file in which an id stands twice. */
 static int
 check_ids(const struct reading *reading, struct portolan_error *error)
 {
@@ -370,7 +371,7 @@ attributes_read_all(struct attributes *attributes, const struct attributes_reque
 		return code;
 	code = read_all(&reading, rows, error);
 	if (code >= 0) {
-		code = request->file->glue_id ? 0 : check_ids(&reading, error); /* else the first is found */
+		code = request->file->glue_id ? 0 : check_ids(&reading, error); /* glue.h: the first record counts */
 		if (code < 0)
 			attributes_free(attributes);
 	}

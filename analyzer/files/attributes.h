@@ -20,19 +20,19 @@ struct attribute {
 	double *numbers;     /* ATTRIBUTE_NUMBER, by position; NaN: missing */
 	int32_t *categories; /* ATTRIBUTE_CATEGORY, by position; −1: missing */
 	struct names names;  /* of the categories, by first appearance in the file */
-	uint64_t missing;    /* positions without a value */
-	uint64_t text_line;  /* of a category: the first line whose value is no number, */
-	char text[48];       /* and that value, cut */
+	uint64_t missing;    /* the number of positions without a value */
+	uint64_t text_line;  /* ATTRIBUTE_CATEGORY: the first line whose value is no number */
+	char text[48];       /* the value in that line, cut */
 };
 
 struct attributes {
 	struct attribute *list; /* in the order asked for */
 	size_t count;
-	size_t rows;         /* positions */
-	const char **places; /* by position: where in the open file the example's record begins; NULL: none */
-	uint64_t records;    /* in the file */
-	uint64_t unknown;    /* of these, records without an id, or with one that no example has */
-	uint64_t unmatched;  /* positions that no record belongs to */
+	size_t rows;         /* the number of positions */
+	const char **places; /* by position: the example's record in the open file; NULL: the example has none */
+	uint64_t records;    /* the number of records in the file */
+	uint64_t unknown;    /* the number of records that have no id, or an id that no example has */
+	uint64_t unmatched;  /* the number of positions without a record */
 	struct join_oddities oddities;
 };
 
@@ -44,12 +44,12 @@ struct attributes_request {
 	size_t count;
 };
 
-/* Reads the columns for the n `chosen` examples; position i is that of chosen[i]. */
+/* Reads the columns for the n examples in `chosen`. chosen[i] has position i. */
 int attributes_read(struct attributes *attributes, const struct attributes_request *request, const struct ids *ids,
                     const uint32_t *chosen, size_t n, struct portolan_error *error);
 
-/* Reads them for every record of the file: position i is the i-th record's, and its id goes to *ids (integers, if all
- * are whole numbers), the caller's to ids_free(). Every record must have an id. */
+/* Reads the columns for every record of the file. The i-th record has position i. Every record must have an id. *ids
+ * gets the ids, as integers if all of them are whole numbers; the caller frees it with ids_free(). */
 int attributes_read_all(struct attributes *attributes, const struct attributes_request *request, struct ids *ids,
                         struct portolan_error *error);
 

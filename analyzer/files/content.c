@@ -1,4 +1,4 @@
-/* content.c: a mapping, or memory that doubles as it fills. */
+/* content.c: brings the bytes of a user's file into memory: a regular file by mapping it, a pipe by reading it. */
 #include "content.h"
 
 #include <portolan/error.h>

@@ -83,7 +83,7 @@ fields_is_ragged(const struct fields_reader *reader)
 	return fields->file->glue_id ? count < width : count != width;
 }
 
-/* Keys, a copy of every field, and behind them the number of each id, fit into it. */
+/* Makes room for a copy of every field, for a key, and, behind them, for the number of the id (glue.h). */
 static int
 make_room(struct fields_reader *reader, struct portolan_error *error)
 {
@@ -101,15 +101,16 @@ make_room(struct fields_reader *reader, struct portolan_error *error)
 	return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a line of %s", reader->fields->file->path);
 }
 
-/* A record being read. Copies stand one behind the other: as parts of the record they are no longer than it is. */
+/* A record that is being read. Copies of its fields stand one behind the other in `room`: together they are no longer
+ * than the record. */
 struct taking {
 	const struct fields *fields;
 	struct field *found;
-	size_t left; /* names not found yet */
+	size_t left; /* the number of names that were not found yet */
 	char *room;
 };
 
-/* A value of JSON as a field, decoded into `room` where it has escapes. False: an escape is none. */
+/* Makes a field of a JSON value. A value with escapes is decoded into `room`. False: an escape is not one of JSON's. */
 static bool
 field_of(struct json_value *value, char *room, struct field *field)
 {
@@ -130,7 +131,7 @@ field_of(struct json_value *value, char *room, struct field *field)
 	return true;
 }
 
-/* If a key is there twice, the first counts. */
+/* Gives the value to each name that is the key. Of two members with one key the first counts. */
 static bool
 take_member(struct taking *taking, const struct json_value *key, struct json_value *value)
 {
@@ -154,7 +155,8 @@ take_member(struct taking *taking, const struct json_value *key, struct json_val
 	return true;
 }
 
-/* Reads the record to its end, so that a line cut short is always found. `keys` has room for any key. */
+/* Reads the members of a JSON record. It reads on when all names are found, so that a line that was cut short is always
+ * noticed. `keys` has room for any key. */
 static bool
 take_members(struct taking *taking, struct json_line *line, char *keys)
 {
@@ -190,7 +192,7 @@ take_columns(struct taking *taking, const struct record *record)
 	return true;
 }
 
-/* A record with more fields than the header: its last field is the last column's. */
+/* A record may have more fields than the header (glue.h). The last column then has the record's last field. */
 static bool
 take_last(struct taking *taking, const struct record *record)
 {
@@ -208,7 +210,7 @@ take_last(struct taking *taking, const struct record *record)
 	return true;
 }
 
-/* Puts the numbers in place of the ids. A record has one id, which may be asked for several times. */
+/* Replaces the record's id by its number (glue.h), in each of the fields that asked for it. */
 static void
 number_ids(struct fields_reader *reader)
 {

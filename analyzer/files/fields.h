@@ -1,6 +1,6 @@
 /*
- * fields.h: reads named fields of each record of a user's file, in any format; all readers use it. A field is copied
- * only if its text has quotes or escapes.
+ * fields.h: reads named fields of each record of a user's file, whichever format the file has. A field is copied only
+ * if its text has quotes or escapes.
  *
  *     struct fields_reader reader = {0};
  *     fields_init(&fields, &file, names, options, count, error);
@@ -14,7 +14,7 @@
 
 #include "user_file.h"
 
-#define FIELDS_MAX 72 /* of a record, read at once */
+#define FIELDS_MAX 72 /* the most fields that are read of a record */
 
 struct fields {
 	const struct user_file *file;
@@ -45,23 +45,24 @@ struct fields_reader { /* begins as {0}; one for each thread */
 
 /* May be called again, for another part. */
 void fields_begin(struct fields_reader *reader, const struct fields *fields, struct user_part part);
-/* 1: a record; 0: no more; negative: a record that is not well-formed, or out of memory. Errors name file and line. */
+/* Reads the next record. 1: it is read; 0: the part has no more; negative: the record is not well-formed, or memory is
+ * out. Errors name file and line. */
 int fields_next(struct fields_reader *reader, struct portolan_error *error);
 void fields_end(struct fields_reader *reader); /* may be called twice */
 
-/* The line on which the record begins, from 1. Reads all of the file before it. */
+/* The number of the line on which the record begins, from 1. Counting reads all of the file before that line. */
 uint64_t fields_line(const struct fields_reader *reader);
 
 /* The error "FILE: line N…", followed by the text of `format`; PORTOLAN_E_INVALID. */
 __attribute__((format(printf, 3, 4))) int fields_wrong(const struct fields_reader *reader, struct portolan_error *error,
                                                        const char *format, ...);
-/* The length for printing a field, cut, with "%.*s": fields_shown(field), field->at. */
+/* How many bytes of a field a message shows: "%.*s", fields_shown(field), field->at. */
 int fields_shown(const struct field *field);
 
-/* CSV and TSV: the record has more fields than the header, or fewer; empty lines are let pass. */
+/* True: a record of CSV or TSV has more fields than the header, or fewer. An empty line is not ragged. */
 bool fields_is_ragged(const struct fields_reader *reader);
 
-/* Has the header a column, or the first JSON line a member, of this name? */
+/* True: the header has a column of this name, or the first JSON line a member. */
 bool fields_has(const struct user_file *file, const char *name);
 
 #endif

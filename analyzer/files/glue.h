@@ -12,12 +12,12 @@
 
 #include "records.h"
 
-#define GLUE_NUMBER_MORE 4 /* so many characters may a number be longer than its id */
+#define GLUE_NUMBER_MORE 4 /* a number has at most so many characters more than its id */
 
 /* Writes the number of an id, which is not empty, as digits without leading zeros; returns how many. */
 size_t glue_number(const char *id, size_t length, char *digits);
 
-/* For CSV and TSV: is it a record without a label? */
+/* True: the record of CSV or TSV has no label. */
 bool glue_is_unlabelled(enum records_format format, const struct record *record);
 
 #endif

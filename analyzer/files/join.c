@@ -1,4 +1,5 @@
-/* join.c: one pass over the file, then the matches sorted by rank. Lines are printed from where they lie. */
+/* join.c: matches the records of a user's file with examples: one pass over the file, then the matches are sorted by
+ * position. */
 #include "join.h"
 
 #include "base/arrays.h"
@@ -31,7 +32,7 @@ add_match(struct join *join, size_t *room, const struct join_match *match, struc
 	return 0;
 }
 
-/* Keeps the first id that is no integer, which explains why none is found in a run with integer ids. */
+/* Keeps the first id that no example of this run can have. It explains why no id of the file is found. */
 int64_t
 join_find(const struct ids_index *index, const struct fields_reader *reader, size_t id, struct join_oddities *oddities)
 {

@@ -5,13 +5,13 @@
 #include "base/ids.h"
 #include "fields.h"
 
-/* Records that may not be as their owner thinks. Lines are those of the file, from 1. */
+/* Counts of records that may not be what their owner thinks. Lines are numbered from 1. */
 struct join_oddities {
-	uint64_t without_id, first_without_id; /* no id, or an empty one: how many, and the line of the first */
-	uint64_t ragged, first_ragged;         /* CSV and TSV: more fields than the header has, or fewer */
-	uint64_t unlabelled;                   /* records passed over: see glue.h */
-	uint64_t again, first_again;           /* with glue.h: further records of an example, which are passed over */
-	char odd[64]; /* the first id of the file that is no whole number, where the run's ids are; else empty */
+	uint64_t without_id, first_without_id; /* records without id, or with an empty one; the line of the first */
+	uint64_t ragged, first_ragged; /* records with more fields than the header, or fewer; the first one's line */
+	uint64_t unlabelled;           /* records without a label, which are passed over (glue.h) */
+	uint64_t again, first_again;   /* further records of an example, which are passed over (glue.h) */
+	char odd[64]; /* the file's first id that is no whole number, if the run's ids are whole numbers; else empty */
 };
 
 /* An id is a text or a number, and not empty. */
@@ -21,11 +21,11 @@ join_is_id(const struct field *field)
 	return (field->kind == FIELD_TEXT || field->kind == FIELD_NUMBER) && field->length > 0;
 }
 
-/* The position of the example that the reader's record belongs to, whose id is the field `id`; −1: none. */
+/* The position of the example whose id stands in the record's field `id`; −1: no example has it. */
 int64_t join_find(const struct ids_index *index, const struct fields_reader *reader, size_t id,
                   struct join_oddities *oddities);
 
-/* Warns of records without id and of ragged ones. */
+/* Warns of the oddities that were counted. */
 void join_warn(const struct join_oddities *oddities, const char *path, const char *id_field);
 
 struct join_match {
@@ -40,25 +40,25 @@ struct join {
 	size_t mark;                /* bytes of a byte order mark, which stands at the beginning of `text` */
 	struct join_match *matches; /* by position, then by number */
 	size_t count;
-	size_t again;           /* further matches of an example; 0 in a file read as glue.h says */
-	uint64_t first_again;   /* the number of the one that stands first in the file */
-	size_t missing;         /* chosen examples that no record belongs to */
-	uint32_t first_missing; /* the position of the first of them */
+	size_t again;         /* the number of further matches of an example; 0 in a file that is read as glue.h says */
+	uint64_t first_again; /* the number of the first record, in the file's order, that is a further match */
+	size_t missing;       /* the number of chosen examples without a record */
+	uint32_t first_missing; /* the position of the first chosen example without a record */
 	struct join_oddities oddities;
 	const char *text;
 	/* private */
 	struct user_file file;
 };
 
-/* Says of the file what its owner should know: what join_warn() does, and examples that several records belong to, all
- * of which count. Of the chosen ones, given as to join_open(), it counts those that no record belongs to, `which` being
- * "selected " or empty; false: there are some. */
+/* Warns of oddities, of examples with several records, and of chosen examples without a record; false: there are such
+ * examples. `ids`, `chosen` and n are those of join_open(). `which` is "selected " or empty: the message says which
+ * examples are meant. */
 bool join_report(const struct join *join, const char *id_field, const struct ids *ids, const uint32_t *chosen, size_t n,
                  const char *which);
 
-/* Reads `path` ("-": standard input) and finds the records whose field `id_field` is the id of one of the n chosen
- * examples; with `glue` as glue.h says. The records point into the file's memory, which is the join's until
- * join_free(). */
+/* Reads the file `path` ("-": standard input) and finds the records whose field `id_field` is the id of one of the n
+ * chosen examples. `glue`: the file is read as glue.h says. The records point into the file's memory, which join_free()
+ * releases. */
 int join_open(struct join *join, const char *path, const char *id_field, bool glue, const struct ids *ids,
               const uint32_t *chosen, size_t n, struct portolan_error *error);
 void join_free(struct join *join);

@@ -1,4 +1,4 @@
-/* lines.h: lines of the user's own file, as they stand in it, into an output. */
+/* lines.h: writes lines of the user's own file into an output, as they stand in the file. */
 #ifndef LINES_H
 #define LINES_H
 
@@ -8,14 +8,14 @@
 /* The format of the file's lines. */
 enum table_format lines_format(const struct join *join);
 
-/* What stands before the records: the byte order mark, and of CSV and TSV the header, with the columns of `more` after
- * it (NULL: none). */
+/* Writes what stands before the records: the byte order mark, and, in CSV and TSV, the header. The columns of `more`
+ * follow the header's; NULL: there are none. */
 void lines_head(struct output *output, const struct join *join, const struct table *more);
 
-/* A record without its line end; of a file read as glue.h says without the fields that the header has not. */
+/* Writes a record without its line end. If the file is read as glue.h says, fields beyond the header's are left out. */
 void lines_record(struct output *output, const struct join *join, const struct record *record);
 
-/* Its line end, or one where the file's last line has none. */
+/* Writes the record's line end; a newline where the file's last line has none. */
 void lines_end(struct output *output, const struct record *record);
 
 #endif

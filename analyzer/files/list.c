@@ -34,7 +34,7 @@ read_lines(const struct reading *reading, const struct content *content, struct 
 	return code;
 }
 
-/* A whole number of 1 to 8 bytes as text; 0: it is negative, which no id is. */
+/* Prints a whole number of 1 to 8 bytes, and returns its length; 0: the number is negative, which no id is. */
 static size_t
 print_integer(const struct reading *reading, const struct npy_header *header, const uint8_t *at, char text[NUMBER_ROOM])
 {
@@ -49,7 +49,7 @@ print_integer(const struct reading *reading, const struct npy_header *header, co
 	               : (size_t)snprintf(text, NUMBER_ROOM, "%" PRId64, (int64_t)(value << spare) >> spare);
 }
 
-/* UTF-32 as UTF-8, without the zeros at the end; false: not Unicode. */
+/* Encodes UTF-32 as UTF-8, without the zeros at its end. False: a number is no character of Unicode. */
 static bool
 encode(const uint8_t *at, size_t characters, char *text, size_t *length)
 {

@@ -1,6 +1,6 @@
 /*
- * list.h: files of one value an entry: text with one a line (a byte order mark, blank lines and CR LF are let pass), or
- * a NumPy array of one dimension, of whole numbers or strings. Every value is passed on as text.
+ * list.h: reads a file that lists values: text with one value a line, or a NumPy array of one dimension, of whole
+ * numbers or strings. Every value is passed on as text. Text may have a byte order mark, blank lines and CR LF.
  */
 #ifndef LIST_H
 #define LIST_H
@@ -10,10 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum list_kind { LIST_IDS, LIST_LABELS }; /* labels may also be below 0, or truth values, which become 0 and 1 */
+enum list_kind { LIST_IDS, LIST_LABELS }; /* a label may be below 0, or a truth value, which becomes 0 or 1 */
 
-/* "-" is standard input, which is text. `visit` gets each value with the line (from 1) or row (from 0) it stands in; a
- * negative code of its ends the reading. *unit is "line" or "row", and set before the first visit. */
+/* Calls `visit` with each value, and with the line (from 1) or the row (from 0) in which it stands. A negative result
+ * of `visit` ends the reading. *unit becomes "line" or "row" before the first call. "-" is standard input, which is
+ * text. */
 int list_read(const char *path, enum list_kind kind, const char **unit,
               int (*visit)(void *context, uint64_t place, const char *value, size_t length,
                            struct portolan_error *error),

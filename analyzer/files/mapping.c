@@ -1,6 +1,8 @@
 /*
- * mapping.c: the mappings are in a table that a signal handler can read; an entry without an address is free. The
- * handler replaces the lost page and all pages after it by zeros, so it runs once, not for each page.
+ * mapping.c: maps users' files, and survives that another program cuts one short.
+ *
+ * The mappings stand in a table that a signal handler can read. An entry without an address is free. The handler
+ * replaces the lost page and all pages after it by zeros, so it runs once, not for each page.
  */
 #include "mapping.h"
 
@@ -19,7 +21,7 @@ struct mapping {
 	size_t size;
 	const char *path;
 	int fd;
-	struct timespec changed; /* when the file was, last */
+	struct timespec changed; /* the file's time of change when it was mapped */
 	atomic_bool outlives_cuts;
 	atomic_bool was_cut; /* zeros stand for the lost part */
 };
@@ -80,7 +82,7 @@ mapping_free(struct mapping *mapping)
 	begin = mapping->begin;
 	size = mapping->size;
 	close(mapping->fd);
-	atomic_store(&mapping->begin, NULL); /* first: then others may be mapped there */
+	atomic_store(&mapping->begin, NULL); /* before munmap(), after which another mapping may get this address */
 	munmap(begin, size);
 }
 
@@ -105,7 +107,7 @@ mapping_is_unchanged(const struct mapping *mapping)
 	       now.st_mtim.tv_sec == mapping->changed.tv_sec && now.st_mtim.tv_nsec == mapping->changed.tv_nsec;
 }
 
-/* False: there is no memory for it. */
+/* Puts zeros in the place of the page at `from` and all after it. False: there is no memory for them. */
 static bool
 put_zeros(struct mapping *mapping, char *begin, size_t from)
 {

@@ -1,5 +1,5 @@
-/* mapping.h: a user's file, mapped for reading while other programs may change it. If one cuts the file short, reading
- * its end raises SIGBUS; this module finds the mapping that is concerned. Safe from several threads. */
+/* mapping.h: maps a user's file for reading, while other programs may change it. If another program cuts the file
+ * short, reading its end raises SIGBUS; this module finds the mapping that was read. Safe from several threads. */
 #ifndef MAPPING_H
 #define MAPPING_H
 
@@ -8,18 +8,19 @@
 
 struct mapping;
 
-/* The regular file `fd`, which is not empty and as `status` says; fd and path stay the caller's, path until
- * mapping_free(). NULL: it cannot be mapped, or there are many mappings already. */
+/* Maps the regular file `fd`, of which fstat() has said `status`, and which is not empty. `fd` stays the caller's;
+ * `path` must live until mapping_free(). NULL: the file cannot be mapped, or there are too many mappings. */
 struct mapping *mapping_new(int fd, const struct stat *status, const char *path);
 void mapping_free(struct mapping *mapping); /* NULL: nothing */
 
-const char *mapping_bytes(const struct mapping *mapping); /* status->st_size of them */
+const char *mapping_bytes(const struct mapping *mapping); /* status->st_size bytes */
 
-/* From now on the lost part reads as zeros. Otherwise reading it ends the program, with the file's name. */
+/* After this call a part of the file that is lost reads as zeros. Without it, reading the lost part ends the program,
+ * with a message that names the file. */
 void mapping_outlive_cuts(struct mapping *mapping);
 
-/* Is the file as it was when it was mapped: its size, the time of its last change, and all of it readable? A new file
- * that took its place does not matter. */
+/* True: the file has the size and the time of change that it had when it was mapped, and no part of it was lost.
+ * Another file that has taken its name does not matter. */
 bool mapping_is_unchanged(const struct mapping *mapping);
 
 /* For store_expect_short_file(). */

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define MAGIC "\x93NUMPY"
-#define HEADER_MAX 65536 /* of a plain array it takes some hundred bytes */
+#define HEADER_MAX 65536 /* a plain array's header takes some hundred bytes */
 
 struct scan {
 	const char *at, *end, *path;
@@ -95,7 +95,7 @@ take_number(struct scan *scan, uint64_t *number)
 	return true;
 }
 
-/* "<f4": byte order, kind, bytes (of U: characters). */
+/* Takes a type such as "<f4": the byte order, the kind, the number of bytes (for U: of characters). */
 static int
 take_descr(struct scan *scan, struct npy_header *header)
 {
@@ -202,7 +202,7 @@ take_dictionary(struct scan *scan, struct npy_header *header)
 	return 0;
 }
 
-/* Where the dictionary begins and ends. */
+/* Finds where the dictionary begins and ends. */
 static int
 find_dictionary(struct scan *scan, const uint8_t *bytes, size_t size, size_t *offset)
 {

@@ -21,15 +21,15 @@
 struct npy_header {
 	char kind;        /* as in NumPy: f, i, u, b, S (bytes), U (UTF-32) */
 	size_t item_size; /* bytes of one value; at least 1 */
-	bool is_swapped;  /* big-endian; of values of more than one byte */
+	bool is_swapped;  /* the values have several bytes, and are big-endian */
 	bool is_fortran;  /* column by column */
 	size_t dimensions;
 	uint64_t shape[NPY_DIMENSIONS_MAX];
-	uint64_t count; /* of values: the product of shape */
-	size_t offset;  /* of the data in the file */
+	uint64_t count; /* the number of values: the product of `shape` */
+	size_t offset;  /* where the data begin in the file */
 };
 
-/* Reads the header; pure. The data of an accepted array, count × item_size bytes, would end before SIZE_MAX.
+/* Reads the header; pure. If it is accepted, the data, count × item_size bytes, end before SIZE_MAX.
  * PORTOLAN_E_INVALID: the message names the field and begins with `path`. */
 int npy_parse_header(const void *bytes, size_t size, const char *path, struct npy_header *header,
                      struct portolan_error *error);
@@ -49,7 +49,7 @@ void npy_close(struct npy_array *array); /* may be called twice */
 
 /* PORTOLAN_E_INVALID: not a matrix of float32 or float64, row by row, with at least one column. */
 int npy_check_matrix(const struct npy_array *array, struct portolan_error *error);
-/* The same, or of float16, or column by column: header.is_fortran says so. */
+/* As npy_check_matrix(), but float16 is accepted too, and so is a matrix column by column (header.is_fortran). */
 int npy_check_matrix_any(const struct npy_array *array, struct portolan_error *error);
 /* PORTOLAN_E_INVALID: a value of the matrix is not finite; the message names the first. */
 int npy_check_finite(const struct npy_array *array, struct portolan_error *error);

@@ -1,5 +1,5 @@
-/* places.c: see places.h. The ids of the run are looked up in the list, block by block, so that only the places
- * themselves take memory for each example of the run. */
+/* places.c: numbers examples by ascending id. The ids of a run are looked up in a list block by block, so that of all
+ * examples of the run only the places take memory. */
 #include "places.h"
 
 #include "base/arrays.h"
@@ -90,7 +90,7 @@ places_take_id(void *context, uint64_t place, const char *id, size_t length, str
 	return code;
 }
 
-/* Gives places to the ids. */
+/* Gives each listed id its place. */
 static int
 number(struct places_list *list, struct portolan_error *error)
 {
@@ -167,7 +167,7 @@ places_of_list(const struct places_list *list, const struct dynamics *run, uint3
 	return code;
 }
 
-/* Of the command line. */
+/* Warns of ids of the command line that were not found, and returns how many there are. */
 static uint64_t
 warn_by_name(const struct places_list *list, const struct dynamics *run, const uint8_t *found)
 {

@@ -1,46 +1,48 @@
 /*
- * places.h: the places of examples in the order of ascending ids: of all examples of a run, or of those in a user's
- * list.
+ * places.h: gives examples their places in the order of ascending ids: all examples of a run, or those that a user has
+ * listed.
  *
- * A place is a number from 0, given to examples whether observed or not.
+ * A place is a number from 0. An example has a place whether it was observed or not.
  */
 #ifndef PLACES_H
 #define PLACES_H
 
 #include "measures/dynamics.h"
 
-#define PLACES_NONE UINT32_MAX /* of an example that is not listed */
+#define PLACES_NONE UINT32_MAX /* the place of an example that is not listed */
 
-/* *places, by dense index, is the caller's to array_free(), also after a failure; *count: how many there are. */
+/* *places has the place of each of the run's *count examples, by dense index. The caller frees it with array_free(),
+ * also after a failure. */
 int places_of_all(const struct dynamics *run, uint32_t **places, size_t *count, struct portolan_error *error);
 
-/* Ids that a file lists, or the command line. */
+/* The ids that a file, or the command line, lists. */
 struct places_list {
 	const char *path;    /* NULL: the command line */
 	const char *unit;    /* "line" or "row" */
-	size_t count;        /* different ones: as many places */
-	struct ids ids;      /* as they come */
-	uint32_t *place;     /* of each */
-	uint32_t *different; /* by place: one of them */
+	size_t count;        /* the number of different ids, and so of places */
+	struct ids ids;      /* all ids, in the order in which they are listed */
+	uint32_t *place;     /* by index in `ids`: the id's place */
+	uint32_t *different; /* by place: the index in `ids` of an id that has this place */
 	/* private */
-	size_t given;    /* so many are of the command line */
-	uint64_t *lines; /* of each, where it stands in the file */
+	size_t given;    /* the number of ids that come from the command line */
+	uint64_t *lines; /* by index in `ids`: the line or row of the file in which the id stands */
 	size_t room;
 };
 
-/* Reads the file, as list.h has it. PORTOLAN_E_INVALID: an id that cannot be one of the run, by file and line. */
+/* Reads the ids of a file (list.h). PORTOLAN_E_INVALID: no example of the run can have this id; the message names
+ * file and line. */
 int places_read(struct places_list *list, const char *path, enum store_id_kind kind, struct portolan_error *error);
-/* The same of n texts, then of the file, unless that is NULL. */
+/* As places_read(), for n texts, and then for the file; `path` may be NULL. */
 int places_read_texts(struct places_list *list, char *const *texts, size_t n, const char *path, enum store_id_kind kind,
                       struct portolan_error *error);
 void places_free(struct places_list *list); /* may be called twice */
 
-/* As places_of_all(), of the listed ones; others have PLACES_NONE. Memory: 4 bytes an example. */
+/* As places_of_all(), but only listed examples have a place; others have PLACES_NONE. Memory: 4 bytes an example. */
 int places_of_list(const struct places_list *list, const struct dynamics *run, uint32_t **places,
                    struct portolan_error *error);
 
-/* Warns of the ids that were not found (by place): names those of the command line, and the first of the file, by its
- * line. Returns their number. */
+/* Warns of listed ids that were not found, and returns how many there are. `found`, by place, is 1 for ids that were.
+ * The message names the ids of the command line, and the first id of the file with its line. */
 uint64_t places_warn(const struct places_list *list, const struct dynamics *run, const uint8_t *found);
 
 #endif

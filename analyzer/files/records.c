@@ -1,5 +1,5 @@
-/* records.c: three text formats, only as far as needed to find records and fields. CSV is as in RFC 4180; TSV knows no
- * quotes. collector/json reads the contents of a JSON record. */
+/* records.c: finds records and fields in three text formats. CSV is that of RFC 4180; TSV knows no quotes. What
+ * stands in a JSON record is read by collector/json. */
 #include "records.h"
 
 #include <string.h>

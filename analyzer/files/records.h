@@ -1,6 +1,6 @@
 /*
- * records.h: the lines of a user's file: splitting CSV, TSV and JSON lines into records, and taking one field out.
- * Pure: works on memory, changes nothing.
+ * records.h: splits the text of a user's file, CSV, TSV or JSON lines, into records, and takes fields out of a record.
+ * Pure: the functions read memory, and change nothing.
  */
 #ifndef RECORDS_H
 #define RECORDS_H
@@ -10,13 +10,13 @@
 
 enum records_format { RECORDS_JSONL, RECORDS_CSV, RECORDS_TSV };
 
-/* By the file's name (.jsonl, .ndjson, .json, .csv, .tsv), else by its first line. */
+/* The format that the file's name says (.jsonl, .ndjson, .json, .csv, .tsv), or else its first line. */
 enum records_format records_format_of(const char *path, const char *text, size_t size);
 
 struct record {
 	const char *at;
 	size_t length; /* without the line end */
-	size_t next;   /* bytes to the next record */
+	size_t next;   /* bytes from the beginning of this record to the next */
 	bool unclosed; /* CSV: the text ends within a quoted field */
 };
 
@@ -33,24 +33,24 @@ enum field_kind {
 	FIELD_OTHER, /* an object, an array; NaN and the like, which are no JSON */
 };
 struct field {
-	const char *at; /* in the file or in the room given; NULL: absent, or null */
+	const char *at; /* in the file, or in the room that the caller has given; NULL: absent, or null */
 	size_t length;
 	enum field_kind kind;
 };
 
 /*
- * Takes the field of CSV or TSV that begins at *at, and moves *at to the next, or to NULL after the last. `text` has
- * room for the field, which is copied there where its quotes are not those around it alone; NULL: the field is passed
- * over. False: its quote is not closed before `end`.
+ * Takes the field of CSV or TSV that begins at *at. *at moves to the next field, or, after the last, becomes NULL.
+ * `text` has room for the field: a field with quotes inside is copied there. `text` NULL: the field is passed over.
+ * False: a quote is not closed before `end`.
  */
 bool records_take_field(enum records_format format, const char **at, const char *end, char *text, struct field *field);
 
-/* The beginning of the last field of a CSV or TSV record; and the length of its first `count` fields, or of all,
- * without the separator after them. */
+/* Where the last field of a CSV or TSV record begins. */
 const char *records_last_field(enum records_format format, const struct record *record);
+/* The length of the record's first `count` fields, or of all, without the separator after them. */
 size_t records_first_fields(enum records_format format, const struct record *record, size_t count);
 
-/* Without the blanks around it. */
+/* The field without the blanks around it. */
 struct field records_trim(struct field field);
 
 /* How many fields a record of CSV or TSV has; at least 1. */

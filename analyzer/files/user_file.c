@@ -1,8 +1,9 @@
 /*
- * user_file.c: see user_file.h.
+ * user_file.c: opens a user's file, and cuts it into parts that threads read at once.
  *
- * A line end ends a record of JSON and TSV. In CSV it may be within quotes, which shows only when the file is read from
- * the beginning. So a file with quotes is scanned once to find its cuts, which is as fast as a search for bytes.
+ * In JSON and TSV a line end always ends a record. In CSV a line end may stand within quotes, which shows only when the
+ * file is read from the beginning. So a CSV file with quotes is scanned once to find its cuts, as fast as a search for
+ * bytes.
  */
 #include "user_file.h"
 
@@ -18,7 +19,7 @@
 
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
 #define GZIP_MAGIC "\x1f\x8b"
-#define LOOKED_AT 32 /* bytes, among which NumPy's, Parquet and other files that are no text have a zero */
+#define LOOKED_AT 32 /* so many bytes of files that are no text, as NumPy's or Parquet's, have a zero among them */
 #define COLUMNS_MAX 4096
 #define PART_SIZE ((size_t)2 << 20)
 
@@ -94,7 +95,7 @@ note_column(struct columns *columns, const char *wanted, const char *name, size_
 		snprintf(columns->all + used, sizeof(columns->all) - used, ", ...");
 }
 
-/* The number of the header's column `name`; -1: none; -2: several. `text` has room for any field. */
+/* The number of the header's column `name`; −1: there is none; −2: there are several. `text` has room for any field. */
 static long
 find_column(const struct user_file *file, const char *name, struct columns *columns, char *text)
 {
@@ -167,7 +168,7 @@ user_parts_free(struct user_parts *parts)
 	*parts = (struct user_parts){0};
 }
 
-/* The first record's beginning from `target` on; `at` is one before it. */
+/* Where the first record from `target` on begins. `at` is the beginning of an earlier record. */
 static size_t
 next_cut(const struct user_file *file, bool quotes, size_t at, size_t target)
 {

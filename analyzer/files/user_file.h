@@ -1,4 +1,4 @@
-/* user_file.h: a user's file of records in memory: its text, its format and its header. */
+/* user_file.h: opens a user's file of records, finds its format and its header, and hands out its records. */
 #ifndef USER_FILE_H
 #define USER_FILE_H
 
@@ -17,32 +17,32 @@ struct user_file {
 	size_t begin;         /* where the records begin */
 	const char *text;
 	size_t size;
-	const char *glue_id; /* the field whose ids become numbers: see glue.h; NULL: the file is read as it stands */
+	const char *glue_id; /* the field whose ids become numbers (glue.h); NULL: the file is read as it stands */
 	struct content content;
 };
 
-/* The format follows from the file's name or first line. Fails if the file cannot be read, is compressed, or is no
- * text; the message names `option`. */
+/* Opens the file, and finds its format by its name or its first line. A file that cannot be read, is compressed, or
+ * is no text is refused; the message names `option`. */
 int user_file_open(struct user_file *file, const char *option, const char *path, struct portolan_error *error);
 void user_file_close(struct user_file *file); /* may be called twice */
 
 /* Sets the format, for a file whose name does not tell it. */
 void user_file_set_format(struct user_file *file, enum records_format format);
 
-/* Makes ids of a file of SNLI, MNLI or QNLI as glue.h says; call it before any record is read. */
+/* The ids of this file, of SNLI, MNLI or QNLI, become numbers (glue.h). Call it before any record is read. */
 void user_file_read_as_glue(struct user_file *file, const char *id_field);
 
-/* The number of the header's column `name`, without blanks around it, for CSV and TSV. If there is none, an error names
- * the nearest column or all of them. `option` gave the name. */
+/* The number of the column of CSV or TSV whose name in the header, without blanks around it, is `name`. If there is
+ * none, the error names the nearest column, or all of them. `option` is the option that gave the name. */
 int user_file_column(const struct user_file *file, const char *option, const char *name, size_t *column,
                      struct portolan_error *error);
 
-/* The line of a byte of the file, from 1. Reads all of the file before it. */
+/* The number of the line, from 1, in which a byte of the file stands. Counting reads the file up to there. */
 uint64_t user_file_line(const struct user_file *file, const char *at);
 
 /*
- * The records of the file, or of a part of it: several threads can read parts at once. Bytes cuts[p] … cuts[p+1] are
- * whole records; the cuts depend only on the file.
+ * The records of the file, or of a part of it: several threads can read parts at once. Part p is the bytes from cuts[p]
+ * to cuts[p+1], which are whole records. The cuts depend on the file alone.
  *
  *     struct user_part part = user_file_part(&file, &parts, p);
  *     while ((code = user_part_next(&part, &error)) > 0)
@@ -57,8 +57,8 @@ void user_parts_free(struct user_parts *parts);
 
 struct user_part {
 	struct record record;
-	uint64_t number;     /* of the record in the part, from 0; a header does not count, blank lines do */
-	uint64_t unlabelled; /* records left out so far: see glue.h */
+	uint64_t number;     /* the record's number in the part, from 0; a header does not count, blank lines do */
+	uint64_t unlabelled; /* the number of records without a label that were left out so far (glue.h) */
 	/* private */
 	const struct user_file *file;
 	size_t at, end;
@@ -67,8 +67,8 @@ struct user_part {
 struct user_part user_file_part(const struct user_file *file, const struct user_parts *parts, size_t p);
 struct user_part user_file_whole(const struct user_file *file);
 
-/* 1: a record; 0: no more; PORTOLAN_E_INVALID: a quote that is never closed. Blank lines between JSON lines are left
- * out, and as glue.h says records without a label. */
+/* Finds the next record. 1: there is one; 0: there are no more; PORTOLAN_E_INVALID: a quote is never closed. Blank
+ * lines between JSON lines are left out, and so are records without a label if the file is read as glue.h says. */
 int user_part_next(struct user_part *part, struct portolan_error *error);
 
 #endif
