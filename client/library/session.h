@@ -92,11 +92,10 @@ struct session {
 	struct wire_counts counts; /* the counts that `ping` and `close` carry; the owner sets them */
 
 	/* For the user. */
-	enum wire_id_kind id_kind;  /* from `opened` */
-	uint64_t opened_count;      /* how often the session became SESSION_OPEN */
-	uint64_t replaced, refused; /* observations of this session, as the collector counts them */
-	struct portolan_error
-	        failure; /* SESSION_FAILED, SESSION_ALONE; code 0: none. A damaged left-over file sets it too */
+	enum wire_id_kind id_kind;       /* from `opened` */
+	uint64_t opened_count;           /* how often the session became SESSION_OPEN */
+	uint64_t replaced, refused;      /* observations of this session, as the collector counts them */
+	struct portolan_error failure;   /* SESSION_FAILED, SESSION_ALONE, a damaged left-over file; code 0: none */
 	enum wire_error_code refusal;    /* the collector's error code; 0: the library itself failed */
 	struct portolan_error complaint; /* the last `refused` or `unavailable`; code 0: none */
 };

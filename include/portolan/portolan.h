@@ -58,8 +58,7 @@ enum {
 	PORTOLAN_E_ROWS = -8,         /* rows were refused and `strict` is set; the other rows were logged */
 	PORTOLAN_E_SYSTEM = -9,       /* a system or library call failed */
 	PORTOLAN_E_CANCELLED = -10,   /* options.cancelled ended the wait; rows not logged yet are counted as dropped */
-	PORTOLAN_E_ENDED =
-	        -11, /* the collector has ended the run (removed, damaged, refused): nothing more of it is recorded */
+	PORTOLAN_E_ENDED = -11, /* the collector has ended the run (removed, damaged, refused): no more is recorded */
 };
 
 struct portolan_error {
@@ -85,9 +84,8 @@ enum portolan_when_full {
 struct portolan_options {
 	const char *store;    /* directory: start, or join, a collector for it. Exactly one of store and endpoint */
 	const char *endpoint; /* a running collector: "tcp://127.0.0.1:5757" or "ipc://PATH" */
-	const char *
-	        keys; /* with an endpoint tcp://…: directory with client.key and server.pub (portolan keygen); encrypts.
-	                          NULL: the endpoint uses none */
+	const char *keys; /* with an endpoint tcp://…: directory with client.key and server.pub (portolan keygen), which
+	                        * encrypt. NULL: the endpoint uses none */
 	enum portolan_mode mode;
 	uint64_t examples;         /* > 0: ids are 0 … examples−1, and need no dictionary */
 	const char *const *labels; /* class names, or NULL; together with config at most 255 KiB */
@@ -179,8 +177,7 @@ struct portolan_batch {
 	struct portolan_array ids;     /* any integer type, values ≥ 0; data NULL when string_ids is used */
 	const char *const *string_ids; /* n strings, 1–255 bytes of UTF-8, no control characters; or NULL */
 	const size_t *string_lengths;  /* their lengths in bytes, or NULL: NUL-terminated */
-	struct portolan_array
-	        gold; /* any integer type, 0 … classes−1 (0 or 1 when classes = 1); data NULL: not known */
+	struct portolan_array gold; /* any integer type, 0 … classes−1 (0 or 1 when classes = 1); NULL: not known */
 	struct portolan_array correct;         /* U8: 0 or 1; for PORTOLAN_GOLD_PROBS only */
 	const struct portolan_column *columns; /* column_count columns of the caller's own, or NULL */
 	size_t column_count;

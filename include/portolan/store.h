@@ -287,9 +287,9 @@ int store_cursor_open(struct store_snapshot *snapshot, struct store_cursor **cur
 void store_cursor_close(struct store_cursor *cursor);
 
 struct store_values {
-	const void *
-	        values; /* float, int32_t or uint32_t[rows], or (STORE_CORRECT) uint64_t words of bits; NULL: nothing here.
-	                            Where a row is not present its value is unspecified (bits: 0) */
+	/* float, int32_t or uint32_t[rows], or (STORE_CORRECT) uint64_t words of bits; NULL: the block has none. The value of
+	 * a row that is not present is unspecified (bits: 0). */
+	const void *values;
 	const uint64_t *present; /* bitmap over the block; NULL together with values, otherwise never NULL */
 	bool complete;           /* all rows of the block are present */
 };

@@ -30,7 +30,7 @@ struct kernels_fit {
 	size_t stride, columns;
 	const float *weights; /* columns × stride */
 	const uint8_t
-	        *absent; /* by slot: the classes that the training set lacks, which get no probability; NULL: none */
+	        *absent; /* by slot: classes that the training set lacks, and so without probability; NULL: none */
 	float *gradient; /* columns × stride: what the rows contribute is added to it */
 	float *scratch;  /* (columns + 2) × KERNELS_TILE */
 };

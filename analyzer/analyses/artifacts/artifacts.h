@@ -1,4 +1,4 @@
-/* artifacts.h: portolan artifacts: what it was asked for, and what came of it. */
+/* artifacts.h: the request of portolan artifacts, and its results. */
 #ifndef ARTIFACTS_H
 #define ARTIFACTS_H
 
@@ -12,18 +12,18 @@ struct artifacts {
 	struct corpus_options corpus_options;
 	const char *plot, *run, *by_epoch, *plot_epochs, *statistics, *summary, *after;
 	struct picture picture, epochs_picture;
-	/* and then */
+	/* the results */
 	struct corpus corpus;
 	struct token_counts counts;
 	struct ranking ranking;
-	size_t rows;                                 /* of the ranking, that the table has */
+	size_t rows;                                 /* how many of the ranking's tokens the table has */
 	int format, by_epoch_format, summary_format; /* enum table_format */
-	uint64_t missing;                            /* tokens of --statistics that stand in no record */
-	char side_names[MEASURE_COUNT][SIDES][40];   /* of the table's columns */
-	struct dynamics dynamics;                    /* of the run, as the sides below */
+	uint64_t missing;                            /* the number of tokens of --statistics that stand in no record */
+	char side_names[MEASURE_COUNT][SIDES][40];   /* names of the table's columns */
+	struct dynamics dynamics;                    /* the run's dynamics */
 	struct sides sides;
-	struct join_oddities oddities;  /* of DATA, read with --glue */
-	struct dynamics after_dynamics; /* of --after */
+	struct join_oddities oddities;  /* what was odd in DATA, with --glue */
+	struct dynamics after_dynamics; /* the dynamics and the sides of --after's run */
 	struct sides after_sides;
 };
 
@@ -32,13 +32,13 @@ struct artifacts {
 void artifacts_sides_columns(struct artifacts *artifacts, struct table_column *columns, size_t *count,
                              double *accuracies);
 
-/* Loads the run, looks for the records of the tokens in it, and writes what --by-epoch and --plot-epochs ask for. A
- * status, or an error; artifacts_sides_free() then. */
+/* Loads the run, finds in it the records that hold the tokens, and writes the outputs of --by-epoch and --plot-epochs.
+ * Returns an exit status, or an error. Call artifacts_sides_free() in either case. */
 int artifacts_sides_make(struct artifacts *artifacts, struct portolan_error *error);
 int artifacts_sides_finish(const struct artifacts *artifacts, struct portolan_error *error);
 void artifacts_sides_free(struct artifacts *artifacts);
 
-/* The table that --summary asked for. */
+/* Writes the table that --summary asks for. */
 int artifacts_summary_write(const struct artifacts *artifacts, struct portolan_error *error);
 
 #endif

@@ -27,39 +27,40 @@ enum balance_pick { BALANCE_CONFLICT_FREE, BALANCE_UNIFORM };
 struct balance_request {
 	const struct holders *holders;
 	size_t token_count, label_count;
-	const uint64_t *shares; /* by label, above 0 */
-	double step;            /* above 0, up to 1 */
+	const uint64_t *shares; /* by label; each is above 0 */
+	double step;            /* above 0, at most 1 */
 	unsigned iterations;
-	unsigned patience; /* 0: go on to the end, whatever comes of it */
+	unsigned patience; /* 0: all iterations are made, whether ΣD falls or not */
 	enum balance_pick pick;
-	uint32_t max_multiplicity; /* of a record, itself included; 0: no limit */
+	uint32_t max_multiplicity; /* how often a record may stand in the result, itself included; 0: no limit */
 	uint64_t seed;
 };
 
 enum balance_reason {
 	BALANCE_DONE,          /* D = 0 */
-	BALANCE_NO_RECORD,     /* no original record has token and label */
-	BALANCE_CAPPED,        /* all that have stand as often as they may */
-	BALANCE_OUT_OF_ROUNDS, /* iterations were up */
-	BALANCE_WORSE,         /* what was tried from there on set back other tokens by more */
+	BALANCE_NO_RECORD,     /* no original record has this token and this label */
+	BALANCE_CAPPED,        /* every record with this token and label stands as often as it may */
+	BALANCE_OUT_OF_ROUNDS, /* all iterations were made */
+	BALANCE_WORSE,         /* further draws set back other tokens by more than they helped this one */
 };
 
 struct balance {
-	uint64_t *before, *after;     /* n[s][l], tokens × labels */
-	uint32_t *repeats;            /* of each holder, beyond itself */
-	uint64_t added;               /* their sum */
-	uint64_t *imbalance;          /* ΣD at first, and after each iteration: tried + 1 */
-	unsigned iterations;          /* that the result is of */
-	unsigned tried;               /* these, and those taken back as they made it worse */
-	enum balance_reason *reasons; /* of each token and label */
+	uint64_t *before, *after;     /* n[s][l] before and after balancing, tokens × labels */
+	uint32_t *repeats;            /* by holder: how many copies were added */
+	uint64_t added;               /* the sum of `repeats` */
+	uint64_t *imbalance;          /* ΣD at first, and after each iteration: tried + 1 values */
+	unsigned iterations;          /* the number of iterations that the result keeps */
+	unsigned tried;               /* the number of all iterations, with those that were taken back */
+	enum balance_reason *reasons; /* tokens × labels: why balancing ended there */
 };
 
-/* PORTOLAN_E_INVALID: without patience, more than 2^31 repeats would come of it. */
+/* PORTOLAN_E_INVALID: there is no patience, and more than 2^31 repeats would be drawn. */
 int balance_make(const struct balance_request *request, struct balance *balance, struct portolan_error *error);
 void balance_free(struct balance *balance); /* may be called twice */
 
-/* Of one token's counts by label: the label that leads, the first of equal ones; and what a label lacks, D, then. */
+/* The label that leads in a token's counts, by label; of equal ones the first. */
 size_t balance_leader(const uint64_t *counts, const uint64_t *shares, size_t label_count);
+/* D(s,l): how many records the label lacks in a token's counts, of which `leader` leads. */
 static inline uint64_t
 balance_lack(const uint64_t *counts, const uint64_t *shares, size_t leader, size_t label)
 {

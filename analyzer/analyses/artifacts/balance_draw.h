@@ -1,4 +1,4 @@
-/* balance_draw.h: the draws of balance.c, for one token and label after another. */
+/* balance_draw.h: draws records for one token and label after another, for balance.c. */
 #ifndef BALANCE_DRAW_H
 #define BALANCE_DRAW_H
 
@@ -6,11 +6,11 @@
 #include "statistics/random.h"
 
 struct balance_pools {
-	size_t *starts; /* of token × label, and the end */
-	uint32_t *groups;
+	size_t *starts;   /* tokens × labels, and the end: where the groups of a token and label begin in `groups` */
+	uint32_t *groups; /* the groups that hold a token with a label */
 };
 
-/* What stood when ΣD was lowest. */
+/* The counts and repeats at the moment when ΣD was lowest. */
 struct balance_lowest {
 	unsigned iterations;
 	uint64_t imbalance, added;
@@ -22,13 +22,13 @@ struct balance_work {
 	const struct balance_request *request;
 	struct balance *balance;
 	struct balance_pools pools;
-	size_t *leaders;     /* the leading label, by token */
-	uint32_t *available; /* by group: so many of its members are not at their limit, */
-	uint32_t *members;   /* and these stand first */
-	uint64_t *tree;      /* of the choice; from 1 */
-	uint32_t *choice;    /* groups, a draw from any of which is as good */
-	size_t chosen;
-	uint64_t total; /* records of the choice */
+	size_t *leaders;     /* by token: the leading label */
+	uint32_t *available; /* by group: the number of members that are below their limit */
+	uint32_t *members;   /* by group: its members, those below their limit first */
+	uint64_t *tree;      /* sums of the records in `choice`; begins at index 1 */
+	uint32_t *choice;    /* the groups from which a draw has the fewest conflicts */
+	size_t chosen;       /* the number of groups in `choice` */
+	uint64_t total;      /* the number of records that these groups may give */
 	struct balance_lowest lowest;
 	struct random_state random;
 };
@@ -39,17 +39,17 @@ balance_count(const struct balance_work *work, size_t token, size_t label)
 	return &work->balance->after[token * work->request->label_count + label];
 }
 
-/* D(s,l) now. */
+/* D(s,l) of the current counts. */
 static inline uint64_t
 balance_lack_now(const struct balance_work *work, size_t token, size_t label)
 {
 	return balance_lack(balance_count(work, token, 0), work->request->shares, work->leaders[token], label);
 }
 
-/* The groups that hold each token with each label, from the request's holders. */
+/* Finds the groups that hold each token with each label. */
 void balance_make_pools(struct balance_work *work);
 
-/* Draws for token and label what one iteration draws; false: there would be more repeats than may be. */
+/* Draws what one iteration draws for this token and label. False: there would be more than 2^31 repeats. */
 bool balance_visit(struct balance_work *work, size_t token, size_t label);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * corpus.h: a user's file of labelled texts, gone through part by part in several threads; as often as needed, as it
- * stays in memory (or mapped).
+ * corpus.h: reads a user's file of labelled texts, token by token, part by part in several threads. The file stays in
+ * memory, or mapped, so it may be read as often as needed.
  *
  *     corpus_open() → corpus_pass(), any number of times → corpus_close()
  */
@@ -12,10 +12,10 @@
 #include "tokens/tokenizer.h"
 
 #define CORPUS_TEXTS_MAX 16
-#define CORPUS_LABELS_MAX 1000 /* more are no labels */
+#define CORPUS_LABELS_MAX 1000 /* a field with more different values is no label */
 #define CORPUS_IGNORED_MAX 16
 
-/* names_add(); where there is no memory for the text, the program ends. */
+/* As names_add(), but the program ends where there is no memory for the text. */
 static inline uint32_t
 corpus_add_name(struct names *names, const char *text, size_t length)
 {
@@ -30,18 +30,17 @@ struct corpus_request {
 	const char *path;
 	const char *texts[CORPUS_TEXTS_MAX];
 	size_t text_count;
-	const char *label, *id;                  /* id NULL: not needed */
-	bool glue;                               /* the file is read as glue.h says; the id is needed */
-	const char *ignored[CORPUS_IGNORED_MAX]; /* labels of records that have none */
+	const char *label, *id;                  /* names of fields; id NULL: no id is needed */
+	bool glue;                               /* the file is read as glue.h says; this needs the id */
+	const char *ignored[CORPUS_IGNORED_MAX]; /* labels whose records count as records without a label */
 	size_t ignored_count;
-	const char *stop_words; /* NULL: English; "none"; or a file, a word a line */
-	const char
-	        *tokens; /* a file of the tokens to look at, one a line, which are kept whatever they are; NULL: all */
+	const char *stop_words; /* a file with one word a line; "none"; NULL: the English ones */
+	const char *tokens;     /* a file with the tokens to look at, one a line; NULL: all tokens */
 	size_t min_length;
 	uint64_t ngrams;
 	bool per_field; /* tokens of different fields differ: field:token */
 	unsigned threads;
-	size_t keep; /* bytes that may be taken so as not to read the file twice; 0: none */
+	size_t keep; /* bytes of memory that kept.h may take, so that the file is read once; 0: none */
 };
 
 struct corpus {
@@ -57,23 +56,24 @@ struct corpus {
 int corpus_open(struct corpus *corpus, const struct corpus_request *request, struct portolan_error *error);
 void corpus_close(struct corpus *corpus); /* may be called twice */
 
-/* A thread's record, while it goes through a part. */
+/* A thread's place in the corpus: the record that it has reached in its part. */
 struct corpus_reader {
 	const struct corpus *corpus;
 	struct fields_reader fields; /* texts, label, id */
 	const struct record *record;
-	const struct field *label, *id; /* id NULL: not asked for */
-	bool ignored; /* the label is one of request.ignored: the record has its number, and nothing else counts */
+	const struct field *label, *id; /* id NULL: the request has none */
+	bool ignored; /* the label is one of request.ignored: the record is numbered, but not counted */
 	/* private */
 	struct tokenizer tokenizer;
-	size_t next_text; /* the field whose tokens come next */
+	size_t next_text; /* the number of the text field whose tokens come next */
 };
 
 void corpus_reader_init(struct corpus_reader *reader, const struct corpus *corpus);
 void corpus_reader_free(struct corpus_reader *reader);
 
-/* Goes to the beginning of part p, then from record to record, then from token to token of a record, of which some come
- * more than once: 1, 0 for no more, or an error, which names file, line and field. */
+/* corpus_reader_begin() goes to the beginning of a part. The other two go to its next record, and to the record's
+ * next token; a token that stands there twice comes twice. They return 1, 0 where there are no more, or an error,
+ * which names file, line and field. */
 void corpus_reader_begin(struct corpus_reader *reader, size_t part);
 int corpus_reader_record(struct corpus_reader *reader, struct portolan_error *error);
 int corpus_reader_token(struct corpus_reader *reader, struct token *token, struct portolan_error *error);

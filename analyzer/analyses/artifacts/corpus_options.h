@@ -5,23 +5,23 @@
 #include "options/options.h"
 #include "ranking.h"
 
-/* Both requests begin with this struct, so that one table serves them. */
+/* The requests of both commands begin with this struct, so that one table of options serves both. */
 struct corpus_options {
 	struct common_options common;
 	struct corpus_request request;
 	struct ranking_request ranking;
-	int prior;    /* of ranking_prior_names */
+	int prior;    /* a place in ranking_prior_names */
 	uint64_t top; /* 0: not given */
 };
 #define CORPUS_OPTIONS_DEFAULT .request = {.min_length = 1, .ngrams = 1}, .ranking = {.min_count = 1000}
 
 extern const struct option_spec corpus_option_table[];
 
-/* Checks that every option needed was given. DATA is the operand. 0, or options_wrong(). */
+/* Checks that the options that are needed were given. The operand is DATA. Returns 0, or options_wrong(). */
 int corpus_options_check(struct corpus_options *options);
 
-/* Warns of records without tokens, of a table without any, and of a label that may be none; STATUS_INCOMPLETE with --strict if there was one, else
- * STATUS_DONE. */
+/* Warns of records without tokens, of a ranking without tokens, and of a field that may be no label. Returns
+ * STATUS_INCOMPLETE if there was a warning and --strict is set, else STATUS_DONE. */
 int corpus_options_report(const struct corpus_options *options, const struct token_counts *counts,
                           const struct ranking *ranking);
 

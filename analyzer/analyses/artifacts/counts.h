@@ -1,4 +1,4 @@
-/* counts.h: in how many records of each label a token stands. */
+/* counts.h: counts in how many records of each label a token stands. */
 #ifndef COUNTS_H
 #define COUNTS_H
 
@@ -6,21 +6,23 @@
 #include "kept.h"
 
 struct token_counts {
-	struct names tokens, labels; /* the numbers of labels are not their order */
+	struct names tokens, labels; /* numbered by first appearance; `order` sorts the labels */
 	size_t label_count;
-	uint32_t *order;           /* labels, ascending: by number where all are whole numbers, else bytewise */
-	uint32_t *places;          /* of each label in the order */
-	uint32_t *counts;          /* tokens × labels, the latter in order */
-	uint64_t *label_records;   /* in order */
-	uint64_t records, ignored; /* of these, with a label that is ignored: they are in no other count */
-	uint64_t empty;            /* of the others, without any token */
-	uint64_t empty_line;       /* of the first of them */
-	uint64_t *firsts;          /* the number of each part's first record, from 0; parts + 1 */
-	struct kept kept;          /* of a corpus that asks for it */
+	uint32_t *order;         /* the labels, ascending: as numbers if all are whole numbers, else bytewise */
+	uint32_t *places;        /* by label: its place in `order` */
+	uint32_t *counts;        /* tokens × labels in order: the number of records that hold the token */
+	uint64_t *label_records; /* by label in order: the number of its records */
+	uint64_t records;        /* the number of all records */
+	uint64_t ignored;        /* the number of records whose label is ignored; no other count has them */
+	uint64_t empty;          /* the number of records that are not ignored and have no token */
+	uint64_t empty_line;     /* the line of the first record without a token */
+	uint64_t *firsts;        /* by part: the number of its first record, from 0; parts + 1 */
+	struct kept kept;        /* the tokens of each record, if the corpus asks for it */
 };
 
-/* Goes through the corpus. `weights`: as what each record counts, by its number; NULL: as one (then firsts may be NULL
- * as well). One label only, but for those ignored, is an error, as are more than CORPUS_LABELS_MAX. */
+/* Counts the corpus. A record counts as weights[its number], or, where `weights` is NULL, as one; `firsts` may then
+ * be NULL too. PORTOLAN_E_INVALID: apart from ignored labels there is one label alone, or more than
+ * CORPUS_LABELS_MAX. */
 int counts_make(const struct corpus *corpus, const uint32_t *weights, const uint64_t *firsts,
                 struct token_counts *counts, struct portolan_error *error);
 void counts_free(struct token_counts *counts); /* may be called twice */
@@ -31,7 +33,7 @@ counts_of(const struct token_counts *counts, uint32_t token)
 	return counts->counts + (size_t)token * counts->label_count;
 }
 
-/* The text of the label at this place in the order. */
+/* The text of the label at this place in `order`. */
 static inline const char *
 counts_label(const struct token_counts *counts, size_t place, size_t *length)
 {

@@ -1,7 +1,7 @@
 /*
- * holders.h: the records that hold at least one of some tokens: where they lie, their label, and which tokens.
+ * holders.h: finds the records that hold at least one of some tokens ("holders"), with their labels and their tokens.
  *
- * Records of one label that hold the same of the tokens are a group: drawing any of them does the same to all counts.
+ * Records with one label and the same tokens are a group: whichever of them is drawn, all counts change alike.
  */
 #ifndef HOLDERS_H
 #define HOLDERS_H
@@ -12,29 +12,29 @@
 #define HOLDERS_TOKENS_MAX 1000
 
 struct holder {
-	uint64_t at;     /* in the file */
-	uint32_t size;   /* bytes to the next record; those of more are refused */
-	uint32_t record; /* its number, from 0 */
+	uint64_t at;     /* where the record begins in the file */
+	uint32_t size;   /* bytes from there to the next record; a record of 4 GiB or more is refused */
+	uint32_t record; /* the record's number, from 0 */
 	uint32_t group;
-	uint32_t example; /* position of its id in the index; UINT32_MAX: not there, or none asked for */
+	uint32_t example; /* the position of its id in the request's index; UINT32_MAX: not there, or no index */
 };
 
 struct holder_group {
-	uint32_t label;         /* its place in the order */
-	uint32_t count;         /* of holders */
-	const uint16_t *tokens; /* ascending */
+	uint32_t label;         /* the label's place in the order of token_counts */
+	uint32_t count;         /* the number of holders in the group */
+	const uint16_t *tokens; /* the tokens that they hold, ascending */
 	uint16_t token_count;   /* at least 1 */
-	size_t first;           /* its holders are members[first …] */
+	size_t first;           /* the group's holders are members[first …] */
 };
 
 struct holders {
-	struct holder *list; /* by number */
+	struct holder *list; /* in the order of the file */
 	size_t count;
-	struct holder_group *groups; /* by their first holders */
+	struct holder_group *groups; /* in the order of their first holders */
 	size_t group_count;
-	uint32_t *members; /* holders by group, each group's by number */
+	uint32_t *members; /* holders, by group, and in a group in the order of the file */
 	/* private */
-	struct names keys; /* of the groups: label, then tokens */
+	struct names keys; /* a group's label and tokens, as bytes */
 	uint16_t *tokens;
 	size_t room;
 };

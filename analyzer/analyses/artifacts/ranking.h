@@ -1,4 +1,4 @@
-/* ranking.h: tokens in the order in which they give the label away. */
+/* ranking.h: ranks tokens by how strongly they give the label away. */
 #ifndef RANKING_H
 #define RANKING_H
 
@@ -15,34 +15,34 @@ struct ranked_token {
 struct ranking {
 	struct ranked_token *list; /* z* descending; ties: n descending, then bytewise */
 	size_t count;
-	size_t significant; /* of them: more than chance, of so many tokens */
-	double *priors;     /* of the labels, in order; NULL: of a table, which does not say them */
-	uint64_t *shares;   /* whole numbers in proportion to them */
-	bool uniform;       /* as the request */
-	double tests;       /* tokens × labels, each of which chance might favour */
-	uint64_t most;      /* records that the most frequent token stands in, whatever the limits */
+	size_t significant; /* the number of tokens that chance does not explain, at so many tokens */
+	double *priors;     /* by label in order; NULL: the ranking was read from a table, which does not have them */
+	uint64_t *shares;   /* whole numbers in proportion to the priors */
+	bool uniform;       /* as in the request */
+	double tests;       /* tokens × labels: the number of pairs that chance might favour */
+	uint64_t most;      /* the number of records of the most frequent token, whatever the request's limits */
 };
 
 struct ranking_request {
-	uint64_t min_count, max_count; /* records a token stands in; max 0: no limit */
-	bool uniform;                  /* priors: 1/C; else the labels' shares, */
-	const uint64_t *shares;        /* these, or, if NULL, those of the records */
-	bool significant_first;        /* the list begins with them */
+	uint64_t min_count, max_count; /* limits of the number of records of a token; max 0: no limit */
+	bool uniform;                  /* the priors are 1/C, else in proportion to `shares` */
+	const uint64_t *shares;        /* by label; NULL: the numbers of the labels' records */
+	bool significant_first;        /* the list begins with the significant tokens */
 };
 
 extern const char *const ranking_prior_names[]; /* by `uniform` */
 
 void ranking_make(const struct token_counts *counts, const struct ranking_request *request, struct ranking *ranking);
 
-/* The same from the table `path`, which portolan artifacts wrote of other data: the first `most` of its rows, in its
- * order, with its n, label, p* and z*. *missing: how many of these tokens no record of the data at hand
- * holds; they are left out. All missing is an error, as is a label that the data do not have. */
+/* Reads a ranking from the table `path`, which portolan artifacts has written of other data: the first `most` rows,
+ * in the table's order, with their n, label, p* and z*. Tokens that no record of the data at hand holds are left out;
+ * *missing is their number. PORTOLAN_E_INVALID: all are missing, or the data lack a label of the table. */
 int ranking_read(const char *path, const struct token_counts *counts, size_t most, struct ranking *ranking,
                  uint64_t *missing, struct portolan_error *error);
 void ranking_free(struct ranking *ranking); /* may be called twice */
 
-/* The probability that chance makes one token or more of the ranking point to a label as strongly, at most
- * (Bonferroni); NaN: not known. */
+/* At most this is the probability that chance makes one token of the ranking, or more, point to a label as strongly
+ * (Bonferroni). NaN: it is not known. */
 static inline double
 ranking_chance(const struct ranking *ranking, const struct token_statistic *statistic)
 {
@@ -57,18 +57,18 @@ ranking_is_significant(const struct ranking *ranking, const struct token_statist
 	return ranking_chance(ranking, statistic) <= SIGNIFICANCE;
 }
 
-/* Lines at the shares that tokens have which say nothing: one of each label, or one where all are equal. They are
- * added to a panel whose x range is set. */
+/* Adds a line to the panel at the share that a token has which says nothing: one line for each label, or one line where
+ * all shares are equal. The panel's x range is set. The panel points into `lines`. */
 struct hint_lines {
 	double n[2 * CORPUS_LABELS_MAX], p[2 * CORPUS_LABELS_MAX];
 };
 void ranking_add_hints(const struct ranking *ranking, size_t label_count, struct chart_panel *panel,
                        struct hint_lines *lines);
 
-/* Tokens as points: p* and z* against n (Gardner et al. 2021, Figure 1), those that are significant told apart. The
- * first `named` of these have their names beside them. The line of significance is exact, that of any label; where the
- * labels' priors differ there are two, of the lowest and the highest. Of a table that was read, whose priors are not
- * known, there is none. `below`, unless it is NULL, is one more panel. `picture` was picture_check()ed. */
+/* Draws tokens as points: p* and z* against n (Gardner et al. 2021, Figure 1). Significant tokens have another
+ * colour, and the first `named` of them their names. The line of significance is exact. Where the labels' priors
+ * differ there are two lines, for the lowest prior and the highest; where the priors are not known there is none.
+ * `below` is one more panel, or NULL. `picture` has passed picture_check(). */
 int ranking_chart(const char *title, const struct token_counts *counts, const struct ranking *ranking, size_t named,
                   const struct chart_panel *below, const struct picture *picture, struct portolan_error *error);
 

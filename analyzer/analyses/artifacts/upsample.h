@@ -1,4 +1,4 @@
-/* upsample.h: portolan upsample: the request and its results. */
+/* upsample.h: the request of portolan upsample, and its results. */
 #ifndef UPSAMPLE_H
 #define UPSAMPLE_H
 
@@ -9,7 +9,7 @@
 
 #define UPSAMPLE_NONE "no token stands with a label more often than chance explains" /* of --significant */
 
-enum upsample_weights { UPSAMPLE_RECORDS = -1, UPSAMPLE_COUNTS, UPSAMPLE_SHARES }; /* as --weights numbers them */
+enum upsample_weights { UPSAMPLE_RECORDS = -1, UPSAMPLE_COUNTS, UPSAMPLE_SHARES }; /* the choices of --weights */
 
 struct upsample {
 	struct corpus_options corpus_options;
@@ -20,30 +20,30 @@ struct upsample {
 	bool as_published;
 	const char *plot;
 	struct picture picture;
-	/* and then */
+	/* the results */
 	struct corpus corpus;
 	struct token_counts counts;
 	struct ranking ranking;
-	size_t token_count; /* the first of the ranking: S */
+	size_t token_count; /* S: the tokens are the first ones of the ranking */
 	struct holders holders;
 	struct balance balance;
-	double *shares_after; /* of the labels */
+	double *shares_after; /* by label: its share of the records after up-sampling */
 };
 
-/* The up-sampled data, or the weights, as common.output says. */
+/* Writes the up-sampled data, or the weights, to common.output. */
 int upsample_write(const struct upsample *upsample, struct portolan_error *error);
 
-/* The report on standard output, as text or JSON. */
+/* Writes the report to standard output, as text or JSON. */
 int upsample_report(const struct upsample *upsample, struct portolan_error *error);
 
-/* Of token s of S, before or after; by the ranking's priors, which are those of DATA. */
+/* The statistic of token s, before or after up-sampling, with the ranking's priors, which are those of DATA. */
 struct token_statistic upsample_statistic(const struct upsample *upsample, size_t s, bool after);
 
-/* The report, and for the manifest the member "request" with the options. */
+/* Adds the report's members; and, for the manifest, the member "request" with the options. */
 void upsample_add_report(struct report *report, const char *key, const struct upsample *upsample);
 void upsample_add_request(struct report *report, const struct upsample *upsample);
 
-/* The picture that --plot asked for. */
+/* Draws the picture of --plot. */
 int upsample_draw(const struct upsample *upsample, struct portolan_error *error);
 
 #endif
