@@ -1,8 +1,8 @@
 /*
- * live.c: looks at a run again and again.
+ * live.c: keeps up with a run that is being recorded, for `watch`, `epochs` and `serve`: a look reads only what is new.
  *
- * The sums are those of the settled epochs: the first ones without a gap that are folded and have nothing waiting.
- * Later epochs are read at every look, and added to a copy of the sums. The epochs' records are read before and after
+ * It keeps the sums from which measures are computed, of the settled epochs: the first epochs, without a gap, that are
+ * folded and have nothing waiting. Later epochs are read at every look, and added to a copy of the sums. The epochs' records are read before and after
  * the snapshot: the snapshot has an epoch whole if its record is folded, has nothing waiting, and did not change in
  * between. When a settled epoch has changed (by a patch), the sums are dropped and made anew.
  */

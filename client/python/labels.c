@@ -1,7 +1,9 @@
 /*
- * labels.c: a hash table with open addressing from ids to gold labels and epochs. An id is known by 48 bits of its
- * hash, so the probability that any two of the 65,536 are confused is about 1e-5. The slots are few enough to stay in
- * the cache.
+ * labels.c: remembers the gold label and the epoch of ids that were logged, to notice a label that changes, and an id
+ * that is logged twice in an epoch.
+ *
+ * It is a hash table with open addressing of at most 65,536 ids, which stays in the cache. An id is known by 48 bits of
+ * its hash, so the probability that any two are confused is about 1e-5.
  */
 #include "module.h"
 

@@ -1,5 +1,6 @@
 /*
- * dynamics_files.c: finds the files of a run, in numeric order of their epochs (a directory listing has 10 before 2).
+ * dynamics_files.c: finds the files dynamics_epoch_N.jsonl that Dataset Cartography has written into a directory, for
+ * import.c. They come in the numeric order of their epochs (a directory listing has 10 before 2).
  */
 #include "dynamics.h"
 

@@ -1,5 +1,6 @@
 /*
- * write_counters.c: adds to counters in the pending transaction.
+ * write_counters.c: adds to the counters of a run and of its clients, in the writer's pending transaction. counters.c
+ * reads them; the analyzer, which only reads, is linked without this file.
  *
  * A damaged record of counters is left unchanged, so that the check finds it: storing observations must not depend on
  * their counts.

@@ -158,6 +158,7 @@ def test_run_that_is_overwritten(stored, page):
         one.wait(lambda: one.run("return document.querySelectorAll('#pinned article').length") == 2, "pinned examples")
         one.drag([(0.1, 0.1), (0.9, 0.1), (0.9, 0.9), (0.1, 0.9)])
         one.wait_for(selected=len(selected_by(one.selection(), metrics(stored, "live"))))
+        assert "of" in one.settled_fragment()  # which data the selection is of: it comes into the address after the selection
         link = one.run("return location.href")
         record_anew(stored, "live")
         one.wait_for(points=N - 100, selected=0)
@@ -170,6 +171,7 @@ def test_run_that_is_overwritten(stored, page):
         two.drag([(0.1, 0.1), (0.9, 0.1), (0.9, 0.9), (0.1, 0.9)])
         two.wait_for(selected=len(selected_by(two.selection(), metrics(stored, "live"))))
         assert "recorded anew" not in two.find("#select").text
+        two.settled_fragment()
         three = page(two.run("return location.href"))
         three.wait_for(selected=two.data()["selected"])
     # a question that was under way is answered with 409, after which the page loads the view again; ids that are gone are no error

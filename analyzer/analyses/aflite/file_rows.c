@@ -1,5 +1,5 @@
 /*
- * file_rows.c: hands out the rows of a file. In a file of columns ("Fortran order"), the values of a row lie far from one
+ * file_rows.c: reads rows of features from a .npy file, for matrix_source.c. In a file of columns ("Fortran order"), the values of a row lie far from one
  * another, each in a page of its own. So a few hundred rows are gathered together, column by column.
  */
 #include "file_rows.h"

@@ -1,8 +1,9 @@
 /*
- * filter.c: the phases of a filter: draws training sets, and removes the most predictable examples.
+ * filter.c: runs the phases of AFLite. In each phase training.c draws training sets, the classifiers are fitted to them
+ * (filter_fit.c), each example gets its score, and the most predictable examples are removed.
  *
- * The last row that stays fills a row that is removed. So few features move. Sums follow the order of the rows, so a
- * checkpoint keeps this order. Draws go by example, not by row.
+ * When a row is removed, the last row that stays takes its place, so few features move. Sums follow the order of the
+ * rows, so a checkpoint keeps this order. Training sets are drawn by example, and do not depend on it.
  */
 #include "filter.h"
 

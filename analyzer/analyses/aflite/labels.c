@@ -1,6 +1,8 @@
 /*
- * labels.c: reads labels. Every label is a text, whatever it was written as, so one way of telling them apart is enough. Classes
- * get their numbers in the order of their names, so these do not depend on the order of the rows.
+ * labels.c: reads the label, or the group, of each row from NumPy's arrays, text or a field of records, for input.c.
+ *
+ * A label is its text, also where it was written as a number. Classes are numbered in the order of their texts, so the
+ * numbers do not depend on the order of the rows.
  */
 #include "labels.h"
 

@@ -1,5 +1,6 @@
 /*
- * lockstep.c: the searches of all classifiers, each with its own step length and memory, in time with the sweeps.
+ * lockstep.c: fits the weights of all classifiers side by side by L-BFGS, for filter_fit.c. Each classifier has its own step
+ * length and its own history of steps; all of them take their next step after the same sweep over the rows.
  *
  * A step is taken if it lowers the objective enough. Near the minimum, differences of objectives drown in rounding. There, as
  * objectives are convex, a step is also taken if the slope along it has become small and the objective has not visibly grown.

@@ -1,13 +1,14 @@
 /*
- * predict.c: multiplies blocks of rows with the weights of all classifiers, and judges each row by the products.
+ * predict.c: computes, for each row, how the classifiers that were not trained on it predict its class.
  *
  * Each row is multiplied with each classifier, also with those that it trained: they are few, and a dense product is several
  * times faster than one that leaves them out. The products of a row lie by slot, then by classifier. So a register holds the
  * row's distances from several classifiers. Of many columns, classifiers come one after the other, and a register holds
  * several rows' distances from one of them.
  *
- * A class that a training set lacks has no distance there. Predictions of its examples are wrong, and their distance is taken
- * to be the lowest that the classifier has.
+ * The products of a row with a classifier's weights are its distances from that classifier's classes. A classifier cannot
+ * predict a class that its training set lacked. Its prediction for a row of such a class counts as wrong, and the row's
+ * distance from the class is taken to be the lowest of those that the classifier has.
  */
 #include "predict.h"
 

@@ -1,11 +1,14 @@
 /*
- * balance_draw.c: draws the records that one token lacks of one label.
+ * balance_draw.c: draws the records that one token lacks of one label, for balance.c.
  *
- * Records are drawn by way of their groups, as all of a group have the same tokens and label, and so the same
- * conflicts: the groups that hold token s with label l are its pool. While records of label l are drawn, n[·][l] only
- * grows, so conflicts only come, at most one for each token: then the pool's groups are looked at again, and those with
- * the fewest become the choice, weighted by their records in a tree of sums (Fenwick 1994). A record that stands as
- * often as it may changes places with the last of its group that does not, and the group counts one less.
+ * The records of a group have the same tokens and label, so they have the same conflicts, and conflicts are counted once
+ * for each group. The pool of s and l is all groups that hold token s with label l. The choice is the groups of the pool
+ * with the fewest conflicts. A draw takes a group of the choice with a probability in proportion to its records (a tree
+ * of sums, Fenwick 1994), and then a record of the group.
+ *
+ * The choice is made again only when a draw has brought a new conflict. Drawing records of label l never removes one,
+ * and each token can bring one at most. A record that has reached max_multiplicity is swapped behind the other records
+ * of its group, which is then one shorter.
  */
 #include "balance_draw.h"
 
@@ -87,7 +90,8 @@ choice_make(struct balance_work *work, size_t token, size_t label)
 	return work->chosen > 0;
 }
 
-/* The place in the choice of its record number `at`, which becomes the number within the group. */
+/* Finds the group, by its place in the choice, that has record *at of the choice. *at becomes the record's number in the
+ * group. */
 static size_t
 choice_find(const struct balance_work *work, uint64_t *at)
 {
@@ -150,7 +154,8 @@ balance_draw_record(struct balance_work *work)
 	return (balance_count_draw(work, group) && request->pick == BALANCE_CONFLICT_FREE) || work->total == 0;
 }
 
-/* A share of the step, rounded up, but for what multiplying added. */
+/* ⌈step · lacking⌉. Rounding may lift the product just above a whole number; the factor keeps that from becoming one draw
+ * more. */
 static uint64_t
 balance_draws(double step, uint64_t lacking)
 {

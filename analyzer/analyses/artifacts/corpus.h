@@ -2,7 +2,7 @@
  * corpus.h: reads a user's file of labelled texts, token by token, part by part in several threads. The file stays in
  * memory, or mapped, so it may be read as often as needed.
  *
- *     corpus_open() → corpus_pass(), any number of times → corpus_close()
+ *     corpus_open() → a corpus_reader for each thread, as often as needed → corpus_close()
  */
 #ifndef CORPUS_H
 #define CORPUS_H

@@ -1,8 +1,9 @@
 /*
- * counts.c: a table for each thread, added up at the end: sums do not depend on who made them.
+ * counts.c: counts in how many records of each label a token stands. Each thread has a table of its own; the tables are
+ * added up at the end, and sums do not depend on which thread read which part.
  *
- * A row of a table is a token's: the number of the last record of this thread that held it, so that it counts once in
- * a record, then its records by label. One row is one or two lines of the cache.
+ * A row of a table is a token's: the number of the last record of this thread that held the token, so that it counts
+ * once in a record, and then its number of records by label. One row is one or two lines of the cache.
  */
 #include "counts.h"
 
@@ -234,7 +235,8 @@ table_free(struct table *table)
 	free(table);
 }
 
-/* Adds what `from` counted; its labels and tokens have these numbers then. */
+/* Adds the counts of `from` to `into`. labels[l] and tokens[t] become the numbers in `into` of label l and token t of
+ * `from`. False: out of memory. */
 static bool
 table_merge(struct table *into, const struct table *from, uint32_t *labels, uint32_t *tokens)
 {
@@ -247,7 +249,7 @@ table_merge(struct table *into, const struct table *from, uint32_t *labels, uint
 		if (labels[l] == NAMES_NONE || (into->labels.count > into->label_room && !table_make_room(into)))
 			return false;
 		if (into->labels.count > CORPUS_LABELS_MAX)
-			return true; /* seen by who asked */
+			return true; /* too many labels: counts_check_label_count() reports them */
 		into->label_records[labels[l]] += from->label_records[l];
 	}
 	for (uint32_t t = 0; t < from->tokens.count; t++) {

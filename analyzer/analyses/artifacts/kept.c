@@ -1,4 +1,7 @@
-/* kept.c: keeps which tokens each record holds, so that the file need not be read a second time. Memory is counted as it is asked for; the first thread that meets the limit stops them all. */
+/*
+ * kept.c: keeps which tokens each record holds, so that the file is read once. Memory is counted when it is asked for.
+ * When a thread meets the limit, no thread keeps anything more; counting goes on.
+ */
 #include "kept.h"
 
 #include "memory/memory.h"

@@ -1,5 +1,7 @@
-/* ranking_chart.c: draws p* and z* of the tokens against their number of records. Of very many tokens the first are drawn, and a sample of the others: more
- * points show nothing more. */
+/*
+ * ranking_chart.c: draws p* and z* of the tokens against their number of records. Of very many tokens the first are
+ * drawn, and a sample of the others: more points show nothing more.
+ */
 #include "ranking.h"
 
 #include "base/number.h"

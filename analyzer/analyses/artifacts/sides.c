@@ -1,4 +1,9 @@
-/* sides.c: an epoch's accuracy from the correctness up to it and up to the one before: hits are whole numbers. */
+/*
+ * sides.c: counts, epoch by epoch, which examples were observed and classified correctly on each side of a token.
+ *
+ * A trace (measures/trace.h) has an example's correctness over all epochs so far. Times the number of epochs observed it
+ * is a whole number of hits. If that has grown since the epoch before, the example was right in this epoch.
+ */
 #include "sides.h"
 
 #include "measures/trace.h"

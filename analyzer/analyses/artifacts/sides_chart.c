@@ -1,4 +1,7 @@
-/* sides_chart.c: makes the bars that compare both sides' accuracies, token by token. A side of which nothing was observed has no bar. */
+/*
+ * sides_chart.c: makes the panel of `artifacts --plot` that compares, token by token, the accuracy on the records with
+ * the token's leading label and on the others (sides.h). A side of which nothing was observed has no bar.
+ */
 #include "sides_chart.h"
 
 #include <stdlib.h>

@@ -1,6 +1,8 @@
 /*
- * densities.c: histograms of area 1, so that few flipped and many clean examples can be compared by eye. The two groups
- * of a mixture have their shares as areas.
+ * densities.c: draws how confidence, or AUM, is distributed among the flipped and the clean examples, for `noise --plot`.
+ *
+ * Each histogram has the area 1, so that few flipped and many clean examples can be compared by eye. The two groups of a
+ * mixture have their shares as areas.
  */
 #include "densities.h"
 
