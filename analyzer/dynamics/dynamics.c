@@ -96,11 +96,7 @@ observations_write_to(struct dynamics *run, const struct observations_request *r
 	code = request->format == TABLE_NPY ? table_check_npy(&output, error) : 0;
 	if (code >= 0)
 		code = observations_write(run, request, &output, error);
-	if (code < 0) {
-		output_discard(&output);
-		return code;
-	}
-	return output_finish(&output, error);
+	return output_end(&output, code, error);
 }
 
 /* Warns of gaps, without the warnings about measures of dynamics_report(). `listed`: examples that are not in the list

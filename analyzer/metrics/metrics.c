@@ -53,11 +53,7 @@ metrics_write(struct dynamics *dynamics, const struct export_request *request, c
 	code = request->format == TABLE_NPY ? table_check_npy(&output, error) : 0;
 	if (code >= 0)
 		code = export_run(dynamics, request, &output, error);
-	if (code < 0) {
-		output_discard(&output);
-		return code;
-	}
-	return output_finish(&output, error);
+	return output_end(&output, code, error);
 }
 
 /* Of a run that was opened. */

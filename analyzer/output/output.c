@@ -465,6 +465,15 @@ output_discard(struct output *output)
 	output_release(output);
 }
 
+int
+output_end(struct output *output, int code, struct portolan_error *error)
+{
+	if (code >= 0)
+		return output_finish(output, error);
+	output_discard(output);
+	return code;
+}
+
 /* Past the buffer, of which a terminal is shown no control characters. */
 void
 output_style(struct output *output, enum style style_wanted)

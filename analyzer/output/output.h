@@ -79,6 +79,10 @@ void output_fail(struct output *output);
 int output_finish(struct output *output, struct portolan_error *error);
 void output_discard(struct output *output); /* after a failure elsewhere; may be called after output_finish() */
 
+/* Ends an output, of whose writing `code` is the result: a negative code discards it, and is returned; else it is
+ * finished. */
+int output_end(struct output *output, int code, struct portolan_error *error);
+
 bool output_is_terminal(const struct output *output);
 
 #endif

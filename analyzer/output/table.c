@@ -228,10 +228,7 @@ table_write(const struct table *table, const char *path, enum table_format forma
 	if (code < 0)
 		return code;
 	code = table_write_to(table, &output, format, error);
-	if (code >= 0)
-		return output_finish(&output, error);
-	output_discard(&output);
-	return code;
+	return output_end(&output, code, error);
 }
 
 static void

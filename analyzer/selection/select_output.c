@@ -257,10 +257,7 @@ write_output(const struct select_output_options *options, const struct join *joi
 	if (code < 0)
 		return code;
 	code = write_selection(&output, options, join, dynamics, chosen, count, error);
-	if (code >= 0)
-		return output_finish(&output, error);
-	output_discard(&output);
-	return code;
+	return output_end(&output, code, error);
 }
 
 int

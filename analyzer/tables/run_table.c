@@ -130,8 +130,5 @@ run_table_write(const struct dynamics *run, const char *path, enum table_format 
 	if (format == TABLE_NPY && output_can_patch(&output)) /* a file, not another program */
 		run_table_measure_ids(&run_table, run);
 	code = table_write_to(&run_table.table, &output, format, error);
-	if (code >= 0)
-		return output_finish(&output, error);
-	output_discard(&output);
-	return code;
+	return output_end(&output, code, error);
 }

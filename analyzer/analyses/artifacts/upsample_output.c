@@ -84,8 +84,5 @@ upsample_write(const struct upsample *upsample, struct portolan_error *error)
 		upsample_write_records(upsample, &output);
 	else
 		code = upsample_write_weights(upsample, &output, error);
-	if (code >= 0)
-		return output_finish(&output, error);
-	output_discard(&output);
-	return code;
+	return output_end(&output, code, error);
 }
