@@ -3,6 +3,8 @@
 
 #include "base/message.h"
 #include "base/number.h"
+#include "die/die.h"
+#include "die/memory.h"
 #include "options/options.h"
 #include "output/claims.h"
 #include "output/written.h"
@@ -48,51 +50,65 @@ command_check(const struct command *command, void *request)
 	return status < 0 ? options_wrong(request, "%s", error.message) : status;
 }
 
+/* What is running: for command_end(), which die() calls. */
+static struct common_options *running;
+static double began;
+
+static void
+command_say_resources(void)
+{
+	struct rusage usage;
+
+	if (running->verbose && getrusage(RUSAGE_SELF, &usage) == 0)
+		message_note("%.2f s; %s MB of memory at most, with what is mapped of files", clock_s() - began,
+		             NUMBER_GROUPED((uint64_t)usage.ru_maxrss * 1024 / 1000000));
+}
+
+/* Says why the command failed, and what it has written all the same. Returns the exit status. */
+static int
+command_end(const char *message)
+{
+	int status = STATUS_FAILED;
+
+	if (claims_were_refused())
+		status = options_wrong(running, "%s", message);
+	else
+		message_error("%s", message);
+	written_say();
+	command_say_resources();
+	return status;
+}
+
 static int
 command_do(const struct command *command, void *request)
 {
 	struct portolan_error error;
-	int status = command->run(request, &error);
+	int status;
 
-	if (status >= 0)
-		return status;
-	if (claims_were_refused())
-		return options_wrong(request, "%s", error.message);
-	message_error("%s", error.message);
-	return STATUS_FAILED;
-}
-
-static void
-command_say_resources(const struct common_options *request, double began)
-{
-	struct rusage usage;
-
-	if (request->verbose && getrusage(RUSAGE_SELF, &usage) == 0)
-		message_note("%.2f s; %s MB of memory at most, with what is mapped of files", clock_s() - began,
-		             NUMBER_GROUPED((uint64_t)usage.ru_maxrss * 1024 / 1000000));
+	running = request;
+	die_through(command_end);
+	status = command->run(request, &error);
+	if (status < 0)
+		return command_end(error.message);
+	written_say();
+	command_say_resources();
+	return status;
 }
 
 int
 command_run(const struct command *command, int argc, char **argv)
 {
-	const double began = clock_s();
 	void *request;
 	int status;
 
-	request = malloc(command->request_size);
-	if (!request) {
-		message_error("out of memory");
-		return STATUS_FAILED;
-	}
+	began = clock_s();
+	request = memory_new(1, command->request_size);
 	status = options_read(command, argc, argv, request);
 	if (status == OPTIONS_READ) {
 		((struct common_options *)request)->commands = command_table;
 		status = command_check(command, request);
-		if (status == 0) {
+		if (status == 0)
 			status = command_do(command, request);
-			written_say();
-			command_say_resources(request, began);
-		}
 	}
 	free(request);
 	return status;

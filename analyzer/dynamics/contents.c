@@ -9,7 +9,7 @@
 
 #include "base/parallel.h"
 #include "layout.h"
-#include "memory/memory.h"
+#include "die/memory.h"
 #include "verdict/run_report.h"
 
 #include <stdlib.h>

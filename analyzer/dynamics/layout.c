@@ -6,7 +6,7 @@
 #include "layout.h"
 
 #include "base/suggest.h"
-#include "memory/memory.h"
+#include "die/memory.h"
 
 #include <portolan/error.h>
 

@@ -3,7 +3,7 @@
 
 #include "base/parallel.h"
 #include "files/places.h"
-#include "memory/memory.h"
+#include "die/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 
 #include "base/arrays.h"
 #include "base/parallel.h"
-#include "memory/memory.h"
+#include "die/memory.h"
 #include "output/ordered.h"
 #include "output/table_stream.h"
 #include "survey.h"

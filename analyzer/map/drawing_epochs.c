@@ -10,7 +10,7 @@
 
 #include "base/parallel.h"
 #include "measures/trace.h"
-#include "memory/memory.h"
+#include "die/memory.h"
 
 #include <progress.h>
 

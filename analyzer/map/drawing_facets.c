@@ -6,7 +6,7 @@
  */
 #include "drawing.h"
 
-#include "memory/memory.h"
+#include "die/memory.h"
 
 #include <portolan/error.h>
 

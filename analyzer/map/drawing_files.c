@@ -1,7 +1,7 @@
 /* drawing_files.c: draws the maps of a drawing as pictures: one, or one for each epoch in a folder. */
 #include "drawing.h"
 
-#include "memory/memory.h"
+#include "die/memory.h"
 
 #include <portolan/error.h>
 #include <progress.h>

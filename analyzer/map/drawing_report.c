@@ -1,7 +1,7 @@
 /* drawing_report.c: reports, as JSON, what portolan map drew: axes, colours, regions, paths and files. */
 #include "drawing.h"
 
-#include "memory/memory.h"
+#include "die/memory.h"
 #include "output/table.h"
 
 static void

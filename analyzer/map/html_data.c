@@ -1,7 +1,7 @@
 /* html_data.c: gathers the chosen examples' data from a view, and encodes them. Numbers are little-endian, as a browser's typed arrays are. */
 #include "html_data.h"
 
-#include "memory/memory.h"
+#include "die/memory.h"
 #include "output/report.h"
 
 #include <endian.h>

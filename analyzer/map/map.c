@@ -3,7 +3,7 @@
 #include "base/number.h"
 #include "drawing.h"
 #include "map_html.h"
-#include "memory/memory.h"
+#include "die/memory.h"
 #include "options/options.h"
 #include "selection/rule_options.h"
 

@@ -8,7 +8,7 @@
 #include "base/message.h"
 #include "base/number.h"
 #include "html_data.h"
-#include "memory/memory.h"
+#include "die/memory.h"
 #include "output/report.h"
 #include "selection/manifest.h"
 #include "serve/page.h"

@@ -7,7 +7,7 @@
  */
 #include "map_maker.h"
 
-#include "memory/memory.h"
+#include "die/memory.h"
 #include "statistics/random.h"
 #include "statistics/top.h"
 

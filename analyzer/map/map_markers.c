@@ -11,7 +11,7 @@
  */
 #include "map.h"
 
-#include "memory/memory.h"
+#include "die/memory.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* map_sample.c: draws the examples of a scatter, and keeps them sorted, so that a map can take them as its examples come. */
 #include "map_sample.h"
 
-#include "memory/memory.h"
+#include "die/memory.h"
 #include "statistics/random.h"
 
 /* Draws `count` of n places, and adds their examples to the sample. */

@@ -9,7 +9,7 @@
 #include "source_parts.h"
 
 #include "base/number.h"
-#include "memory/memory.h"
+#include "die/memory.h"
 
 #include <portolan/error.h>
 

@@ -4,7 +4,7 @@
  */
 #include "source_parts.h"
 
-#include "memory/memory.h"
+#include "die/memory.h"
 
 #include <portolan/error.h>
 

@@ -8,7 +8,7 @@
 
 #include "base/number.h"
 #include "files/list.h"
-#include "memory/memory.h"
+#include "die/memory.h"
 
 #include <portolan/error.h>
 

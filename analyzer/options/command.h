@@ -58,7 +58,7 @@ struct command {
 	/* Checks of the request that the table cannot express: 0, the status of options_wrong(), or a negative code
 	 * with `error` filled, which is wrong usage too. May be NULL. */
 	int (*check)(void *request, struct portolan_error *error);
-	/* An exit status, or a negative code with `error` filled. */
+	/* An exit status, or a negative code with `error` filled. What cannot go on may also die(). */
 	int (*run)(void *request, struct portolan_error *error);
 };
 

@@ -6,7 +6,7 @@
  */
 #include "picture.h"
 
-#include "memory/memory.h"
+#include "die/memory.h"
 
 #include <portolan/error.h>
 

@@ -10,7 +10,7 @@
  */
 #include "gnuplot.h"
 
-#include "memory/memory.h"
+#include "die/memory.h"
 #include "script.h"
 
 #include <portolan/error.h>

@@ -8,7 +8,7 @@
 #include "picture.h"
 
 #include "base/message.h"
-#include "memory/memory.h"
+#include "die/memory.h"
 #include "output/claims.h"
 #include "output/output.h"
 

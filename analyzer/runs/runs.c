@@ -1,7 +1,7 @@
 /* runs.c: portolan runs: the runs in the store, one line each. */
 #include "base/cleanup.h"
 #include "base/message.h"
-#include "memory/memory.h"
+#include "die/memory.h"
 #include "options/format.h"
 #include "output/table.h"
 #include "verdict/run_report.h"

@@ -5,7 +5,7 @@
 #include "chosen.h"
 
 #include "measures/trace.h"
-#include "memory/memory.h"
+#include "die/memory.h"
 
 #include <portolan/error.h>
 

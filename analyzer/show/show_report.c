@@ -6,7 +6,7 @@
 
 #include "base/number.h"
 #include "base/terminal.h"
-#include "memory/memory.h"
+#include "die/memory.h"
 #include "output/table.h"
 #include "serve/examples.h"
 

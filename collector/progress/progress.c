@@ -36,6 +36,10 @@ struct progress_line {
 	bool shown, end;
 };
 
+/* The bar that was begun last, for progress_end(); the lock guards it against progress_clear(). */
+static struct progress_line *last_line;
+static pthread_mutex_t last_lock = PTHREAD_MUTEX_INITIALIZER;
+
 void
 progress_set_quiet(bool quiet)
 {
@@ -75,6 +79,15 @@ progress_tick(void *argument)
 	}
 	pthread_mutex_unlock(&line->lock);
 	return NULL;
+}
+
+static void
+progress_set_last(struct progress_line *from, struct progress_line *to)
+{
+	pthread_mutex_lock(&last_lock);
+	if (!from || last_line == from)
+		last_line = to;
+	pthread_mutex_unlock(&last_lock);
 }
 
 /* Signals are for the caller's threads. */
@@ -123,10 +136,12 @@ progress_begin(struct progress *progress, const char *what, uint64_t total)
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	pthread_cond_init(&line->ended, &monotonic);
 	pthread_condattr_destroy(&monotonic);
-	if (progress_start_thread(line))
-		progress->line = line;
-	else
+	if (!progress_start_thread(line)) {
 		progress_line_free(line);
+		return;
+	}
+	progress->line = line;
+	progress_set_last(NULL, line);
 }
 
 void
@@ -170,6 +185,7 @@ progress_clear(struct progress *progress)
 
 	if (!line)
 		return;
+	progress_set_last(line, NULL);
 	pthread_mutex_lock(&line->lock);
 	line->end = true;
 	pthread_cond_signal(&line->ended);
@@ -178,4 +194,16 @@ progress_clear(struct progress *progress)
 	progress_hide(progress);
 	progress_line_free(line);
 	progress->line = NULL;
+}
+
+/* Keeps both locks, so that neither the bar's thread nor its owner draws again. */
+void
+progress_end(void)
+{
+	pthread_mutex_lock(&last_lock);
+	if (last_line) {
+		pthread_mutex_lock(&last_line->lock);
+		if (last_line->shown)
+			fputs("\r\033[K", stderr);
+	}
 }

@@ -25,4 +25,7 @@ void progress_hide(struct progress *progress); /* so that a line can be printed;
 /* Wipes the bar and ends it. Each progress that was begun is to be ended. */
 void progress_clear(struct progress *progress);
 
+/* Wipes the bar that was begun last, for a program that ends at once: nothing draws it again. Any thread. */
+void progress_end(void);
+
 #endif

@@ -18,7 +18,7 @@ PARTS = ("include", "client", "collector", "analyzer")
 UPWARDS = [("analyzer/base/number.c", "measures/dynamics.h", None),
            ("analyzer/measures/scan.c", "options/options.h", "base/parallel.h"),
            ("analyzer/selection/regions.c", "serve/http.h", "measures/dynamics.h"),
-           ("analyzer/serve/serve.c", "memory/memory.h", "selection/selection.h")]  # what goes on running does not end for want of memory
+           ("analyzer/serve/serve.c", "die/memory.h", "selection/selection.h")]  # what goes on running does not die
 
 
 def sources():

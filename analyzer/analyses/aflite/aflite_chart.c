@@ -2,7 +2,7 @@
  * and the kept examples are. */
 #include "aflite.h"
 #include "base/number.h"
-#include "memory/memory.h"
+#include "die/memory.h"
 #include "plot/chart.h"
 
 #include <math.h>

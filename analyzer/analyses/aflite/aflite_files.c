@@ -6,7 +6,7 @@
 
 #include "checkpoint.h"
 #include "files/lines.h"
-#include "memory/memory.h"
+#include "die/memory.h"
 #include "output/table.h"
 #include "output/text.h"
 #include "selection/manifest.h"

@@ -5,7 +5,7 @@
 #include "checkpoint.h"
 
 #include "files/content.h"
-#include "memory/memory.h"
+#include "die/memory.h"
 #include "output/output.h"
 
 #include <portolan/error.h>

@@ -4,7 +4,7 @@
  */
 #include "file_rows.h"
 
-#include "memory/memory.h"
+#include "die/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  */
 #include "input.h"
 
-#include "memory/memory.h"
+#include "die/memory.h"
 #include "row_ids.h"
 
 #include <portolan/error.h>

@@ -6,7 +6,7 @@
  */
 #include "kernels.h"
 
-#include "memory/memory.h"
+#include "die/memory.h"
 
 #include <math.h>
 #include <string.h>

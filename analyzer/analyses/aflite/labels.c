@@ -8,7 +8,7 @@
 
 #include "files/join.h"
 #include "files/list.h"
-#include "memory/memory.h"
+#include "die/memory.h"
 
 #include <portolan/error.h>
 

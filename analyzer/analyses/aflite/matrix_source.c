@@ -9,7 +9,7 @@
 #include "matrix_source.h"
 
 #include "base/parallel.h"
-#include "memory/memory.h"
+#include "die/memory.h"
 
 #include <portolan/error.h>
 

@@ -16,7 +16,7 @@
 #include "base/parallel.h"
 #include "kernels.h"
 #include "matrix.h"
-#include "memory/memory.h"
+#include "die/memory.h"
 
 #include <portolan/portolan.h>
 

@@ -4,7 +4,7 @@
 #include "base/names.h"
 #include "files/join.h"
 #include "files/list.h"
-#include "memory/memory.h"
+#include "die/memory.h"
 
 #include <portolan/error.h>
 

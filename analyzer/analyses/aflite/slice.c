@@ -6,7 +6,7 @@
  */
 #include "slice.h"
 
-#include "memory/memory.h"
+#include "die/memory.h"
 #include "statistics/random.h"
 #include "statistics/top.h"
 #include "training.h"

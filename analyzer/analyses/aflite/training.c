@@ -1,7 +1,7 @@
 /* training.c: draws training sets. Each has a generator of its own, so any thread can draw any set at any time. */
 #include "training.h"
 
-#include "memory/memory.h"
+#include "die/memory.h"
 #include "statistics/random.h"
 
 #include <stdlib.h>

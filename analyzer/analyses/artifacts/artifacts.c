@@ -3,7 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/message.h"
-#include "memory/memory.h"
+#include "die/memory.h"
 #include "base/number.h"
 #include "options/format.h"
 #include "sides_chart.h"

@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/message.h"
 #include "base/number.h"
-#include "memory/memory.h"
+#include "die/memory.h"
 #include "plot/chart.h"
 
 #include <portolan/error.h>

@@ -8,7 +8,7 @@
 #define CORPUS_H
 
 #include "files/fields.h"
-#include "memory/memory.h"
+#include "die/memory.h"
 #include "tokens/tokenizer.h"
 
 #define CORPUS_TEXTS_MAX 16

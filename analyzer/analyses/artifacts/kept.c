@@ -4,7 +4,7 @@
  */
 #include "kept.h"
 
-#include "memory/memory.h"
+#include "die/memory.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/number.h"
-#include "memory/memory.h"
+#include "die/memory.h"
 #include "output/table.h"
 
 #include <stdio.h>

@@ -11,7 +11,7 @@
 #include "base/number.h"
 #include "early_stopping.h"
 #include "measures/aggregate.h"
-#include "memory/memory.h"
+#include "die/memory.h"
 #include "options/format.h"
 #include "pairs.h"
 #include "plot/chart.h"

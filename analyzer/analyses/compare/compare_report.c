@@ -1,7 +1,7 @@
 /* compare_report.c: writes the results of portolan compare. What is not defined is empty, and null in JSON. */
 #include "compare_report.h"
 
-#include "memory/memory.h"
+#include "die/memory.h"
 
 #include <math.h>
 #include <string.h>

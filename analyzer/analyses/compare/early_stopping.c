@@ -9,7 +9,7 @@
 #include "early_stopping.h"
 
 #include "base/parallel.h"
-#include "memory/memory.h"
+#include "die/memory.h"
 #include "plot/chart.h"
 #include "statistics/correlation.h"
 

@@ -7,7 +7,7 @@
 #include "pairs.h"
 
 #include "measures/aggregate.h"
-#include "memory/memory.h"
+#include "die/memory.h"
 #include "statistics/correlation.h"
 
 #include <portolan/error.h>

@@ -5,7 +5,7 @@
  */
 #include "columns.h"
 
-#include "memory/memory.h"
+#include "die/memory.h"
 #include "words.h"
 
 #include <json_line.h>

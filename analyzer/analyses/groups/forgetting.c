@@ -2,7 +2,7 @@
 #include "forgetting.h"
 
 #include "base/number.h"
-#include "memory/memory.h"
+#include "die/memory.h"
 #include "plot/chart.h"
 
 void

@@ -4,7 +4,7 @@
 #include "base/message.h"
 #include "base/number.h"
 #include "forgetting.h"
-#include "memory/memory.h"
+#include "die/memory.h"
 #include "output/table.h"
 
 #include <math.h>

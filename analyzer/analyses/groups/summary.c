@@ -8,7 +8,7 @@
 #include "summary.h"
 
 #include "base/parallel.h"
-#include "memory/memory.h"
+#include "die/memory.h"
 #include "statistics/bootstrap.h"
 
 #include <math.h>

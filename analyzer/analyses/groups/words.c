@@ -1,7 +1,7 @@
 /* words.c: cuts texts into words, and compares two texts by their sorted words. */
 #include "words.h"
 
-#include "memory/memory.h"
+#include "die/memory.h"
 
 #include <math.h>
 #include <strings.h>

@@ -6,7 +6,7 @@
  */
 #include "confident.h"
 
-#include "memory/memory.h"
+#include "die/memory.h"
 #include "selection/classes.h"
 
 #include <portolan/error.h>

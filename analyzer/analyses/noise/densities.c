@@ -7,7 +7,7 @@
 #include "densities.h"
 
 #include "base/number.h"
-#include "memory/memory.h"
+#include "die/memory.h"
 #include "plot/chart.h"
 
 #include <math.h>

@@ -9,7 +9,7 @@
 #include "base/message.h"
 #include "base/number.h"
 #include "files/join.h"
-#include "memory/memory.h"
+#include "die/memory.h"
 #include "output/text.h"
 
 #include <portolan/error.h>

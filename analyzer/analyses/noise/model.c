@@ -6,7 +6,7 @@
  */
 #include "model.h"
 
-#include "memory/memory.h"
+#include "die/memory.h"
 #include "selection/selection.h"
 #include "statistics/random.h"
 

@@ -4,7 +4,7 @@
 #include "base/message.h"
 #include "base/number.h"
 #include "confident.h"
-#include "memory/memory.h"
+#include "die/memory.h"
 #include "threshold_samples.h"
 
 #include <math.h>

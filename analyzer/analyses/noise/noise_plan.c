@@ -2,7 +2,7 @@
 #include "noise.h"
 
 #include "flips.h"
-#include "memory/memory.h"
+#include "die/memory.h"
 #include "selection/manifest.h"
 
 /* Adds what the manifest of a selection has: the rule, and its parameters. */

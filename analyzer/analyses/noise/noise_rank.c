@@ -4,7 +4,7 @@
 #include "base/message.h"
 #include "base/number.h"
 #include "densities.h"
-#include "memory/memory.h"
+#include "die/memory.h"
 #include "model.h"
 #include "statistics/mixture.h"
 

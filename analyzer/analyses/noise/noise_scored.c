@@ -3,7 +3,7 @@
 
 #include "base/message.h"
 #include "base/number.h"
-#include "memory/memory.h"
+#include "die/memory.h"
 #include "selection/selection.h"
 #include "output/table.h"
 

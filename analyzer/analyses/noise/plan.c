@@ -6,7 +6,7 @@
 #include "flips.h"
 
 #include "base/number.h"
-#include "memory/memory.h"
+#include "die/memory.h"
 #include "selection/classes.h"
 #include "selection/region_list.h"
 #include "selection/selection.h"

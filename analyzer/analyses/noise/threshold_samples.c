@@ -1,7 +1,7 @@
 /* threshold_samples.c: calls examples mislabelled whose AUM is lower than that of nearly all threshold samples. */
 #include "threshold_samples.h"
 
-#include "memory/memory.h"
+#include "die/memory.h"
 
 #include <portolan/error.h>
 

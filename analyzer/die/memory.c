@@ -1,33 +1,19 @@
-/*
- * memory.c: a command that has run out of memory has nothing to save: its store is only read, and its outputs get their
- * names when they are whole. To hand the failure up through every function would be code that no test reaches.
- */
+/* memory.c: allocations that end the program where they fail. */
 #include "memory.h"
 
-#include "base/message.h"
-#include "base/status.h"
-#include "output/unfinished.h"
+#include "die.h"
 
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-__attribute__((noreturn)) static void
-memory_end(const char *message)
-{
-	message_error("%s", message);
-	unfinished_remove();
-	_exit(STATUS_FAILED); /* exit() would run what other threads still use */
-}
 
 void *
 memory_need(void *pointer)
 {
 	if (!pointer)
-		memory_end("out of memory");
+		die("out of memory");
 	return pointer;
 }
 
@@ -40,11 +26,10 @@ memory_new(size_t count, size_t size)
 void *
 memory_array(size_t count, size_t size, const char *what)
 {
-	struct portolan_error error;
-	void *array = array_new(count, size, what, &error);
+	void *array = array_new(count, size, what, &failure);
 
 	if (!array)
-		memory_end(error.message);
+		die("%s", failure.message);
 	return array;
 }
 

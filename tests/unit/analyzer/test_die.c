@@ -1,11 +1,14 @@
-/* test_memory.c: memory that grows; the program that ends, and what it leaves, where there is none. */
+/* test_die.c: memory that grows; the program that ends, and what it says and leaves, where it cannot go on. */
 #include "unit.h"
 
-#include "memory/memory.h"
+#include "die/die.h"
+#include "die/memory.h"
 #include "output/unfinished.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -72,11 +75,37 @@ test_grow(void **state)
 	free(list);
 }
 
+static int
+say_usage(const char *message)
+{
+	dprintf(STDERR_FILENO, "said: %s\n", message);
+	return 2;
+}
+
+static void *
+need_in_a_thread(void *unused)
+{
+	(void)unused;
+	failure = (struct portolan_error){.message = "a worker cannot"};
+	must(-1);
+	return NULL;
+}
+
+static const struct ending {
+	const char *said;
+	int status;
+} endings[] = {
+        {"portolan: out of memory\n", 1},   {"portolan: out of memory\n", 1},    {"portolan: out of memory\n", 1},
+        {"portolan: out of memory\n", 1},   {"portolan: out of memory for ", 1}, {"said: file 3: no field 'x'\n", 2},
+        {"portolan: a worker cannot\n", 1},
+};
+
 static void
-need_too_much(int way)
+cannot_go_on(size_t way)
 {
 	volatile size_t most = SIZE_MAX / 2, more = SIZE_MAX;
 	size_t room = 0;
+	pthread_t thread;
 
 	unfinished_add("portolan-test-unfinished");
 	if (way == 0)
@@ -87,8 +116,14 @@ need_too_much(int way)
 		memory_grow(NULL, &room, more, 1);
 	else if (way == 3)
 		memory_grow(NULL, &room, most / 4, 8);
-	else
+	else if (way == 4)
 		memory_array(most, 4, "marks");
+	else if (way == 5) {
+		die_through(say_usage);
+		printf("printed before");
+		die("file %d: no field '%s'", 3, "x");
+	} else if (pthread_create(&thread, NULL, need_in_a_thread, NULL) == 0)
+		pthread_join(thread, NULL);
 	_exit(0);
 }
 
@@ -96,7 +131,7 @@ static void
 test_ends_the_program(void **state)
 {
 	(void)state;
-	for (int way = 0; way < 5; way++) {
+	for (size_t way = 0; way < sizeof(endings) / sizeof(endings[0]); way++) {
 		int ends[2], file = open("portolan-test-unfinished", O_CREAT | O_WRONLY, 0600), status;
 		char said[16384] = "";
 		size_t used = 0;
@@ -105,10 +140,12 @@ test_ends_the_program(void **state)
 
 		assert_true(file >= 0 && pipe(ends) == 0);
 		close(file);
+		fflush(stdout);
 		child = fork();
 		if (child == 0) {
 			dup2(ends[1], STDERR_FILENO);
-			need_too_much(way);
+			dup2(ends[1], STDOUT_FILENO);
+			cannot_go_on(way);
 		}
 		close(ends[1]);
 		while ((got = read(ends[0], said + used, sizeof(said) - 1 - used)) > 0)
@@ -116,10 +153,19 @@ test_ends_the_program(void **state)
 		close(ends[0]);
 		assert_int_equal(waitpid(child, &status, 0), child);
 		assert_true(WIFEXITED(status));
-		assert_int_equal(WEXITSTATUS(status), 1);
-		assert_non_null(strstr(said, way < 4 ? "portolan: out of memory\n" : "portolan: out of memory for "));
+		assert_int_equal(WEXITSTATUS(status), endings[way].status);
+		assert_non_null(strstr(said, endings[way].said));
+		assert_true(way != 5 || strstr(said, "printed before"));
 		assert_int_equal(access("portolan-test-unfinished", F_OK), -1);
 	}
+}
+
+static void
+test_must_returns_what_is_no_failure(void **state)
+{
+	(void)state;
+	assert_int_equal(must(0), 0);
+	assert_int_equal(must(3), 3);
 }
 
 int
@@ -131,6 +177,7 @@ main(void)
 	        cmocka_unit_test(test_array),
 	        cmocka_unit_test(test_grow),
 	        cmocka_unit_test(test_ends_the_program),
+	        cmocka_unit_test(test_must_returns_what_is_no_failure),
 	};
 	int failures = mkdtemp(folder) && chdir(folder) == 0 ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
 

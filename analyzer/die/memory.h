@@ -1,8 +1,5 @@
 /*
- * memory.h: memory for commands that run and end. Where there is none left, the program ends: a message, exit status 1.
- *
- * An output has no name, or a temporary one that is removed here, until it is whole. So nothing half-written stays. What
- * a program that goes on is made of (`serve`, and every floor below it) does not name this floor, and returns errors.
+ * memory.h: memory for commands that run and end. Where there is none left, the program ends as die() ends it.
  *
  * No function returns NULL. What they return is released with free(), if they do not say otherwise. Any thread.
  */
