@@ -181,6 +181,17 @@ ids_sort(const struct ids *ids, uint32_t *order, size_t n, struct portolan_error
 	return 0;
 }
 
+bool
+ids_ascend(const struct ids *before, const struct ids *ids)
+{
+	bool ascend =
+	        before->rows == 0 || ids->rows == 0 || ids_compare(before, (uint32_t)before->rows - 1, ids, 0) < 0;
+
+	for (uint32_t i = 1; ascend && i < ids->rows; i++)
+		ascend = ids_compare(ids, i - 1, ids, i) < 0;
+	return ascend;
+}
+
 size_t
 text_character(const char *text, size_t length, uint32_t *character)
 {
@@ -205,6 +216,17 @@ text_extent_add(struct text_extent *extent, const char *text, size_t length)
 	extent->bytes += length;
 	extent->widest = length > extent->widest ? length : extent->widest;
 	extent->longest = characters > extent->longest ? characters : extent->longest;
+}
+
+void
+ids_add_extent(const struct ids *ids, struct text_extent *extent)
+{
+	for (uint32_t i = 0; ids->kind == STORE_ID_STR && i < ids->rows; i++) {
+		size_t length;
+		const char *text = ids_text(ids, i, &length);
+
+		text_extent_add(extent, text, length);
+	}
 }
 
 static uint64_t

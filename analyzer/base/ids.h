@@ -45,6 +45,9 @@ const char *id_print(const struct ids *ids, uint32_t index, char digits[NUMBER_R
 /* Sorts the n indices in `order`, given in ascending order, by ascending id: numeric, or bytewise. */
 int ids_sort(const struct ids *ids, uint32_t *order, size_t n, struct portolan_error *error);
 
+/* Do the ids ascend, and do they come after those of `before`, which may be none, and else ascend? */
+bool ids_ascend(const struct ids *before, const struct ids *ids);
+
 /* Below, at or above 0: id i of `a` comes before, is, or comes after id j of `b`; both of the same kind. */
 int ids_compare(const struct ids *a, uint32_t i, const struct ids *b, uint32_t j);
 
@@ -61,6 +64,7 @@ struct text_extent {
 	uint64_t texts, bytes;
 };
 void text_extent_add(struct text_extent *extent, const char *text, size_t length);
+void ids_add_extent(const struct ids *ids, struct text_extent *extent); /* of strings; integers add nothing */
 
 /* Finds ids among n chosen examples; keeps pointers to `ids` and `chosen`. */
 struct ids_index {

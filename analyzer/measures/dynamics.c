@@ -81,14 +81,6 @@ add_column(struct dynamics *dynamics, const char *prefix, const char *name)
 	return column;
 }
 
-/* Names that every table has already. */
-static bool
-is_reserved(const char *name)
-{
-	return measure_find(name) >= 0 || strcmp(name, "id") == 0 || strcmp(name, "gold") == 0 ||
-	       strcmp(name, "label") == 0;
-}
-
 /* The columns that hold whole distributions, of two classes or more: prob_0, prob_1, … without a gap. */
 static void
 find_classes(struct dynamics *dynamics)
@@ -144,26 +136,9 @@ add_user_columns(struct dynamics *dynamics)
 
 		if (!(available & STORE_COLUMN_BIT(c)) || !name)
 			continue;
-		column = add_column(dynamics, is_reserved(name) ? "mean_" : "", name);
+		column = add_column(dynamics, dynamics_is_reserved(name) ? "mean_" : "", name);
 		column->sometimes = true;
 		column->stored = c;
-	}
-}
-
-void
-dynamics_note_renamed(const struct dynamics *dynamics)
-{
-	for (unsigned c = STORE_COLUMN_USER; c < STORE_COLUMN_MAX; c++) {
-		const char *name = store_snapshot_column_name(dynamics->snapshot, c);
-		char renamed[sizeof(dynamics->columns[0].name)];
-
-		if (!name || !is_reserved(name))
-			continue;
-		snprintf(renamed, sizeof(renamed), "mean_%s", name);
-		if (dynamics_column(dynamics, name) || dynamics_column(dynamics, renamed))
-			message_warning(
-			        "run '%s' has a column '%s' of its own, which is called %s here: %s is portolan's",
-			        dynamics->info->name, name, renamed, name);
 	}
 }
 
@@ -185,7 +160,7 @@ allocate(struct dynamics *dynamics, size_t rows, struct portolan_error *error)
 	return ids_reserve(&dynamics->ids, dynamics->info->id_kind, rows, error);
 }
 
-/* Collects the ids of parts, which arrive one after another. Integers go straight to their places. */
+/* Collects the ids of blocks, which are delivered one after another. */
 struct loading {
 	struct ids *ids;
 	struct ids *slots;
@@ -195,15 +170,9 @@ static int
 keep_ids(void *context, struct dynamics *part, unsigned slot, struct portolan_error *error)
 {
 	const struct loading *loading = context;
-	struct ids *kept = &loading->slots[slot];
 
-	kept->rows = part->ids.rows;
-	if (part->ids.kind == STORE_ID_INT) {
-		memcpy(loading->ids->integers + part->first, part->ids.integers, kept->rows * sizeof(uint64_t));
-		return 0;
-	}
-	kept->rows = 0;
-	return ids_append_all(kept, &part->ids, error);
+	loading->slots[slot].rows = 0;
+	return ids_append_all(&loading->slots[slot], &part->ids, error);
 }
 
 static int
@@ -211,10 +180,7 @@ append_ids(void *context, unsigned slot, struct portolan_error *error)
 {
 	const struct loading *loading = context;
 
-	if (loading->ids->kind == STORE_ID_STR)
-		return ids_append_all(loading->ids, &loading->slots[slot], error);
-	loading->ids->rows += loading->slots[slot].rows;
-	return 0;
+	return ids_append_all(loading->ids, &loading->slots[slot], error);
 }
 
 static int
@@ -279,6 +245,42 @@ describe(struct dynamics *dynamics, const struct run_query *query, const struct 
 		add_user_columns(dynamics);
 }
 
+/*
+ * For --epochs auto: leaves out the leading epochs as long as the first remaining one dominates the variance, by the same
+ * statistic and threshold as the warning of dynamics_report_variability(). Sets query->epoch_from, and says so on stderr.
+ * Reads the run once, and once more for each epoch that is left out.
+ */
+static int
+choose_epochs(const struct dynamics *dynamics, struct run_query *query, const char *run, struct portolan_error *error)
+{
+	const struct dynamics_request request = {.measures = MEASURE_BIT(MEASURE_VARIABILITY)};
+	const struct scan_steps no_steps = {0};
+	bool is_first = true, again = true;
+	uint32_t first = 0;
+
+	query->epochs_auto = false;
+	while (again) {
+		struct dynamics rest;
+		int code = dynamics_open_beside(&rest, dynamics, query, run, &request, error);
+
+		if (code < 0)
+			return code;
+		code = scan_run(&rest, &no_steps, error);
+		first = is_first ? rest.epochs[0] : first;
+		is_first = false;
+		again = code >= 0 && measures_first_epoch_dominates(&rest.first_epoch, rest.epoch_count);
+		if (again)
+			query->epoch_from = rest.epochs[1];
+		else if (code >= 0)
+			message_note("run '%s': --epochs auto takes epochs %u to %u of %u to %u", run, rest.epochs[0],
+			             rest.epochs[rest.epoch_count - 1], first, rest.epochs[rest.epoch_count - 1]);
+		dynamics_free(&rest);
+		if (code < 0)
+			return code;
+	}
+	return 0;
+}
+
 /* dynamics->store is open. */
 static int
 open_run(struct dynamics *dynamics, const struct run_query *query, const char *run,
@@ -290,7 +292,7 @@ open_run(struct dynamics *dynamics, const struct run_query *query, const char *r
 	        .epoch_to = query->epoch_to,
 	        .columns = columns_needed(request, with_dependencies(request->measures)),
 	};
-	int code = query->epochs_auto ? dynamics_choose_epochs(dynamics, &chosen, run, error) : 0;
+	int code = query->epochs_auto ? choose_epochs(dynamics, &chosen, run, error) : 0;
 
 	options.epoch_from = chosen.epoch_from;
 	if (code >= 0)
@@ -339,69 +341,38 @@ dynamics_read_ids(const struct dynamics *dynamics, struct ids *ids, struct porto
 	return code;
 }
 
-/* Continues from the last id before the block (none: `any` is false), and sets it to the block's last id. */
-static bool
-integers_ascend(const struct store_ids *block, uint64_t *last, bool any)
-{
-	bool ascend = block->rows == 0 || !any || *last < block->integers[0];
-
-	for (uint32_t r = 1; r < block->rows; r++)
-		ascend &= block->integers[r - 1] < block->integers[r];
-	*last = block->rows > 0 ? block->integers[block->rows - 1] : *last;
-	return ascend;
-}
-
-static bool
-strings_ascend(const struct store_ids *block, char last[256], size_t *last_length, struct text_extent *extent)
-{
-	const char *before = last;
-	size_t length_before = *last_length;
-	bool ascend = true;
-
-	for (uint32_t r = 0; r < block->rows; r++) {
-		const char *text = block->text + block->offsets[r];
-		size_t length = block->offsets[r + 1] - block->offsets[r];
-		int difference = memcmp(before, text, length_before < length ? length_before : length);
-
-		ascend &= difference < 0 || (difference == 0 && length_before < length);
-		text_extent_add(extent, text, length);
-		before = text;
-		length_before = length;
-	}
-	*last_length = length_before < 256 ? length_before : 255;
-	memmove(last, before, *last_length);
-	return ascend;
-}
-
 int
 dynamics_look_at_ids(const struct dynamics *dynamics, bool *ascending, struct text_extent *extent,
                      struct portolan_error *error)
 {
-	bool strings = dynamics->info->id_kind == STORE_ID_STR;
+	struct ids blocks[2] = {{0}}; /* the present one, and the one before, in turn */
 	struct text_extent seen = {0};
 	struct store_cursor *cursor = NULL;
-	char text[256]; /* an id has at most 255 bytes, and at least one */
-	size_t length = 0;
-	uint64_t integer = 0;
-	int code;
+	int code = 0;
 
 	*ascending = true;
-	if (extent)
-		*extent = seen;
-	if (dynamics->info->declared > 0)
-		return 0;
-	code = store_cursor_open(dynamics->snapshot, &cursor, error);
-	for (size_t b = 0; b < store_snapshot_blocks(dynamics->snapshot) && code >= 0; b++) {
+	if (dynamics->info->declared == 0)
+		code = store_cursor_open(dynamics->snapshot, &cursor, error);
+	for (size_t b = 0; cursor && b < store_snapshot_blocks(dynamics->snapshot) && code >= 0; b++) {
+		struct ids *now = &blocks[b % 2];
+		const struct ids *before = &blocks[(b + 1) % 2];
 		struct store_ids block;
 
-		if (!*ascending && !(strings && extent))
-			break;
+		now->rows = 0;
 		code = store_cursor_ids(cursor, b, &block, error);
 		if (code >= 0)
-			*ascending &= strings ? strings_ascend(&block, text, &length, &seen)
-			                      : integers_ascend(&block, &integer, b > 0);
+			code = ids_append(now, dynamics->info->id_kind, &block, error);
+		if (code < 0)
+			break;
+		*ascending = *ascending && ids_ascend(before, now);
+		if (extent)
+			ids_add_extent(now, &seen);
+		if (!*ascending && seen.texts == 0)
+			break;
 	}
 	store_cursor_close(cursor);
+	ids_free(&blocks[0]);
+	ids_free(&blocks[1]);
 	if (extent)
 		*extent = seen;
 	return code;
@@ -447,38 +418,4 @@ dynamics_load_beside(struct dynamics *dynamics, const struct dynamics *first, co
 	int code = dynamics_open_beside(dynamics, first, query, run, request, error);
 
 	return code < 0 ? code : dynamics_hold(dynamics, error);
-}
-
-const struct dynamics_column *
-dynamics_column(const struct dynamics *dynamics, const char *name)
-{
-	for (size_t i = 0; i < dynamics->column_count; i++)
-		if (strcmp(dynamics->columns[i].name, name) == 0)
-			return &dynamics->columns[i];
-	return NULL;
-}
-
-struct dynamics_column *
-dynamics_measure_column(struct dynamics *dynamics, enum measure measure)
-{
-	for (size_t i = 0; i < dynamics->column_count; i++)
-		if (dynamics->columns[i].measure == (int)measure)
-			return &dynamics->columns[i];
-	return NULL;
-}
-
-const double *
-dynamics_measure(const struct dynamics *dynamics, enum measure measure)
-{
-	const struct dynamics_column *column = dynamics_column(dynamics, measure_infos[measure].name);
-
-	return column ? column->values : NULL;
-}
-
-const char *
-dynamics_label(const struct dynamics *dynamics, uint32_t index)
-{
-	int32_t gold = dynamics->gold ? dynamics->gold[index] : -1;
-
-	return gold < 0 ? NULL : store_snapshot_label(dynamics->snapshot, (uint64_t)gold);
 }

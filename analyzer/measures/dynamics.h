@@ -1,5 +1,6 @@
 /*
- * dynamics.h: a run's training dynamics: ids, labels and measures of every example, or of a part of them.
+ * dynamics.h: opens a run of the store, and reads the ids, labels and measures of its examples, for every command that
+ * works with a run.
  *
  * All of it is read from one snapshot, so a run that is still being written gives a consistent answer. Examples not
  * observed in the range of epochs have a dense index, but are in no list.
@@ -10,56 +11,14 @@
 #ifndef DYNAMICS_H
 #define DYNAMICS_H
 
-#include "base/ids.h"
-#include "measures.h"
-#include "never_learned.h"
+#include "dynamics_columns.h"
 #include "run_query.h"
-#include "verdict/verdict.h"
-
-struct dynamics_column {
-	char name[272];  /* of a measure, or of a user's column, with mean_ before it if a measure has the same name */
-	bool integer;    /* whole numbers */
-	bool sometimes;  /* may be empty (NaN) for an observed example */
-	double *values;  /* by dense index; NULL: not held, see scan.h */
-	int measure;     /* -1: a user's column */
-	unsigned stored; /* of a user's: its number in the store */
-};
-#define DYNAMICS_CLASSES_MAX (STORE_COLUMN_MAX - STORE_COLUMN_USER)
-#define DYNAMICS_COLUMNS_MAX (MEASURE_COUNT + STORE_COLUMN_MAX - STORE_COLUMN_USER)
 
 struct dynamics_request {
 	uint32_t measures; /* MEASURE_BIT()s; measures for which the run lacks signals or epochs are left out */
 	bool gold;         /* gold labels, where known */
 	bool user;         /* means of the users' own columns */
 	uint64_t signals;  /* columns of the store that the caller reads himself: a mask */
-};
-
-struct dynamics {
-	struct store *store;
-	bool store_borrowed; /* another's: see dynamics_load_beside() */
-	struct store_snapshot *snapshot;
-	const struct store_run_info *info;
-	struct verdict verdict;
-	const uint32_t *epochs; /* with observations, in the range; ascending */
-	size_t epoch_count;
-	size_t window;                          /* epochs of one, of dyn_unc, dual and tdds */
-	unsigned classes[DYNAMICS_CLASSES_MAX]; /* of tdds: the users' columns prob_0, prob_1, …, by their numbers */
-	size_t class_count;                     /* 0: there are not two at least */
-	struct ids ids;
-	uint32_t *order; /* observed examples (dense indices) by ascending id; a part's: places in it, by dense index */
-	size_t count;    /* observed examples */
-	uint32_t first;  /* of a part: the dense index of its first example */
-	uint64_t place; /* of a part, where scan.h was asked for it: how many observed examples the run has before it */
-	int32_t *gold;  /* by dense index; -1: not known. NULL when not asked for */
-	struct dynamics_column columns[DYNAMICS_COLUMNS_MAX]; /* `epochs` is always there */
-	size_t column_count;
-	enum never_learned never_learned;        /* how forgetting_events counts them; FLAG as loaded */
-	uint64_t gaps;                           /* examples that miss at least one of the epochs */
-	struct measures_first_epoch first_epoch; /* filled when variability was asked for */
-	uint32_t epoch_from, epoch_to;           /* the range asked for */
-	bool range_given, with_gold;
-	bool range_chosen; /* by dynamics_choose_epochs() */
-	unsigned threads;  /* to work with */
 };
 
 /* The dynamics own everything until dynamics_free(). A run without observations in the range is an error, which names
@@ -112,23 +71,5 @@ int dynamics_load_beside(struct dynamics *dynamics, const struct dynamics *first
 
 int dynamics_open_beside(struct dynamics *dynamics, const struct dynamics *first, const struct run_query *query,
                          const char *run, const struct dynamics_request *request, struct portolan_error *error);
-
-/* Warns which columns of the user's have mean_ before their names, where these, or the measures that have the names, are
- * among the columns. */
-void dynamics_note_renamed(const struct dynamics *dynamics);
-
-/* For --epochs auto: sets query->epoch_from behind the leading epochs of the run, of the store that `dynamics` has
- * open, which dominate its variance, and says so on stderr. Reads the run once, and once more for each epoch that is
- * left out. */
-int dynamics_choose_epochs(const struct dynamics *dynamics, struct run_query *query, const char *run,
-                           struct portolan_error *error);
-
-/* NULL: not asked for, or the run has no signals for it, or too few epochs. */
-const struct dynamics_column *dynamics_column(const struct dynamics *dynamics, const char *name);
-struct dynamics_column *dynamics_measure_column(struct dynamics *dynamics, enum measure measure);
-const double *dynamics_measure(const struct dynamics *dynamics, enum measure measure);
-
-/* The class name of example `index`, or NULL. */
-const char *dynamics_label(const struct dynamics *dynamics, uint32_t index);
 
 #endif

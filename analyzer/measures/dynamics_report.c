@@ -90,13 +90,32 @@ dynamics_report_run(const struct dynamics *dynamics, bool strict)
 	return warn_of_recording(dynamics) && strict ? STATUS_INCOMPLETE : STATUS_DONE;
 }
 
+/* Warns which columns of the user's have mean_ before their names, where these, or the measures that have the names, are
+ * among the columns. */
+static void
+note_renamed(const struct dynamics *dynamics)
+{
+	for (unsigned c = STORE_COLUMN_USER; c < STORE_COLUMN_MAX; c++) {
+		const char *name = store_snapshot_column_name(dynamics->snapshot, c);
+		char renamed[sizeof(dynamics->columns[0].name)];
+
+		if (!name || !dynamics_is_reserved(name))
+			continue;
+		snprintf(renamed, sizeof(renamed), "mean_%s", name);
+		if (dynamics_column(dynamics, name) || dynamics_column(dynamics, renamed))
+			message_warning(
+			        "run '%s' has a column '%s' of its own, which is called %s here: %s is portolan's",
+			        dynamics->info->name, name, renamed, name);
+	}
+}
+
 int
 dynamics_report(const struct dynamics *dynamics, bool strict)
 {
 	const struct store_run_info *info = dynamics->info;
 	bool incomplete = warn_of_recording(dynamics);
 
-	dynamics_note_renamed(dynamics);
+	note_renamed(dynamics);
 	if (info->declared > dynamics->count) {
 		message_warning("not observed in these epochs: %s of the %s declared examples",
 		                NUMBER_GROUPED(info->declared - dynamics->count), NUMBER_GROUPED(info->declared));

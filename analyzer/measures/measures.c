@@ -412,14 +412,13 @@ first_epoch_complete(const struct store_block *block, const double *confidence, 
 	sums->examples += block->rows;
 }
 
-static bool
-is_complete(const struct store_block *block)
+bool
+measures_are_complete(const struct store_block *block)
 {
-	bool complete = true;
-
 	for (size_t e = 0; e < block->epoch_count; e++)
-		complete = complete && block->columns[e * STORE_COLUMN_MAX + STORE_GOLD_PROB].complete;
-	return complete;
+		if (!store_block_values(block, e, STORE_GOLD_PROB)->complete)
+			return false;
+	return true;
 }
 
 void
@@ -428,7 +427,7 @@ measures_first_epoch(const struct store_block *block, const double *confidence, 
 {
 	if (block->epoch_count < 3)
 		return;
-	if (block->rows % LANES == 0 && is_complete(block)) {
+	if (block->rows % LANES == 0 && measures_are_complete(block)) {
 		first_epoch_complete(block, confidence, variability, sums);
 		return;
 	}

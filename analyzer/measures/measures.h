@@ -79,6 +79,9 @@ int measure_find(const char *name); /* -1: no measure is named so */
 void measures_block(const struct store_block *block, const uint32_t *epochs, size_t window,
                     double *const out[MEASURE_COUNT]);
 
+/* Was every example of the block observed at every epoch? */
+bool measures_are_complete(const struct store_block *block);
+
 /* The mean of any float column over the epochs that have it; NaN if none has. */
 void measures_mean(const struct store_block *block, unsigned column, double *mean);
 

@@ -1,9 +1,10 @@
 /*
- * scan.c: one cursor and one set of buffers for each worker.
+ * scan.c: reads a run block by block in several threads, and makes parts of its blocks for scan_run()'s caller.
  *
- * The buffers are used again for every block, or piece of one, so they stay in the worker's cache, from which the
- * results are read back. Sums of floating-point numbers over the run are made per block and added in the order of the
- * blocks: they are the same whatever the number of threads.
+ * Each worker has one cursor and one set of buffers. The buffers are used again for every block, or piece of one, so they
+ * stay in the worker's cache, from which the results are read back. Most pieces are complete: every example was observed
+ * at every epoch, so they need no check per row. Sums of floating-point numbers over the run are made per block and added
+ * in the order of the blocks: they are the same whatever the number of threads.
  *
  * The place of a block's examples in the output depends only on the number of observed examples in the blocks before
  * it. This is known as soon as a block is read, so workers pass the number on in the order of the blocks, and need not
@@ -12,13 +13,19 @@
 #include "scan.h"
 
 #include "base/parallel.h"
-#include "scan_part.h"
 
 #include <portolan/error.h>
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define LANES 16u /* rows at once, which makes vector code of a loop */
+
+struct scan_sums {
+	uint64_t count, gaps;
+	struct measures_first_epoch first_epoch;
+};
 
 struct worker {
 	struct store_cursor *cursor;
@@ -129,6 +136,112 @@ take_place(struct scan *scan, size_t index, int code, uint32_t observed, uint64_
 	return code;
 }
 
+/* How many examples of the block were observed. */
+static uint32_t
+count_observed(const struct store_block *block)
+{
+	uint32_t count = 0;
+
+	if (measures_are_complete(block))
+		return block->rows;
+	for (uint32_t word = 0; word * 64 < block->rows; word++) {
+		uint32_t rest = block->rows - word * 64;
+		uint64_t observed = 0;
+
+		for (size_t e = 0; e < block->epoch_count; e++) {
+			const struct store_values *values = store_block_values(block, e, STORE_GOLD_PROB);
+
+			observed |= values->present ? values->present[word] : 0;
+		}
+		if (rest < 64)
+			observed &= (UINT64_C(1) << rest) - 1;
+		count += (uint32_t)__builtin_popcountll(observed);
+	}
+	return count;
+}
+
+static struct store_values
+cut_values(const struct store_values *values, uint32_t from, bool bits)
+{
+	if (!values->values)
+		return (struct store_values){0};
+	return (struct store_values){.values = (const char *)values->values + (bits ? from / 8 : from * sizeof(float)),
+	                             .present = values->present + from / 64,
+	                             .complete = values->complete};
+}
+
+/* The block's rows from `from`, a multiple of 64, on. `columns` has room for as many as the block has; only those in
+ * `held`, a mask, are set, so the others must be zero. */
+static struct store_block
+cut_piece(const struct store_block *block, uint64_t held, uint32_t from, uint32_t rows, struct store_values *columns)
+{
+	struct store_block piece = *block;
+
+	for (size_t e = 0; e < block->epoch_count; e++)
+		for (uint64_t rest = held; rest != 0; rest &= rest - 1) {
+			unsigned c = (unsigned)__builtin_ctzll(rest);
+
+			columns[e * STORE_COLUMN_MAX + c] =
+			        cut_values(&block->columns[e * STORE_COLUMN_MAX + c], from, c == STORE_CORRECT);
+		}
+	piece.first += from;
+	piece.rows = rows;
+	piece.columns = columns;
+	piece.gold = cut_values(&block->gold, from, false);
+	return piece;
+}
+
+/* No collector stores a label below 0; code that counts classes relies on it. */
+static void
+take_gold(const struct store_block *block, int32_t *to)
+{
+	const struct store_values *gold = &block->gold;
+	const int32_t *from = gold->values;
+	uint32_t r = 0;
+
+	for (; gold->complete && r + LANES <= block->rows; r += LANES)
+		for (unsigned k = 0; k < LANES; k++)
+			to[r + k] = from[r + k] >= 0 ? from[r + k] : -1;
+	for (; r < block->rows; r++)
+		to[r] = from && gold->present[r / 64] >> r % 64 & 1 && from[r] >= 0 ? from[r] : -1;
+}
+
+/* Lists the examples that were observed, and adds to the sums. */
+static void
+list_observed(struct dynamics *part, const struct store_block *block, struct scan_sums *sums)
+{
+	const double *epochs = dynamics_measure_column(part, MEASURE_EPOCHS)->values;
+	double all = (double)part->epoch_count;
+
+	part->count = 0;
+	if (measures_are_complete(block)) {
+		for (uint32_t r = 0; r < block->rows; r++)
+			part->order[r] = r;
+		part->count = block->rows;
+	}
+	for (uint32_t r = (uint32_t)part->count; r < block->rows; r++) {
+		part->order[part->count] = r;
+		part->count += epochs[r] > 0;
+		sums->gaps += epochs[r] > 0 && epochs[r] < all;
+	}
+	sums->count += part->count;
+}
+
+/* Fills the part's columns, gold, order and count, which have their places, from the piece, and adds to the sums. */
+static void
+compute_part(struct dynamics *part, const struct store_block *piece, struct scan_sums *sums)
+{
+	const struct dynamics_column *variability = dynamics_measure_column(part, MEASURE_VARIABILITY);
+
+	dynamics_fill(part, piece, NULL);
+	if (variability)
+		measures_first_epoch(piece, dynamics_measure_column(part, MEASURE_CONFIDENCE)->values,
+		                     variability->values, &sums->first_epoch);
+	if (part->gold)
+		take_gold(piece, part->gold);
+	list_observed(part, piece, sums);
+}
+
 static int
 work_on_piece(struct scan *scan, struct worker *worker, const struct store_block *piece, uint32_t from, unsigned slot,
               struct portolan_error *error)
@@ -138,7 +251,7 @@ work_on_piece(struct scan *scan, struct worker *worker, const struct store_block
 	part->first = piece->first;
 	part->ids = ids_of_piece(&worker->ids, from, piece->rows);
 	place_values(scan, worker, piece->first);
-	scan_part_compute(part, piece, &scan->slots[slot]);
+	compute_part(part, piece, &scan->slots[slot]);
 	if (scan->run->gold)
 		memcpy(scan->run->gold + piece->first, part->gold, piece->rows * sizeof(*part->gold));
 	return scan->steps->work ? scan->steps->work(scan->steps->context, part, slot, error) : 0;
@@ -155,7 +268,7 @@ work_on_block(struct scan *scan, struct worker *worker, const struct store_block
 		return work_on_piece(scan, worker, block, 0, slot, error);
 	for (uint32_t from = 0; code >= 0 && from < block->rows; from += part_rows(scan)) {
 		uint32_t rest = block->rows - from, rows = rest < part_rows(scan) ? rest : part_rows(scan);
-		struct store_block piece = scan_part_cut(block, held, from, rows, worker->columns);
+		struct store_block piece = cut_piece(block, held, from, rows, worker->columns);
 
 		code = work_on_piece(scan, worker, &piece, from, slot, error);
 		worker->part.place += worker->part.count;
@@ -190,7 +303,7 @@ work(void *context, unsigned thread, unsigned slot, size_t index, struct portola
 	if (code >= 0)
 		code = store_cursor_block(worker->cursor, index, &block, error);
 	if (scan->steps->placed)
-		code = take_place(scan, index, code, scan_part_observed(&block), &worker->part.place, error);
+		code = take_place(scan, index, code, count_observed(&block), &worker->part.place, error);
 	return code < 0 ? code : work_on_block(scan, worker, &block, slot, error);
 }
 

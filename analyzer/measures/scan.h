@@ -9,7 +9,7 @@
 #ifndef SCAN_H
 #define SCAN_H
 
-#include "dynamics.h"
+#include "dynamics_columns.h"
 
 struct scan_steps {
 	void *context;

@@ -2,7 +2,6 @@
 #include "trace.h"
 
 #include "base/arrays.h"
-#include "measures_tdds.h"
 
 #include <portolan/error.h>
 
@@ -47,26 +46,18 @@ trace_measure(struct trace *trace, size_t epochs, size_t at)
 {
 	const struct dynamics *dynamics = trace->dynamics;
 	struct store_block block = trace->block;
-	double *out[MEASURE_COUNT] = {NULL};
+	const double *observed = trace_values(trace, measure_infos[MEASURE_EPOCHS].name) + at;
+	double *values[DYNAMICS_COLUMNS_MAX];
 
 	block.epoch_count = epochs;
-	for (size_t c = 0; c < dynamics->column_count; c++) {
-		const struct dynamics_column *column = &dynamics->columns[c];
-
-		if (column->measure == MEASURE_TDDS)
-			measures_tdds(&block, dynamics->classes, dynamics->class_count, dynamics->window,
-			              trace->values[c] + at);
-		else if (column->measure >= 0)
-			out[column->measure] = trace->values[c] + at;
-		else
-			measures_mean(&block, column->stored, trace->values[c] + at);
-	}
-	measures_block(&block, dynamics->epochs, dynamics->window, out);
+	for (size_t c = 0; c < dynamics->column_count; c++)
+		values[c] = trace->values[c] + at;
+	dynamics_fill(dynamics, &block, values);
 	for (uint32_t r = 0; r < block.rows; r++) {
-		if (out[MEASURE_EPOCHS][r] > 0)
+		if (observed[r] > 0)
 			continue;
 		for (size_t c = 0; c < dynamics->column_count; c++)
-			trace->values[c][at + r] = NAN;
+			values[c][r] = NAN;
 	}
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/arrays.h"
 #include "base/parallel.h"
+#include "measures/dynamics.h"
 #include "measures/scan.h"
 
 #include "store_fixture.h"

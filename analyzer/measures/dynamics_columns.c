@@ -1,0 +1,111 @@
+/* dynamics_columns.c: finds a column of a run's dynamics, and fills the columns for a block of the store. */
+#include "dynamics_columns.h"
+
+#include "measures_tdds.h"
+
+#include <math.h>
+#include <string.h>
+
+const struct dynamics_column *
+dynamics_column(const struct dynamics *dynamics, const char *name)
+{
+	for (size_t i = 0; i < dynamics->column_count; i++)
+		if (strcmp(dynamics->columns[i].name, name) == 0)
+			return &dynamics->columns[i];
+	return NULL;
+}
+
+struct dynamics_column *
+dynamics_measure_column(struct dynamics *dynamics, enum measure measure)
+{
+	for (size_t i = 0; i < dynamics->column_count; i++)
+		if (dynamics->columns[i].measure == (int)measure)
+			return &dynamics->columns[i];
+	return NULL;
+}
+
+const double *
+dynamics_measure(const struct dynamics *dynamics, enum measure measure)
+{
+	const struct dynamics_column *column = dynamics_column(dynamics, measure_infos[measure].name);
+
+	return column ? column->values : NULL;
+}
+
+const char *
+dynamics_label(const struct dynamics *dynamics, uint32_t index)
+{
+	int32_t gold = dynamics->gold ? dynamics->gold[index] : -1;
+
+	return gold < 0 ? NULL : store_snapshot_label(dynamics->snapshot, (uint64_t)gold);
+}
+
+bool
+dynamics_is_reserved(const char *name)
+{
+	return measure_find(name) >= 0 || strcmp(name, "id") == 0 || strcmp(name, "gold") == 0 ||
+	       strcmp(name, "label") == 0;
+}
+
+void
+dynamics_fill(const struct dynamics *dynamics, const struct store_block *block, double *const *values)
+{
+	double *out[MEASURE_COUNT] = {0};
+
+	for (size_t c = 0; c < dynamics->column_count; c++) {
+		const struct dynamics_column *column = &dynamics->columns[c];
+		double *to = values ? values[c] : column->values;
+
+		if (column->measure == MEASURE_TDDS)
+			measures_tdds(block, dynamics->classes, dynamics->class_count, dynamics->window, to);
+		else if (column->measure >= 0)
+			out[column->measure] = to;
+		else
+			measures_mean(block, column->stored, to);
+	}
+	measures_block(block, dynamics->epochs, dynamics->window, out);
+}
+
+const char *const never_learned_names[] = {"flag", "1000", "epochs", "infinity", "0", NULL};
+
+double
+never_learned_number(enum never_learned convention, size_t epochs)
+{
+	switch (convention) {
+	case NEVER_LEARNED_1000:
+		return 1000;
+	case NEVER_LEARNED_EPOCHS:
+		return (double)epochs;
+	case NEVER_LEARNED_INFINITY:
+		return INFINITY;
+	default:
+		return NAN; /* an example that was never right was never forgotten either: 0 */
+	}
+}
+
+void
+never_learned_mark(struct dynamics *part, double number)
+{
+	const struct dynamics_column *never = dynamics_measure_column(part, MEASURE_NEVER_LEARNED);
+	const struct dynamics_column *events = dynamics_measure_column(part, MEASURE_FORGETTING_EVENTS);
+
+	if (isnan(number))
+		return;
+	for (size_t i = 0; i < part->ids.rows; i++)
+		if (never->values[i] > 0)
+			events->values[i] = number;
+}
+
+void
+never_learned_count(struct dynamics *dynamics, enum never_learned convention)
+{
+	struct dynamics_column *events = dynamics_measure_column(dynamics, MEASURE_FORGETTING_EVENTS);
+	double number = never_learned_number(convention, dynamics->epoch_count);
+
+	if (!events || !dynamics_measure_column(dynamics, MEASURE_NEVER_LEARNED))
+		return;
+	dynamics->never_learned = convention;
+	if (isinf(number))
+		events->integer = false;
+	never_learned_mark(dynamics, number);
+}

@@ -1,0 +1,89 @@
+/*
+ * dynamics_columns.h: what was read of a run's examples, column by column: struct dynamics, and finding and filling its
+ * columns. dynamics.h opens and loads one; scan.h makes one of each part of a run.
+ */
+#ifndef DYNAMICS_COLUMNS_H
+#define DYNAMICS_COLUMNS_H
+
+#include "base/ids.h"
+#include "measures.h"
+#include "verdict/verdict.h"
+
+/* The number of forgetting events that stands for "never learned", on which tools disagree. */
+enum never_learned {
+	NEVER_LEARNED_FLAG,   /* none: the events are 0, and the measure never_learned tells */
+	NEVER_LEARNED_1000,   /* the tools of Dataset Cartography */
+	NEVER_LEARNED_EPOCHS, /* the number of epochs read: the code of Toneva et al. 2019, which adds it for each run */
+	NEVER_LEARNED_INFINITY, /* Toneva et al. 2019, section 3: unlearned examples are forgotten without end */
+	NEVER_LEARNED_0,
+	NEVER_LEARNED_CONVENTIONS
+};
+extern const char *const never_learned_names[]; /* ends with NULL */
+
+struct dynamics_column {
+	char name[272];  /* of a measure, or of a user's column, with mean_ before it if a measure has the same name */
+	bool integer;    /* whole numbers */
+	bool sometimes;  /* may be empty (NaN) for an observed example */
+	double *values;  /* by dense index; NULL: not held, see scan.h */
+	int measure;     /* -1: a user's column */
+	unsigned stored; /* of a user's: its number in the store */
+};
+#define DYNAMICS_CLASSES_MAX (STORE_COLUMN_MAX - STORE_COLUMN_USER)
+#define DYNAMICS_COLUMNS_MAX (MEASURE_COUNT + STORE_COLUMN_MAX - STORE_COLUMN_USER)
+
+struct dynamics {
+	struct store *store;
+	bool store_borrowed; /* another's: see dynamics_load_beside() */
+	struct store_snapshot *snapshot;
+	const struct store_run_info *info;
+	struct verdict verdict;
+	const uint32_t *epochs; /* with observations, in the range; ascending */
+	size_t epoch_count;
+	size_t window;                          /* epochs of one, of dyn_unc, dual and tdds */
+	unsigned classes[DYNAMICS_CLASSES_MAX]; /* of tdds: the users' columns prob_0, prob_1, …, by their numbers */
+	size_t class_count;                     /* 0: there are not two at least */
+	struct ids ids;
+	uint32_t *order; /* observed examples (dense indices) by ascending id; a part's: places in it, by dense index */
+	size_t count;    /* observed examples */
+	uint32_t first;  /* of a part: the dense index of its first example */
+	uint64_t place; /* of a part, where scan.h was asked for it: how many observed examples the run has before it */
+	int32_t *gold;  /* by dense index; -1: not known. NULL when not asked for */
+	struct dynamics_column columns[DYNAMICS_COLUMNS_MAX]; /* `epochs` is always there */
+	size_t column_count;
+	enum never_learned never_learned;        /* how forgetting_events counts them; FLAG as loaded */
+	uint64_t gaps;                           /* examples that miss at least one of the epochs */
+	struct measures_first_epoch first_epoch; /* filled when variability was asked for */
+	uint32_t epoch_from, epoch_to;           /* the range asked for */
+	bool range_given, with_gold;
+	bool range_chosen; /* by --epochs auto */
+	unsigned threads;  /* to work with */
+};
+
+/* NULL: not asked for, or the run has no signals for it, or too few epochs. */
+const struct dynamics_column *dynamics_column(const struct dynamics *dynamics, const char *name);
+struct dynamics_column *dynamics_measure_column(struct dynamics *dynamics, enum measure measure);
+const double *dynamics_measure(const struct dynamics *dynamics, enum measure measure);
+
+/* The class name of example `index`, or NULL. */
+const char *dynamics_label(const struct dynamics *dynamics, uint32_t index);
+
+/* Is this the name of a column that every table has already? A column of the user's with such a name is called
+ * mean_NAME. */
+bool dynamics_is_reserved(const char *name);
+
+/* Fills the columns for the block's examples, over its epochs: column c from values[c] on, or, where `values` is NULL, its
+ * own array. */
+void dynamics_fill(const struct dynamics *dynamics, const struct store_block *block, double *const *values);
+
+/* The number of events by a convention; NaN: the events stay as they are, which is 0. */
+double never_learned_number(enum never_learned convention, size_t epochs);
+
+/* Writes the number in place of the forgetting events of the never learned in a run, or in a part of one, that has both
+ * columns; NaN: changes nothing. */
+void never_learned_mark(struct dynamics *part, double number);
+
+/* Writes the number that the convention has for the dynamics' own number of epochs, and remembers the convention. Without
+ * both columns nothing changes. */
+void never_learned_count(struct dynamics *dynamics, enum never_learned convention);
+
+#endif
