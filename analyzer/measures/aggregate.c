@@ -48,16 +48,11 @@ dynamics_match(const struct dynamics *a, const struct dynamics *b, uint32_t *row
 	return count;
 }
 
-static bool
-is_column(const struct dynamics_column *column, enum measure measure)
-{
-	return strcmp(column->name, measure_infos[measure].name) == 0;
-}
-
+/* Are the runs' values of the column summed? */
 static bool
 is_summed(const struct dynamics_column *column)
 {
-	return is_column(column, MEASURE_EPOCHS) || is_column(column, MEASURE_FORGETTING_EVENTS);
+	return column->measure == MEASURE_EPOCHS || column->measure == MEASURE_FORGETTING_EVENTS;
 }
 
 static void
@@ -76,7 +71,7 @@ add_columns(struct dynamics *dynamics, const struct dynamics *other, const uint3
 	for (size_t c = 0; c < dynamics->column_count;) {
 		struct dynamics_column *column = &dynamics->columns[c];
 		const struct dynamics_column *addend = dynamics_column(other, column->name);
-		bool both = is_column(column, MEASURE_NEVER_LEARNED);
+		bool in_both = column->measure == MEASURE_NEVER_LEARNED;
 
 		if (!addend) {
 			drop_column(dynamics, c);
@@ -85,7 +80,7 @@ add_columns(struct dynamics *dynamics, const struct dynamics *other, const uint3
 		for (size_t i = 0; i < dynamics->count; i++) {
 			double *value = &column->values[dynamics->order[i]];
 
-			*value = both ? fmin(*value, addend->values[rows[i]]) : *value + addend->values[rows[i]];
+			*value = in_both ? fmin(*value, addend->values[rows[i]]) : *value + addend->values[rows[i]];
 		}
 		column->sometimes = column->sometimes || addend->sometimes;
 		c++;
@@ -149,7 +144,7 @@ divide(struct dynamics *dynamics, size_t runs)
 	for (size_t c = 0; runs > 1 && c < dynamics->column_count; c++) {
 		struct dynamics_column *column = &dynamics->columns[c];
 
-		if (is_summed(column) || is_column(column, MEASURE_NEVER_LEARNED))
+		if (is_summed(column) || column->measure == MEASURE_NEVER_LEARNED)
 			continue;
 		column->integer = false;
 		for (size_t i = 0; i < dynamics->count; i++)
@@ -209,31 +204,27 @@ dynamics_load_aggregate(struct dynamics *dynamics, const struct run_query *query
 int
 aggregate_report_gaps(const struct aggregate_report *report, bool strict)
 {
-	char some[NUMBER_ROOM], all[NUMBER_ROOM];
-	bool incomplete = false;
+	bool incomplete = report->other_labels > 0;
 
 	for (size_t r = 0; r < report->runs; r++) {
-		incomplete = verdict_warn(&report->run[r].verdict, report->run[r].name) || incomplete;
-		number_print_grouped(report->run[r].examples, all);
+		const char *name = report->run[r].name, *all = NUMBER_GROUPED(report->run[r].examples);
+		uint64_t gaps = report->run[r].gaps;
+		uint64_t apart =
+		        report->run[r].examples > report->shared ? report->run[r].examples - report->shared : 0;
+
+		incomplete = verdict_warn(&report->run[r].verdict, name) || incomplete;
 		if (report->run[r].recording)
-			message_warning("run '%s' is still being recorded; this is what is stored so far",
-			                report->run[r].name);
-		if (report->run[r].gaps > 0) {
-			number_print_grouped(report->run[r].gaps, some);
-			message_warning("run '%s': %s of %s examples were not observed in all epochs",
-			                report->run[r].name, some, all);
-		}
-		if (report->run[r].examples > report->shared) {
-			number_print_grouped(report->run[r].examples - report->shared, some);
-			message_warning("run '%s': %s of %s examples are not in every run, and left out",
-			                report->run[r].name, some, all);
-		}
-		incomplete = incomplete || report->run[r].recording || report->run[r].gaps > 0 ||
-		             report->run[r].examples > report->shared;
+			message_warning("run '%s' is still being recorded; this is what is stored so far", name);
+		if (gaps > 0)
+			message_warning("run '%s': %s of %s examples were not observed in all epochs", name,
+			                NUMBER_GROUPED(gaps), all);
+		if (apart > 0)
+			message_warning("run '%s': %s of %s examples are not in every run, and left out", name,
+			                NUMBER_GROUPED(apart), all);
+		incomplete = incomplete || report->run[r].recording || gaps > 0 || apart > 0;
 	}
-	if (report->other_labels > 0) {
-		number_print_grouped(report->other_labels, some);
-		message_warning("%s gold labels differ between the runs; the first run's are shown", some);
-	}
-	return (incomplete || report->other_labels > 0) && strict ? STATUS_INCOMPLETE : STATUS_DONE;
+	if (report->other_labels > 0)
+		message_warning("%s gold labels differ between the runs; the first run's are shown",
+		                NUMBER_GROUPED(report->other_labels));
+	return incomplete && strict ? STATUS_INCOMPLETE : STATUS_DONE;
 }

@@ -15,7 +15,7 @@
 /* A stored probability that is 0 as a float32 was below 2^-150, and counts as 2^-150. */
 #define LOG_PRODUCT_LEAST 0x1p-150
 
-/* Begins as 1 and 0. */
+/* Multiplies the product by p. The product begins as mantissa 1 and exponent 0. */
 static inline void
 log_product_multiply(double *mantissa, int64_t *exponent, double p)
 {

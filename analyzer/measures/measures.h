@@ -1,73 +1,14 @@
 /*
- * measures.h: the statistics of training dynamics, per example over its observed epochs e = 1 … E.
+ * measures.h: computes the measures of measure.h for the examples of a block of the store.
  *
- * Pure functions over a block of the store: no I/O, no allocation, no globals; safe from any thread. Accumulated in
- * float64. Epochs at which an example was not observed do not exist for it. Results are doubles, NaN where a measure is
- * not defined ("empty"); counts and epochs are whole numbers. p is the gold probability, c its mean, v its population variance.
- *
- *   epochs              E
- *   confidence          c = Σ p / E                                     Swayamdipta et al. 2020, §2.1
- *   variability         √v, v = Σ (p − c)² / E                          Swayamdipta et al. 2020, §2.1
- *   correctness         fraction of the epochs with argmax = gold       Swayamdipta et al. 2020, §2.1
- *   forgetting_events   correct → incorrect between consecutive observed epochs      Toneva et al. 2019, §3
- *   never_learned       1: correct at no epoch                          Toneva et al. 2019, §3
- *   first_learned       first epoch correct; empty: none                Toneva et al. 2019, §3
- *   threshold_closeness c (1 − c)                                       Chang et al. 2017 ("threshold closeness")
- *   variability_ci      √(v + v² / (E − 1)); empty for E = 1            Chang et al. 2017 (its variance with a confidence interval)
- *   always_right_after  epoch from which it is correct to the end; empty: not so     after Maini et al. 2022
- *   always_wrong_after  epoch from which it is incorrect to the end; empty: not so   after Maini et al. 2022
- *   aum                 mean of z_gold − max other z                    Pleiss et al. 2020
- *   el2n                mean of √((1 − p)² + Σ over others of p_k²)     Paul et al. 2021
- *   aleatoric           mean of p (1 − p)                               Seedat et al. 2022
- *   entropy             mean of −Σ p_k ln p_k
- *   max_prob            mean of the largest p_k; 1 − max_prob is the uncertainty of least-confidence sampling
- *   loss                mean of −ln p, the cross-entropy; a p that is 0 counts as 2^-150, below which float32 has none
- *   dyn_unc             mean of s over the windows of J consecutive observed epochs; s, m: standard deviation
- *                       (n − 1) and mean of p in the window; empty for E < J       He et al. 2024 (Dyn-Unc), §3
- *   dual                mean of (1 − m) s over the same windows                    Cho et al. 2025 (DUAL), §3
- *   tdds                how varied the moves of the whole distribution are: see measures_tdds.h    Zhang et al. 2024
+ * Pure functions: no I/O, no allocation, no globals; safe from any thread. Accumulated in float64. Epochs at which an
+ * example was not observed do not exist for it. Results are doubles, NaN where a measure is not defined ("empty"); counts
+ * and epochs are whole numbers.
  */
 #ifndef MEASURES_H
 #define MEASURES_H
 
-#include <portolan/store.h>
-
-enum measure {
-	MEASURE_EPOCHS = 0,
-	MEASURE_CONFIDENCE,
-	MEASURE_VARIABILITY,
-	MEASURE_CORRECTNESS,
-	MEASURE_FORGETTING_EVENTS,
-	MEASURE_NEVER_LEARNED,
-	MEASURE_FIRST_LEARNED,
-	MEASURE_THRESHOLD_CLOSENESS,
-	MEASURE_VARIABILITY_CI,
-	MEASURE_ALWAYS_RIGHT_AFTER,
-	MEASURE_ALWAYS_WRONG_AFTER,
-	MEASURE_AUM,
-	MEASURE_EL2N,
-	MEASURE_ALEATORIC,
-	MEASURE_ENTROPY,
-	MEASURE_MAX_PROB,
-	MEASURE_LOSS,
-	MEASURE_DYN_UNC,
-	MEASURE_DUAL,
-	MEASURE_TDDS,
-	MEASURE_COUNT,
-};
-#define MEASURE_BIT(measure) (UINT32_C(1) << (measure))
-#define MEASURE_ALL (MEASURE_BIT(MEASURE_COUNT) - 1)
-
-struct measure_info {
-	const char *name;
-	bool integer;   /* counts and epochs */
-	bool sometimes; /* may be empty for an example that was observed */
-	uint64_t needs; /* store columns that it needs beside those of every observation */
-	bool windows;   /* of epochs: a run with fewer epochs than a window has no such measure */
-};
-extern const struct measure_info measure_infos[MEASURE_COUNT];
-
-int measure_find(const char *name); /* -1: no measure is named so */
+#include "measure.h"
 
 #define MEASURES_WINDOW 10 /* the default of J in the papers' notation */
 #define MEASURES_WINDOW_MAX 256

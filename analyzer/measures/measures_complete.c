@@ -72,7 +72,7 @@ numbers_set(struct numbers *numbers, unsigned planes, const uint64_t bits[WORDS]
 	}
 }
 
-/* The numbers of word w. */
+/* Reads the 64 numbers of word w. */
 INLINE void
 numbers_read(const struct numbers *numbers, unsigned planes, unsigned w, uint8_t to[TILE])
 {
@@ -105,7 +105,7 @@ put_fractions(double *to, const uint8_t numbers[TILE], double count)
 		to[r] = numbers[r] / count;
 }
 
-/* The epochs as numbers, NaN where the bit is set. */
+/* Writes the number of each row's epoch; NaN where the bit of `none` is set. */
 INLINE void
 put_epochs(const struct complete *c, double *to, struct numbers epochs, unsigned planes, const uint64_t none[WORDS],
            unsigned words)
@@ -161,7 +161,7 @@ put_times(const struct complete *c, const struct learning *l, unsigned planes, s
 		put_epochs(c, out[MEASURE_ALWAYS_WRONG_AFTER] + at, l->since, planes, l->right, words);
 }
 
-/* Of `words` ≤ WORDS words of rows from `at` on. */
+/* Fills the measures of learning for `words` ≤ WORDS words of rows from row `at` on. */
 INLINE void
 learning(const struct complete *c, size_t at, unsigned words, unsigned planes, bool times)
 {
@@ -257,7 +257,7 @@ probabilities(const struct complete *c, size_t at)
 		losses(c, at);
 }
 
-/* Of `words` words of rows. */
+/* Fills the measures of probabilities for `words` words of rows. */
 FOR_EACH_WIDTH static void
 probabilities_all(const struct complete *c, size_t words)
 {

@@ -1,8 +1,9 @@
-/* measures_complete.h: the same measures where every example of a block was observed at every epoch; for measures.c. */
+/* measures_complete.h: computes measures of a block where every example was observed at every epoch, which is faster; for
+ * measures.c. */
 #ifndef MEASURES_COMPLETE_H
 #define MEASURES_COMPLETE_H
 
-#include "measures.h"
+#include "measure.h"
 
 /* Fills the measures that measures_block() makes of gold_prob and correct alone, for whole words of 64 rows; returns
  * the number of these rows: 0 if the block is not complete. */

@@ -16,7 +16,7 @@
 #define TILE 64u /* rows of a word of bits */
 #define ROWS 16u /* whose sums are held in registers */
 
-/* Of one row: so far. */
+/* The sums of a row over its windows so far. */
 struct sums {
 	double deviations, weighted;
 };
@@ -82,7 +82,7 @@ measure_row(const struct store_block *block, uint32_t row, size_t window, double
 		dual[row] = windows > 0 ? sums.weighted / (double)windows : (double)NAN;
 }
 
-/* The same of ROWS rows that have every epoch. */
+/* Measures ROWS rows that have every epoch. */
 INLINE void
 measure_rows(const struct store_block *block, size_t at, size_t window, double *dyn_unc, double *dual)
 {

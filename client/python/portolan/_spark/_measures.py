@@ -1,4 +1,4 @@
-"""The measures as DataFrame operations; definitions in analyzer/measures/measures.h.
+"""The measures as DataFrame operations; definitions in analyzer/measures/measure.h.
 
 The data are shuffled once, by example, and sorted within each example. All further steps (which observation of an epoch stays, the one before
 it, sums) go through the sorted rows and hold one example at a time. Sums are added up in the order of the epochs, and the variance in a second
