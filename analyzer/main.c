@@ -1,7 +1,7 @@
 /* main.c: the program portolan: finds the command and runs it. */
 #include "base/message.h"
 #include "commands/commands.h"
-#include "files/mapping.h"
+#include "files/content.h"
 #include "options/help.h"
 #include "options/options.h"
 
@@ -92,7 +92,7 @@ main(int argc, char **argv)
 	const char *name;
 
 	start_program();
-	store_expect_short_file(mapping_take_bus_error);
+	store_expect_short_file(content_take_bus_error);
 	if (argc < 2) {
 		help_overview(stderr, command_table);
 		return STATUS_USAGE;

@@ -181,6 +181,19 @@ ids_sort(const struct ids *ids, uint32_t *order, size_t n, struct portolan_error
 	return 0;
 }
 
+uint32_t *
+ids_in_order(const struct ids *ids, struct portolan_error *error)
+{
+	uint32_t *order = array_new(ids->rows, sizeof(*order), "ids to sort", error);
+
+	for (size_t i = 0; order && i < ids->rows; i++)
+		order[i] = (uint32_t)i;
+	if (order && ids_sort(ids, order, ids->rows, error) >= 0)
+		return order;
+	array_free(order);
+	return NULL;
+}
+
 bool
 ids_ascend(const struct ids *before, const struct ids *ids)
 {

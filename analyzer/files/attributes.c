@@ -340,13 +340,9 @@ static int
 check_ids(const struct reading *reading, struct portolan_error *error)
 {
 	const struct ids *ids = reading->ids;
-	uint32_t *order = array_new(ids->rows, sizeof(*order), "ids to sort", error);
+	uint32_t *order = ids_in_order(ids, error);
 	int code = order ? 0 : PORTOLAN_E_MEMORY;
 
-	for (size_t i = 0; i < ids->rows && code >= 0; i++)
-		order[i] = (uint32_t)i;
-	if (code >= 0)
-		code = ids_sort(ids, order, ids->rows, error);
 	for (size_t i = 1; i < ids->rows && code >= 0; i++)
 		if (ids_are_equal(ids, order[i - 1], order[i]))
 			code = error_set(error, PORTOLAN_E_INVALID,

@@ -1,8 +1,12 @@
-/* content.h: the bytes of a user's file. A regular file is mapped, and so takes no memory; a pipe is read. */
+/*
+ * content.h: the bytes of a user's file, for the code that reads records or arrays from it. A regular file is mapped, and
+ * so takes no memory; a pipe is read.
+ *
+ * Other programs may change the file meanwhile. If one cuts it short, reading its end raises SIGBUS; this module finds
+ * the mapping that was read. Safe from several threads.
+ */
 #ifndef CONTENT_H
 #define CONTENT_H
-
-#include "mapping.h"
 
 #include <portolan/portolan.h>
 
@@ -22,7 +26,11 @@ void content_close(struct content *content); /* may be called twice */
 /* If another program cuts the file short after this call, the lost part reads as zeros, and this program goes on.
  * Without this call the program ends, with a message that names the file. */
 void content_outlive_cuts(struct content *content);
-/* True: the file has not changed since it was opened, so everything that was read is right. */
+/* True: the file has the size and the time of change that it had when it was opened, and no part of it was lost; so
+ * everything that was read is right. Another file that has taken its name does not matter. */
 bool content_is_unchanged(const struct content *content);
+
+/* For store_expect_short_file(). */
+bool content_take_bus_error(void *address, const char **path);
 
 #endif

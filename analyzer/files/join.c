@@ -55,11 +55,8 @@ join_find(const struct ids_index *index, const struct fields_reader *reader, siz
 static void
 warn_of(const char *path, uint64_t count, uint64_t first, const char *what)
 {
-	char number[NUMBER_ROOM];
-
-	number_print_grouped(count, number);
-	message_warning("%s: %s record%s %s (line %llu%s)", path, number, count == 1 ? " has" : "s have", what,
-	                (unsigned long long)first, count == 1 ? "" : " the first");
+	message_warning("%s: %s record%s %s (line %llu%s)", path, NUMBER_GROUPED(count), count == 1 ? " has" : "s have",
+	                what, (unsigned long long)first, count == 1 ? "" : " the first");
 }
 
 void

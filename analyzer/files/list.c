@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistr.h>
 
 struct reading {
 	const char *path;
@@ -49,28 +50,25 @@ print_integer(const struct reading *reading, const struct npy_header *header, co
 	               : (size_t)snprintf(text, NUMBER_ROOM, "%" PRId64, (int64_t)(value << spare) >> spare);
 }
 
-/* Encodes UTF-32 as UTF-8, without the zeros at its end. False: a number is no character of Unicode. */
+/* Encodes UTF-32 as UTF-8, without the zeros at its end. `text` has room for 4 bytes a character. False: a number is no
+ * character of Unicode. */
 static bool
 encode(const uint8_t *at, size_t characters, char *text, size_t *length)
 {
-	size_t used = 0, end = 0;
+	size_t used = 0;
 
+	*length = 0;
 	for (size_t i = 0; i < characters; i++) {
-		uint32_t c;
+		uint32_t character;
+		int bytes;
 
-		memcpy(&c, at + 4 * i, 4);
-		if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+		memcpy(&character, at + 4 * i, 4);
+		bytes = u8_uctomb((uint8_t *)text + used, character, 4);
+		if (bytes < 0)
 			return false;
-		if (c >= 0x10000)
-			text[used++] = (char)(0xf0 | c >> 18);
-		if (c >= 0x800)
-			text[used++] = (char)(c >= 0x10000 ? 0x80 | (c >> 12 & 0x3f) : 0xe0 | c >> 12);
-		if (c >= 0x80)
-			text[used++] = (char)(c >= 0x800 ? 0x80 | (c >> 6 & 0x3f) : 0xc0 | c >> 6);
-		text[used++] = (char)(c >= 0x80 ? 0x80 | (c & 0x3f) : c);
-		end = c ? used : end;
+		used += (size_t)bytes;
+		*length = character ? used : *length;
 	}
-	*length = end;
 	return true;
 }
 

@@ -14,19 +14,6 @@
 
 #define ID_SHOWN 64 /* bytes of an id in a message */
 
-static uint32_t *
-in_order(const struct ids *ids, struct portolan_error *error)
-{
-	uint32_t *order = array_new(ids->rows, sizeof(*order), "examples in order", error);
-
-	for (size_t i = 0; order && i < ids->rows; i++)
-		order[i] = (uint32_t)i;
-	if (order && ids_sort(ids, order, ids->rows, error) >= 0)
-		return order;
-	array_free(order);
-	return NULL;
-}
-
 int
 places_of_all(const struct dynamics *run, uint32_t **places, size_t *count, struct portolan_error *error)
 {
@@ -37,7 +24,7 @@ places_of_all(const struct dynamics *run, uint32_t **places, size_t *count, stru
 	*places = NULL;
 	*count = ids.rows;
 	if (code >= 0)
-		order = in_order(&ids, error);
+		order = ids_in_order(&ids, error);
 	if (order)
 		*places = array_new(ids.rows, sizeof(**places), "places of examples", error);
 	for (size_t i = 0; *places && i < ids.rows; i++)
@@ -92,11 +79,11 @@ places_take_id(void *context, uint64_t place, const char *id, size_t length, str
 
 /* Gives each listed id its place. */
 static int
-number(struct places_list *list, struct portolan_error *error)
+places_number(struct places_list *list, struct portolan_error *error)
 {
 	size_t n = list->ids.rows;
 
-	list->different = in_order(&list->ids, error);
+	list->different = ids_in_order(&list->ids, error);
 	list->place = array_new(n, sizeof(*list->place), "places of ids", error);
 	if (!list->different || !list->place)
 		return PORTOLAN_E_MEMORY;
@@ -125,7 +112,7 @@ places_read_texts(struct places_list *list, char *const *texts, size_t n, const 
 	if (code >= 0 && list->ids.rows == 0)
 		code = error_set(error, PORTOLAN_E_INVALID, "%s: no ids in it (one id a line)", path);
 	if (code >= 0)
-		code = number(list, error);
+		code = places_number(list, error);
 	if (code < 0)
 		places_free(list);
 	return code;
@@ -169,7 +156,7 @@ places_of_list(const struct places_list *list, const struct dynamics *run, uint3
 
 /* Warns of ids of the command line that were not found, and returns how many there are. */
 static uint64_t
-warn_by_name(const struct places_list *list, const struct dynamics *run, const uint8_t *found)
+places_warn_by_name(const struct places_list *list, const struct dynamics *run, const uint8_t *found)
 {
 	char names[512] = "", digits[NUMBER_ROOM];
 	uint64_t unknown = 0, shown = 0;
@@ -219,5 +206,5 @@ places_warn(const struct places_list *list, const struct dynamics *run, const ui
 		                (int)(length < ID_SHOWN ? length : ID_SHOWN), text, list->unit,
 		                (unsigned long long)list->lines[first]);
 	}
-	return unknown + warn_by_name(list, run, found);
+	return unknown + places_warn_by_name(list, run, found);
 }

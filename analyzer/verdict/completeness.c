@@ -6,6 +6,7 @@
  */
 #include "completeness.h"
 
+#include "base/arrays.h"
 #include "base/ids.h"
 
 #include <portolan/error.h>
@@ -161,25 +162,21 @@ static int
 check_ids(struct count *count, struct portolan_error *error)
 {
 	struct completeness *result = count->result;
-	uint32_t *order = malloc((count->ids.rows + 1) * sizeof(*order));
+	uint32_t *order = ids_in_order(&count->ids, error);
 	uint64_t twice = 0;
 	char line[400];
-	int code;
 
 	if (!order)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu ids", count->ids.rows);
-	for (size_t i = 0; i < count->ids.rows; i++)
-		order[i] = (uint32_t)i;
-	code = ids_sort(&count->ids, order, count->ids.rows, error);
-	for (size_t i = 1; code >= 0 && i < count->ids.rows; i++)
+		return PORTOLAN_E_MEMORY;
+	for (size_t i = 1; i < count->ids.rows; i++)
 		twice += ids_are_equal(&count->ids, order[i - 1], order[i]);
-	free(order);
+	array_free(order);
 	if (twice) {
 		snprintf(line, sizeof(line), "run '%s': %llu ids stand for more than one example", result->info.name,
 		         (unsigned long long)twice);
 		note_damage(result, line);
 	}
-	return code < 0 ? code : 0;
+	return 0;
 }
 
 static int

@@ -59,7 +59,7 @@ static void
 test_cut_short_and_outlived(void **state)
 {
 	(void)state;
-	store_expect_short_file(mapping_take_bus_error);
+	store_expect_short_file(content_take_bus_error);
 	content_outlive_cuts(&content);
 	assert_int_equal(count('a'), SIZE);
 	assert_true(content_is_unchanged(&content));
@@ -85,7 +85,7 @@ test_cut_short_ends_with_its_name(void **state)
 	child = fork();
 	if (child == 0) {
 		dup2(said[1], STDERR_FILENO);
-		store_expect_short_file(mapping_take_bus_error);
+		store_expect_short_file(content_take_bus_error);
 		_exit(truncate(path, 10) < 0 || count('a') > 0 ? 77 : 78);
 	}
 	close(said[1]);
