@@ -26,77 +26,65 @@ print_literal(FILE *text, const char *name)
 	fputc('\'', text);
 }
 
-/* `dictionary` is what stands between the braces, made by the caller; freed here. `most` is the length that it could
- * have. */
+/* Writes the header of an array of the type `descr`, with room for another number of rows of `spare` digits more. */
 static void
-write_header(struct output *output, char *dictionary, size_t length, size_t most, bool ascii)
+write_header(struct output *output, const char *descr, uint64_t rows, size_t spare, bool ascii)
 {
-	size_t fixed = ascii ? 10 : 12; /* magic, version, and a length of 2 or 4 bytes */
-	size_t unpadded = fixed + most + 1;
-	size_t padding = most - length + (ALIGNMENT - unpadded % ALIGNMENT) % ALIGNMENT;
+	char *text;
+	int printed = asprintf(&text, "{'descr': %s, 'fortran_order': False, 'shape': (%llu,), }", descr,
+	                       (unsigned long long)rows);
+	size_t length = printed < 0 ? 0 : (size_t)printed;
+	bool is_short = ascii && length < 60000;
+	size_t fixed = is_short ? 10 : 12; /* magic, version, and a length of 2 or 4 bytes */
+	size_t padding = spare + (ALIGNMENT - (fixed + length + spare + 1) % ALIGNMENT) % ALIGNMENT;
 	uint32_t size = (uint32_t)(length + padding + 1);
 	uint8_t bytes[4] = {(uint8_t)size, (uint8_t)(size >> 8), (uint8_t)(size >> 16), (uint8_t)(size >> 24)};
 
-	output_bytes(output, ascii ? "\x93NUMPY\x01\x00" : "\x93NUMPY\x03\x00", 8);
-	output_bytes(output, bytes, fixed - 8);
-	output_bytes(output, dictionary, length);
-	output_printf(output, "%*s\n", (int)padding, "");
-	free(dictionary);
-}
-
-static FILE *
-open_text(struct output *output, char **text, size_t *length)
-{
-	FILE *stream = open_memstream(text, length);
-
-	if (!stream)
+	if (printed < 0) {
 		output_fail(output);
-	return stream;
+		return;
+	}
+	output_bytes(output, is_short ? "\x93NUMPY\x01\x00" : "\x93NUMPY\x03\x00", 8);
+	output_bytes(output, bytes, fixed - 8);
+	output_bytes(output, text, length);
+	output_printf(output, "%*s\n", (int)padding, "");
+	free(text);
 }
 
 void
 npy_write_records_header(struct output *output, const struct npy_field *fields, size_t count, uint64_t rows)
 {
+	char *descr = NULL, digits[NUMBER_ROOM];
 	bool ascii = true;
-	int digits;
-	char *text;
 	size_t length;
-	FILE *stream = open_text(output, &text, &length);
+	FILE *stream = open_memstream(&descr, &length);
 
-	if (!stream)
-		return;
-	fputs("{'descr': [", stream);
-	for (size_t i = 0; i < count; i++) {
-		for (const char *c = fields[i].name; *c; c++)
-			ascii = ascii && (unsigned char)*c < 0x80;
-		fputs(i ? ", (" : "(", stream);
-		print_literal(stream, fields[i].name);
-		fprintf(stream, ", '%s')", fields[i].type);
-	}
-	digits = fprintf(stream, "], 'fortran_order': False, 'shape': (%llu,), }", (unsigned long long)rows) -
-	         (int)strlen("], 'fortran_order': False, 'shape': (,), }");
-	if (fclose(stream) != 0) {
+	if (!stream) {
 		output_fail(output);
 		return;
 	}
-	write_header(output, text, length, length + DIGITS_MOST - (size_t)digits, ascii && length < 60000);
+	for (size_t i = 0; i < count; i++) {
+		for (const char *c = fields[i].name; *c; c++)
+			ascii = ascii && (unsigned char)*c < 0x80;
+		fputs(i ? ", (" : "[(", stream);
+		print_literal(stream, fields[i].name);
+		fprintf(stream, ", '%s')", fields[i].type);
+	}
+	fputc(']', stream);
+	if (fclose(stream) == 0)
+		write_header(output, descr, rows, DIGITS_MOST - number_print_u64(rows, digits), ascii);
+	else
+		output_fail(output);
+	free(descr);
 }
 
 void
 npy_write_header(struct output *output, const char *type, uint64_t rows)
 {
-	char *text;
-	size_t length;
-	FILE *stream = open_text(output, &text, &length);
+	char descr[NPY_TYPE_ROOM + 2];
 
-	if (!stream)
-		return;
-	fprintf(stream, "{'descr': '%s', 'fortran_order': False, 'shape': (%llu,), }", type, (unsigned long long)rows);
-	if (fclose(stream) != 0) {
-		output_fail(output);
-		return;
-	}
-	write_header(output, text, length, length, true);
+	snprintf(descr, sizeof(descr), "'%s'", type);
+	write_header(output, descr, rows, 0, true);
 }
 
 void

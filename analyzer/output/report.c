@@ -10,30 +10,22 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistr.h>
-#include <uniwidth.h>
 
 #define KEY_WIDTH 16 /* of text */
 #define LINE_WIDTH 80
 
-static int
-open_report(struct report *report, const char *path, struct portolan_error *error)
-{
-	report->is_first = true;
-	return output_open(&report->output, path, error);
-}
-
 int
 report_open(struct report *report, const char *path, unsigned indent, struct portolan_error *error)
 {
-	*report = (struct report){.indent = indent};
-	return open_report(report, path, error);
+	*report = (struct report){.indent = indent, .is_first = true};
+	return output_open(&report->output, path, error);
 }
 
 int
 report_open_text(struct report *report, const char *path, struct portolan_error *error)
 {
-	*report = (struct report){.as_text = true};
-	return open_report(report, path, error);
+	*report = (struct report){.as_text = true, .is_first = true};
+	return output_open(&report->output, path, error);
 }
 
 int
@@ -73,21 +65,13 @@ print_key(struct output *output, const char *key, size_t width)
 	output_printf(output, "%*s ", (int)width, "");
 }
 
-static size_t
-width_of(const char *text, size_t length)
-{
-	int width = u8_width((const uint8_t *)text, length, "UTF-8");
-
-	return width > 0 ? (size_t)width : 0;
-}
-
 /* In text, a member of the document is a line; its own members follow, with commas between them, on as many lines as that
  * takes. `width`: of the value. */
 static void
 begin_text(struct report *report, const char *key, size_t width)
 {
 	const size_t indent = KEY_WIDTH + 3;
-	size_t whole = key ? width_of(key, strlen(key)) + 1 + width : width;
+	size_t whole = key ? text_width(key, strlen(key)) + 1 + width : width;
 
 	if (report->level == 1) {
 		output_text(&report->output, "  ");
@@ -172,7 +156,7 @@ report_end(struct report *report)
 	report->is_first = false;
 }
 
-/* Each byte a character. */
+/* Writes a text of which each byte is a character. */
 static void
 print_latin_1(struct output *output, const char *text, size_t length)
 {
@@ -182,13 +166,8 @@ print_latin_1(struct output *output, const char *text, size_t length)
 		output_fail(output);
 		return;
 	}
-	for (size_t i = 0; i < length; i++) {
-		unsigned char c = (unsigned char)text[i];
-
-		if (c >= 0x80)
-			*to++ = (char)(0xc0 | c >> 6);
-		*to++ = (char)(c >= 0x80 ? 0x80 | (c & 0x3f) : c);
-	}
+	for (size_t i = 0; i < length; i++)
+		to += u8_uctomb((uint8_t *)to, (unsigned char)text[i], 2);
 	text_json(output, utf8, (size_t)(to - utf8));
 	free(utf8);
 }
@@ -205,7 +184,7 @@ report_print_text(struct output *output, const char *text, size_t length)
 void
 report_bytes(struct report *report, const char *key, const char *text, size_t length)
 {
-	begin_member(report, key, report->as_text ? width_of(text, length) : 0);
+	begin_member(report, key, report->as_text ? text_width(text, length) : 0);
 	if (!report->as_text) {
 		report_print_text(&report->output, text, length);
 		return;

@@ -13,24 +13,16 @@
 #include "text.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistr.h>
-#include <uniwidth.h>
 
 #define GAP 2               /* blanks before each column */
 #define HEADING_SHORT 8     /* such headings are not broken */
 #define TEXT_LEAST 8        /* columns that a text has in any terminal */
 #define BLOCK_ROWS_MAX 1000 /* nobody scrolls further for a second block */
-
-static size_t
-aligned_width(const char *text, size_t length)
-{
-	int width = u8_width((const uint8_t *)text, length, "UTF-8");
-
-	return width > 0 ? (size_t)width : 0;
-}
 
 /* The bytes of a character, one of what is no UTF-8; *columns: its width. */
 static size_t
@@ -39,7 +31,7 @@ aligned_next(const char *text, size_t length, size_t *columns)
 	ucs4_t character;
 	int bytes = u8_mbtouc(&character, (const uint8_t *)text, length);
 
-	*columns = aligned_width(text, (size_t)bytes);
+	*columns = text_width(text, (size_t)bytes);
 	return (size_t)bytes;
 }
 
@@ -47,7 +39,7 @@ aligned_next(const char *text, size_t length, size_t *columns)
 static void
 aligned_put_text(struct output *output, const char *text, size_t length, size_t width)
 {
-	const size_t end = (width - 1) / 2, whole = aligned_width(text, length);
+	const size_t end = (width - 1) / 2, whole = text_width(text, length);
 	size_t at = 0, used = 0, columns, bytes;
 
 	if (whole <= width) {
@@ -126,7 +118,7 @@ aligned_value(const struct layout *layout, size_t line, size_t column, char digi
 static void
 aligned_put_cell(const struct layout *layout, size_t column, const char *text, size_t length, size_t *blanks)
 {
-	size_t width = layout->widths[column], own = aligned_width(text, length), rest = width > own ? width - own : 0;
+	size_t width = layout->widths[column], own = text_width(text, length), rest = width > own ? width - own : 0;
 	bool is_text = aligned_is_text(layout, column);
 
 	*blanks += GAP + (is_text ? 0 : rest);
@@ -146,7 +138,7 @@ heading_line_end(const char *at, size_t width)
 
 	for (; *end; end = next) {
 		next = end + 1 + strcspn(end + 1, "_");
-		if (aligned_width(at, (size_t)(next - at)) > width)
+		if (text_width(at, (size_t)(next - at)) > width)
 			break;
 	}
 	return end;
@@ -167,12 +159,12 @@ heading_lines(const char *name, size_t width)
 static size_t
 heading_width(const char *name, bool by_words)
 {
-	size_t longest = 0, whole = aligned_width(name, strlen(name));
+	size_t longest = 0, whole = text_width(name, strlen(name));
 
 	if (!by_words || whole <= HEADING_SHORT)
 		return whole;
 	while (*name) {
-		size_t length = strcspn(name, "_"), width = aligned_width(name, length);
+		size_t length = strcspn(name, "_"), width = text_width(name, length);
 
 		longest = width > longest ? width : longest;
 		name += length + (name[length] == '_');
@@ -272,7 +264,7 @@ aligned_take_constants(struct layout *layout)
 			continue;
 		}
 		output_printf(layout->output, "  %s: ", name);
-		heading = GAP + aligned_width(name, strlen(name)) + 2;
+		heading = GAP + text_width(name, strlen(name)) + 2;
 		text = aligned_value(layout, 0, c, digits, &length);
 		aligned_put_text(layout->output, text, length,
 		                 layout->room > heading + TEXT_LEAST ? layout->room - heading : TEXT_LEAST);
@@ -412,7 +404,7 @@ aligned_measure(struct layout *layout)
 			size_t length, width;
 			const char *text = aligned_value(layout, line, c, digits, &length);
 
-			width = aligned_width(text, length);
+			width = text_width(text, length);
 			layout->texts[c] = width > layout->texts[c] ? width : layout->texts[c];
 		}
 		layout->columns[layout->count++] = c;

@@ -2,7 +2,8 @@
 #ifndef TABLE_ALIGNED_H
 #define TABLE_ALIGNED_H
 
-#include "table.h"
+#include "output.h"
+#include "table_columns.h"
 
 /* On a terminal that is too narrow for all columns, the others follow below the first ones; unless the table is very
  * long, or rows are left out, and it is not `whole`: a last line then counts these columns. An empty table has no

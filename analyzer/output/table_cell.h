@@ -7,7 +7,7 @@
 #define TABLE_CELL_H
 
 #include "base/widths.h"
-#include "table.h"
+#include "table_columns.h"
 
 #include <math.h>
 

@@ -7,7 +7,7 @@
 #define TABLE_NPY_H
 
 #include "npy.h"
-#include "table.h"
+#include "table_columns.h"
 
 struct table_record {
 	struct npy_field *fields; /* as many as the table has columns */

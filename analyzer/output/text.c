@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <uniwidth.h>
 
 /* `before`: a text before it, in the same field. */
 static void
@@ -98,6 +99,14 @@ text_id(struct output *output, const struct ids *ids, uint32_t index)
 	const char *text = id_print(ids, index, digits, &length);
 
 	output_bytes(output, text, length);
+}
+
+size_t
+text_width(const char *text, size_t length)
+{
+	int width = u8_width((const uint8_t *)text, length, "UTF-8");
+
+	return width > 0 ? (size_t)width : 0;
 }
 
 size_t

@@ -20,6 +20,9 @@ void text_integer(struct output *output, uint64_t value);
 /* An id as it is. */
 void text_id(struct output *output, const struct ids *ids, uint32_t index);
 
+/* How many columns of a terminal the text takes; 0 if it has control characters. */
+size_t text_width(const char *text, size_t length);
+
 /* A finite number for people, as 0.833 or 12,345, into `text` of TEXT_SHORT_ROOM bytes; its length. */
 #define TEXT_SHORT_ROOM 32
 size_t text_print_short(double value, char *text);

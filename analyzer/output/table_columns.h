@@ -1,0 +1,117 @@
+/*
+ * table_columns.h: what a table is: a list of columns over memory that is there already. For the code that makes tables,
+ * and for their writers (table.h).
+ *
+ * A column says what its values are and where they lie: value i stands `stride` bytes after value i − 1. So a table over
+ * an array of structs and a table over arrays are one thing, and no cell is handed over one by one:
+ *
+ *     static const struct table_column columns[] = {
+ *             {"epoch", TABLE_U32, offsetof(struct tally_epoch, epoch)},
+ *             {"accuracy", TABLE_F64, offsetof(struct tally_epoch, accuracy)}};
+ *     struct table table = TABLE_OF(columns, epochs, epoch_count);
+ *
+ *     const struct table_column columns[] = {{"id", TABLE_ID, .of = &ids}, {"score", TABLE_F64, .values = scores}};
+ *     struct table table = TABLE_OF_ARRAYS(columns, n);
+ *     table.order = ranked;
+ *
+ * What is computed for a table is put into an array of structs of its own first. `order` gives the rows in another order
+ * than that of the memory, or some of them.
+ *
+ * Empty is nothing in CSV and TSV, null in JSON, "-" for people; in npy NaN, -1 or an empty text. All that a table points
+ * to stays the caller's, and is only read. A table that is not written may be read by several threads.
+ */
+#ifndef TABLE_COLUMNS_H
+#define TABLE_COLUMNS_H
+
+#include "base/ids.h"
+#include "base/names.h"
+
+/* The types of values in memory, which need not be aligned. */
+enum table_type {
+	TABLE_F64, /* NaN is empty; so is infinity, unless the column says `infinite` */
+	TABLE_F32,
+	TABLE_U64, /* never empty */
+	TABLE_U32,
+	TABLE_I64, /* whole numbers from 0 on; less is empty */
+	TABLE_I32,
+	TABLE_REAL_OF, /* what the column's `real` makes of the table's struct */
+	TABLE_FLAG,    /* bool, or a byte: 0 or 1 */
+	TABLE_BITS,    /* bit i of words of 64 bits: 0 or 1. `values` only */
+	TABLE_TEXT,    /* const char *; NULL is empty */
+	TABLE_CHARS,   /* the text itself, ended by a NUL, or after `width` bytes */
+	TABLE_BYTES,   /* struct table_bytes; NULL is empty */
+	TABLE_CELL,    /* struct table_cell: texts and numbers in one column, which npy and people have as texts */
+	TABLE_WORD,    /* int32_t, or an enum: a place in `of`, an array of texts; less than 0 is empty */
+	TABLE_LABEL, /* int32_t: a class that `of`, struct store_snapshot, has a name for; -1, and others, are empty */
+	TABLE_NAME,  /* uint32_t: a number in `of`, struct names; NAMES_NONE is empty */
+	TABLE_ID,    /* the id of the row in `of`, struct ids: nothing is read but `of` */
+	TABLE_ID_AT, /* uint32_t: a row of `of`, struct ids */
+};
+
+struct table_bytes {
+	const char *at;
+	size_t length;
+};
+
+enum table_kind { TABLE_EMPTY, TABLE_WHOLE, TABLE_REAL, TABLE_STRING };
+struct table_cell {
+	enum table_kind kind;
+	union {
+		uint64_t whole;
+		double real;
+		const char *text; /* `length` bytes */
+	};
+	size_t length;
+};
+
+struct table_column {
+	const char *name;
+	enum table_type type;
+	size_t offset;                   /* in the table's structs, unless there are `values` */
+	const void *values;              /* an array; NULL: the column lies in the table's structs */
+	size_t stride;                   /* of `values`; 0: they follow one another */
+	const void *of;                  /* from TABLE_WORD on: what the values are numbers in */
+	double (*real)(const void *row); /* of TABLE_REAL_OF; NaN and infinity are empty */
+	const uint64_t *present;         /* a bit for each row: those without are empty; NULL: all have a value */
+	const uint32_t *through;         /* row i has value through[i] of `values`; NULL: value i */
+	bool is_same;                    /* the first value is that of every row */
+	bool infinite; /* infinity is a value: "inf"; in JSON lines 1e999, which readers take for it */
+	bool whole;    /* TABLE_F64: whole numbers */
+	bool is_name;  /* of whole numbers: people read them as names, of which no digits are parted */
+	/* The type in npy: "<u4", "<i8", "<f4", "|b1", "|S" … NULL: "<f8", or "<f4" of TABLE_F32; "<U"; for whole numbers
+	 * "<u8", or "<i8" where one is empty. */
+	const char *npy;
+	size_t width; /* of texts in npy: characters, or bytes of "|S"; 0: as long as the longest */
+};
+
+#define TABLE_ENDS 10 /* rows that an excerpt has of each end of a table */
+
+struct table {
+	const struct table_column *columns;
+	size_t column_count;
+	size_t rows;
+	const void *structs; /* of columns without `values`; each of so many bytes: */
+	size_t struct_size;
+	const uint32_t *order; /* `rows` row numbers; NULL: 0, 1, 2 … */
+	/* "examples": people get the first and the last TABLE_ENDS rows of a longer table, and a message counts them all. NULL:
+	 * they get all rows. */
+	const char *excerpt;
+	size_t left_out; /* rows that are not there, after the first TABLE_ENDS: table_cut() */
+	bool continues; /* CSV, TSV and JSON lines: the values follow those of a line that the caller begins and ends */
+	bool for_spreadsheets; /* CSV: see text_csv_for_spreadsheets() */
+};
+
+#define TABLE_COUNT(columns) (sizeof(columns) / sizeof((columns)[0]))
+/* A table over `count` structs: `list` is an array of them, or a pointer to the first. */
+#define TABLE_OF(column_list, list, count)                                                                             \
+	((struct table){.columns = (column_list),                                                                      \
+	                .column_count = TABLE_COUNT(column_list),                                                      \
+	                .rows = (count),                                                                               \
+	                .structs = (list),                                                                             \
+	                .struct_size = sizeof(*(list))})
+
+/* A table over arrays: every column has `values`, or is a TABLE_ID. */
+#define TABLE_OF_ARRAYS(column_list, count)                                                                            \
+	((struct table){.columns = (column_list), .column_count = TABLE_COUNT(column_list), .rows = (count)})
+
+#endif
