@@ -2,6 +2,7 @@
 #include "base/message.h"
 #include "commands/commands.h"
 #include "files/content.h"
+#include "options/command_line.h"
 #include "options/help.h"
 #include "options/options.h"
 

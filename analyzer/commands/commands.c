@@ -5,7 +5,7 @@
 #include "base/number.h"
 #include "die/die.h"
 #include "die/memory.h"
-#include "options/options.h"
+#include "options/command_line.h"
 #include "output/claims.h"
 #include "output/written.h"
 

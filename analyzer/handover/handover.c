@@ -7,7 +7,6 @@
 #include "handover.h"
 
 #include "base/message.h"
-#include "options/checks.h"
 #include "options/options.h"
 
 #include <errno.h>

@@ -11,7 +11,6 @@
 #include "help.h"
 
 #include "base/message.h"
-#include "checks.h"
 #include "options.h"
 #include "pager.h"
 

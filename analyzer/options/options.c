@@ -1,27 +1,18 @@
 /*
- * options.c: reads a command line by the typed table of its command.
- *
- * Options may stand anywhere before "--", be cut short as far as that is unambiguous, and have their argument after "="
- * or in the next word; letters may be put together. Each value is checked when it is read (values.c); options are
- * checked against one another when all are read (checks.c).
+ * options.c: the options that commands share, and finding a command's option by its name, by the beginning of its name, or
+ * by its letter.
  */
 #include "options.h"
 
 #include "base/message.h"
 #include "base/style.h"
 #include "base/suggest.h"
-#include "checks.h"
-#include "help.h"
 #include "measures/measures.h"
-#include "output/claims.h"
-#include "values.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define MAX_MEMORY (UINT64_C(1) << 30)
 #define MEMORY_LEAST (UINT64_C(16) << 20)
 #define THREADS_MOST 1024
 #define ANY (~0u) /* commands take it */
@@ -115,35 +106,58 @@ option_given(const struct common_options *request, const char *name)
 	return false;
 }
 
-/* A command line that is being read: `at` is the next word. */
-struct reading {
-	struct common_options *request;
-	const struct command *command;
-	char **words;
-	int count, at;
-};
-
-/* Takes option `index` with its argument. OPTIONS_READ: continue. */
-static int
-options_take(const struct reading *reading, size_t index, char *text)
+bool
+option_is_named(const char *words, const char *name)
 {
-	const struct option_spec *option = option_at(reading->command, index);
-	struct common_options *request = reading->request;
-	struct portolan_error error;
-	char label[OPTION_LABEL_ROOM];
-	int status;
+	for (; words && *words; words += strcspn(words, " "), words += *words == ' ')
+		if (strcspn(words, " ") == strlen(name) && strncmp(words, name, strlen(name)) == 0)
+			return true;
+	return false;
+}
 
-	if (option->kind == OPTION_HELP)
-		return help_short(reading->command, request->operand_count
-		                                            ? command_action(reading->command, request->operands[0])
-		                                            : NULL);
-	if (request->given & UINT64_C(1) << index && option_is_named(option->excludes, option->name))
-		return options_wrong(request, "--%s is given twice: say it once", option->name);
-	request->given |= UINT64_C(1) << index;
-	if (option->kind == OPTION_INPUT && claims_add_input(option_label(option, label), text, &error) < 0)
-		return options_wrong(request, "%s", error.message);
-	status = option_store(request, option, text);
-	return status ? status : OPTIONS_READ;
+int
+options_choice(const struct common_options *request, const char *what, const char *text, const char *const *names)
+{
+	const char *nearest;
+	char all[512] = ""; /* all names of measures, or of rules, and more */
+	size_t count;
+
+	for (count = 0; names[count]; count++) {
+		size_t used = strlen(all);
+
+		if (strcmp(text, names[count]) == 0)
+			return (int)count;
+		snprintf(all + used, sizeof(all) - used, "%s%s", count ? ", " : "", names[count]);
+	}
+	nearest = suggest_nearest(text, names, count);
+	if (nearest)
+		options_wrong(request, "%s %s: did you mean %s?", what, text, nearest);
+	else
+		options_wrong(request, "%s %s: one of %s", what, text, all);
+	return -1;
+}
+
+size_t
+options_split(char *text, size_t most, const char **parts)
+{
+	size_t count = 0;
+
+	for (const char *at = text;; at++) { /* a wrong text stays whole: messages quote it */
+		size_t length = strcspn(at, ",");
+
+		if (length == 0 || count == most)
+			return 0;
+		count++;
+		at += length;
+		if (*at == '\0')
+			break;
+	}
+	for (size_t i = 0; i < count; i++) {
+		parts[i] = text;
+		text += strcspn(text, ",");
+		*text++ = '\0';
+	}
+	return count;
 }
 
 /* Looks among the options' names, or among their old names. *matches: how many begin with the text. */
@@ -198,164 +212,4 @@ options_find_letter(const struct command *command, char letter)
 		if (option->letter == letter)
 			return (int)i;
 	return -1;
-}
-
-/* Does the command print JSON lines, as a format of its table? */
-static bool
-options_have_jsonl(const struct command *command)
-{
-	int format = options_find_name(command, "format", strlen("format"));
-	const char *const *choices = format >= 0 ? option_at(command, (size_t)format)->choices : NULL;
-
-	while (choices && *choices && strcmp(*choices, "jsonl") != 0)
-		choices++;
-	return choices && *choices;
-}
-
-static int
-options_refuse_unknown(const struct reading *reading, const char *given, size_t length)
-{
-	const char *names[OPTIONS_MAX], *nearest;
-	const struct option_spec *option;
-	size_t count;
-	char word[64];
-
-	for (count = 0; (option = option_at(reading->command, count)) != NULL; count++)
-		names[count] = option->name;
-	snprintf(word, sizeof(word), "%.*s", (int)length, given);
-	if (strcmp(word, "json") == 0 && options_have_jsonl(reading->command))
-		return options_wrong(reading->request,
-		                     "no option --json; for JSON, a line for each row: --format jsonl");
-	nearest = suggest_nearest(word, names, count);
-	return nearest ? options_wrong(reading->request, "no option --%s; did you mean --%s?", word, nearest)
-	               : options_wrong(reading->request, "no option --%s", word);
-}
-
-/* "name", "name=argument" after two dashes. */
-static int
-options_read_name(struct reading *reading, char *name)
-{
-	size_t length = strcspn(name, "=");
-	char *text = name[length] ? name + length + 1 : NULL;
-	int index = options_find_name(reading->command, name, length);
-	const struct option_spec *option;
-
-	if (index < 0)
-		return options_refuse_unknown(reading, name, length);
-	option = option_at(reading->command, (size_t)index);
-	if (text && !option->argument)
-		return options_wrong(reading->request, "--%s: this option takes no argument", name);
-	if (!text && option->argument && reading->at == reading->count)
-		return options_wrong(reading->request, "--%s needs an argument", name);
-	if (!text && option->argument)
-		text = reading->words[reading->at++];
-	return options_take(reading, (size_t)index, text);
-}
-
-/* Letters after one dash; what follows a letter that takes an argument is the argument. */
-static int
-options_read_letters(struct reading *reading, char *word)
-{
-	int status = OPTIONS_READ;
-
-	for (char *letter = word + 1; *letter && status == OPTIONS_READ; letter++) {
-		int index = options_find_letter(reading->command, *letter);
-
-		if (index < 0)
-			return options_wrong(reading->request, "no option %s", word);
-		if (!option_at(reading->command, (size_t)index)->argument) {
-			status = options_take(reading, (size_t)index, NULL);
-			continue;
-		}
-		if (letter[1])
-			return options_take(reading, (size_t)index, letter + 1);
-		if (reading->at == reading->count)
-			return options_wrong(reading->request, "%s needs an argument", word);
-		return options_take(reading, (size_t)index, reading->words[reading->at++]);
-	}
-	return status;
-}
-
-/* All words; the operands are moved to the front of them. */
-static int
-options_read_words(struct reading *reading)
-{
-	struct common_options *request = reading->request;
-	int status = OPTIONS_READ;
-	bool only_operands = false;
-
-	request->operands = reading->words;
-	while (reading->at < reading->count && status == OPTIONS_READ) {
-		char *word = reading->words[reading->at++];
-
-		if (only_operands || word[0] != '-' || word[1] == '\0')
-			request->operands[request->operand_count++] = word;
-		else if (strcmp(word, "--") == 0)
-			only_operands = true;
-		else
-			status = word[1] == '-' ? options_read_name(reading, word + 2)
-			                        : options_read_letters(reading, word);
-	}
-	return status;
-}
-
-static void
-options_set_defaults(struct common_options *request, const struct command *command)
-{
-	const char *store = getenv("PORTOLAN_STORE");
-
-	memset(request, 0, command->request_size);
-	if (command->defaults)
-		memcpy(request, command->defaults, command->request_size);
-	*request = (struct common_options){
-	        .command = command,
-	        .query.store = store && *store ? store : "./portolan-store",
-	        .query.epoch_to = UINT32_MAX,
-	        .query.max_memory = MAX_MEMORY,
-	};
-}
-
-int
-options_lead(int argc, char **argv)
-{
-	int at = 1;
-
-	while (at < argc && argv[at][0] == '-' && argv[at][1]) {
-		const char *word = argv[at];
-		const char *equals = strchr(word, '=');
-		const struct option_spec *option = NULL;
-
-		for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]) && !option; i++) {
-			const struct option_spec *one = &shared[i].option;
-			size_t length = equals ? (size_t)(equals - word - 2) : strlen(word + 2);
-
-			if (shared[i].commands != ANY && shared[i].commands != COMMON_STORE)
-				continue;
-			if (word[1] == '-' ? strlen(one->name) == length && strncmp(one->name, word + 2, length) == 0
-			                   : one->letter == word[1] && !word[2])
-				option = one;
-		}
-		if (!option || option->kind == OPTION_HELP)
-			return at;
-		at += option->argument && !equals ? 2 : 1;
-	}
-	return at < argc ? at : 0;
-}
-
-int
-options_read(const struct command *command, int argc, char **argv, void *request)
-{
-	struct reading reading = {request, command, argv + 2, argc - 2, 0};
-	struct common_options *common = request;
-	int status;
-
-	claims_clear();
-	options_set_defaults(common, command);
-	status = options_read_words(&reading);
-	if (status != OPTIONS_READ)
-		return status;
-	status = options_check(common);
-	message_set_quiet(common->quiet);
-	style_choose((enum style_when)common->styled);
-	return status == 0 ? OPTIONS_READ : status;
 }

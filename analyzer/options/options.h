@@ -1,5 +1,6 @@
 /*
- * options.h: the typed table of a command's options, and reading a command line by it.
+ * options.h: the typed table of a command's options, for the commands that have one, and for what reads command lines by
+ * it (command_line.h) and prints help of it (help.h).
  *
  * A table has for each option the place of its value in the command's request, its kind, its bounds, and the other
  * options that it needs or excludes:
@@ -105,16 +106,6 @@ struct common_options {
 
 #define OPTIONS_MAX 64 /* that a command has, with the shared ones: the bits of `given` */
 
-enum { OPTIONS_READ = -1 };
-
-/* The index of the first argument that is none of the options that every command has, which is the command's name:
- * portolan --store DIR runs. 0: there is none. */
-int options_lead(int argc, char **argv);
-
-/* Reads the program's arguments, from argv[2] on, into the request, which has command->request_size bytes.
- * OPTIONS_READ, or the status to end with: the command line is wrong, which is reported, or help was asked for. */
-int options_read(const struct command *command, int argc, char **argv, void *request);
-
 /* Was the option given? False also for an option that the command does not have. */
 bool option_given(const struct common_options *request, const char *name);
 
@@ -129,6 +120,9 @@ extern const char *const option_group_names[OPTION_GROUPS]; /* headings */
  * several. */
 int options_find_name(const struct command *command, const char *name, size_t length);
 int options_find_letter(const struct command *command, char letter);
+
+/* Is `name` one of the words, which have spaces between them? NULL has none. */
+bool option_is_named(const char *words, const char *name);
 
 /* The name of the option in messages: "--data"; "-o". */
 #define OPTION_LABEL_ROOM 64

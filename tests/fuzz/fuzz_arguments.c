@@ -8,7 +8,7 @@
 
 #include <measures/measures.h>
 #include <commands/commands.h>
-#include <options/options.h>
+#include <options/command_line.h>
 #include <base/number.h>
 #include <selection/selection.h>
 

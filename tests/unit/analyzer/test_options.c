@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "commands/commands.h"
+#include "options/command_line.h"
 #include "options/format.h"
 #include "options/help.h"
 #include "output/claims.h"
