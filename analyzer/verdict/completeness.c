@@ -1,6 +1,6 @@
 /*
- * completeness.c: looks at a run three times: at its records against their checksums, at its observations, and at its
- * counters.
+ * completeness.c: checks a run for `portolan check`. It looks at the run three times: at its records against their
+ * checksums, at its observations, and at its counters.
  *
  * The looks follow one another, so while the run is being recorded, each may be a little newer than the one before.
  */
@@ -8,6 +8,7 @@
 
 #include "base/arrays.h"
 #include "base/ids.h"
+#include "base/number.h"
 
 #include <portolan/error.h>
 #include <progress.h>
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define EPOCHS_LISTED 5
 #define CLASSES_ROWS 100 /* so many predictions tell the number of classes */
 #define CLASSES_NEAR 0.9
 #define CLASSES_MOST 1e6 /* an entropy need not be one */
@@ -226,7 +228,7 @@ take_epochs(struct store *store, struct count *count, struct portolan_error *err
 }
 
 static void
-find_missing(struct completeness *result)
+count_missing(struct completeness *result)
 {
 	result->expected = result->info.declared ? result->info.declared : result->info.rows;
 	for (size_t e = 0; e < result->epoch_count; e++) {
@@ -295,7 +297,7 @@ count_observations(struct store *store, struct completeness *result, struct port
 	if (code >= 0)
 		code = count_blocks(&count, error);
 	if (code >= 0)
-		find_missing(result);
+		count_missing(result);
 	store_snapshot_close(count.snapshot);
 	ids_free(&count.ids);
 	return code;
@@ -326,6 +328,93 @@ completeness_sum_sessions(struct completeness *result)
 		if (!session->live && client->logged > arrived)
 			result->not_arrived += client->logged - arrived;
 	}
+}
+
+static void
+add_recording(const struct completeness *result, struct findings *findings)
+{
+	if (result->info.state == STORE_RECORDING)
+		verdict_add(findings, VERDICT_RECORDING, "still being recorded: sessions live: %s",
+		            NUMBER_GROUPED(result->live));
+	if (result->epoch_count == 0 && !result->damaged)
+		verdict_add(findings, VERDICT_EMPTY, "no observations");
+}
+
+/* Prints the numbers of the epochs that are such: "3, 5, 6, 8, 9 and 12 more". */
+static void
+list_epochs(const struct completeness *result, bool (*is_one)(const struct completeness_epoch *epoch), char text[160])
+{
+	size_t used = 0, count = 0;
+
+	text[0] = '\0';
+	for (size_t e = 0; e < result->epoch_count; e++)
+		if (is_one(&result->epochs[e]) && count++ < EPOCHS_LISTED)
+			used += (size_t)snprintf(text + used, 160 - used, "%s%u", used ? ", " : "",
+			                         result->epochs[e].stored.epoch);
+	if (count > EPOCHS_LISTED)
+		snprintf(text + used, 160 - used, " and %zu more", count - EPOCHS_LISTED);
+}
+
+static bool
+epoch_misses_some(const struct completeness_epoch *epoch)
+{
+	return epoch->missing && epoch->state != EPOCH_OPEN;
+}
+
+static bool
+epoch_is_interrupted(const struct completeness_epoch *epoch)
+{
+	return epoch->state == EPOCH_INTERRUPTED;
+}
+
+static void
+add_missing(const struct completeness *result, struct findings *findings)
+{
+	const struct store_run_info *info = &result->info;
+	char epochs[160];
+
+	if (info->declared > info->examples)
+		verdict_add(findings, VERDICT_NEVER_OBSERVED, "never observed: %s of the %s declared examples",
+		            NUMBER_GROUPED(info->declared - info->examples), NUMBER_GROUPED(info->declared));
+	if (result->missing) {
+		list_epochs(result, epoch_misses_some, epochs);
+		verdict_add(findings, VERDICT_MISSING, "observations missing: %s (epochs %s)",
+		            NUMBER_GROUPED(result->missing), epochs);
+	}
+	if (result->skipped_epochs)
+		verdict_add(findings, VERDICT_SKIPPED_EPOCHS,
+		            "epochs without any observation between the first and the last: %s",
+		            NUMBER_GROUPED(result->skipped_epochs));
+	list_epochs(result, epoch_is_interrupted, epochs);
+	if (epochs[0])
+		verdict_add(
+		        findings, VERDICT_NEVER_ENDED,
+		        "never ended: epochs %s; their client neither ended them nor closed, and may have logged more",
+		        epochs);
+}
+
+static void
+add_lost(const struct completeness *result, struct findings *findings)
+{
+	const struct store_client *clients = &result->clients;
+
+	if (clients->dropped)
+		verdict_add(findings, VERDICT_DROPPED, "observations dropped by clients: %s",
+		            NUMBER_GROUPED(clients->dropped));
+	if (result->not_arrived)
+		verdict_add(findings, VERDICT_NOT_ARRIVED,
+		            "observations logged that have not arrived: %s (spooled: %s)",
+		            NUMBER_GROUPED(result->not_arrived), NUMBER_GROUPED(clients->spooled));
+}
+
+/* Adds a finding for each way in which the run is incomplete, and those of its verdict. */
+static void
+add_findings(const struct completeness *result, struct findings *findings)
+{
+	add_recording(result, findings);
+	add_missing(result, findings);
+	verdict_find(&result->verdict, findings);
+	add_lost(result, findings);
 }
 
 /* Damage is a finding in every check. */
@@ -365,6 +454,6 @@ completeness_check(struct store *store, uint32_t run, const char *name, struct c
 	result->verdict = verdict_make(&result->info, &result->counters, result->sessions, result->session_count);
 	if (!result->damaged)
 		compare_classes(result);
-	verdict_find_incomplete(result, &result->findings);
+	add_findings(result, &result->findings);
 	return 0;
 }

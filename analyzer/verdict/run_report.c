@@ -1,4 +1,5 @@
-/* run_report.c: a run as `portolan runs --json` prints it: its record, and the counters of its recording. */
+/* run_report.c: writes runs as `portolan runs --json` and the page's server print them: each with its record, and the
+ * counters of its recording. */
 #include "run_report.h"
 
 #include "completeness.h"
@@ -33,7 +34,7 @@ run_time(int64_t seconds, char text[32])
 		text[0] = '\0';
 }
 
-/* The counters of a run's recording. */
+/* Reads the counters of a run's recording; of `sessions`, only their sums and numbers. */
 static int
 read_counters(struct store *store, uint32_t run, struct completeness *sessions, struct store_counters *counters,
               struct portolan_error *error)

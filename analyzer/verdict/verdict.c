@@ -21,7 +21,6 @@
 
 #include "base/message.h"
 #include "base/number.h"
-#include "completeness.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -69,8 +68,8 @@ verdict_print(const struct finding *finding, char line[FINDING_ROOM])
 	snprintf(line, FINDING_ROOM, "%s%s%s", finding->problem, remedy ? "; " : "", remedy ? remedy : "");
 }
 
-__attribute__((format(printf, 3, 4))) static void
-add(struct findings *findings, enum verdict_kind kind, const char *format, ...)
+void
+verdict_add(struct findings *findings, enum verdict_kind kind, const char *format, ...)
 {
 	struct finding *finding = &findings->found[findings->count++];
 	va_list arguments;
@@ -79,13 +78,6 @@ add(struct findings *findings, enum verdict_kind kind, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(finding->problem, sizeof(finding->problem), format, arguments);
 	va_end(arguments);
-}
-
-static const char *
-grouped(uint64_t value, char text[NUMBER_ROOM])
-{
-	number_print_grouped(value, text);
-	return text;
 }
 
 struct verdict
@@ -138,19 +130,19 @@ verdict_read(struct store *store, const struct store_run_info *info)
 static void
 find_refused(const struct verdict *verdict, struct findings *findings)
 {
-	char text[200] = "", number[NUMBER_ROOM];
+	char text[200] = "";
 	size_t used = 0;
 
 	for (unsigned r = 0; r < STORE_REFUSALS; r++)
 		if (verdict->refused_by[r])
 			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s", used ? ", " : "",
-			                         verdict_refusals[r], grouped(verdict->refused_by[r], number));
+			                         verdict_refusals[r], NUMBER_GROUPED(verdict->refused_by[r]));
 	if (verdict->refused)
-		add(findings, VERDICT_REFUSED, "observations refused: %s%s%s%s", grouped(verdict->refused, number),
-		    used ? " (" : "", text, used ? ")" : "");
+		verdict_add(findings, VERDICT_REFUSED, "observations refused: %s%s%s%s",
+		            NUMBER_GROUPED(verdict->refused), used ? " (" : "", text, used ? ")" : "");
 	if (verdict->left_out)
-		add(findings, VERDICT_LEFT_OUT, "rows left out by clients, as not usable: %s",
-		    grouped(verdict->left_out, number));
+		verdict_add(findings, VERDICT_LEFT_OUT, "rows left out by clients, as not usable: %s",
+		            NUMBER_GROUPED(verdict->left_out));
 }
 
 static void
@@ -168,145 +160,53 @@ find_two_processes(const struct verdict *verdict, struct findings *findings)
 		         process->host[0] ? " on " : "", process->host);
 	}
 	if (verdict->has_two)
-		add(findings, VERDICT_TWO_PROCESSES,
-		    "two processes recorded it side by side, and each replaced what the other had observed: %s; %s",
-		    who[0], who[1]);
+		verdict_add(
+		        findings, VERDICT_TWO_PROCESSES,
+		        "two processes recorded it side by side, and each replaced what the other had observed: %s; %s",
+		        who[0], who[1]);
 }
 
 static void
 find_salvaged(const struct store_left *left, struct findings *findings)
 {
-	char observations[NUMBER_ROOM], examples[NUMBER_ROOM], epochs[NUMBER_ROOM], chunks[NUMBER_ROOM],
-	        records[NUMBER_ROOM];
-
 	if (left->epochs || left->chunks || left->examples || left->observations || left->records)
-		add(findings, VERDICT_SALVAGED,
-		    "salvaged from a damaged store, which left %s observations and %s examples; incomplete: %s epochs and %s "
-		    "chunks; records damaged or missing: %s",
-		    grouped(left->observations, observations), grouped(left->examples, examples),
-		    grouped(left->epochs, epochs), grouped(left->chunks, chunks), grouped(left->records, records));
+		verdict_add(
+		        findings, VERDICT_SALVAGED,
+		        "salvaged from a damaged store, which left %s observations and %s examples; incomplete: %s epochs and %s "
+		        "chunks; records damaged or missing: %s",
+		        NUMBER_GROUPED(left->observations), NUMBER_GROUPED(left->examples),
+		        NUMBER_GROUPED(left->epochs), NUMBER_GROUPED(left->chunks), NUMBER_GROUPED(left->records));
 }
 
 void
 verdict_find(const struct verdict *verdict, struct findings *findings)
 {
-	char some[NUMBER_ROOM], all[NUMBER_ROOM];
-
 	find_refused(verdict, findings);
 	find_salvaged(&verdict->left, findings);
 	if (verdict->replaced > 0 && verdict->replaced >= verdict->received - verdict->replaced) {
 		bool one_epoch = verdict->epochs == 1 && verdict->changed_labels == 0;
 
-		add(findings, one_epoch ? VERDICT_ONE_EPOCH_NUMBER : VERDICT_SHARED_IDS,
-		    one_epoch ? "observations replaced by later ones of the same id, all logged for one epoch: %s of %s"
-		              : "observations replaced by later ones of the same id and epoch: %s of %s",
-		    grouped(verdict->replaced, some), grouped(verdict->received, all));
+		verdict_add(
+		        findings, one_epoch ? VERDICT_ONE_EPOCH_NUMBER : VERDICT_SHARED_IDS,
+		        one_epoch
+		                ? "observations replaced by later ones of the same id, all logged for one epoch: %s of %s"
+		                : "observations replaced by later ones of the same id and epoch: %s of %s",
+		        NUMBER_GROUPED(verdict->replaced), NUMBER_GROUPED(verdict->received));
 	} else if (verdict->returned) {
-		add(findings, VERDICT_REPLACED,
-		    "observations replaced within an epoch, as the same session logged their ids again: %s of %s",
-		    grouped(verdict->returned, some), grouped(verdict->received, all));
+		verdict_add(
+		        findings, VERDICT_REPLACED,
+		        "observations replaced within an epoch, as the same session logged their ids again: %s of %s",
+		        NUMBER_GROUPED(verdict->returned), NUMBER_GROUPED(verdict->received));
 	}
 	if (verdict->changed_labels)
-		add(findings, VERDICT_CHANGED_LABELS, "gold labels that changed: %s, the latest are kept",
-		    grouped(verdict->changed_labels, some));
+		verdict_add(findings, VERDICT_CHANGED_LABELS, "gold labels that changed: %s, the latest are kept",
+		            NUMBER_GROUPED(verdict->changed_labels));
 	find_two_processes(verdict, findings);
 	if (verdict->more_classes)
-		add(findings, VERDICT_CLASSES,
-		    verdict->are_named ? "number of classes: the run names %s, and at least %s were logged"
-		                       : "number of classes: %s in one session, at least %s in another",
-		    grouped(verdict->classes, some), grouped(verdict->more_classes, all));
-}
-
-static void
-find_recording(const struct completeness *result, struct findings *findings)
-{
-	char live[NUMBER_ROOM];
-
-	if (result->info.state == STORE_RECORDING)
-		add(findings, VERDICT_RECORDING, "still being recorded: sessions live: %s",
-		    grouped(result->live, live));
-	if (result->epoch_count == 0 && !result->damaged)
-		add(findings, VERDICT_EMPTY, "no observations");
-}
-
-/* "3, 5, 6 and 12 more". */
-static void
-list_epochs(const struct completeness *result, bool (*is_one)(const struct completeness_epoch *epoch), char text[160])
-{
-	size_t used = 0, count = 0, shown = 0;
-
-	text[0] = '\0';
-	for (size_t e = 0; e < result->epoch_count; e++)
-		count += is_one(&result->epochs[e]);
-	for (size_t e = 0; e < result->epoch_count && shown < 5; e++) {
-		if (!is_one(&result->epochs[e]))
-			continue;
-		used += (size_t)snprintf(text + used, 160 - used, "%s%u", shown ? ", " : "",
-		                         result->epochs[e].stored.epoch);
-		shown++;
-	}
-	if (count > shown)
-		snprintf(text + used, 160 - used, " and %zu more", count - shown);
-}
-
-static bool
-misses_some(const struct completeness_epoch *epoch)
-{
-	return epoch->missing && epoch->state != EPOCH_OPEN;
-}
-
-static bool
-is_interrupted(const struct completeness_epoch *epoch)
-{
-	return epoch->state == EPOCH_INTERRUPTED;
-}
-
-static void
-find_missing(const struct completeness *result, struct findings *findings)
-{
-	const struct store_run_info *info = &result->info;
-	char some[NUMBER_ROOM], all[NUMBER_ROOM], epochs[160];
-
-	if (info->declared > info->examples)
-		add(findings, VERDICT_NEVER_OBSERVED, "never observed: %s of the %s declared examples",
-		    grouped(info->declared - info->examples, some), grouped(info->declared, all));
-	if (result->missing) {
-		list_epochs(result, misses_some, epochs);
-		add(findings, VERDICT_MISSING, "observations missing: %s (epochs %s)", grouped(result->missing, some),
-		    epochs);
-	}
-	if (result->skipped_epochs)
-		add(findings, VERDICT_SKIPPED_EPOCHS,
-		    "epochs without any observation between the first and the last: %s",
-		    grouped(result->skipped_epochs, some));
-	list_epochs(result, is_interrupted, epochs);
-	if (epochs[0])
-		add(findings, VERDICT_NEVER_ENDED,
-		    "never ended: epochs %s; their client neither ended them nor closed, and may have logged more",
-		    epochs);
-}
-
-static void
-find_lost(const struct completeness *result, struct findings *findings)
-{
-	const struct store_client *clients = &result->clients;
-	char number[NUMBER_ROOM], spooled[NUMBER_ROOM];
-
-	if (clients->dropped)
-		add(findings, VERDICT_DROPPED, "observations dropped by clients: %s",
-		    grouped(clients->dropped, number));
-	if (result->not_arrived)
-		add(findings, VERDICT_NOT_ARRIVED, "observations logged that have not arrived: %s (spooled: %s)",
-		    grouped(result->not_arrived, number), grouped(clients->spooled, spooled));
-}
-
-void
-verdict_find_incomplete(const struct completeness *result, struct findings *findings)
-{
-	find_recording(result, findings);
-	find_missing(result, findings);
-	verdict_find(&result->verdict, findings);
-	find_lost(result, findings);
+		verdict_add(findings, VERDICT_CLASSES,
+		            verdict->are_named ? "number of classes: the run names %s, and at least %s were logged"
+		                               : "number of classes: %s in one session, at least %s in another",
+		            NUMBER_GROUPED(verdict->classes), NUMBER_GROUPED(verdict->more_classes));
 }
 
 bool

@@ -10,8 +10,6 @@
 
 #include <portolan/store.h>
 
-struct completeness;
-
 enum verdict_kind {
 	VERDICT_RECORDING,
 	VERDICT_EMPTY,
@@ -75,10 +73,11 @@ struct verdict verdict_read(struct store *store, const struct store_run_info *in
 /* Adds the findings of the verdict. */
 void verdict_find(const struct verdict *verdict, struct findings *findings);
 
-/* Adds a finding for each way in which the run is incomplete, and those of its verdict. */
-void verdict_find_incomplete(const struct completeness *result, struct findings *findings);
+/* Adds a finding of a kind, whose problem is the text of `format`. */
+__attribute__((format(printf, 3, 4))) void verdict_add(struct findings *findings, enum verdict_kind kind,
+                                                       const char *format, ...);
 
-/* The problem and its remedy. */
+/* Prints the problem and its remedy. */
 void verdict_print(const struct finding *finding, char line[FINDING_ROOM]);
 
 /* Warns of the verdict's findings; returns whether there are any. */
