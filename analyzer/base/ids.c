@@ -1,5 +1,5 @@
 /*
- * ids.c: ids as one array of integers, or one text with offsets; sorting, and a hash index for joins.
+ * ids.c: holds ids as one array of integers, or one text with offsets; sorts them, and finds them by a hash index.
  *
  * Most runs have their ids in ascending order already (declared ids always), so this is checked first. The index uses
  * open addressing at half load; 32-bit slots suffice because a store has fewer than 2^32 examples.
@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistr.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 void
 ids_free(struct ids *ids)
@@ -161,12 +164,8 @@ are_ascending(const struct ids *ids, const uint32_t *order, size_t n)
 {
 	size_t i = 1;
 
-	if (ids->kind == STORE_ID_INT)
-		while (i < n && ids->integers[order[i - 1]] < ids->integers[order[i]])
-			i++;
-	else
-		while (i < n && ids_compare(ids, order[i - 1], ids, order[i]) < 0)
-			i++;
+	while (i < n && ids_compare(ids, order[i - 1], ids, order[i]) < 0)
+		i++;
 	return i >= n;
 }
 
@@ -242,25 +241,14 @@ ids_add_extent(const struct ids *ids, struct text_extent *extent)
 	}
 }
 
-static uint64_t
-mix(uint64_t x)
+/* The bytes that tell an id from others: of an integer those of the number. */
+static const char *
+id_bytes(const struct ids *ids, uint32_t index, size_t *length)
 {
-	x ^= x >> 32;
-	x *= UINT64_C(0xd6e8feb86659fd93);
-	x ^= x >> 32;
-	x *= UINT64_C(0xd6e8feb86659fd93);
-	return x ^ x >> 32;
-}
-
-/* FNV-1a, mixed once more because the table uses the low bits. */
-static uint64_t
-hash_text(const char *text, size_t length)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-	for (size_t i = 0; i < length; i++)
-		hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
-	return mix(hash);
+	if (ids->kind == STORE_ID_STR)
+		return ids_text(ids, index, length);
+	*length = sizeof(*ids->integers);
+	return (const char *)&ids->integers[index];
 }
 
 int
@@ -277,16 +265,10 @@ ids_index_init(struct ids_index *index, const struct ids *ids, const uint32_t *c
 		return PORTOLAN_E_MEMORY;
 	for (size_t i = 0; i < n; i++) {
 		size_t length, slot;
-		uint64_t hash;
+		const char *bytes = id_bytes(ids, chosen[i], &length);
 
-		if (ids->kind == STORE_ID_INT) {
-			hash = mix(ids->integers[chosen[i]]);
-		} else {
-			const char *text = ids_text(ids, chosen[i], &length);
-
-			hash = hash_text(text, length);
-		}
-		for (slot = hash & index->mask; index->slots[slot] != 0; slot = (slot + 1) & index->mask)
+		for (slot = XXH3_64bits(bytes, length) & index->mask; index->slots[slot] != 0;
+		     slot = (slot + 1) & index->mask)
 			;
 		index->slots[slot] = (uint32_t)i + 1;
 	}
@@ -300,25 +282,17 @@ ids_index_free(struct ids_index *index)
 	index->slots = NULL;
 }
 
-static bool
-is_id(const struct ids *ids, uint32_t index, uint64_t integer, const char *text, size_t length)
+/* Inlined: of integers the length is known then, and no function compares them. */
+static inline __attribute__((always_inline)) int64_t
+find(const struct ids_index *index, const void *bytes, size_t length)
 {
-	size_t stored_length;
-	const char *stored;
-
-	if (ids->kind == STORE_ID_INT)
-		return ids->integers[index] == integer;
-	stored = ids_text(ids, index, &stored_length);
-	return stored_length == length && memcmp(stored, text, length) == 0;
-}
-
-static int64_t
-find(const struct ids_index *index, uint64_t hash, uint64_t integer, const char *text, size_t length)
-{
-	for (size_t slot = hash & index->mask; index->slots[slot] != 0; slot = (slot + 1) & index->mask) {
+	for (size_t slot = XXH3_64bits(bytes, length) & index->mask; index->slots[slot] != 0;
+	     slot = (slot + 1) & index->mask) {
 		uint32_t position = index->slots[slot] - 1;
+		size_t own_length;
+		const char *own = id_bytes(index->ids, index->chosen[position], &own_length);
 
-		if (is_id(index->ids, index->chosen[position], integer, text, length))
+		if (own_length == length && memcmp(own, bytes, length) == 0)
 			return position;
 	}
 	return -1;
@@ -327,14 +301,9 @@ find(const struct ids_index *index, uint64_t hash, uint64_t integer, const char 
 int64_t
 ids_index_find_stored(const struct ids_index *index, const struct store_ids *block, uint32_t row)
 {
-	const char *text;
-	size_t length;
-
 	if (index->ids->kind == STORE_ID_INT)
-		return find(index, mix(block->integers[row]), block->integers[row], NULL, 0);
-	text = block->text + block->offsets[row];
-	length = block->offsets[row + 1] - block->offsets[row];
-	return find(index, hash_text(text, length), 0, text, length);
+		return find(index, &block->integers[row], sizeof(*block->integers));
+	return find(index, block->text + block->offsets[row], block->offsets[row + 1] - block->offsets[row]);
 }
 
 int64_t
@@ -343,6 +312,6 @@ ids_index_find(const struct ids_index *index, const char *text, size_t length)
 	uint64_t integer;
 
 	if (index->ids->kind != STORE_ID_INT)
-		return find(index, hash_text(text, length), 0, text, length);
-	return number_parse_whole(text, length, &integer) ? find(index, mix(integer), integer, NULL, 0) : -1;
+		return find(index, text, length);
+	return number_parse_whole(text, length, &integer) ? find(index, &integer, sizeof(integer)) : -1;
 }
