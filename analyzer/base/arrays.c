@@ -1,5 +1,5 @@
 /*
- * arrays.c: small arrays come from malloc(), all others are mappings in one list.
+ * arrays.c: brings the memory of arrays: small ones from malloc(), all others as mappings, which stand in one list.
  *
  * There are some dozens of mappings at most, so the list is searched. The process has one such list, as it has one
  * malloc(): --max-memory limits all memory of the process. A temporary file gets its blocks before it is mapped, so a

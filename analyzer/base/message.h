@@ -1,4 +1,5 @@
-/* message.h: the program's messages on stderr. One line each; standard output carries data alone. */
+/* message.h: tells the user something on stderr: a note, a warning or an error, in one line each. Standard output
+ * carries data alone. */
 #ifndef MESSAGE_H
 #define MESSAGE_H
 

@@ -1,4 +1,4 @@
-/* names.c: an open table of hashes over texts that lie one behind the other. */
+/* names.c: numbers texts, which lie one behind the other, by an open table of their hashes. */
 #include "names.h"
 
 #include <stdlib.h>

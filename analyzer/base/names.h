@@ -1,5 +1,5 @@
-/* names.h: different texts, numbered from 0 in the order of their first appearance. One owner, one thread; finding is
- * safe from several. */
+/* names.h: numbers texts that come again and again (words, categories): the different ones, from 0 in the order of
+ * their first appearance. One owner, one thread; finding is safe from several. */
 #ifndef NAMES_H
 #define NAMES_H
 

@@ -1,5 +1,5 @@
 /*
- * number.c: printing and reading numbers.
+ * number.c: prints the shortest text that stands for a number, and reads numbers.
  *
  * Every double is identified by 17 significant digits, and every decimal of 15 survives the way through a double; so
  * the shortest text has at most 15 digits (then trailing zeros go), or 16, or 17, and three trials find it. In the

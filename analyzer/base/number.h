@@ -1,4 +1,5 @@
-/* number.h: numbers as text, and text as numbers. Pure; independent of the locale. */
+/* number.h: prints numbers, for programs and for people, and reads those of users and of their files. Pure;
+ * independent of the locale. */
 #ifndef NUMBER_H
 #define NUMBER_H
 

@@ -1,5 +1,5 @@
 /*
- * parallel.c: a window of slots that moves over the parts.
+ * parallel.c: runs parts of work in threads, with a window of slots that moves over the parts.
  *
  * Part p has slot p mod slots, and is begun only when part p − slots was delivered. Parts are begun in order, so all
  * parts before a failed one are delivered first, and the reported error is always the same. With one thread, or if the

@@ -1,5 +1,5 @@
 /*
- * parallel.h: numbered parts of work, done by several threads, their results taken in the order of the parts.
+ * parallel.h: does numbered parts of work in several threads, and takes their results in the order of the parts.
  *
  * A part's result waits in a slot. There are a few slots for each thread, so memory is bounded however many parts there
  * are, and however slowly results are taken. The work and the order of delivery do not depend on the number of threads.

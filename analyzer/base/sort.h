@@ -1,4 +1,4 @@
-/* sort.h: a stable sort by 64-bit keys. Pure: the caller brings the memory. */
+/* sort.h: sorts numbers of examples by 64-bit keys, stably. Pure: the caller brings the memory. */
 #ifndef SORT_H
 #define SORT_H
 

@@ -1,5 +1,5 @@
-/* style.c: see style.h. The sequences are those of ECMA-48 with the eight colours that every terminal has, which its
- * user has chosen. */
+/* style.c: writes the sequences that style text on a terminal. They are those of ECMA-48 with the eight colours that
+ * every terminal has, which its user has chosen. */
 #include "style.h"
 
 #include <stdbool.h>

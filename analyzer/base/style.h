@@ -1,4 +1,4 @@
-/* style.h: colours and weights for people. */
+/* style.h: says which sequences make text on a terminal bold or coloured, where the user wants that. */
 #ifndef STYLE_H
 #define STYLE_H
 

@@ -1,5 +1,5 @@
 /*
- * suggest.c: "did you mean …?" for mistyped commands, options, formats and measures.
+ * suggest.c: finds what a message proposes with "did you mean …?" for a mistyped command, option, format or measure.
  *
  * The restricted Damerau-Levenshtein distance, in three rolling rows: swapped letters are the commonest typing error
  * and must count once. The limit on length bounds time and stack; all names of the program are much shorter.

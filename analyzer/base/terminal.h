@@ -1,6 +1,7 @@
 /*
- * terminal.h: a screen that is redrawn in place. No mode of the terminal is changed, so none must be restored: the last
- * screen stays however the program ends.
+ * terminal.h: draws a screen again and again in the same place of a terminal, as `portolan watch` does; and tells how
+ * large it is. No mode of the terminal is changed, so none must be restored: the last screen stays however the program
+ * ends.
  */
 #ifndef TERMINAL_H
 #define TERMINAL_H

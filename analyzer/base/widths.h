@@ -1,5 +1,5 @@
-/* widths.h: a function compiled once for each width of vector registers; which one runs is found out when the program
- * starts. */
+/* widths.h: marks functions of long loops, which are then compiled once for each width of vector registers; which of
+ * these runs is found out when the program starts. */
 #ifndef WIDTHS_H
 #define WIDTHS_H
 

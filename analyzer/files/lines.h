@@ -1,4 +1,4 @@
-/* lines.h: writes lines of the user's own file into an output, as they stand in the file. */
+/* lines.h: writes lines of the user's own file into an output, as they stand in the file, for commands that filter it. */
 #ifndef LINES_H
 #define LINES_H
 

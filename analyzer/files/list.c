@@ -1,4 +1,4 @@
-/* list.c: reads a file of one value an entry, text or NumPy's, and passes each value on as text. */
+/* list.c: passes on each value of a file that lists values, whether that is text or NumPy's. */
 #include "list.h"
 
 #include "base/number.h"

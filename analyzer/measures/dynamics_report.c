@@ -1,4 +1,4 @@
-/* dynamics_report.c: errors for runs that lack the data a command needs, and warnings of runs that are incomplete. */
+/* dynamics_report.c: says which data a run lacks for a command, as errors, and warns of runs that are incomplete. */
 #include "dynamics.h"
 
 #include "base/message.h"

@@ -1,5 +1,5 @@
 /*
- * measures.c: the formulas of measures.h over one block.
+ * measures.c: computes the measures of the examples of one block.
  *
  * The block is worked through in tiles of 64 rows, one word of its bitmaps. Within a tile the epochs are the outer loop
  * and the rows the inner one, whose length is a constant: the compiler makes vector code of it, and the second pass

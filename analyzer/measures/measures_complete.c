@@ -1,5 +1,6 @@
 /*
- * measures_complete.c: most blocks have every example at every epoch; such blocks need no check per row.
+ * measures_complete.c: computes measures of complete blocks. Most blocks are: they have every example at every epoch,
+ * and need no check per row.
  *
  * The loops are plain ones over a constant number of rows, which the compiler makes vector code of (widths.h). A few
  * rows at a time are read twice, for mean and deviation: the second time from the first-level cache. Correct and

@@ -1,5 +1,5 @@
-/* measures_tdds.h: Temporal Dual-Depth Scoring (TDDS), a measure of whole distributions; for the code that fills the
- * columns of dynamics. */
+/* measures_tdds.h: computes Temporal Dual-Depth Scoring (TDDS), a measure of whole distributions; for the code that
+ * fills the columns of dynamics. */
 #ifndef MEASURES_TDDS_H
 #define MEASURES_TDDS_H
 

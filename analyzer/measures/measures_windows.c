@@ -1,6 +1,6 @@
 /*
- * measures_windows.c: each window of J epochs at which an example was observed has a mean m and a sample standard
- * deviation s of p(gold). dyn_unc is the mean of s over the windows, dual the mean of (1 − m) s.
+ * measures_windows.c: computes dyn_unc and dual. Each window of J epochs at which an example was observed has a mean m
+ * and a sample standard deviation s of p(gold). dyn_unc is the mean of s over the windows, dual the mean of (1 − m) s.
  *
  * Neighbouring windows share all epochs but one, yet each is summed by itself, mean first: sums that are carried on
  * from window to window lose the digits in which nearly equal values differ. Words of 64 rows that have every epoch go

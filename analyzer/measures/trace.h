@@ -1,5 +1,5 @@
 /*
- * trace.h: a run's measures as they were after each of its epochs.
+ * trace.h: computes a run's measures as they were after any of its epochs, for pictures of how examples moved.
  *
  * A block of the store without its last epochs is a block, so the same functions measure it, from the same snapshot.
  *

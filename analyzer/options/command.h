@@ -1,6 +1,7 @@
 /*
- * command.h: the description of a subcommand. Each is defined beside its subject; commands/commands.c lists them.
- * Dispatch, help, suggestions, man pages and shell completion all come from that table.
+ * command.h: describes a subcommand of the program: its operands, its options, its help, and what runs it. Each is
+ * defined beside its subject; commands/commands.c lists them. Dispatch, help, suggestions, man pages and shell
+ * completion all come from that table.
  */
 #ifndef COMMAND_H
 #define COMMAND_H

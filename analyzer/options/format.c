@@ -1,5 +1,5 @@
 /*
- * format.c: the format of an output, by the ending of its name.
+ * format.c: finds the format of an output by the ending of its name.
  *
  * An ending is the letters and digits after the last dot of a file's name. A number is none (hard-0.1), and a device
  * has none. The endings that an output knows are those of the formats that the command can write there, and txt for its

@@ -1,5 +1,5 @@
-/* help.h: help texts, made from the table of commands. Those that return an exit status print to standard output, on a
- * terminal through $PAGER where they are longer than it. */
+/* help.h: prints the help of a command, and the overview of all, from the table of commands. Those that return an exit
+ * status print to standard output, on a terminal through $PAGER where they are longer than it. */
 #ifndef HELP_H
 #define HELP_H
 

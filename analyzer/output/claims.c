@@ -1,4 +1,5 @@
-/* claims.c: see claims.h. Files are looked up anew each time: an output that was written has another inode. */
+/* claims.c: compares files that are read and written. They are looked up anew each time: an output that was written
+ * has another inode. */
 #include "claims.h"
 
 #include <portolan/error.h>

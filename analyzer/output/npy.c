@@ -1,6 +1,6 @@
 /*
- * npy.c: the header of a .npy file: magic, version, length, and a Python dictionary literal padded with spaces so that
- * the data begin at a multiple of 64 bytes.
+ * npy.c: writes the header of a .npy file: magic, version, length, and a Python dictionary literal padded with spaces
+ * so that the data begin at a multiple of 64 bytes.
  */
 #include "npy.h"
 

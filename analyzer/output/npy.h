@@ -1,5 +1,5 @@
-/* npy.h: headers of NumPy's .npy files (format 1.0; 3.0 where a field name is not ASCII). The data follow,
- * little-endian. */
+/* npy.h: writes headers of NumPy's .npy files (format 1.0; 3.0 where a field name is not ASCII), and texts as NumPy
+ * has them. The data follow, little-endian. */
 #ifndef NPY_H
 #define NPY_H
 

@@ -1,5 +1,5 @@
 /*
- * ordered.c: buckets of records.
+ * ordered.c: puts records into buckets as they come, and sorts each bucket in memory.
  *
  * A bucket has at least 2^14 places, so that there is something to put down together. There are at most ORDERED_BUCKETS
  * of them, for each of which every heap keeps some records.

@@ -1,6 +1,5 @@
 /*
- * ordered.h: records of one size that come in any order, from several threads, and are taken in the order of their
- * places, in bounded memory.
+ * ordered.h: puts records of one size in order, which come in any order and from several threads, in bounded memory.
  *
  * Records wait in a part of a file, or in an array. The places are divided into buckets, each with a stretch of it. A
  * thread keeps some records for each bucket, and puts them down together; so nothing is written one by one. Then each

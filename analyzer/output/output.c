@@ -1,5 +1,5 @@
 /*
- * output.c: buffered output with one sticky error.
+ * output.c: writes an output through a buffer, and keeps its first error.
  *
  * A file is written without a name (O_TMPFILE) in the folder of its target, gets a temporary name when it is complete,
  * and is renamed when it is on the disk. So a file of the target's name is always complete, even after a power cut; a

@@ -1,5 +1,6 @@
 /*
- * table_aligned.c: tables for people: columns below one another, with as many in a line as the terminal is wide.
+ * table_aligned.c: prints tables for people: columns below one another, as many in a line as the terminal has room
+ * for.
  *
  * In a terminal that is too narrow for all columns, a text that is the same in all rows stands once, above the table, and
  * long headings are broken at their "_". Columns that still find no room follow below, in further blocks. Every block

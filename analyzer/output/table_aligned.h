@@ -1,4 +1,4 @@
-/* table_aligned.h: a table for people, in columns below one another. */
+/* table_aligned.h: prints a table for people, in columns below one another. */
 #ifndef TABLE_ALIGNED_H
 #define TABLE_ALIGNED_H
 

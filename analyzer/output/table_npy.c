@@ -1,5 +1,5 @@
 /*
- * table_npy.c: tables as NumPy's structured arrays.
+ * table_npy.c: makes NumPy's structured arrays of tables.
  *
  * Records are put together field by field for a tile of rows, which fits the first-level cache with all its fields: each
  * inner loop reads one column and writes with one stride, and most values cost no call.

@@ -1,5 +1,6 @@
 /*
- * table_npy.h: a table as records of one size, which are what NumPy's structured arrays hold.
+ * table_npy.h: makes records of one size of a table's rows: what NumPy's structured arrays hold, and what can be
+ * sorted or kept.
  *
  * Records are little-endian, and their fields are not aligned.
  */

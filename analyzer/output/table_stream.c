@@ -1,4 +1,4 @@
-/* table_stream.c: the slots of a table that is written part by part, its head, and its ends. */
+/* table_stream.c: writes a table part by part: it keeps the slots of the parts, the head, and what people are shown. */
 #include "table_stream.h"
 
 #include <portolan/error.h>

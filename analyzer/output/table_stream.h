@@ -1,6 +1,6 @@
 /*
- * table_stream.h: a table that is too long to be in memory, written part by part: threads make the parts, and one of them
- * delivers these in the order of the rows.
+ * table_stream.h: writes a table that is too long to be in memory part by part: threads make the parts, and one of
+ * them delivers these in the order of the rows.
  *
  * A part is a table of the same columns. It is made in a slot, in the bytes of the format; for people, as records, of
  * which the first and the last of the whole table are kept. npy's head counts the rows: it is written again at the end,

@@ -1,4 +1,4 @@
-/* text.c: quoting and numbers for CSV and JSON, written straight into the output's buffer. */
+/* text.c: quotes texts and prints numbers for CSV, TSV and JSON, straight into the output's buffer. */
 #include "text.h"
 
 #include <math.h>

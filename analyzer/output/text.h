@@ -1,4 +1,4 @@
-/* text.h: writes values in the text formats into an output. */
+/* text.h: writes single values into an output as CSV, TSV and JSON have them, and numbers as people read them. */
 #ifndef TEXT_H
 #define TEXT_H
 

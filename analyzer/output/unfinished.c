@@ -1,7 +1,7 @@
 /*
- * unfinished.c: the paths are in a table that a signal handler can read; a free entry is NULL. What does not fit in the
- * table is left behind by a signal. A signal that the caller has chosen to ignore (nohup) stays ignored, and one that
- * the command waits for itself (watch, serve) is blocked and does not come here.
+ * unfinished.c: removes unfinished files. Their paths are in a table that a signal handler can read; a free entry is
+ * NULL. What does not fit in the table is left behind by a signal. A signal that the caller has chosen to ignore
+ * (nohup) stays ignored, and one that the command waits for itself (watch, serve) is blocked and does not come here.
  */
 #include "unfinished.h"
 

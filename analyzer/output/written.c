@@ -1,4 +1,4 @@
-/* written.c: see written.h. The first few files are named; all others are counted. */
+/* written.c: says at the end which files were written. The first few are named; all others are counted. */
 #include "written.h"
 
 #include "base/message.h"

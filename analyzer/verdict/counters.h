@@ -1,4 +1,5 @@
-/* counters.h: counters of the store as members of a report; in text only those that counted anything. */
+/* counters.h: writes counters of the store into a report, of a run or of all; in text only those that counted
+ * anything. */
 #ifndef COUNTERS_H
 #define COUNTERS_H
 

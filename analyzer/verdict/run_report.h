@@ -1,4 +1,4 @@
-/* run_report.h: writes runs as `portolan runs --json` prints them. */
+/* run_report.h: writes runs as `portolan runs --json` and the page's server print them. */
 #ifndef RUN_REPORT_H
 #define RUN_REPORT_H
 

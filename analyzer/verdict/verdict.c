@@ -1,5 +1,5 @@
 /*
- * verdict.c: each way in which a run is incomplete or was recorded wrongly, said in one line.
+ * verdict.c: finds each way in which a run was recorded wrongly, and says it in one line.
  *
  * A session that was never closed is no problem by itself: a resumed run may hold all that it lost. Nor are replaced
  * observations: a resumed job logs again what it had logged, and every rank may evaluate all examples. So each session
