@@ -48,22 +48,13 @@ pages_mark_free(struct pages *pages, const struct tree *tree)
 	return whole;
 }
 
-/* The database that has records of this kind; DB_META: none in which leaves are looked for. */
+/* The database under whose keys a record of this kind belongs; DB_META: it is no record of one that can lack leaves. */
 static enum store_db
-pages_database_of(const uint8_t *record, size_t size)
+pages_database_of(const struct node *node, const uint8_t *record)
 {
-	static const struct {
-		uint8_t kind;
-		enum store_db db;
-	} kinds[] = {{RECORD_RUN_STATE, DB_RUN},   {RECORD_RUN_IDENTITY, DB_RUN}, {RECORD_COUNTERS, DB_RUN},
-	             {RECORD_CLIENT, DB_RUN},      {RECORD_LABELS, DB_RUN},       {RECORD_USER_COLUMNS, DB_RUN},
-	             {RECORD_RUN_NUMBER, DB_RUNS}, {RECORD_SESSION, DB_SESSIONS}, {RECORD_IDS, DB_IDS},
-	             {RECORD_BATCH, DB_LOG},       {RECORD_EPOCH, DB_EPOCHS},     {RECORD_COLUMN, DB_COLUMNS},
-	             {RECORD_PRESENCE, DB_COLUMNS}};
-
-	for (size_t i = 0; size && i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (kinds[i].kind == record[0])
-			return kinds[i].db;
+	for (int db = DB_META + 1; db < DB_COUNT && record[0]; db++)
+		if (store_record_kind((enum store_db)db, node->key, node->key_size) == record[0])
+			return (enum store_db)db;
 	return DB_META;
 }
 
@@ -78,8 +69,8 @@ pages_find_orphans(struct pages *pages)
 		if (pages->roles[number] || !pages_read_page(pages, number, PAGE_LEAF, pages->page))
 			continue;
 		for (unsigned i = 0; db == DB_META && pages_next_node(pages, &i, &node);)
-			if ((value = pages_read_value(pages, &node)))
-				db = pages_database_of(value, node.size);
+			if (node.size && (value = pages_read_value(pages, &node)))
+				db = pages_database_of(&node, value);
 		if (db != DB_META && pages->lost[db].count)
 			pages_add_leaf(pages, db, number, pages->page, 0, UINT32_MAX, true);
 	}

@@ -135,6 +135,26 @@ store_record_open(const void *record, size_t length, enum record_kind kind, cons
 	return true;
 }
 
+unsigned
+store_record_kind(enum store_db db, const void *key, size_t key_size)
+{
+	static const uint8_t kinds[DB_COUNT] = {
+	        [DB_RUNS] = RECORD_RUN_NUMBER, [DB_SESSIONS] = RECORD_SESSION, [DB_IDS] = RECORD_IDS,
+	        [DB_LOG] = RECORD_BATCH,       [DB_EPOCHS] = RECORD_EPOCH,     [DB_COLUMNS] = RECORD_COLUMN,
+	        [DB_REMOVALS] = RECORD_REMOVAL};
+	static const uint8_t parts[] = {[RUN_STATE] = RECORD_RUN_STATE,   [RUN_IDENTITY] = RECORD_RUN_IDENTITY,
+	                                [RUN_LABELS] = RECORD_LABELS,     [RUN_USER_COLUMNS] = RECORD_USER_COLUMNS,
+	                                [RUN_COUNTERS] = RECORD_COUNTERS, [RUN_CLIENT] = RECORD_CLIENT,
+	                                [RUN_PROCESS] = RECORD_PROCESS};
+	const uint8_t *bytes = key;
+
+	if (db == DB_RUN)
+		return key_size > 4 && bytes[4] < sizeof(parts) ? parts[bytes[4]] : 0;
+	if (db == DB_COLUMNS && key_size > 12 && bytes[12] & STORE_PRESENCE)
+		return RECORD_PRESENCE;
+	return kinds[db];
+}
+
 bool
 store_record_belongs(const void *record, size_t length, const void *key, size_t key_size)
 {

@@ -34,6 +34,9 @@ void store_record_seal(void *record, const struct store_key *key, enum record_ki
 /* Is the record whole? Then *body and *size are the part after the header. The record need not be aligned. */
 bool store_record_open(const void *record, size_t length, enum record_kind kind, const uint8_t **body, size_t *size);
 
+/* The kind of record that belongs under a key; 0: this version does not know. */
+unsigned store_record_kind(enum store_db db, const void *key, size_t key_size);
+
 /* False: the record was stored under another key; a damaged page of LMDB's tree led to it. Records of earlier versions
  * do not say under which. */
 bool store_record_belongs(const void *record, size_t length, const void *key, size_t key_size);

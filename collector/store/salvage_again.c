@@ -259,7 +259,8 @@ again_keep_sessions(const struct salvage_again *again, struct portolan_error *er
 
 		rc = store_catalog_session(&copy->writer->view, copy->run, i, &session, error)
 		     ?: store_writer_put_session(copy->writer, again->run, i, &session, error)
-		     ?: again_keep_part(again, store_key_session(copy->run, RUN_CLIENT, i), RECORD_CLIENT, error);
+		     ?: again_keep_part(again, store_key_session(copy->run, RUN_CLIENT, i), RECORD_CLIENT, error)
+		     ?: again_keep_part(again, store_key_session(copy->run, RUN_PROCESS, i), RECORD_PROCESS, error);
 	}
 	return rc;
 }

@@ -39,23 +39,13 @@ verify_report(const struct verify *verify, const struct view *view, enum store_d
 bool
 store_verify_record(enum store_db db, const MDB_val *key, const MDB_val *value)
 {
-	static const uint8_t parts[] = {RECORD_RUN_STATE, RECORD_RUN_IDENTITY, RECORD_LABELS, RECORD_USER_COLUMNS,
-	                                RECORD_COUNTERS,  RECORD_CLIENT,       RECORD_PROCESS};
-	static const uint8_t kinds[DB_COUNT] = {
-	        [DB_RUNS] = RECORD_RUN_NUMBER, [DB_SESSIONS] = RECORD_SESSION, [DB_IDS] = RECORD_IDS,
-	        [DB_LOG] = RECORD_BATCH,       [DB_EPOCHS] = RECORD_EPOCH,     [DB_COLUMNS] = RECORD_COLUMN,
-	        [DB_REMOVALS] = RECORD_REMOVAL};
-	const uint8_t *bytes = key->mv_data, *body;
+	unsigned kind = store_record_kind(db, key->mv_data, key->mv_size);
 	struct ids_segment segment;
-	unsigned kind = kinds[db];
+	const uint8_t *body;
 	size_t size;
 
 	if (value->mv_size == 0)
 		return false;
-	if (db == DB_RUN && key->mv_size > 4 && bytes[4] < sizeof(parts))
-		kind = parts[bytes[4]];
-	if (db == DB_COLUMNS && key->mv_size > 12 && bytes[12] & STORE_PRESENCE)
-		kind = RECORD_PRESENCE;
 	if (kind == 0)
 		kind = *(const uint8_t *)value->mv_data;
 	return store_record_open(value->mv_data, value->mv_size, (enum record_kind)kind, &body, &size) &&
