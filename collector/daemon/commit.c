@@ -316,7 +316,8 @@ commit_failed_for(struct ingest *ingest, struct run *run, bool wrote, const stru
 	}
 	if (run)
 		commit_mark_lost(run, error);
-	if (wrote) { /* the part of the frame that was written */
+	if (wrote ||
+	    store_writer_is_spoilt(ingest->writer)) { /* what was written of the frame, or all that is pending */
 		commit_give_up(ingest);
 		while ((session = sessions_take_changed(&ingest->sessions)))
 			commit_take_back(ingest, session, error->message);

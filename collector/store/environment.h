@@ -94,6 +94,10 @@ int store_view_get(const struct view *view, enum store_db db, const struct store
 int store_view_read(const struct view *view, enum store_db db, const struct store_key *key, enum record_kind kind,
                     void *record, size_t size, struct portolan_error *error);
 
+/* Did LMDB itself find a page damaged in this transaction? It then reads nothing more, and can only be ended: what it
+ * answers since says nothing about other records. */
+bool store_view_is_spoilt(const struct view *view);
+
 /* Is there a record, whole or not? */
 bool store_view_has(const struct view *view, enum store_db db, const struct store_key *key);
 

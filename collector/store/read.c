@@ -99,14 +99,17 @@ store_copy(struct store *store, int fd, struct portolan_error *error)
 
 /* A damaged run is no failure here: it must not hide the others. */
 static int
-read_info_of_run(const struct view *view, struct store_run_info *run, struct portolan_error *error)
+read_info_of_run(struct view *view, struct store_run_info *run, struct portolan_error *error)
 {
 	struct store_run_info info;
 	int rc = run->number ? store_count_run(view, run->number, &info, error) : STORE_E_CORRUPT;
 
 	if (rc == STORE_E_CORRUPT) {
 		run->state = STORE_DAMAGED;
-		return 0;
+		if (!store_view_is_spoilt(view))
+			return 0;
+		store_read_finish(view);
+		return store_read_begin((struct store *)view->environment, view, error);
 	}
 	if (!rc)
 		*run = info;

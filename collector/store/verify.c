@@ -124,7 +124,7 @@ verify_session_ids(struct verify *verify, const struct view *view, uint32_t sess
 		uint32_t number = 0;
 		int rc = store_view_read(view, DB_SESSIONS, &key, RECORD_SESSION, &session, sizeof(session), error);
 
-		if (rc < 0 && rc != STORE_E_CORRUPT)
+		if (rc < 0 && (rc != STORE_E_CORRUPT || store_view_is_spoilt(view)))
 			return rc;
 		if (rc == VIEW_ABSENT) {
 			verify_report(verify, view, DB_SESSIONS, key.data, key.size, "");
@@ -159,7 +159,7 @@ verify_count(struct verify *verify, const struct view *view, const struct catalo
 
 		rc = store_view_read(view, DB_COLUMNS, &key, RECORD_PRESENCE, &presence, sizeof(presence), NULL);
 		if (rc < 0)
-			return rc == STORE_E_CORRUPT ? 0 : rc; /* the walk reports it */
+			return rc == STORE_E_CORRUPT && !store_view_is_spoilt(view) ? 0 : rc; /* the walk reports it */
 		present += presence.present;
 	}
 	if (rc != VIEW_ABSENT || present == epoch->record.observations)

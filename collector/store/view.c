@@ -199,6 +199,18 @@ store_view_has(const struct view *view, enum store_db db, const struct store_key
 	return view_find(view, db, key, &value) == 0;
 }
 
+bool
+store_view_is_spoilt(const struct view *view)
+{
+	MDB_stat stat;
+	bool spoilt;
+
+	view_lock(view);
+	spoilt = view->txn && mdb_stat(view->txn, view->environment->dbi[DB_META], &stat) == MDB_BAD_TXN;
+	view_unlock(view);
+	return spoilt;
+}
+
 int
 store_view_get(const struct view *view, enum store_db db, const struct store_key *key, enum record_kind kind,
                const uint8_t **body, size_t *size, struct portolan_error *error)

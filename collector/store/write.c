@@ -191,6 +191,12 @@ store_writer_abort(struct store_writer *writer)
 	store_dictionary_aborted(&writer->dictionary);
 }
 
+bool
+store_writer_is_spoilt(const struct store_writer *writer)
+{
+	return store_view_is_spoilt(&writer->view);
+}
+
 size_t
 store_writer_pending(const struct store_writer *writer)
 {

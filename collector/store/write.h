@@ -35,6 +35,9 @@ const uint8_t *store_writer_id(const struct store_writer *writer);
  * stored any more. */
 int store_writer_commit(struct store_writer *writer, struct portolan_error *error);
 void store_writer_abort(struct store_writer *writer);
+/* Did LMDB itself find a page damaged in the pending transaction? It is lost then, even if the call that answered
+ * STORE_E_CORRUPT had written nothing. */
+bool store_writer_is_spoilt(const struct store_writer *writer);
 /* STORE_E_NO_STORE: the store's file or its lock was removed meanwhile, so the store must not be written to any
  * more. */
 int store_writer_check(const struct store_writer *writer, struct portolan_error *error);
@@ -139,7 +142,8 @@ struct store_each {
 	void *context;
 };
 
-/* Goes through every run. For start-up and bookkeeping. */
+/* Goes through every run. For start-up and bookkeeping. Where LMDB itself finds a page of a run damaged, what run() has
+ * changed since the last commit is lost. */
 int store_writer_each_run(struct store_writer *writer, const struct store_each *each, struct portolan_error *error);
 int store_writer_set_state(struct store_writer *writer, uint32_t run, enum store_state state,
                            struct portolan_error *error);

@@ -341,6 +341,8 @@ store_writer_each_run(struct store_writer *writer, const struct store_each *each
 		struct portolan_error what = {.message = ""};
 
 		rc = run_visit(writer, &runs[i], each, &what);
+		if (store_writer_is_spoilt(writer))
+			store_writer_abort(writer);
 		if (rc == STORE_E_CORRUPT && each->damaged) {
 			each->damaged(each->context, runs[i].name, runs[i].number, what.message);
 			rc = 0;

@@ -166,6 +166,29 @@ class Damage(CollectorTest):
         bad.expect_error("run-damaged")
         self.log(good, 3)
 
+    def test_pages_of_one_run_while_it_records(self):
+        """LMDB finds them damaged itself, and reads nothing more in that transaction: the other run notices nothing."""
+        collector = self.collect()
+        ranks, good = [self.client(collector.local) for _ in range(80)], self.client(collector.local)
+        for rank, client in enumerate(ranks):
+            client.open("bad", group="launch", rank=rank)
+        good.open("good")
+        self.log(good, 1)
+        with open(os.path.join(self.store, "data.mdb"), "r+b") as file:
+            data, zeroed = file.read(), 0
+            for at in range(2 * 4096, len(data), 4096):
+                kind, lower = struct.unpack("<HH", data[at + 10:at + 14])
+                nodes = [at + node for node in struct.unpack(f"<{(lower - 16) // 2}H", data[at + 16:at + lower])] if kind == 2 else []
+                if nodes and all(data[node + 8:node + 17] == struct.pack(">I", 1) + data[node + 12:node + 16] + b"s" for node in nodes):
+                    file.seek(at)
+                    file.write(bytes(4096))
+                    zeroed += 1
+        self.assertGreater(zeroed, 0)
+        ranks[0].batch(1, 0, [1, 2], [0.5, 0.25], [1, 0])
+        ranks[0].expect_error("run-damaged")
+        for sequence in range(2, 9):
+            self.log(good, sequence)
+
     def test_a_page_that_lmdb_asserts_while_it_records(self):
         """The collector ends by itself, with a message and no core; nothing that it acknowledged goes with it."""
         collector = self.collect()
