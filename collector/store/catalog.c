@@ -1,55 +1,10 @@
 /*
- * catalog.c: makes keys, and reads the records that describe runs, sessions and epochs. Sizes and offsets in a record
- * are checked here, so that callers need not: a record that passes its checksum may still come from a faulty program.
+ * catalog.c: reads the records that describe runs, sessions and epochs. Sizes and offsets in a record are checked here,
+ * so that callers need not: a record that passes its checksum may still come from a faulty program.
  */
 #include "catalog.h"
 
 #include "list.h"
-
-struct store_key
-store_key_run(uint32_t run, uint8_t part)
-{
-	struct store_key key = store_key_u32(run);
-
-	store_key_add_u8(&key, part);
-	return key;
-}
-
-struct store_key
-store_key_log(uint32_t run, uint32_t epoch, uint64_t position)
-{
-	struct store_key key = store_key_u32_u32(run, epoch);
-
-	store_key_add_u64(&key, position);
-	return key;
-}
-
-struct store_key
-store_key_session_id(const uint8_t id[16], uint32_t run)
-{
-	struct store_key key = store_key_bytes(id, 16);
-
-	store_key_add_u32(&key, run);
-	return key;
-}
-
-struct store_key
-store_key_chunk(uint32_t run, uint32_t epoch, uint32_t chunk)
-{
-	struct store_key key = store_key_u32_u32(run, epoch);
-
-	store_key_add_u32(&key, chunk);
-	return key;
-}
-
-struct store_key
-store_key_column(uint32_t run, uint32_t epoch, uint32_t chunk, uint8_t column)
-{
-	struct store_key key = store_key_chunk(run, epoch, chunk);
-
-	store_key_add_u8(&key, column);
-	return key;
-}
 
 int
 store_catalog_find(const struct view *view, const void *name, size_t size, uint32_t *run, struct portolan_error *error)
@@ -262,6 +217,37 @@ store_catalog_session(const struct view *view, uint32_t run, uint32_t session, s
 	int rc = store_view_read(view, DB_SESSIONS, &key, RECORD_SESSION, record, sizeof(*record), error);
 
 	return rc == VIEW_ABSENT ? store_view_corrupt(view, DB_SESSIONS, key.data, key.size, error) : rc;
+}
+
+int
+store_catalog_counters(const struct view *view, const struct store_key *key, enum record_kind kind,
+                       uint64_t numbers[COUNTERS_MOST], size_t *count, struct portolan_error *error)
+{
+	const uint8_t *body;
+	size_t size;
+	int rc = store_view_get(view, DB_RUN, key, kind, &body, &size, error);
+
+	memset(numbers, 0, COUNTERS_MOST * sizeof(*numbers));
+	*count = 0;
+	if (rc)
+		return store_view_or_absent(rc);
+	if (size % 8 != 0 || size / 8 > COUNTERS_MOST)
+		return store_view_corrupt(view, DB_RUN, key->data, key->size, error);
+	memcpy(numbers, body, size);
+	*count = size / 8;
+	return 0;
+}
+
+int
+store_catalog_process(const struct view *view, uint32_t run, uint32_t session, struct process_record *record,
+                      struct portolan_error *error)
+{
+	struct store_key key = store_key_session(run, RUN_PROCESS, session);
+	int rc = store_view_read(view, DB_RUN, &key, RECORD_PROCESS, record, sizeof(*record), error);
+
+	if (rc == VIEW_ABSENT)
+		*record = (struct process_record){0};
+	return store_view_or_absent(rc);
 }
 
 struct ordered_session {

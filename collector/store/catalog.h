@@ -10,12 +10,6 @@
 #include "environment.h"
 #include "ids.h"
 
-struct store_key store_key_run(uint32_t run, uint8_t part);
-struct store_key store_key_log(uint32_t run, uint32_t epoch, uint64_t position);
-struct store_key store_key_session_id(const uint8_t id[16], uint32_t run);
-struct store_key store_key_chunk(uint32_t run, uint32_t epoch, uint32_t chunk);
-struct store_key store_key_column(uint32_t run, uint32_t epoch, uint32_t chunk, uint8_t column);
-
 /* The number of a run by its name; VIEW_ABSENT: there is none. */
 int store_catalog_find(const struct view *view, const void *name, size_t size, uint32_t *run,
                        struct portolan_error *error);
@@ -45,6 +39,15 @@ int store_catalog_user_columns(const struct view *view, uint32_t run, uint32_t *
 /* A session below the run's number of sessions; one that is missing is damage. */
 int store_catalog_session(const struct view *view, uint32_t run, uint32_t session, struct session_record *record,
                           struct portolan_error *error);
+
+/* Which process a session's client is; zeros if it was not told. */
+int store_catalog_process(const struct view *view, uint32_t run, uint32_t session, struct process_record *record,
+                          struct portolan_error *error);
+
+/* Reads the `*count` numbers of a record of counters. The rest of `numbers` is 0: what the record lacks was not
+ * counted by the version that wrote it. *count is 0 if the record is absent. */
+int store_catalog_counters(const struct view *view, const struct store_key *key, enum record_kind kind,
+                           uint64_t numbers[COUNTERS_MOST], size_t *count, struct portolan_error *error);
 
 /* order[session] is the session's place by (start, rank, id): of two sessions the one with the greater order is later.
  * *order is the caller's to free(). */

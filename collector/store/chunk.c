@@ -7,18 +7,6 @@
  */
 #include "chunk.h"
 
-static const char *const column_names[] = {
-        [STORE_GOLD_PROB] = "gold_prob", [STORE_CORRECT] = "correct", [STORE_MARGIN] = "margin",
-        [STORE_OTHER_SQ] = "other_sq",   [STORE_ENTROPY] = "entropy", [STORE_MAX_PROB] = "max_prob",
-        [STORE_PREDICTED] = "predicted", [STORE_GOLD] = "gold",       [STORE_SESSION] = "session",
-};
-
-const char *
-store_column_name(unsigned column)
-{
-	return column < sizeof(column_names) / sizeof(column_names[0]) ? column_names[column] : "user";
-}
-
 static int
 chunk_damaged(const struct view *view, const struct chunk_place *place, unsigned column, struct portolan_error *error)
 {

@@ -31,6 +31,4 @@ int store_chunk_load(const struct view *view, const struct chunk_place *place, u
 int store_chunk_merged(const struct view *view, const struct chunk_place *place, uint64_t *merged,
                        struct portolan_error *error);
 
-const char *store_column_name(unsigned column); /* of a built-in column; "user" for others */
-
 #endif

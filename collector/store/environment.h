@@ -104,6 +104,8 @@ bool store_view_has(const struct view *view, enum store_db db, const struct stor
 /* STORE_E_MEMORY. */
 int store_view_no_memory(const struct view *view, struct portolan_error *error);
 
+const char *store_column_name(unsigned column); /* of a built-in column; "user" for others */
+
 /* Describes a record: "run 'a': column of margin, epoch 3, chunk 5". */
 #define STORE_DESCRIPTION 400
 void store_view_describe(const struct view *view, enum store_db db, const void *key, size_t size, char *text,

@@ -1,13 +1,11 @@
 /*
- * read.c: opens a store for reading, manages its transactions, and reads the records of its runs.
+ * read.c: opens a store for reading, begins and ends its transactions, and finds runs by their names.
  *
  * A transaction lasts as long as one call, or as a snapshot. Meanwhile the collector may make its map larger than the
  * reader's, which is large from the beginning. LMDB then returns MDB_MAP_RESIZED, and the reader takes the new size,
  * unless a transaction of this process is open.
  */
 #include "read.h"
-
-#include "counters.h"
 
 #include <stdlib.h>
 
@@ -97,43 +95,6 @@ store_copy(struct store *store, int fd, struct portolan_error *error)
 	return rc ? store_environment_error(&store->environment, rc, "copying", error) : 0;
 }
 
-/* A damaged run is no failure here: it must not hide the others. */
-static int
-read_info_of_run(struct view *view, struct store_run_info *run, struct portolan_error *error)
-{
-	struct store_run_info info;
-	int rc = run->number ? store_count_run(view, run->number, &info, error) : STORE_E_CORRUPT;
-
-	if (rc == STORE_E_CORRUPT) {
-		run->state = STORE_DAMAGED;
-		if (!store_view_is_spoilt(view))
-			return 0;
-		store_read_finish(view);
-		return store_read_begin((struct store *)view->environment, view, error);
-	}
-	if (!rc)
-		*run = info;
-	return rc;
-}
-
-int
-store_runs(struct store *store, struct store_run_info **runs, size_t *count, struct portolan_error *error)
-{
-	CLEANUP(store_read_finish) struct view view = {0};
-	CLEANUP_FREE struct store_run_info *list = NULL;
-	size_t n = 0;
-	int rc = store_read_begin(store, &view, error) ?: store_catalog_runs(&view, &list, &n, error);
-
-	for (size_t i = 0; i < n && !rc; i++)
-		rc = read_info_of_run(&view, &list[i], error);
-	if (rc)
-		return rc;
-	*runs = list;
-	*count = n;
-	list = NULL;
-	return 0;
-}
-
 void
 store_long_reader(struct store *store, uint64_t bytes, struct store_long_reader *reader)
 {
@@ -142,88 +103,6 @@ store_long_reader(struct store *store, uint64_t bytes, struct store_long_reader 
 	*reader = (struct store_long_reader){0};
 	if (store_read_begin(store, &view, NULL) == 0)
 		store_view_long_reader(&view, bytes, reader);
-}
-
-static int
-read_session(const struct view *view, uint32_t run, uint32_t number, struct store_session *session,
-             struct portolan_error *error)
-{
-	struct store_key client = store_key_session(run, RUN_CLIENT, number);
-	uint64_t numbers[COUNTERS_MOST];
-	struct session_record record;
-	struct process_record process;
-	size_t count;
-	int rc = store_catalog_session(view, run, number, &record, error)
-	         ?: store_counters_read(view, &client, RECORD_CLIENT, numbers, &count, error)
-	         ?: store_process_read(view, run, number, &process, error);
-
-	if (rc)
-		return rc;
-	*session = (struct store_session){.started = record.started,
-	                                  .rank = record.rank,
-	                                  .live = record.live != 0,
-	                                  .acknowledged = record.acknowledged,
-	                                  .frontier = record.frontier,
-	                                  .observations = record.observations,
-	                                  .replaced = record.replaced,
-	                                  .refused = record.refused,
-	                                  .process.process = process.process,
-	                                  .beside = process.beside};
-	memcpy(session->process.host, process.host, STORE_HOST);
-	memcpy(session->id, record.id, sizeof(session->id));
-	memcpy(&session->client, numbers, sizeof(session->client));
-	return 0;
-}
-
-int
-store_sessions(struct store *store, uint32_t run, struct store_session **sessions, size_t *count,
-               struct portolan_error *error)
-{
-	CLEANUP(store_read_finish) struct view view = {0};
-	CLEANUP_FREE struct store_session *list = NULL;
-	struct run_state_record state;
-	int rc = store_read_begin(store, &view, error) ?: store_catalog_state(&view, run, &state, error);
-
-	if (rc)
-		return rc;
-	list = calloc((size_t)state.sessions + 1, sizeof(*list));
-	if (!list)
-		return store_view_no_memory(&view, error);
-	for (uint32_t i = 0; i < state.sessions; i++) {
-		rc = read_session(&view, run, i, &list[i], error);
-		if (rc)
-			return rc;
-	}
-	*sessions = list;
-	*count = state.sessions;
-	list = NULL;
-	return 0;
-}
-
-int
-store_epochs(struct store *store, uint32_t run, struct store_epoch **epochs, size_t *count,
-             struct portolan_error *error)
-{
-	CLEANUP(store_read_finish) struct view view = {0};
-	CLEANUP_FREE struct catalog_epoch *stored = NULL;
-	struct store_epoch *list;
-	size_t n;
-	int rc = store_read_begin(store, &view, error) ?: store_catalog_epochs(&view, run, &stored, &n, error);
-
-	if (rc)
-		return rc;
-	list = calloc(n + 1, sizeof(*list));
-	if (!list)
-		return store_view_no_memory(&view, error);
-	for (size_t i = 0; i < n; i++)
-		list[i] = (struct store_epoch){.epoch = stored[i].epoch,
-		                               .folds = stored[i].record.folds,
-		                               .folded = stored[i].record.observations,
-		                               .waiting = stored[i].record.log_rows,
-		                               .batches = stored[i].record.log_end};
-	*epochs = list;
-	*count = n;
-	return 0;
 }
 
 #define NEAR 3 /* most edits at which a name is suggested */

@@ -68,8 +68,6 @@ int store_count_log(struct store_snapshot *snapshot, struct portolan_error *erro
 /* The info of a snapshot of this run, within the view's transaction. */
 int store_snapshot_info_of(const struct view *view, uint32_t run, struct store_run_info *info,
                            struct portolan_error *error);
-/* As store_snapshot_info_of(), but rough where the log is large: see store_runs(). */
-int store_count_run(const struct view *view, uint32_t run, struct store_run_info *info, struct portolan_error *error);
 
 /* Reads a chunk of an epoch, with the log's rows of it: the columns of the mask `columns` that the snapshot asked for,
  * or (STORE_EPOCH_RUN) the values kept per example. `image` is reset first. `lent` as in store_chunk_load(); it gets no

@@ -10,57 +10,6 @@
 
 #include <stdlib.h>
 
-/* Finds the next part of the log, from *at on, that has rows of a chunk: of one epoch, or (STORE_EPOCH_RUN) of any. */
-static const struct overlay_part *
-snapshot_next_part(const struct store_snapshot *snapshot, uint32_t epoch, uint32_t chunk, size_t *at)
-{
-	while (*at < snapshot->overlay.part_count && snapshot->overlay.parts[*at].epoch <= epoch) {
-		const struct overlay_part *part = &snapshot->overlay.parts[(*at)++];
-
-		if ((epoch == STORE_EPOCH_RUN || part->epoch == epoch) && store_overlay_touches(part, chunk))
-			return part;
-	}
-	return NULL;
-}
-
-int
-store_snapshot_load(const struct store_snapshot *snapshot, uint32_t epoch, uint32_t chunk, uint64_t columns,
-                    struct merge_chunk *image, struct chunk_lent *lent, struct portolan_error *error)
-{
-	const struct chunk_place place = store_snapshot_place(snapshot, epoch, chunk);
-	const uint64_t gold = STORE_COLUMN_BIT(STORE_GOLD), session = STORE_COLUMN_BIT(STORE_SESSION);
-	const bool of_examples = epoch == STORE_EPOCH_RUN;
-	const struct overlay_part *part;
-	uint64_t stored = of_examples ? gold : snapshot->held & columns & ~gold;
-	size_t at = 0;
-	int rc = store_merge_reset(image);
-
-	if (lent)
-		*lent = (struct chunk_lent){0};
-	if (snapshot_next_part(snapshot, epoch, chunk, &at)) {
-		stored |= session;
-		lent = NULL;
-	}
-	if (!rc)
-		rc = store_chunk_load(&snapshot->view, &place, stored, image, lent, error);
-	for (at = 0; !rc && (part = snapshot_next_part(snapshot, epoch, chunk, &at));) {
-		/* A fold merges an epoch's log into the values kept per example together with the same chunk of the
-		 * epoch, so both are merged up to the same position. */
-		const struct chunk_place of_epoch = store_snapshot_place(snapshot, part->epoch, chunk);
-		uint64_t merged = image->merged;
-
-		if (of_examples)
-			rc = store_chunk_merged(&snapshot->view, &of_epoch, &merged, error);
-		if (!rc)
-			rc = store_overlay_apply(&snapshot->overlay, part, chunk, merged,
-			                         of_examples ? 0 : (snapshot->wanted & columns) | session,
-			                         snapshot->order, image);
-	}
-	if (rc == STORE_E_MEMORY)
-		store_view_no_memory(&snapshot->view, error);
-	return rc;
-}
-
 /* Lists the chunks with observations, as a run may declare many more examples than it observes. */
 static int
 snapshot_find_occupied(struct store_snapshot *snapshot, struct portolan_error *error)

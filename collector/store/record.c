@@ -69,6 +69,60 @@ store_key_u32_u32(uint32_t run, uint32_t second)
 	return key;
 }
 
+struct store_key
+store_key_run(uint32_t run, uint8_t part)
+{
+	struct store_key key = store_key_u32(run);
+
+	store_key_add_u8(&key, part);
+	return key;
+}
+
+struct store_key
+store_key_session(uint32_t run, uint8_t part, uint32_t session)
+{
+	struct store_key key = store_key_run(run, part);
+
+	store_key_add_u32(&key, session);
+	return key;
+}
+
+struct store_key
+store_key_log(uint32_t run, uint32_t epoch, uint64_t position)
+{
+	struct store_key key = store_key_u32_u32(run, epoch);
+
+	store_key_add_u64(&key, position);
+	return key;
+}
+
+struct store_key
+store_key_session_id(const uint8_t id[16], uint32_t run)
+{
+	struct store_key key = store_key_bytes(id, 16);
+
+	store_key_add_u32(&key, run);
+	return key;
+}
+
+struct store_key
+store_key_chunk(uint32_t run, uint32_t epoch, uint32_t chunk)
+{
+	struct store_key key = store_key_u32_u32(run, epoch);
+
+	store_key_add_u32(&key, chunk);
+	return key;
+}
+
+struct store_key
+store_key_column(uint32_t run, uint32_t epoch, uint32_t chunk, uint8_t column)
+{
+	struct store_key key = store_key_chunk(run, epoch, chunk);
+
+	store_key_add_u8(&key, column);
+	return key;
+}
+
 uint32_t
 store_key_read_u32(const void *key)
 {

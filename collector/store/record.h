@@ -25,6 +25,14 @@ void store_key_add_u32(struct store_key *key, uint32_t value);
 void store_key_add_u64(struct store_key *key, uint64_t value);
 void store_key_add_bytes(struct store_key *key, const void *data, size_t size);
 
+/* Keys of records, as the databases in layout.h have them. */
+struct store_key store_key_run(uint32_t run, uint8_t part);
+struct store_key store_key_session(uint32_t run, uint8_t part, uint32_t session); /* RUN_CLIENT or RUN_PROCESS */
+struct store_key store_key_session_id(const uint8_t id[16], uint32_t run);
+struct store_key store_key_log(uint32_t run, uint32_t epoch, uint64_t position);
+struct store_key store_key_chunk(uint32_t run, uint32_t epoch, uint32_t chunk);
+struct store_key store_key_column(uint32_t run, uint32_t epoch, uint32_t chunk, uint8_t column);
+
 uint32_t store_key_read_u32(const void *key);
 uint64_t store_key_read_u64(const void *key);
 

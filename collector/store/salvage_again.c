@@ -9,7 +9,6 @@
 #include "salvage_parts.h"
 
 #include "chunk.h"
-#include "counters.h"
 #include "rows.h"
 
 #include <portolan/error.h>

@@ -5,7 +5,19 @@
  * values are used. A record of fixed size may be shorter or longer than this program's: a field that an earlier version
  * did not write is 0, and fields of a later version are ignored.
  */
-#include "chunk.h"
+#include "environment.h"
+
+static const char *const view_columns[] = {
+        [STORE_GOLD_PROB] = "gold_prob", [STORE_CORRECT] = "correct", [STORE_MARGIN] = "margin",
+        [STORE_OTHER_SQ] = "other_sq",   [STORE_ENTROPY] = "entropy", [STORE_MAX_PROB] = "max_prob",
+        [STORE_PREDICTED] = "predicted", [STORE_GOLD] = "gold",       [STORE_SESSION] = "session",
+};
+
+const char *
+store_column_name(unsigned column)
+{
+	return column < sizeof(view_columns) / sizeof(view_columns[0]) ? view_columns[column] : "user";
+}
 
 struct oldest {
 	long process;
@@ -81,11 +93,15 @@ view_unlock(const struct view *view)
 static void
 view_print_run(const struct view *view, uint32_t run, char *text, size_t room)
 {
-	struct run_identity_record identity;
-	const uint8_t *texts;
+	const struct store_key key = store_key_run(run, RUN_IDENTITY);
+	struct {
+		struct run_identity_record head;
+		char name[255];
+	} identity;
 
-	if (store_catalog_identity(view, run, &identity, &texts, NULL) == 0)
-		snprintf(text, room, "run '%.*s'", (int)identity.name_size, texts);
+	if (store_view_read(view, DB_RUN, &key, RECORD_RUN_IDENTITY, &identity, sizeof(identity), NULL) == 0 &&
+	    identity.head.name_size <= sizeof(identity.name))
+		snprintf(text, room, "run '%.*s'", (int)identity.head.name_size, identity.name);
 	else
 		snprintf(text, room, "run number %u", run);
 	for (; *text; text++) /* the name may be damaged too */

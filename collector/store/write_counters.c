@@ -1,13 +1,10 @@
 /*
- * write_counters.c: adds to the counters of a run and of its clients, in the writer's pending transaction. counters.c
- * reads them; the analyzer, which only reads, is linked without this file.
+ * write_counters.c: adds to the counters of a run and of its clients, in the writer's pending transaction.
  *
  * A damaged record of counters is left unchanged, so that the check finds it: storing observations must not depend on
  * their counts.
  */
 #include "writer.h"
-
-#include "counters.h"
 
 void
 store_counters_add(struct store_counters *counters, const struct store_counters *more)
@@ -40,7 +37,7 @@ store_writer_count(struct store_writer *writer, uint32_t run, const struct store
 	uint64_t numbers[COUNTERS_MOST];
 	size_t count, known = sizeof(*more) / sizeof(*numbers);
 	int rc = store_writer_begin(writer, error)
-	                 ?: store_counters_read(&writer->view, &key, RECORD_COUNTERS, numbers, &count, error);
+	                 ?: store_catalog_counters(&writer->view, &key, RECORD_COUNTERS, numbers, &count, error);
 
 	if (rc)
 		return rc == STORE_E_CORRUPT ? 0 : rc;
@@ -58,7 +55,7 @@ store_writer_client(struct store_writer *writer, uint32_t run, uint32_t session,
 	size_t count, known = sizeof(*client) / sizeof(*numbers);
 	struct store_client *stored = (struct store_client *)numbers;
 	int rc = store_writer_begin(writer, error)
-	                 ?: store_counters_read(&writer->view, &key, RECORD_CLIENT, numbers, &count, error);
+	                 ?: store_catalog_counters(&writer->view, &key, RECORD_CLIENT, numbers, &count, error);
 
 	if (rc)
 		return rc == STORE_E_CORRUPT ? 0 : rc;

@@ -4,8 +4,6 @@
  */
 #include "writer.h"
 
-#include "counters.h"
-
 int
 store_writer_put_session(struct store_writer *writer, uint32_t run, uint32_t session,
                          const struct session_record *record, struct portolan_error *error)
@@ -104,7 +102,8 @@ store_writer_process(struct store_writer *writer, uint32_t run, uint32_t session
                      struct portolan_error *error)
 {
 	struct process_record record;
-	int rc = store_writer_begin(writer, error) ?: store_process_read(&writer->view, run, session, &record, error);
+	int rc =
+	        store_writer_begin(writer, error) ?: store_catalog_process(&writer->view, run, session, &record, error);
 
 	if (rc)
 		return rc;
@@ -118,7 +117,8 @@ store_writer_beside(struct store_writer *writer, uint32_t run, uint32_t session,
                     struct portolan_error *error)
 {
 	struct process_record record;
-	int rc = store_writer_begin(writer, error) ?: store_process_read(&writer->view, run, session, &record, error);
+	int rc =
+	        store_writer_begin(writer, error) ?: store_catalog_process(&writer->view, run, session, &record, error);
 
 	if (rc || record.beside)
 		return rc;
