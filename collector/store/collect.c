@@ -12,16 +12,6 @@
 #define RECORDS 512
 #define BYTES ((size_t)32 << 20)
 
-int
-store_writer_list_removal(struct store_writer *writer, uint32_t run, uint32_t epoch, uint64_t to,
-                          struct portolan_error *error)
-{
-	const struct removal_record removal = {.to = to};
-	struct store_key key = store_key_u32_u32(run, epoch);
-
-	return store_writer_put(writer, DB_REMOVALS, &key, RECORD_REMOVAL, &removal, sizeof(removal), error);
-}
-
 struct budget {
 	size_t records, bytes;
 };

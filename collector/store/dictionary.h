@@ -1,13 +1,11 @@
 /*
- * dictionary.h: maps the users' ids to dense indices; private to the writing half.
+ * dictionary.h: tables in memory from the users' ids to dense indices, one for each run that is written to; private to
+ * the writing half. Functions that can fail answer STORE_E_MEMORY or STORE_E_IDS: there is no room for more ids.
  */
 #ifndef STORE_DICTIONARY_H
 #define STORE_DICTIONARY_H
 
-#include "catalog.h"
-
-struct store_writer;
-struct store_append;
+#include "layout.h"
 
 /* An integer id and 0; or 96 bits of a string's hash: among 10 million strings two are alike with odds of 1 : 10¹⁵. */
 struct dictionary_id {
@@ -38,15 +36,28 @@ void store_dictionary_committed(struct dictionary *dictionary);
 void store_dictionary_aborted(struct dictionary *dictionary); /* forgets what was not committed */
 void store_dictionary_free(struct dictionary *dictionary);
 
-#define DICTIONARY_NO_INDEX UINT32_MAX
+/* The table of a run, which is made if there is none; it becomes the one used last. NULL: out of memory. */
+struct dictionary_table *store_dictionary_table(struct dictionary *dictionary, uint32_t run);
+void store_dictionary_drop_first(struct dictionary *dictionary); /* the table used last */
 
-/*
- * Sets index[i] to the index of the id in row kept[i], for i < count. New ids get the next indices and are stored
- * (state->rows is increased; the caller stores the state). `kept` ascends. DICTIONARY_NO_INDEX: an empty string, or no
- * index is left. STORE_E_IDS: there is no room for the new ones, and nothing has changed.
- */
-int store_dictionary_assign(struct store_writer *writer, uint32_t run, struct run_state_record *state,
-                            const struct store_append *append, const uint32_t *kept, uint32_t count, uint32_t *index,
-                            struct portolan_error *error);
+/* Makes room for `rows` ids at least: the table grows by half, or by an eighth if the limit allows no more. Its slots
+ * are to be filled anew then. */
+int store_dictionary_grow(struct dictionary *dictionary, struct dictionary_table *table, uint64_t rows);
+/* Makes the slots anew, from the ids. */
+void store_dictionary_fill(struct dictionary_table *table);
+
+struct dictionary_id store_dictionary_hash_string(const struct dictionary_table *table, const uint8_t *data,
+                                                  size_t size);
+
+#define DICTIONARY_PREPARED 32 /* look-ups under way at once */
+
+/* Computes the hashes of some ids, and prefetches what their look-ups will read. */
+void store_dictionary_prepare(const struct dictionary_table *table, const struct dictionary_id *ids, uint32_t count,
+                              uint64_t *hashes);
+/* Sets *index to the id's index, giving it one if it has none. If no index is left, *index stays as it is. */
+int store_dictionary_index(struct dictionary *dictionary, struct dictionary_table *table, struct dictionary_id id,
+                           uint64_t hash, uint32_t *index);
+/* Takes back the indices from `rows` on. */
+void store_dictionary_take_back(struct dictionary_table *table, uint64_t rows);
 
 #endif

@@ -16,6 +16,7 @@
 #include "directory.h"
 
 #include "environment.h"
+#include "file_system.h"
 #include "write.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
  * all its file systems, so there the type in mountinfo decides. Few FUSE programs serve disks of this host, and many
  * serve a network. So of FUSE only the known local types, and types without a program's name, are allowed.
  */
-#include "directory.h"
+#include "file_system.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,6 +6,8 @@
  */
 #include "rows.h"
 
+#include "write_ids.h"
+
 #include <stdlib.h>
 
 static float
@@ -158,7 +160,7 @@ store_rows_choose(struct store_writer *writer, uint32_t run, struct run_state_re
 	for (uint32_t row = 0; row < append->rows && all; row++)
 		kept[row] = row;
 	if (!state->declared) {
-		rc = store_dictionary_assign(writer, run, state, append, kept, good, index, error);
+		rc = store_ids_assign(writer, run, state, append, kept, good, index, error);
 		if (rc)
 			return rc;
 	}
@@ -166,10 +168,10 @@ store_rows_choose(struct store_writer *writer, uint32_t run, struct run_state_re
 		uint64_t id = state->declared ? store_append_integer(append, kept[i]) : 0;
 
 		if (state->declared)
-			index[i] = id < state->declared ? (uint32_t)id : DICTIONARY_NO_INDEX;
+			index[i] = id < state->declared ? (uint32_t)id : IDS_NO_INDEX;
 		kept[n] = kept[i];
 		index[n] = index[i];
-		n += index[n] != DICTIONARY_NO_INDEX;
+		n += index[n] != IDS_NO_INDEX;
 	}
 	refused[STORE_REFUSED_ID] += good - n;
 	*count = n;

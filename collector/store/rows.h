@@ -14,15 +14,6 @@ struct append_columns { /* a batch's columns, found by their names */
 	bool user_new;
 };
 
-/* One integer id of the batch. */
-static inline uint64_t
-store_append_integer(const struct store_append *append, uint32_t row)
-{
-	const uint8_t *ids = append->ids;
-
-	return append->id_size == 4 ? load_u32(ids + 4 * (size_t)row) : load_u64(ids + 8 * (size_t)row);
-}
-
 /* Sets writer->index to the indices of the *count rows to store, giving new ids an index. Unless these are all rows,
  * sets writer->kept to their numbers. Counts the other rows in refused[], by reason. */
 int store_rows_choose(struct store_writer *writer, uint32_t run, struct run_state_record *state,

@@ -10,17 +10,10 @@
  */
 #include "writer.h"
 
+#include "join.h"
+
 #include <stdlib.h>
 #include <time.h>
-
-int
-store_writer_put_state(struct store_writer *writer, uint32_t run, const struct run_state_record *state,
-                       struct portolan_error *error)
-{
-	struct store_key key = store_key_run(run, RUN_STATE);
-
-	return store_writer_put(writer, DB_RUN, &key, RECORD_RUN_STATE, state, sizeof(*state), error);
-}
 
 static int
 run_put_name(struct store_writer *writer, struct store_text name, uint32_t run, struct portolan_error *error)

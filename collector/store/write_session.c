@@ -4,41 +4,7 @@
  */
 #include "writer.h"
 
-int
-store_writer_put_session(struct store_writer *writer, uint32_t run, uint32_t session,
-                         const struct session_record *record, struct portolan_error *error)
-{
-	struct store_key key = store_key_u32_u32(run, session);
-
-	return store_writer_put(writer, DB_SESSIONS, &key, RECORD_SESSION, record, sizeof(*record), error);
-}
-
-int
-store_writer_put_session_id(struct store_writer *writer, const uint8_t id[16], uint32_t run, uint32_t session,
-                            struct portolan_error *error)
-{
-	const struct store_key key = store_key_session_id(id, run);
-
-	return store_writer_put(writer, DB_SESSION_IDS, &key, RECORD_SESSION_NUMBER, &session, sizeof(session), error);
-}
-
-int
-store_writer_load(struct store_writer *writer, uint32_t run, uint32_t session, struct run_state_record *state,
-                  struct session_record *record, struct portolan_error *error)
-{
-	struct store_key key = store_key_u32_u32(run, session);
-	struct run_state_record own;
-	int rc = store_writer_begin(writer, error);
-
-	if (!rc)
-		rc = store_catalog_state(&writer->view, run, state ? state : &own, error);
-	if (!rc)
-		rc = store_view_read(&writer->view, DB_SESSIONS, &key, RECORD_SESSION, record, sizeof(*record), error);
-	if (rc == VIEW_ABSENT)
-		rc = error_set(error, STORE_E_NO_RUN, "store '%s': run number %u has no session %u", writer->directory,
-		               run, session);
-	return rc;
-}
+#include "join.h"
 
 int
 store_writer_started(struct store_writer *writer, uint32_t run, uint64_t *started, struct portolan_error *error)

@@ -13,7 +13,6 @@
 
 #include "catalog.h"
 #include "dictionary.h"
-#include "join.h"
 
 struct store_writer {
 	struct environment environment;

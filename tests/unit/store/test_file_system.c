@@ -1,5 +1,5 @@
 /* test_file_system.c: which file systems a store may be on. */
-#include "directory.h"
+#include "file_system.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

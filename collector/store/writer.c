@@ -1,5 +1,5 @@
 /*
- * write.c: opens a store for writing, and keeps its one pending transaction.
+ * writer.c: keeps the one pending transaction of a writer, and stores records in it.
  *
  * The first change begins the transaction, a commit ends it. All state is in the transaction, so an abort needs no
  * undo. After a failed commit LMDB may refuse all further work (its meta page is in doubt). So the abort then closes
@@ -9,69 +9,7 @@
 
 #include "directory.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-int
-store_writer_open(const char *directory, struct store_writer **writer, struct portolan_error *error)
-{
-	struct store_writer *opened = calloc(1, sizeof(*opened));
-	int rc = 0;
-
-	if (!opened || !(opened->directory = strdup(directory))) {
-		free(opened);
-		return error_set(error, STORE_E_MEMORY, "store '%s': out of memory", directory);
-	}
-	opened->lock = -1;
-	rc = store_dictionary_init(&opened->dictionary);
-	if (rc)
-		error_set(error, rc, "store '%s': no random numbers: %s", directory, strerror(errno));
-	else
-		rc = store_lock_take(directory, &opened->lock, error);
-	if (!rc)
-		rc = store_environment_create(directory, error);
-	if (!rc)
-		rc = store_environment_open(&opened->environment, directory, STORE_WRITE, 0, error);
-	if (!rc) {
-		store_lock_let_group_read(directory);
-		opened->view.environment = &opened->environment;
-		memcpy(opened->id, opened->environment.id, sizeof(opened->id));
-		rc = store_writer_drop_all_unnamed(opened, error);
-	}
-	if (!rc)
-		rc = store_writer_commit(opened, error);
-	if (rc) {
-		store_writer_close(opened);
-		return rc;
-	}
-	*writer = opened;
-	return 0;
-}
-
-void
-store_writer_close(struct store_writer *writer)
-{
-	if (!writer)
-		return;
-	if (writer->view.txn)
-		mdb_txn_abort(writer->view.txn);
-	store_environment_close(&writer->environment);
-	if (writer->lock >= 0)
-		close(writer->lock);
-	store_dictionary_free(&writer->dictionary);
-	free(writer->directory);
-	free(writer->index);
-	free(writer->kept);
-	free(writer);
-}
-
-const uint8_t *
-store_writer_id(const struct store_writer *writer)
-{
-	return writer->id;
-}
 
 /* A killed reader leaves its slot in LMDB's table, and would keep freed pages from being used again. */
 static void
@@ -84,22 +22,6 @@ writer_free_dead_readers(struct store_writer *writer)
 		return;
 	writer->looked_for_dead = now;
 	mdb_reader_check(writer->environment.env, &dead);
-}
-
-bool
-store_writer_long_reader(struct store_writer *writer, uint64_t bytes, struct store_long_reader *reader)
-{
-	struct view view = {.environment = &writer->environment};
-
-	*reader = writer->told;
-	if (!writer->environment.env || store_environment_begin_read(&writer->environment, &view.txn) != 0)
-		return false;
-	store_view_long_reader(&view, bytes, reader);
-	mdb_txn_abort(view.txn);
-	if (!reader->process || (reader->process == writer->told.process && reader->state == writer->told.state))
-		return false;
-	writer->told = *reader;
-	return true;
 }
 
 int
@@ -272,4 +194,59 @@ store_writer_delete_all(struct store_writer *writer, enum store_db db, const str
 	while (!rc && (rc = store_walk_next(&walk, error)) == 0)
 		rc = store_walk_delete(&walk, error);
 	return store_view_or_absent(rc);
+}
+
+int
+store_writer_put_state(struct store_writer *writer, uint32_t run, const struct run_state_record *state,
+                       struct portolan_error *error)
+{
+	struct store_key key = store_key_run(run, RUN_STATE);
+
+	return store_writer_put(writer, DB_RUN, &key, RECORD_RUN_STATE, state, sizeof(*state), error);
+}
+
+int
+store_writer_put_session(struct store_writer *writer, uint32_t run, uint32_t session,
+                         const struct session_record *record, struct portolan_error *error)
+{
+	struct store_key key = store_key_u32_u32(run, session);
+
+	return store_writer_put(writer, DB_SESSIONS, &key, RECORD_SESSION, record, sizeof(*record), error);
+}
+
+int
+store_writer_put_session_id(struct store_writer *writer, const uint8_t id[16], uint32_t run, uint32_t session,
+                            struct portolan_error *error)
+{
+	const struct store_key key = store_key_session_id(id, run);
+
+	return store_writer_put(writer, DB_SESSION_IDS, &key, RECORD_SESSION_NUMBER, &session, sizeof(session), error);
+}
+
+int
+store_writer_list_removal(struct store_writer *writer, uint32_t run, uint32_t epoch, uint64_t to,
+                          struct portolan_error *error)
+{
+	const struct removal_record removal = {.to = to};
+	struct store_key key = store_key_u32_u32(run, epoch);
+
+	return store_writer_put(writer, DB_REMOVALS, &key, RECORD_REMOVAL, &removal, sizeof(removal), error);
+}
+
+int
+store_writer_load(struct store_writer *writer, uint32_t run, uint32_t session, struct run_state_record *state,
+                  struct session_record *record, struct portolan_error *error)
+{
+	struct store_key key = store_key_u32_u32(run, session);
+	struct run_state_record own;
+	int rc = store_writer_begin(writer, error);
+
+	if (!rc)
+		rc = store_catalog_state(&writer->view, run, state ? state : &own, error);
+	if (!rc)
+		rc = store_view_read(&writer->view, DB_SESSIONS, &key, RECORD_SESSION, record, sizeof(*record), error);
+	if (rc == VIEW_ABSENT)
+		rc = error_set(error, STORE_E_NO_RUN, "store '%s': run number %u has no session %u", writer->directory,
+		               run, session);
+	return rc;
 }
