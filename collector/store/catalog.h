@@ -79,10 +79,19 @@ int store_catalog_next_ids(struct view_walk *walk, uint64_t *first, struct ids_s
 int store_catalog_next_chunk(const struct view *view, uint32_t run, uint32_t epoch, uint32_t *chunk,
                              struct portolan_error *error);
 
+/* The chunks of a run with so many rows; and the rows of one of them, which may be the last. */
 static inline uint32_t
 store_chunks_of(uint64_t rows)
 {
 	return (uint32_t)((rows + STORE_CHUNK - 1) / STORE_CHUNK);
+}
+
+static inline uint32_t
+store_chunk_rows(uint64_t rows, uint32_t chunk)
+{
+	const uint64_t left = rows - (uint64_t)chunk * STORE_CHUNK;
+
+	return left < STORE_CHUNK ? (uint32_t)left : STORE_CHUNK;
 }
 
 #endif

@@ -14,25 +14,6 @@
 
 #define SPANS_PART 16 /* the share of the memory for the spans */
 
-int
-store_fold_out_of_memory(const struct store_fold *fold, struct portolan_error *error)
-{
-	return error_set(error, STORE_E_MEMORY, "store '%s': out of memory turning epoch %u of run '%s' into columns",
-	                 fold->writer->directory, fold->epoch, fold->name);
-}
-
-struct chunk_place
-store_fold_place(const struct store_fold *fold, uint32_t epoch, uint32_t chunk)
-{
-	uint64_t left = fold->rows_of_run - (uint64_t)chunk * STORE_CHUNK;
-
-	return (struct chunk_place){.run = fold->run,
-	                            .epoch = epoch,
-	                            .chunk = chunk,
-	                            .rows = left < STORE_CHUNK ? (uint32_t)left : STORE_CHUNK,
-	                            .sessions = fold->sessions};
-}
-
 /* The most bytes that a chunk takes, with its values that are kept per example. */
 static size_t
 fold_chunk_bytes(const struct store_fold *fold)

@@ -51,7 +51,17 @@ struct store_fold {
 };
 
 int store_fold_out_of_memory(const struct store_fold *fold, struct portolan_error *error);
-struct chunk_place store_fold_place(const struct store_fold *fold, uint32_t epoch, uint32_t chunk);
+
+/* The place of a chunk of the epoch, or (STORE_EPOCH_RUN) of the values kept per example. */
+static inline struct chunk_place
+store_fold_place(const struct store_fold *fold, uint32_t epoch, uint32_t chunk)
+{
+	return (struct chunk_place){.run = fold->run,
+	                            .epoch = epoch,
+	                            .chunk = chunk,
+	                            .rows = store_chunk_rows(fold->rows_of_run, chunk),
+	                            .sessions = fold->sessions};
+}
 
 /* Merges some of the log into chunks; the phase becomes FOLD_WRITE at the log's end. */
 int store_fold_fill(struct store_fold *fold, struct portolan_error *error);

@@ -15,6 +15,13 @@
 
 #define GROUP 512 /* rows merged at a time */
 
+int
+store_fold_out_of_memory(const struct store_fold *fold, struct portolan_error *error)
+{
+	return error_set(error, STORE_E_MEMORY, "store '%s': out of memory turning epoch %u of run '%s' into columns",
+	                 fold->writer->directory, fold->epoch, fold->name);
+}
+
 /* Opens the batch at fold->position, with the walk if it stands there, else with a new one. */
 static int
 fold_open_batch(const struct store_fold *fold, struct view_walk *walk, struct batch *batch,

@@ -74,8 +74,10 @@ bool pages_next_node(const struct pages *pages, unsigned *index, struct node *no
 /* A value: in its node, or in pages of its own. Valid until the next one is read. */
 const uint8_t *pages_read_value(struct pages *pages, const struct node *node);
 
-/* pages.c */
+/* pages_tree.c */
 
+/* The run that a key begins with; 0: keys of this database do not begin with one. */
+uint32_t pages_run_of(enum store_db db, const struct node *node);
 /* Adds a leaf of a tree, whose keys belong to runs `from` to `to`; nodes that are damaged are lost among these. */
 void pages_add_leaf(struct pages *pages, enum store_db db, uint64_t number, const uint8_t *page, uint32_t from,
                     uint32_t to, bool orphan);

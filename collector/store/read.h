@@ -44,14 +44,6 @@ struct store_snapshot {
 	pthread_mutex_t lock; /* the view's */
 };
 
-static inline uint32_t
-store_snapshot_rows(const struct store_snapshot *snapshot, uint32_t chunk)
-{
-	uint64_t left = snapshot->rows - (uint64_t)chunk * STORE_CHUNK;
-
-	return left < STORE_CHUNK ? (uint32_t)left : STORE_CHUNK;
-}
-
 /* The place of a chunk of an epoch, or of the values kept per example. */
 static inline struct chunk_place
 store_snapshot_place(const struct store_snapshot *snapshot, uint32_t epoch, uint32_t chunk)
@@ -59,7 +51,7 @@ store_snapshot_place(const struct store_snapshot *snapshot, uint32_t epoch, uint
 	return (struct chunk_place){.run = snapshot->info.number,
 	                            .epoch = epoch,
 	                            .chunk = chunk,
-	                            .rows = store_snapshot_rows(snapshot, chunk),
+	                            .rows = store_chunk_rows(snapshot->rows, chunk),
 	                            .sessions = snapshot->sessions};
 }
 

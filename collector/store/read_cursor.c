@@ -119,7 +119,7 @@ cursor_find_chunk(const struct store_cursor *cursor, size_t index, uint32_t *chu
 		return error_set(error, PORTOLAN_E_INVALID, "run '%s' has %u blocks, not %zu", snapshot->info.name,
 		                 snapshot->blocks, index + 1);
 	*chunk = snapshot->occupied ? snapshot->occupied[index] : (uint32_t)index;
-	*rows = store_snapshot_rows(snapshot, *chunk);
+	*rows = store_chunk_rows(snapshot->rows, *chunk);
 	return 0;
 }
 

@@ -45,7 +45,7 @@ snapshot_find_occupied(struct store_snapshot *snapshot, struct portolan_error *e
 	snapshot->blocks = count;
 	snapshot->info.rows = (uint64_t)count * STORE_CHUNK;
 	if (count)
-		snapshot->info.rows -= STORE_CHUNK - store_snapshot_rows(snapshot, occupied[count - 1]);
+		snapshot->info.rows -= STORE_CHUNK - store_chunk_rows(snapshot->rows, occupied[count - 1]);
 	return 0;
 }
 

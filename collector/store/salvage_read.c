@@ -235,7 +235,7 @@ static int
 reading_read_chunk(struct reading *reading, uint32_t chunk, struct portolan_error *error)
 {
 	const struct salvage_copy *copy = reading->copy;
-	const uint32_t rows = store_snapshot_rows(&reading->snapshot, chunk);
+	const uint32_t rows = store_chunk_rows(reading->snapshot.rows, chunk);
 	const uint64_t of_examples = STORE_COLUMN_BIT(STORE_GOLD) | STORE_COLUMN_BIT(STORE_SESSION);
 	const bool keeps = copy->state.declared || copy->state.columns & STORE_COLUMN_BIT(STORE_GOLD);
 	uint64_t seen[STORE_CHUNK_WORDS] = {0}, examples = 0, stored = 0;
