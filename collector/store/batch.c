@@ -18,11 +18,8 @@ batch_find_parts(const void *record, const struct batch_record *head, struct bat
 {
 	const uint8_t *at = (const uint8_t *)record + RECORD_HEADER + sizeof(*head);
 
-	*batch = (struct batch){.session = head->session,
-	                        .rows = head->rows,
-	                        .sequence = head->sequence,
-	                        .columns = head->columns,
-	                        .first = head->first};
+	*batch = (struct batch){
+	        .session = head->session, .rows = head->rows, .columns = head->columns, .first = head->first};
 	if (head->first == BATCH_SCATTERED) {
 		batch->index = at;
 		at += pad8((size_t)head->rows * 4);
@@ -31,6 +28,22 @@ batch_find_parts(const void *record, const struct batch_record *head, struct bat
 		batch->data[mask_first(columns)] = at;
 		at += pad8(column_bytes(mask_first(columns), head->rows));
 	}
+}
+
+void
+store_batch_range(const struct batch *batch, uint32_t *lowest, uint32_t *highest)
+{
+	const bool follow = !batch->index && batch->rows;
+	uint32_t least = follow ? batch->first : UINT32_MAX, most = follow ? batch->first + batch->rows - 1 : 0;
+
+	for (uint32_t row = 0; row < batch->rows && batch->index; row++) {
+		const uint32_t index = load_u32(batch->index + 4 * (size_t)row);
+
+		least = index < least ? index : least;
+		most = index > most ? index : most;
+	}
+	*lowest = least;
+	*highest = most;
 }
 
 static bool

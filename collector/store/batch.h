@@ -11,7 +11,7 @@
 
 struct batch {
 	uint32_t session, rows;
-	uint64_t sequence;
+	uint64_t position;                     /* in its epoch's log; set by store_catalog_next_batch() */
 	uint64_t columns;                      /* mask; no STORE_SESSION */
 	uint32_t first;                        /* index of row 0; BATCH_SCATTERED: see `index` */
 	const uint8_t *index;                  /* uint32[rows], unaligned; NULL: first, first + 1, … */
@@ -23,6 +23,9 @@ size_t store_batch_size(uint32_t rows, uint64_t columns, bool scattered);
 
 /* False if the record is damaged, or an index is not below `examples`, or the session not below `sessions`. */
 bool store_batch_open(const void *record, size_t size, uint64_t examples, uint32_t sessions, struct batch *batch);
+
+/* The lowest and the highest index of a batch; UINT32_MAX and 0 if it has no rows. */
+void store_batch_range(const struct batch *batch, uint32_t *lowest, uint32_t *highest);
 
 static inline uint32_t
 store_batch_index(const struct batch *batch, uint32_t row)

@@ -382,7 +382,7 @@ store_catalog_next_chunk(const struct view *view, uint32_t run, uint32_t epoch, 
 
 int
 store_catalog_next_batch(struct view_walk *walk, uint64_t examples, uint32_t sessions, struct batch *batch,
-                         uint64_t *position, struct portolan_error *error)
+                         struct portolan_error *error)
 {
 	int rc = store_walk_next(walk, error);
 
@@ -391,7 +391,7 @@ store_catalog_next_batch(struct view_walk *walk, uint64_t examples, uint32_t ses
 	if (walk->key.mv_size != 16 || !store_walk_belongs(walk) ||
 	    !store_batch_open(walk->value.mv_data, walk->value.mv_size, examples, sessions, batch))
 		return store_walk_corrupt(walk, error);
-	*position = store_key_read_u64((const uint8_t *)walk->key.mv_data + 8);
+	batch->position = store_key_read_u64((const uint8_t *)walk->key.mv_data + 8);
 	return 0;
 }
 

@@ -68,9 +68,9 @@ struct catalog_epoch {
 int store_catalog_epochs(const struct view *view, uint32_t run, struct catalog_epoch **epochs, size_t *count,
                          struct portolan_error *error);
 
-/* The next batch of a walk through DB_LOG, and its position in the epoch's log. */
+/* The next batch of a walk through DB_LOG. */
 int store_catalog_next_batch(struct view_walk *walk, uint64_t examples, uint32_t sessions, struct batch *batch,
-                             uint64_t *position, struct portolan_error *error);
+                             struct portolan_error *error);
 /* The next segment of a walk through DB_IDS, and the index of its first id. */
 int store_catalog_next_ids(struct view_walk *walk, uint64_t *first, struct ids_segment *segment,
                            struct portolan_error *error);

@@ -25,9 +25,7 @@ chunk_get_record(const struct view *view, const struct chunk_place *place, uint8
 }
 
 struct presence {
-	uint32_t rows, present;
-	uint64_t merged;
-	uint8_t form;
+	struct presence_record head;
 	const uint8_t *list; /* PRESENCE_LIST: uint16 rows, ascending */
 };
 
@@ -53,8 +51,7 @@ chunk_expand_presence(const uint8_t *body, size_t size, uint32_t most_rows, stru
 	body += sizeof(head);
 	if (head.rows > most_rows || head.present > head.rows)
 		return false;
-	*presence = (struct presence){
-	        .rows = head.rows, .present = head.present, .merged = head.merged, .form = head.form, .list = body};
+	*presence = (struct presence){.head = head, .list = body};
 	switch (head.form) {
 	case PRESENCE_COMPLETE:
 		chunk_fill_ones(words, head.rows);
@@ -104,9 +101,9 @@ static bool
 chunk_spread_bits(const uint8_t *data, size_t size, const struct presence *presence, const uint64_t *present,
                   uint64_t *values)
 {
-	uint32_t words = (presence->rows + 63) / 64;
+	uint32_t words = (presence->head.rows + 63) / 64;
 
-	if (presence->form != PRESENCE_LIST) {
+	if (presence->head.form != PRESENCE_LIST) {
 		if (size != (size_t)words * 8)
 			return false;
 		memcpy(values, data, size);
@@ -114,9 +111,9 @@ chunk_spread_bits(const uint8_t *data, size_t size, const struct presence *prese
 			values[i] &= present[i];
 		return true;
 	}
-	if (size != (presence->present + 63) / 64 * (size_t)8)
+	if (size != (presence->head.present + 63) / 64 * (size_t)8)
 		return false;
-	for (uint32_t i = 0; i < presence->present; i++) {
+	for (uint32_t i = 0; i < presence->head.present; i++) {
 		uint16_t at;
 
 		memcpy(&at, presence->list + 2 * (size_t)i, sizeof(at));
@@ -134,25 +131,25 @@ chunk_expand_values(const uint8_t *body, size_t size, unsigned column, const str
 	size_t data_size = size - sizeof(*head);
 
 	body += sizeof(*head);
-	if (head->rows != presence->rows || head->present != presence->present)
+	if (head->rows != presence->head.rows || head->present != presence->head.present)
 		return false;
 	if (column_is_bits(column))
 		return head->encoding == COLUMN_PLAIN && chunk_spread_bits(body, data_size, presence, present, values);
 	if (head->encoding == COLUMN_CONSTANT) {
 		uint32_t value = data_size == 8 ? load_u32(body) : 0;
 
-		for (uint32_t row = 0; row < presence->rows; row++)
+		for (uint32_t row = 0; row < presence->head.rows; row++)
 			((uint32_t *)values)[row] = value;
 		return data_size == 8;
 	}
-	if (head->encoding != COLUMN_PLAIN || data_size != pad8((size_t)presence->present * 4))
+	if (head->encoding != COLUMN_PLAIN || data_size != pad8((size_t)presence->head.present * 4))
 		return false;
-	if (presence->form == PRESENCE_COMPLETE && lent && (uintptr_t)body % sizeof(uint64_t) == 0)
+	if (presence->head.form == PRESENCE_COMPLETE && lent && (uintptr_t)body % sizeof(uint64_t) == 0)
 		*lent = body;
-	else if (presence->form == PRESENCE_COMPLETE)
-		memcpy(values, body, (size_t)presence->present * 4);
+	else if (presence->head.form == PRESENCE_COMPLETE)
+		memcpy(values, body, (size_t)presence->head.present * 4);
 	else
-		chunk_spread_words(body, present, presence->rows, values);
+		chunk_spread_words(body, present, presence->head.rows, values);
 	return true;
 }
 
@@ -228,9 +225,9 @@ store_chunk_load(const struct view *view, const struct chunk_place *place, uint6
 		return store_view_or_absent(rc);
 	if (!chunk_expand_presence(body, size, place->rows, &observed, chunk->present[STORE_GOLD_PROB]))
 		return chunk_damaged(view, place, STORE_PRESENCE | STORE_GOLD_PROB, error);
-	chunk->rows = observed.rows;
+	chunk->rows = observed.head.rows;
 	chunk->stored = true;
-	chunk->merged = observed.merged;
+	chunk->merged = observed.head.merged;
 	for (uint64_t mask = columns; mask && !rc; mask &= mask - 1)
 		rc = chunk_load_column(view, place, mask_first(mask), &observed, chunk, lent, error);
 	if (!rc && columns & STORE_COLUMN_BIT(STORE_SESSION) && !chunk_has_valid_sessions(chunk, place->sessions))

@@ -29,15 +29,14 @@ fold_open_batch(const struct store_fold *fold, struct view_walk *walk, struct ba
 {
 	const struct store_key at = store_key_log(fold->run, fold->epoch, fold->position);
 	const struct view *view = &fold->writer->view;
-	uint64_t position;
 	int rc;
 
 	if (!walk->cursor)
 		store_walk_open(walk, view, DB_LOG, &at, 8, error);
-	rc = store_catalog_next_batch(walk, fold->rows_of_run, fold->sessions, batch, &position, error);
+	rc = store_catalog_next_batch(walk, fold->rows_of_run, fold->sessions, batch, error);
 	if (rc == VIEW_ABSENT)
 		return store_view_corrupt(view, DB_LOG, at.data, at.size, error);
-	if (!rc && (position != fold->position || batch->columns & ~fold->columns))
+	if (!rc && (batch->position != fold->position || batch->columns & ~fold->columns))
 		return store_walk_corrupt(walk, error);
 	return rc;
 }
@@ -173,18 +172,10 @@ fold_merge_stretch(struct store_fold *fold, const struct batch *batch, uint32_t 
 static struct fold_span
 fold_span_of(const struct batch *batch)
 {
-	uint32_t least = UINT32_MAX, most = 0;
+	uint32_t lowest, highest;
 
-	if (!batch->index)
-		return (struct fold_span){.first = batch->first / STORE_CHUNK,
-		                          .last = (batch->first + batch->rows - 1) / STORE_CHUNK};
-	for (uint32_t row = 0; row < batch->rows; row++) {
-		uint32_t index = load_u32(batch->index + 4 * (size_t)row);
-
-		least = index < least ? index : least;
-		most = index > most ? index : most;
-	}
-	return (struct fold_span){.first = least / STORE_CHUNK, .last = most / STORE_CHUNK};
+	store_batch_range(batch, &lowest, &highest);
+	return (struct fold_span){.first = lowest / STORE_CHUNK, .last = highest / STORE_CHUNK};
 }
 
 /* The span of the entry at fold->position; NULL: there are none. */

@@ -15,27 +15,27 @@
 #define BITMAP_BYTES (STORE_CHUNK_WORDS * sizeof(uint64_t))
 #define GROUP 512 /* rows merged at a time */
 
+/* An array of an image with zeros in it; it is allocated where there is none yet. NULL: out of memory. */
+static void *
+merge_zero(void *array, size_t bytes)
+{
+	return array ? memset(array, 0, bytes) : calloc(1, bytes);
+}
+
 int
 store_merge_column(struct merge_chunk *chunk, unsigned column)
 {
-	size_t bytes = column_is_bits(column) ? BITMAP_BYTES : STORE_CHUNK * sizeof(uint32_t);
-
 	if (chunk->columns & STORE_COLUMN_BIT(column))
 		return 0;
-	if (!chunk->values[column])
-		chunk->values[column] = calloc(1, bytes);
-	else if (column_is_bits(column))
-		memset(chunk->values[column], 0, bytes);
-	if (!chunk->values[column])
+	/* Words of rows that are not present are not read, and need no zeros. */
+	if (column_is_bits(column))
+		chunk->values[column] = merge_zero(chunk->values[column], BITMAP_BYTES);
+	else if (!chunk->values[column])
+		chunk->values[column] = calloc(STORE_CHUNK, sizeof(uint32_t));
+	if (!column_is_implied(column))
+		chunk->present[column] = merge_zero(chunk->present[column], BITMAP_BYTES);
+	if (!chunk->values[column] || (!column_is_implied(column) && !chunk->present[column]))
 		return STORE_E_MEMORY;
-	if (!column_is_implied(column)) {
-		if (!chunk->present[column])
-			chunk->present[column] = calloc(1, BITMAP_BYTES);
-		else
-			memset(chunk->present[column], 0, BITMAP_BYTES);
-		if (!chunk->present[column])
-			return STORE_E_MEMORY;
-	}
 	chunk->columns |= STORE_COLUMN_BIT(column);
 	return 0;
 }
@@ -51,10 +51,7 @@ store_merge_clear(struct merge_chunk *chunk)
 	chunk->merged = chunk->seen = chunk->relabelled = 0;
 	chunk->met_count = chunk->met_last = 0;
 	chunk->returned = 0;
-	if (!chunk->present[STORE_GOLD_PROB])
-		chunk->present[STORE_GOLD_PROB] = calloc(1, BITMAP_BYTES);
-	else
-		memset(chunk->present[STORE_GOLD_PROB], 0, BITMAP_BYTES);
+	chunk->present[STORE_GOLD_PROB] = merge_zero(chunk->present[STORE_GOLD_PROB], BITMAP_BYTES);
 	return chunk->present[STORE_GOLD_PROB] ? 0 : STORE_E_MEMORY;
 }
 

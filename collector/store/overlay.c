@@ -14,17 +14,6 @@
 
 #define GROUP 512 /* rows merged by one call */
 
-static int
-overlay_keep_batch(struct overlay *overlay, const struct batch *batch, uint64_t position)
-{
-	if (!list_grow(&overlay->batches, overlay->batch_count, sizeof(*overlay->batches)) ||
-	    !list_grow(&overlay->positions, overlay->batch_count, sizeof(*overlay->positions)))
-		return STORE_E_MEMORY;
-	overlay->positions[overlay->batch_count] = position;
-	overlay->batches[overlay->batch_count++] = *batch;
-	return 0;
-}
-
 static uint32_t
 overlay_chunk_of(const struct batch *batch, uint32_t row)
 {
@@ -39,15 +28,12 @@ overlay_find_range(const struct overlay *overlay, size_t first_batch, struct ove
 	size_t total = 0;
 
 	for (size_t b = first_batch; b < overlay->batch_count; b++) {
-		const struct batch *batch = &overlay->batches[b];
+		uint32_t low, high;
 
-		for (uint32_t row = 0; row < batch->rows; row++) {
-			uint32_t index = store_batch_index(batch, row);
-
-			least = index < least ? index : least;
-			most = index > most ? index : most;
-		}
-		total += batch->rows;
+		store_batch_range(&overlay->batches[b], &low, &high);
+		least = low < least ? low : least;
+		most = high > most ? high : most;
+		total += overlay->batches[b].rows;
 	}
 	part->from = least / STORE_CHUNK;
 	part->chunks = total ? most / STORE_CHUNK - part->from + 1 : 0;
@@ -83,13 +69,14 @@ overlay_read_epoch(const struct view *view, const struct overlay_request *reques
 	CLEANUP(store_walk_close) struct view_walk walk = {0};
 	const size_t first_batch = overlay->batch_count;
 	struct batch batch;
-	uint64_t position;
 	int rc;
 
 	store_walk_open(&walk, view, DB_LOG, &from, 8, error);
-	while ((rc = store_catalog_next_batch(&walk, request->rows, request->sessions, &batch, &position, error)) == 0)
-		if (overlay_keep_batch(overlay, &batch, position) < 0)
+	while ((rc = store_catalog_next_batch(&walk, request->rows, request->sessions, &batch, error)) == 0) {
+		if (!list_grow(&overlay->batches, overlay->batch_count, sizeof(batch)))
 			return store_view_no_memory(view, error);
+		overlay->batches[overlay->batch_count++] = batch;
+	}
 	if (rc != VIEW_ABSENT)
 		return rc;
 	overlay->parts[overlay->part_count] = (struct overlay_part){.epoch = epoch->epoch};
@@ -122,7 +109,6 @@ store_overlay_free(struct overlay *overlay)
 		free(overlay->parts[i].rows);
 	}
 	free(overlay->batches);
-	free(overlay->positions);
 	free(overlay->parts);
 	*overlay = (struct overlay){0};
 }
@@ -134,7 +120,7 @@ store_overlay_apply(const struct overlay *overlay, const struct overlay_part *pa
 	size_t at = part->first[chunk - part->from], end = part->first[chunk - part->from + 1];
 	int rc = 0;
 
-	while (at < end && overlay->positions[part->rows[at].batch] < merged)
+	while (at < end && overlay->batches[part->rows[at].batch].position < merged)
 		at++;
 	while (at < end && !rc) {
 		struct merge_row rows[GROUP];

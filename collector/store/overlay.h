@@ -23,7 +23,6 @@ struct overlay_part { /* one epoch that has entries in the log */
 
 struct overlay {
 	struct batch *batches; /* their arrays point into LMDB's memory */
-	uint64_t *positions;   /* positions of the batches in their epoch's log */
 	size_t batch_count;
 	struct overlay_part *parts; /* ascending epochs */
 	size_t part_count;

@@ -170,7 +170,6 @@ store_snapshot_detach(struct store_snapshot *snapshot)
 	if (snapshot->store)
 		store_read_finish(&snapshot->view);
 	store_overlay_free(&snapshot->overlay);
-	snapshot->overlay = (struct overlay){0};
 	snapshot->store = NULL;
 }
 
@@ -179,9 +178,7 @@ store_snapshot_close(struct store_snapshot *snapshot)
 {
 	if (!snapshot)
 		return;
-	store_overlay_free(&snapshot->overlay);
-	if (snapshot->store)
-		store_read_finish(&snapshot->view);
+	store_snapshot_detach(snapshot);
 	free(snapshot->labels);
 	free(snapshot->user_columns);
 	free(snapshot->epochs);

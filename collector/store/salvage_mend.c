@@ -42,8 +42,8 @@ mend_end_of(struct salvage_copy *copy, enum store_db db, const struct view_walk 
 {
 	const uint8_t *key = walk->key.mv_data, *body = (uint8_t *)walk->value.mv_data + RECORD_HEADER;
 	struct ids_segment segment;
+	uint32_t lowest, highest;
 	struct batch batch;
-	uint64_t end = 0;
 
 	if (db == DB_IDS && store_ids_open(body, walk->value.mv_size - RECORD_HEADER, &segment)) {
 		copy->state.id_kind = (uint32_t)segment.kind;
@@ -51,11 +51,12 @@ mend_end_of(struct salvage_copy *copy, enum store_db db, const struct view_walk 
 	}
 	if (db == DB_COLUMNS && walk->key.mv_size == 13)
 		return (uint64_t)store_key_read_u32(key + 8) * STORE_CHUNK + load_u32(body);
-	if (db == DB_LOG &&
-	    store_batch_open(walk->value.mv_data, walk->value.mv_size, STORE_MAX_EXAMPLES, UINT32_MAX, &batch))
-		for (uint32_t row = 0; row < batch.rows; row++)
-			end = store_batch_index(&batch, row) >= end ? store_batch_index(&batch, row) + 1ull : end;
-	return end;
+	if (db != DB_LOG ||
+	    !store_batch_open(walk->value.mv_data, walk->value.mv_size, STORE_MAX_EXAMPLES, UINT32_MAX, &batch) ||
+	    !batch.rows)
+		return 0;
+	store_batch_range(&batch, &lowest, &highest);
+	return highest + 1ull;
 }
 
 /* The number of examples, from the records that name them. */

@@ -72,13 +72,7 @@ store_environment_end(MDB_env *env, const char *assertion)
 	const char *path = "";
 
 	mdb_env_get_path(env, &path);
-	short_file_say(program_invocation_short_name);
-	short_file_say(": store '");
-	short_file_say(path);
-	short_file_say("' is damaged: LMDB cannot read on (");
-	short_file_say(assertion);
-	short_file_say("); restore it from a backup, or copy what can be read: portolan salvage ");
-	short_file_say(path);
-	short_file_say(" -o NEW\n");
+	dprintf(STDERR_FILENO, "%s: store '%s' is damaged: LMDB cannot read on (%s); " STORE_DAMAGE_REMEDY "\n",
+	        program_invocation_short_name, path, assertion, path);
 	_exit(1);
 }
