@@ -19,7 +19,7 @@ int store_catalog_find(const struct view *view, const void *name, size_t size, u
 int store_catalog_runs(const struct view *view, struct store_run_info **runs, size_t *count,
                        struct portolan_error *error);
 
-/* STORE_E_NO_RUN if the run was removed. */
+/* The state of a run, and what listings say of it. STORE_E_NO_RUN: it was removed. */
 int store_catalog_state(const struct view *view, uint32_t run, struct run_state_record *state,
                         struct portolan_error *error);
 int store_catalog_info(const struct view *view, uint32_t run, struct store_run_info *info,
@@ -54,7 +54,7 @@ int store_catalog_counters(const struct view *view, const struct store_key *key,
 int store_catalog_order(const struct view *view, uint32_t run, uint32_t sessions, uint32_t **order,
                         struct portolan_error *error);
 
-/* All zero if absent. */
+/* The record of an epoch; zeros if there is none. */
 int store_catalog_epoch(const struct view *view, uint32_t run, uint32_t epoch, struct epoch_record *record,
                         struct portolan_error *error);
 /* The next epoch of a walk through DB_EPOCHS; VIEW_ABSENT: the run has no further one. */

@@ -2,9 +2,9 @@
  * collect.c: removes records that are no longer needed: log entries before the beginning of their epoch's log, and the
  * records of removed runs.
  *
- * They can be deleted at once: a reader's transaction keeps the pages that it reads. A list (DB_REMOVALS) names the epochs and runs. A call
- * deletes a bounded number of records; an item leaves the list when all its records are deleted, so a call that was
- * broken off needs no repair.
+ * Records can be deleted at once: a reader's transaction keeps the pages that it reads. A list (DB_REMOVALS) names the
+ * epochs and runs whose records are to go. A call deletes a bounded number of records. An item leaves the list when all
+ * its records are deleted, so a call that was broken off needs no repair.
  */
 #include "writer.h"
 

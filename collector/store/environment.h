@@ -101,7 +101,7 @@ bool store_view_is_spoilt(const struct view *view);
 /* Is there a record, whole or not? */
 bool store_view_has(const struct view *view, enum store_db db, const struct store_key *key);
 
-/* STORE_E_MEMORY. */
+/* Sets STORE_E_MEMORY, with a message. */
 int store_view_no_memory(const struct view *view, struct portolan_error *error);
 
 const char *store_column_name(unsigned column); /* of a built-in column; "user" for others */

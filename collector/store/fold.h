@@ -1,5 +1,6 @@
 /*
- * fold.h: the state of a fold, for the files that make it up; private to the writing half.
+ * fold.h: the state of a fold, which turns the log of an epoch into columns; for fold.c, fold_log.c and fold_write.c
+ * alone.
  */
 #ifndef STORE_FOLD_H
 #define STORE_FOLD_H

@@ -1,8 +1,9 @@
 /*
- * merge.h: applies the winner rule; private to the store. Snapshots (which merge the log over columns) and folds use
- * these same functions, and therefore agree.
+ * merge.h: decides which of two observations of one example stays (the winner rule), while rows of the log are merged
+ * into a chunk; private to the store. Snapshots, which merge the log over columns, and folds use these same functions,
+ * and therefore agree.
  *
- * A chunk image holds a chunk's columns unpacked. Allocations stay with the image until store_merge_free().
+ * An image holds a chunk's columns unpacked. Allocations stay with the image until store_merge_free().
  */
 #ifndef STORE_MERGE_H
 #define STORE_MERGE_H

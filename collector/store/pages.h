@@ -25,8 +25,8 @@ bool pages_are_older(const struct pages *pages);
 typedef int pages_take(void *context, enum store_db db, const uint8_t *key, size_t key_size, const uint8_t *value,
                        size_t size, struct portolan_error *error);
 
-/* Gives the records of a run that can be found in a database, or, in a database without runs in its keys, all. A key
- * may come twice: the later one counts. */
+/* Gives to `take` the records of a run that can be found in a database; or all records of a database whose keys do not
+ * begin with a run. A key may come twice: the later one counts. */
 int pages_each(struct pages *pages, enum store_db db, uint32_t run, pages_take *take, void *context,
                struct portolan_error *error);
 

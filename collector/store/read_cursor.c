@@ -80,7 +80,7 @@ cursor_column_values(const struct merge_chunk *image, const struct chunk_lent *l
 	return (struct store_values){.values = values, .present = present, .complete = every == UINT64_MAX};
 }
 
-/* Reads the epochs from `from` on. */
+/* Reads a chunk at block->epoch_count epochs of the snapshot, from its epoch number `from` on. */
 static int
 cursor_read_epochs(struct store_cursor *cursor, uint32_t chunk, size_t from, uint64_t columns,
                    struct store_block *block, struct portolan_error *error)

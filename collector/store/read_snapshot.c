@@ -102,7 +102,7 @@ snapshot_read_epochs(struct store_snapshot *snapshot, const struct store_snapsho
 	return rc;
 }
 
-/* All but the transaction. */
+/* Reads what a snapshot keeps of a run. Its transaction has begun. */
 static int
 snapshot_open_run(struct store_snapshot *snapshot, uint32_t run, const struct store_snapshot_options *options,
                   struct portolan_error *error)

@@ -197,11 +197,10 @@ store_salvage_prepare(struct store_salvage *salvage, struct store_writer *writer
 	int rc = store_writer_begin(writer, error);
 
 	memcpy(schema.id, salvage->has_id ? salvage->id : store_writer_id(writer), sizeof(schema.id));
-	if (!rc)
-		rc = store_writer_put(writer, DB_META, &of_schema, RECORD_SCHEMA, &schema, sizeof(schema), error);
-	if (!rc)
-		rc = store_writer_put(writer, DB_META, &of_next, RECORD_RUN_NUMBER, &next, sizeof(next), error);
-	return rc ?: store_writer_commit(writer, error);
+	return rc
+	       ?: store_writer_put(writer, DB_META, &of_schema, RECORD_SCHEMA, &schema, sizeof(schema), error)
+	       ?: store_writer_put(writer, DB_META, &of_next, RECORD_RUN_NUMBER, &next, sizeof(next), error)
+	       ?: store_writer_commit(writer, error);
 }
 
 /* Stores a record of the run as it is; the run's state, which names nothing yet, and entries of the log that are
@@ -328,10 +327,8 @@ store_salvage_name(struct store_writer *writer, const char *name, const struct s
 		return rc ?: error_set(error, STORE_E_EXISTS, "another run has the name '%s'", name);
 	rc = store_catalog_state(&writer->view, report->made, &state, error);
 	state.state = report->state;
-	if (!rc)
-		rc = store_writer_put(writer, DB_RUNS, &key, RECORD_RUN_NUMBER, &report->made, sizeof(report->made),
-		                      error);
-	if (!rc)
-		rc = store_writer_put_state(writer, report->made, &state, error);
-	return rc ?: store_writer_commit(writer, error);
+	return rc
+	       ?: store_writer_put(writer, DB_RUNS, &key, RECORD_RUN_NUMBER, &report->made, sizeof(uint32_t), error)
+	       ?: store_writer_put_state(writer, report->made, &state, error)
+	       ?: store_writer_commit(writer, error);
 }

@@ -40,12 +40,12 @@ size_t store_salvage_runs(const struct store_salvage *salvage, const struct stor
 /* Prepares a new, empty store: it gets the id of the damaged one, so that clients' spools belong to it. */
 int store_salvage_prepare(struct store_salvage *salvage, struct store_writer *writer, struct portolan_error *error);
 
-/* Copies a run into the new store, in several commits. It has no name yet; without one it is removed when the store is
- * next opened for writing. */
+/* Copies a run into the new store, in several commits. The copy has no name yet. A copy that never gets its name is
+ * removed when the store is next opened for writing. */
 int store_salvage_copy(struct store_salvage *salvage, struct store_writer *writer, const struct store_salvage_run *run,
                        struct store_salvage_report *report, struct portolan_error *error);
 
-/* Gives it the name. STORE_E_EXISTS: another run has it. */
+/* Gives a run that was copied its name. STORE_E_EXISTS: another run has it. */
 int store_salvage_name(struct store_writer *writer, const char *name, const struct store_salvage_report *report,
                        struct portolan_error *error);
 

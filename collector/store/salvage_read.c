@@ -308,8 +308,7 @@ reading_commit(struct reading *reading, struct portolan_error *error)
 
 	reading_close(reading);
 	rc = store_writer_commit(reading->copy->writer, error);
-	rc = rc ?: store_writer_begin(reading->copy->writer, error);
-	return rc ?: reading_open(reading, error);
+	return rc ?: store_writer_begin(reading->copy->writer, error) ?: reading_open(reading, error);
 }
 
 static int

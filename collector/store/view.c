@@ -1,9 +1,9 @@
 /*
  * view.c: finds and checks records in one transaction, and says which record is damaged.
  *
- * A record stays in place while its transaction lasts, so a lock is held only for the look-up. It is checked before its
- * values are used. A record of fixed size may be shorter or longer than this program's: a field that an earlier version
- * did not write is 0, and fields of a later version are ignored.
+ * A record stays in place while its transaction lasts, so a lock is held only for the look-up. Every record is checked
+ * before its values are used. A record of fixed size may be shorter or longer than this program's: a field that an
+ * earlier version did not write is 0, and fields of a later version are ignored.
  */
 #include "environment.h"
 

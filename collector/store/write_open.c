@@ -20,23 +20,18 @@ store_writer_open(const char *directory, struct store_writer **writer, struct po
 		return error_set(error, STORE_E_MEMORY, "store '%s': out of memory", directory);
 	}
 	opened->lock = -1;
-	rc = store_dictionary_init(&opened->dictionary);
-	if (rc)
-		error_set(error, rc, "store '%s': no random numbers: %s", directory, strerror(errno));
-	else
-		rc = store_lock_take(directory, &opened->lock, error);
-	if (!rc)
-		rc = store_environment_create(directory, error);
-	if (!rc)
-		rc = store_environment_open(&opened->environment, directory, STORE_WRITE, 0, error);
+	if (store_dictionary_init(&opened->dictionary) < 0)
+		rc = error_set(error, STORE_E_SYSTEM, "store '%s': no random numbers: %s", directory, strerror(errno));
+	rc = rc
+	     ?: store_lock_take(directory, &opened->lock, error)
+	     ?: store_environment_create(directory, error)
+	     ?: store_environment_open(&opened->environment, directory, STORE_WRITE, 0, error);
 	if (!rc) {
 		store_lock_let_group_read(directory);
 		opened->view.environment = &opened->environment;
 		memcpy(opened->id, opened->environment.id, sizeof(opened->id));
-		rc = store_writer_drop_all_unnamed(opened, error);
+		rc = store_writer_drop_all_unnamed(opened, error) ?: store_writer_commit(opened, error);
 	}
-	if (!rc)
-		rc = store_writer_commit(opened, error);
 	if (rc) {
 		store_writer_close(opened);
 		return rc;

@@ -101,12 +101,10 @@ run_create(struct store_writer *writer, const struct store_run_request *request,
 
 	if (!rc && !request->whole)
 		rc = run_put_name(writer, request->name, number, error);
-	if (!rc)
-		rc = store_writer_put_state(writer, number, &state, error);
-	if (!rc)
-		rc = run_put_identity(writer, number, request, error);
-	if (!rc)
-		rc = run_put_labels(writer, number, request, error);
+	rc = rc
+	     ?: store_writer_put_state(writer, number, &state, error)
+	     ?: run_put_identity(writer, number, request, error)
+	     ?: run_put_labels(writer, number, request, error);
 	if (!rc)
 		*run = number;
 	return rc;
