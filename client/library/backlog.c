@@ -91,12 +91,7 @@ session_add(struct session *session, struct wire_frame *frame, uint64_t position
 
 	assert(!backlog->has_close);
 	memcpy(frame->session, session->id, WIRE_SESSION_SIZE);
-	if (frame->kind == WIRE_BATCH)
-		frame->batch.sequence = record.sequence;
-	else if (frame->kind == WIRE_END_EPOCH)
-		frame->end_epoch.sequence = record.sequence;
-	else
-		frame->close.sequence = record.sequence;
+	frame->sequence = record.sequence;
 	status = backlog_encode(session, &record, frame, error);
 	if (status < 0)
 		return status;

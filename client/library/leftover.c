@@ -173,15 +173,19 @@ leftover_end_file(struct leftover *leftover)
 	leftover_go_on(leftover);
 }
 
-/* The collector's answer to a malformed frame names no session, so it could be taken for an error of the living run. */
+/* Is it the frame that the session takes it for? A file may hold any bytes. The collector's answer to a malformed frame
+ * names no session, so it could be taken for an error of the living run; and a frame that is not the session's next one
+ * would be sent again and again. */
 static bool
 leftover_makes_sense(const struct leftover *leftover, struct wire_bytes bytes)
 {
 	const struct session *session = &leftover->session;
+	const bool has_number = session->offered != WIRE_OPEN && session->offered != WIRE_PING;
 	struct wire_frame frame;
 
 	return wire_decode(session->decoder, bytes.data, bytes.size, &frame, NULL, NULL) == 0 &&
-	       memcmp(frame.session, session->id, WIRE_SESSION_SIZE) == 0;
+	       memcmp(frame.session, session->id, WIRE_SESSION_SIZE) == 0 && frame.kind == session->offered &&
+	       frame.sequence == (has_number ? session->backlog.next->record.sequence : 0);
 }
 
 bool

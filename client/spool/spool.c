@@ -436,6 +436,14 @@ spool_sync(struct spool *spool, struct portolan_error *error)
 	return fdatasync(spool->held.file) < 0 ? spool_fail(spool, "write it to disk", error) : 0;
 }
 
+static bool
+head_is_valid(const struct head *head, uint64_t sequence)
+{
+	const bool has_number = head->kind == WIRE_BATCH || head->kind == WIRE_END_EPOCH || head->kind == WIRE_CLOSE;
+
+	return has_number && head->size > 0 && head->size <= WIRE_MAX_FRAME && head->sequence == sequence;
+}
+
 int
 spool_read(struct spool *spool, struct spool_record *record, struct wire_bytes *frame, struct portolan_error *error)
 {
@@ -444,7 +452,7 @@ spool_read(struct spool *spool, struct spool_record *record, struct wire_bytes *
 
 	if (status != 0)
 		return status;
-	if (head.size == 0 || head.size > WIRE_MAX_FRAME || head.sequence != spool->next)
+	if (!head_is_valid(&head, spool->next))
 		return spool_damaged(spool, error);
 	if (!spool->buffer && !(spool->buffer = malloc(WIRE_MAX_FRAME)))
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a frame of %u bytes", WIRE_MAX_FRAME);

@@ -8,7 +8,7 @@
  *		u4 size of the target; u8 check of these 56 bytes and of what follows
  *		the session's `open` frame (WIRE.md)
  *		the target, text: the endpoint, or the store's directory, where the session was to be recorded
- *	record	u4 size of the frame; u4 kind (enum wire_kind); u8 sequence number
+ *	record	u4 size of the frame; u4 kind (enum wire_kind, of a frame that has a sequence number); u8 that number
  *		u8 position (of use to its writer only); u8 observations in the frame
  *		u8 check of these 32 bytes and of the frame
  *		the frame

@@ -49,8 +49,10 @@ ingest_is_full(const struct ingest *ingest)
 }
 
 static void
-ingest_fill_append(const struct wire_batch *batch, struct store_append *append, struct store_append_column *columns)
+ingest_fill_append(const struct wire_frame *frame, struct store_append *append, struct store_append_column *columns)
 {
+	const struct wire_batch *batch = &frame->batch;
+
 	for (size_t i = 0; i < batch->column_count; i++) {
 		const struct wire_column *from = &batch->columns[i];
 
@@ -61,7 +63,7 @@ ingest_fill_append(const struct wire_batch *batch, struct store_append *append, 
 		columns[i].data = from->data.data;
 	}
 	*append = (struct store_append){
-	        .sequence = batch->sequence,
+	        .sequence = frame->sequence,
 	        .epoch = batch->epoch,
 	        .rows = batch->rows,
 	        .id_kind = batch->id_type == WIRE_STR ? STORE_ID_STR : STORE_ID_INT,
@@ -78,37 +80,38 @@ ingest_fill_append(const struct wire_batch *batch, struct store_append *append, 
 /* Ends a session for whose run there is no memory for more ids, and no table that can be dropped. Its acknowledged
  * frames stay. */
 static int
-ingest_end_for_ids(struct ingest *ingest, struct session *session, const struct wire_batch *batch,
+ingest_end_for_ids(struct ingest *ingest, struct session *session, const struct wire_frame *frame,
                    struct portolan_error *error)
 {
 	struct run *run = session->run;
 
-	session->now.sequence = batch->sequence - 1;
-	run->counters.skipped += batch->rows;
+	session->now.sequence = frame->sequence - 1;
+	run->counters.skipped += frame->batch.rows;
 	throttle_log(&ingest->full, 1, ingest->ticked, "run '%s': %s; the session has ended", run->name,
 	             error->message);
-	if (commit_then_complain(ingest, session, WIRE_E_TOO_MANY_IDS, batch->sequence, error) < 0)
+	if (commit_then_complain(ingest, session, WIRE_E_TOO_MANY_IDS, frame->sequence, error) < 0)
 		return STORE_E_MEMORY;
 	return session->whole ? retire_unfinished(ingest, session, error)
 	                      : commit_end_of(ingest, session, SESSION_GONE, error);
 }
 
 static int
-ingest_take_batch(struct ingest *ingest, struct session *session, const struct wire_batch *batch,
+ingest_take_batch(struct ingest *ingest, struct session *session, const struct wire_frame *frame,
                   struct portolan_error *error)
 {
+	const struct wire_batch *batch = &frame->batch;
 	struct store_append_column columns[WIRE_MAX_COLUMNS];
 	struct store_append append;
 	struct run *run = session->run;
 	uint32_t refused = 0;
 	int result;
 
-	ingest_fill_append(batch, &append, columns);
+	ingest_fill_append(frame, &append, columns);
 	result = store_writer_append(ingest->writer, run->number, session->number, &append, &refused, error);
 	if (result == STORE_E_IDS)
-		return ingest_end_for_ids(ingest, session, batch, error);
+		return ingest_end_for_ids(ingest, session, frame, error);
 	if (result == STORE_E_DIFFERS)
-		return commit_then_complain(ingest, session, WIRE_E_REFUSED, batch->sequence, error);
+		return commit_then_complain(ingest, session, WIRE_E_REFUSED, frame->sequence, error);
 	if (result < 0)
 		return result;
 	ingest->pending.observations += batch->rows - refused;
@@ -125,16 +128,17 @@ ingest_take_batch(struct ingest *ingest, struct session *session, const struct w
 }
 
 static int
-ingest_take_end_epoch(struct ingest *ingest, struct session *session, uint64_t sequence, uint32_t epoch,
+ingest_take_end_epoch(struct ingest *ingest, struct session *session, const struct wire_frame *frame,
                       struct portolan_error *error)
 {
-	uint64_t frontier = (uint64_t)epoch + 1;
+	const uint32_t epoch = frame->end_epoch.epoch;
+	const uint64_t frontier = (uint64_t)epoch + 1;
 
 	if (frontier > session->now.frontier)
 		sessions_set_frontier(session, frontier);
 	else
 		run_make_due(session->run, epoch, frontier);
-	return store_writer_end_epoch(ingest->writer, session->run->number, session->number, sequence,
+	return store_writer_end_epoch(ingest->writer, session->run->number, session->number, frame->sequence,
 	                              session->now.frontier, error);
 }
 
@@ -160,8 +164,8 @@ static int
 ingest_take_close(struct ingest *ingest, struct session *session, const struct wire_frame *frame,
                   struct portolan_error *error)
 {
-	int result = store_writer_end_epoch(ingest->writer, session->run->number, session->number,
-	                                    frame->close.sequence, session->now.frontier, error);
+	int result = store_writer_end_epoch(ingest->writer, session->run->number, session->number, frame->sequence,
+	                                    session->now.frontier, error);
 
 	ingest_take_counts(session, &frame->close.counts);
 	session->client.closed = (uint64_t)time(NULL);
@@ -169,25 +173,10 @@ ingest_take_close(struct ingest *ingest, struct session *session, const struct w
 	if (result == 0)
 		result = retire_replaced(ingest, session, error);
 	if (result == STORE_E_EXISTS) { /* another session has made a run of this name */
-		result = commit_then_complain(ingest, session, WIRE_E_RUN_EXISTS, frame->close.sequence, error);
+		result = commit_then_complain(ingest, session, WIRE_E_RUN_EXISTS, frame->sequence, error);
 		return result < 0 ? result : retire_unfinished(ingest, session, error);
 	}
 	return result < 0 ? result : commit_end_of(ingest, session, SESSION_CLOSED, error);
-}
-
-static uint64_t
-ingest_sequence_of(const struct wire_frame *frame)
-{
-	switch (frame->kind) {
-	case WIRE_BATCH:
-		return frame->batch.sequence;
-	case WIRE_END_EPOCH:
-		return frame->end_epoch.sequence;
-	case WIRE_CLOSE:
-		return frame->close.sequence;
-	default:
-		return 0;
-	}
 }
 
 /* Takes a frame that has the next number. */
@@ -200,14 +189,13 @@ ingest_take_next(struct ingest *ingest, struct session *session, const struct wi
 
 	/* Marks the session before the call, so that a failure tells it too. */
 	sessions_change(&ingest->sessions, session, OWES_ACK);
-	session->now.sequence = ingest_sequence_of(frame);
+	session->now.sequence = frame->sequence;
 	session->tried = session->now.sequence > session->tried ? session->now.sequence : session->tried;
 	session->gap = false;
 	if (frame->kind == WIRE_BATCH)
-		result = ingest_take_batch(ingest, session, &frame->batch, &error);
+		result = ingest_take_batch(ingest, session, frame, &error);
 	else if (frame->kind == WIRE_END_EPOCH)
-		result = ingest_take_end_epoch(ingest, session, frame->end_epoch.sequence, frame->end_epoch.epoch,
-		                               &error);
+		result = ingest_take_end_epoch(ingest, session, frame, &error);
 	else
 		result = ingest_take_close(ingest, session, frame, &error);
 	if (result < 0)
@@ -230,7 +218,7 @@ ingest_report_gap(struct ingest *ingest, const struct session *session, uint64_t
 static void
 ingest_take_numbered(struct ingest *ingest, struct session *session, const struct wire_frame *frame, int64_t now)
 {
-	uint64_t sequence = ingest_sequence_of(frame), rows = frame->kind == WIRE_BATCH ? frame->batch.rows : 0;
+	const uint64_t sequence = frame->sequence, rows = frame->kind == WIRE_BATCH ? frame->batch.rows : 0;
 	struct store_counters *counters = &session->run->counters;
 
 	counters->received += rows;
@@ -276,7 +264,7 @@ ingest_take_session_frame(struct ingest *ingest, const struct peer *peer, const 
 	 */
 	if (!session || session->now.state == SESSION_GONE ||
 	    (session->now.state != SESSION_REMOVED && !peer_is_same(&session->peer, peer))) {
-		reply_error(ingest, peer, frame->session, WIRE_E_NO_SESSION, ingest_sequence_of(frame),
+		reply_error(ingest, peer, frame->session, WIRE_E_NO_SESSION, frame->sequence,
 		            "the session is not live here; open it again");
 		return;
 	}

@@ -313,13 +313,10 @@ int
 channel_send(struct channel *channel, const struct wire_frame *frame, struct portolan_error *error)
 {
 	struct wire_frame numbered = *frame;
-	uint64_t *sequence = frame->kind == WIRE_BATCH       ? &numbered.batch.sequence
-	                     : frame->kind == WIRE_END_EPOCH ? &numbered.end_epoch.sequence
-	                                                     : &numbered.close.sequence;
 	struct wire_bytes bytes;
 	int result;
 
-	*sequence = channel->sent + 1;
+	numbered.sequence = channel->sent + 1;
 	if (channel_is_interrupted(channel))
 		return error_set(error, PORTOLAN_E_SYSTEM, "interrupted");
 	result = channel_encode(channel, &numbered, &bytes,

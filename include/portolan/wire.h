@@ -94,7 +94,6 @@ struct wire_open {
 };
 
 struct wire_batch {
-	uint64_t sequence;
 	uint32_t epoch;
 	uint32_t rows;
 	enum wire_type id_type; /* WIRE_U4, WIRE_U8 or WIRE_STR */
@@ -164,15 +163,14 @@ struct wire_head {
 struct wire_frame {
 	enum wire_kind kind;
 	uint8_t session[WIRE_SESSION_SIZE];
+	uint64_t sequence; /* of WIRE_BATCH, WIRE_END_EPOCH and WIRE_CLOSE, from 1 on; 0: the kind has none */
 	union {
 		struct wire_open open;
 		struct wire_batch batch;
 		struct {
-			uint64_t sequence;
 			uint32_t epoch;
 		} end_epoch;
 		struct {
-			uint64_t sequence;
 			struct wire_counts counts;
 		} close;
 		struct {

@@ -154,7 +154,7 @@ client_send(struct client *client, const struct load *load, uint64_t frame)
 	    (client->sent - client->acknowledged + 1) * client->frame_size > client->credit)
 		return false;
 	batch->rows = make_ids(client, load, frame);
-	batch->sequence = ++client->sent;
+	sent.sequence = ++client->sent;
 	batch->epoch = (uint32_t)(frame / load_frames_of_epoch(load));
 	batch->id_type = load->strings ? WIRE_STR : WIRE_U4;
 	batch->ids = load->strings ? (struct wire_bytes){client->strings, (size_t)batch->rows * (STRING + 1)}
@@ -174,7 +174,7 @@ client_close(struct client *client)
 {
 	struct wire_frame last = {.kind = WIRE_CLOSE};
 
-	last.close.sequence = ++client->sent;
+	last.sequence = ++client->sent;
 	send_frame(client, &last);
 }
 

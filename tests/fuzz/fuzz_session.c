@@ -110,21 +110,6 @@ add(struct play *play, uint8_t what)
 	require(session->backlog.sequence == before + (code == 0));
 }
 
-static uint64_t
-sequence_of(const struct wire_frame *frame)
-{
-	switch (frame->kind) {
-	case WIRE_BATCH:
-		return frame->batch.sequence;
-	case WIRE_END_EPOCH:
-		return frame->end_epoch.sequence;
-	case WIRE_CLOSE:
-		return frame->close.sequence;
-	default:
-		return 0;
-	}
-}
-
 static void
 send(struct play *play, bool really)
 {
@@ -142,7 +127,7 @@ send(struct play *play, bool really)
 	require(!has_ended(session->state));
 	require(wire_decode(decoder, bytes.data, bytes.size, &frame, NULL, &error) == 0);
 	require(memcmp(frame.session, id, WIRE_SESSION_SIZE) == 0 && frame.kind == session->offered);
-	sequence = sequence_of(&frame);
+	sequence = frame.sequence;
 	require((session->state == SESSION_OPENING) == (frame.kind == WIRE_OPEN));
 	if (sequence) {
 		require(play->expected <= sequence && sequence > session->backlog.acknowledged);

@@ -184,13 +184,9 @@ on_frame(struct link *link, const void *data, size_t size)
 		on_open(link, &frame);
 		break;
 	case WIRE_BATCH:
-		on_sequenced(link, &frame, frame.batch.sequence, size);
-		break;
 	case WIRE_END_EPOCH:
-		on_sequenced(link, &frame, frame.end_epoch.sequence, size);
-		break;
 	case WIRE_CLOSE:
-		on_sequenced(link, &frame, frame.close.sequence, size);
+		on_sequenced(link, &frame, frame.sequence, size);
 		break;
 	default:
 		link->fake->pings++;

@@ -103,12 +103,8 @@ expect(struct fixture *fixture, enum wire_kind kind, uint64_t sequence, int64_t 
 	assert_int_equal(wire_decode(fixture->decoder, bytes.data, bytes.size, &frame, NULL, NULL), 0);
 	assert_int_equal(frame.kind, kind);
 	assert_memory_equal(frame.session, session_id, WIRE_SESSION_SIZE);
-	if (kind == WIRE_BATCH)
-		assert_int_equal(frame.batch.sequence, sequence);
-	if (kind == WIRE_END_EPOCH)
-		assert_int_equal(frame.end_epoch.sequence, sequence);
-	if (kind == WIRE_CLOSE)
-		assert_int_equal(frame.close.sequence, sequence);
+	if (kind == WIRE_BATCH || kind == WIRE_END_EPOCH || kind == WIRE_CLOSE)
+		assert_int_equal(frame.sequence, sequence);
 	session_sent(&fixture->session, now);
 	return bytes.size;
 }

@@ -39,7 +39,7 @@ take_back(struct lent lent, wire_decoder *decoder)
 
 	assert_int_equal(wire_decode(decoder, lent.bytes.data, lent.bytes.size, &frame, NULL, NULL), 0);
 	assert_int_equal(frame.kind, WIRE_BATCH);
-	assert_int_equal(frame.batch.sequence, lent.sequence);
+	assert_int_equal(frame.sequence, lent.sequence);
 	session_take_back(NULL, lent.frame);
 }
 

@@ -305,7 +305,7 @@ expect_left_over(struct leftover *leftover, struct fixture *fixture, enum wire_k
 		assert_true(frame.open.late);
 		assert_int_equal(frame.open.after, sequence);
 	} else {
-		assert_int_equal(kind == WIRE_CLOSE ? frame.close.sequence : frame.batch.sequence, sequence);
+		assert_int_equal(frame.sequence, sequence);
 	}
 	session_sent(&leftover->session, 1);
 }
@@ -388,6 +388,70 @@ test_left_over_and_refused(void **state)
 	leftover_init(&leftover, spools, "/a/store", NULL);
 	assert_true(leftover_is_done(&leftover));
 	leftover_deinit(&leftover);
+}
+
+/* A file may be forged, with right checks: what its record says, and the frame that it holds. */
+static void
+test_left_over_and_forged(void **state)
+{
+	static const struct {
+		enum wire_kind said;
+		struct wire_frame held;
+	} cases[] = {
+	        {WIRE_OPEN, {.kind = WIRE_OPEN, .open = {.run = {(const uint8_t *)"words", 5}, .started = 1}}},
+	        {WIRE_PING, {.kind = WIRE_PING}},
+	        {WIRE_CLOSE, {.kind = WIRE_OPEN, .open = {.run = {(const uint8_t *)"words", 5}, .started = 1}}},
+	        {WIRE_CLOSE, {.kind = WIRE_REMOVE, .remove = {.run = {(const uint8_t *)"other", 5}}}},
+	        {WIRE_CLOSE, {.kind = WIRE_CLOSE, .sequence = 7}},
+	        {WIRE_END_EPOCH, {.kind = WIRE_END_EPOCH, .sequence = 4}},
+	};
+	struct fixture *fixture = *state;
+	struct portolan_error error;
+	struct leftover leftover;
+	struct wire_bytes bytes;
+	struct spool *spool;
+	char path[sizeof(spools) + 64], rejected[sizeof(path) + 16];
+	off_t size = 0;
+
+	leave(fixture, 3, false);
+	snprintf(path, sizeof(path), "%s/3031323334353637.spool", spools);
+	snprintf(rejected, sizeof(rejected), "%s.rejected", path);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct spool_record record = {cases[i].said, 6, 0, 0};
+		struct wire_frame frame = cases[i].held;
+		unsigned sent = 0;
+
+		assert_int_equal(spool_open(&spool, path, true, &error), 0);
+		size = size ? size : (off_t)spool->end;
+		assert_int_equal(truncate(path, size), 0);
+		spool->end = (uint64_t)size;
+		spool->limit = LIMIT;
+		memcpy(frame.session, session_id, WIRE_SESSION_SIZE);
+		assert_int_equal(wire_encode(fixture->encoder, &frame, &bytes, NULL), 0);
+		assert_int_equal(spool_append(spool, &record, bytes.data, bytes.size, &error), 0);
+		spool_close(spool);
+
+		leftover_init(&leftover, spools, "/a/store", NULL);
+		expect_left_over(&leftover, fixture, WIRE_OPEN, 3);
+		answer(&leftover, fixture, opened_at(3));
+		expect_left_over(&leftover, fixture, WIRE_BATCH, 4);
+		expect_left_over(&leftover, fixture, WIRE_BATCH, 5);
+		while (sent <= 1 && leftover_next(&leftover, 1, &bytes)) {
+			assert_int_equal(wire_decode(fixture->decoder, bytes.data, bytes.size, &frame, NULL, NULL), 0);
+			assert_int_equal(frame.kind, WIRE_CLOSE); /* the end that the file has not */
+			assert_int_equal(frame.sequence, 6);
+			session_sent(&leftover.session, 1);
+			sent++;
+		}
+		assert_true(sent <= 1);
+		if (sent > 0)
+			answer(&leftover, fixture,
+			       (struct wire_frame){.kind = WIRE_ACK, .ack = {.acknowledged = 6, .credit = 1}});
+		assert_false(leftover_next(&leftover, 1, &bytes));
+		assert_true(leftover_is_done(&leftover));
+		leftover_deinit(&leftover);
+		assert_int_equal(rename(rejected, path), 0);
+	}
 }
 
 /* What is left of a session in store A, and of one that never had a collector. */
@@ -488,6 +552,7 @@ main(void)
 	        WITH_SPOOL(test_left_over_sent_in_part),
 	        WITH_SPOOL(test_left_over_sent_before),
 	        WITH_SPOOL(test_left_over_and_refused),
+	        WITH_SPOOL(test_left_over_and_forged),
 	        WITH_SPOOL(test_left_over_of_another_store),
 	        WITH_SPOOL(test_files_that_are_not_left_over),
 	};

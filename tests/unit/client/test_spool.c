@@ -245,6 +245,27 @@ test_every_flipped_bit(void **state)
 	close(file);
 }
 
+/* A record holds a frame that has a number: what says that it holds another one is damage, although its check is right. */
+static void
+test_kinds_that_have_no_number(void **state)
+{
+	struct fixture *fixture = *state;
+	struct spool_record record = {WIRE_BATCH, FIRST, 0, 0};
+	struct portolan_error error;
+	struct wire_bytes frame;
+
+	for (unsigned kind = 0; kind <= WIRE_ERROR + 1; kind++) {
+		struct spool *spool = create(fixture);
+		bool has_number = kind == WIRE_BATCH || kind == WIRE_END_EPOCH || kind == WIRE_CLOSE;
+
+		record.kind = (enum wire_kind)kind;
+		assert_int_equal(spool_append(spool, &record, "?", 1, NULL), 0);
+		assert_int_equal(spool_read(spool, &record, &frame, &error), has_number ? 0 : PORTOLAN_E_INVALID);
+		assert_true(has_number || strstr(error.message, "is damaged at byte 85"));
+		spool_remove(spool);
+	}
+}
+
 static void
 test_its_limit(void **state)
 {
@@ -461,6 +482,7 @@ main(void)
 	        cmocka_unit_test_setup_teardown(test_reading_while_writing, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_every_prefix, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_every_flipped_bit, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_kinds_that_have_no_number, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_its_limit, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_a_write_that_fails, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_it_belongs_to_one, setup, teardown),

@@ -139,9 +139,10 @@ test_batch(void **state)
 	                                    "entropy",   "max_prob", "predicted", "gold"};
 	static const float margin[] = {0.5f, 1, -2};
 	uint8_t *data;
-	struct wire_batch batch = round_trip(*state, "batch", WIRE_BATCH, &data).batch;
+	struct wire_frame frame = round_trip(*state, "batch", WIRE_BATCH, &data);
+	struct wire_batch batch = frame.batch;
 
-	assert_int_equal(batch.sequence, 1);
+	assert_int_equal(frame.sequence, 1);
 	assert_int_equal(batch.epoch, 0);
 	assert_int_equal(batch.rows, 3);
 	assert_int_equal(batch.id_type, WIRE_U4);
@@ -160,8 +161,9 @@ test_batch(void **state)
 	assert_memory_equal(batch.ids.data + 2, "a-1é", 5);
 	assert_int_equal(batch.column_count, 2);
 	free(data);
-	batch = round_trip(*state, "batch-u8", WIRE_BATCH, &data).batch;
-	assert_int_equal(batch.sequence, 4294967296);
+	frame = round_trip(*state, "batch-u8", WIRE_BATCH, &data);
+	batch = frame.batch;
+	assert_int_equal(frame.sequence, 4294967296);
 	assert_int_equal(batch.epoch, WIRE_MAX_EPOCH);
 	assert_int_equal(batch.id_type, WIRE_U8);
 	assert_true(wire_bytes_equal(batch.columns[2].name, "my_loss"));
@@ -175,11 +177,11 @@ test_small_frames(void **state)
 	uint8_t *data;
 
 	frame = round_trip(*state, "end", WIRE_END_EPOCH, &data);
-	assert_int_equal(frame.end_epoch.sequence, 3);
+	assert_int_equal(frame.sequence, 3);
 	assert_int_equal(frame.end_epoch.epoch, 1);
 	free(data);
 	frame = round_trip(*state, "close", WIRE_CLOSE, &data);
-	assert_int_equal(frame.close.sequence, 4);
+	assert_int_equal(frame.sequence, 4);
 	assert_false(frame.close.counts.told);
 	free(data);
 	frame = round_trip(*state, "close-counts", WIRE_CLOSE, &data);
@@ -424,10 +426,9 @@ small_batch(void)
 	static const float gold_prob[2] = {0.5f, 0.25f};
 	static const uint8_t correct[1] = {1};
 	static const uint32_t ids[2] = {1, 2};
-	struct wire_frame frame = {.kind = WIRE_BATCH};
+	struct wire_frame frame = {.kind = WIRE_BATCH, .sequence = 1};
 
 	frame.batch = (struct wire_batch){
-	        .sequence = 1,
 	        .rows = 2,
 	        .id_type = WIRE_U4,
 	        .ids = {(const uint8_t *)ids, 8},

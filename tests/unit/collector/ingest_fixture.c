@@ -212,7 +212,7 @@ fixture_batch(struct fixture *fixture, uint8_t session, uint64_t sequence, uint3
 	uint64_t *ids = calloc(rows, sizeof(*ids));
 	float *values = calloc(rows, sizeof(*values));
 	uint8_t *bits = calloc((rows + 7) / 8, 1);
-	struct wire_frame frame = {.batch = {.sequence = sequence, .epoch = epoch, .rows = rows, .id_type = WIRE_U8}};
+	struct wire_frame frame = {.sequence = sequence, .batch = {.epoch = epoch, .rows = rows, .id_type = WIRE_U8}};
 
 	for (uint32_t r = 0; r < rows; r++) {
 		ids[r] = first + r;
@@ -231,7 +231,7 @@ fixture_text_batch(struct fixture *fixture, uint8_t session, uint64_t sequence, 
 {
 	float gold_prob = 0.5f;
 	uint8_t bits = 0, ids[256] = {(uint8_t)strlen(id)};
-	struct wire_frame frame = {.batch = {.sequence = sequence, .rows = 1, .id_type = WIRE_STR}};
+	struct wire_frame frame = {.sequence = sequence, .batch = {.rows = 1, .id_type = WIRE_STR}};
 
 	memcpy(ids + 1, id, strlen(id));
 	frame.batch.ids = (struct wire_bytes){ids, 1 + strlen(id)};
@@ -241,7 +241,7 @@ fixture_text_batch(struct fixture *fixture, uint8_t session, uint64_t sequence, 
 void
 fixture_end(struct fixture *fixture, uint8_t session, uint64_t sequence, uint32_t epoch)
 {
-	struct wire_frame frame = {.kind = WIRE_END_EPOCH, .end_epoch = {.sequence = sequence, .epoch = epoch}};
+	struct wire_frame frame = {.kind = WIRE_END_EPOCH, .sequence = sequence, .end_epoch = {.epoch = epoch}};
 
 	put(fixture, session, true, &frame);
 }
@@ -249,7 +249,7 @@ fixture_end(struct fixture *fixture, uint8_t session, uint64_t sequence, uint32_
 void
 fixture_close(struct fixture *fixture, uint8_t session, uint64_t sequence)
 {
-	struct wire_frame frame = {.kind = WIRE_CLOSE, .close = {.sequence = sequence}};
+	struct wire_frame frame = {.kind = WIRE_CLOSE, .sequence = sequence};
 
 	put(fixture, session, true, &frame);
 }
@@ -266,7 +266,7 @@ void
 fixture_tell(struct fixture *fixture, uint8_t session, uint64_t sequence, const struct wire_counts *counts)
 {
 	struct wire_frame ping = {.kind = WIRE_PING, .ping = {.counts = *counts}};
-	struct wire_frame close = {.kind = WIRE_CLOSE, .close = {.sequence = sequence, .counts = *counts}};
+	struct wire_frame close = {.kind = WIRE_CLOSE, .sequence = sequence, .close = {.counts = *counts}};
 
 	put(fixture, session, true, sequence ? &close : &ping);
 }

@@ -91,8 +91,8 @@ send_batch(struct play *play, uint8_t session, uint64_t sequence)
 	const uint8_t bits = 1;
 	struct wire_frame frame = {
 	        .kind = WIRE_BATCH,
-	        .batch = {.sequence = sequence,
-	                  .epoch = (uint32_t)(sequence / 10),
+	        .sequence = sequence,
+	        .batch = {.epoch = (uint32_t)(sequence / 10),
 	                  .rows = 1,
 	                  .id_type = WIRE_U8,
 	                  .ids = {(const uint8_t *)&id, sizeof(id)},
