@@ -132,37 +132,6 @@ options_check(const char *name, const struct portolan_options *options, struct p
 	return status < 0 ? status : options_check_labels(o, error);
 }
 
-void
-run_free(struct portolan_run *run)
-{
-	if (run->generation == run_generation()) {
-		if (run->is_started) {
-			atomic_store(&run->command, COMMAND_ABORT);
-			run_wake(run);
-			pthread_join(run->thread, NULL);
-		}
-		handshake_deinit(run);
-		if (run->socket)
-			zmq_close(run->socket);
-		/* An interrupted call leaves libzmq's threads behind. */
-		while (run->context && zmq_ctx_term(run->context) < 0 && zmq_errno() == EINTR)
-			;
-		pthread_cond_destroy(&run->changed);
-		pthread_mutex_destroy(&run->mutex);
-		pthread_mutex_destroy(&run->log_mutex);
-	}
-	session_deinit(&run->session);
-	leftover_deinit(&run->leftover);
-	if (run->wake >= 0)
-		close(run->wake);
-	frames_deinit(&run->frames);
-	embedded_deinit(&run->embedded);
-	free(run->name);
-	free(run->endpoint);
-	free(run->spool);
-	free(run);
-}
-
 static struct portolan_run *
 run_new(const char *name, const struct portolan_options *options)
 {

@@ -1,16 +1,18 @@
 /*
- * run.c: ending epochs, flushing, closing, counting: the calls on a run that may wait. Logging, which waits only for
- * room, is in log.c, opening in open.c.
+ * run.c: the calls of the training loop on an open run that may wait: they end an epoch, flush, close, and count.
+ * Logging, which waits only for room, is in log.c, opening in open.c.
  */
 #include "run.h"
 
 #include <portolan/clock.h>
 #include <portolan/error.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zmq.h>
 
 #define DEFAULT_WAIT_MS 60000
 #define FULL_SLEEP_US 200
@@ -364,6 +366,37 @@ run_end(struct portolan_run *run, int timeout_ms, struct portolan_error *error)
 	if (invalid)
 		status = run_deadline_of(timeout_ms, &(int64_t){0}, error);
 	return status;
+}
+
+void
+run_free(struct portolan_run *run)
+{
+	if (run->generation == run_generation()) {
+		if (run->is_started) {
+			atomic_store(&run->command, COMMAND_ABORT);
+			run_wake(run);
+			pthread_join(run->thread, NULL);
+		}
+		handshake_deinit(run);
+		if (run->socket)
+			zmq_close(run->socket);
+		/* An interrupted call leaves libzmq's threads behind. */
+		while (run->context && zmq_ctx_term(run->context) < 0 && zmq_errno() == EINTR)
+			;
+		pthread_cond_destroy(&run->changed);
+		pthread_mutex_destroy(&run->mutex);
+		pthread_mutex_destroy(&run->log_mutex);
+	}
+	session_deinit(&run->session);
+	leftover_deinit(&run->leftover);
+	if (run->wake >= 0)
+		close(run->wake);
+	frames_deinit(&run->frames);
+	embedded_deinit(&run->embedded);
+	free(run->name);
+	free(run->endpoint);
+	free(run->spool);
+	free(run);
 }
 
 int

@@ -25,30 +25,6 @@ static const struct {
                                  "Rows were refused and the run is strict; the other rows of the call were logged."},
 };
 
-PyObject *
-module_raise(const struct module_state *state, const struct portolan_error *error)
-{
-	static const enum module_error of_code[] = {
-	        [-PORTOLAN_E_NO_COLLECTOR] = MODULE_NO_COLLECTOR,
-	        [-PORTOLAN_E_REFUSED] = MODULE_REFUSED,
-	        [-PORTOLAN_E_TIMEOUT] = MODULE_TIMED_OUT,
-	        [-PORTOLAN_E_FORKED] = MODULE_FORKED,
-	        [-PORTOLAN_E_CLOSED] = MODULE_CLOSED,
-	        [-PORTOLAN_E_ENDED] = MODULE_CLOSED,
-	        [-PORTOLAN_E_ROWS] = MODULE_ROWS_REFUSED,
-	};
-	PyObject *type = state->errors[of_code[-error->code]];
-
-	if (error->code == PORTOLAN_E_CANCELLED && PyErr_Occurred())
-		return NULL; /* the exception that cancelled the call, KeyboardInterrupt for instance */
-	if (error->code == PORTOLAN_E_INVALID)
-		type = PyExc_ValueError;
-	else if (error->code == PORTOLAN_E_MEMORY)
-		type = PyExc_MemoryError;
-	PyErr_SetString(type, error->message);
-	return NULL;
-}
-
 /* The base, or bases, of one exception; a new reference. */
 static PyObject *
 error_base(const struct module_state *state, enum module_error which)

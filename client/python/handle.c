@@ -31,13 +31,38 @@ handle_state(struct handle *handle)
 	return PyType_GetModuleState(Py_TYPE((PyObject *)handle));
 }
 
+/* Raises the exception that stands for error->code, with its message; always returns NULL. */
 static PyObject *
-handle_raise(struct handle *handle, int code, const char *message)
+handle_raise(struct handle *handle, const struct portolan_error *error)
+{
+	static const enum module_error of_code[] = {
+	        [-PORTOLAN_E_NO_COLLECTOR] = MODULE_NO_COLLECTOR,
+	        [-PORTOLAN_E_REFUSED] = MODULE_REFUSED,
+	        [-PORTOLAN_E_TIMEOUT] = MODULE_TIMED_OUT,
+	        [-PORTOLAN_E_FORKED] = MODULE_FORKED,
+	        [-PORTOLAN_E_CLOSED] = MODULE_CLOSED,
+	        [-PORTOLAN_E_ENDED] = MODULE_CLOSED,
+	        [-PORTOLAN_E_ROWS] = MODULE_ROWS_REFUSED,
+	};
+	PyObject *type = handle_state(handle)->errors[of_code[-error->code]];
+
+	if (error->code == PORTOLAN_E_CANCELLED && PyErr_Occurred())
+		return NULL; /* the exception that cancelled the call, KeyboardInterrupt for instance */
+	if (error->code == PORTOLAN_E_INVALID)
+		type = PyExc_ValueError;
+	else if (error->code == PORTOLAN_E_MEMORY)
+		type = PyExc_MemoryError;
+	PyErr_SetString(type, error->message);
+	return NULL;
+}
+
+static PyObject *
+handle_refuse(struct handle *handle, int code, const char *message)
 {
 	struct portolan_error error;
 
 	error_set(&error, code, "%s", message);
-	return module_raise(handle_state(handle), &error);
+	return handle_raise(handle, &error);
 }
 
 /* Takes the run for one call, which must end with active--; NULL with an exception. */
@@ -45,12 +70,12 @@ static portolan_run *
 handle_enter(struct handle *handle)
 {
 	if (handle->abandoned)
-		return (void *)handle_raise(
+		return (void *)handle_refuse(
 		        handle, PORTOLAN_E_FORKED,
 		        "this run was opened by the parent process: open a run of its own in this process");
 	if (!handle->run)
-		return (void *)handle_raise(handle, PORTOLAN_E_CLOSED,
-		                            "the run is closed: open it again with resume=True");
+		return (void *)handle_refuse(handle, PORTOLAN_E_CLOSED,
+		                             "the run is closed: open it again with resume=True");
 	handle->active++;
 	return handle->run;
 }
@@ -123,7 +148,7 @@ handle_open(struct handle *self, PyObject *args)
 	                      &options.spool, &spool_bytes))
 		return NULL;
 	if (self->run)
-		return handle_raise(self, PORTOLAN_E_INVALID, "the run is open already");
+		return handle_refuse(self, PORTOLAN_E_INVALID, "the run is open already");
 	if (handle_read_labels(label_list, &labels, &options.label_count) < 0)
 		return NULL;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
@@ -142,7 +167,7 @@ handle_open(struct handle *self, PyObject *args)
 	if (code < 0 && exists)
 		Py_RETURN_FALSE;
 	if (code < 0)
-		return module_raise(handle_state(self), &error);
+		return handle_raise(self, &error);
 	self->run = run;
 	Py_RETURN_TRUE;
 }
@@ -246,7 +271,7 @@ handle_log(struct handle *self, PyObject *const *args, Py_ssize_t count)
 	    atomic_load(&run->refused) - refused < pinned.batch.n) /* of a batch refused whole, nothing was logged */
 		found = labels_see(&self->labels, &pinned.batch);
 	batch_close(&pinned);
-	return code < 0 ? module_raise(handle_state(self), &error) : handle_tell_found(&found);
+	return code < 0 ? handle_raise(self, &error) : handle_tell_found(&found);
 }
 
 static PyObject *
@@ -264,7 +289,7 @@ handle_end_epoch(struct handle *self, PyObject *object)
 	Py_END_ALLOW_THREADS;
 	self->active--;
 	if (code < 0)
-		return module_raise(handle_state(self), &error);
+		return handle_raise(self, &error);
 	Py_RETURN_NONE;
 }
 
@@ -289,7 +314,7 @@ handle_wait(struct handle *self, PyObject *args, const char *format, bool raises
 	if (pointless)
 		Py_RETURN_NONE;
 	if (code < 0 && code != PORTOLAN_E_TIMEOUT)
-		return module_raise(handle_state(self), &error);
+		return handle_raise(self, &error);
 	return PyBool_FromLong(code == 0);
 }
 
@@ -347,7 +372,7 @@ handle_close(struct handle *self, PyObject *args)
 	portolan_close(run, 0, NULL);
 	Py_END_ALLOW_THREADS;
 	if (code < 0)
-		return module_raise(handle_state(self), &error);
+		return handle_raise(self, &error);
 	Py_RETURN_NONE;
 }
 
@@ -365,7 +390,7 @@ handle_stats(struct handle *self, PyObject *Py_UNUSED(none))
 		code = portolan_get_stats(run, &stats);
 		self->active--;
 		if (code < 0)
-			return handle_raise(self, code, "the run has no counters");
+			return handle_refuse(self, code, "the run has no counters");
 	}
 	return Py_BuildValue("{sKsKsKsKsKsKsKsKsK}", "logged", (unsigned long long)stats.logged, "acknowledged",
 	                     (unsigned long long)stats.acknowledged, "refused", (unsigned long long)stats.refused,

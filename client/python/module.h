@@ -50,9 +50,6 @@ struct module_state {
 	unsigned next_readable;
 };
 
-/* Raises the exception that stands for error->code, with its message; always returns NULL. */
-PyObject *module_raise(const struct module_state *state, const struct portolan_error *error);
-
 extern PyType_Spec handle_spec; /* the type behind portolan.Run */
 
 /* A Python object as an array of a portolan_batch, without copying what need not be copied; pinned until it is closed.

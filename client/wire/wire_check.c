@@ -245,12 +245,6 @@ wire_column_name_is_valid(const void *data, size_t size)
 	return true;
 }
 
-bool
-wire_bytes_equal(struct wire_bytes a, const char *b)
-{
-	return a.size == strlen(b) && memcmp(a.data, b, a.size) == 0;
-}
-
 enum wire_type
 wire_column_type(struct wire_bytes name)
 {

@@ -11,7 +11,6 @@
 #define WIRE_MAX_OBJECTS (WIRE_MAX_LABELS + 1024u)
 /* Most keys of the frame's own map, unknown ones counted. */
 #define WIRE_MAX_KEYS 64u
-#define WIRE_MAX_MESSAGE 1000u /* bytes of an error's message */
 
 /* Walks the tokens of `data` without building anything: one map, that ends where the data ends, with
  * containers no deeper than WIRE_MAX_DEPTH and no more than WIRE_MAX_OBJECTS objects. PORTOLAN_E_INVALID otherwise.
@@ -36,7 +35,5 @@ bool wire_size_is_right(enum wire_type type, uint32_t rows, size_t size);
 
 /* Checks a WIRE_STR column of ids: lengths, the sum of lengths, and every string. */
 int wire_check_strings(struct wire_bytes ids, uint32_t rows, struct portolan_error *error);
-
-bool wire_bytes_equal(struct wire_bytes a, const char *b);
 
 #endif

@@ -3,7 +3,7 @@
  */
 #include "wire_fields.h"
 
-#include "wire_check.h"
+#include <string.h>
 
 #define FRAME(member) WIRE_MEMBER(struct wire_frame, member)
 #define COUNTS(member) WIRE_MEMBER(struct wire_counts, member)
@@ -102,6 +102,12 @@ const struct wire_field wire_fields[] = {
         {WIRE_IN_COUNTS, "waits", WIRE_NUMBER, WIRE_WRITTEN, COUNTS(waits), 0, UINT64_MAX},
         {0},
 };
+
+bool
+wire_bytes_equal(struct wire_bytes a, const char *b)
+{
+	return a.size == strlen(b) && memcmp(a.data, b, a.size) == 0;
+}
 
 unsigned
 wire_find_word(const char *const *words, unsigned first, unsigned last, struct wire_bytes word)

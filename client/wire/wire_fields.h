@@ -29,6 +29,7 @@ enum wire_need {
 };
 
 #define WIRE_IN_COUNTS ((enum wire_kind)0)
+#define WIRE_MAX_MESSAGE 1000u /* bytes of an error's message */
 
 struct wire_field {
 	enum wire_kind kind;           /* of the frame; or WIRE_IN_COUNTS */
@@ -50,6 +51,8 @@ extern const struct wire_field wire_fields[];
 extern const char *const wire_kind_names[WIRE_ERROR + 1];
 extern const char *const wire_code_names[WIRE_E_OTHER + 1];
 extern const char *const wire_type_names[WIRE_STR + 1];
+
+bool wire_bytes_equal(struct wire_bytes a, const char *b);
 
 /* The index of `word` within words[first … last], or last + 1. */
 unsigned wire_find_word(const char *const *words, unsigned first, unsigned last, struct wire_bytes word);

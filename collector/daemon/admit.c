@@ -7,7 +7,7 @@
  * Of two observations of one example and epoch, the one of the later session wins. Clocks of clients need not agree, so
  * the start that a client names is corrected.
  */
-#include "parts.h"
+#include "ingest.h"
 
 #include <portolan/error.h>
 
@@ -61,17 +61,6 @@ admit_start_after_others(struct ingest *ingest, const struct wire_open *open, co
 	return result;
 }
 
-struct run *
-admit_live_run(const struct ingest *ingest, const char *name)
-{
-	struct run *run = NULL;
-
-	while ((run = sessions_next_named(&ingest->sessions, name, run)))
-		if (run_is_live(run) && !run_is_unnamed(run))
-			return run;
-	return NULL;
-}
-
 /*
  * Notes that a new session wants the run's name. True: it has to wait.
  *
@@ -83,7 +72,7 @@ admit_live_run(const struct ingest *ingest, const char *name)
 static bool
 admit_note_contest(struct ingest *ingest, const char *name, int64_t now)
 {
-	struct run *run = admit_live_run(ingest, name);
+	struct run *run = sessions_live_named(&ingest->sessions, name);
 
 	if (!run || now - run->heard > BESIDE_SILENT_MS)
 		return false;
@@ -96,7 +85,7 @@ static int
 admit_find_run(struct ingest *ingest, const struct wire_open *open, const char *name, uint64_t started, int64_t now,
                uint32_t *number, struct portolan_error *error)
 {
-	const struct run *run = admit_live_run(ingest, name);
+	const struct run *run = sessions_live_named(&ingest->sessions, name);
 	struct store_run_request request = {
 	        .name = text_of(open->run),
 	        .group = text_of(open->group),

@@ -10,7 +10,7 @@
  *
  * A late session is a spool, which brings what was recorded earlier: it neither waits nor counts.
  */
-#include "parts.h"
+#include "ingest.h"
 
 #include <stdio.h>
 #include <xxhash.h>
@@ -25,7 +25,8 @@ const struct session *
 beside_find_holder(const struct ingest *ingest, const struct wire_open *open, const char *name, int64_t now)
 {
 	const uint64_t launch = beside_launch(open);
-	const struct run *run = open->resume && !open->late && !open->whole ? admit_live_run(ingest, name) : NULL;
+	const struct run *run =
+	        open->resume && !open->late && !open->whole ? sessions_live_named(&ingest->sessions, name) : NULL;
 
 	for (const struct session *session = run ? run->sessions : NULL; session; session = session->next_in_run)
 		if (session->now.state == SESSION_LIVE && !session->late && now - session->heard <= BESIDE_SILENT_MS &&

@@ -12,7 +12,7 @@
  * After a failure no client has credit for a second. Then every client may send one frame at a time, until a commit
  * with something in it succeeds and restores the credit. So a full disk costs one failing commit a second.
  */
-#include "parts.h"
+#include "ingest.h"
 
 #include "log.h"
 

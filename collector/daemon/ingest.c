@@ -8,7 +8,7 @@
  */
 #include "ingest.h"
 
-#include "parts.h"
+#include "ingest.h"
 #include "shares.h"
 
 #include <portolan/error.h>
@@ -279,6 +279,39 @@ ingest_take_session_frame(struct ingest *ingest, const struct peer *peer, const 
 		ingest_take_numbered(ingest, session, frame, now);
 }
 
+/* Removes the run of this name; its live sessions get `run-removed`. Commits, then answers. */
+static void
+ingest_take_remove(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, int64_t now)
+{
+	struct portolan_error error = {0};
+	char name[256];
+	struct session caller = {.peer = *peer};
+	int result;
+
+	if (ingest->health == INGEST_UNAVAILABLE) {
+		reply_error(ingest, peer, frame->session, WIRE_E_UNAVAILABLE, 0, "the store cannot be written now");
+		return;
+	}
+	result = store_writer_remove_run(ingest->writer, text_of(frame->remove.run), &error);
+	if (result < 0) {
+		reply_error(ingest, peer, frame->session, result == STORE_E_NO_RUN ? WIRE_E_NO_RUN : WIRE_E_UNAVAILABLE,
+		            0, "%s", error.message);
+		if (commit_is_lost(result))
+			commit_failed(ingest, &error, now);
+		return;
+	}
+	copy_name(name, frame->remove.run);
+	retire_named(ingest, name, UINT32_MAX);
+	ingest->garbage = true;
+	ingest_commit(ingest, now);
+	if (ingest->health == INGEST_UNAVAILABLE) {
+		reply_error(ingest, peer, frame->session, WIRE_E_UNAVAILABLE, 0, "the store cannot be written now");
+		return;
+	}
+	memcpy(caller.id, frame->session, WIRE_SESSION_SIZE);
+	reply_ack(ingest, &caller);
+}
+
 /* Is this the secret of the store? Takes the same time for every wrong one. */
 static bool
 ingest_proves_owner(const struct ingest *ingest, const uint8_t *secret)
@@ -306,7 +339,7 @@ ingest_frame(struct ingest *ingest, const struct peer *peer, bool trusted, const
 		break;
 	case WIRE_REMOVE:
 		if (trusted || ingest_proves_owner(ingest, frame->remove.owner))
-			retire_removed(ingest, peer, frame, now);
+			ingest_take_remove(ingest, peer, frame, now);
 		else
 			reply_not_owner(ingest, peer, frame->session, frame->remove.run);
 		break;

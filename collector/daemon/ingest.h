@@ -1,12 +1,23 @@
 /*
- * ingest.h: takes frames, stores them, and answers. It knows nothing of sockets: the storer hands it decoded frames
- * with their peers, and it answers through a callback.
+ * ingest.h: what the collector does with the frames of its clients: it stores them, and answers. The storer hands it
+ * decoded frames with their peers, and it answers through a callback; it knows nothing of sockets.
  *
  * Call ingest_frame() any number of times, then ingest_commit(): only after that are the frames acknowledged. Call
  * ingest_tick() about once a second. In between, when nothing is pending, ingest_work() may fold.
  *
- * Parts: ingest.c takes frames, admit.c lets sessions in, retire.c ends runs, take_over.c goes on with what is stored,
- * commit.c commits, fails, recovers and times out, work.c folds between rounds, reply.c answers and gives credit.
+ * The functions that begin with ingest_ are for the storer. Those below them are what its files call of one another:
+ *
+ *	ingest.c	takes frames
+ *	admit.c, beside.c	let sessions in
+ *	commit.c	commits, fails, recovers, and ends silent sessions
+ *	retire.c	ends runs
+ *	take_over.c	goes on with what an earlier collector has stored
+ *	work.c	folds, between rounds
+ *	reply.c	answers, and gives credit
+ *
+ * Credit is in bytes of frames not yet acknowledged: the lesser of INGEST_WINDOW_MAX and the session's share of the
+ * memory for credit (shares.h). Each connection has the same share, which its sessions share. Credit is 0 while the
+ * store has failed, and 1 while the store is being tried again, which lets a client send one frame at a time (WIRE.md).
  *
  * Times are milliseconds of a monotonic clock. Not thread-safe: it belongs to the storer.
  */
@@ -17,6 +28,8 @@
 #include "sessions.h"
 #include "store/write.h"
 #include "throttle.h"
+
+#include <string.h>
 
 #define INGEST_WINDOW_MAX (16u << 20) /* bytes of credit for one session, at most: twice a commit */
 #define INGEST_RETRY_MS 1000          /* pause after the store has failed */
@@ -99,5 +112,108 @@ bool ingest_work(struct ingest *ingest, int64_t now);
 
 /* Is an epoch left that can be folded? */
 bool ingest_has_work(const struct ingest *ingest);
+
+static inline struct store_text
+text_of(struct wire_bytes bytes)
+{
+	return (struct store_text){(const char *)bytes.data, bytes.size};
+}
+
+static inline void
+copy_name(char name[256], struct wire_bytes bytes)
+{
+	size_t size = bytes.size < 255 ? bytes.size : 255;
+
+	memcpy(name, bytes.data, size);
+	name[size] = '\0';
+}
+
+/* admit.c: letting sessions in. */
+
+/* Takes an `open`: continues the session, or begins it. The answer comes after the commit, or is an error at once. Only
+ * who is `trusted` overwrites a run. */
+void admit_open(struct ingest *ingest, const struct peer *peer, bool trusted, const struct wire_frame *frame,
+                size_t size, int64_t now);
+
+/* beside.c: processes that record into one run and do not know of each other. */
+
+#define BESIDE_SILENT_MS 5000 /* a session that was silent for so long does not keep another from its run */
+
+/* The session that keeps one with `resume` waiting: it records into the run of this name, and may be alive; NULL: there
+ * is none. */
+const struct session *beside_find_holder(const struct ingest *ingest, const struct wire_open *open, const char *name,
+                                         int64_t now);
+/* Says who that is. */
+void beside_describe(struct ingest *ingest, const struct session *holder, char text[128]);
+/* Notes a batch of the session. If another session began to record after it, and both go on, the run is marked. */
+int beside_note_batch(struct ingest *ingest, struct session *session, struct portolan_error *error);
+/* The launch that an `open` names, for session.launch. */
+uint64_t beside_launch(const struct wire_open *open);
+
+/* retire.c: the end of runs. */
+
+/* Ends the sessions that record into runs of this name; but not into the run of number `except`, nor into one that has
+ * no name yet. */
+void retire_named(struct ingest *ingest, const char *name, uint32_t except);
+/* A session has ended. If its run was to appear as a whole, the run gets its name, and the sessions of the run that it
+ * replaces are told. STORE_E_EXISTS: another session made a run of this name meanwhile. */
+int retire_replaced(struct ingest *ingest, const struct session *session, struct portolan_error *error);
+/* The run of a session that did not get to its end is removed, and the session is REMOVED with it. */
+int retire_unfinished(struct ingest *ingest, struct session *session, struct portolan_error *error);
+
+/* take_over.c: from the store into the table. */
+
+/* Adds a session of the store to the table, live. */
+int take_over_session(struct ingest *ingest, uint32_t number, uint32_t session_number, const char *name, int64_t now,
+                      struct session **session, struct portolan_error *error);
+/* At start-up: adds the store's runs with their live sessions. A run that cannot be read takes no sessions. */
+int take_over_runs(struct ingest *ingest, struct portolan_error *error);
+
+/* commit.c: the end of a transaction, well or badly. */
+
+/* Is the pending transaction lost after this code (see store/write.h)? Other codes concern one call only. */
+bool commit_is_lost(int code);
+/* The store has failed: takes back everything since the last commit, withdraws all credit, tells the clients concerned
+ * to keep and repeat their frames, and logs it once per outage. The store is tried again after INGEST_RETRY_MS.
+ * Sessions that the pending transaction created are gone afterwards. */
+void commit_failed(struct ingest *ingest, const struct portolan_error *error, int64_t now);
+/* The same for a call on one run. If the run's records are damaged (STORE_E_CORRUPT), or gone (STORE_E_NO_RUN), only
+ * recording into this run ends. `wrote`: the failed call had begun to write, so the transaction is given up, and its
+ * frames are asked for again. `run` NULL: not known. */
+void commit_failed_for(struct ingest *ingest, struct run *run, bool wrote, const struct portolan_error *error,
+                       int64_t now);
+/* Ends a session in the store and in memory (CLOSED or GONE), and its run with the last one. Fails with lost codes. */
+int commit_end_of(struct ingest *ingest, struct session *session, enum session_state state,
+                  struct portolan_error *error);
+/* Sends an error after the commit and before the ack; does not send it if the commit fails. PORTOLAN_E_MEMORY. */
+int commit_then_complain(struct ingest *ingest, struct session *session, enum wire_error_code code, uint64_t sequence,
+                         struct portolan_error *message);
+void commit_forget_complaints(struct ingest *ingest);
+
+/* reply.c: answers to clients. */
+
+/* Of a run's name: what a client is told that wants to record into a damaged run. */
+#define REPLY_DAMAGED                                                                                                  \
+	"run '%s' is damaged on disk: remove it, restore the store from a backup, or portolan salvage what can be read"
+
+void reply_ack(struct ingest *ingest, struct session *session);
+void reply_opened(struct ingest *ingest, struct session *session, enum store_id_kind id_kind);
+/* Sends an ack to every live session, as its credit has changed. */
+void reply_ack_all(struct ingest *ingest);
+/* Tells the clients that have more credit than is theirs now, if there are half as many connections again as when the
+ * largest credit was given. A client that is not told goes on with what it has. */
+void reply_less_credit(struct ingest *ingest);
+/* The error that says why the session is SESSION_REMOVED. */
+void reply_removed(struct ingest *ingest, const struct peer *peer, const struct session *session);
+/* `unavailable`: another session records into the run. */
+void reply_held(struct ingest *ingest, const struct peer *peer, const uint8_t session[WIRE_SESSION_SIZE],
+                const char *message);
+/* The run is overwritten or removed only by the store's own user: says how to prove that, and the other ways. */
+void reply_not_owner(struct ingest *ingest, const struct peer *peer, const uint8_t session[WIRE_SESSION_SIZE],
+                     struct wire_bytes run);
+__attribute__((format(printf, 6, 7))) void reply_error(struct ingest *ingest, const struct peer *peer,
+                                                       const uint8_t session[WIRE_SESSION_SIZE],
+                                                       enum wire_error_code code, uint64_t sequence, const char *format,
+                                                       ...);
 
 #endif

@@ -3,7 +3,7 @@
  *
  * Every number in an answer is from the last commit: no frame is acknowledged that is not on disk.
  */
-#include "parts.h"
+#include "ingest.h"
 
 #include "shares.h"
 

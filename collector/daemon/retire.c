@@ -4,7 +4,7 @@
  * The sessions that record into such a run end with it: they are told so after the commit, and for one timeout whenever
  * they send something.
  */
-#include "parts.h"
+#include "ingest.h"
 
 #include <portolan/error.h>
 
@@ -56,36 +56,4 @@ retire_unfinished(struct ingest *ingest, struct session *session, struct portola
 	sessions_change(&ingest->sessions, session, OWES_NOTHING);
 	ingest->garbage = true;
 	return 0;
-}
-
-void
-retire_removed(struct ingest *ingest, const struct peer *peer, const struct wire_frame *frame, int64_t now)
-{
-	struct portolan_error error = {0};
-	char name[256];
-	struct session caller = {.peer = *peer};
-	int result;
-
-	if (ingest->health == INGEST_UNAVAILABLE) {
-		reply_error(ingest, peer, frame->session, WIRE_E_UNAVAILABLE, 0, "the store cannot be written now");
-		return;
-	}
-	result = store_writer_remove_run(ingest->writer, text_of(frame->remove.run), &error);
-	if (result < 0) {
-		reply_error(ingest, peer, frame->session, result == STORE_E_NO_RUN ? WIRE_E_NO_RUN : WIRE_E_UNAVAILABLE,
-		            0, "%s", error.message);
-		if (commit_is_lost(result))
-			commit_failed(ingest, &error, now);
-		return;
-	}
-	copy_name(name, frame->remove.run);
-	retire_named(ingest, name, UINT32_MAX);
-	ingest->garbage = true;
-	ingest_commit(ingest, now);
-	if (ingest->health == INGEST_UNAVAILABLE) {
-		reply_error(ingest, peer, frame->session, WIRE_E_UNAVAILABLE, 0, "the store cannot be written now");
-		return;
-	}
-	memcpy(caller.id, frame->session, WIRE_SESSION_SIZE);
-	reply_ack(ingest, &caller);
 }

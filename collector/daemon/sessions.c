@@ -221,6 +221,17 @@ sessions_next_named(const struct sessions *sessions, const char *name, const str
 }
 
 struct run *
+sessions_live_named(const struct sessions *sessions, const char *name)
+{
+	struct run *run = NULL;
+
+	while ((run = sessions_next_named(sessions, name, run)))
+		if (run_is_live(run) && !run_is_unnamed(run))
+			return run;
+	return NULL;
+}
+
+struct run *
 sessions_add_run(struct sessions *sessions, uint32_t number, const char *name)
 {
 	struct run *run = sessions_find_run(sessions, number);

@@ -129,6 +129,8 @@ struct run *sessions_find_run(const struct sessions *sessions, uint32_t number);
  * be in the table beside another.
  */
 struct run *sessions_next_named(const struct sessions *sessions, const char *name, const struct run *run);
+/* The run of this name that a session records into; NULL: there is none. */
+struct run *sessions_live_named(const struct sessions *sessions, const char *name);
 /* Finds the run or adds it, not `fresh`; `name` is NUL-terminated. NULL: out of memory. */
 struct run *sessions_add_run(struct sessions *sessions, uint32_t number, const char *name);
 void sessions_remove_run(struct sessions *sessions, struct run *run); /* it has no sessions */

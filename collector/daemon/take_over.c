@@ -2,7 +2,7 @@
  * take_over.c: reads sessions and runs from the store into the table: a session that continues, and, at start-up, all
  * that an earlier collector left.
  */
-#include "parts.h"
+#include "ingest.h"
 
 #include "log.h"
 

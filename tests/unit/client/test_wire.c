@@ -3,6 +3,7 @@
  * same bytes, and no damage to them (cut anywhere, any byte changed) does more than an error message.
  */
 #include "wire_check.h"
+#include "wire_fields.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* What one connection, or one run, may take of what all share: places in the table of sessions, credit. */
 #include "ingest_fixture.h"
 
-#include "parts.h"
+#include "ingest.h"
 #include "shares.h"
 
 #include <setjmp.h>
