@@ -152,8 +152,9 @@ channel_close(struct channel *channel)
 	if (!channel)
 		return 0;
 	channel_disconnect(channel);
-	if (channel->context)
-		zmq_ctx_term(channel->context);
+	/* An interrupted call leaves libzmq's threads behind. */
+	while (channel->context && zmq_ctx_term(channel->context) < 0 && zmq_errno() == EINTR)
+		;
 	while (!serving_has_left(&channel->serving)) {
 		if (!channel->done || channel_is_interrupted(channel))
 			serving_stop(&channel->serving);
@@ -226,21 +227,14 @@ channel_receive(struct channel *channel, int timeout_ms, struct portolan_error *
 	return result;
 }
 
-/* Encodes a frame of this session; *bytes are the encoder's. */
-static int
-channel_encode(struct channel *channel, struct wire_frame *frame, struct wire_bytes *bytes,
-               struct portolan_error *error)
-{
-	memcpy(frame->session, channel->session, WIRE_SESSION_SIZE);
-	return wire_encode(channel->encoder, frame, bytes, error);
-}
-
 static int
 channel_put(struct channel *channel, struct wire_frame *frame, struct portolan_error *error)
 {
 	struct wire_bytes bytes;
-	int result = channel_encode(channel, frame, &bytes, error);
+	int result;
 
+	memcpy(frame->session, channel->session, WIRE_SESSION_SIZE);
+	result = wire_encode(channel->encoder, frame, &bytes, error);
 	if (result < 0 || zmq_send(channel->dealer, bytes.data, bytes.size, 0) >= 0)
 		return result;
 	return error_set(error, PORTOLAN_E_NO_COLLECTOR, "cannot send to the collector of this store: %s",
@@ -313,21 +307,19 @@ int
 channel_send(struct channel *channel, const struct wire_frame *frame, struct portolan_error *error)
 {
 	struct wire_frame numbered = *frame;
-	struct wire_bytes bytes;
+	size_t size;
 	int result;
 
 	numbered.sequence = channel->sent + 1;
 	if (channel_is_interrupted(channel))
 		return error_set(error, PORTOLAN_E_SYSTEM, "interrupted");
-	result = channel_encode(channel, &numbered, &bytes,
-	                        error); /* encoded for its size; channel_put() encodes it again, after the
-	                                                     * pings */
-	while (result == 0 && channel->underway > 0 && channel->underway + bytes.size > channel->ack.credit)
+	result = wire_measure(&numbered, &size, error);
+	while (result == 0 && channel->underway > 0 && channel->underway + size > channel->ack.credit)
 		result = channel_wait_once(channel, NULL, error);
 	if (result < 0)
 		return result;
 	channel->sent++;
-	channel->underway += bytes.size;
+	channel->underway += size;
 	return channel_put(channel, &numbered, error);
 }
 
