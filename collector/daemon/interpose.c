@@ -21,7 +21,12 @@
  * the process. So a connection beyond the limit is accepted and closed at once, and libzmq takes it for one that its
  * peer gave up. The system gives out the lowest free descriptor, so a high number means that as many are open.
  *
- * Without one of these functions the collector must not be open to others: see proof.c. */
+ * Without one of these functions the collector must not be open to others. Whether libzmq calls them depends on how this
+ * program was linked and on which libzmq is loaded: another version, or one that was built otherwise, may poll by other
+ * means, or read by another function. So nothing is assumed: interpose_is_proven() makes libzmq do what the collector's
+ * sockets do (accept a connection, poll it, and read a message of it), and each of the functions notes that it was
+ * called.
+ */
 #include "interpose.h"
 
 #include "shares.h"
@@ -34,10 +39,15 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <zmq.h>
 
 /* The most bytes that libzmq holds of a connection whose messages are all whole: its queue, one message that it has
  * taken out of it, one that is read in part, and buffers. */
 #define UNFINISHED_MOST ((SHARES_RECEIVE_QUEUE + 2) * (uint32_t)WIRE_MAX_FRAME + (uint32_t)SHARES_CONNECTION)
+
+/* Where this machine's loopback is down, connecting never ends. A machine that is busy may take long for a message. */
+#define TCP_WAIT_MS 1000
+#define IPC_WAIT_MS 10000
 
 static atomic_uint unfinished[INTERPOSE_DESCRIPTORS]; /* bytes + 1; 0: not a connection that was accepted */
 static atomic_ullong ended, surplus;
@@ -47,13 +57,6 @@ enum { EPOLL_CTL, EPOLL_WAIT, ACCEPT4, RECV, CALLS };
 static const char *const call_names[CALLS] = {"epoll_ctl", "epoll_wait", "accept4", "recv"};
 static atomic_bool came[CALLS];
 
-void
-interpose_forget_calls(void)
-{
-	for (int call = 0; call < CALLS; call++)
-		came[call] = false;
-}
-
 /* Notes that a call came here. It writes only once: threads share the line of the cache. */
 static void
 interpose_note_call(int call)
@@ -62,7 +65,8 @@ interpose_note_call(int call)
 		came[call] = true;
 }
 
-bool
+/* Has each of the calls come here since interpose_is_proven() began? */
+static bool
 interpose_took_all(char *missing, size_t size)
 {
 	size_t used = 0;
@@ -159,4 +163,42 @@ recv(int fd, void *data, size_t size, int flags)
 		return received;
 	ended++;
 	return 0;
+}
+
+/* Sends a message from one socket to another; true when it has come. */
+static bool
+interpose_send_to_itself(void *context, const char *address, long wait_ms)
+{
+	const int linger = 0;
+	void *receiver = zmq_socket(context, ZMQ_PULL), *sender = zmq_socket(context, ZMQ_PUSH);
+	zmq_pollitem_t item = {.socket = receiver, .events = ZMQ_POLLIN};
+	char endpoint[256];
+	size_t size = sizeof(endpoint);
+	bool arrived = receiver && sender && zmq_setsockopt(sender, ZMQ_LINGER, &linger, sizeof(linger)) == 0 &&
+	               zmq_bind(receiver, address) == 0 &&
+	               zmq_getsockopt(receiver, ZMQ_LAST_ENDPOINT, endpoint, &size) == 0 &&
+	               zmq_connect(sender, endpoint) == 0 && zmq_send(sender, "", 0, ZMQ_DONTWAIT) == 0 &&
+	               zmq_poll(&item, 1, wait_ms) == 1;
+
+	if (receiver)
+		zmq_close(receiver);
+	if (sender)
+		zmq_close(sender);
+	return arrived;
+}
+
+bool
+interpose_is_proven(char *missing, size_t size)
+{
+	void *context = zmq_ctx_new();
+	char socket_name[64];
+
+	snprintf(socket_name, sizeof(socket_name), "ipc://@portoland-proof-%ld", (long)getpid());
+	for (int call = 0; call < CALLS; call++)
+		came[call] = false;
+	if (context && !interpose_send_to_itself(context, "tcp://127.0.0.1:*", TCP_WAIT_MS))
+		(void)interpose_send_to_itself(context, socket_name, IPC_WAIT_MS);
+	while (context && zmq_ctx_term(context) < 0 && zmq_errno() == EINTR)
+		;
+	return interpose_took_all(missing, size);
 }

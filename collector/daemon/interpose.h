@@ -1,5 +1,6 @@
-/* interpose.h: changes the behaviour of libzmq 4.3.4 where it has no option, by replacing calls of the system; see
- * interpose.c.
+/*
+ * interpose.h: keeps peers from using up this process's memory or descriptors, or aborting it, through libzmq 4.3.4,
+ * which has no option for that: some calls of the system are replaced (interpose.c).
  */
 #ifndef COLLECTOR_INTERPOSE_H
 #define COLLECTOR_INTERPOSE_H
@@ -10,10 +11,11 @@
 
 #define INTERPOSE_DESCRIPTORS 65536 /* connections with higher descriptors are not watched */
 
-/* Has each of the calls come here since interpose_forget_calls()? False: `missing` names those that have not. Reading
- * counts for a connection that was accepted here. See proof.h. */
-void interpose_forget_calls(void);
-bool interpose_took_all(char *missing, size_t size);
+/* Shows, before other users can reach the collector, that the libzmq that is loaded calls the replacements: sends itself
+ * a message over TCP on loopback or, where none comes that way, over a socket that needs no network. False: some calls
+ * did not come to them, or could not be made; `missing` (of `size` bytes) names them: "accept4, recv". Takes some
+ * milliseconds; where loopback is down, a second. */
+bool interpose_is_proven(char *missing, size_t size);
 
 /* Notes that a whole message of this connection was taken out of libzmq. Any thread. */
 void interpose_message_taken(int fd);

@@ -22,59 +22,6 @@
 extern const char script_help[]; /* the build makes it of help.txt */
 const char *const options_help = script_help;
 
-enum {
-	STORE,
-	LISTEN,
-	IDLE,
-	MEMORY,
-	DETACH,
-	GROUP_READABLE,
-	STARTER,
-	KEYS,
-	RUN,
-	OVERWRITE,
-	CLIENT,
-	OUTPUT,
-	JSON,
-	QUIET,
-	VERBOSE,
-	HELP,
-	VERSION,
-	KNOWN
-};
-
-#define FOR(command) (1u << OPTIONS_##command)
-#define TO(member) offsetof(struct options, member)
-
-/* An option of a command line. A flag, or a text, goes to its member; `what` ("--store: give a directory") is the
- * error if the text is empty; NULL: it may be. Others are for options_apply(). */
-static const struct {
-	const char *name;
-	enum { FLAG, TEXT, OTHER, OTHER_FLAG } kind;
-	unsigned commands; /* commands that take it */
-	char letter;       /* of the short option; 0: there is none */
-	size_t offset;     /* of FLAG and TEXT, in struct options */
-	const char *what;
-} known[KNOWN] = {
-        [STORE] = {"store", TEXT, ~FOR(SALVAGE), 0, TO(store), "--store: give a directory"},
-        [LISTEN] = {"listen", OTHER, FOR(SERVE)},
-        [IDLE] = {"exit-when-idle", OTHER, FOR(SERVE)},
-        [MEMORY] = {"max-memory", OTHER, FOR(SERVE)},
-        [DETACH] = {"detach", FLAG, FOR(SERVE), 0, TO(detach)},
-        [GROUP_READABLE] = {"group-readable", FLAG, FOR(SERVE), 0, TO(group_readable)},
-        [STARTER] = {"starter", OTHER, FOR(SERVE)}, /* given by serving.c; not for users */
-        [KEYS] = {"keys", TEXT, FOR(SERVE), 0, TO(keys), "--keys: give a directory"},
-        [RUN] = {"run", TEXT, FOR(IMPORT), 0, TO(run)},
-        [OVERWRITE] = {"overwrite", FLAG, FOR(IMPORT), 0, TO(overwrite)},
-        [CLIENT] = {"client", OTHER, FOR(KEYGEN)},
-        [OUTPUT] = {"output", TEXT, FOR(SALVAGE), 'o', TO(output), "-o: give a directory"},
-        [JSON] = {"json", FLAG, FOR(SALVAGE), 0, TO(json)},
-        [QUIET] = {"quiet", FLAG, ~FOR(SERVE), 'q', TO(quiet)},
-        [VERBOSE] = {"verbose", FLAG, ~FOR(SERVE), 'v', TO(verbose)},
-        [HELP] = {"help", OTHER_FLAG, ~0u, 'h'},
-        [VERSION] = {"version", OTHER_FLAG, FOR(SERVE), 'V'},
-};
-
 static const struct {
 	const char *name, *operand;
 } commands[] = {
@@ -84,7 +31,7 @@ static const struct {
 };
 
 static int
-options_parse_seconds(const char *text, int64_t *ms, struct portolan_error *error)
+options_take_idle(struct options *options, const char *text, struct portolan_error *error)
 {
 	char *end;
 	double seconds = strtod(text, &end);
@@ -92,12 +39,12 @@ options_parse_seconds(const char *text, int64_t *ms, struct portolan_error *erro
 	if (end == text || *end || !isfinite(seconds) || seconds < 0 || seconds > IDLE_MOST)
 		return error_set(error, PORTOLAN_E_INVALID, "--exit-when-idle: '%.40s' is not a number of seconds",
 		                 text);
-	*ms = (int64_t)(seconds * 1000);
+	options->idle_ms = (int64_t)(seconds * 1000);
 	return 0;
 }
 
 static int
-options_parse_size(const char *text, size_t *size, struct portolan_error *error)
+options_take_memory(struct options *options, const char *text, struct portolan_error *error)
 {
 	static const char units[] = "KMGT";
 	const char *unit;
@@ -114,14 +61,14 @@ options_parse_size(const char *text, size_t *size, struct portolan_error *error)
 	if (*text < '0' || *text > '9' || *end || errno || number > (SIZE_MAX >> 1 >> shift))
 		return error_set(error, PORTOLAN_E_INVALID, "--max-memory: '%.40s' is not a size like 512M or 2G",
 		                 text);
-	*size = (size_t)number << shift;
-	if (*size < MEMORY_LEAST)
+	options->max_memory = (size_t)number << shift;
+	if (options->max_memory < MEMORY_LEAST)
 		return error_set(error, PORTOLAN_E_INVALID, "--max-memory: give at least %zuM", MEMORY_LEAST >> 20);
 	return 0;
 }
 
 static int
-options_add_listen(struct options *options, const char *text, struct portolan_error *error)
+options_take_listen(struct options *options, const char *text, struct portolan_error *error)
 {
 	if (options->listen_count == OPTIONS_MAX_LISTEN)
 		return error_set(error, PORTOLAN_E_INVALID, "--listen: more than %d endpoints", OPTIONS_MAX_LISTEN);
@@ -129,49 +76,81 @@ options_add_listen(struct options *options, const char *text, struct portolan_er
 }
 
 static int
-options_apply(struct options *options, int option, const char *argument, struct portolan_error *error)
+options_take_starter(struct options *options, const char *text, struct portolan_error *error)
 {
-	void *member = (char *)options + known[option].offset;
-
-	switch (option) {
-	case LISTEN:
-		return options_add_listen(options, argument, error);
-	case IDLE:
-		return options_parse_seconds(argument, &options->idle_ms, error);
-	case MEMORY:
-		return options_parse_size(argument, &options->max_memory, error);
-	case STARTER:
-		options->starter = (pid_t)strtol(argument, NULL, 10);
-		return 0;
-	case CLIENT:
-		options->client = argument;
-		if (keygen_name_is_valid(argument))
-			return 0;
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "--client: a name has 1 to 64 letters, digits, '-', '_' or '.', begins with a letter "
-		                 "or a digit, and is not 'clients'");
-	case HELP:
-	case VERSION:
-		options->command = option == HELP ? OPTIONS_HELP : OPTIONS_VERSION;
-		return 0;
-	}
-	if (known[option].kind == FLAG)
-		*(bool *)member = true;
-	else
-		*(const char **)member = argument;
-	if (known[option].what && *argument == '\0')
-		return error_set(error, PORTOLAN_E_INVALID, "%s", known[option].what);
+	(void)error;
+	options->starter = (pid_t)strtol(text, NULL, 10);
 	return 0;
 }
 
-/* The number of the option for which getopt_long() returned this: the number itself, or a letter. */
 static int
-options_number(int option)
+options_take_client(struct options *options, const char *text, struct portolan_error *error)
+{
+	options->client = text;
+	if (keygen_name_is_valid(text))
+		return 0;
+	return error_set(error, PORTOLAN_E_INVALID,
+	                 "--client: a name has 1 to 64 letters, digits, '-', '_' or '.', begins with a letter or a "
+	                 "digit, and is not 'clients'");
+}
+
+#define FOR(command) (1u << OPTIONS_##command)
+#define FLAG(member) false, offsetof(struct options, member)
+#define TEXT(member) true, offsetof(struct options, member)
+#define TAKEN true, 0
+
+/* The options of the command line. A flag, or a text, goes to its member; `take` does what it says with the others. */
+static const struct known {
+	const char *name;
+	char letter;       /* of the short option; 0: there is none */
+	unsigned commands; /* commands that take it */
+	bool has_value;
+	size_t offset; /* of its member, in struct options */
+	int (*take)(struct options *options, const char *value, struct portolan_error *error);
+	const char *empty; /* the error if the text is empty; NULL: it may be */
+} known[] = {
+        {"store", 0, ~FOR(SALVAGE), TEXT(store), .empty = "--store: give a directory"},
+        {"listen", 0, FOR(SERVE), TAKEN, options_take_listen},
+        {"exit-when-idle", 0, FOR(SERVE), TAKEN, options_take_idle},
+        {"max-memory", 0, FOR(SERVE), TAKEN, options_take_memory},
+        {"detach", 0, FOR(SERVE), FLAG(detach)},
+        {"group-readable", 0, FOR(SERVE), FLAG(group_readable)},
+        {"starter", 0, FOR(SERVE), TAKEN, options_take_starter}, /* given by serving.c; not for users */
+        {"keys", 0, FOR(SERVE), TEXT(keys), .empty = "--keys: give a directory"},
+        {"run", 0, FOR(IMPORT), TEXT(run)},
+        {"overwrite", 0, FOR(IMPORT), FLAG(overwrite)},
+        {"client", 0, FOR(KEYGEN), TAKEN, options_take_client},
+        {"output", 'o', FOR(SALVAGE), TEXT(output), .empty = "-o: give a directory"},
+        {"json", 0, FOR(SALVAGE), FLAG(json)},
+        {"quiet", 'q', ~FOR(SERVE), FLAG(quiet)},
+        {"verbose", 'v', ~FOR(SERVE), FLAG(verbose)},
+        {"help", 'h', ~0u, FLAG(help)},
+        {"version", 'V', FOR(SERVE), FLAG(version)},
+};
+#define KNOWN ((int)(sizeof(known) / sizeof(known[0])))
+
+static int
+options_apply(struct options *options, const struct known *option, const char *value, struct portolan_error *error)
+{
+	void *member = (char *)options + option->offset;
+
+	if (option->take)
+		return option->take(options, value, error);
+	if (option->has_value)
+		*(const char **)member = value;
+	else
+		*(bool *)member = true;
+	return option->empty && *value == '\0' ? error_set(error, PORTOLAN_E_INVALID, "%s", option->empty) : 0;
+}
+
+/* The option for which getopt_long() returned this: its number in the table, or its letter. */
+static const struct known *
+options_find(int option)
 {
 	for (int i = 0; i < KNOWN; i++)
 		if (option >= KNOWN && known[i].letter == option)
-			return i;
-	return option;
+			return &known[i];
+	return &known[option];
 }
 
 /* Reads the options of one command; *rest is the first argument that is no option. */
@@ -181,15 +160,13 @@ options_read(struct options *options, int argc, char **argv, int *rest, struct p
 	struct option taken[KNOWN + 1] = {{0}};
 	char letters[2 * KNOWN + 2] = ":";
 	int option, count = 0, result = 0;
-	bool has_value;
 
 	for (int i = 0; i < KNOWN; i++) {
 		if (!(known[i].commands & 1u << options->command))
 			continue;
-		has_value = known[i].kind == TEXT || known[i].kind == OTHER;
-		taken[count++] = (struct option){known[i].name, has_value, NULL, i};
+		taken[count++] = (struct option){known[i].name, known[i].has_value, NULL, i};
 		if (known[i].letter)
-			strcat(strncat(letters, &known[i].letter, 1), has_value ? ":" : "");
+			strcat(strncat(letters, &known[i].letter, 1), known[i].has_value ? ":" : "");
 	}
 
 	opterr = 0;
@@ -203,7 +180,7 @@ options_read(struct options *options, int argc, char **argv, int *rest, struct p
 			result =
 			        error_set(error, PORTOLAN_E_INVALID, "option '%.100s' needs a value", argv[optind - 1]);
 		else
-			result = options_apply(options, options_number(option), optarg, error);
+			result = options_apply(options, options_find(option), optarg, error);
 	}
 	*rest = optind;
 	return result;
@@ -220,7 +197,7 @@ options_check_listen(struct options *options, struct portolan_error *error)
 			        "endpoint '%.120s' is open to other machines, which needs keys: make them with "
 			        "portolan keygen DIR and give --keys DIR; or listen on 127.0.0.1",
 			        options->listen[i].text);
-	return options->listen_count ? 0 : options_add_listen(options, LISTEN_DEFAULT, error);
+	return options->listen_count ? 0 : options_take_listen(options, LISTEN_DEFAULT, error);
 }
 
 static int
@@ -272,5 +249,7 @@ options_parse(struct options *options, int argc, char **argv, struct portolan_er
 		argv++;
 	}
 	result = options_read(options, argc, argv, &rest, error);
+	if (options->help || options->version)
+		options->command = options->help ? OPTIONS_HELP : OPTIONS_VERSION;
 	return result < 0 ? result : options_take_arguments(options, argc - rest, argv + rest, error);
 }

@@ -39,6 +39,8 @@ struct options {
 	bool overwrite, json;
 	/* all but serve */
 	bool quiet, verbose;
+	/* --help, --version: what is asked for in place of the command */
+	bool help, version;
 };
 
 extern const char *const options_help; /* help.txt */

@@ -60,6 +60,10 @@ reply_ack(struct ingest *ingest, struct session *session)
 	reply_send_frame(ingest, &session->peer, session->id, &frame);
 }
 
+_Static_assert((int)WIRE_ID_NONE == (int)STORE_ID_NONE && (int)WIRE_ID_INT == (int)STORE_ID_INT &&
+                       (int)WIRE_ID_STR == (int)STORE_ID_STR,
+               "an id's kind has one number");
+
 void
 reply_opened(struct ingest *ingest, struct session *session, enum store_id_kind id_kind)
 {
@@ -67,9 +71,7 @@ reply_opened(struct ingest *ingest, struct session *session, enum store_id_kind 
 
 	frame.opened = (struct wire_opened){.acknowledged = session->stored.sequence,
 	                                    .credit = reply_give_credit(ingest, session),
-	                                    .id_kind = id_kind == STORE_ID_INT   ? WIRE_ID_INT
-	                                               : id_kind == STORE_ID_STR ? WIRE_ID_STR
-	                                                                         : WIRE_ID_NONE,
+	                                    .id_kind = (enum wire_id_kind)id_kind,
 	                                    .store = store_writer_id(ingest->writer),
 	                                    .turn = session->turn};
 	reply_send_frame(ingest, &session->peer, session->id, &frame);

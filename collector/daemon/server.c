@@ -12,10 +12,10 @@
  */
 #include "server.h"
 
+#include "interpose.h"
 #include "ledger.h"
 #include "log.h"
 #include "parent.h"
-#include "proof.h"
 #include "shares.h"
 #include "sockets.h"
 #include "storer.h"
@@ -104,7 +104,7 @@ server_may_bind_others(const struct server *server, const struct address *local)
 	for (size_t i = 0; i < server->options->listen_count; i++)
 		has_others |=
 		        !server->options->listen[i].is_local && !address_is_same(&server->options->listen[i], local);
-	if (!has_others || proof_succeeds(missing, sizeof(missing)))
+	if (!has_others || interpose_is_proven(missing, sizeof(missing)))
 		return has_others;
 	log_line("libzmq does not come to this program's %s, which protect it from its peers: serving only the socket "
 	         "in the store's directory; use Debian's libzmq, and link portoland as its build does",
