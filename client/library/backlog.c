@@ -1,8 +1,8 @@
 /*
- * backlog.c: the frames of a session that are not acknowledged. Always acknowledged ≤ loaded ≤ sequence. While
- * spooling, the frames after `loaded` are in the file, and sequence = spooled; otherwise loaded = sequence. Only a
- * left-over file may have acknowledged > loaded: its collector may have acknowledged frames that were never written to
- * the file.
+ * backlog.c: keeps the frames of a session until they are acknowledged, in memory or in a spool file. Always
+ * acknowledged ≤ loaded ≤ sequence. While spooling, the frames after `loaded` are in the file, and sequence = spooled;
+ * otherwise loaded = sequence. Only a left-over file may have acknowledged > loaded: its collector may have
+ * acknowledged frames that were never written to the file.
  */
 #include "session.h"
 

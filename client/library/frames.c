@@ -1,5 +1,6 @@
 /*
- * frames.c: frames are slots of one piece of memory, used in turn: `released` ≤ `begun` ≤ released + count.
+ * frames.c: hands rows from the threads that log to the one that sends, without a lock. Frames are slots of one piece
+ * of memory, used in turn: `released` ≤ `begun` ≤ released + count.
  *
  * The two sides meet in one word, the state of the newest frame. The producer sets BUSY before it writes rows, and
  * clears it together with storing the new number of rows. The consumer sets CLOSED, unless the frame is BUSY: then it

@@ -1,5 +1,6 @@
 /*
- * handshake.c: CURVE keys for the socket, and a monitor on it.
+ * handshake.c: gives the socket its CURVE keys, and finds out why a collector does not let it in, which libzmq tells
+ * its monitor alone.
  *
  * What the monitor reports depends on where the handshake failed. The collector answers an unknown client key with a
  * status. If only one side uses keys, the side that reads the other's greeting first notices it. The collector notices

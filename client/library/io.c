@@ -1,7 +1,8 @@
 /*
- * io.c: one round of the thread: receive replies, send the frames that the session gives out, take frames while there
- * is credit, wake waiters, sleep. A log call never wakes the thread (that would be a system call): it looks at the
- * frames every 1 ms while there is work, every 10 ms when idle; flush, close and full frames wake it.
+ * io.c: the thread that sends what was logged. One round: receive replies, send the frames that the session gives out,
+ * take frames while there is credit, wake waiters, sleep. A log call never wakes the thread (that would be a system
+ * call): it looks at the frames every 1 ms while there is work, every 10 ms when idle; flush, close and full frames
+ * wake it.
  *
  * While the collector keeps up, full frames are sent at once. A frame that is not full waits for more rows: each frame
  * costs both sides ten times what its rows do, and the training loop may need the processors. Short pauses of the

@@ -1,6 +1,7 @@
 /*
- * leftover.c: lists the directory once; files that appear in it later belong to living processes, or wait for the next
- * run. It takes only files of this user: in a directory that others may write, it must not send their files.
+ * leftover.c: sends the spool files that earlier processes left. It lists the directory once; files that appear in it
+ * later belong to living processes, or wait for the next run. It takes only files of this user: in a directory that
+ * others may write, it must not send their files.
  */
 #include "session.h"
 

@@ -1,5 +1,5 @@
 /*
- * log.c: writes a batch into the columns of a frame; rows that do not fit go into the next frames.
+ * log.c: portolan_log(): writes a batch into the columns of a frame; rows that do not fit go into the next frames.
  *
  * Signals are computed straight into the frame, by the calling thread: the only other memory is the list of rows to
  * leave out. No system call is made unless all frames are full, something is warned about for the first time, or

@@ -1,7 +1,7 @@
 /*
- * own_columns.c: columns that the caller names. A run numbers the names in the order in which they first come, so that
- * a mask says which columns a frame has. They lie behind the library's columns in a frame, and are sent under their
- * names.
+ * own_columns.c: checks the columns that the caller names, and copies their values into frames. A run numbers the names
+ * in the order in which they first come, so that a mask says which columns a frame has. They lie behind the library's
+ * columns in a frame, and are sent under their names.
  */
 #include "own_columns.h"
 

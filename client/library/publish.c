@@ -1,4 +1,7 @@
-/* publish.c: what the thread tells the threads that log, and the user on stderr: the run's phase and its counts. */
+/*
+ * publish.c: tells the threads that log, and the user on stderr, how the sending thread is getting on: the run's phase
+ * and its counts.
+ */
 #include "run.h"
 
 #include <portolan/clock.h>

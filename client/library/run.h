@@ -54,8 +54,8 @@ struct portolan_run {
 	unsigned generation; /* of the process that opened it */
 	bool strict;
 	enum portolan_when_full when_full;
-	uint64_t examples;        /* declared; 0: not */
-	size_t label_count;       /* the same */
+	uint64_t examples;        /* as declared; 0: they were not */
+	size_t label_count;       /* as declared; 0: none were */
 	struct embedded embedded; /* used if its store is set */
 	char *endpoint;           /* of the collector */
 	char *spool;              /* directory of spool files, absolute */

@@ -1,5 +1,5 @@
 /*
- * module.h: declarations shared by the files of the extension. Private.
+ * module.h: what the files of the extension module call of one another. Private.
  *
  * Everything here needs the GIL; an open batch may be read without it. Functions that return int answer 0, or -1 with a
  * Python exception set, unless they say otherwise.

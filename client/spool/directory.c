@@ -1,5 +1,8 @@
-/* directory.c: another process may make the same directory at the same time; that is no error. The directory is for its
- * owner alone; those above it, if they are new too, are as the umask says. */
+/*
+ * directory.c: makes the directory of a store, or of spool files. Another process may make the same one at the same
+ * time; that is no error. It is for its owner alone; the directories above it, if they are new too, are as the umask
+ * says.
+ */
 #include "directory.h"
 
 #include <portolan/error.h>

@@ -1,4 +1,4 @@
-/* directory.h: making a directory with its parents; private to the library. */
+/* directory.h: makes a directory with its parents, and has it on disk; for the client library alone. */
 #ifndef CLIENT_DIRECTORY_H
 #define CLIENT_DIRECTORY_H
 

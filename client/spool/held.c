@@ -1,5 +1,5 @@
 /*
- * held.c: the list of files that this process holds.
+ * held.c: keeps a list of the spool files that this process holds, so that its forked children can let them go.
  *
  * A child of fork() has a copy of every descriptor, and so holds the lock on the file as long as it lives, even if the
  * process that recorded was killed. So the child first closes all files of this list. A fork waits while a file is

@@ -1,5 +1,5 @@
 /*
- * spool.c: reading and writing of spool files.
+ * spool.c: writes and reads spool files, and locks them.
  *
  * A new file is empty until it is locked and has a header. A process that finds an empty file that no process holds
  * removes it; a writer that loses its file in this way makes another one. A record is written after the last complete
@@ -43,7 +43,7 @@ struct head {
 _Static_assert(sizeof(struct header) == 64 && sizeof(struct head) == 40, "no padding");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are written as they are");
 
-/* The code for an errno. */
+/* The error of a system call that has just failed. */
 static int
 spool_fail(const struct spool *spool, const char *what, struct portolan_error *error)
 {
@@ -235,7 +235,7 @@ spool_make_file(struct spool *spool, const char *directory, struct portolan_erro
 	return status.st_nlink == 0 ? spool_fail(spool, "keep it", error) : 0;
 }
 
-/* Memory for what the spool knows of its session. */
+/* The header of the file, from what the spool knows of its session. */
 static struct header
 spool_make_header(const struct spool *spool)
 {

@@ -1,6 +1,4 @@
-/*
- * wire_fields.c: the table of fields, and the words of the wire.
- */
+/* wire_fields.c: the table of fields, and the words of the wire, by which frames are written and read. */
 #include "wire_fields.h"
 
 #include <string.h>

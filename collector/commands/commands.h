@@ -1,4 +1,4 @@
-/* commands.h: the commands of portoland that need no collector. */
+/* commands.h: the commands of portoland that need no collector: backup, salvage and keygen. */
 #ifndef COLLECTOR_COMMANDS_H
 #define COLLECTOR_COMMANDS_H
 

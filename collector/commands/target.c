@@ -1,4 +1,4 @@
-/* target.c: names the new directory, and puts its name on disk. */
+/* target.c: names the directory that a backup or a salvage makes, and gives it that name once it is whole. */
 #include "target.h"
 
 #include <portolan/error.h>

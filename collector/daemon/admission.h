@@ -22,9 +22,7 @@
 struct admission {
 	void *handler;                         /* poll them for ZMQ_POLLIN */
 	void *monitors[ADMISSION_SOCKETS];     /* poll these too; NULL: none */
-	int64_t *connected[ADMISSION_SOCKETS]; /* by descriptor: when it was accepted; 0: it is no connection of this
-	                                        * socket
-	                                        */
+	int64_t *connected[ADMISSION_SOCKETS]; /* by descriptor: when it was accepted; 0: it is none of this socket's */
 	int64_t *answered[ADMISSION_SOCKETS];  /* when the last `most` of them were admitted; a ring */
 	size_t descriptors, count[ADMISSION_SOCKETS], at[ADMISSION_SOCKETS];
 	size_t most;

@@ -1,5 +1,6 @@
 /*
- * admit.c: admits sessions and finds their runs.
+ * admit.c: answers the `open` of a client: its session continues or begins, with a run to record into, or the client is
+ * told why not.
  *
  * A session that is known, in the table or in the store, continues whatever its `open` asks for. A new session gets its
  * run by the rule of store_writer_run().
@@ -20,7 +21,9 @@
 #define NS_PER_S UINT64_C(1000000000)
 #define STARTED_AHEAD_S 60
 #define CONTEST_MS 60000
-#define NO_BEGINNING PORTOLAN_E_REFUSED /* among the store's codes */
+
+/* Why a session is not let in, besides the codes of the store, which has none of these. */
+#define NO_BEGINNING PORTOLAN_E_REFUSED
 #define SESSION_DIFFERS PORTOLAN_E_CLOSED
 #define RUN_HELD PORTOLAN_E_TIMEOUT
 

@@ -1,5 +1,5 @@
 /*
- * allow_list.c: reads the list, and reads it again when it may have changed.
+ * allow_list.c: keeps the list of clients' public keys as their files are now.
  *
  * The times of files are too coarse to show every change. So a handshake reads all files again (100 files take 1 ms,
  * 10,000 take 100 ms), unless they were read a moment ago. This moment is LOOK_SHARE times as long as reading took, at

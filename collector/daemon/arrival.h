@@ -8,13 +8,13 @@
 
 #include <string.h>
 
-/* A socket of the receiver, and the routing id of one connection to it. */
-#define PEER_STRANGERS_SOCKET 1 /* plain tcp: anybody on this machine; the others take its owner, or keys */
+#define PEER_STRANGERS_SOCKET 1 /* plain tcp: anybody on this machine; the other sockets take its owner, or keys */
 
+/* Who sent a message: one connection to a socket of the receiver. */
 struct peer {
 	uint32_t socket;
-	uint32_t size; /* 0: the connection is not known (a session taken over from an earlier collector) */
-	uint8_t id[256];
+	uint32_t size;   /* 0: the connection is not known (a session taken over from an earlier collector) */
+	uint8_t id[256]; /* libzmq's routing id */
 };
 
 /* Bytes of a peer that are compared and hashed. */

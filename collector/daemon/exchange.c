@@ -1,4 +1,7 @@
-/* exchange.c: hands lists from thread to thread; an eventfd wakes the receiver, a condition the storer. */
+/*
+ * exchange.c: hands messages from the receiver to the storer, and replies back, as lists; an eventfd wakes the
+ * receiver, a condition the storer.
+ */
 #include "exchange.h"
 
 #include <portolan/clock.h>

@@ -1,5 +1,5 @@
 /*
- * fold.c: chooses what to fold next and drives the store's folds.
+ * fold.c: chooses which epochs to fold next, and has the store fold them.
  *
  * The folder goes through a run from the first epoch that was touched to the last. The range shrinks on the way, so
  * that a run of many small epochs is gone through once, not once for each epoch. An epoch leaves the range only when

@@ -1,4 +1,7 @@
-/* ledger.c: counts what is queued of each session and of each connection, and finds whether more may be queued. */
+/*
+ * ledger.c: counts what is queued of each session and of each connection, and tells the receiver whether more may be
+ * queued.
+ */
 #include "ledger.h"
 
 #include <portolan/portolan.h>

@@ -1,5 +1,6 @@
 /*
- * log.h: lines on stderr, for people. One write per line, so that lines of several processes do not mix.
+ * log.h: the collector's log: lines on stderr, for people. One write per line, so that lines of several processes do
+ * not mix.
  */
 #ifndef COLLECTOR_LOG_H
 #define COLLECTOR_LOG_H

@@ -1,5 +1,6 @@
 /*
- * main.c: portoland: parses the arguments, runs the command, and ends with its exit status.
+ * main.c: the program portoland: reads the arguments, runs the command, prints what was done, and ends with the exit
+ * status.
  */
 #include "channel.h"
 #include "commands.h"

@@ -1,6 +1,4 @@
-/*
- * options.c: the command line, checked to the end before anything is done.
- */
+/* options.c: reads portoland's command line, and checks it to the end before anything is done. */
 #include "options.h"
 
 #include "commands.h"

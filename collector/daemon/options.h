@@ -1,6 +1,4 @@
-/*
- * options.h: the request that portoland's command line makes. Pure: prints nothing.
- */
+/* options.h: what portoland's command line asks for. Pure: prints nothing. */
 #ifndef COLLECTOR_OPTIONS_H
 #define COLLECTOR_OPTIONS_H
 

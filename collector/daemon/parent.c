@@ -1,8 +1,9 @@
 /*
- * parent.c: one datagram to the service manager, whose address is a socket file, or, with @ for its first character, an
- * abstract name. To go on in the background the process forks, takes a session of its own (so that Ctrl-C in the
- * terminal does not reach it), and closes all descriptors of the caller, so that a reader of the caller's output sees
- * its end.
+ * parent.c: sends the collector into the background, and one datagram to the service manager.
+ *
+ * To go on in the background the process forks, takes a session of its own (so that Ctrl-C in the terminal does not
+ * reach it), and closes all descriptors of the caller, so that a reader of the caller's output sees its end. The address
+ * of the service manager is a socket file, or, with @ for its first character, an abstract name.
  */
 #include "parent.h"
 

@@ -1,5 +1,6 @@
 /*
- * parent.h: reports to the process that started this one.
+ * parent.h: goes on in the background, and tells the process that started the collector, or the service manager,
+ * whether it serves.
  */
 #ifndef COLLECTOR_PARENT_H
 #define COLLECTOR_PARENT_H

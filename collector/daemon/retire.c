@@ -1,5 +1,5 @@
 /*
- * retire.c: the end of runs: removed, overwritten, or left unfinished.
+ * retire.c: ends the runs that go: those that are removed or overwritten, and those that were left unfinished.
  *
  * The sessions that record into such a run end with it: they are told so after the commit, and for one timeout whenever
  * they send something.

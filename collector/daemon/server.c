@@ -84,8 +84,8 @@ server_bind_one(struct server *server, const struct address *address, bool local
 	char bound[256];
 	int result = sockets_bind(server->sockets, address, bound, sizeof(bound), error);
 
-	if (result == 0 && local && server->local.directory >= 0) /* other processes cannot use its name in this
-	                                                           * process */
+	/* An endpoint by the number of a descriptor means nothing to other processes. */
+	if (result == 0 && local && server->local.directory >= 0)
 		snprintf(bound, sizeof(bound), "ipc://%s/collector.sock", server->options->store);
 	if (result == 0 && !address->is_ipc && !server->options->keys)
 		owner_line(server->plain, sizeof(server->plain), bound);

@@ -1,5 +1,6 @@
 /*
- * server.h: the collector at work: a thread that receives (server.c) and one that stores (storer.c).
+ * server.h: serves a store, as portoland does without a command: one thread receives (server.c), another stores
+ * (storer.c).
  */
 #ifndef COLLECTOR_SERVER_H
 #define COLLECTOR_SERVER_H

@@ -1,5 +1,5 @@
 /*
- * sessions.c: the table of sessions and of the runs they record into.
+ * sessions.c: keeps the table of sessions and of the runs they record into, and finds which epochs that closes.
  *
  * Always true: sessions.live counts the sessions in state SESSION_LIVE, connection.live those of one connection; a
  * run's frontier is the least frontier of its live sessions, or SESSIONS_NO_FRONTIER without any; whenever that
@@ -67,8 +67,8 @@ sessions_find(const struct sessions *sessions, const uint8_t id[WIRE_SESSION_SIZ
 }
 
 /* Counts one session more, or one less, that has its frontier at this epoch. A run may have thousands of ranks, whose
- * epochs may be far apart. Frontiers mostly leave at the low end, and come in
- * at the high end, where nothing has to be moved. */
+ * epochs may be far apart. Frontiers mostly leave at the low end, and come in at the high end, where nothing has to be
+ * moved. */
 static void
 sessions_count_frontier(struct run *run, uint64_t epoch, bool is_more)
 {
@@ -80,7 +80,6 @@ sessions_count_frontier(struct run *run, uint64_t epoch, bool is_more)
 		run->first = 0;
 	}
 	all = run->frontiers + run->first;
-
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 

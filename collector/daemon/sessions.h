@@ -1,6 +1,6 @@
 /*
- * sessions.h: the table of sessions, the runs they record into, and the epochs that are closed by this. In memory only;
- * ingest.c keeps it in step with the store.
+ * sessions.h: the sessions that record into the store, their runs, and the epochs that no session holds open. The
+ * storer's table of them is in memory only; ingest.c keeps it in step with the store.
  *
  * A session stays in the table while it is live, and for one timeout after it closed or its run was removed, so that a
  * repeated frame gets the right answer. A run is in the table while it has a session there or a fold may be due.

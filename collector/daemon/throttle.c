@@ -1,4 +1,7 @@
-/* throttle.c: counts events between lines. It stands apart from log.c, whose log_line() tests replace. */
+/*
+ * throttle.c: counts the events for which no line is written yet. It stands apart from log.c, whose log_line() tests
+ * replace.
+ */
 #include "throttle.h"
 
 #include "log.h"

@@ -1,6 +1,6 @@
 /*
- * throttle.h: log lines that strangers can cause: a few of each kind per THROTTLE_MS. A line that stands for more than
- * one event says how many.
+ * throttle.h: bounds the lines of the log that strangers can cause: a few of each kind per THROTTLE_MS. A line that
+ * stands for more than one event says how many.
  */
 #ifndef COLLECTOR_THROTTLE_H
 #define COLLECTOR_THROTTLE_H

@@ -1,5 +1,5 @@
 /*
- * work.c: does the work between rounds: folds, and removes old records.
+ * work.c: what the storer does between rounds: it folds the log into columns, and removes old records.
  *
  * This work must never hinder recording. When a step fails (the disk has room for batches, but not for columns as
  * well), no client's frame is lost, credit stays, and the step is tried again after a pause; readers find everything in

@@ -1,6 +1,6 @@
 /*
- * import_spool.c: sends the frames of a spool, which the client would have sent. They are decoded first, like all input
- * from outside, and keep their numbers.
+ * import_spool.c: brings the frames of a spool file into the store, as its client would have done. They are decoded
+ * first, like all input from outside, and keep their numbers.
  */
 #include "import.h"
 
