@@ -6,6 +6,7 @@
  * store is only read.
  */
 #include "commands.h"
+#include "interruption.h"
 #include "target.h"
 
 #include <portolan/cleanup.h>
@@ -22,14 +23,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
-#define ENDING (sizeof(ending) / sizeof(ending[0]))
-
 struct salvage {
 	struct target target;
 	struct store_salvage *source;
-	bool made;       /* the temporary directory, by this salvage */
-	sigset_t before; /* the signals that were blocked before */
+	bool made; /* the temporary directory, by this salvage */
+	struct interruption interruption;
 };
 
 static int
@@ -84,7 +82,7 @@ salvage_clean_up(struct salvage *salvage)
 	if (salvage->made)
 		rmdir(salvage->target.temporary);
 	store_salvage_close(salvage->source);
-	sigprocmask(SIG_SETMASK, &salvage->before, NULL);
+	sigprocmask(SIG_SETMASK, &salvage->interruption.before, NULL);
 }
 
 /* Copies a run, in a process of its own. It tells what it copied before it gives the run its name. So every run that has
@@ -106,22 +104,9 @@ salvage_copy_run(const struct salvage *salvage, struct salvaged_run *run, int to
 	return result == 0 || write(to, run, sizeof(*run)) == (ssize_t)sizeof(*run);
 }
 
-/* Has a signal come that ends the salvage? */
-static bool
-salvage_is_to_end(void)
-{
-	sigset_t pending;
-	bool is = false;
-
-	sigpending(&pending);
-	for (size_t i = 0; i < ENDING; i++)
-		is |= sigismember(&pending, ending[i]) == 1;
-	return is;
-}
-
 /* Reads what the process says of its run, until it ends. */
 static void
-salvage_read_outcome(int from, pid_t child, struct salvaged_run *run)
+salvage_read_outcome(const struct salvage *salvage, int from, pid_t child, struct salvaged_run *run)
 {
 	struct pollfd waiting = {.fd = from, .events = POLLIN};
 	struct salvaged_run said;
@@ -129,7 +114,7 @@ salvage_read_outcome(int from, pid_t child, struct salvaged_run *run)
 
 	while (got > 0) {
 		while (poll(&waiting, 1, 100) <= 0)
-			if (salvage_is_to_end())
+			if (interruption_came(&salvage->interruption))
 				kill(child, SIGKILL);
 		got = read(from, &said, sizeof(said)); /* as a whole: it is shorter than PIPE_BUF */
 		if (got == (ssize_t)sizeof(said))
@@ -165,13 +150,13 @@ salvage_start_copy(const struct salvage *salvage, struct salvaged_run *run, stru
 	child = fork();
 	if (child == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		sigprocmask(SIG_SETMASK, &salvage->before, NULL);
+		sigprocmask(SIG_SETMASK, &salvage->interruption.before, NULL);
 		setrlimit(RLIMIT_CORE, &no_core);
 		_exit(salvage_copy_run(salvage, run, ends[1]) ? 0 : 1);
 	}
 	close(ends[1]);
 	if (child > 0) {
-		salvage_read_outcome(ends[0], child, run);
+		salvage_read_outcome(salvage, ends[0], child, run);
 		while (waitpid(child, &ended, 0) < 0 && errno == EINTR)
 			;
 		if (!salvage_has_run(&salvage->target, run)) {
@@ -205,7 +190,7 @@ salvage_copy_runs(const struct salvage *salvage, struct salvaged *salvaged, stru
 			result = salvage_start_copy(salvage, run, error);
 		else
 			snprintf(run->problem, sizeof(run->problem), "its state is lost, and whether it was removed");
-		if (salvage_is_to_end())
+		if (interruption_came(&salvage->interruption))
 			result = error_set(error, STORE_E_SYSTEM, "salvage to '%s': interrupted", salvage->target.path);
 		if (run->full)
 			result = error_set(error, STORE_E_FULL, "%s", run->problem);
@@ -221,17 +206,11 @@ int
 salvage_run(const char *store, const char *path, struct salvaged *salvaged, struct portolan_error *error)
 {
 	CLEANUP(salvage_clean_up) struct salvage salvage = {.target.making = "salvage to"};
-	struct sigaction action;
-	sigset_t signals;
 	bool named = false;
 	int result;
 
 	*salvaged = (struct salvaged){0};
-	sigemptyset(&signals);
-	for (size_t i = 0; i < ENDING; i++)
-		if (sigaction(ending[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
-			sigaddset(&signals, ending[i]);
-	sigprocmask(SIG_BLOCK, &signals, &salvage.before);
+	interruption_block(&salvage.interruption);
 	result = target_name(&salvage.target, path, ".portolan-salvage", error)
 	         ?: salvage_check_target(&salvage.target, store, error)
 	         ?: store_salvage_open(store, &salvage.source, error);

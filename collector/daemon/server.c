@@ -13,6 +13,7 @@
 #include "server.h"
 
 #include "interpose.h"
+#include "interruption.h"
 #include "ledger.h"
 #include "log.h"
 #include "parent.h"
@@ -30,7 +31,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <malloc.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/signalfd.h>
@@ -64,15 +64,11 @@ struct server {
 static int
 server_open_signals(struct server *server, struct portolan_error *error)
 {
-	sigset_t set;
+	struct interruption interruption;
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	interruption_block(&interruption);
 	signal(SIGPIPE, SIG_IGN); /* stderr may be a pipe that no process reads any more */
-	server->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	server->signals = signalfd(-1, &interruption.signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	return server->signals < 0 ? error_set(error, PORTOLAN_E_SYSTEM, "cannot watch signals: %s", strerror(errno))
 	                           : 0;
 }

@@ -8,6 +8,7 @@
  */
 #include "channel.h"
 
+#include "interruption.h"
 #include "serving.h"
 
 #include <endpoint.h>
@@ -15,12 +16,11 @@
 #include <portolan/store.h>
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <zmq.h>
 
 #define OPEN_MS 1000 /* an `open` without an answer is repeated after so long */
@@ -29,7 +29,7 @@
 
 struct channel {
 	const char *store;
-	sigset_t signals, before; /* the signals that wait meanwhile, and those that were blocked before */
+	struct interruption interruption;
 	struct serving serving;
 	struct endpoint endpoint;
 	void *context, *dealer;
@@ -45,26 +45,6 @@ struct channel {
 	bool done; /* every request was answered: the collector may take its time to end */
 };
 
-/* The signals are blocked and checked with sigpending(), so no handler runs, and no step is interrupted in the
- * middle. */
-static void
-channel_block_signals(struct channel *channel)
-{
-	sigemptyset(&channel->signals);
-	sigaddset(&channel->signals, SIGINT);
-	sigaddset(&channel->signals, SIGTERM);
-	sigaddset(&channel->signals, SIGHUP);
-	pthread_sigmask(SIG_BLOCK, &channel->signals, &channel->before);
-}
-
-static bool
-channel_is_interrupted(const struct channel *channel)
-{
-	sigset_t waiting, ours;
-
-	return sigpending(&waiting) == 0 && sigandset(&ours, &waiting, &channel->signals) == 0 && !sigisemptyset(&ours);
-}
-
 /* Takes and returns the signal that came; 0: none. */
 static int
 channel_unblock_signals(struct channel *channel)
@@ -72,9 +52,9 @@ channel_unblock_signals(struct channel *channel)
 	const struct timespec at_once = {0};
 	int arrived = 0, next;
 
-	while ((next = sigtimedwait(&channel->signals, NULL, &at_once)) > 0)
+	while ((next = sigtimedwait(&channel->interruption.signals, NULL, &at_once)) > 0)
 		arrived = next;
-	pthread_sigmask(SIG_SETMASK, &channel->before, NULL);
+	pthread_sigmask(SIG_SETMASK, &channel->interruption.before, NULL);
 	return arrived;
 }
 
@@ -128,7 +108,7 @@ channel_open(const char *store, bool create, struct channel **channel, struct po
 	if (!opened)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	*opened = (struct channel){.store = store, .endpoint.directory = -1};
-	channel_block_signals(opened); /* before libzmq makes threads */
+	interruption_block(&opened->interruption); /* before libzmq makes threads */
 	opened->encoder = wire_encoder_new();
 	opened->decoder = wire_decoder_new();
 	opened->context = zmq_ctx_new();
@@ -156,7 +136,7 @@ channel_close(struct channel *channel)
 	while (channel->context && zmq_ctx_term(channel->context) < 0 && zmq_errno() == EINTR)
 		;
 	while (!serving_has_left(&channel->serving)) {
-		if (!channel->done || channel_is_interrupted(channel))
+		if (!channel->done || interruption_came(&channel->interruption))
 			serving_stop(&channel->serving);
 		nanosleep(&pause, NULL);
 	}
@@ -262,7 +242,7 @@ channel_wait_once(struct channel *channel, struct wire_frame *first, struct port
 	struct wire_frame ping = {.kind = WIRE_PING};
 	int timeout = channel->begun ? WIRE_PING_MS : OPEN_MS, result;
 
-	if (!channel->closing && channel_is_interrupted(channel))
+	if (!channel->closing && interruption_came(&channel->interruption))
 		return error_set(error, PORTOLAN_E_SYSTEM, "interrupted");
 	channel->silence += timeout;
 	result = channel_receive(channel, timeout, error);
@@ -311,7 +291,7 @@ channel_send(struct channel *channel, const struct wire_frame *frame, struct por
 	int result;
 
 	numbered.sequence = channel->sent + 1;
-	if (channel_is_interrupted(channel))
+	if (interruption_came(&channel->interruption))
 		return error_set(error, PORTOLAN_E_SYSTEM, "interrupted");
 	result = wire_measure(&numbered, &size, error);
 	while (result == 0 && channel->underway > 0 && channel->underway + size > channel->ack.credit)

@@ -2,7 +2,7 @@
  * channel.h: one session with the collector of a store, at its local endpoint, for commands that only wait for it
  * (import, rm). If no collector serves the store, one is started; it has ended when the channel is closed.
  *
- * While a channel is open, SIGINT, SIGTERM and SIGHUP are blocked. A call that fails ends the session: only
+ * While a channel is open, the signals of interruption.h wait. A call that fails ends the session: only
  * channel_remove() and channel_close() may follow. One of these signals ends the session too, unless its end was sent.
  * Not thread-safe.
  */

@@ -91,6 +91,14 @@ class Process(CollectorTest):
             self.assertFalse(os.path.exists(collector.local[len("ipc://"):]))
             self.assertEqual(dump(self.store, "run%d" % number)[0], {("1", 0): (0.5, 1)})
 
+    def test_a_collector_outlives_its_terminal_under_nohup(self):
+        before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        self.addCleanup(signal.signal, signal.SIGHUP, before)
+        collector = self.collect()
+        collector.process.send_signal(signal.SIGHUP)
+        self.client(collector.tcp).open("run")  # would find no collector
+        self.assertEqual(collector.end()[0], 0)
+
     def test_a_collector_that_serves_many_is_not_held_back(self):
         """Only one that a run has started is: see test_detaching."""
         self.assertEqual(priorities(self.collect().process.pid), priorities("self"))

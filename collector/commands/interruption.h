@@ -1,0 +1,42 @@
+/*
+ * interruption.h: the signals by which a user ends portoland (SIGINT, SIGTERM, SIGHUP): they wait until it has tidied
+ * up. A signal that this process was started to ignore, as nohup does with SIGHUP, ends nothing. It is not blocked, as
+ * the kernel keeps a blocked signal even where it is ignored.
+ *
+ * No handler runs, so no step is interrupted in the middle. Block before threads are made, which inherit it.
+ */
+#ifndef COLLECTOR_INTERRUPTION_H
+#define COLLECTOR_INTERRUPTION_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct interruption {
+	sigset_t signals, before; /* those that wait, and those that were blocked before */
+};
+
+static inline void
+interruption_block(struct interruption *interruption)
+{
+	static const int all[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction action;
+
+	sigemptyset(&interruption->signals);
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (sigaction(all[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+			sigaddset(&interruption->signals, all[i]);
+	pthread_sigmask(SIG_BLOCK, &interruption->signals, &interruption->before);
+}
+
+/* Has one of the signals come? */
+static inline bool
+interruption_came(const struct interruption *interruption)
+{
+	sigset_t waiting, ours;
+
+	return sigpending(&waiting) == 0 && sigandset(&ours, &waiting, &interruption->signals) == 0 &&
+	       !sigisemptyset(&ours);
+}
+
+#endif
