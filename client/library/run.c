@@ -114,7 +114,8 @@ run_warn_full(struct portolan_run *run)
 		                                        : "logging waits (ring_bytes makes more room)");
 }
 
-void
+/* Has the thread look at the frames now: a system call. */
+static void
 run_wake(struct portolan_run *run)
 {
 	const uint64_t one = 1;

@@ -158,7 +158,6 @@ int run_wait_for_room(struct portolan_run *run, struct portolan_error *error);
 /* Wakes the thread, and waits until all frames before `position` are acknowledged (0: until the run is open or
  * offline), or the run has ended. False: the deadline came first. */
 bool run_wait(struct portolan_run *run, uint64_t position, int64_t deadline);
-void run_wake(struct portolan_run *run); /* the thread looks at the frames now: a system call */
 void run_get_counters(struct portolan_run *run, struct run_counters *counters);
 
 /* As portolan_open(). After PORTOLAN_E_REFUSED, *exists: the reason is that a run of this name exists. */

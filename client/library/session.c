@@ -297,15 +297,6 @@ session_receive_error(struct session *session, const struct wire_error *reply, i
 	}
 }
 
-static bool
-session_is_ours(const struct session *session, const struct wire_frame *frame)
-{
-	static const uint8_t nobody[WIRE_SESSION_SIZE];
-
-	return memcmp(frame->session, session->id, WIRE_SESSION_SIZE) == 0 ||
-	       (frame->kind == WIRE_ERROR && memcmp(frame->session, nobody, WIRE_SESSION_SIZE) == 0);
-}
-
 void
 session_receive(struct session *session, const void *data, size_t size, int64_t now)
 {
@@ -322,7 +313,7 @@ session_receive(struct session *session, const void *data, size_t size, int64_t 
 		}
 		return;
 	}
-	if (!session_is_ours(session, &frame))
+	if (!wire_answers(&frame, session->id))
 		return;
 	session->last_heard = now;
 	if (frame.kind == WIRE_OPENED)

@@ -416,6 +416,15 @@ wire_decode(wire_decoder *decoder, const void *data, size_t size, struct wire_fr
 	return status;
 }
 
+bool
+wire_answers(const struct wire_frame *frame, const uint8_t session[WIRE_SESSION_SIZE])
+{
+	static const uint8_t nobody[WIRE_SESSION_SIZE];
+
+	return memcmp(frame->session, session, WIRE_SESSION_SIZE) == 0 ||
+	       (frame->kind == WIRE_ERROR && memcmp(frame->session, nobody, WIRE_SESSION_SIZE) == 0);
+}
+
 wire_decoder *
 wire_decoder_new(void)
 {

@@ -18,7 +18,7 @@ const char *const wire_type_names[] = {
         [WIRE_F4] = "f4", [WIRE_I4] = "i4", [WIRE_U4] = "u4", [WIRE_U8] = "u8", [WIRE_BIT] = "bit", [WIRE_STR] = "str",
 };
 
-const char *const wire_code_names[] = {
+static const char *const code_names[] = {
         [WIRE_E_VERSION] = "version",
         [WIRE_E_MALFORMED] = "malformed",
         [WIRE_E_NO_SESSION] = "no-session",
@@ -87,8 +87,7 @@ const struct wire_field wire_fields[] = {
         {WIRE_ACK, "replaced", WIRE_NUMBER, WIRE_WRITTEN, FRAME(ack.replaced), 0, UINT64_MAX},
         {WIRE_ACK, "refused", WIRE_NUMBER, WIRE_WRITTEN, FRAME(ack.refused), 0, UINT64_MAX},
         /* An error frame must be recognised whatever its message is. */
-        {WIRE_ERROR, "code", WIRE_CODE, WIRE_REQUIRED, FRAME(error.code), WIRE_E_VERSION, WIRE_E_OTHER,
-         wire_code_names},
+        {WIRE_ERROR, "code", WIRE_CODE, WIRE_REQUIRED, FRAME(error.code), WIRE_E_VERSION, WIRE_E_OTHER, code_names},
         {WIRE_ERROR, "message", WIRE_REMARK, WIRE_WRITTEN, FRAME(error.message), 0, WIRE_MAX_MESSAGE},
         {WIRE_ERROR, "q", WIRE_NUMBER, WIRE_OPTIONAL, FRAME(error.sequence), 0, UINT64_MAX},
         {WIRE_ERROR, "path", WIRE_REMARK, WIRE_OPTIONAL, FRAME(error.path), 0, WIRE_MAX_PATH},
@@ -115,10 +114,4 @@ wire_find_word(const char *const *words, unsigned first, unsigned last, struct w
 	while (index <= last && !wire_bytes_equal(word, words[index]))
 		index++;
 	return index;
-}
-
-const char *
-wire_error_code_name(enum wire_error_code code)
-{
-	return wire_code_names[code];
 }

@@ -47,9 +47,8 @@ struct wire_field {
 /* For each kind, in the order of WIRE.md, which is the order of writing. */
 extern const struct wire_field wire_fields[];
 
-/* The words of the wire, by enum wire_kind, enum wire_error_code and enum wire_type. */
+/* The words of the wire, by enum wire_kind and enum wire_type. */
 extern const char *const wire_kind_names[WIRE_ERROR + 1];
-extern const char *const wire_code_names[WIRE_E_OTHER + 1];
 extern const char *const wire_type_names[WIRE_STR + 1];
 
 bool wire_bytes_equal(struct wire_bytes a, const char *b);

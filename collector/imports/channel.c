@@ -147,20 +147,10 @@ channel_close(struct channel *channel)
 	return arrived;
 }
 
-/* Is the frame about this session? An error about a frame that could not be decoded names no session. */
-static bool
-channel_is_mine(const struct channel *channel, const struct wire_frame *frame)
-{
-	static const uint8_t nobody[WIRE_SESSION_SIZE];
-
-	return memcmp(frame->session, channel->session, WIRE_SESSION_SIZE) == 0 ||
-	       (frame->kind == WIRE_ERROR && memcmp(frame->session, nobody, WIRE_SESSION_SIZE) == 0);
-}
-
 static int
 channel_take_answer(struct channel *channel, const struct wire_frame *frame, struct portolan_error *error)
 {
-	if (!channel_is_mine(channel, frame))
+	if (!wire_answers(frame, channel->session))
 		return 0;
 	channel->silence = 0;
 	switch (frame->kind) {

@@ -197,6 +197,10 @@ void wire_decoder_free(wire_decoder *decoder);
 int wire_decode(wire_decoder *decoder, const void *data, size_t size, struct wire_frame *frame,
                 enum wire_error_code *code, struct portolan_error *error);
 
+/* For a client: is the collector's frame about this session? An error about a frame that could not be decoded names no
+ * session. */
+bool wire_answers(const struct wire_frame *frame, const uint8_t session[WIRE_SESSION_SIZE]);
+
 /* Reads the head of a frame, and checks only its tokens: wire_decode() may still refuse it. false: there is none, or it is of
  * another version. Pure. */
 bool wire_peek(const void *data, size_t size, struct wire_head *head);
@@ -219,7 +223,5 @@ int wire_encode(wire_encoder *encoder, const struct wire_frame *frame, struct wi
 
 /* 1–255 bytes (0 allowed where `may_be_empty`) of valid UTF-8 without control characters (U+0000–001F, 007F–009F). */
 bool wire_name_is_valid(const void *data, size_t size, bool may_be_empty);
-
-const char *wire_error_code_name(enum wire_error_code code);
 
 #endif
