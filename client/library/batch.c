@@ -1,7 +1,7 @@
 /* batch.c: the checks of portolan_log(), all before anything is logged, so that a wrong call leaves nothing behind. */
 #include "batch.h"
 
-#include "own_columns.h"
+#include "frames.h"
 #include "signals.h"
 #include "wire_check.h"
 
@@ -90,6 +90,26 @@ batch_check_shape(const struct portolan_batch *batch, uint64_t examples, struct 
 	return 0;
 }
 
+/* The columns that the caller names. */
+static int
+batch_check_columns(const struct portolan_batch *batch, struct portolan_error *error)
+{
+	for (size_t i = 0; i < batch->column_count; i++) {
+		const char *name = batch->columns[i].name, *why = NULL;
+		const struct portolan_array *values = &batch->columns[i].values;
+
+		if (!name || !wire_column_name_is_valid(name, strlen(name)))
+			why = "no name (1-32 of a-z, 0-9, _)";
+		else if (frames_derives(name))
+			why = "a signal has this name";
+		else if (!values->data || (values->type != PORTOLAN_F32 && values->type != PORTOLAN_F64))
+			why = "the type must be PORTOLAN_F32 or PORTOLAN_F64";
+		if (why)
+			return error_set(error, PORTOLAN_E_INVALID, "column '%s': %s", name ? name : "", why);
+	}
+	return 0;
+}
+
 int
 batch_check(const struct portolan_batch *batch, uint64_t examples, struct portolan_error *error)
 {
@@ -119,6 +139,6 @@ batch_check(const struct portolan_batch *batch, uint64_t examples, struct portol
 	if (status == 0 && batch->correct.data)
 		status = batch_check_integers("correct", &batch->correct, batch->n, 1, "", error);
 	if (status == 0 && batch->column_count > 0)
-		status = own_columns_check(batch, error);
+		status = batch_check_columns(batch, error);
 	return status;
 }

@@ -8,17 +8,18 @@
 #include "run.h"
 
 #include "batch.h"
-#include "own_columns.h"
 #include "signals.h"
 
 #include <portolan/error.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #define PROB_TOLERANCE 1e-6
-#define FRAMES_KEPT 1  /* batches leave them free, so that the end of an epoch need not wait for one */
-#define PROBS_ENOUGH 2 /* rows: a single one may look like probabilities by chance */
+#define FRAMES_KEPT 1        /* batches leave them free, so that the end of an epoch need not wait for one */
+#define REFUSED_OWN_COLUMN 2 /* mark of a row to leave out: a value of one of the caller's own columns is not finite */
+#define PROBS_ENOUGH 2       /* rows: a single one may look like probabilities by chance */
 
 /* What one call did. */
 struct outcome {
@@ -158,6 +159,37 @@ log_fill_signals(struct portolan_run *run, const struct portolan_batch *batch, s
 	}
 }
 
+/* Copies the caller's own columns of rows first … first+rows−1. Marks each row with a value that is not finite, unless it
+ * is marked already, and returns how many it marked. */
+static size_t
+log_fill_own_columns(struct frames *frames, const struct portolan_batch *batch, size_t first,
+                     const struct frame_room *room, uint32_t rows, uint8_t *leave_out)
+{
+	size_t refused = 0;
+
+	for (size_t i = 0; i < batch->column_count; i++) {
+		const struct portolan_array *given = &batch->columns[i].values;
+		float *values =
+		        frame_own_column(room->frame, frames_own_column(frames, batch->columns[i].name)) + room->first;
+		const char *at = (const char *)given->data + (ptrdiff_t)first * given->row_stride;
+
+		for (uint32_t r = 0; r < rows; r++, at += given->row_stride) {
+			double wide;
+
+			memcpy(&values[r], at, sizeof(*values));
+			if (given->type == PORTOLAN_F64) {
+				memcpy(&wide, at, sizeof(wide));
+				values[r] = (float)wide;
+			}
+			if (!isfinite(values[r]) && !leave_out[r]) {
+				leave_out[r] = REFUSED_OWN_COLUMN;
+				refused++;
+			}
+		}
+	}
+	return refused;
+}
+
 __attribute__((cold)) static void
 log_find_first_refused(const uint8_t *leave_out, size_t first, struct outcome *outcome)
 {
@@ -192,7 +224,7 @@ log_piece(struct portolan_run *run, const struct portolan_batch *batch, uint32_t
 	rows = kept = log_fill_ids(batch, first, &room, &text);
 	refused = log_fill_signals(run, batch, first, &room, rows, outcome);
 	if (batch->column_count > 0)
-		refused += own_columns_fill(&run->frames, batch, first, &room, rows, run->leave_out);
+		refused += log_fill_own_columns(&run->frames, batch, first, &room, rows, run->leave_out);
 	if (refused > 0) {
 		if (outcome->refused == 0)
 			log_find_first_refused(run->leave_out, first, outcome);
@@ -208,6 +240,23 @@ log_piece(struct portolan_run *run, const struct portolan_batch *batch, uint32_t
 	return (int)rows;
 }
 
+/* Adds the columns that the caller names to the set of the batch's columns. A run numbers the names in the order in
+ * which they first come. They lie behind the library's columns in a frame, and are sent under their names. */
+static int
+log_add_own_columns(struct frames *frames, const struct portolan_batch *batch, uint32_t *columns,
+                    struct portolan_error *error)
+{
+	for (size_t i = 0; i < batch->column_count; i++) {
+		unsigned column = frames_own_column(frames, batch->columns[i].name);
+
+		if (column == FRAME_MOST_COLUMNS)
+			return error_set(error, PORTOLAN_E_INVALID, "column '%s' is too many: the run has %d",
+			                 batch->columns[i].name, PORTOLAN_OWN_COLUMNS);
+		*columns |= FRAME_BIT(column);
+	}
+	return 0;
+}
+
 static int
 log_pieces(struct portolan_run *run, const struct portolan_batch *batch, struct outcome *outcome,
            struct portolan_error *error)
@@ -221,7 +270,7 @@ log_pieces(struct portolan_run *run, const struct portolan_batch *batch, struct 
 		                 fixed == WIRE_ID_INT ? "integer" : "string",
 		                 kind == WIRE_ID_INT ? "integers" : "strings");
 	log_judge_classes(run, batch, outcome);
-	status = own_columns_add(&run->frames, batch, &columns, error);
+	status = log_add_own_columns(&run->frames, batch, &columns, error);
 	for (size_t row = 0; status >= 0 && row < batch->n; row += (size_t)status)
 		status = log_piece(run, batch, columns, row, outcome, error);
 	if (status == PORTOLAN_E_CLOSED || status == PORTOLAN_E_CANCELLED || status == PORTOLAN_E_ENDED)
@@ -245,7 +294,7 @@ log_report_refused(struct portolan_run *run, const struct portolan_batch *batch,
 
 	error_set(&why, PORTOLAN_E_ROWS, "%llu of %zu rows refused; the first, row %zu, has %s",
 	          (unsigned long long)outcome->refused, batch->n, outcome->first_refused,
-	          outcome->why_refused == OWN_COLUMNS_REFUSE ? "a column that is not finite" : reasons[batch->kind]);
+	          outcome->why_refused == REFUSED_OWN_COLUMN ? "a column that is not finite" : reasons[batch->kind]);
 	if (run->strict)
 		return error_set(error, PORTOLAN_E_ROWS, "%s", why.message);
 	if (!atomic_exchange(&run->warned_refused, true))
