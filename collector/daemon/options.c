@@ -113,7 +113,7 @@ static const struct known {
         {"max-memory", 0, FOR(SERVE), TAKEN, options_take_memory},
         {"detach", 0, FOR(SERVE), FLAG(detach)},
         {"group-readable", 0, FOR(SERVE), FLAG(group_readable)},
-        {"starter", 0, FOR(SERVE), TAKEN, options_take_starter}, /* given by serving.c; not for users */
+        {"starter", 0, FOR(SERVE), TAKEN, options_take_starter}, /* given by channel.c; not for users */
         {"keys", 0, FOR(SERVE), TEXT(keys), .empty = "--keys: give a directory"},
         {"run", 0, FOR(IMPORT), TEXT(run)},
         {"overwrite", 0, FOR(IMPORT), FLAG(overwrite)},

@@ -5,32 +5,44 @@
  * channel repeats nothing: if the collector goes away, or cannot store a frame, the session fails and the caller
  * reports it. Before that it repeats `open`: a collector that is ending does not answer it. Then either the store is
  * free, and a new collector is started, or another process starts one.
+ *
+ * A store's collector holds its lock, so the lock shows whether a collector must be started. Looking at the lock may
+ * keep another collector from starting, so a start is tried more than once. The collector is this program itself, in the
+ * background. It ends when no session is live and all is folded, and at once when this process has ended, even by
+ * SIGKILL: it must not go on holding the store then. (The client library starts collectors differently, in embedded.c:
+ * they outlive the process that started them, as other ranks record there too.)
  */
 #include "channel.h"
 
 #include "interruption.h"
-#include "serving.h"
 
 #include <endpoint.h>
 #include <portolan/error.h>
 #include <portolan/store.h>
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 #include <zmq.h>
 
 #define OPEN_MS 1000 /* an `open` without an answer is repeated after so long */
 #define PAUSE_NS 5000000
+#define IDLE_SECONDS "0.25" /* also the time that this process has to connect; later it starts another one */
+#define TRIES 2
 #define SILENCE_MS 30000 /* a collector that has not answered for so long is given up */
 
 struct channel {
 	const char *store;
 	struct interruption interruption;
-	struct serving serving;
+	pid_t collector; /* the one that was started here, a child; 0: none was, or it has ended */
 	struct endpoint endpoint;
 	void *context, *dealer;
 	wire_encoder *encoder;
@@ -56,6 +68,115 @@ channel_unblock_signals(struct channel *channel)
 		arrived = next;
 	pthread_sigmask(SIG_SETMASK, &channel->interruption.before, NULL);
 	return arrived;
+}
+
+/* Has the collector that was started here, if any, ended? */
+static bool
+channel_collector_has_left(struct channel *channel)
+{
+	/* -1: if SIGCHLD is ignored, the kernel keeps nothing of a child that has ended. */
+	if (channel->collector > 0 && waitpid(channel->collector, NULL, WNOHANG) != 0)
+		channel->collector = 0;
+	return channel->collector == 0;
+}
+
+/* Ends it, without folding. */
+static void
+channel_stop_collector(const struct channel *channel)
+{
+	if (channel->collector > 0)
+		kill(channel->collector, SIGTERM);
+}
+
+/* Starts the program in a session of its own, so that Ctrl-C does not reach it, with no signal blocked. Returns 0 or an
+ * errno. */
+static int
+channel_spawn_collector(const char *program, const char *store, int said, pid_t *child)
+{
+	char starter[32];
+	const char *const arguments[] = {"portoland",        "--store",    store,       "--listen", "local",
+	                                 "--exit-when-idle", IDLE_SECONDS, "--starter", starter,    NULL};
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attributes;
+	sigset_t none;
+	int status;
+
+	snprintf(starter, sizeof(starter), "%d", (int)getpid());
+	sigemptyset(&none);
+	if ((status = posix_spawn_file_actions_init(&files)) != 0)
+		return status;
+	if ((status = posix_spawnattr_init(&attributes)) == 0) {
+		posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK);
+		posix_spawnattr_setsigmask(&attributes, &none);
+		posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+		posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+		posix_spawn_file_actions_adddup2(&files, said, STDERR_FILENO);
+		status = posix_spawn(child, program, &files, &attributes, (char **)(uintptr_t)arguments, environ);
+		posix_spawnattr_destroy(&attributes);
+	}
+	posix_spawn_file_actions_destroy(&files);
+	return status;
+}
+
+/* Reads the child's stderr until it closes it: then it can serve, or has said why not. */
+static int
+channel_await_collector(struct channel *channel, int pipe, struct portolan_error *error)
+{
+	static const char own_name[] = "portoland: "; /* the prefix, which this process prints itself */
+	char said[sizeof(error->message)];
+	size_t used = 0;
+	ssize_t count;
+
+	while ((count = read(pipe, said + used, sizeof(said) - 1 - used)) > 0 || (count < 0 && errno == EINTR))
+		used += count > 0 ? (size_t)count : 0;
+	while (used > 0 && said[used - 1] == '\n')
+		used--;
+	said[used] = '\0';
+	if (used == 0 && !channel_collector_has_left(channel))
+		return 0;
+	channel_stop_collector(channel); /* the child has failed, and ends */
+	if (used == 0)
+		return error_set(error, PORTOLAN_E_NO_COLLECTOR, "the collector ended while it started");
+	return error_set(error, PORTOLAN_E_NO_COLLECTOR, "%s",
+	                 said + (strncmp(said, own_name, strlen(own_name)) == 0 ? strlen(own_name) : 0));
+}
+
+static int
+channel_start_collector(struct channel *channel, struct portolan_error *error)
+{
+	char program[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	int pipes[2], status;
+
+	if (length < 0 || pipe2(pipes, O_CLOEXEC) < 0)
+		return error_set(error, PORTOLAN_E_SYSTEM, "cannot start a collector: %s", strerror(errno));
+	program[length] = '\0';
+	status = channel_spawn_collector(program, channel->store, pipes[1], &channel->collector);
+	close(pipes[1]);
+	if (status != 0)
+		status = error_set(error, PORTOLAN_E_SYSTEM, "cannot start %.300s: %s", program, strerror(status));
+	else
+		status = channel_await_collector(channel, pipes[0], error);
+	close(pipes[0]);
+	return status;
+}
+
+/* Makes sure that the store has a collector: it has one already, in whatever state, or one is started here, whose
+ * message becomes the error if it fails. Makes the store if there is none. 1: a collector was started; 0: there was
+ * one. */
+static int
+channel_ensure_collector(struct channel *channel, struct portolan_error *error)
+{
+	int result;
+
+	for (int tries = 1; !endpoint_is_locked(channel->store, NULL); tries++) {
+		result = channel_start_collector(channel, error);
+		if (result == 0)
+			return 1;
+		if (tries == TRIES && !endpoint_is_locked(channel->store, NULL))
+			return result;
+	}
+	return 0;
 }
 
 static bool
@@ -114,7 +235,7 @@ channel_open(const char *store, bool create, struct channel **channel, struct po
 	opened->context = zmq_ctx_new();
 	if (!opened->encoder || !opened->decoder || !opened->context)
 		result = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	else if ((result = serving_begin(&opened->serving, store, error)) >= 0)
+	else if ((result = channel_ensure_collector(opened, error)) >= 0)
 		result = channel_connect_dealer(opened, error);
 	if (result < 0)
 		channel_close(opened);
@@ -135,9 +256,9 @@ channel_close(struct channel *channel)
 	/* An interrupted call leaves libzmq's threads behind. */
 	while (channel->context && zmq_ctx_term(channel->context) < 0 && zmq_errno() == EINTR)
 		;
-	while (!serving_has_left(&channel->serving)) {
+	while (!channel_collector_has_left(channel)) {
 		if (!channel->done || interruption_came(&channel->interruption))
-			serving_stop(&channel->serving);
+			channel_stop_collector(channel);
 		nanosleep(&pause, NULL);
 	}
 	wire_encoder_free(channel->encoder);
@@ -216,7 +337,7 @@ channel_put(struct channel *channel, struct wire_frame *frame, struct portolan_e
 static int
 channel_begin_again(struct channel *channel, struct wire_frame *first, struct portolan_error *error)
 {
-	int result = serving_begin(&channel->serving, channel->store, error);
+	int result = channel_ensure_collector(channel, error);
 
 	if (result == 0 && first->kind == WIRE_REMOVE)
 		return 0;

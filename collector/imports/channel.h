@@ -4,7 +4,7 @@
  *
  * While a channel is open, the signals of interruption.h wait. A call that fails ends the session: only
  * channel_remove() and channel_close() may follow. One of these signals ends the session too, unless its end was sent.
- * Not thread-safe.
+ * Not thread-safe. For the main thread alone: the collector ends with the thread that started it.
  */
 #ifndef COLLECTOR_CHANNEL_H
 #define COLLECTOR_CHANNEL_H
