@@ -1,25 +1,23 @@
 /*
  * tokenizer.c: cuts a text into words and n-grams.
  *
- * Pieces of ASCII, which most are, take a path of their own, which says of ASCII what the rules of Annex 29 say:
- * letters, digits and _ stay together; so do letters around one of : . ' and digits around one of , ; . '. All others
- * are libunistring's (tokenizer_unicode.c); a test compares the two.
+ * Most pieces are ASCII, and are cut here, as the rules of Annex 29 cut ASCII: letters, digits and _ stay together; so
+ * do letters around one of : . ' and digits around one of , ; . '. All other pieces are cut by libunistring
+ * (tokenizer_unicode.c). A test holds both against each other.
  */
 #include "tokenizer.h"
-
-#include "tokenizer_unicode.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-	LETTER = 1, /* the bit that lower-cases, five places lower */
+	LETTER = 1, /* shifted left by five it is the bit that makes a letter lower-case */
 	DIGIT = 2,
 	JOINS = 4,      /* _ */
-	IN_LETTERS = 8, /* between two letters */
-	IN_DIGITS = 16, /* between two digits */
-	SPACE = 32,     /* between pieces */
-	BEYOND = 64,    /* beyond ASCII */
+	IN_LETTERS = 8, /* part of a word where it stands between two letters */
+	IN_DIGITS = 16, /* part of a word where it stands between two digits */
+	SPACE = 32,     /* ends a piece */
+	BEYOND = 64,    /* a byte of a character beyond ASCII */
 	WORD = LETTER | DIGIT | JOINS,
 };
 
@@ -39,7 +37,7 @@ static const uint8_t kinds[256] = {
 };
 
 static uint8_t
-kind_of(char c)
+tokenizer_kind(char c)
 {
 	return kinds[(unsigned char)c];
 }
@@ -69,17 +67,17 @@ tokenizer_begin(struct tokenizer *tokenizer, const char *text, size_t length, co
 	tokenizer->words = tokenizer->pending = 0;
 }
 
-/* The run of ASCII that begins at `at` with a word's character and cannot be parted: its end, and lower-cased, its text
- * and length; length 0: it is no word, or too long. NULL: what is beyond ASCII has a say in where it ends. */
+/* Takes the word of ASCII that begins at `at`, lower-cased. Returns its end. *length is 0 where it is no word, or too
+ * long. NULL: a character beyond ASCII decides where the word ends. */
 static const char *
-take_ascii(const char *at, const char *end, char *word, long *length)
+tokenizer_take_ascii(const char *at, const char *end, char *word, long *length)
 {
 	const char *from = at;
 	unsigned all = 0, kind = 0, next, around;
 	size_t used = 0;
 
 	for (;;) {
-		for (; at < end && (kind = kind_of(*at)) & WORD; at++) {
+		for (; at < end && (kind = tokenizer_kind(*at)) & WORD; at++) {
 			all |= kind;
 			word[used] = (char)(*at | (kind & LETTER) << 5);
 			used += used < TOKEN_MAX;
@@ -91,10 +89,10 @@ take_ascii(const char *at, const char *end, char *word, long *length)
 		around = (kind & IN_LETTERS ? LETTER : 0u) | (kind & IN_DIGITS ? DIGIT : 0u);
 		if (!around)
 			break;
-		next = at + 1 < end ? kind_of(at[1]) : SPACE;
+		next = at + 1 < end ? tokenizer_kind(at[1]) : SPACE;
 		if (next & BEYOND)
 			return NULL;
-		if (!(kind_of(at[-1]) & next & around))
+		if (!(tokenizer_kind(at[-1]) & next & around))
 			break;
 		word[used] = *at++;
 		used += used < TOKEN_MAX;
@@ -105,10 +103,10 @@ take_ascii(const char *at, const char *end, char *word, long *length)
 
 typedef int8_t byte_vector __attribute__((vector_size(TOKEN_READABLE)));
 
-/* As take_ascii(), of letters and digits whose end shows within 14 bytes, which are looked at all at once: their
- * number; 0: it is not such a word. */
+/* Takes the word at `at` if it is at most 14 letters and digits of ASCII: 16 bytes are looked at in one step. Returns the
+ * word's length; 0: it may be another kind of word, which tokenizer_take_ascii() takes. */
 static size_t
-take_short(const char *at, const char *end, char *word)
+tokenizer_take_short(const char *at, const char *end, char *word)
 {
 	byte_vector bytes, lower, letters, others;
 	char tail[TOKEN_READABLE] = {0};
@@ -126,26 +124,26 @@ take_short(const char *at, const char *end, char *word)
 		size = (size_t)__builtin_ctzll(le64toh(halves[0])) / 8;
 	else
 		size = halves[1] ? 8 + (size_t)__builtin_ctzll(le64toh(halves[1])) / 8 : 16;
-	if (size > 14 || kind_of(at[size]) & (BEYOND | JOINS) ||
-	    (kind_of(at[size]) & (IN_LETTERS | IN_DIGITS) && kind_of(at[size + 1]) & (WORD | BEYOND)))
+	if (size > 14 || tokenizer_kind(at[size]) & (BEYOND | JOINS) ||
+	    (tokenizer_kind(at[size]) & (IN_LETTERS | IN_DIGITS) && tokenizer_kind(at[size + 1]) & (WORD | BEYOND)))
 		return 0;
 	bytes |= letters & 0x20;
 	memcpy(word, &bytes, sizeof(bytes));
 	return size;
 }
 
-/* The end of the piece that has the byte at `at`. */
+/* The end of the piece to which the byte at `at` belongs. */
 static const char *
-piece_end(const char *at, const char *end)
+tokenizer_piece_end(const char *at, const char *end)
 {
-	while (at < end && !(kind_of(*at) & SPACE))
+	while (at < end && !(tokenizer_kind(*at) & SPACE))
 		at++;
 	return at;
 }
 
-/* The next word of the piece beyond ASCII; its length, 0: it has no more, or an error. */
+/* Takes the next word of the piece beyond ASCII. Returns its length; 0: the piece has no more; or an error. */
 static long
-next_of_piece(struct tokenizer *tokenizer)
+tokenizer_next_of_piece(struct tokenizer *tokenizer)
 {
 	while (tokenizer->at < tokenizer->piece_end) {
 		const char *from = tokenizer->at, *end = from + 1;
@@ -162,20 +160,20 @@ next_of_piece(struct tokenizer *tokenizer)
 	return 0;
 }
 
-/* From here on, where a word begins or none goes on, the rest of the piece is libunistring's. */
+/* Leaves the rest of the piece, in which no word has begun, to libunistring. */
 static int
-begin_piece(struct tokenizer *tokenizer)
+tokenizer_begin_piece(struct tokenizer *tokenizer)
 {
 	const char *at = tokenizer->at;
 
 	tokenizer->piece = at;
-	tokenizer->piece_end = piece_end(at, tokenizer->end);
+	tokenizer->piece_end = tokenizer_piece_end(at, tokenizer->end);
 	return tokenizer_unicode_breaks(&tokenizer->pieces, at, (size_t)(tokenizer->piece_end - at));
 }
 
-/* The next word, whatever it is, into tokenizer->word: its length; 0: no more; or an error. */
+/* Takes the next word into tokenizer->word. Returns its length; 0: the text has no more; or an error. */
 static long
-next_word(struct tokenizer *tokenizer)
+tokenizer_next_word(struct tokenizer *tokenizer)
 {
 	const char *end = tokenizer->end;
 	long length = 0;
@@ -184,29 +182,29 @@ next_word(struct tokenizer *tokenizer)
 		const char *at = tokenizer->at, *behind = NULL;
 
 		if (tokenizer->piece) {
-			length = next_of_piece(tokenizer);
+			length = tokenizer_next_of_piece(tokenizer);
 			continue;
 		}
-		while (at < end && !(kind_of(*at) & (WORD | BEYOND)))
+		while (at < end && !(tokenizer_kind(*at) & (WORD | BEYOND)))
 			at++;
 		tokenizer->at = at;
 		if (at == end)
 			return 0;
-		if (kind_of(*at) & WORD) {
-			length = (long)take_short(at, end, tokenizer->word);
-			behind = length ? at + length : take_ascii(at, end, tokenizer->word, &length);
+		if (tokenizer_kind(*at) & WORD) {
+			length = (long)tokenizer_take_short(at, end, tokenizer->word);
+			behind = length ? at + length : tokenizer_take_ascii(at, end, tokenizer->word, &length);
 		}
 		if (behind)
 			tokenizer->at = behind;
 		else
-			length = begin_piece(tokenizer);
+			length = tokenizer_begin_piece(tokenizer);
 	}
 	return length;
 }
 
-/* Beyond ASCII, bytes that go on with a character are no beginnings. */
+/* Counts the bytes with which a character begins. */
 static size_t
-count_characters(const char *word, size_t length)
+tokenizer_count_characters(const char *word, size_t length)
 {
 	size_t count = 0;
 
@@ -215,15 +213,16 @@ count_characters(const char *word, size_t length)
 	return count;
 }
 
-/* The next word that stays. */
+/* Takes the next word that is long enough and no stop word. Returns as tokenizer_next_word(). */
 static long
-next_kept(struct tokenizer *tokenizer)
+tokenizer_next_kept(struct tokenizer *tokenizer)
 {
 	const struct token_rules *rules = &tokenizer->rules;
 	long length;
 
-	while ((length = next_word(tokenizer)) > 0) {
-		if (rules->min_length > 1 && count_characters(tokenizer->word, (size_t)length) < rules->min_length)
+	while ((length = tokenizer_next_word(tokenizer)) > 0) {
+		if (rules->min_length > 1 &&
+		    tokenizer_count_characters(tokenizer->word, (size_t)length) < rules->min_length)
 			continue;
 		if (!rules->stop_words || names_find(rules->stop_words, tokenizer->word, (size_t)length) == NAMES_NONE)
 			break;
@@ -231,9 +230,9 @@ next_kept(struct tokenizer *tokenizer)
 	return length;
 }
 
-/* Puts the word behind those in the history, of which the first goes when there are enough. */
+/* Appends the word to the history, from which the oldest word goes when an n-gram cannot reach it any more. */
 static void
-remember(struct tokenizer *tokenizer, size_t length)
+tokenizer_remember(struct tokenizer *tokenizer, size_t length)
 {
 	if (tokenizer->words == tokenizer->rules.ngrams) {
 		size_t gone = tokenizer->words > 1 ? tokenizer->starts[1] : tokenizer->history_length;
@@ -254,9 +253,9 @@ remember(struct tokenizer *tokenizer, size_t length)
 	tokenizer->pending = tokenizer->words;
 }
 
-/* The shortest of the n-grams that end with the last word and were not answered yet. */
+/* Takes the shortest n-gram that ends with the last word and that tokenizer_next() has not returned yet. */
 static void
-take_gram(struct tokenizer *tokenizer, struct token *token)
+tokenizer_take_gram(struct tokenizer *tokenizer, struct token *token)
 {
 	size_t start = tokenizer->starts[--tokenizer->pending], length = tokenizer->history_length - start;
 
@@ -272,7 +271,7 @@ tokenizer_next(struct tokenizer *tokenizer, struct token *token)
 	long length;
 
 	if (tokenizer->pending == 0) {
-		length = next_kept(tokenizer);
+		length = tokenizer_next_kept(tokenizer);
 		if (length <= 0)
 			return (int)length;
 		if (tokenizer->rules.ngrams == 1 && tokenizer->prefix_length == 0) {
@@ -280,8 +279,8 @@ tokenizer_next(struct tokenizer *tokenizer, struct token *token)
 			token->length = (size_t)length;
 			return 1;
 		}
-		remember(tokenizer, (size_t)length);
+		tokenizer_remember(tokenizer, (size_t)length);
 	}
-	take_gram(tokenizer, token);
+	tokenizer_take_gram(tokenizer, token);
 	return 1;
 }

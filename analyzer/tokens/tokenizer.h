@@ -1,11 +1,11 @@
 /*
- * tokenizer.h: the tokens of a text.
+ * tokenizer.h: cuts a text into tokens, for commands and for the page, which count the words of users' texts.
  *
- * A text is cut at white space and control characters of ASCII, what lies between by the rules for words of Unicode
- * (Standard Annex 29). What holds no letter and no digit is punctuation, and left out; the rest is a word: lower-cased,
- * composed (NFC), with ' for ’ and without characters that are not seen (soft hyphens, marks of direction). Words over
- * TOKEN_MAX bytes are left out. Stop words and short ones go next; what then are neighbours make n-grams, joined by
- * spaces.
+ * White space and control characters of ASCII end a piece. The rules of Unicode for words (Standard Annex 29) cut each
+ * piece. A part with a letter or a digit is a word; every other part is punctuation, and left out. A word is
+ * lower-cased and composed (NFC), with ' for ’, and without characters that are not seen (soft hyphens, marks of
+ * direction). Words of more than TOKEN_MAX bytes, stop words and short words are left out. Neighbours among the words
+ * that stay make n-grams, which are joined by spaces. A token is such a word, or an n-gram.
  *
  *     tokenizer_init(&tokenizer, &rules);
  *     tokenizer_begin(&tokenizer, text, length, prefix);
@@ -16,8 +16,8 @@
 #define TOKENIZER_H
 
 #include "base/names.h"
+#include "tokenizer_unicode.h"
 
-#define TOKEN_MAX 256u
 #define TOKEN_READABLE 16u
 #define NGRAMS_MAX 5u
 
@@ -26,17 +26,12 @@ extern const char *const stop_words_english[]; /* ends with NULL */
 struct token_rules {
 	const struct names *stop_words; /* NULL: none */
 	size_t min_length;              /* in characters */
-	unsigned ngrams;                /* the longest; 1: words alone */
+	unsigned ngrams;                /* words of the longest n-gram; 1: there are words alone */
 };
 
 struct token {
 	const char *text; /* TOKEN_READABLE bytes can be read there */
 	size_t length;    /* at least 1 */
-};
-
-struct tokenizer_pieces { /* of a piece beyond ASCII: where its words end */
-	char *breaks;
-	size_t room;
 };
 
 #define TOKEN_PREFIX_MAX 255u
@@ -48,28 +43,26 @@ struct tokenizer {
 	/* private */
 	const char *prefix;
 	size_t prefix_length;
-	const char *at, *end;          /* what is left */
-	const char *piece, *piece_end; /* beyond ASCII, of which at … piece_end is left; NULL: none */
+	const char *at, *end;          /* the rest of the text */
+	const char *piece, *piece_end; /* the piece beyond ASCII whose rest begins at `at`; NULL: `at` is in none */
 	struct tokenizer_pieces pieces;
 	char word[TOKEN_MAX + 1];
 	char history[TOKEN_HISTORY]; /* the last words, joined by spaces */
-	size_t history_length, starts[NGRAMS_MAX];
-	unsigned words, pending; /* in the history; n-grams of its end not answered yet */
+	size_t history_length;
+	size_t starts[NGRAMS_MAX]; /* where the words begin in the history */
+	unsigned words;            /* the number of words in the history */
+	unsigned pending;          /* the number of n-grams at the end of the history that tokenizer_next() owes */
 	char gram[TOKEN_TEXT_MAX];
-};
-
-enum {
-	TOKENIZER_NOT_UTF8 = -1,
-	TOKENIZER_MEMORY = -2,
 };
 
 void tokenizer_init(struct tokenizer *tokenizer, const struct token_rules *rules);
 void tokenizer_free(struct tokenizer *tokenizer);
 
-/* `prefix` (at most TOKEN_PREFIX_MAX bytes; "": none) stands before every token. Both stay the caller's. */
+/* Begins a text. `prefix` (at most TOKEN_PREFIX_MAX bytes; "": none) stands before each of its tokens. The text and the
+ * prefix stay the caller's, unchanged until the last token was taken. */
 void tokenizer_begin(struct tokenizer *tokenizer, const char *text, size_t length, const char *prefix);
 
-/* 1: a token; 0: no more; else one of the above. */
+/* Takes the next token of the text. Returns 1, or 0 where there is none, TOKENIZER_NOT_UTF8 or TOKENIZER_MEMORY. */
 int tokenizer_next(struct tokenizer *tokenizer, struct token *token);
 
 #endif

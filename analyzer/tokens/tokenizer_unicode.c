@@ -1,6 +1,10 @@
-/* tokenizer_unicode.c: cuts and folds words that are not ASCII. Rules and tables are libunistring's: its Unicode is what counts. */
+/*
+ * tokenizer_unicode.c: cuts and lower-cases words beyond ASCII. Rules and tables are libunistring's, so the version of
+ * Unicode is that library's.
+ */
 #include "tokenizer_unicode.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unicase.h>
@@ -9,7 +13,7 @@
 #include <unistr.h>
 #include <uniwbrk.h>
 
-#define LONGEST (8 * TOKEN_MAX) /* nothing longer becomes a word of TOKEN_MAX */
+#define LONGEST (8 * TOKEN_MAX) /* bytes: a longer text does not become a word of TOKEN_MAX bytes */
 #define ZERO_WIDTH_NON_JOINER 0x200c
 #define ZERO_WIDTH_JOINER 0x200d
 #define APOSTROPHE "\xe2\x80\x99"
@@ -33,7 +37,7 @@ tokenizer_unicode_breaks(struct tokenizer_pieces *pieces, const char *piece, siz
 }
 
 static bool
-has_letter(const uint8_t *at, size_t length)
+unicode_has_letter(const uint8_t *at, size_t length)
 {
 	const uint8_t *end = at + length;
 
@@ -47,10 +51,10 @@ has_letter(const uint8_t *at, size_t length)
 	return false;
 }
 
-/* Without what is not to be seen (soft hyphens, marks of direction, variation selectors …): the word is the same. The
- * two that shape a script's letters stay. */
+/* Copies the text without the characters that are not seen (soft hyphens, marks of direction, variation selectors …).
+ * The two that shape a script's letters, the joiner and the non-joiner, stay. Returns the length of the copy. */
 static size_t
-leave_out_ignorable(const char *from, size_t length, uint8_t *to)
+unicode_leave_out_unseen(const char *from, size_t length, uint8_t *to)
 {
 	const uint8_t *at = (const uint8_t *)from, *end = at + length;
 	size_t used = 0;
@@ -69,9 +73,9 @@ leave_out_ignorable(const char *from, size_t length, uint8_t *to)
 	return used;
 }
 
-/* In place; shorter than before. */
+/* Replaces each ’ of the word, in place, by the shorter '. Returns the new length. */
 static size_t
-plain_apostrophes(char *word, size_t length)
+unicode_replace_apostrophes(char *word, size_t length)
 {
 	char *at = word, *end = word + length;
 
@@ -93,13 +97,13 @@ tokenizer_unicode_word(const char *from, size_t length, char *word)
 
 	if (length > LONGEST)
 		return 0;
-	length = leave_out_ignorable(from, length, seen);
-	if (!has_letter(seen, length))
+	length = unicode_leave_out_unseen(from, length, seen);
+	if (!unicode_has_letter(seen, length))
 		return 0;
 	lower = u8_tolower(seen, length, "", UNINORM_NFC, room, &size);
 	if (!lower)
 		return TOKENIZER_MEMORY;
-	size = plain_apostrophes((char *)lower, size);
+	size = unicode_replace_apostrophes((char *)lower, size);
 	if (size <= TOKEN_MAX) {
 		memcpy(word, lower, size);
 		result = (long)size;

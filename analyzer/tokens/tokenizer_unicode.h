@@ -1,14 +1,28 @@
-/* tokenizer_unicode.h: words beyond ASCII; what of the tokenizer is libunistring's. */
+/*
+ * tokenizer_unicode.h: words of any script, as libunistring has them, for the tokenizer, which itself knows ASCII alone.
+ */
 #ifndef TOKENIZER_UNICODE_H
 #define TOKENIZER_UNICODE_H
 
-#include "tokenizer.h"
+#include <stddef.h>
 
-/* Fills pieces->breaks: whether a word may end before each byte of the piece. 0, or a TOKENIZER_… error. */
+#define TOKEN_MAX 256u /* bytes of the longest word */
+
+enum {
+	TOKENIZER_NOT_UTF8 = -1,
+	TOKENIZER_MEMORY = -2,
+};
+
+struct tokenizer_pieces { /* begins as {0} */
+	char *breaks;     /* of each byte of a piece: may a word end before it? The owner's to free() */
+	size_t room;
+};
+
+/* Fills pieces->breaks for the piece. Returns 0, TOKENIZER_NOT_UTF8 or TOKENIZER_MEMORY. */
 int tokenizer_unicode_breaks(struct tokenizer_pieces *pieces, const char *piece, size_t length);
 
-/* What lies between two breaks, lower-cased, composed, with ' for ’: its length, at most TOKEN_MAX; 0: it is no word,
- * or too long; or an error. */
+/* Makes a word of what lies between two breaks: lower-cased, composed, with ' for ’. Returns the word's length, at most
+ * TOKEN_MAX; 0 where it is no word, or too long; or TOKENIZER_MEMORY. */
 long tokenizer_unicode_word(const char *from, size_t length, char *word);
 
 #endif
