@@ -7,6 +7,7 @@
 #include "densities.h"
 
 #include "base/number.h"
+#include "die/die.h"
 #include "die/memory.h"
 #include "plot/chart.h"
 
@@ -63,9 +64,9 @@ histogram_flips(const struct densities_run *run, struct histogram *clean, struct
 	histogram_end(flipped);
 }
 
-int
+void
 densities_draw_flips(const struct densities_run *before, const struct densities_run *after,
-                     const struct picture *picture, struct portolan_error *error)
+                     const struct picture *picture)
 {
 	const struct densities_run *runs[CHART_PANELS_MAX] = {before ? before : after, after};
 	const char *names[CHART_PANELS_MAX] = {before ? "before flipping" : "after flipping", "after flipping"};
@@ -95,12 +96,12 @@ densities_draw_flips(const struct densities_run *before, const struct densities_
 		chart.panels[p].y_max = most; /* the panels share one scale */
 	snprintf(caption, sizeof(caption), "%s of %s labels flipped; each histogram has the area 1",
 	         NUMBER_GROUPED(after->flips->count), NUMBER_GROUPED(after->dynamics->count));
-	return chart_draw(&chart, picture, error);
+	must(chart_draw(&chart, picture, &failure));
 }
 
-int
+void
 densities_draw_mixture(const char *run, const char *measure, const double *values, size_t n,
-                       const struct mixture *mixture, const struct picture *picture, struct portolan_error *error)
+                       const struct mixture *mixture, const struct picture *picture)
 {
 	bool is_beta = mixture->kind == MIXTURE_BETA;
 	double from = is_beta ? 0 : INFINITY, to = is_beta ? 1 : -INFINITY;
@@ -137,5 +138,5 @@ densities_draw_mixture(const char *run, const char *measure, const double *value
 	};
 	snprintf(caption, sizeof(caption), "%s examples; a mixture of two %s distributions, the low one %.1f%%",
 	         NUMBER_GROUPED(n), is_beta ? "beta" : "normal", 100 * mixture->low.share);
-	return chart_draw(&chart, picture, error);
+	must(chart_draw(&chart, picture, &failure));
 }

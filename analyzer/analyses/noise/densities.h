@@ -1,5 +1,5 @@
-/* densities.h: draws the distribution of confidence (or AUM): of flipped examples beside the others, before and after
- * their labels were flipped; or of all examples, with the two groups of a mixture. */
+/* densities.h: the pictures of noise fit and noise mixture: the distribution of confidence (or AUM) of flipped examples
+ * beside the others, before and after their labels were flipped; or of all examples, with the two groups of a mixture. */
 #ifndef DENSITIES_H
 #define DENSITIES_H
 
@@ -10,15 +10,15 @@
 
 struct densities_run {
 	const struct dynamics *dynamics;
-	const struct flips *flips; /* rows of this run */
+	const struct flips *flips; /* their rows are this run's */
 };
 
-/* Draws two panels; with `before` NULL, one. `picture` was picture_check()ed. */
-int densities_draw_flips(const struct densities_run *before, const struct densities_run *after,
-                         const struct picture *picture, struct portolan_error *error);
+/* Draws two panels; with `before` NULL, one. `picture` has passed picture_check(). */
+void densities_draw_flips(const struct densities_run *before, const struct densities_run *after,
+                          const struct picture *picture);
 
-/* Draws the n finite values of the measure that `measure` names. `picture` was picture_check()ed. */
-int densities_draw_mixture(const char *run, const char *measure, const double *values, size_t n,
-                           const struct mixture *mixture, const struct picture *picture, struct portolan_error *error);
+/* Draws the n finite values of the measure that `measure` names. `picture` has passed picture_check(). */
+void densities_draw_mixture(const char *run, const char *measure, const double *values, size_t n,
+                            const struct mixture *mixture, const struct picture *picture);
 
 #endif

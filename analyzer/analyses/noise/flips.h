@@ -1,6 +1,7 @@
 /*
- * flips.h: labels that are changed on purpose: drawn from a run, and kept in a file. The file is tab-separated; its first
- * line is "id<TAB>old<TAB>new", and every other line is a change. old and new are class numbers.
+ * flips.h: the list of labels that are changed on purpose, and its file, which noise plan writes for the user's training
+ * and for noise fit and noise aum. The file is tab-separated; its first line is "id<TAB>old<TAB>new", and every other
+ * line is a change. old and new are class numbers.
  *
  * Flips are after Swayamdipta et al. 2020, §5 ("Detecting mislabeled examples"): the examples are drawn from the
  * easy-to-learn region, as their labels can be trusted. Threshold samples are after Pleiss et al. 2020, §3.2: of N
@@ -10,8 +11,6 @@
 #define FLIPS_H
 
 #include "measures/dynamics.h"
-#include "output/output.h"
-#include "selection/regions.h"
 
 struct flip {
 	uint32_t row; /* dense index */
@@ -26,38 +25,18 @@ struct flips {
 
 void flips_free(struct flips *flips); /* may be called twice */
 
-/*
- * Draws the share `fraction` of all observed examples (rounded half up) at random among the easy-to-learn ones whose
- * label is known, in ascending order of id. Each gets a new label, any other of the run's classes with the same chance.
- * The classes are those named with the run, and those seen. Without `cuts` the regions are the run's own defaults.
- * Needs gold, confidence and variability. PORTOLAN_E_INVALID: no labels, a single class, none to flip, or fewer
- * easy-to-learn examples than wanted.
- */
-int flips_plan(const struct dynamics *dynamics, const struct region_cuts *cuts, double fraction, uint64_t seed,
-               struct flips *flips, struct portolan_error *error);
-
-/*
- * Draws threshold samples: the share `fraction` of the observed examples (rounded half up) among those with a label, in
- * ascending order of id; for a fraction of 0, N / (c + 1) of the N examples with a label, rounded down. All get the
- * extra class, one above the classes named with the run and those seen. Sets 1, 2, … of one seed share no example.
- * Needs gold. PORTOLAN_E_INVALID: no labels, none to draw, or fewer than `set` such sets.
- */
-int flips_plan_samples(const struct dynamics *dynamics, double fraction, uint64_t set, uint64_t seed,
-                       struct flips *samples, struct portolan_error *error);
-
 /* An array by dense index: 1 where the example is one of the flips. The caller's to array_free(). */
 uint8_t *flips_mark(const struct flips *flips, const struct dynamics *dynamics);
 
-void flips_write(struct output *output, const struct dynamics *dynamics, const struct flips *flips);
+void flips_write(const char *path, const struct dynamics *dynamics, const struct flips *flips);
 
 enum flips_label { FLIPS_OLD, FLIPS_NEW };
 
-/*
- * Reads the file that `option` named, for a run that was recorded with the old labels or with the new ones: if the run
+/* Reads the file that `option` named, for a run that was recorded with the old labels or with the new ones: if the run
  * has an example's label, it must be that one. Flips of examples that the run lacks are counted and left out, of which
- * a warning tells where `recorded` is FLIPS_NEW. PORTOLAN_E_INVALID names file, line and field.
+ * a warning tells where `recorded` is FLIPS_NEW. A wrong file ends the program; the message names file, line and field.
  */
-int flips_read(const char *option, const char *path, const struct dynamics *dynamics, enum flips_label recorded,
-               struct flips *flips, struct portolan_error *error);
+struct flips flips_read(const char *option, const char *path, const struct dynamics *dynamics,
+                        enum flips_label recorded);
 
 #endif

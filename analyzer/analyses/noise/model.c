@@ -1,18 +1,25 @@
 /*
- * model.c: fits the classifier of mislabelled examples, and judges it.
+ * model.c: fits the classifier of mislabelled examples, judges it, and writes it as JSON, with its origin and how good it
+ * was.
  *
  * With one feature, the score ranks the examples as confidence itself does (as long as flipped examples are less
  * confident). Fitting only adds the place of the cut. Both rankings are reported, so that users can check this.
  */
 #include "model.h"
 
+#include "die/die.h"
 #include "die/memory.h"
+#include "files/content.h"
+#include "output/report.h"
 #include "selection/selection.h"
 #include "statistics/random.h"
 
-#include <portolan/error.h>
-
+#include <jansson.h>
 #include <math.h>
+#include <string.h>
+
+#define KIND "portolan noise model"
+#define VERSION 1
 
 static const double top_fractions[NOISE_TOPS] = {0.01, 0.02};
 
@@ -88,10 +95,11 @@ model_fit_halves(const struct dynamics *run, const uint8_t *is_flipped, uint64_t
 	fit->held_out = model_evaluate(&fit->model.logistic, x + 2 * half, positive + 2 * half, 2 * (flips - half));
 }
 
-int
-noise_fit(const struct dynamics *retrained, const struct flips *flips, uint64_t seed, struct noise_fit *fit,
-          struct portolan_error *error)
+struct noise_fit
+noise_fit(const struct dynamics *retrained, const struct flips *flips, uint64_t seed)
 {
+	struct noise_fit fit = {
+	        .model.epochs = retrained->epoch_count, .flips = flips->count, .examples = retrained->count};
 	const double *confidence = dynamics_measure(retrained, MEASURE_CONFIDENCE);
 	size_t n = retrained->count;
 	CLEANUP_ARRAY uint8_t *is_flipped = flips_mark(flips, retrained);
@@ -100,20 +108,90 @@ noise_fit(const struct dynamics *retrained, const struct flips *flips, uint64_t 
 	CLEANUP_ARRAY uint32_t *ranked = memory_array(n, sizeof(*ranked), "ranked examples");
 
 	if (flips->count < 2)
-		return error_set(
-		        error, PORTOLAN_E_INVALID,
-		        "%zu of the flips are in run '%s': at least 2 are needed, one to train on and one to test with",
-		        flips->count, retrained->info->name);
+		die("%zu of the flips are in run '%s': at least 2 are needed, one to train on and one to test with",
+		    flips->count, retrained->info->name);
 	if (n - flips->count < flips->count)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "run '%s' has %zu flipped examples and only %zu clean ones: as many are needed",
-		                 retrained->info->name, flips->count, n - flips->count);
-	*fit = (struct noise_fit){.model.epochs = retrained->epoch_count, .flips = flips->count, .examples = n};
-	model_fit_halves(retrained, is_flipped, seed, fit);
-	noise_scores(&fit->model, retrained, scores);
+		die("run '%s' has %zu flipped examples and only %zu clean ones: as many are needed",
+		    retrained->info->name, flips->count, n - flips->count);
+	model_fit_halves(retrained, is_flipped, seed, &fit);
+	noise_scores(&fit.model, retrained, scores);
 	selection_by_values(confidence, false, retrained->order, n, items, ranked);
-	model_count_tops(is_flipped, ranked, n, fit->by_confidence);
+	model_count_tops(is_flipped, ranked, n, fit.by_confidence);
 	selection_by_values(scores, true, ranked, n, items, ranked); /* of equal scores, confidence decides */
-	model_count_tops(is_flipped, ranked, n, fit->by_score);
-	return 0;
+	model_count_tops(is_flipped, ranked, n, fit.by_score);
+	return fit;
+}
+
+void
+noise_model_write(const struct noise_fit *fit, const char *path, const char *run, const char *flips_path, uint64_t seed)
+{
+	const struct noise_score *score = &fit->held_out;
+	struct report report;
+
+	must(report_open(&report, path, 2, &failure));
+	report_begin(&report, NULL);
+	report_text(&report, "kind", KIND);
+	report_whole(&report, "version", VERSION);
+	report_text(&report, "feature", "confidence");
+	report_real(&report, "weight", fit->model.logistic.weight);
+	report_real(&report, "intercept", fit->model.logistic.intercept);
+	report_whole(&report, "epochs", fit->model.epochs);
+	report_text(&report, "run", run);
+	report_text(&report, "flips_file", flips_path);
+	REPORT_WHOLES(&report, {"flips", fit->flips}, {"trained_on", fit->trained_on}, {"seed", seed});
+	report_begin(&report, "held_out");
+	report_whole(&report, "examples", score->examples);
+	report_real(&report, "precision", score->precision);
+	report_real(&report, "recall", score->recall);
+	report_real(&report, "f1", score->f1);
+	report_end(&report);
+	report_text(&report, "written_by", "portolan " PORTOLAN_VERSION);
+	report_end(&report);
+	must(report_close(&report, &failure));
+}
+
+static void
+model_wrong_field(const char *path, const char *field, const char *what)
+{
+	die("%s: field %s %s: is it what portolan noise fit wrote?", path, field, what);
+}
+
+static struct noise_model
+model_read_fields(const json_t *json, const char *path)
+{
+	const char *kind = json_string_value(json_object_get(json, "kind"));
+	const char *feature = json_string_value(json_object_get(json, "feature"));
+	const json_t *weight = json_object_get(json, "weight"), *intercept = json_object_get(json, "intercept");
+	const json_t *version = json_object_get(json, "version");
+
+	if (!kind || strcmp(kind, KIND) != 0)
+		model_wrong_field(path, "kind", "is not '" KIND "'");
+	if (!json_is_integer(version) || json_integer_value(version) > VERSION)
+		die("%s: field version: written by a newer portolan", path);
+	if (!feature || strcmp(feature, "confidence") != 0)
+		model_wrong_field(path, "feature", "is not confidence");
+	if (!json_is_number(weight))
+		model_wrong_field(path, "weight", "is not a number");
+	if (!json_is_number(intercept))
+		model_wrong_field(path, "intercept", "is not a number");
+	return (struct noise_model){
+	        .logistic = {json_number_value(weight), json_number_value(intercept)},
+	        .epochs = (size_t)json_integer_value(json_object_get(json, "epochs")),
+	};
+}
+
+struct noise_model
+noise_model_read(const char *path)
+{
+	json_error_t problem;
+	CLEANUP(content_close) struct content content = {0};
+	json_auto_t *json = NULL;
+
+	must(content_open(&content, path, &failure));
+	if (content.size == 0)
+		die("%s is empty", path);
+	json = json_loadb(content.bytes, content.size, JSON_REJECT_DUPLICATES, &problem);
+	if (!json)
+		die("%s: line %d is not well-formed JSON: %s", path, problem.line, problem.text);
+	return model_read_fields(json, path);
 }

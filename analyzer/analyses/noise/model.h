@@ -1,6 +1,6 @@
 /*
- * model.h: the one-feature classifier of mislabelled examples (Swayamdipta et al. 2020, §5), which tells flipped
- * examples from clean ones by their confidence alone.
+ * model.h: the one-feature classifier of mislabelled examples (Swayamdipta et al. 2020, §5), which noise fit fits and
+ * noise apply applies. It tells flipped examples from clean ones by their confidence alone.
  *
  * Fitting takes all flipped examples and as many clean ones, drawn at random; half of either is for training, the other
  * half is held out. Examples are called mislabelled where the score is above 0.5.
@@ -27,7 +27,7 @@ struct noise_top {
 
 struct noise_model {
 	struct logistic logistic;
-	size_t epochs; /* over which confidence was measured */
+	size_t epochs; /* the number of epochs over which confidence was measured */
 };
 
 struct noise_fit {
@@ -38,18 +38,17 @@ struct noise_fit {
 	struct noise_top by_score[NOISE_TOPS], by_confidence[NOISE_TOPS];
 };
 
-/* Fits and evaluates the model on the run that was trained with the flipped labels. Needs confidence.
- * PORTOLAN_E_INVALID: fewer than two flips, or fewer clean examples than flipped ones. */
-int noise_fit(const struct dynamics *retrained, const struct flips *flips, uint64_t seed, struct noise_fit *fit,
-              struct portolan_error *error);
+/* Fits and evaluates the model on the run that was trained with the flipped labels. Needs confidence; and at least two
+ * flips, and as many clean examples, without which the program ends. */
+struct noise_fit noise_fit(const struct dynamics *retrained, const struct flips *flips, uint64_t seed);
 
 /* The classifier's score of every observed example, by dense index. It is no probability of a wrong label, as the
  * classifier was trained on as many flipped examples as clean ones. */
 void noise_scores(const struct noise_model *model, const struct dynamics *dynamics, double *scores);
 
-/* The file is a small JSON object. Errors in reading it name the file and the field. */
-int noise_model_write(const struct noise_fit *fit, const char *path, const char *run, const char *flips_path,
-                      uint64_t seed, struct portolan_error *error);
-int noise_model_read(const char *path, struct noise_model *model, struct portolan_error *error);
+/* The file is a small JSON object. A wrong one ends the program; the message names the file and the field. */
+void noise_model_write(const struct noise_fit *fit, const char *path, const char *run, const char *flips_path,
+                       uint64_t seed);
+struct noise_model noise_model_read(const char *path);
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * noise.c: the command portolan noise, which finds mislabelled examples, with labels changed on purpose or without.
+ * noise.c: the command portolan noise, which finds mislabelled examples. It takes the options of its six actions, each of
+ * which has a file of its own, or shares one.
  *
- * Its actions share one command line. An option that the action does not take is wrong, not ignored.
+ * The actions share one command line. An option that the action does not take is wrong, not ignored.
  */
 #include "noise.h"
 
@@ -15,9 +16,9 @@
 
 enum action { PLAN, FIT, APPLY, MIXTURE, AUM, CONFIDENT };
 static const char *const action_names[] = {"plan", "fit", "apply", "mixture", "aum", "confident", NULL};
-static int (*const actions[])(const struct noise_request *, struct portolan_error *) = {
-        noise_action_plan,    noise_action_fit, noise_action_apply,
-        noise_action_mixture, noise_action_aum, noise_action_confident};
+static int (*const actions[])(const struct noise_request *) = {noise_action_plan,  noise_action_fit,
+                                                               noise_action_apply, noise_action_mixture,
+                                                               noise_action_aum,   noise_action_confident};
 static const char *const measure_names[] = {"confidence", "aum", NULL};
 static const char *const method_names[] = {"flips", "aum", NULL}; /* by enum noise_method */
 
@@ -89,7 +90,8 @@ noise_run(void *context, struct portolan_error *error)
 {
 	const struct noise_request *request = context;
 
-	return actions[request->common.action](request, error);
+	(void)error;
+	return actions[request->common.action](request);
 }
 
 #define TO(member) .offset = offsetof(struct noise_request, member)

@@ -1,16 +1,17 @@
-/* noise_learn.c: noise fit, which fits a classifier to labels that were flipped on purpose. */
+/* noise_learn.c: noise fit, which fits a classifier to labels that were flipped on purpose, and reports how good it is. */
 #include "noise.h"
 
-#include "base/cleanup.h"
 #include "base/message.h"
 #include "densities.h"
-#include "flips.h"
+#include "die/die.h"
+#include "die/memory.h"
 #include "model.h"
 #include "output/table.h"
 
 #include <math.h>
 
-/* Reports the beginnings of both rankings. Shares are of the examples there, and of all flips. */
+/* Reports how many flipped examples stand at the beginning of both rankings: as a share of the examples that stand there,
+ * and as a share of all flips. */
 static void
 learn_report_tops(struct report *report, const struct noise_fit *fit)
 {
@@ -31,17 +32,15 @@ learn_report_tops(struct report *report, const struct noise_fit *fit)
 	table_report(report, "top", &TABLE_OF(columns, fit->by_score, NOISE_TOPS));
 }
 
-static int
-learn_report(const struct noise_request *request, const struct noise_fit *fit, uint64_t unknown,
-             struct portolan_error *error)
+static void
+learn_report(const struct noise_request *request, const struct noise_fit *fit, uint64_t unknown)
 {
 	const struct noise_score *score = &fit->held_out;
 	const struct logistic *logistic = &fit->model.logistic;
 	struct report report;
-	int code = request->common.json ? report_open(&report, NULL, 2, error) : report_open_text(&report, NULL, error);
 
-	if (code < 0)
-		return code;
+	must(request->common.json ? report_open(&report, NULL, 2, &failure)
+	                          : report_open_text(&report, NULL, &failure));
 	report_line(&report, "score = 1 / (1 + exp(-(%.6g * confidence %c %.6g)))", logistic->weight,
 	            signbit(logistic->intercept) ? '-' : '+', fabs(logistic->intercept));
 	if (logistic->weight < 0)
@@ -65,56 +64,48 @@ learn_report(const struct noise_request *request, const struct noise_fit *fit, u
 	report_end(&report);
 	learn_report_tops(&report, fit);
 	report_end(&report);
-	return report_close(&report, error);
+	must(report_close(&report, &failure));
 }
 
 /* Draws the retrained run, and beside it the run before flipping, which is read only for this picture. */
-static int
-learn_draw(const struct noise_request *request, const struct dynamics *dynamics, const struct flips *flips,
-           struct portolan_error *error)
+static void
+learn_draw(const struct noise_request *request, const struct dynamics *dynamics, const struct flips *flips)
 {
 	const struct dynamics_request wanted = {.measures = MEASURE_BIT(MEASURE_CONFIDENCE), .gold = true};
 	CLEANUP(dynamics_free) struct dynamics original = {.store_borrowed = true};
 	CLEANUP(flips_free) struct flips original_flips = {.count = 0};
 	const struct densities_run before = {&original, &original_flips}, after = {dynamics, flips};
-	int code = 0;
 
-	if (request->before)
-		code = dynamics_load_beside(&original, dynamics, &request->common.query, request->before, &wanted,
-		                            error);
-	if (request->before && code >= 0)
-		code = flips_read("--flips", request->flips, &original, FLIPS_OLD, &original_flips, error);
-	return code < 0 ? code
-	                : densities_draw_flips(request->before ? &before : NULL, &after, &request->picture, error);
+	if (request->before) {
+		must(dynamics_load_beside(&original, dynamics, &request->common.query, request->before, &wanted,
+		                          &failure));
+		original_flips = flips_read("--flips", request->flips, &original, FLIPS_OLD);
+	}
+	densities_draw_flips(request->before ? &before : NULL, &after, &request->picture);
 }
 
-/* Everything that can fail is done before the model is written. The report comes last. */
+/* Writes the model after everything that can fail, but for the report. */
 int
-noise_action_fit(const struct noise_request *request, struct portolan_error *error)
+noise_action_fit(const struct noise_request *request)
 {
 	const struct dynamics_request wanted = {.measures = MEASURE_BIT(MEASURE_CONFIDENCE), .gold = true};
 	const struct common_options *common = &request->common;
 	CLEANUP(dynamics_free) struct dynamics dynamics = {.store = NULL};
 	CLEANUP(flips_free) struct flips flips = {.count = 0};
 	struct noise_fit fit;
-	int code = request->plot ? picture_check(&request->picture, error) : 0;
+	int status;
 
-	if (code >= 0)
-		code = dynamics_load(&dynamics, &common->query, request->run, &wanted, error);
-	if (code >= 0)
-		code = flips_read("--flips", request->flips, &dynamics, FLIPS_NEW, &flips, error);
-	if (code >= 0)
-		code = noise_fit(&dynamics, &flips, request->seed, &fit, error);
-	if (code >= 0 && request->plot)
-		code = learn_draw(request, &dynamics, &flips, error);
-	if (code >= 0)
-		code = noise_model_write(&fit, common->output, request->run, request->flips, request->seed, error);
-	if (code >= 0)
-		code = learn_report(request, &fit, flips.unknown, error);
-	if (code < 0)
-		return code;
+	if (request->plot)
+		must(picture_check(&request->picture, &failure));
+	must(dynamics_load(&dynamics, &common->query, request->run, &wanted, &failure));
+	flips = flips_read("--flips", request->flips, &dynamics, FLIPS_NEW);
+	fit = noise_fit(&dynamics, &flips, request->seed);
+	if (request->plot)
+		learn_draw(request, &dynamics, &flips);
+	noise_model_write(&fit, common->output, request->run, request->flips, request->seed);
+	learn_report(request, &fit, flips.unknown);
 	if (fit.model.logistic.weight >= 0)
 		message_warning("flipped examples are not less confident than clean ones: the model is of no use");
-	code = dynamics_report(&dynamics, common->strict);
-	return flips.unknown > 0 && common->strict ? STATUS_INCOMPLETE : code;
+	status = dynamics_report(&dynamics, common->strict);
+	return flips.unknown > 0 && common->strict ? STATUS_INCOMPLETE : status;
 }

@@ -1,52 +1,51 @@
-/* noise_rank.c: noise apply and noise mixture, which give every example a score between 0 and 1, and cut at 0.5. */
+/*
+ * noise_rank.c: noise apply and noise mixture, which give every example a score of suspicion between 0 and 1, by a model
+ * that was fitted or by two groups of examples, and call those above 0.5 mislabelled.
+ */
 #include "noise_scored.h"
 
 #include "base/message.h"
 #include "base/number.h"
 #include "densities.h"
+#include "die/die.h"
 #include "die/memory.h"
 #include "model.h"
 #include "statistics/mixture.h"
 
-#include <portolan/error.h>
 #include <progress.h>
 
 #include <math.h>
 
-/* Calls the examples with a score above 0.5, and prints what was asked for. An exit status, or a negative code. */
+/* Calls the examples with a score above 0.5, and prints what was asked for. Returns an exit status. */
 static int
-rank_print(const struct noise_request *request, struct noise_scored *scored, enum measure measure,
-           struct portolan_error *error)
+rank_print(const struct noise_request *request, struct noise_scored *scored, enum measure measure)
 {
 	struct noise_scored_counts counts;
-	int code;
 
-	noise_scored_call_above_half(scored);
-	code = noise_scored_print(request, scored, measure, &counts, error);
-	if (code < 0)
-		return code;
+	for (size_t i = 0; i < scored->dynamics.count; i++) {
+		uint32_t row = scored->dynamics.order[i];
+
+		scored->called[row] = scored->scores[row] > 0.5;
+	}
+	counts = noise_scored_print(request, scored, measure);
 	message_note("%s of %s examples have a score above 0.5", NUMBER_GROUPED(counts.called),
 	             NUMBER_GROUPED(counts.scored));
 	return noise_scored_end(request, scored, &counts, "no margin was recorded for them");
 }
 
 int
-noise_action_apply(const struct noise_request *request, struct portolan_error *error)
+noise_action_apply(const struct noise_request *request)
 {
 	const struct dynamics_request wanted = {.measures = MEASURE_BIT(MEASURE_CONFIDENCE)};
 	CLEANUP(noise_scored_free) struct noise_scored scored = {.set_aside = 0};
-	struct noise_model model;
-	int code = noise_model_read(request->model, &model, error);
+	struct noise_model model = noise_model_read(request->model);
 
-	if (code >= 0)
-		code = noise_scored_load(request, &wanted, &scored, error);
-	if (code < 0)
-		return code;
+	noise_scored_load(request, &wanted, &scored);
 	if (model.epochs > 0 && model.epochs != scored.dynamics.epoch_count)
 		message_warning("%s was fitted on the confidence over %zu epochs, this is over %zu: see --epochs",
 		                request->model, model.epochs, scored.dynamics.epoch_count);
 	noise_scores(&model, &scored.dynamics, scored.scores);
-	return rank_print(request, &scored, MEASURE_CONFIDENCE, error);
+	return rank_print(request, &scored, MEASURE_CONFIDENCE);
 }
 
 /* Finds two groups in n values. At first they are split where a classifier changes its mind: at a probability of a half,
@@ -63,19 +62,18 @@ rank_fit_mixture(enum mixture_kind kind, const double *values, size_t n, struct 
 	return fitted;
 }
 
-/* Scores the examples by the low group's share, and draws the groups if a picture was asked for. A margin is infinite if
- * every other class is masked. The groups are fitted to the finite values; an infinite value gets the score of the
- * outermost finite one. */
-static int
+/* Scores each example by its probability of the group with the lower values, and draws the groups if a picture was asked
+ * for. A margin is infinite where every other class is masked. The groups are fitted to the finite values; an infinite
+ * value gets the score of the outermost finite one. */
+static void
 rank_score_mixture(const struct noise_request *request, struct noise_scored *scored, const double *measure,
-                   const char *name, struct portolan_error *error)
+                   const char *name)
 {
 	const struct dynamics *dynamics = &scored->dynamics;
 	CLEANUP_ARRAY double *values = memory_array(dynamics->count, sizeof(*values), "values to score by");
 	double least = INFINITY, greatest = -INFINITY;
 	struct mixture mixture;
 	size_t count = 0;
-	int code = 0;
 
 	for (size_t i = 0; i < dynamics->count; i++) {
 		double value = measure[dynamics->order[i]];
@@ -87,9 +85,7 @@ rank_score_mixture(const struct noise_request *request, struct noise_scored *sco
 		greatest = fmax(greatest, value);
 	}
 	if (!rank_fit_mixture(request->by_aum ? MIXTURE_GAUSSIAN : MIXTURE_BETA, values, count, &mixture))
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "run '%s' shows no two groups by %s: too few examples, or all alike", request->run,
-		                 name);
+		die("run '%s' shows no two groups by %s: too few examples, or all alike", request->run, name);
 	for (size_t i = 0; i < dynamics->count; i++) {
 		uint32_t row = dynamics->order[i];
 		double value = fmin(fmax(measure[row], least), greatest);
@@ -97,34 +93,29 @@ rank_score_mixture(const struct noise_request *request, struct noise_scored *sco
 		scored->scores[row] = isnan(measure[row]) ? NAN : mixture_low_share(&mixture, value);
 	}
 	if (request->plot)
-		code = densities_draw_mixture(request->run, request->by_aum ? "AUM" : name, values, count, &mixture,
-		                              &request->picture, error);
-	if (code < 0)
-		return code;
+		densities_draw_mixture(request->run, request->by_aum ? "AUM" : name, values, count, &mixture,
+		                       &request->picture);
 	message_note("two groups by %s: %.2f%% around %.4f (s.d. %.4f), the rest around %.4f (s.d. %.4f)", name,
 	             100 * mixture.low.share, mixture.low.mean, sqrt(mixture.low.variance), mixture.high.mean,
 	             sqrt(mixture.high.variance));
 	if (!mixture.converged)
 		message_warning("the two groups still moved after %d steps: they may not be there", mixture.steps);
-	return 0;
 }
 
 int
-noise_action_mixture(const struct noise_request *request, struct portolan_error *error)
+noise_action_mixture(const struct noise_request *request)
 {
 	enum measure which = request->by_aum ? MEASURE_AUM : MEASURE_CONFIDENCE;
 	const struct dynamics_request wanted = {.measures = MEASURE_BIT(which)};
 	CLEANUP(noise_scored_free) struct noise_scored scored = {.set_aside = 0};
 	const double *measure;
-	int code = request->plot ? picture_check(&request->picture, error) : 0;
 
-	if (code >= 0)
-		code = noise_scored_load(request, &wanted, &scored, error);
-	if (code < 0)
-		return code;
+	if (request->plot)
+		must(picture_check(&request->picture, &failure));
+	noise_scored_load(request, &wanted, &scored);
 	measure = dynamics_measure(&scored.dynamics, which);
 	if (!measure)
-		return dynamics_no_measure(&scored.dynamics, NULL, measure_infos[which].name, error);
-	code = rank_score_mixture(request, &scored, measure, measure_infos[which].name, error);
-	return code < 0 ? code : rank_print(request, &scored, which, error);
+		must(dynamics_no_measure(&scored.dynamics, NULL, measure_infos[which].name, &failure));
+	rank_score_mixture(request, &scored, measure, measure_infos[which].name);
+	return rank_print(request, &scored, which);
 }

@@ -1,11 +1,12 @@
-/* noise_scored.c: ranks scored examples by suspicion, and prints as many as were asked for. */
+/* noise_scored.c: ranks scored examples by suspicion, and prints as many as were asked for, for the actions of noise. */
 #include "noise_scored.h"
 
 #include "base/message.h"
 #include "base/number.h"
+#include "die/die.h"
 #include "die/memory.h"
-#include "selection/selection.h"
 #include "output/table.h"
+#include "selection/selection.h"
 
 #include <math.h>
 
@@ -18,27 +19,13 @@ noise_scored_free(struct noise_scored *scored)
 	*scored = (struct noise_scored){.set_aside = 0};
 }
 
-int
+void
 noise_scored_load(const struct noise_request *request, const struct dynamics_request *wanted,
-                  struct noise_scored *scored, struct portolan_error *error)
+                  struct noise_scored *scored)
 {
-	int code = dynamics_load(&scored->dynamics, &request->common.query, request->run, wanted, error);
-
-	if (code < 0)
-		return code;
+	must(dynamics_load(&scored->dynamics, &request->common.query, request->run, wanted, &failure));
 	scored->scores = memory_array(scored->dynamics.ids.rows, sizeof(*scored->scores), "scores");
 	scored->called = memory_array(scored->dynamics.ids.rows, sizeof(*scored->called), "marks");
-	return 0;
-}
-
-void
-noise_scored_call_above_half(struct noise_scored *scored)
-{
-	for (size_t i = 0; i < scored->dynamics.count; i++) {
-		uint32_t row = scored->dynamics.order[i];
-
-		scored->called[row] = scored->scores[row] > 0.5;
-	}
 }
 
 /* Ranks all examples, those without score last. Returns the ranked dense indices, with room for as many again behind
@@ -86,18 +73,19 @@ scored_size(const struct suspects_size *size, const struct noise_scored *scored,
 	return shown;
 }
 
-int
-noise_scored_print(const struct noise_request *request, const struct noise_scored *scored, enum measure measure,
-                   struct noise_scored_counts *counts, struct portolan_error *error)
+struct noise_scored_counts
+noise_scored_print(const struct noise_request *request, const struct noise_scored *scored, enum measure measure)
 {
 	const struct table_column columns[] = {{"id", TABLE_ID, .of = &scored->dynamics.ids},
 	                                       {"score", TABLE_F64, .values = scored->scores}};
-	CLEANUP_ARRAY uint32_t *ranked = scored_rank(scored, measure, counts);
-	struct table table = TABLE_OF_ARRAYS(columns, scored_size(&request->size, scored, ranked, counts));
+	struct noise_scored_counts counts;
+	CLEANUP_ARRAY uint32_t *ranked = scored_rank(scored, measure, &counts);
+	struct table table = TABLE_OF_ARRAYS(columns, scored_size(&request->size, scored, ranked, &counts));
 
 	table.order = ranked;
 	table.excerpt = request->size.has_count ? NULL : "examples";
-	return table_write(&table, request->common.output, (enum table_format)request->format, error);
+	must(table_write(&table, request->common.output, (enum table_format)request->format, &failure));
+	return counts;
 }
 
 int

@@ -1,4 +1,5 @@
-/* noise_scored.h: a run whose examples have scores of suspicion, and its printing, the most suspect first. */
+/* noise_scored.h: a run whose examples have scores of suspicion, for the actions of noise that print examples, the most
+ * suspect first. */
 #ifndef NOISE_SCORED_H
 #define NOISE_SCORED_H
 
@@ -13,12 +14,9 @@ struct noise_scored { /* begins as {0} */
 };
 
 /* Loads what is wanted of the run, with room for scores. */
-int noise_scored_load(const struct noise_request *request, const struct dynamics_request *wanted,
-                      struct noise_scored *scored, struct portolan_error *error);
+void noise_scored_load(const struct noise_request *request, const struct dynamics_request *wanted,
+                       struct noise_scored *scored);
 void noise_scored_free(struct noise_scored *scored); /* may be called twice */
-
-/* Calls the examples with a score above 0.5. */
-void noise_scored_call_above_half(struct noise_scored *scored);
 
 struct noise_scored_counts {
 	size_t called, scored; /* examples */
@@ -28,8 +26,8 @@ struct noise_scored_counts {
 /* Prints id,score of the examples that were asked for. Those that are called come first; within either part the order is
  * by descending score, then ascending `measure`, from which the scores were made (many scores are 1 to the last digit),
  * then ascending id. Aligned columns have only the first and the last examples, unless a number was asked for. */
-int noise_scored_print(const struct noise_request *request, const struct noise_scored *scored, enum measure measure,
-                       struct noise_scored_counts *counts, struct portolan_error *error);
+struct noise_scored_counts noise_scored_print(const struct noise_request *request, const struct noise_scored *scored,
+                                              enum measure measure);
 
 /* Warns of examples left out, for the reason `why`, and of what is incomplete in the run. Returns an exit status. */
 int noise_scored_end(const struct noise_request *request, const struct noise_scored *scored,

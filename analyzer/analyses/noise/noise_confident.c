@@ -1,21 +1,51 @@
 /*
- * confident.c: sums, over an example's epochs, the least and the most that the probability of each class can be.
+ * noise_confident.c: noise confident, which calls the labels wrong that confident learning calls wrong, as far as a record
+ * determines it.
  *
- * Only the classes that were predicted for the example are listed, as there may be many others. All others share one
- * bound.
+ * Source: Northcutt, Jiang and Chuang 2021, "Confident learning: estimating uncertainty in dataset labels",
+ * section 3.1, equation 2. Of the examples counted off the diagonal, those are called that the published cleanlab calls
+ * with filter_by="confident_learning".
+ *
+ * p_k is an example's probability of class k, the mean over its observed epochs, and t_k, the threshold of class k, the
+ * mean of p_k over the examples labelled k. A label is called wrong where another class has p_k ≥ t_k, and the class
+ * with the highest p_k is another one. (Both within 1e-6, cleanlab's tolerance. A class without label has no
+ * threshold.)
+ *
+ * A record holds, of each epoch, p of the label and of the predicted class. So thresholds are exact. p_k of another
+ * class lies between two bounds. Both are a mean over the epochs, to which an epoch that predicted the class adds its
+ * max_prob. To the lower bound the other epochs add 0. To the upper bound they add the most that one class can have of
+ * the probability that the label and the predicted class leave: no more than max_prob, and no more than the root of the
+ * sum of squares (other_sq). If K − 1 of K named classes are known, the last one has what they leave. Where both bounds
+ * give the same answer, it is exact. With one epoch that is nearly always so, with two named classes always.
+ *
+ * Only the classes that were predicted for an example are listed, its rivals, as there may be many other classes. All
+ * others share one upper bound.
  */
-#include "confident.h"
+#include "noise_scored.h"
 
+#include "base/message.h"
+#include "base/number.h"
+#include "die/die.h"
 #include "die/memory.h"
 #include "selection/classes.h"
 
-#include <portolan/error.h>
-
 #include <math.h>
+
+/* The columns that are read beside confidence and gold. */
+#define CONFIDENT_SIGNALS                                                                                              \
+	(STORE_COLUMN_BIT(STORE_MAX_PROB) | STORE_COLUMN_BIT(STORE_PREDICTED) | STORE_COLUMN_BIT(STORE_OTHER_SQ))
 
 #define TOLERANCE 1e-6
 #define SQUARES_TOLERANCE 1e-6 /* of a difference of float32 sums of squares */
 #define NO_THRESHOLD 2.0       /* above every probability */
+
+struct confident_summary {
+	size_t classes;         /* classes with a threshold */
+	double least, greatest; /* of the thresholds */
+	size_t labelled;        /* examples with a label */
+	size_t called;          /* labelled examples that are certainly called wrong */
+	size_t open;            /* labelled examples of which the record leaves it open */
+};
 
 struct class_threshold {
 	double threshold;
@@ -25,8 +55,8 @@ struct class_threshold {
 /* A class other than the label's that was predicted for an example at some epoch. */
 struct rival {
 	int32_t label;
-	double low,
-	        high; /* the least and the most of its probability, summed over epochs; of `high`, see struct seen */
+	double low;  /* the least that its probability can be, summed over the epochs */
+	double high; /* the most, less what `rest` of struct seen counts for it already */
 };
 
 struct judging {
@@ -35,9 +65,9 @@ struct judging {
 	double *thresholds;             /* by class; NO_THRESHOLD for the examples without label */
 	struct class_threshold *sorted; /* ascending */
 	struct rival *rivals;           /* of one example: at most two for each epoch */
-	int64_t named;                  /* classes */
-	uint8_t *called;
-	struct confident_summary *summary;
+	int64_t named;                  /* the number of classes named with the run */
+	uint8_t *called;                /* by dense index; 1: the label is certainly called wrong */
+	struct confident_summary summary;
 };
 
 static int
@@ -62,7 +92,7 @@ confident_make_thresholds(struct judging *judging)
 {
 	const struct dynamics *dynamics = judging->dynamics;
 	const double *confidence = dynamics_measure(dynamics, MEASURE_CONFIDENCE);
-	struct confident_summary *summary = judging->summary;
+	struct confident_summary *summary = &judging->summary;
 	size_t count = judging->classes.count;
 	CLEANUP_FREE uint64_t *examples = memory_new(count, sizeof(*examples));
 
@@ -108,14 +138,11 @@ confident_find_rival(struct rival *rivals, size_t *count, int32_t label)
 	return &rivals[(*count)++];
 }
 
-/*
- * Sums over one example's epochs. `rest` is the most that the probability of a class can be that is no rival. The most
- * that a rival's can be is `rest`, which counts every epoch, and its `high`: the difference that the epochs make that
- * predicted it.
- */
+/* An example's observed epochs, and sums over them. */
 struct seen {
-	size_t epochs, rivals;
-	double gold, rest;
+	size_t epochs, rivals; /* the numbers of both */
+	double gold;           /* the probability of the label */
+	double rest; /* the most that the probability of a class can be that is no rival; a rival's: `rest` and its `high` */
 };
 
 /* An example at one epoch: p of the label, p of the predicted class, and the sum of squares of all but the label. */
@@ -207,7 +234,7 @@ confident_sum_epochs(struct judging *judging, const struct store_block *block, u
 static bool
 confident_another_reaches(const struct judging *judging, const struct seen *seen, int32_t gold, double most)
 {
-	for (size_t c = 0; c < judging->summary->classes; c++) {
+	for (size_t c = 0; c < judging->summary.classes; c++) {
 		const struct class_threshold *one = &judging->sorted[c];
 		size_t r = 0;
 
@@ -245,8 +272,8 @@ confident_judge_example(struct judging *judging, const struct store_block *block
 		may_lead = may_lead || high > above;
 	}
 	judging->called[index] = reaches && leads;
-	judging->summary->called += reaches && leads;
-	judging->summary->open += may_reach && may_lead && !(reaches && leads);
+	judging->summary.called += reaches && leads;
+	judging->summary.open += may_reach && may_lead && !(reaches && leads);
 }
 
 static void
@@ -258,42 +285,63 @@ confident_judging_free(struct judging *judging)
 	classes_free(&judging->classes);
 }
 
-int
-confident_judge(const struct dynamics *dynamics, uint8_t *called, struct confident_summary *summary,
-                struct portolan_error *error)
+/* Fills called[]. Needs confidence and gold, and the run opened with CONFIDENT_SIGNALS. */
+static struct confident_summary
+confident_judge(const struct dynamics *dynamics, uint8_t *called)
 {
 	const uint64_t needed = STORE_COLUMN_BIT(STORE_MAX_PROB) | STORE_COLUMN_BIT(STORE_PREDICTED);
 	CLEANUP(confident_judging_free)
-	struct judging judging = {.dynamics = dynamics,
-	                          .named = (int64_t)dynamics->info->label_count,
-	                          .called = called,
-	                          .summary = summary};
-	struct store_cursor *cursor = NULL;
-	int code;
+	struct judging judging = {
+	        .dynamics = dynamics, .named = (int64_t)dynamics->info->label_count, .called = called};
+	struct store_cursor *cursor;
 
 	if (needed & ~store_snapshot_columns(dynamics->snapshot))
-		return error_set(
-		        error, PORTOLAN_E_INVALID,
-		        "run '%s' was recorded without the predicted classes that confident learning needs: log "
-		        "logits or probabilities",
-		        dynamics->info->name);
-	if (classes_make(&judging.classes, dynamics->gold, dynamics->order, dynamics->count, error) < 0)
-		return PORTOLAN_E_MEMORY;
+		die("run '%s' was recorded without the predicted classes that confident learning needs: log "
+		    "logits or probabilities",
+		    dynamics->info->name);
+	must(classes_make(&judging.classes, dynamics->gold, dynamics->order, dynamics->count, &failure));
 	confident_make_thresholds(&judging);
-	if (summary->labelled == 0)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "run '%s' has no gold labels: log them (gold=…) to have them judged",
-		                 dynamics->info->name);
+	if (judging.summary.labelled == 0)
+		die("run '%s' has no gold labels: log them (gold=…) to have them judged", dynamics->info->name);
 	judging.rivals = memory_array(2 * dynamics->epoch_count, sizeof(*judging.rivals), "classes");
-	code = store_cursor_open(dynamics->snapshot, &cursor, error);
-	for (size_t b = 0; code >= 0 && b < store_snapshot_blocks(dynamics->snapshot); b++) {
+	must(store_cursor_open(dynamics->snapshot, &cursor, &failure));
+	for (size_t b = 0; b < store_snapshot_blocks(dynamics->snapshot); b++) {
 		struct store_block block;
 
-		code = store_cursor_block(cursor, b, &block, error);
-		for (uint32_t row = 0; code >= 0 && row < block.rows; row++)
+		must(store_cursor_block(cursor, b, &block, &failure));
+		for (uint32_t row = 0; row < block.rows; row++)
 			if (dynamics->gold[block.first + row] >= 0)
 				confident_judge_example(&judging, &block, row);
 	}
 	store_cursor_close(cursor);
-	return code;
+	return judging.summary;
+}
+
+int
+noise_action_confident(const struct noise_request *request)
+{
+	const struct dynamics_request wanted = {
+	        .measures = MEASURE_BIT(MEASURE_CONFIDENCE), .gold = true, .signals = CONFIDENT_SIGNALS};
+	CLEANUP(noise_scored_free) struct noise_scored scored = {.set_aside = 0};
+	const struct dynamics *dynamics = &scored.dynamics;
+	struct noise_scored_counts counts;
+	struct confident_summary summary;
+	const double *confidence;
+
+	noise_scored_load(request, &wanted, &scored);
+	summary = confident_judge(dynamics, scored.called);
+	confidence = dynamics_measure(dynamics, MEASURE_CONFIDENCE);
+	for (size_t i = 0; i < dynamics->count; i++) {
+		uint32_t row = dynamics->order[i];
+
+		scored.scores[row] = dynamics->gold[row] < 0 ? NAN : 1 - confidence[row];
+	}
+	counts = noise_scored_print(request, &scored, MEASURE_CONFIDENCE);
+	message_note("%s of %s examples are confidently of another class; thresholds of %s classes: %.4f to %.4f",
+	             NUMBER_GROUPED(counts.called), NUMBER_GROUPED(counts.scored), NUMBER_GROUPED(summary.classes),
+	             summary.least, summary.greatest);
+	if (summary.open > 0)
+		message_warning("not called, as the record leaves it open: %s examples%s", NUMBER_GROUPED(summary.open),
+		                dynamics->epoch_count > 1 ? "; a single epoch (--epochs A:A+1) leaves fewer open" : "");
+	return noise_scored_end(request, &scored, &counts, "their label is not known");
 }
