@@ -21,8 +21,6 @@
 #define TOKEN_READABLE 16u
 #define NGRAMS_MAX 5u
 
-extern const char *const stop_words_english[]; /* ends with NULL */
-
 struct token_rules {
 	const struct names *stop_words; /* NULL: none */
 	size_t min_length;              /* in characters */

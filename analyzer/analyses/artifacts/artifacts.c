@@ -1,23 +1,19 @@
-/* artifacts.c: portolan artifacts: which tokens give the label away. */
+/* artifacts.c: portolan artifacts, which tells which tokens give the label away: its options, its table, and the order of its
+ * work. */
 #include "artifacts.h"
 
-#include "base/cleanup.h"
 #include "base/message.h"
-#include "die/memory.h"
 #include "base/number.h"
+#include "die/die.h"
 #include "options/format.h"
-#include "sides_chart.h"
-
-#include <portolan/error.h>
 
 #include <stdlib.h>
 #include <string.h>
 
 #define TOP_MAX 1000000
 #define TOP_WITH_RUN 10
-#define NAMED 20 /* tokens whose names stand in the chart */
 
-/* What the table's columns lie in beside the ranking and the counts. */
+/* The memory of the table's columns that do not lie in the ranking or the counts. */
 struct artifacts_table {
 	struct table_column *columns;
 	size_t count;
@@ -38,7 +34,7 @@ artifacts_table_free(struct artifacts_table *table)
 	free(table->accuracies);
 }
 
-/* In how many records of each label a token stands: a column is called as the label. */
+/* Adds a column for each label, by its name: in how many records of that label a token stands. */
 static void
 artifacts_add_labels(struct artifacts_table *table, const struct token_counts *counts)
 {
@@ -96,8 +92,8 @@ artifacts_make_table(struct artifacts *artifacts, struct artifacts_table *table)
 	table->columns[table->count++] = (struct table_column){"p_bonferroni", TABLE_F64, .values = table->chances};
 }
 
-static int
-artifacts_write_table(struct artifacts *artifacts, struct portolan_error *error)
+static void
+artifacts_write_table(struct artifacts *artifacts)
 {
 	CLEANUP(artifacts_table_free) struct artifacts_table parts = {0};
 	struct table table = {.rows = artifacts->rows,
@@ -108,11 +104,11 @@ artifacts_write_table(struct artifacts *artifacts, struct portolan_error *error)
 	artifacts_make_table(artifacts, &parts);
 	table.columns = parts.columns;
 	table.column_count = parts.count;
-	return table_write(&table, artifacts->corpus_options.common.output, (enum table_format)artifacts->format,
-	                   error);
+	must(table_write(&table, artifacts->corpus_options.common.output, (enum table_format)artifacts->format,
+	                 &failure));
 }
 
-/* How many rows the table has at most, of those that there are. */
+/* The number of rows that the table has, of the ranking's. */
 static size_t
 artifacts_count_rows(const struct artifacts *artifacts)
 {
@@ -123,38 +119,19 @@ artifacts_count_rows(const struct artifacts *artifacts)
 	return (size_t)(top < all ? top : all);
 }
 
-/* The ranking of DATA, or that of --statistics. */
-static int
-artifacts_rank(struct artifacts *artifacts, struct portolan_error *error)
+/* Ranks the tokens of DATA, or reads the ranking of --statistics. */
+static void
+artifacts_rank(struct artifacts *artifacts)
 {
 	const struct corpus_options *options = &artifacts->corpus_options;
 
-	if (!artifacts->statistics) {
+	if (artifacts->statistics)
+		artifacts->missing =
+		        ranking_read(artifacts->statistics, &artifacts->counts,
+		                     options->top ? (size_t)options->top : TOP_WITH_RUN, &artifacts->ranking);
+	else
 		ranking_make(&artifacts->counts, &options->ranking, &artifacts->ranking);
-		return 0;
-	}
-	return ranking_read(artifacts->statistics, &artifacts->counts,
-	                    options->top ? (size_t)options->top : TOP_WITH_RUN, &artifacts->ranking,
-	                    &artifacts->missing, error);
-}
-
-static int
-artifacts_draw(const struct artifacts *artifacts, struct portolan_error *error)
-{
-	uint64_t top = artifacts->corpus_options.top;
-	CLEANUP(sides_bars_free) struct sides_bars bars = {0};
-	struct chart_panel panel;
-
-	if (artifacts->ranking.count == 0)
-		return error_set(error, PORTOLAN_E_INVALID, "%s: there are no tokens to draw: see --min-count",
-		                 artifacts->corpus.file.path);
-	if (artifacts->run)
-		sides_bars_make(&bars, &artifacts->sides, &artifacts->counts, artifacts->ranking.list,
-		                &artifacts->dynamics);
-	panel = sides_bars_panel(&bars);
-	return ranking_chart(artifacts->corpus.file.path, &artifacts->counts, &artifacts->ranking,
-	                     top && top < NAMED ? (size_t)top : NAMED, artifacts->run ? &panel : NULL,
-	                     &artifacts->picture, error);
+	artifacts->rows = artifacts_count_rows(artifacts);
 }
 
 static int
@@ -190,41 +167,50 @@ artifacts_check(void *context, struct portolan_error *error)
 	return 0;
 }
 
+/* Writes the outputs that only --run has, after the table. Returns an exit status. */
+static int
+artifacts_finish_run(const struct artifacts *artifacts)
+{
+	if (artifacts->plot_epochs)
+		artifacts_draw_epochs(artifacts);
+	if (artifacts->by_epoch)
+		artifacts_write_by_epoch(artifacts);
+	if (artifacts->summary)
+		artifacts_write_summary(artifacts);
+	return artifacts_sides_report(artifacts);
+}
+
 static int
 artifacts_run(void *context, struct portolan_error *error)
 {
 	struct artifacts *artifacts = context;
 	const struct corpus_options *options = &artifacts->corpus_options;
-	int code = artifacts->plot ? picture_check(&artifacts->picture, error) : 0, status = STATUS_DONE;
+	int status = STATUS_DONE, of_data;
 
-	if (code >= 0 && artifacts->plot_epochs)
-		code = picture_check(&artifacts->epochs_picture, error);
-	if (code >= 0)
-		code = corpus_open(&artifacts->corpus, &options->request, error);
-	if (code >= 0)
-		code = counts_make(&artifacts->corpus, NULL, NULL, &artifacts->counts, error);
-	if (code >= 0)
-		code = artifacts_rank(artifacts, error);
-	if (code >= 0)
-		artifacts->rows = artifacts_count_rows(artifacts);
-	if (code >= 0 && artifacts->run)
-		code = artifacts_sides_make(artifacts, error);
-	if (code >= 0 && artifacts->plot)
-		code = artifacts_draw(artifacts, error);
-	if (code >= 0)
-		code = artifacts_write_table(artifacts, error);
-	if (code >= 0 && artifacts->run)
-		status = code = artifacts_sides_finish(artifacts, error);
-	if (code >= 0)
-		code = corpus_options_report(options, &artifacts->counts, &artifacts->ranking);
-	if (code >= 0 && artifacts->missing > 0)
+	(void)error;
+	if (artifacts->plot)
+		must(picture_check(&artifacts->picture, &failure));
+	if (artifacts->plot_epochs)
+		must(picture_check(&artifacts->epochs_picture, &failure));
+	corpus_open(&artifacts->corpus, &options->request);
+	counts_make(&artifacts->corpus, NULL, NULL, &artifacts->counts);
+	artifacts_rank(artifacts);
+	if (artifacts->run)
+		artifacts_sides_make(artifacts);
+	if (artifacts->plot)
+		artifacts_draw(artifacts);
+	artifacts_write_table(artifacts);
+	if (artifacts->run)
+		status = artifacts_finish_run(artifacts);
+	of_data = corpus_options_report(options, &artifacts->counts, &artifacts->ranking);
+	if (artifacts->missing > 0)
 		message_warning("%s: tokens that stand in no record of %s, and are left out: %s", artifacts->statistics,
 		                options->request.path, NUMBER_GROUPED(artifacts->missing));
 	artifacts_sides_free(artifacts);
 	ranking_free(&artifacts->ranking);
 	counts_free(&artifacts->counts);
 	corpus_close(&artifacts->corpus);
-	return code == STATUS_DONE ? status : code;
+	return of_data == STATUS_DONE ? status : of_data;
 }
 
 #define TO(member) .offset = offsetof(struct artifacts, member)

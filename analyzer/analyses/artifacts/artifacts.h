@@ -1,4 +1,4 @@
-/* artifacts.h: the request of portolan artifacts, and its results. */
+/* artifacts.h: the request of portolan artifacts, and its results, for the files that make its outputs. */
 #ifndef ARTIFACTS_H
 #define ARTIFACTS_H
 
@@ -23,22 +23,26 @@ struct artifacts {
 	struct dynamics dynamics;                    /* the run's dynamics */
 	struct sides sides;
 	struct join_oddities oddities;  /* what was odd in DATA, with --glue */
-	struct dynamics after_dynamics; /* the dynamics and the sides of --after's run */
-	struct sides after_sides;
+	struct dynamics after_dynamics; /* those of --after's run */
+	struct sides after_sides;       /* the same */
 };
+
+/* Loads the run, and finds in it the records that hold the tokens. Call artifacts_sides_free() in the end. */
+void artifacts_sides_make(struct artifacts *artifacts);
+void artifacts_sides_free(struct artifacts *artifacts);
 
 /* Adds the columns that --run adds to the table: at most so many. `accuracies` has room for SIDES of each token. */
 #define ARTIFACTS_SIDES_COLUMNS (4 + SIDES * MEASURE_COUNT)
 void artifacts_sides_columns(struct artifacts *artifacts, struct table_column *columns, size_t *count,
                              double *accuracies);
 
-/* Loads the run, finds in it the records that hold the tokens, and writes the outputs of --by-epoch and --plot-epochs.
- * Returns an exit status, or an error. Call artifacts_sides_free() in either case. */
-int artifacts_sides_make(struct artifacts *artifacts, struct portolan_error *error);
-int artifacts_sides_finish(const struct artifacts *artifacts, struct portolan_error *error);
-void artifacts_sides_free(struct artifacts *artifacts);
+/* Warns of what is odd in the runs and the records. Returns an exit status. */
+int artifacts_sides_report(const struct artifacts *artifacts);
 
-/* Writes the table that --summary asks for. */
-int artifacts_summary_write(const struct artifacts *artifacts, struct portolan_error *error);
+/* The outputs beside the table, of --plot, --plot-epochs, --by-epoch and --summary. */
+void artifacts_draw(const struct artifacts *artifacts);
+void artifacts_draw_epochs(const struct artifacts *artifacts);
+void artifacts_write_by_epoch(const struct artifacts *artifacts);
+void artifacts_write_summary(const struct artifacts *artifacts);
 
 #endif

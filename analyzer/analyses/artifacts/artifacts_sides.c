@@ -1,23 +1,20 @@
-/* artifacts_sides.c: portolan artifacts --run: how a model did where a token says the label, and where it does not. */
+/*
+ * artifacts_sides.c: portolan artifacts --run: finds how a model did where a token says the label, and where it does not, as
+ * columns of the table and for the other outputs.
+ */
 #include "artifacts.h"
 
-#include "base/cleanup.h"
 #include "base/message.h"
 #include "base/number.h"
-#include "die/memory.h"
-#include "plot/chart.h"
+#include "die/die.h"
 
-#include <portolan/error.h>
+#include <stdio.h>
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-static const char *const names[SIDES] = {"majority", "minority"};
+static const char *const side_names[SIDES] = {"majority", "minority"};
 static const char *const side_columns[SIDES][2] = {{"majority_n", "majority_accuracy"},
                                                    {"minority_n", "minority_accuracy"}};
 
-/* Does the table have means of this one? */
+/* Does the table have means of this column of the dynamics? */
 static bool
 sides_is_shown(const struct dynamics *dynamics, size_t column)
 {
@@ -45,7 +42,7 @@ artifacts_sides_columns(struct artifacts *artifacts, struct table_column *column
 		for (int side = 0; side < SIDES && sides_is_shown(dynamics, c); side++) {
 			char *name = artifacts->side_names[c][side];
 
-			snprintf(name, sizeof(artifacts->side_names[c][side]), "%s_%s", names[side],
+			snprintf(name, sizeof(artifacts->side_names[c][side]), "%s_%s", side_names[side],
 			         dynamics->columns[c].name);
 			columns[(*count)++] = (struct table_column){
 			        name, TABLE_F64, .values = rows > 0 ? &sides->tokens[0][side].means[c] : NULL,
@@ -55,93 +52,10 @@ artifacts_sides_columns(struct artifacts *artifacts, struct table_column *column
 	}
 }
 
-/* The accuracy of a token's sides at an epoch. */
-struct by_epoch_line {
-	struct table_bytes token, label;
-	uint64_t epoch, n[SIDES];
-	double accuracy[SIDES];
-};
-
-static int
-sides_write_by_epoch(const struct artifacts *artifacts, struct portolan_error *error)
-{
-	static const struct table_column columns[] = {
-	        {"token", TABLE_BYTES, offsetof(struct by_epoch_line, token)},
-	        {"label", TABLE_BYTES, offsetof(struct by_epoch_line, label)},
-	        {"epoch", TABLE_U64, offsetof(struct by_epoch_line, epoch)},
-	        {"majority_n", TABLE_U64, offsetof(struct by_epoch_line, n[SIDE_MAJORITY])},
-	        {"majority_accuracy", TABLE_F64, offsetof(struct by_epoch_line, accuracy[SIDE_MAJORITY])},
-	        {"minority_n", TABLE_U64, offsetof(struct by_epoch_line, n[SIDE_MINORITY])},
-	        {"minority_accuracy", TABLE_F64, offsetof(struct by_epoch_line, accuracy[SIDE_MINORITY])}};
-	const struct token_counts *counts = &artifacts->counts;
-	size_t epochs = artifacts->sides.epoch_count;
-	CLEANUP_FREE struct by_epoch_line *lines = memory_new(artifacts->rows * epochs, sizeof(*lines));
-
-	for (size_t i = 0; i < artifacts->rows * epochs; i++) {
-		const struct ranked_token *row = &artifacts->ranking.list[i / epochs];
-		const struct side *sides = artifacts->sides.tokens[i / epochs];
-		struct by_epoch_line *line = &lines[i];
-		size_t e = i % epochs;
-
-		line->token.at = names_text(&counts->tokens, row->token, &line->token.length);
-		line->label.at = counts_label(counts, row->statistic.label, &line->label.length);
-		line->epoch = artifacts->dynamics.epochs[e];
-		for (int side = 0; side < SIDES; side++) {
-			line->n[side] = sides[side].seen[e];
-			line->accuracy[side] = side_accuracy(&sides[side], e);
-		}
-	}
-	return table_write(&TABLE_OF(columns, lines, artifacts->rows * epochs), artifacts->by_epoch,
-	                   (enum table_format)artifacts->by_epoch_format, error);
-}
-
-/* The mean of the tokens' accuracies, of those that have one. */
-static double
-sides_mean_accuracy(const struct sides *sides, int side, size_t epoch)
-{
-	double sum = 0;
-	size_t count = 0;
-
-	for (size_t i = 0; i < sides->token_count; i++) {
-		double accuracy = side_accuracy(&sides->tokens[i][side], epoch);
-
-		sum += isnan(accuracy) ? 0 : accuracy;
-		count += !isnan(accuracy);
-	}
-	return count ? sum / (double)count : NAN;
-}
-
-static int
-sides_draw_epochs(const struct artifacts *artifacts, struct portolan_error *error)
-{
-	size_t epochs = artifacts->sides.epoch_count;
-	CLEANUP_FREE double *x = memory_new(3 * epochs, sizeof(*x));
-	char caption[120];
-	struct chart chart = {.title = artifacts->run,
-	                      .caption = caption,
-	                      .panel_count = 1,
-	                      .panels[0] = {.x_label = "epoch",
-	                                    .x_whole = true,
-	                                    .y_label = "accuracy, mean of the tokens",
-	                                    .y_max = 1.02,
-	                                    .series_count = SIDES}};
-
-	for (size_t e = 0; e < epochs; e++) {
-		x[e] = artifacts->dynamics.epochs[e];
-		x[epochs + e] = sides_mean_accuracy(&artifacts->sides, SIDE_MAJORITY, e);
-		x[2 * epochs + e] = sides_mean_accuracy(&artifacts->sides, SIDE_MINORITY, e);
-	}
-	chart.panels[0].series[0] =
-	        (struct chart_series){"the token's leading label", x, x + epochs, epochs, CHART_POINTS, 0};
-	chart.panels[0].series[1] = (struct chart_series){"another label", x, x + 2 * epochs, epochs, CHART_POINTS, 1};
-	snprintf(caption, sizeof(caption), "records that hold one of the %zu tokens, by their label", artifacts->rows);
-	return chart_draw(&chart, &artifacts->epochs_picture, error);
-}
-
-/* As glue.h says, of several records with one id the first counts: takes the others out. */
-static int
+/* Takes out all but the first of several records with one id: the first counts, as glue.h says. */
+static void
 sides_keep_first_records(struct artifacts *artifacts, const struct ids_index *index, size_t examples,
-                         struct holders *holders, struct portolan_error *error)
+                         struct holders *holders)
 {
 	static const char *const option = "--id-field";
 	const struct user_file *file = &artifacts->corpus.file;
@@ -150,12 +64,11 @@ sides_keep_first_records(struct artifacts *artifacts, const struct ids_index *in
 	struct fields_reader reader = {0};
 	struct fields fields;
 	size_t kept = 0;
-	int code = fields_init(&fields, file, &artifacts->corpus.request.id, &option, 1, error);
 
 	*oddities = (struct join_oddities){0};
-	if (code >= 0)
-		fields_begin(&reader, &fields, user_file_whole(file));
-	while (code >= 0 && (code = fields_next(&reader, error)) > 0) {
+	must(fields_init(&fields, file, &artifacts->corpus.request.id, &option, 1, &failure));
+	fields_begin(&reader, &fields, user_file_whole(file));
+	while (must(fields_next(&reader, &failure)) > 0) {
 		int64_t position = join_find(index, &reader, 0, oddities);
 
 		if (position >= 0 && !firsts[position])
@@ -165,48 +78,40 @@ sides_keep_first_records(struct artifacts *artifacts, const struct ids_index *in
 	}
 	oddities->unlabelled = reader.part.unlabelled;
 	fields_end(&reader);
-	for (size_t i = 0; i < holders->count && code >= 0; i++) {
+	for (size_t i = 0; i < holders->count; i++) {
 		const struct holder *holder = &holders->list[i];
 
 		if (holder->example == UINT32_MAX || firsts[holder->example] == file->text + holder->at)
 			holders->list[kept++] = *holder;
 	}
 	holders->count = kept;
-	return code;
 }
 
-static int
-sides_find_records(struct artifacts *artifacts, const struct dynamics *dynamics, struct sides *sides,
-                   struct portolan_error *error)
+/* Finds the records that hold the tokens, and how the run did on them. */
+static void
+sides_find_records(struct artifacts *artifacts, const struct dynamics *dynamics, struct sides *sides)
 {
-	struct holders_request request = {.corpus = &artifacts->corpus,
-	                                  .counts = &artifacts->counts,
-	                                  .tokens = artifacts->ranking.list,
-	                                  .token_count = artifacts->rows};
-	struct holders holders;
 	struct ids_index index;
-	int code = ids_index_init(&index, &dynamics->ids, dynamics->order, dynamics->count, error);
+	const struct holders_request request = {.corpus = &artifacts->corpus,
+	                                        .counts = &artifacts->counts,
+	                                        .tokens = artifacts->ranking.list,
+	                                        .token_count = artifacts->rows,
+	                                        .index = &index};
+	CLEANUP(holders_free) struct holders holders;
 
-	if (code < 0)
-		return code;
-	request.index = &index;
-	code = holders_find(&request, &holders, error);
-	if (code >= 0 && artifacts->corpus.request.glue)
-		code = sides_keep_first_records(artifacts, &index, dynamics->count, &holders, error);
+	must(ids_index_init(&index, &dynamics->ids, dynamics->order, dynamics->count, &failure));
+	holders_find(&request, &holders);
+	if (artifacts->corpus.request.glue)
+		sides_keep_first_records(artifacts, &index, dynamics->count, &holders);
 	ids_index_free(&index);
-	if (code >= 0)
-		code = sides_make(sides, &holders, artifacts->ranking.list, artifacts->rows, dynamics, error);
-	if (code >= 0 && holders.count > 0 && sides->unmatched == holders.count)
-		code = error_set(
-		        error, PORTOLAN_E_INVALID,
-		        "%s: no record that holds one of the tokens has the id of an example of run '%s' in its field '%s' (see --id-field)",
-		        artifacts->corpus.file.path, dynamics->info->name, artifacts->corpus_options.request.id);
-	holders_free(&holders);
-	return code;
+	sides_make(sides, &holders, artifacts->ranking.list, artifacts->rows, dynamics);
+	if (holders.count > 0 && sides->unmatched == holders.count)
+		die("%s: no record that holds one of the tokens has the id of an example of run '%s' in its field '%s' (see --id-field)",
+		    artifacts->corpus.file.path, dynamics->info->name, artifacts->corpus_options.request.id);
 }
 
-int
-artifacts_sides_make(struct artifacts *artifacts, struct portolan_error *error)
+void
+artifacts_sides_make(struct artifacts *artifacts)
 {
 	const struct dynamics_request request = {
 	        .measures = MEASURE_BIT(MEASURE_CONFIDENCE) | MEASURE_BIT(MEASURE_VARIABILITY) |
@@ -214,20 +119,18 @@ artifacts_sides_make(struct artifacts *artifacts, struct portolan_error *error)
 	                    MEASURE_BIT(MEASURE_AUM) | MEASURE_BIT(MEASURE_EL2N),
 	        .gold = true};
 	const struct dynamics_request after_request = {.measures = MEASURE_BIT(MEASURE_CORRECTNESS)};
-	const struct common_options *common = &artifacts->corpus_options.common;
-	int code = dynamics_load(&artifacts->dynamics, &common->query, artifacts->run, &request, error);
+	const struct run_query *query = &artifacts->corpus_options.common.query;
 
-	if (code >= 0)
-		code = sides_find_records(artifacts, &artifacts->dynamics, &artifacts->sides, error);
-	if (code < 0 || !artifacts->after)
-		return code;
-	code = dynamics_load_beside(&artifacts->after_dynamics, &artifacts->dynamics, &common->query, artifacts->after,
-	                            &after_request, error);
-	return code < 0 ? code
-	                : sides_find_records(artifacts, &artifacts->after_dynamics, &artifacts->after_sides, error);
+	must(dynamics_load(&artifacts->dynamics, query, artifacts->run, &request, &failure));
+	sides_find_records(artifacts, &artifacts->dynamics, &artifacts->sides);
+	if (!artifacts->after)
+		return;
+	must(dynamics_load_beside(&artifacts->after_dynamics, &artifacts->dynamics, query, artifacts->after,
+	                          &after_request, &failure));
+	sides_find_records(artifacts, &artifacts->after_dynamics, &artifacts->after_sides);
 }
 
-/* What is said of a run: its gaps, and records that are none of its examples. */
+/* Warns of a run's gaps, and of records that are none of its examples. Returns an exit status. */
 static int
 sides_report_run(const struct artifacts *artifacts, const struct dynamics *dynamics, const struct sides *sides)
 {
@@ -242,22 +145,16 @@ sides_report_run(const struct artifacts *artifacts, const struct dynamics *dynam
 }
 
 int
-artifacts_sides_finish(const struct artifacts *artifacts, struct portolan_error *error)
+artifacts_sides_report(const struct artifacts *artifacts)
 {
-	int code = artifacts->plot_epochs ? sides_draw_epochs(artifacts, error) : 0, status;
+	int status, after = STATUS_DONE;
 
-	if (code >= 0 && artifacts->by_epoch)
-		code = sides_write_by_epoch(artifacts, error);
-	if (code >= 0 && artifacts->summary)
-		code = artifacts_summary_write(artifacts, error);
-	if (code < 0)
-		return code;
 	if (artifacts->corpus.request.glue)
 		join_warn(&artifacts->oddities, artifacts->corpus.file.path, artifacts->corpus.request.id);
 	status = sides_report_run(artifacts, &artifacts->dynamics, &artifacts->sides);
-	code = artifacts->after ? sides_report_run(artifacts, &artifacts->after_dynamics, &artifacts->after_sides)
-	                        : STATUS_DONE;
-	return code == STATUS_DONE ? status : code;
+	if (artifacts->after)
+		after = sides_report_run(artifacts, &artifacts->after_dynamics, &artifacts->after_sides);
+	return after == STATUS_DONE ? status : after;
 }
 
 void

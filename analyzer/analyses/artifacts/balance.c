@@ -1,17 +1,71 @@
 /*
  * balance.c: repeats the up-sampling of balance.h, iteration by iteration, until nothing lacks or it does no good.
  *
- * What stands at the lowest ΣD is copied at each new one: a few bytes a record, which costs less than to undo draws.
+ * The records of a group have the same tokens and label, so they have the same conflicts, and conflicts are counted once
+ * for each group. The pool of s and l is all groups that hold token s with label l. The choice is the groups of the pool
+ * with the fewest conflicts. A draw takes a group of the choice with a probability in proportion to its records (a tree
+ * of sums, Fenwick 1994), and then a record of the group.
+ *
+ * The choice is made again only when a draw has brought a new conflict. Drawing records of label l never removes one,
+ * and each token can bring one at most. A record that has reached max_multiplicity is swapped behind the other records
+ * of its group, which is then one shorter.
+ *
+ * The counts and repeats at each new lowest ΣD are copied: a few bytes a record, which costs less than to undo draws.
  */
-#include "balance_draw.h"
+#include "balance.h"
 
-#include <portolan/error.h>
+#include "die/die.h"
+#include "statistics/random.h"
+
 #include <progress.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define HOPELESS 10 /* times ΣD at first: no patience with more */
+#define ADDED_MOST (UINT32_MAX / 2)
+#define HOPELESS 10 /* times ΣD at first: there is no patience with more */
+
+struct balance_pools {
+	size_t *starts;   /* tokens × labels, and the end: where the groups of a token and label begin in `groups` */
+	uint32_t *groups; /* the groups that hold a token with a label */
+};
+
+/* The counts and repeats at the moment when ΣD was lowest. */
+struct balance_lowest {
+	unsigned iterations;
+	uint64_t imbalance, added;
+	uint64_t *counts;
+	uint32_t *repeats;
+};
+
+struct balance_work {
+	const struct balance_request *request;
+	struct balance *balance;
+	struct balance_pools pools;
+	size_t *leaders;     /* by token: the leading label */
+	uint32_t *available; /* by group: the number of members that are below their limit */
+	uint32_t *members;   /* by group: its members, those below their limit first */
+	uint64_t *tree;      /* sums of the records in `choice`; begins at index 1 */
+	uint32_t *choice;    /* the groups from which a draw has the fewest conflicts */
+	size_t chosen;       /* the number of groups in `choice` */
+	uint64_t total;      /* the number of records that these groups may give */
+	struct balance_lowest lowest;
+	struct random_state random;
+};
+
+static uint64_t *
+balance_count(const struct balance_work *work, size_t token, size_t label)
+{
+	return &work->balance->after[token * work->request->label_count + label];
+}
+
+/* D(s,l) of the current counts. */
+static uint64_t
+balance_lack_now(const struct balance_work *work, size_t token, size_t label)
+{
+	return balance_lack(balance_count(work, token, 0), work->request->shares, work->leaders[token], label);
+}
 
 void
 balance_free(struct balance *balance)
@@ -33,6 +87,170 @@ balance_leader(const uint64_t *counts, const uint64_t *shares, size_t label_coun
 		if (counts[l] * shares[leader] > counts[leader] * shares[l])
 			leader = l;
 	return leader;
+}
+
+/* Finds the groups that hold each token with each label. */
+static void
+balance_make_pools(struct balance_work *work)
+{
+	const struct holders *holders = work->request->holders;
+	size_t cells = work->request->token_count * work->request->label_count, labels = work->request->label_count;
+	size_t *starts = memory_new(cells + 2, sizeof(*starts)), sum = 0;
+
+	work->pools.starts = starts;
+	for (size_t g = 0; g < holders->group_count; g++)
+		for (size_t t = 0; t < holders->groups[g].token_count; t++)
+			starts[holders->groups[g].tokens[t] * labels + holders->groups[g].label + 2]++;
+	for (size_t c = 0; c < cells + 2; c++)
+		starts[c] = sum += starts[c];
+	work->pools.groups = memory_new(sum, sizeof(uint32_t));
+	for (uint32_t g = 0; g < holders->group_count; g++)
+		for (size_t t = 0; t < holders->groups[g].token_count; t++)
+			work->pools.groups[starts[holders->groups[g].tokens[t] * labels + holders->groups[g].label +
+			                          1]++] = g;
+}
+
+static uint32_t
+balance_count_conflicts(const struct balance_work *work, const struct holder_group *group, size_t token)
+{
+	uint32_t conflicts = 0;
+
+	if (work->request->pick == BALANCE_UNIFORM)
+		return 0;
+	for (size_t t = 0; t < group->token_count; t++)
+		conflicts += group->tokens[t] != token && balance_lack_now(work, group->tokens[t], group->label) == 0;
+	return conflicts;
+}
+
+static void
+choice_make_tree(struct balance_work *work)
+{
+	work->total = 0;
+	for (size_t i = 1; i <= work->chosen; i++) {
+		work->tree[i] = work->available[work->choice[i - 1]];
+		work->total += work->tree[i];
+	}
+	for (size_t i = 1; i <= work->chosen; i++) {
+		size_t parent = i + (i & -i);
+
+		if (parent <= work->chosen)
+			work->tree[parent] += work->tree[i];
+	}
+}
+
+/* Chooses the groups of the pool with the fewest conflicts, among those that have a record left. False: none has. */
+static bool
+choice_make(struct balance_work *work, size_t token, size_t label)
+{
+	size_t cell = token * work->request->label_count + label;
+	uint32_t fewest = UINT32_MAX;
+
+	work->chosen = 0;
+	for (size_t i = work->pools.starts[cell]; i < work->pools.starts[cell + 1]; i++) {
+		uint32_t group = work->pools.groups[i], conflicts;
+
+		if (work->available[group] == 0)
+			continue;
+		conflicts = balance_count_conflicts(work, &work->request->holders->groups[group], token);
+		if (conflicts < fewest) {
+			fewest = conflicts;
+			work->chosen = 0;
+		}
+		if (conflicts == fewest)
+			work->choice[work->chosen++] = group;
+	}
+	choice_make_tree(work);
+	return work->chosen > 0;
+}
+
+/* Finds the group, by its place in the choice, that has record *at of the choice. *at becomes the record's number in the
+ * group. */
+static size_t
+choice_find(const struct balance_work *work, uint64_t *at)
+{
+	size_t place = 0, step = 1;
+
+	while (2 * step <= work->chosen)
+		step *= 2;
+	for (; step > 0; step /= 2)
+		if (place + step <= work->chosen && work->tree[place + step] <= *at)
+			*at -= work->tree[place += step];
+	return place;
+}
+
+/* Takes member `at` of the group at this place of the choice out of what may be drawn: it goes behind the members that
+ * are left. */
+static void
+choice_use_up(struct balance_work *work, size_t place, uint64_t at)
+{
+	uint32_t group = work->choice[place], last = --work->available[group];
+	uint32_t *members = work->members + work->request->holders->groups[group].first, member = members[at];
+
+	members[at] = members[last];
+	members[last] = member;
+	work->total--;
+	for (size_t i = place + 1; i <= work->chosen; i += i & -i)
+		work->tree[i]--;
+}
+
+/* Counts a record of the group as drawn. True: this has brought a conflict. */
+static bool
+balance_count_draw(struct balance_work *work, const struct holder_group *group)
+{
+	const uint64_t *shares = work->request->shares;
+	bool came = false;
+
+	for (size_t t = 0; t < group->token_count; t++) {
+		size_t token = group->tokens[t], leader = work->leaders[token];
+		uint64_t *count = balance_count(work, token, group->label);
+
+		came = came || balance_lack_now(work, token, group->label) == 1;
+		++*count;
+		if (*count * shares[leader] > *balance_count(work, token, leader) * shares[group->label])
+			work->leaders[token] = group->label;
+	}
+	return came;
+}
+
+/* Draws one record from the choice. True: the choice must be made again. */
+static bool
+balance_draw_record(struct balance_work *work)
+{
+	const struct balance_request *request = work->request;
+	uint64_t at = random_below(&work->random, work->total);
+	size_t place = choice_find(work, &at);
+	const struct holder_group *group = &request->holders->groups[work->choice[place]];
+	uint32_t member = work->members[group->first + at];
+
+	work->balance->added++;
+	if (++work->balance->repeats[member] + 1 == request->max_multiplicity)
+		choice_use_up(work, place, at);
+	return (balance_count_draw(work, group) && request->pick == BALANCE_CONFLICT_FREE) || work->total == 0;
+}
+
+/* ⌈step · lacking⌉. Rounding may lift the product just above a whole number; the factor keeps that from becoming one draw
+ * more. */
+static uint64_t
+balance_draws(double step, uint64_t lacking)
+{
+	return (uint64_t)ceil(step * (double)lacking * (1 - 1e-12));
+}
+
+/* Draws what one iteration draws for this token and label. False: there would be more than 2^31 repeats. */
+static bool
+balance_visit(struct balance_work *work, size_t token, size_t label)
+{
+	uint64_t draws = balance_draws(work->request->step, balance_lack_now(work, token, label));
+	bool ready = false;
+
+	for (; draws > 0; draws--) {
+		if (!ready && !choice_make(work, token, label))
+			return true;
+		ready = !balance_draw_record(work);
+		if (work->balance->added > ADDED_MOST)
+			return false;
+	}
+	return true;
 }
 
 static uint64_t
@@ -89,7 +307,7 @@ balance_keep_lowest(struct balance_work *work)
 	memcpy(lowest->repeats, balance->repeats, work->request->holders->count * sizeof(uint32_t));
 }
 
-/* Makes the lowest the result. */
+/* Makes what was copied at the lowest ΣD the result. */
 static void
 balance_return_to_lowest(struct balance_work *work)
 {
@@ -122,7 +340,7 @@ balance_note_imbalance(struct balance_work *work, uint64_t imbalance)
 	       imbalance / HOPELESS <= work->balance->imbalance[0];
 }
 
-/* One visit of every token and label; false: there would be more repeats than may be. */
+/* Visits every token and label once. False: there would be more repeats than may be. */
 static bool
 balance_visit_all(struct balance_work *work)
 {
@@ -151,9 +369,9 @@ balance_find_reasons(struct balance_work *work)
 		}
 }
 
-/* Ends before its time when nothing can be drawn any more, or no good comes of it. */
-static int
-balance_iterate(struct balance_work *work, struct portolan_error *error)
+/* Iterates until nothing lacks, nothing can be drawn any more, or no good comes of it. */
+static void
+balance_iterate(struct balance_work *work)
 {
 	const struct balance_request *request = work->request;
 	struct balance *balance = work->balance;
@@ -178,15 +396,13 @@ balance_iterate(struct balance_work *work, struct portolan_error *error)
 	balance->tried = balance->iterations;
 	if (request->patience)
 		balance_return_to_lowest(work);
+	else if (!fits)
+		die("it would take more than 2,147,483,647 repeats: take fewer tokens (--count), or "
+		    "--max-multiplicity, or some --patience");
 	balance_find_reasons(work);
-	return fits || request->patience
-	               ? 0
-	               : error_set(error, PORTOLAN_E_INVALID,
-	                           "it would take more than 2,147,483,647 repeats: take fewer tokens (--count), or "
-	                           "--max-multiplicity, or some --patience");
 }
 
-/* The counts as they are, from the groups. */
+/* Counts the records as they stand in the data, group by group. */
 static void
 balance_begin_counts(struct balance_work *work)
 {
@@ -226,17 +442,16 @@ balance_make_room(struct balance_work *work)
 	balance_make_pools(work);
 }
 
-int
-balance_make(const struct balance_request *request, struct balance *balance, struct portolan_error *error)
+void
+balance_make(const struct balance_request *request, struct balance *balance)
 {
 	struct balance_work work = {.request = request, .balance = balance};
-	int code;
 
 	*balance = (struct balance){0};
 	balance_make_room(&work);
 	balance_begin_counts(&work);
 	random_seed(&work.random, request->seed);
-	code = balance_iterate(&work, error);
+	balance_iterate(&work);
 	free(work.pools.starts);
 	free(work.pools.groups);
 	free(work.leaders);
@@ -246,7 +461,4 @@ balance_make(const struct balance_request *request, struct balance *balance, str
 	free(work.choice);
 	free(work.lowest.counts);
 	free(work.lowest.repeats);
-	if (code < 0)
-		balance_free(balance);
-	return code;
 }

@@ -1,5 +1,5 @@
 /*
- * balance.h: up-sampling until tokens say nothing about labels (Han Chen, Algorithm 1, made unambiguous).
+ * balance.h: up-sampling until tokens say nothing about labels (Han Chen, Algorithm 1, made unambiguous), for upsample.
  *
  * The target: n[s][l], records of label l that hold token s as they count now, in proportion to shares[l] for every
  * token. With equal shares, which the paper has, that is as many of each label; with those of the labels in the data, a
@@ -54,12 +54,13 @@ struct balance {
 	enum balance_reason *reasons; /* tokens × labels: why balancing ended there */
 };
 
-/* PORTOLAN_E_INVALID: there is no patience, and more than 2^31 repeats would be drawn. */
-int balance_make(const struct balance_request *request, struct balance *balance, struct portolan_error *error);
+/* Ends the program if there is no patience, and more than 2^31 repeats would be drawn. */
+void balance_make(const struct balance_request *request, struct balance *balance);
 void balance_free(struct balance *balance); /* may be called twice */
 
 /* The label that leads in a token's counts, by label; of equal ones the first. */
 size_t balance_leader(const uint64_t *counts, const uint64_t *shares, size_t label_count);
+
 /* D(s,l): how many records the label lacks in a token's counts, of which `leader` leads. */
 static inline uint64_t
 balance_lack(const uint64_t *counts, const uint64_t *shares, size_t leader, size_t label)

@@ -1,15 +1,48 @@
-/* corpus.c: reads a file of labelled texts, record by record and token by token, as the options say. */
+/* corpus.c: reads a file of labelled texts, record by record and token by token, as the options of artifacts and upsample
+ * say. */
 #include "corpus.h"
 
+#include "die/die.h"
 #include "files/list.h"
-
-#include <portolan/error.h>
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistr.h>
 
-#define LABEL_MAX 1000
+#define LABEL_MAX 1000 /* bytes */
+
+/* English words that say little about a text: articles, pronouns, prepositions, conjunctions, forms of be, have and do.
+ * Words of negation and quantity (not, no, never, all) are none: they are what gives labels away. */
+static const char *const corpus_stop_words[] = {
+        /* articles and demonstratives */
+        "a", "an", "the", "this", "that", "these", "those",
+        /* pronouns */
+        "i", "me", "my", "mine", "myself", "we", "us", "our", "ours", "ourselves", "you", "your", "yours", "yourself",
+        "yourselves", "he", "him", "his", "himself", "she", "her", "hers", "herself", "it", "its", "itself", "they",
+        "them", "their", "theirs", "themselves", "who", "whom", "whose", "which", "what",
+        /* prepositions */
+        "about", "after", "at", "before", "by", "during", "for", "from", "in", "into", "of", "off", "on", "onto", "out",
+        "over", "through", "to", "under", "up", "upon", "with", "within", "between", "down",
+        /* conjunctions, and adverbs that join */
+        "and", "or", "but", "if", "because", "as", "until", "while", "than", "then", "so", "too", "when", "where",
+        "how", "why", "there", "here",
+        /* be, have, do, and what stands before a verb */
+        "am", "is", "are", "was", "were", "be", "been", "being", "has", "have", "had", "having", "do", "does", "did",
+        "doing", "will", "would", "shall", "should", "can", "could", "may", "might", "must",
+        /* the same, joined */
+        "i'm", "i've", "i'll", "i'd", "you're", "you've", "you'll", "you'd", "he's", "he'll", "he'd", "she's", "she'll",
+        "she'd", "it's", "it'll", "we're", "we've", "we'll", "we'd", "they're", "they've", "they'll", "they'd",
+        "that's", "there's", "who's", "what's", "let's", "s", "t", NULL};
+
+uint32_t
+corpus_add_name(struct names *names, const char *text, size_t length)
+{
+	uint32_t name = names_add(names, text, length);
+
+	if (name == NAMES_NONE)
+		memory_need(NULL);
+	return name;
+}
 
 void
 corpus_close(struct corpus *corpus)
@@ -20,19 +53,20 @@ corpus_close(struct corpus *corpus)
 	names_free(&corpus->tokens);
 	user_parts_free(&corpus->parts);
 	user_file_close(&corpus->file);
-	*corpus = (struct corpus){0};
 }
 
-struct list {
+/* A file of words that is being read. */
+struct corpus_list {
 	const char *path, *unit;
 	struct names *names;
 	struct tokenizer tokenizer;
 	bool whole; /* a line is one n-gram */
 };
 
-/* Adds the words of a line as the tokenizer has them: each by itself, or all of them as one n-gram. */
+/* Adds the words of a line as the tokenizer has them: each by itself, or all of them as one n-gram. An n-gram that is too
+ * long for a token is left out. Returns 0, or the tokenizer's error. */
 static int
-corpus_add_words(struct list *list, const char *line, size_t length)
+corpus_add_words(struct corpus_list *list, const char *line, size_t length)
 {
 	char joined[TOKEN_HISTORY];
 	size_t used = 0;
@@ -60,74 +94,67 @@ corpus_add_words(struct list *list, const char *line, size_t length)
 static int
 corpus_take_line(void *context, uint64_t place, const char *line, size_t length, struct portolan_error *error)
 {
-	struct list *list = context;
+	struct corpus_list *list = context;
 	int code = corpus_add_words(list, line, length);
 
+	(void)error;
 	if (code == TOKENIZER_NOT_UTF8)
-		return error_set(error, PORTOLAN_E_INVALID, "%s: %s %llu is not UTF-8", list->path, list->unit,
-		                 (unsigned long long)place);
+		die("%s: %s %llu is not UTF-8", list->path, list->unit, (unsigned long long)place);
 	if (code < 0)
 		memory_need(NULL);
 	return 0;
 }
 
-static int
-corpus_read_list(struct names *names, const char *path, bool whole, struct portolan_error *error)
+static void
+corpus_read_list(struct names *names, const char *path, bool whole)
 {
 	static const struct token_rules rules = {.ngrams = 1, .min_length = 1};
-	struct list list = {.path = path, .names = names, .whole = whole};
-	int code;
+	struct corpus_list list = {.path = path, .names = names, .whole = whole};
 
 	tokenizer_init(&list.tokenizer, &rules);
-	code = list_read(path, LIST_LABELS, &list.unit, corpus_take_line, &list, error);
+	must(list_read(path, LIST_LABELS, &list.unit, corpus_take_line, &list, &failure));
 	tokenizer_free(&list.tokenizer);
-	if (code < 0)
-		return code;
-	return names->count ? 0 : error_set(error, PORTOLAN_E_INVALID, "%s has no words", path);
+	if (names->count == 0)
+		die("%s has no words", path);
 }
 
-static int
-corpus_take_stop_words(struct corpus *corpus, struct portolan_error *error)
+static void
+corpus_take_stop_words(struct corpus *corpus)
 {
 	const char *given = corpus->request.stop_words;
 
 	if (given && strcmp(given, "none") == 0)
-		return 0;
+		return;
 	if (given)
-		return corpus_read_list(&corpus->stop_words, given, false, error);
-	for (const char *const *word = stop_words_english; *word; word++)
+		corpus_read_list(&corpus->stop_words, given, false);
+	for (const char *const *word = corpus_stop_words; *word && !given; word++)
 		corpus_add_name(&corpus->stop_words, *word, strlen(*word));
-	return 0;
+	corpus->rules.stop_words = &corpus->stop_words;
 }
 
-/* Tokens that are asked for are no stop words, nor too short. */
-static int
-corpus_take_rules(struct corpus *corpus, struct portolan_error *error)
+/* Takes what decides which tokens count. Tokens that are asked for by name are no stop words, nor too short. */
+static void
+corpus_take_rules(struct corpus *corpus)
 {
 	const struct corpus_request *request = &corpus->request;
-	int code = 0;
 
 	corpus->rules = (struct token_rules){.min_length = request->min_length, .ngrams = request->ngrams};
 	if (request->tokens) {
 		corpus->rules.min_length = 1;
-		code = corpus_read_list(&corpus->tokens, request->tokens, true, error);
+		corpus_read_list(&corpus->tokens, request->tokens, true);
 	} else {
-		code = corpus_take_stop_words(corpus, error);
-		if (corpus->stop_words.count > 0)
-			corpus->rules.stop_words = &corpus->stop_words;
+		corpus_take_stop_words(corpus);
 	}
-	for (size_t i = 0; i < request->text_count && code >= 0; i++) {
+	for (size_t i = 0; i < request->text_count; i++) {
 		corpus->prefixes[i] =
 		        memory_text("%s%s", request->per_field ? request->texts[i] : "", request->per_field ? ":" : "");
 		if (strlen(corpus->prefixes[i]) > TOKEN_PREFIX_MAX)
-			return error_set(error, PORTOLAN_E_INVALID, "--per-field: the name of field %zu is too long",
-			                 i + 1);
+			die("--per-field: the name of field %zu is too long", i + 1);
 	}
-	return code;
 }
 
-static int
-corpus_find_fields(struct corpus *corpus, struct portolan_error *error)
+static void
+corpus_find_fields(struct corpus *corpus)
 {
 	const struct corpus_request *request = &corpus->request;
 	const char *names[FIELDS_MAX], *options[FIELDS_MAX];
@@ -143,29 +170,21 @@ corpus_find_fields(struct corpus *corpus, struct portolan_error *error)
 		names[count] = request->id;
 		options[count++] = "--id-field";
 	}
-	return fields_init(&corpus->fields, &corpus->file, names, options, count, error);
+	must(fields_init(&corpus->fields, &corpus->file, names, options, count, &failure));
 }
 
-int
-corpus_open(struct corpus *corpus, const struct corpus_request *request, struct portolan_error *error)
+void
+corpus_open(struct corpus *corpus, const struct corpus_request *request)
 {
-	int code;
-
 	*corpus = (struct corpus){.request = *request};
-	code = user_file_open(&corpus->file, "DATA", request->path, error);
-	if (code >= 0 && request->glue)
+	must(user_file_open(&corpus->file, "DATA", request->path, &failure));
+	if (request->glue)
 		user_file_read_as_glue(&corpus->file, request->id);
-	if (code >= 0 && corpus->file.begin >= corpus->file.size)
-		code = error_set(error, PORTOLAN_E_INVALID, "%s holds no records", request->path);
-	if (code >= 0)
-		code = corpus_find_fields(corpus, error);
-	if (code >= 0)
-		code = corpus_take_rules(corpus, error);
-	if (code >= 0)
-		code = user_file_cut(&corpus->file, &corpus->parts, error);
-	if (code < 0)
-		corpus_close(corpus);
-	return code;
+	if (corpus->file.begin >= corpus->file.size)
+		die("%s holds no records", request->path);
+	corpus_find_fields(corpus);
+	corpus_take_rules(corpus);
+	must(user_file_cut(&corpus->file, &corpus->parts, &failure));
 }
 
 void
@@ -191,14 +210,15 @@ corpus_reader_begin(struct corpus_reader *reader, size_t part)
 	fields_begin(&reader->fields, &corpus->fields, user_file_part(&corpus->file, &corpus->parts, part));
 }
 
-int
+/* The error "FILE: line 3: the field 'label' WHAT" of the record. */
+static int
 corpus_reader_wrong(const struct corpus_reader *reader, const char *field, const char *what,
                     struct portolan_error *error)
 {
 	return fields_wrong(&reader->fields, error, ": the field '%s' %s", field, what);
 }
 
-/* A text, a number, and of labels and ids true and false as well. */
+/* Checks that the field is a text or a number, or, if it is the label or the id, a truth value. */
 static int
 corpus_check_kind(const struct corpus_reader *reader, size_t field, bool is_text, struct portolan_error *error)
 {
@@ -284,6 +304,7 @@ corpus_reader_token(struct corpus_reader *reader, struct token *token, struct po
 		                           "is not UTF-8: turn the file into it (iconv -f LATIN1 -t UTF-8), or drop "
 		                           "such bytes (iconv -c)",
 		                           error);
-	return code < 0 ? error_set(error, PORTOLAN_E_MEMORY, "out of memory for a text of %s", corpus->file.path)
-	                : code;
+	if (code < 0)
+		die("out of memory for a text of %s", corpus->file.path);
+	return code;
 }

@@ -1,14 +1,14 @@
 /*
- * corpus.h: reads a user's file of labelled texts, token by token, part by part in several threads. The file stays in
- * memory, or mapped, so it may be read as often as needed.
+ * corpus.h: reads a user's file of labelled texts, token by token, for artifacts and upsample. Several threads read it, part
+ * by part. The file stays in memory, or mapped, so it may be read as often as needed.
  *
  *     corpus_open() → a corpus_reader for each thread, as often as needed → corpus_close()
  */
 #ifndef CORPUS_H
 #define CORPUS_H
 
-#include "files/fields.h"
 #include "die/memory.h"
+#include "files/fields.h"
 #include "tokens/tokenizer.h"
 
 #define CORPUS_TEXTS_MAX 16
@@ -16,15 +16,7 @@
 #define CORPUS_IGNORED_MAX 16
 
 /* As names_add(), but the program ends where there is no memory for the text. */
-static inline uint32_t
-corpus_add_name(struct names *names, const char *text, size_t length)
-{
-	uint32_t name = names_add(names, text, length);
-
-	if (name == NAMES_NONE)
-		memory_need(NULL);
-	return name;
-}
+uint32_t corpus_add_name(struct names *names, const char *text, size_t length);
 
 struct corpus_request {
 	const char *path;
@@ -53,8 +45,8 @@ struct corpus {
 	char *prefixes[CORPUS_TEXTS_MAX]; /* "field:", or "" */
 };
 
-int corpus_open(struct corpus *corpus, const struct corpus_request *request, struct portolan_error *error);
-void corpus_close(struct corpus *corpus); /* may be called twice */
+void corpus_open(struct corpus *corpus, const struct corpus_request *request);
+void corpus_close(struct corpus *corpus);
 
 /* A thread's place in the corpus: the record that it has reached in its part. */
 struct corpus_reader {
@@ -73,13 +65,9 @@ void corpus_reader_free(struct corpus_reader *reader);
 
 /* corpus_reader_begin() goes to the beginning of a part. The other two go to its next record, and to the record's
  * next token; a token that stands there twice comes twice. They return 1, 0 where there are no more, or an error,
- * which names file, line and field. */
+ * which names file, line and field. A thread returns the error of its part, so that the user is told of the first. */
 void corpus_reader_begin(struct corpus_reader *reader, size_t part);
 int corpus_reader_record(struct corpus_reader *reader, struct portolan_error *error);
 int corpus_reader_token(struct corpus_reader *reader, struct token *token, struct portolan_error *error);
-
-/* An error about the record's field: "FILE: line 3: the field 'label' WHAT". */
-int corpus_reader_wrong(const struct corpus_reader *reader, const char *field, const char *what,
-                        struct portolan_error *error);
 
 #endif

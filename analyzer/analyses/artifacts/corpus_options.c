@@ -1,4 +1,5 @@
-/* corpus_options.c: the options that artifacts and upsample share: the file, its fields, and which tokens count. */
+/* corpus_options.c: takes the options that artifacts and upsample share: the file, its fields, and which tokens count; and
+ * warns of what these options left out. */
 #include "corpus_options.h"
 
 #include "base/message.h"
@@ -8,9 +9,9 @@
 
 #define LABEL_SHOWN 60 /* bytes of a label that a warning names */
 
-/* A,B,C: different names. */
+/* Takes the names A,B,C, which must differ. */
 static int
-take_texts(void *context, char *text)
+corpus_take_texts(void *context, char *text)
 {
 	struct corpus_options *options = context;
 	struct corpus_request *request = &options->request;
@@ -27,7 +28,7 @@ take_texts(void *context, char *text)
 }
 
 static int
-take_ignored(void *context, char *text)
+corpus_take_ignored(void *context, char *text)
 {
 	struct corpus_options *options = context;
 	struct corpus_request *request = &options->request;
@@ -40,11 +41,11 @@ take_ignored(void *context, char *text)
 
 #define TO(member) .offset = offsetof(struct corpus_options, member)
 const struct option_spec corpus_option_table[] = {
-        {"text", "FIELD[,FIELD]", OPTION_TEXT, .take = take_texts,
+        {"text", "FIELD[,FIELD]", OPTION_TEXT, .take = corpus_take_texts,
          .missing = "which fields hold the texts? --text FIELD[,FIELD]", .often = true},
         {"label-field", "FIELD", OPTION_TEXT, TO(request.label), .old_names = "label",
          .missing = "which field holds the label? --label-field FIELD", .often = true},
-        {"ignore-label", "VALUE", OPTION_TEXT, .take = take_ignored, .group = OPTION_GROUP_TAKE},
+        {"ignore-label", "VALUE", OPTION_TEXT, .take = corpus_take_ignored, .group = OPTION_GROUP_TAKE},
         {"min-count", "N", OPTION_WHOLE, TO(ranking.min_count), .group = OPTION_GROUP_HOW, .often = true},
         {"max-count", "N", OPTION_WHOLE, TO(ranking.max_count), .group = OPTION_GROUP_HOW},
         {"prior", "share|uniform", OPTION_CHOICE, TO(prior), .choices = ranking_prior_names, .group = OPTION_GROUP_HOW},
@@ -74,7 +75,8 @@ corpus_options_check(struct corpus_options *options)
 }
 
 static void
-warn_of_none(const struct corpus_options *options, const struct token_counts *counts, const struct ranking *ranking)
+corpus_warn_of_none(const struct corpus_options *options, const struct token_counts *counts,
+                    const struct ranking *ranking)
 {
 	if (counts->tokens.count == 0)
 		message_warning("%s: there are no tokens to look at", options->request.path);
@@ -87,10 +89,10 @@ warn_of_none(const struct corpus_options *options, const struct token_counts *co
 		                options->request.path);
 }
 
-/* The place of a label that may stand for "no label": "-", or, of three labels or more, one with under a tenth of the
- * records that it would have if all had the same number. NAMES_NONE: there is none. */
+/* Finds a label that may stand for "no label": "-"; or, of three labels or more, one with under a tenth of the records that
+ * it would have if all labels had the same number. Returns its place in the order; NAMES_NONE: there is none. */
 static uint32_t
-find_suspect(const struct token_counts *counts)
+corpus_find_suspect(const struct token_counts *counts)
 {
 	uint64_t all = counts->records - counts->ignored;
 	uint32_t least = 0;
@@ -108,9 +110,9 @@ find_suspect(const struct token_counts *counts)
 }
 
 static void
-warn_of_suspect(const struct corpus_options *options, const struct token_counts *counts)
+corpus_warn_of_suspect(const struct corpus_options *options, const struct token_counts *counts)
 {
-	uint32_t suspect = find_suspect(counts);
+	uint32_t suspect = corpus_find_suspect(counts);
 	size_t length;
 	const char *text;
 
@@ -132,8 +134,8 @@ corpus_options_report(const struct corpus_options *options, const struct token_c
 		message_warning("%s: records without any token: %s, the first on line %llu", options->request.path,
 		                NUMBER_GROUPED(counts->empty), (unsigned long long)counts->empty_line);
 	if (ranking->count == 0)
-		warn_of_none(options, counts, ranking);
-	warn_of_suspect(options, counts);
+		corpus_warn_of_none(options, counts, ranking);
+	corpus_warn_of_suspect(options, counts);
 	if (options->request.ignored_count > 0 && counts->ignored == 0)
 		message_warning("%s: no record has a label that --ignore-label names", options->request.path);
 	return options->common.strict && (counts->empty > 0 || ranking->count == 0) ? STATUS_INCOMPLETE : STATUS_DONE;

@@ -1,21 +1,22 @@
 /*
- * counts.c: counts in how many records of each label a token stands. Each thread has a table of its own; the tables are
+ * counts.c: counts in how many records of each label a token stands. Each thread has a tally of its own; the tallies are
  * added up at the end, and sums do not depend on which thread read which part.
  *
- * A row of a table is a token's: the number of the last record of this thread that held the token, so that it counts
- * once in a record, and then its number of records by label. One row is one or two lines of the cache.
+ * A tally has a row of cells for each token: the number of the last record of this thread that held the token, so that it
+ * counts once in a record, and then its number of records by label. One row is one or two lines of the cache.
  */
 #include "counts.h"
 
 #include "base/number.h"
 #include "base/parallel.h"
+#include "die/die.h"
 
 #include <portolan/error.h>
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Tokens that wait to be counted: what is looked up of each is fetched while the others are read. */
+/* Tokens that wait to be counted. The memory that each is looked up in is fetched while the next are read. */
 struct batch {
 	size_t count, used;
 	struct batch_token {
@@ -25,16 +26,16 @@ struct batch {
 	char text[16384];
 };
 
-struct table {
+struct tally {
 	struct corpus_reader reader;
 	struct names tokens, labels;
-	uint32_t *cells; /* rows of 1 + label_room */
+	uint32_t *cells; /* `rows` rows of 1 + label_room */
 	size_t rows, label_room;
 	uint64_t label_records[CORPUS_LABELS_MAX];
-	uint64_t ignored, empty;
-	const char *first_empty; /* in the file */
-	uint32_t stamp;
-	struct kept_part *kept; /* of the part at work; NULL: nothing is kept */
+	uint64_t ignored, empty; /* the numbers of such records */
+	const char *first_empty; /* where the first of them stands in the file */
+	uint32_t stamp;          /* the number of the record at work, among this thread's */
+	struct kept_part *kept;  /* of the part at work; NULL: nothing is kept */
 	struct batch batch;
 };
 
@@ -42,56 +43,77 @@ struct pass {
 	const struct corpus *corpus;
 	const uint32_t *weights;
 	const uint64_t *firsts;
-	struct table **tables; /* of each thread; NULL: not needed yet */
-	uint64_t *records;     /* of each part */
+	struct tally **tallies; /* of each thread; NULL: not needed yet */
+	uint64_t *records;      /* of each part */
 	struct kept *kept;
 };
 
-static int
-counts_no_memory(struct portolan_error *error)
+/* Returns `pointer`. NULL ends the program. */
+static void *
+counts_need(void *pointer)
 {
-	return error_set(error, PORTOLAN_E_MEMORY,
-	                 "out of memory for the tokens' counts: --tokens FILE looks at some tokens only, --min-length "
-	                 "leaves out short ones");
+	if (!pointer)
+		die("out of memory for the tokens' counts: --tokens FILE looks at some tokens only, --min-length "
+		    "leaves out short ones");
+	return pointer;
 }
 
 static size_t
-table_stride(const struct table *table)
+tally_stride(const struct tally *tally)
 {
-	return 1 + table->label_room;
+	return 1 + tally->label_room;
 }
 
-/* Room for another row, and for all labels there are. */
-static bool
-table_make_room(struct table *table)
+/* Makes room for another row, and for all labels that there are. */
+static void
+tally_make_room(struct tally *tally)
 {
-	size_t rows = table->rows, labels = table->label_room, from = table_stride(table);
+	size_t rows = tally->rows, labels = tally->label_room, from = tally_stride(tally);
 	uint32_t *cells;
 
-	while (table->tokens.count >= rows)
+	while (tally->tokens.count >= rows)
 		rows = rows ? 2 * rows : 4096;
-	while (table->labels.count > labels)
+	while (tally->labels.count > labels)
 		labels = labels < 3 ? 3 : 2 * labels + 1; /* rows of 4, 8, 16 … */
-	if (labels == table->label_room) {
-		cells = realloc(table->cells, rows * from * sizeof(*cells));
-		if (!cells)
-			return false;
-		memset(cells + table->rows * from, 0, (rows - table->rows) * from * sizeof(*cells));
+	if (labels == tally->label_room) {
+		cells = counts_need(realloc(tally->cells, rows * from * sizeof(*cells)));
+		memset(cells + tally->rows * from, 0, (rows - tally->rows) * from * sizeof(*cells));
 	} else {
-		cells = calloc(rows * (1 + labels), sizeof(*cells));
-		if (!cells)
-			return false;
-		for (size_t row = 0; row < table->tokens.count; row++)
-			memcpy(cells + row * (1 + labels), table->cells + row * from, from * sizeof(*cells));
-		free(table->cells);
+		cells = counts_need(calloc(rows * (1 + labels), sizeof(*cells)));
+		for (size_t row = 0; row < tally->tokens.count; row++)
+			memcpy(cells + row * (1 + labels), tally->cells + row * from, from * sizeof(*cells));
+		free(tally->cells);
 	}
-	table->cells = cells;
-	table->rows = rows;
-	table->label_room = labels;
-	return true;
+	tally->cells = cells;
+	tally->rows = rows;
+	tally->label_room = labels;
 }
 
-/* An error where there are more labels than there may be. */
+static uint32_t
+tally_add_label(struct tally *tally, const char *text, size_t length)
+{
+	uint32_t label = names_add(&tally->labels, text, length);
+
+	if (label == NAMES_NONE)
+		counts_need(NULL);
+	if (tally->labels.count > tally->label_room)
+		tally_make_room(tally);
+	return label;
+}
+
+static uint32_t
+tally_add_token(struct tally *tally, const char *text, size_t length, uint64_t key)
+{
+	uint32_t row = names_add_key(&tally->tokens, text, length, key);
+
+	if (row == NAMES_NONE)
+		counts_need(NULL);
+	if (row == tally->rows)
+		tally_make_room(tally);
+	return row;
+}
+
+/* Returns 0, or the error that there are more labels than there may be. */
 static int
 counts_check_label_count(const struct corpus *corpus, size_t count, struct portolan_error *error)
 {
@@ -102,55 +124,40 @@ counts_check_label_count(const struct corpus *corpus, size_t count, struct porto
 	                           corpus->file.path, corpus->request.label, CORPUS_LABELS_MAX);
 }
 
-/* The number of the record's label in the table. */
-static int
-table_take_label(struct table *table, uint32_t *label, struct portolan_error *error)
+/* Counts the tokens that wait, of a record of this label. */
+static void
+tally_count_batch(struct tally *tally, uint32_t label, uint32_t weight, struct kept *kept)
 {
-	const struct corpus_reader *reader = &table->reader;
-
-	*label = names_add(&table->labels, reader->label->at, reader->label->length);
-	if (*label == NAMES_NONE || (table->labels.count > table->label_room && !table_make_room(table)))
-		return counts_no_memory(error);
-	return counts_check_label_count(reader->corpus, table->labels.count, error);
-}
-
-/* Counts the tokens that wait, of a record of this label; false: out of memory. */
-static bool
-table_count_batch(struct table *table, uint32_t label, uint32_t weight, struct kept *kept)
-{
-	struct batch *batch = &table->batch;
+	struct batch *batch = &tally->batch;
 
 	for (size_t i = 0; i < batch->count; i++) {
 		struct batch_token *token = &batch->tokens[i];
 
-		token->row = names_find_first(&table->tokens, token->length, token->key);
+		token->row = names_find_first(&tally->tokens, token->length, token->key);
 		if (token->row == NAMES_NONE)
-			token->row = names_add_key(&table->tokens, batch->text + token->at, token->length, token->key);
-		if (token->row == NAMES_NONE || (token->row == table->rows && !table_make_room(table)))
-			return false;
-		__builtin_prefetch(table->cells + token->row * table_stride(table), 1);
+			token->row = tally_add_token(tally, batch->text + token->at, token->length, token->key);
+		__builtin_prefetch(tally->cells + token->row * tally_stride(tally), 1);
 	}
 	for (size_t i = 0; i < batch->count; i++) {
-		uint32_t row = batch->tokens[i].row, *cells = table->cells + row * table_stride(table);
-		bool fresh = cells[0] != table->stamp;
+		uint32_t row = batch->tokens[i].row, *cells = tally->cells + row * tally_stride(tally);
+		bool fresh = cells[0] != tally->stamp;
 
-		cells[0] = table->stamp;
+		cells[0] = tally->stamp;
 		cells[1 + label] += fresh ? weight : 0;
-		if (fresh && table->kept && !kept_add_token(kept, table->kept, row))
-			table->kept = NULL;
+		if (fresh && tally->kept && !kept_add_token(kept, tally->kept, row))
+			tally->kept = NULL;
 	}
 	batch->count = batch->used = 0;
-	return true;
 }
 
-/* False: the next one may not fit. */
+/* Adds a token to those that wait. False: the next one may not fit. */
 static bool
-table_add_to_batch(struct table *table, const struct token *token)
+tally_add_to_batch(struct tally *tally, const struct token *token)
 {
-	struct batch *batch = &table->batch;
+	struct batch *batch = &tally->batch;
 	uint64_t key = names_key_padded(token->text, token->length);
 
-	names_prefetch(&table->tokens, key);
+	names_prefetch(&tally->tokens, key);
 	memcpy(batch->text + batch->used, token->text, TOKEN_READABLE);
 	if (token->length > TOKEN_READABLE)
 		memcpy(batch->text + batch->used, token->text, token->length);
@@ -161,37 +168,41 @@ table_add_to_batch(struct table *table, const struct token *token)
 }
 
 static int
-table_count_record(struct table *table, uint32_t weight, struct kept *kept, struct portolan_error *error)
+tally_count_record(struct tally *tally, uint32_t weight, struct kept *kept, struct portolan_error *error)
 {
-	const struct record *record = table->reader.record;
-	uint64_t at = (uint64_t)(record->at - table->reader.corpus->file.text);
-	const struct names *only = table->reader.corpus->request.tokens ? &table->reader.corpus->tokens : NULL;
+	const struct corpus_reader *reader = &tally->reader;
+	const struct record *record = reader->record;
+	uint64_t at = (uint64_t)(record->at - reader->corpus->file.text);
+	const struct names *only = reader->corpus->request.tokens ? &reader->corpus->tokens : NULL;
 	struct token token;
 	uint32_t label = 0; /* a record without tokens needs none */
 	bool empty = true;
-	int code = table->reader.ignored ? 0 : table_take_label(table, &label, error);
+	int code;
 
-	if (code < 0)
-		return code;
-	if (table->kept && !kept_add_record(kept, table->kept, at, record->next, label))
-		table->kept = NULL;
-	if (table->reader.ignored) {
-		table->ignored++;
+	if (!reader->ignored) {
+		label = tally_add_label(tally, reader->label->at, reader->label->length);
+		code = counts_check_label_count(reader->corpus, tally->labels.count, error);
+		if (code < 0)
+			return code;
+	}
+	if (tally->kept && !kept_add_record(kept, tally->kept, at, record->next, label))
+		tally->kept = NULL;
+	if (reader->ignored) {
+		tally->ignored++;
 		return 0;
 	}
-	table->stamp++;
-	table->label_records[label] += weight;
-	while ((code = corpus_reader_token(&table->reader, &token, error)) > 0) {
+	tally->stamp++;
+	tally->label_records[label] += weight;
+	while ((code = corpus_reader_token(&tally->reader, &token, error)) > 0) {
 		empty = false;
 		if (only && names_find(only, token.text, token.length) == NAMES_NONE)
 			continue;
-		if (!table_add_to_batch(table, &token) && !table_count_batch(table, label, weight, kept))
-			return counts_no_memory(error);
+		if (!tally_add_to_batch(tally, &token))
+			tally_count_batch(tally, label, weight, kept);
 	}
-	if (!table_count_batch(table, label, weight, kept))
-		return counts_no_memory(error);
-	if (empty && (table->empty++ == 0 || record->at < table->first_empty))
-		table->first_empty = record->at;
+	tally_count_batch(tally, label, weight, kept);
+	if (empty && (tally->empty++ == 0 || record->at < tally->first_empty))
+		tally->first_empty = record->at;
 	return code;
 }
 
@@ -199,21 +210,20 @@ static int
 counts_count_part(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error)
 {
 	const struct pass *pass = context;
-	struct table *table = pass->tables[thread];
+	struct tally *tally = pass->tallies[thread];
 	uint64_t records = 0;
 	int code;
 
 	(void)slot;
-	if (!table) {
-		table = pass->tables[thread] = calloc(1, sizeof(*table));
-		if (!table || !table_make_room(table))
-			return counts_no_memory(error);
-		corpus_reader_init(&table->reader, pass->corpus);
+	if (!tally) {
+		tally = pass->tallies[thread] = counts_need(calloc(1, sizeof(*tally)));
+		tally_make_room(tally);
+		corpus_reader_init(&tally->reader, pass->corpus);
 	}
-	corpus_reader_begin(&table->reader, part);
-	table->kept = kept_begin(pass->kept, part, thread);
-	while ((code = corpus_reader_record(&table->reader, error)) > 0) {
-		code = table_count_record(table, pass->weights ? pass->weights[pass->firsts[part] + records] : 1,
+	corpus_reader_begin(&tally->reader, part);
+	tally->kept = kept_begin(pass->kept, part, thread);
+	while ((code = corpus_reader_record(&tally->reader, error)) > 0) {
+		code = tally_count_record(tally, pass->weights ? pass->weights[pass->firsts[part] + records] : 1,
 		                          pass->kept, error);
 		if (code < 0)
 			return code;
@@ -224,51 +234,43 @@ counts_count_part(void *context, unsigned thread, unsigned slot, size_t part, st
 }
 
 static void
-table_free(struct table *table)
+tally_free(struct tally *tally)
 {
-	if (!table)
+	if (!tally)
 		return;
-	corpus_reader_free(&table->reader);
-	names_free(&table->tokens);
-	names_free(&table->labels);
-	free(table->cells);
-	free(table);
+	corpus_reader_free(&tally->reader);
+	names_free(&tally->tokens);
+	names_free(&tally->labels);
+	free(tally->cells);
+	free(tally);
 }
 
 /* Adds the counts of `from` to `into`. labels[l] and tokens[t] become the numbers in `into` of label l and token t of
- * `from`. False: out of memory. */
-static bool
-table_merge(struct table *into, const struct table *from, uint32_t *labels, uint32_t *tokens)
+ * `from`. */
+static void
+tally_merge(struct tally *into, const struct tally *from, uint32_t *labels, uint32_t *tokens)
 {
 	size_t length;
 	const char *text;
 
 	for (uint32_t l = 0; l < from->labels.count; l++) {
 		text = names_text(&from->labels, l, &length);
-		labels[l] = names_add(&into->labels, text, length);
-		if (labels[l] == NAMES_NONE || (into->labels.count > into->label_room && !table_make_room(into)))
-			return false;
-		if (into->labels.count > CORPUS_LABELS_MAX)
-			return true; /* too many labels: counts_check_label_count() reports them */
+		labels[l] = tally_add_label(into, text, length);
+		must(counts_check_label_count(into->reader.corpus, into->labels.count, &failure));
 		into->label_records[labels[l]] += from->label_records[l];
 	}
 	for (uint32_t t = 0; t < from->tokens.count; t++) {
-		const uint32_t *cells = from->cells + t * table_stride(from);
-		uint32_t row;
+		const uint32_t *cells = from->cells + t * tally_stride(from);
 
 		text = names_text(&from->tokens, t, &length);
-		row = names_add(&into->tokens, text, length);
-		if (row == NAMES_NONE || (row == into->rows && !table_make_room(into)))
-			return false;
+		tokens[t] = tally_add_token(into, text, length, names_key(text, length));
 		for (uint32_t l = 0; l < from->labels.count; l++)
-			into->cells[row * table_stride(into) + 1 + labels[l]] += cells[1 + l];
-		tokens[t] = row;
+			into->cells[tokens[t] * tally_stride(into) + 1 + labels[l]] += cells[1 + l];
 	}
 	if (from->empty && (!into->empty || from->first_empty < into->first_empty))
 		into->first_empty = from->first_empty;
 	into->empty += from->empty;
 	into->ignored += from->ignored;
-	return true;
 }
 
 struct sorted_label {
@@ -312,27 +314,27 @@ counts_sort_labels(struct token_counts *counts)
 	}
 }
 
-/* Takes the table's names and cells over, its labels put into order. */
+/* Takes the names and the cells of the tally over, and puts the labels into order. */
 static void
-counts_take_table(struct token_counts *counts, struct table *table)
+counts_take_tally(struct token_counts *counts, struct tally *tally)
 {
 	uint32_t row[CORPUS_LABELS_MAX];
-	size_t labels = table->labels.count;
+	size_t labels = tally->labels.count;
 
-	counts->tokens = table->tokens;
-	counts->labels = table->labels;
+	counts->tokens = tally->tokens;
+	counts->labels = tally->labels;
 	counts->label_count = labels;
-	counts->counts = table->cells;
-	counts->empty = table->empty;
-	counts->ignored = table->ignored;
-	table->tokens = table->labels = (struct names){0};
-	table->cells = NULL;
+	counts->counts = tally->cells;
+	counts->empty = tally->empty;
+	counts->ignored = tally->ignored;
+	tally->tokens = tally->labels = (struct names){0};
+	tally->cells = NULL;
 	counts->label_records = memory_new(labels, sizeof(*counts->label_records));
 	counts_sort_labels(counts);
 	for (size_t l = 0; l < labels; l++)
-		counts->label_records[l] = table->label_records[counts->order[l]];
+		counts->label_records[l] = tally->label_records[counts->order[l]];
 	for (size_t t = 0; t < counts->tokens.count; t++) {
-		const uint32_t *cells = counts->counts + t * table_stride(table) + 1;
+		const uint32_t *cells = counts->counts + t * tally_stride(tally) + 1;
 
 		for (size_t l = 0; l < labels; l++)
 			row[l] = cells[counts->order[l]];
@@ -340,81 +342,69 @@ counts_take_table(struct token_counts *counts, struct table *table)
 	}
 }
 
-static int
-counts_check_labels(const struct corpus *corpus, const struct token_counts *counts, struct portolan_error *error)
+static void
+counts_check_labels(const struct corpus *corpus, const struct token_counts *counts)
 {
 	const struct corpus_request *request = &corpus->request;
 	size_t length;
 	const char *only;
 
 	if (counts->records == 0)
-		return error_set(error, PORTOLAN_E_INVALID, "%s holds no records", request->path);
+		die("%s holds no records", request->path);
 	if (counts->label_count > 1)
-		return 0;
+		return;
 	if (counts->label_count == 0)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "%s: every record has a label in '%s' that is ignored: see --ignore-label",
-		                 request->path, request->label);
+		die("%s: every record has a label in '%s' that is ignored: see --ignore-label", request->path,
+		    request->label);
 	only = counts_label(counts, 0, &length);
-	return error_set(error, PORTOLAN_E_INVALID,
-	                 "%s: every record has the label '%.*s' in '%s': there is nothing that a token could give away",
-	                 request->path, (int)(length < 60 ? length : 60), only, request->label);
+	die("%s: every record has the label '%.*s' in '%s': there is nothing that a token could give away",
+	    request->path, (int)(length < 60 ? length : 60), only, request->label);
 }
 
-/* Adds all tables to the first there is; NULL in *all: there is none. */
-static bool
-counts_merge_tables(const struct pass *pass, unsigned threads, struct table **all)
+/* Adds all tallies to the first that there is, and returns it. NULL: there is none. */
+static struct tally *
+counts_merge_tallies(const struct pass *pass, unsigned threads)
 {
 	struct kept *kept = pass->kept;
+	struct tally *all = NULL;
 
-	*all = NULL;
 	for (unsigned t = 0; t < threads; t++) {
-		const struct table *table = pass->tables[t];
+		const struct tally *tally = pass->tallies[t];
 
-		if (table && *all) {
-			kept->labels[t] = malloc(((size_t)table->labels.count + 1) * sizeof(uint32_t));
-			kept->tokens[t] = malloc(((size_t)table->tokens.count + 1) * sizeof(uint32_t));
-			if (!kept->labels[t] || !kept->tokens[t] ||
-			    !table_merge(*all, table, kept->labels[t], kept->tokens[t]))
-				return false;
+		if (tally && all) {
+			kept->labels[t] = counts_need(malloc(((size_t)tally->labels.count + 1) * sizeof(uint32_t)));
+			kept->tokens[t] = counts_need(malloc(((size_t)tally->tokens.count + 1) * sizeof(uint32_t)));
+			tally_merge(all, tally, kept->labels[t], kept->tokens[t]);
 		}
-		*all = *all ? *all : pass->tables[t];
+		all = all ? all : pass->tallies[t];
 	}
-	return true;
+	return all;
 }
 
-static int
-counts_finish(struct pass *pass, unsigned threads, struct token_counts *counts, struct portolan_error *error)
+static void
+counts_finish(struct pass *pass, unsigned threads, struct token_counts *counts)
 {
-	struct table *all;
+	struct tally *all = counts_merge_tallies(pass, threads);
 
-	if (!counts_merge_tables(pass, threads, &all))
-		return counts_no_memory(error);
-	if (!kept_finish(pass->kept))
-		kept_free(pass->kept);
+	kept_finish(pass->kept);
 	counts->firsts = pass->records;
-	pass->records = NULL;
 	for (size_t p = 0; p <= pass->corpus->parts.count; p++) { /* counts become sums of those before */
 		uint64_t records = counts->firsts[p];
 
 		counts->firsts[p] = counts->records;
 		counts->records += records;
 	}
-	if (all && counts_check_label_count(pass->corpus, all->labels.count, error) < 0)
-		return PORTOLAN_E_INVALID;
 	if (counts->records >= UINT32_MAX)
-		return error_set(error, PORTOLAN_E_INVALID, "%s: more than 4,294,967,294 records",
-		                 pass->corpus->file.path);
+		die("%s: more than 4,294,967,294 records", pass->corpus->file.path);
 	if (all && all->empty)
 		counts->empty_line = user_file_line(&pass->corpus->file, all->first_empty);
 	if (all)
-		counts_take_table(counts, all);
-	return counts_check_labels(pass->corpus, counts, error);
+		counts_take_tally(counts, all);
+	counts_check_labels(pass->corpus, counts);
 }
 
-int
-counts_make(const struct corpus *corpus, const uint32_t *weights, const uint64_t *firsts, struct token_counts *counts,
-            struct portolan_error *error)
+void
+counts_make(const struct corpus *corpus, const uint32_t *weights, const uint64_t *firsts, struct token_counts *counts)
 {
 	unsigned threads = parallel_threads(corpus->request.threads);
 	struct pass pass = {.corpus = corpus, .weights = weights, .firsts = firsts, .kept = &counts->kept};
@@ -423,22 +413,16 @@ counts_make(const struct corpus *corpus, const uint32_t *weights, const uint64_t
 	                            .what = "counting",
 	                            .context = &pass,
 	                            .work = counts_count_part};
-	int code;
 
 	*counts = (struct token_counts){0};
-	pass.tables = memory_new(threads, sizeof(struct table *));
+	pass.tallies = memory_new(threads, sizeof(struct tally *));
 	pass.records = memory_new(corpus->parts.count + 1, sizeof(*pass.records));
 	kept_init(&counts->kept, corpus->parts.count, threads, weights ? 0 : corpus->request.keep);
-	code = parallel_run(&parallel, error);
-	if (code >= 0)
-		code = counts_finish(&pass, threads, counts, error);
+	must(parallel_run(&parallel, &failure));
+	counts_finish(&pass, threads, counts);
 	for (unsigned t = 0; t < threads; t++)
-		table_free(pass.tables[t]);
-	free(pass.tables);
-	free(pass.records);
-	if (code < 0)
-		counts_free(counts);
-	return code;
+		tally_free(pass.tallies[t]);
+	free(pass.tallies);
 }
 
 void
@@ -452,5 +436,4 @@ counts_free(struct token_counts *counts)
 	free(counts->label_records);
 	free(counts->firsts);
 	kept_free(&counts->kept);
-	*counts = (struct token_counts){0};
 }

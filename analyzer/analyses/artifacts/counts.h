@@ -1,4 +1,4 @@
-/* counts.h: counts in how many records of each label a token stands. */
+/* counts.h: counts in how many records of each label a token stands, for artifacts and upsample. */
 #ifndef COUNTS_H
 #define COUNTS_H
 
@@ -21,11 +21,11 @@ struct token_counts {
 };
 
 /* Counts the corpus. A record counts as weights[its number], or, where `weights` is NULL, as one; `firsts` may then
- * be NULL too. PORTOLAN_E_INVALID: apart from ignored labels there is one label alone, or more than
+ * be NULL too. Ends the program if, apart from ignored labels, there is one label alone, or more than
  * CORPUS_LABELS_MAX. */
-int counts_make(const struct corpus *corpus, const uint32_t *weights, const uint64_t *firsts,
-                struct token_counts *counts, struct portolan_error *error);
-void counts_free(struct token_counts *counts); /* may be called twice */
+void counts_make(const struct corpus *corpus, const uint32_t *weights, const uint64_t *firsts,
+                 struct token_counts *counts);
+void counts_free(struct token_counts *counts);
 
 static inline const uint32_t *
 counts_of(const struct token_counts *counts, uint32_t token)

@@ -1,29 +1,31 @@
 /*
- * holders.c: a second pass over the corpus, in which a token is only looked for among a few, so that memory grows with
- * the records that hold one; or over what the first pass kept, where it did. Both find the same.
+ * holders.c: finds the records that hold one of a few tokens, in a second pass over the corpus, or, where the first pass
+ * kept every record's tokens, in what it kept. Both find the same. Memory grows with the records that are found.
+ *
+ * What a thread finds wrong ends the program: the first pass has found all that is wrong with a file that stays as it is.
  */
 #include "holders.h"
 
 #include "base/parallel.h"
-
-#include <portolan/error.h>
+#include "die/die.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What a part brings: records, and behind one another their keys. */
+/* The holders of a part. A holder's key is its label and its tokens. */
 struct found {
-	struct holder *list; /* group: the length of its key in words of 16 bits */
-	uint16_t *keys;
+	struct holder *list; /* `group` is the length of the key */
+	uint16_t *keys;      /* one behind the other */
 	size_t count, room, key_count, key_room;
 };
 
 struct search {
 	const struct holders_request *request;
 	struct holders *holders;
-	struct names tokens; /* those looked for */
-	uint16_t *places; /* by number of the counts' tokens: place among those looked for, + 1; where records were kept
-	                   */
+	struct names tokens; /* those that are looked for */
+	/* By the counts' numbers for tokens: the place among those that are looked for, + 1; 0: it is not looked for. NULL:
+	 * the tokens of records were not kept. */
+	uint16_t *places;
 	struct corpus_reader *readers; /* of each thread */
 	struct found *slots;
 };
@@ -36,10 +38,9 @@ holders_free(struct holders *holders)
 	free(holders->members);
 	free(holders->tokens);
 	names_free(&holders->keys);
-	*holders = (struct holders){0};
 }
 
-/* Room for one more record with any key, whose place is returned. */
+/* Makes room for one more record with a key of any length. Returns where the key belongs. */
 static uint16_t *
 found_make_room(struct found *found)
 {
@@ -57,16 +58,15 @@ holders_compare_numbers(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The tokens of the record that are looked for, each once, ascending; their number. */
-static int
-holders_take_tokens(const struct search *search, struct corpus_reader *reader, uint16_t *list,
-                    struct portolan_error *error)
+/* Lists the tokens of the record that are looked for, each once, ascending. Returns their number. */
+static uint32_t
+holders_take_tokens(const struct search *search, struct corpus_reader *reader, uint16_t *list)
 {
 	uint64_t seen[HOLDERS_TOKENS_MAX / 64 + 1] = {0};
 	struct token token;
-	int count = 0, code;
+	uint32_t count = 0;
 
-	while ((code = corpus_reader_token(reader, &token, error)) > 0) {
+	while (must(corpus_reader_token(reader, &token, &failure)) > 0) {
 		uint32_t name = names_find(&search->tokens, token.text, token.length);
 
 		if (name == NAMES_NONE || seen[name / 64] >> name % 64 & 1)
@@ -74,60 +74,40 @@ holders_take_tokens(const struct search *search, struct corpus_reader *reader, u
 		seen[name / 64] |= UINT64_C(1) << name % 64;
 		list[count++] = (uint16_t)name;
 	}
-	if (count > 1)
-		qsort(list, (size_t)count, sizeof(*list), holders_compare_numbers);
-	return code < 0 ? code : count;
+	qsort(list, count, sizeof(*list), holders_compare_numbers);
+	return count;
 }
 
-/* The place of the record's label, which the first pass has seen. */
-static int
-holders_take_place(const struct search *search, const struct corpus_reader *reader, uint16_t *place,
-                   struct portolan_error *error)
+static void
+holders_take_record(const struct search *search, struct corpus_reader *reader, uint32_t record, struct found *found)
 {
 	const struct token_counts *counts = search->request->counts;
-	uint32_t label = names_find(&counts->labels, reader->label->at, reader->label->length);
-
-	if (label == NAMES_NONE)
-		return error_set(error, PORTOLAN_E_INVALID, "%s was changed while it was being read",
-		                 reader->corpus->file.path);
-	*place = (uint16_t)counts->places[label];
-	return 0;
-}
-
-static int
-holders_take_record(const struct search *search, struct corpus_reader *reader, uint32_t record, struct found *found,
-                    struct portolan_error *error)
-{
 	const struct ids_index *index = search->request->index;
+	const struct user_file *file = &reader->corpus->file;
+	uint16_t *key = found_make_room(found);
+	uint32_t count = holders_take_tokens(search, reader, key + 1), label;
 	int64_t example = -1;
-	uint16_t *key;
-	int count, code;
 
-	if (reader->ignored)
-		return 0;
-	key = found_make_room(found);
-	count = holders_take_tokens(search, reader, key + 1, error);
-	if (count <= 0)
-		return count;
-	code = holders_take_place(search, reader, &key[0], error);
-	if (code < 0)
-		return code;
+	if (count == 0)
+		return;
+	label = names_find(&counts->labels, reader->label->at, reader->label->length);
+	if (label == NAMES_NONE)
+		die("%s was changed while it was being read", file->path);
+	key[0] = (uint16_t)counts->places[label];
 	if (reader->record->next > UINT32_MAX)
-		return error_set(error, PORTOLAN_E_INVALID, "%s: line %llu is over 4 GB long",
-		                 reader->corpus->file.path,
-		                 (unsigned long long)user_file_line(&reader->corpus->file, reader->record->at));
+		die("%s: line %llu is over 4 GB long", file->path,
+		    (unsigned long long)user_file_line(file, reader->record->at));
 	if (index)
 		example = ids_index_find(index, reader->id->at, reader->id->length);
-	found->list[found->count++] = (struct holder){.at = (uint64_t)(reader->record->at - reader->corpus->file.text),
+	found->list[found->count++] = (struct holder){.at = (uint64_t)(reader->record->at - file->text),
 	                                              .size = (uint32_t)reader->record->next,
 	                                              .record = record,
-	                                              .group = (uint32_t)count + 1,
+	                                              .group = count + 1,
 	                                              .example = example < 0 ? UINT32_MAX : (uint32_t)example};
-	found->key_count += (size_t)count + 1;
-	return 0;
+	found->key_count += count + 1;
 }
 
-/* As holders_search_part(), in what was kept. */
+/* Finds the holders of a part in what was kept. */
 static void
 holders_search_kept(const struct search *search, size_t p, struct found *found)
 {
@@ -167,23 +147,22 @@ holders_search_part(void *context, unsigned thread, unsigned slot, size_t part, 
 	struct corpus_reader *reader = &search->readers[thread];
 	struct found *found = &search->slots[slot];
 	uint64_t record = search->request->counts->firsts[part];
-	int code;
 
+	(void)error;
 	found->count = found->key_count = 0;
 	if (search->places) {
 		holders_search_kept(search, part, found);
 		return 0;
 	}
 	corpus_reader_begin(reader, part);
-	while ((code = corpus_reader_record(reader, error)) > 0) {
-		code = holders_take_record(search, reader, (uint32_t)record++, found, error);
-		if (code < 0)
-			return code;
-	}
-	return code;
+	for (; must(corpus_reader_record(reader, &failure)) > 0; record++)
+		if (!reader->ignored)
+			holders_take_record(search, reader, (uint32_t)record, found);
+	return 0;
 }
 
-/* In the order of the file, so that groups are numbered the same whoever found them. */
+/* Adds the holders of a part to all. Parts come in the order of the file, so the numbers of the groups do not depend on
+ * which thread found them. */
 static int
 holders_take_part(void *context, unsigned slot, size_t part, struct portolan_error *error)
 {
@@ -208,7 +187,7 @@ holders_take_part(void *context, unsigned slot, size_t part, struct portolan_err
 	return 0;
 }
 
-/* Groups from their keys, and the holders by group. */
+/* Makes the groups of their keys, and lists the holders by group. */
 static void
 holders_make_groups(struct holders *holders)
 {
@@ -264,7 +243,7 @@ search_name_tokens(struct search *search)
 	}
 }
 
-/* Ids are not kept. */
+/* Lets the search read what was kept, if it can: ids are not kept. */
 static void
 search_use_kept(struct search *search)
 {
@@ -292,8 +271,8 @@ search_free(struct search *search, unsigned threads, unsigned slots)
 	free(search->slots);
 }
 
-int
-holders_find(const struct holders_request *request, struct holders *holders, struct portolan_error *error)
+void
+holders_find(const struct holders_request *request, struct holders *holders)
 {
 	unsigned threads = parallel_threads(request->corpus->request.threads), slots = parallel_slots(threads);
 	struct search search = {.request = request, .holders = holders};
@@ -303,7 +282,6 @@ holders_find(const struct holders_request *request, struct holders *holders, str
 	                            .context = &search,
 	                            .work = holders_search_part,
 	                            .deliver = holders_take_part};
-	int code;
 
 	*holders = (struct holders){0};
 	search.readers = memory_new(threads, sizeof(*search.readers));
@@ -312,11 +290,7 @@ holders_find(const struct holders_request *request, struct holders *holders, str
 		corpus_reader_init(&search.readers[t], request->corpus);
 	search_name_tokens(&search);
 	search_use_kept(&search);
-	code = parallel_run(&parallel, error);
+	must(parallel_run(&parallel, &failure));
 	search_free(&search, threads, slots);
-	if (code >= 0)
-		holders_make_groups(holders);
-	else
-		holders_free(holders);
-	return code;
+	holders_make_groups(holders);
 }

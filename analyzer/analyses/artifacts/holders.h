@@ -1,5 +1,6 @@
 /*
  * holders.h: finds the records that hold at least one of some tokens ("holders"), with their labels and their tokens.
+ * upsample repeats holders; artifacts --run looks at how a model did on them.
  *
  * Records with one label and the same tokens are a group: whichever of them is drawn, all counts change alike.
  */
@@ -47,7 +48,7 @@ struct holders_request {
 	const struct ids_index *index;     /* NULL: ids do not matter */
 };
 
-int holders_find(const struct holders_request *request, struct holders *holders, struct portolan_error *error);
-void holders_free(struct holders *holders); /* may be called twice */
+void holders_find(const struct holders_request *request, struct holders *holders);
+void holders_free(struct holders *holders);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * kept.c: keeps which tokens each record holds, so that the file is read once. Memory is counted when it is asked for.
- * When a thread meets the limit, no thread keeps anything more; counting goes on.
+ * kept.c: keeps which tokens each record holds, so that upsample reads its file once. Bytes are counted when they are asked
+ * for. When a thread meets the limit, no thread keeps anything more; the counting of tokens goes on.
  */
 #include "kept.h"
 
@@ -45,14 +45,14 @@ kept_begin(struct kept *kept, size_t part, unsigned thread)
 	return &kept->parts[part];
 }
 
-/* It is over the limit, and stays so. */
+/* Makes the bytes more than the limit, so that nothing is kept any more. */
 static void
 kept_give_up(struct kept *kept)
 {
 	atomic_store_explicit(&kept->bytes, SIZE_MAX / 2, memory_order_relaxed);
 }
 
-/* The list with twice the room for items of so many bytes; NULL: that does not fit. */
+/* Doubles the room of a list of items of so many bytes. Returns the list; NULL: it does not fit. */
 static void *
 kept_grow(struct kept *kept, void *list, size_t *room, size_t item)
 {
@@ -101,9 +101,10 @@ kept_add_token(struct kept *kept, struct kept_part *part, uint32_t row)
 	return true;
 }
 
-bool
+void
 kept_finish(struct kept *kept)
 {
 	kept->whole = kept->limit > 0 && atomic_load_explicit(&kept->bytes, memory_order_relaxed) <= kept->limit;
-	return kept->whole;
+	if (!kept->whole)
+		kept_free(kept);
 }

@@ -1,4 +1,4 @@
-/* ranking.h: ranks tokens by how strongly they give the label away. */
+/* ranking.h: ranks tokens by how strongly they give the label away, for artifacts and upsample. */
 #ifndef RANKING_H
 #define RANKING_H
 
@@ -36,10 +36,9 @@ void ranking_make(const struct token_counts *counts, const struct ranking_reques
 
 /* Reads a ranking from the table `path`, which portolan artifacts has written of other data: the first `most` rows,
  * in the table's order, with their n, label, p* and z*. Tokens that no record of the data at hand holds are left out;
- * *missing is their number. PORTOLAN_E_INVALID: all are missing, or the data lack a label of the table. */
-int ranking_read(const char *path, const struct token_counts *counts, size_t most, struct ranking *ranking,
-                 uint64_t *missing, struct portolan_error *error);
-void ranking_free(struct ranking *ranking); /* may be called twice */
+ * returns their number. Ends the program if all are left out, or the data lack a label of the table. */
+uint64_t ranking_read(const char *path, const struct token_counts *counts, size_t most, struct ranking *ranking);
+void ranking_free(struct ranking *ranking);
 
 /* At most this is the probability that chance makes one token of the ranking, or more, point to a label as strongly
  * (Bonferroni). NaN: it is not known. */
@@ -69,7 +68,7 @@ void ranking_add_hints(const struct ranking *ranking, size_t label_count, struct
  * colour, and the first `named` of them their names. The line of significance is exact. Where the labels' priors
  * differ there are two lines, for the lowest prior and the highest; where the priors are not known there is none.
  * `below` is one more panel, or NULL. `picture` has passed picture_check(). */
-int ranking_chart(const char *title, const struct token_counts *counts, const struct ranking *ranking, size_t named,
-                  const struct chart_panel *below, const struct picture *picture, struct portolan_error *error);
+void ranking_chart(const char *title, const struct token_counts *counts, const struct ranking *ranking, size_t named,
+                   const struct chart_panel *below, const struct picture *picture);
 
 #endif

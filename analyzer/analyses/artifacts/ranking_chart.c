@@ -1,30 +1,29 @@
 /*
- * ranking_chart.c: draws p* and z* of the tokens against their number of records. Of very many tokens the first are
- * drawn, and a sample of the others: more points show nothing more.
+ * ranking_chart.c: draws the picture of artifacts --plot: p* and z* of the tokens against their number of records. Of very
+ * many tokens the first are drawn, and a sample of the others: more points show nothing more.
  */
 #include "ranking.h"
 
 #include "base/number.h"
+#include "die/die.h"
 #include "statistics/random.h"
-
-#include <portolan/error.h>
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST 1000 /* always drawn */
-#define POINTS 20000
+#define FIRST 1000   /* tokens that are always drawn */
+#define POINTS 20000 /* tokens that are drawn at most */
 #define LINE_POINTS 64
 
 struct points {
 	uint32_t *chosen; /* places in the ranking */
 	size_t count;
 	double *n, *p, *z;
-	size_t finds; /* the first of the points: those that are significant */
-	double line_n[LINE_POINTS], line_p[2][LINE_POINTS],
-	        line_z[2][LINE_POINTS]; /* of the rarest and commonest label, */
-	size_t lines;                   /* or of one, if they are as common */
+	size_t finds; /* the number of significant points, which come first */
+	/* The lines of significance of the rarest and the commonest label, or one line, if all labels are as common. */
+	double line_n[LINE_POINTS], line_p[2][LINE_POINTS], line_z[2][LINE_POINTS];
+	size_t lines;
 	struct hint_lines hints;
 	double n_min, n_max, z_min, z_max;
 	struct chart_note notes[2][CHART_NOTES_MAX];
@@ -52,7 +51,7 @@ points_choose(struct points *points, const struct ranking *ranking)
 	}
 }
 
-/* The finds from the front, the others from the back. */
+/* Fills the significant points from the front, the others from the back. */
 static void
 points_fill(struct points *points, const struct ranking *ranking)
 {
@@ -76,7 +75,7 @@ points_fill(struct points *points, const struct ranking *ranking)
 	points->n_max *= 1.3;
 }
 
-/* The lines of significance of the labels with the lowest and the highest prior. */
+/* Computes the lines of significance of the labels with the lowest and the highest prior. */
 static void
 points_find_lines(struct points *points, const struct ranking *ranking, size_t label_count)
 {
@@ -148,7 +147,7 @@ panel_add_series(struct chart_panel *panel, const char *name, const double *x, c
 	panel->series[panel->series_count++] = (struct chart_series){name, x, y, n, style, colour};
 }
 
-/* p* in the first panel, z* in the second. */
+/* Makes the panel of p*, or of z*. */
 static void
 panel_fill(struct chart_panel *panel, bool z, struct points *points, const struct ranking *ranking, size_t label_count)
 {
@@ -176,44 +175,41 @@ panel_fill(struct chart_panel *panel, bool z, struct points *points, const struc
 		                 z ? points->line_z[i] : points->line_p[i], LINE_POINTS, CHART_LINE, i ? 4 : 2);
 }
 
-static int
+static void
 points_draw(struct points *points, const char *title, const struct token_counts *counts, const struct ranking *ranking,
-            const struct chart_panel *below, const struct picture *picture, struct portolan_error *error)
+            const struct chart_panel *below, const struct picture *picture)
 {
-	char caption[CHART_CAPTION_ROOM], tokens[NUMBER_ROOM], records[NUMBER_ROOM];
+	char caption[CHART_CAPTION_ROOM];
 	struct chart chart = {.title = title, .caption = caption, .panel_count = 2};
 
 	for (int i = 0; i < 2; i++)
 		panel_fill(&chart.panels[i], i, points, ranking, counts->label_count);
 	if (below && below->series_count > 0)
 		chart.panels[chart.panel_count++] = *below;
-	number_print_grouped(ranking->count, tokens);
-	number_print_grouped(counts->records - counts->ignored, records);
-	snprintf(caption, sizeof(caption), "%s %s of %s records, %zu labels%s%s", tokens,
-	         ranking->count == 1 ? "token" : "tokens", records, counts->label_count,
+	snprintf(caption, sizeof(caption), "%s %s of %s records, %zu labels%s%s", NUMBER_GROUPED(ranking->count),
+	         ranking->count == 1 ? "token" : "tokens", NUMBER_GROUPED(counts->records - counts->ignored),
+	         counts->label_count,
 	         !ranking->priors   ? ""
 	         : ranking->uniform ? "; prior: uniform, 1/labels"
 	                            : "; prior: each label's share",
 	         points->count < ranking->count ? "; beyond the first 1,000 a sample" : "");
-	return chart_draw(&chart, picture, error);
+	must(chart_draw(&chart, picture, &failure));
 }
 
-int
+void
 ranking_chart(const char *title, const struct token_counts *counts, const struct ranking *ranking, size_t named,
-              const struct chart_panel *below, const struct picture *picture, struct portolan_error *error)
+              const struct chart_panel *below, const struct picture *picture)
 {
 	CLEANUP_FREE struct points *points = memory_new(1, sizeof(*points));
-	int code;
 
 	points_choose(points, ranking);
 	points_fill(points, ranking);
 	if (ranking->priors)
 		points_find_lines(points, ranking, counts->label_count);
 	points_name_tokens(points, counts, ranking, named);
-	code = points_draw(points, title, counts, ranking, below, picture, error);
+	points_draw(points, title, counts, ranking, below, picture);
 	for (size_t i = 0; i < points->named; i++)
 		free(points->texts[i]);
 	free(points->chosen);
 	free(points->n);
-	return code;
 }

@@ -6,9 +6,9 @@
  */
 #include "sides.h"
 
+#include "die/die.h"
 #include "measures/trace.h"
 
-#include <portolan/error.h>
 #include <progress.h>
 
 #include <math.h>
@@ -20,7 +20,6 @@ sides_free(struct sides *sides)
 	free(sides->tokens);
 	free(sides->numbers);
 	free(sides->values);
-	*sides = (struct sides){0};
 }
 
 static void
@@ -60,7 +59,7 @@ visit_side(const struct visit *visit, const struct holder_group *group, size_t t
 	return &visit->sides->tokens[group->tokens[t]][leads ? SIDE_MAJORITY : SIDE_MINORITY];
 }
 
-/* Means of one column; `counts` has room for a number for each side. */
+/* Computes each side's mean of one column. `counts` has room for a number for each side. */
 static void
 visit_average(const struct visit *visit, size_t column, uint64_t *counts)
 {
@@ -101,13 +100,14 @@ visit_count_sides(const struct visit *visit)
 	}
 }
 
-/* How often an example was seen, and classified correctly, up to some epoch; and whether it was in that epoch. */
+/* An example up to some epoch, and in it. */
 struct outcome {
-	uint32_t seen, hits;
-	bool now_seen, now_correct, touched;
+	uint32_t seen, hits;        /* the numbers of epochs in which it was observed, and classified correctly */
+	bool now_seen, now_correct; /* in that epoch */
+	bool touched;               /* a record of the example holds one of the tokens */
 };
 
-/* Takes the outcomes, which are those of the epoch before, to this one, and adds them up. */
+/* Takes the outcomes from the epoch before to this one, and adds them up. */
 static void
 visit_add_examples(const struct visit *visit, const struct trace *trace, size_t epoch, struct outcome *outcomes)
 {
@@ -166,46 +166,38 @@ visit_mark_touched(const struct visit *visit, struct outcome *outcomes)
 	}
 }
 
-static int
-visit_add_epochs(const struct visit *visit, struct portolan_error *error)
+static void
+visit_add_epochs(const struct visit *visit)
 {
 	const struct dynamics *dynamics = visit->dynamics;
 	CLEANUP_ARRAY struct outcome *outcomes = memory_array(dynamics->count, sizeof(*outcomes), "epochs");
 	struct progress progress;
 	struct trace trace;
-	int code;
 
 	visit_mark_touched(visit, outcomes);
-	code = trace_init(&trace, dynamics, store_snapshot_blocks(dynamics->snapshot) * STORE_CHUNK, error);
+	must(trace_init(&trace, dynamics, store_snapshot_blocks(dynamics->snapshot) * STORE_CHUNK, &failure));
 	progress_begin(&progress, "epochs", dynamics->epoch_count);
-	for (size_t e = 0; e < dynamics->epoch_count && code >= 0; e++) {
-		code = trace_all(&trace, e + 1, error);
-		if (code >= 0) {
-			visit_add_examples(visit, &trace, e, outcomes);
-			visit_add_epoch(visit, e, outcomes);
-		}
+	for (size_t e = 0; e < dynamics->epoch_count; e++) {
+		must(trace_all(&trace, e + 1, &failure));
+		visit_add_examples(visit, &trace, e, outcomes);
+		visit_add_epoch(visit, e, outcomes);
 		progress_show(&progress, e + 1);
 	}
 	progress_clear(&progress);
 	trace_free(&trace);
-	return code;
 }
 
-int
+void
 sides_make(struct sides *sides, const struct holders *holders, const struct ranked_token *tokens, size_t token_count,
-           const struct dynamics *dynamics, struct portolan_error *error)
+           const struct dynamics *dynamics)
 {
 	const struct visit visit = {sides, holders, tokens, dynamics};
 	CLEANUP_FREE uint64_t *counts = memory_new(token_count * SIDES, sizeof(*counts));
-	int code;
 
 	*sides = (struct sides){.token_count = token_count, .epoch_count = dynamics->epoch_count};
 	sides_make_room(sides, dynamics->column_count);
 	visit_count_sides(&visit);
 	for (size_t c = 0; c < dynamics->column_count; c++)
 		visit_average(&visit, c, counts);
-	code = visit_add_epochs(&visit, error);
-	if (code < 0)
-		sides_free(sides);
-	return code;
+	visit_add_epochs(&visit);
 }

@@ -1,7 +1,7 @@
 /*
- * sides.h: tells whether a model leans on a token. It compares the model's answers on the records that hold the token
- * and have its leading label (the majority side) with those on the records that hold it and have another label (the
- * minority side). Han Chen, Figures 2 and 4, Table 1.
+ * sides.h: tells whether a model leans on a token, for artifacts --run. It compares the model's answers on the records that
+ * hold the token and have its leading label (the majority side) with those on the records that hold it and have another
+ * label (the minority side). Han Chen, Figures 2 and 4, Table 1.
  */
 #ifndef SIDES_H
 #define SIDES_H
@@ -32,9 +32,9 @@ struct sides {
 };
 
 /* `dynamics` has the measure correctness. The holders' examples are positions in dynamics->order. */
-int sides_make(struct sides *sides, const struct holders *holders, const struct ranked_token *tokens,
-               size_t token_count, const struct dynamics *dynamics, struct portolan_error *error);
-void sides_free(struct sides *sides); /* may be called twice */
+void sides_make(struct sides *sides, const struct holders *holders, const struct ranked_token *tokens,
+                size_t token_count, const struct dynamics *dynamics);
+void sides_free(struct sides *sides);
 
 /* The accuracy at an epoch; NaN: nothing was observed in it. */
 static inline double

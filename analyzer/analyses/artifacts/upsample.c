@@ -1,12 +1,13 @@
-/* upsample.c: portolan upsample: repeats the records that contradict tokens which give a label away. */
-#include "base/message.h"
-#include "base/number.h"
-#include "options/format.h"
-#include "plot/chart.h"
-#include "selection/manifest.h"
+/* upsample.c: portolan upsample, which repeats the records that contradict tokens which give a label away, or weighs them: its
+ * options, the data or weights that it writes, and the order of its work. */
 #include "upsample.h"
 
-#include <portolan/error.h>
+#include "base/message.h"
+#include "base/number.h"
+#include "die/die.h"
+#include "options/format.h"
+#include "output/text.h"
+#include "selection/manifest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,90 +66,148 @@ upsample_count_shares(struct upsample *upsample)
 		upsample->shares_after[l] /= all;
 }
 
-static int
-upsample_balance(struct upsample *upsample, struct portolan_error *error)
+static void
+upsample_balance(struct upsample *upsample)
 {
 	const struct holders_request search = {.corpus = &upsample->corpus,
 	                                       .counts = &upsample->counts,
 	                                       .tokens = upsample->ranking.list,
 	                                       .token_count = upsample->token_count};
-	struct balance_request request = {.holders = &upsample->holders,
-	                                  .token_count = upsample->token_count,
-	                                  .label_count = upsample->counts.label_count,
-	                                  .shares = upsample->ranking.shares,
-	                                  .step = upsample->step,
-	                                  .iterations = (unsigned)upsample->iterations,
-	                                  .patience = (unsigned)upsample->patience,
-	                                  .pick = upsample->pick,
-	                                  .max_multiplicity = (uint32_t)upsample->max_multiplicity,
-	                                  .seed = upsample->seed};
-	int code = holders_find(&search, &upsample->holders, error);
+	const struct balance_request request = {.holders = &upsample->holders,
+	                                        .token_count = upsample->token_count,
+	                                        .label_count = upsample->counts.label_count,
+	                                        .shares = upsample->ranking.shares,
+	                                        .step = upsample->step,
+	                                        .iterations = (unsigned)upsample->iterations,
+	                                        .patience = (unsigned)upsample->patience,
+	                                        .pick = upsample->pick,
+	                                        .max_multiplicity = (uint32_t)upsample->max_multiplicity,
+	                                        .seed = upsample->seed};
 
-	if (code >= 0)
-		code = balance_make(&request, &upsample->balance, error);
-	if (code >= 0)
-		upsample_count_shares(upsample);
-	return code;
+	holders_find(&search, &upsample->holders);
+	balance_make(&request, &upsample->balance);
+	upsample_count_shares(upsample);
 }
 
-static int
-upsample_write_manifest(const struct upsample *upsample, struct portolan_error *error)
+/* How the lines of the file end, for a last line that has no end. */
+static const char *
+upsample_line_end(const struct user_file *file)
+{
+	const char *newline = memchr(file->text, '\n', file->size);
+
+	return newline && newline > file->text && newline[-1] == '\r' ? "\r\n" : "\n";
+}
+
+/* Writes the originals as they are, then the repeats, each a whole record of the file. */
+static void
+upsample_write_records(const struct upsample *upsample, struct output *output)
+{
+	const struct user_file *file = &upsample->corpus.file;
+	const char *end = upsample_line_end(file);
+
+	output_bytes(output, file->text, file->size);
+	if (file->size > 0 && file->text[file->size - 1] != '\n')
+		output_text(output, end);
+	for (size_t i = 0; i < upsample->holders.count; i++) {
+		const struct holder *holder = &upsample->holders.list[i];
+
+		for (uint32_t r = 0; r < upsample->balance.repeats[i] && !output->failure; r++) {
+			output_bytes(output, file->text + holder->at, holder->size);
+			if (file->text[holder->at + holder->size - 1] != '\n')
+				output_text(output, end);
+		}
+	}
+}
+
+static void
+upsample_write_weight(const struct upsample *upsample, struct output *output, uint64_t multiplicity)
+{
+	const struct token_counts *counts = &upsample->counts;
+
+	if (upsample->weights == UPSAMPLE_COUNTS)
+		text_integer(output, multiplicity);
+	else
+		text_number(output, (double)multiplicity /
+		                            (double)(counts->records - counts->ignored + upsample->balance.added));
+	output_text(output, "\n");
+}
+
+/* Writes a weight for each record: 0 where its label is ignored, as nothing can be learned from it. */
+static void
+upsample_write_weights(const struct upsample *upsample, struct output *output)
+{
+	const struct holders *holders = &upsample->holders;
+	struct corpus_reader reader;
+	uint64_t record = 0;
+	size_t next = 0;
+
+	corpus_reader_init(&reader, &upsample->corpus);
+	for (size_t p = 0; p < upsample->corpus.parts.count; p++) {
+		corpus_reader_begin(&reader, p);
+		while (must(corpus_reader_record(&reader, &failure)) > 0) {
+			uint64_t multiplicity = reader.ignored ? 0 : 1;
+
+			if (next < holders->count && holders->list[next].record == record++)
+				multiplicity += upsample->balance.repeats[next++];
+			upsample_write_weight(upsample, output, multiplicity);
+		}
+	}
+	corpus_reader_free(&reader);
+}
+
+static void
+upsample_write(const struct upsample *upsample)
+{
+	struct output output;
+
+	must(output_open(&output, upsample->corpus_options.common.output, &failure));
+	if (upsample->weights == UPSAMPLE_RECORDS)
+		upsample_write_records(upsample, &output);
+	else
+		upsample_write_weights(upsample, &output);
+	must(output_finish(&output, &failure));
+}
+
+static void
+upsample_write_manifest(const struct upsample *upsample)
 {
 	struct manifest manifest;
-	int code = manifest_open(&manifest, "upsample", upsample->corpus_options.common.output, NULL, NULL, error);
 
-	if (code < 0)
-		return code;
+	must(manifest_open(&manifest, "upsample", upsample->corpus_options.common.output, NULL, NULL, &failure));
 	upsample_add_request(&manifest.report, upsample);
 	upsample_add_report(&manifest.report, "report", upsample);
-	return manifest_close(&manifest, error);
+	must(manifest_close(&manifest, &failure));
 }
 
-static int
-upsample_check_plot(const struct upsample *upsample, struct portolan_error *error)
-{
-	return upsample->plot ? picture_check(&upsample->picture, error) : 0;
-}
-
-/* Everything that can fail comes before the data is written; the report last. A code, or STATUS_USAGE. */
-static int
-upsample_make(struct upsample *upsample, struct portolan_error *error)
+/* Ranks the tokens, and takes the first of them. */
+static void
+upsample_choose_tokens(struct upsample *upsample)
 {
 	const struct corpus_options *options = &upsample->corpus_options;
-	bool manifest = manifest_is_possible(upsample->corpus_options.common.output);
-	int code = upsample_check_plot(upsample, error);
+	const struct ranking *ranking = &upsample->ranking;
 
-	if (code >= 0)
-		code = corpus_open(&upsample->corpus, &options->request, error);
-	if (code >= 0)
-		code = upsample->weights == UPSAMPLE_RECORDS
-		               ? format_of_lines(&options->common, "-o", options->common.output, options->request.path,
-		                                 upsample->corpus.file.format)
-		               : format_of_one(&options->common, "-o", options->common.output, "weights");
-	if (code == STATUS_USAGE)
-		return code;
-	if (code >= 0)
-		code = counts_make(&upsample->corpus, NULL, NULL, &upsample->counts, error);
-	if (code < 0)
-		return code;
 	ranking_make(&upsample->counts, &options->ranking, &upsample->ranking);
-	upsample->token_count =
-	        options->ranking.significant_first ? upsample->ranking.significant : upsample->ranking.count;
+	upsample->token_count = options->ranking.significant_first ? ranking->significant : ranking->count;
 	if (options->top < upsample->token_count)
 		upsample->token_count = (size_t)options->top;
-	code = upsample_balance(upsample, error);
-	if (code >= 0 && upsample->plot)
-		code = upsample_draw(upsample, error);
-	if (code >= 0)
-		code = upsample_write(upsample, error);
-	if (code >= 0 && manifest)
-		code = upsample_write_manifest(upsample, error);
-	if (code >= 0 && strcmp(upsample->corpus_options.common.output, "-") != 0)
-		code = upsample_report(upsample, error);
-	return code;
 }
 
-/* Tokens that nearly always stand with one label take many repeats of the few records that contradict them. */
+/* Writes the data, its manifest and the report: after everything else that can fail, and the report last. */
+static void
+upsample_write_all(const struct upsample *upsample)
+{
+	const char *path = upsample->corpus_options.common.output;
+	bool manifest = manifest_is_possible(path);
+
+	upsample_write(upsample);
+	if (manifest)
+		upsample_write_manifest(upsample);
+	if (strcmp(path, "-") != 0)
+		upsample_report(upsample);
+}
+
+/* Warns where the data more than doubled: tokens that nearly always stand with one label take many repeats of the few
+ * records that contradict them. */
 static void
 upsample_warn_of_growth(const struct upsample *upsample)
 {
@@ -164,7 +223,7 @@ upsample_warn_of_growth(const struct upsample *upsample)
 	        upsample->corpus.file.path, NUMBER_GROUPED(balance->added), NUMBER_GROUPED(most + 1));
 }
 
-/* Prints the last messages; returns the status. */
+/* Warns of what the result lacks. Returns an exit status. */
 static int
 upsample_finish(const struct upsample *upsample)
 {
@@ -198,12 +257,29 @@ static int
 upsample_run(void *context, struct portolan_error *error)
 {
 	struct upsample *upsample = context;
-	int code = upsample_make(upsample, error);
+	const struct corpus_options *options = &upsample->corpus_options;
+	const char *path = options->common.output;
+	int status;
 
-	if (code >= 0 && code != STATUS_USAGE)
-		code = upsample_finish(upsample);
+	(void)error;
+	if (upsample->plot)
+		must(picture_check(&upsample->picture, &failure));
+	corpus_open(&upsample->corpus, &options->request);
+	status = upsample->weights == UPSAMPLE_RECORDS
+	                 ? format_of_lines(&options->common, "-o", path, options->request.path,
+	                                   upsample->corpus.file.format)
+	                 : format_of_one(&options->common, "-o", path, "weights");
+	if (status == STATUS_DONE) {
+		counts_make(&upsample->corpus, NULL, NULL, &upsample->counts);
+		upsample_choose_tokens(upsample);
+		upsample_balance(upsample);
+		if (upsample->plot)
+			upsample_draw(upsample);
+		upsample_write_all(upsample);
+		status = upsample_finish(upsample);
+	}
 	upsample_release(upsample);
-	return code;
+	return status;
 }
 
 #define TO(member) .offset = offsetof(struct upsample, member)

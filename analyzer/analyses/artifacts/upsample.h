@@ -1,4 +1,4 @@
-/* upsample.h: the request of portolan upsample, and its results. */
+/* upsample.h: the request of portolan upsample, and its results, for the files that report and draw them. */
 #ifndef UPSAMPLE_H
 #define UPSAMPLE_H
 
@@ -30,20 +30,18 @@ struct upsample {
 	double *shares_after; /* by label: its share of the records after up-sampling */
 };
 
-/* Writes the up-sampled data, or the weights, to common.output. */
-int upsample_write(const struct upsample *upsample, struct portolan_error *error);
-
 /* Writes the report to standard output, as text or JSON. */
-int upsample_report(const struct upsample *upsample, struct portolan_error *error);
+void upsample_report(const struct upsample *upsample);
 
 /* The statistic of token s, before or after up-sampling, with the ranking's priors, which are those of DATA. */
 struct token_statistic upsample_statistic(const struct upsample *upsample, size_t s, bool after);
 
-/* Adds the report's members; and, for the manifest, the member "request" with the options. */
+/* Adds the report as one object. */
 void upsample_add_report(struct report *report, const char *key, const struct upsample *upsample);
+/* Adds the member "request" of the manifest: the options. */
 void upsample_add_request(struct report *report, const struct upsample *upsample);
 
 /* Draws the picture of --plot. */
-int upsample_draw(const struct upsample *upsample, struct portolan_error *error);
+void upsample_draw(const struct upsample *upsample);
 
 #endif

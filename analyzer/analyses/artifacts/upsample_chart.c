@@ -1,16 +1,15 @@
-/* upsample_chart.c: the imbalance by iteration; p* and z* of all tokens before and after (Han Chen, Figure 3), those to
- * be balanced told apart, and joined by a line. */
+/* upsample_chart.c: draws the picture of upsample --plot: the imbalance by iteration; and p* and z* of all tokens before and
+ * after (Han Chen, Figure 3), where the tokens that were to be balanced have a colour, and a line from before to after. */
 #include "upsample.h"
 
 #include "base/number.h"
+#include "die/die.h"
 #include "plot/chart.h"
-
-#include <portolan/error.h>
 
 #include <math.h>
 #include <stdlib.h>
 
-#define POINTS 10000 /* of other tokens: more would not make the picture clearer */
+#define POINTS 10000 /* the most other tokens: more would not make the picture clearer */
 
 struct dots {
 	double n[POINTS], p[POINTS], z[POINTS]; /* records that hold the token; p*, z* */
@@ -19,7 +18,7 @@ struct dots {
 _Static_assert(2 * HOLDERS_TOKENS_MAX <= POINTS, "there is room for all chosen tokens, before and after");
 
 struct curves {
-	double *steps, *imbalance; /* tried + 1 */
+	double *steps, *imbalance; /* tried + 1 values */
 	double imbalance_max;
 	struct dots others[2], chosen[2]; /* before, after */
 	struct dots moves;                /* of each chosen token: before, after */
@@ -42,7 +41,7 @@ curves_add_dot(struct curves *curves, struct dots *dots, const struct token_stat
 	curves->z_max = fmax(curves->z_max, statistic->z_star);
 }
 
-/* The other tokens; if they are too many, some of them, evenly over the ranking. */
+/* Adds the other tokens; if they are too many, some of them, evenly over the ranking. */
 static void
 curves_add_others(struct curves *curves, int after, const struct ranked_token *list, size_t count)
 {
@@ -81,25 +80,23 @@ curves_fill(struct curves *curves, const struct upsample *upsample)
 		}
 }
 
-/* Counts all tokens once more, each record as often as it is repeated now. */
-static int
-curves_add_after(struct curves *curves, const struct upsample *upsample, struct portolan_error *error)
+/* Adds the other tokens as they stand after up-sampling: counts all tokens once more, each record as often as it stands
+ * in the result. */
+static void
+curves_add_after(struct curves *curves, const struct upsample *upsample)
 {
 	struct ranking_request request = upsample->corpus_options.ranking;
 	CLEANUP_ARRAY uint32_t *weights = memory_array(upsample->counts.records, sizeof(*weights), "weights");
-	struct token_counts counts = {0};
-	struct ranking ranking = {0};
+	struct token_counts counts;
+	struct ranking ranking;
 	size_t kept = 0;
-	int code;
 
 	request.shares = upsample->ranking.shares; /* not those that repeats make */
 	for (uint64_t i = 0; i < upsample->counts.records; i++)
 		weights[i] = 1;
 	for (size_t i = 0; i < upsample->holders.count; i++)
 		weights[upsample->holders.list[i].record] += upsample->balance.repeats[i];
-	code = counts_make(&upsample->corpus, weights, upsample->counts.firsts, &counts, error);
-	if (code < 0)
-		return code;
+	counts_make(&upsample->corpus, weights, upsample->counts.firsts, &counts);
 	ranking_make(&counts, &request, &ranking);
 	for (size_t i = 0; i < ranking.count; i++) {
 		size_t length, s = 0;
@@ -114,7 +111,6 @@ curves_add_after(struct curves *curves, const struct upsample *upsample, struct 
 	curves_add_others(curves, 1, ranking.list, kept);
 	ranking_free(&ranking);
 	counts_free(&counts);
-	return 0;
 }
 
 static void
@@ -125,7 +121,7 @@ curves_add_series(struct chart_panel *panel, const char *name, const struct dots
 	        (struct chart_series){name, dots->n, z ? dots->z : dots->p, dots->count, style, colour};
 }
 
-/* All tokens' p*, or z*. */
+/* Adds p*, or z*, of all tokens to the panel. */
 static void
 curves_add_tokens(struct chart_panel *panel, const struct curves *curves, bool z)
 {
@@ -136,7 +132,7 @@ curves_add_tokens(struct chart_panel *panel, const struct curves *curves, bool z
 	curves_add_series(panel, curves->names[1], &curves->chosen[1], z, CHART_DOTS, 0);
 }
 
-/* Tokens of which no label lacks a record. */
+/* Counts the tokens of which no label lacks a record. */
 static size_t
 upsample_count_balanced(const struct upsample *upsample)
 {
@@ -152,7 +148,7 @@ upsample_count_balanced(const struct upsample *upsample)
 	return count;
 }
 
-/* An iteration that was taken back continues from the last that was kept. */
+/* Adds the curve of the imbalance to the panel. Iterations that were taken back go on from the last that was kept. */
 static void
 curves_add_imbalance(struct chart_panel *panel, const struct balance *balance, const struct curves *curves)
 {
@@ -165,8 +161,8 @@ curves_add_imbalance(struct chart_panel *panel, const struct balance *balance, c
 	        (struct chart_series){"kept", curves->steps, curves->imbalance, kept + 1, CHART_POINTS, 0};
 }
 
-static int
-curves_draw(struct curves *curves, const struct upsample *upsample, struct portolan_error *error)
+static void
+curves_draw(struct curves *curves, const struct upsample *upsample)
 {
 	const struct balance *balance = &upsample->balance;
 	char caption[200];
@@ -207,24 +203,23 @@ curves_draw(struct curves *curves, const struct upsample *upsample, struct porto
 	         100 * (double)balance->added / (double)upsample->counts.records, upsample_count_balanced(upsample),
 	         upsample->token_count, upsample->token_count == 1 ? "token" : "tokens",
 	         ranking_prior_names[upsample->ranking.uniform]);
-	return chart_draw(&chart, &upsample->picture, error);
+	must(chart_draw(&chart, &upsample->picture, &failure));
 }
 
-int
-upsample_draw(const struct upsample *upsample, struct portolan_error *error)
+void
+upsample_draw(const struct upsample *upsample)
 {
 	size_t others = upsample->ranking.count - upsample->token_count, steps = (size_t)upsample->balance.tried + 1;
 	CLEANUP_FREE struct curves *curves = memory_new(1, sizeof(*curves) + 2 * steps * sizeof(double));
-	int code;
 
 	if (upsample->token_count == 0)
-		return error_set(error, PORTOLAN_E_INVALID, "%s: %s", upsample->corpus.file.path,
-		                 upsample->ranking.count > 0 ? UPSAMPLE_NONE ": there is nothing to draw"
-		                                             : "there are no tokens to draw: see --min-count");
+		die("%s: %s", upsample->corpus.file.path,
+		    upsample->ranking.count > 0 ? UPSAMPLE_NONE ": there is nothing to draw"
+		                                : "there are no tokens to draw: see --min-count");
 	curves->steps = (double *)(curves + 1);
 	curves->imbalance = curves->steps + steps;
 	curves_fill(curves, upsample);
 	curves_add_others(curves, 0, upsample->ranking.list + upsample->token_count, others);
-	code = curves_add_after(curves, upsample, error);
-	return code < 0 ? code : curves_draw(curves, upsample, error);
+	curves_add_after(curves, upsample);
+	curves_draw(curves, upsample);
 }

@@ -1,15 +1,14 @@
-/* upsample_report.c: the effect of up-sampling, as text or JSON. */
+/* upsample_report.c: reports what up-sampling did, as text for people, and as JSON for programs and the manifest. */
 #include "upsample.h"
 
-#include "base/cleanup.h"
 #include "base/number.h"
-#include "die/memory.h"
+#include "die/die.h"
 #include "output/table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#define LABELS_SHOWN 8 /* of those that could not be balanced */
+#define LABELS_SHOWN 8 /* labels, and labels of tokens that could not be balanced, of which text has the first only */
 
 static const char *const reasons[] = {
         [BALANCE_DONE] = "balanced",
@@ -28,13 +27,7 @@ upsample_statistic(const struct upsample *upsample, size_t s, bool after)
 	                       upsample->ranking.priors, labels);
 }
 
-static const char *
-upsample_token_text(const struct upsample *upsample, size_t s, size_t *length)
-{
-	return names_text(&upsample->counts.tokens, upsample->ranking.list[s].token, length);
-}
-
-/* The numbers of records that are there once, twice …; the caller's to free(). */
+/* Counts the records that stand in the result once, twice …; the list is the caller's to free(). */
 static uint64_t *
 upsample_make_histogram(const struct upsample *upsample, size_t *bins)
 {
@@ -75,7 +68,7 @@ upsample_add_statistic(struct report *report, const struct upsample *upsample, s
 	report_end(report);
 }
 
-/* What a token lacks of a label now. */
+/* How many records a token lacks of a label after up-sampling. */
 static uint64_t
 upsample_lack(const struct upsample *upsample, size_t s, size_t label)
 {
@@ -85,38 +78,28 @@ upsample_lack(const struct upsample *upsample, size_t s, size_t label)
 	return balance_lack(counts, shares, balance_leader(counts, shares, labels), label);
 }
 
-/* What a token lacks of a label, where it could not be balanced. */
+/* A token and a label that could not be balanced. */
 struct upsample_lack {
-	struct table_bytes token, label;
+	uint32_t token, label; /* numbers in the counts' names */
 	uint64_t lacks;
 	const char *why;
 };
 
-static struct table_bytes
-upsample_text(const char *text, size_t length)
-{
-	return (struct table_bytes){text, length};
-}
-
-/* Lists those of the tokens from `from` to before `end`, at most `most`; returns how many there are. */
+/* Lists what could not be balanced of the tokens from `from` to before `end`: at most `most`. Returns how many there are. */
 static size_t
 upsample_list_lacks(const struct upsample *upsample, size_t from, size_t end, struct upsample_lack *list, size_t most)
 {
-	size_t labels = upsample->counts.label_count, count = 0, length;
+	size_t labels = upsample->counts.label_count, count = 0;
 
 	for (size_t i = from * labels; i < end * labels; i++) {
 		enum balance_reason reason = upsample->balance.reasons[i];
-		struct upsample_lack *lack = &list[count];
-		const char *text;
 
 		if (reason == BALANCE_DONE || count++ >= most)
 			continue;
-		text = upsample_token_text(upsample, i / labels, &length);
-		lack->token = upsample_text(text, length);
-		text = counts_label(&upsample->counts, i % labels, &length);
-		lack->label = upsample_text(text, length);
-		lack->lacks = upsample_lack(upsample, i / labels, i % labels);
-		lack->why = reasons[reason];
+		list[count - 1] = (struct upsample_lack){.token = upsample->ranking.list[i / labels].token,
+		                                         .label = upsample->counts.order[i % labels],
+		                                         .lacks = upsample_lack(upsample, i / labels, i % labels),
+		                                         .why = reasons[reason]};
 	}
 	return count;
 }
@@ -124,13 +107,14 @@ upsample_list_lacks(const struct upsample *upsample, size_t from, size_t end, st
 static void
 upsample_add_token(struct report *report, const struct upsample *upsample, size_t s)
 {
-	static const struct table_column columns[] = {{"label", TABLE_BYTES, offsetof(struct upsample_lack, label)},
-	                                              {"lacks", TABLE_U64, offsetof(struct upsample_lack, lacks)},
-	                                              {"why", TABLE_TEXT, offsetof(struct upsample_lack, why)}};
 	const struct token_counts *counts = &upsample->counts;
+	const struct table_column columns[] = {
+	        {"label", TABLE_NAME, offsetof(struct upsample_lack, label), .of = &counts->labels},
+	        {"lacks", TABLE_U64, offsetof(struct upsample_lack, lacks)},
+	        {"why", TABLE_TEXT, offsetof(struct upsample_lack, why)}};
 	CLEANUP_FREE struct upsample_lack *lacks = memory_new(counts->label_count, sizeof(*lacks));
 	size_t length;
-	const char *text = upsample_token_text(upsample, s, &length);
+	const char *text = names_text(&counts->tokens, upsample->ranking.list[s].token, &length);
 
 	report_begin(report, NULL);
 	report_bytes(report, "token", text, length);
@@ -144,7 +128,8 @@ upsample_add_token(struct report *report, const struct upsample *upsample, size_
 	report_end(report);
 }
 
-/* What a token is to show of each label, and what all records do: the first labels, for people. */
+/* Adds the share that each label is to have among a token's records, and its share of all records before and after. Text
+ * has the first labels only. */
 static void
 upsample_add_shares(struct report *report, const struct upsample *upsample)
 {
@@ -165,7 +150,7 @@ upsample_add_shares(struct report *report, const struct upsample *upsample)
 	report_line(report, "\n");
 }
 
-/* Tokens that chance explains are balanced for nothing. */
+/* Says how many tokens chance explains: these are balanced for nothing. */
 static void
 upsample_add_chance(struct report *report, const struct upsample *upsample)
 {
@@ -180,45 +165,45 @@ upsample_add_chance(struct report *report, const struct upsample *upsample)
 		            within);
 }
 
-/* For people: the tokens as a table, and the first of those that could not be balanced. */
+/* Adds the tokens before and after as a table. Text only. */
 static void
 upsample_add_table(struct report *report, const struct upsample *upsample)
 {
 	struct upsample_line {
-		struct table_bytes token, label;
+		uint32_t token, label; /* numbers in the counts' names */
 		struct token_statistic before, after;
 	};
-	static const struct table_column columns[] = {{"token", TABLE_BYTES, offsetof(struct upsample_line, token)},
-	                                              {"label", TABLE_BYTES, offsetof(struct upsample_line, label)},
-	                                              {"n", TABLE_U64, offsetof(struct upsample_line, before.n)},
-	                                              {"p*", TABLE_F64, offsetof(struct upsample_line, before.p_star)},
-	                                              {"z*", TABLE_F64, offsetof(struct upsample_line, before.z_star)},
-	                                              {"after: n", TABLE_U64, offsetof(struct upsample_line, after.n)},
-	                                              {"p*", TABLE_F64, offsetof(struct upsample_line, after.p_star)},
-	                                              {"z*", TABLE_F64, offsetof(struct upsample_line, after.z_star)}};
+	const struct token_counts *counts = &upsample->counts;
+	const struct table_column columns[] = {
+	        {"token", TABLE_NAME, offsetof(struct upsample_line, token), .of = &counts->tokens},
+	        {"label", TABLE_NAME, offsetof(struct upsample_line, label), .of = &counts->labels},
+	        {"n", TABLE_U64, offsetof(struct upsample_line, before.n)},
+	        {"p*", TABLE_F64, offsetof(struct upsample_line, before.p_star)},
+	        {"z*", TABLE_F64, offsetof(struct upsample_line, before.z_star)},
+	        {"after: n", TABLE_U64, offsetof(struct upsample_line, after.n)},
+	        {"p*", TABLE_F64, offsetof(struct upsample_line, after.p_star)},
+	        {"z*", TABLE_F64, offsetof(struct upsample_line, after.z_star)}};
 	CLEANUP_FREE struct upsample_line *lines = memory_new(upsample->token_count, sizeof(*lines));
 
 	for (size_t s = 0; s < upsample->token_count; s++) {
-		struct upsample_line *line = &lines[s];
-		size_t length;
-		const char *text = upsample_token_text(upsample, s, &length);
+		struct token_statistic before = upsample_statistic(upsample, s, false);
 
-		line->token = upsample_text(text, length);
-		line->before = upsample_statistic(upsample, s, false);
-		line->after = upsample_statistic(upsample, s, true);
-		text = counts_label(&upsample->counts, line->before.label, &length);
-		line->label = upsample_text(text, length);
+		lines[s] = (struct upsample_line){.token = upsample->ranking.list[s].token,
+		                                  .label = counts->order[before.label],
+		                                  .before = before,
+		                                  .after = upsample_statistic(upsample, s, true)};
 	}
 	table_report(report, NULL, &TABLE_OF(columns, lines, upsample->token_count));
 }
 
+/* Adds the first tokens and labels that could not be balanced. Text only. */
 static void
 upsample_add_rest(struct report *report, const struct upsample *upsample)
 {
-	static const struct table_column columns[] = {
-	        {"not balanced", TABLE_BYTES, offsetof(struct upsample_lack, token)},
+	const struct table_column columns[] = {
+	        {"not balanced", TABLE_NAME, offsetof(struct upsample_lack, token), .of = &upsample->counts.tokens},
 	        {"lacks", TABLE_U64, offsetof(struct upsample_lack, lacks)},
-	        {"of", TABLE_BYTES, offsetof(struct upsample_lack, label)},
+	        {"of", TABLE_NAME, offsetof(struct upsample_lack, label), .of = &upsample->counts.labels},
 	        {"why", TABLE_TEXT, offsetof(struct upsample_lack, why)}};
 	struct upsample_lack lacks[LABELS_SHOWN];
 	size_t open = upsample_list_lacks(upsample, 0, upsample->token_count, lacks, LABELS_SHOWN);
@@ -230,7 +215,7 @@ upsample_add_rest(struct report *report, const struct upsample *upsample)
 		report_line(report, "  and %zu more: --json has all\n", open - LABELS_SHOWN);
 }
 
-/* By powers of two, as there may be hundreds. */
+/* Adds how many records stand how often, by powers of two, as there may be hundreds of numbers. Text only. */
 static void
 upsample_add_multiplicities(struct report *report, const uint64_t *histogram, size_t bins)
 {
@@ -254,7 +239,7 @@ upsample_add_multiplicities(struct report *report, const uint64_t *histogram, si
 	report_end(report);
 }
 
-/* The complete lists, for programs. */
+/* Adds the complete lists. JSON only. */
 static void
 upsample_add_details(struct report *report, const struct upsample *upsample, const uint64_t *histogram, size_t bins)
 {
@@ -345,15 +330,13 @@ upsample_add_request(struct report *report, const struct upsample *upsample)
 	report_end(report);
 }
 
-int
-upsample_report(const struct upsample *upsample, struct portolan_error *error)
+void
+upsample_report(const struct upsample *upsample)
 {
-	bool json = upsample->corpus_options.common.json;
 	struct report report;
-	int code = json ? report_open(&report, NULL, 2, error) : report_open_text(&report, NULL, error);
 
-	if (code < 0)
-		return code;
+	must(upsample->corpus_options.common.json ? report_open(&report, NULL, 2, &failure)
+	                                          : report_open_text(&report, NULL, &failure));
 	upsample_add_report(&report, NULL, upsample);
-	return report_close(&report, error);
+	must(report_close(&report, &failure));
 }

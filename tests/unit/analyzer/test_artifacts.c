@@ -291,7 +291,7 @@ test_balance(void **state)
 	/* Token 0 has 4 and 2, token 1 has 1 and 1: ΣD = 2. Drawing what holds both would set token 1 back, so record 5
 	 * is drawn twice. */
 	(void)state;
-	assert_int_equal(balance_make(&request, &balance, NULL), 0);
+	balance_make(&request, &balance);
 	assert_int_equal(balance.imbalance[0], 2);
 	assert_int_equal(balance.iterations, 1);
 	assert_int_equal(balance.imbalance[1], 0);
@@ -304,14 +304,14 @@ test_balance(void **state)
 	/* A record may stand twice at most: after record 5, what holds both is all there is; token 1 is then evened by
 	 * record 6. */
 	request.max_multiplicity = 2;
-	assert_int_equal(balance_make(&request, &balance, NULL), 0);
+	balance_make(&request, &balance);
 	assert_int_equal(balance.repeats[5], 1);
 	assert_int_equal(balance.repeats[4], 1);
 	assert_int_equal(balance.repeats[6], 1);
 	assert_int_equal(balance.imbalance[balance.iterations], 0);
 	balance_free(&balance);
 	request.max_multiplicity = 1;
-	assert_int_equal(balance_make(&request, &balance, NULL), 0);
+	balance_make(&request, &balance);
 	assert_int_equal(balance.iterations, 0);
 	assert_int_equal(balance.added, 0);
 	assert_int_equal(balance.reasons[1], BALANCE_CAPPED);
@@ -319,7 +319,7 @@ test_balance(void **state)
 	/* Shares of 3 to 1: token 0 with 4 and 2 is to have 6 and 2, token 1 with 1 and 1 is to have 3 and 1. */
 	request.shares = (const uint64_t[]){3, 1};
 	request.max_multiplicity = 0;
-	assert_int_equal(balance_make(&request, &balance, NULL), 0);
+	balance_make(&request, &balance);
 	assert_int_equal(balance.imbalance[0], 4);
 	assert_int_equal(balance.imbalance[balance.iterations], 0);
 	assert_int_equal(balance.repeats[0] + balance.repeats[1] + balance.repeats[2] + balance.repeats[3], 2);
@@ -351,7 +351,7 @@ test_what_cannot_be_balanced(void **state)
 	struct balance balance;
 
 	(void)state;
-	assert_int_equal(balance_make(&request, &balance, NULL), 0);
+	balance_make(&request, &balance);
 	assert_int_equal(balance.repeats[2], 1);
 	assert_int_equal(balance.added, 1);
 	assert_int_equal(balance.iterations, 1); /* and no more, as there is nothing to draw */
@@ -390,7 +390,7 @@ test_patience(void **state)
 	struct balance balance;
 
 	(void)state;
-	assert_int_equal(balance_make(&request, &balance, NULL), 0);
+	balance_make(&request, &balance);
 	assert_int_equal(balance.iterations, 5);
 	assert_int_equal(balance.tried, 5);
 	assert_int_equal(balance.imbalance[0], 18);
@@ -399,7 +399,7 @@ test_patience(void **state)
 	assert_int_equal(balance.reasons[1], BALANCE_OUT_OF_ROUNDS);
 	balance_free(&balance);
 	request.patience = 3;
-	assert_int_equal(balance_make(&request, &balance, NULL), 0);
+	balance_make(&request, &balance);
 	assert_int_equal(balance.iterations, 0);
 	assert_int_equal(balance.tried, 3);
 	assert_int_equal(balance.imbalance[3], 62);
@@ -412,12 +412,12 @@ test_patience(void **state)
 	balance_free(&balance);
 	/* Whatever the patience, tenfold (over 189) is enough: 14 + 16 × 11. */
 	request.patience = request.iterations = 50;
-	assert_int_equal(balance_make(&request, &balance, NULL), 0);
+	balance_make(&request, &balance);
 	assert_int_equal(balance.tried, 11);
 	balance_free(&balance);
 	/* What was used up is there again when it is taken back. */
 	request.max_multiplicity = 3;
-	assert_int_equal(balance_make(&request, &balance, NULL), 0);
+	balance_make(&request, &balance);
 	assert_int_equal(balance.tried, 1);
 	assert_int_equal(balance.imbalance[1], 22);
 	assert_int_equal(balance.iterations, 0);
