@@ -19,7 +19,7 @@ struct artifacts {
 	size_t rows;                                 /* how many of the ranking's tokens the table has */
 	int format, by_epoch_format, summary_format; /* enum table_format */
 	uint64_t missing;                            /* the number of tokens of --statistics that stand in no record */
-	char side_names[MEASURE_COUNT][SIDES][40];   /* names of the table's columns */
+	char side_names[MEASURE_COUNT][SIDES][40];   /* names of the table's columns that --run adds */
 	struct dynamics dynamics;                    /* the run's dynamics */
 	struct sides sides;
 	struct join_oddities oddities;  /* what was odd in DATA, with --glue */

@@ -75,7 +75,6 @@ balance_free(struct balance *balance)
 	free(balance->repeats);
 	free(balance->imbalance);
 	free(balance->reasons);
-	*balance = (struct balance){0};
 }
 
 size_t

@@ -1,21 +1,24 @@
 /*
- * balance.h: up-sampling until tokens say nothing about labels (Han Chen, Algorithm 1, made unambiguous), for upsample.
+ * balance.h: up-samples until tokens say nothing about labels (Han Chen, Algorithm 1, made unambiguous), for upsample.
  *
- * The target: n[s][l], records of label l that hold token s as they count now, in proportion to shares[l] for every
- * token. With equal shares, which the paper has, that is as many of each label; with those of the labels in the data, a
- * token stands with each label as often as any record has it. The label m that has most of its share, n[s][m] /
- * shares[m], leads, and D(s,l) = ⌊shares[l] n[s][m] / shares[m]⌋ − n[s][l] lack; equal shares: max_l' n[s][l'] −
- * n[s][l]. While ΣD > 0, at most `iterations` times: for each token s, for each label l with D(s,l) > 0, draw ⌈step ·
- * D(s,l)⌉ records with replacement from the original ones with s and l; each draw adds one to that record's
- * multiplicity and to n[s'][l] of every s' it holds. D is always that of the current counts.
+ * n[s][l] is the number of records with label l that hold token s; a record counts as often as it stands in the result.
+ * The target is n[s][l] in proportion to shares[l], for every token s. With equal shares, which the paper has, a token
+ * then stands equally often with each label; with the labels' shares of the data, as often as the label stands at all.
  *
- * Drawing a record helps s, but sets back every other s' it holds for which l leads already (D(s',l) = 0): a conflict.
- * BALANCE_UNIFORM draws any record; BALANCE_CONFLICT_FREE those with the fewest conflicts at that moment, uniformly.
+ * The label m with the largest n[s][m] / shares[m] leads. Label l lacks D(s,l) = ⌊shares[l] n[s][m] / shares[m]⌋ − n[s][l]
+ * records; with equal shares that is n[s][m] − n[s][l].
  *
- * A conflict adds C − 1 to ΣD for C labels, so where tokens occur together, or labels are many, draws may do more harm
- * than good, and then without end. With `patience`, balancing ends when ΣD has not fallen below its lowest for so many
- * iterations, or has grown tenfold, and what stood at its lowest is the result. No file, no clock: the same request
- * gives the same answer.
+ * An iteration visits each token s and each label l with D(s,l) > 0, and draws ⌈step · D(s,l)⌉ of the original records
+ * with s and l, with replacement. A draw adds one to the record's multiplicity, and to n[s'][l] of every token s' that the
+ * record holds. D is always that of the current counts. There are at most `iterations`, which end when ΣD = 0.
+ *
+ * A drawn record helps s, but sets back every other token s' that it holds and for which l leads already (D(s',l) = 0): a
+ * conflict. BALANCE_UNIFORM draws any record; BALANCE_CONFLICT_FREE draws any of those with the fewest conflicts.
+ *
+ * A conflict adds C − 1 to ΣD for C labels. So where tokens occur together, or labels are many, draws may do more harm
+ * than good, without end. With `patience`, balancing ends when ΣD has not fallen below its lowest value for so many
+ * iterations, or has grown tenfold. The result is then what stood at the lowest value. Balancing reads no file and no
+ * clock, so the same request gives the same answer.
  */
 #ifndef BALANCE_H
 #define BALANCE_H
@@ -56,9 +59,9 @@ struct balance {
 
 /* Ends the program if there is no patience, and more than 2^31 repeats would be drawn. */
 void balance_make(const struct balance_request *request, struct balance *balance);
-void balance_free(struct balance *balance); /* may be called twice */
+void balance_free(struct balance *balance);
 
-/* The label that leads in a token's counts, by label; of equal ones the first. */
+/* The label that leads in a token's counts, which are by label; of equal ones the first. */
 size_t balance_leader(const uint64_t *counts, const uint64_t *shares, size_t label_count);
 
 /* D(s,l): how many records the label lacks in a token's counts, of which `leader` leads. */

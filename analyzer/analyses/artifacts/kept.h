@@ -14,7 +14,7 @@ struct kept_record {
 	uint64_t at;     /* where the record begins in the file */
 	uint32_t size;   /* bytes from there to the next record */
 	uint32_t label;  /* the thread's number for the label: kept_label() has the number that all share */
-	uint32_t tokens; /* the number of the part's rows that are this record's */
+	uint32_t tokens; /* how many of the part's rows are this record's */
 };
 
 struct kept_part {
@@ -28,9 +28,9 @@ struct kept {
 	bool whole; /* everything has been kept, and may be read */
 	struct kept_part *parts;
 	size_t part_count;
-	uint32_t **
-	        tokens; /* by thread, then by the thread's number for a token: the number that all share; NULL: the same */
-	uint32_t **labels; /* the same of labels */
+	/* By thread, then by the thread's number for a token or label: the number that all threads share. NULL: it is the
+	 * same. */
+	uint32_t **tokens, **labels;
 	unsigned threads;
 	/* private */
 	atomic_size_t bytes;

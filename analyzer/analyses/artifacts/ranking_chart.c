@@ -108,7 +108,8 @@ points_name_tokens(struct points *points, const struct token_counts *counts, con
 		size_t i = points->named, length;
 		const char *text = names_text(&counts->tokens, row->token, &length);
 
-		if (ranking_chance(ranking, &row->statistic) > SIGNIFICANCE) /* what is not known is named too */
+		/* A token whose chance is not known (NaN) is named, too. */
+		if (ranking_chance(ranking, &row->statistic) > SIGNIFICANCE)
 			continue;
 		points->texts[i] = memory_copy(text, length);
 		points->named++;

@@ -1,4 +1,4 @@
-/* token_statistics.c: p*, z* and the binomial tail of one token, from its counts. */
+/* token_statistics.c: computes p*, z* and the binomial tail of one token from its counts, for the ranking. */
 #include "token_statistics.h"
 
 #include <math.h>
@@ -61,7 +61,7 @@ binomial_tail(double k, double n, double p)
 	                                 : 1 - factor * beta_fraction(b, a, 1 - p) / b;
 }
 
-/* Halved until doubles end. */
+/* Halves the range in which k lies as often as doubles can tell. */
 double
 binomial_line(double n, double p, double level)
 {

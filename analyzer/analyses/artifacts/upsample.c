@@ -19,7 +19,7 @@
 #define PATIENCE 10
 #define PUBLISHED_ITERATIONS 10 /* of Han Chen's experiment */
 #define NOT_GIVEN UINT64_MAX
-#define KEEP_SHARE 4 /* of --max-memory, for what would have to be read again */
+#define KEEP_SHARE 4 /* the part of --max-memory that may hold what else would be read again (kept.h) */
 
 static const char *const pick_names[] = {"conflict-free", "uniform", NULL};
 static const char *const weight_names[] = {"count", "share", NULL};
@@ -35,7 +35,7 @@ upsample_check(void *context, struct portolan_error *error)
 		upsample->iterations = PUBLISHED_ITERATIONS;
 		upsample->corpus_options.prior = 1;
 	}
-	if (upsample->patience == NOT_GIVEN) /* uniform draws, and when they end, are the paper's */
+	if (upsample->patience == NOT_GIVEN) /* uniform draws are the paper's, and end as in the paper */
 		upsample->patience = upsample->pick == BALANCE_UNIFORM ? 0 : PATIENCE;
 	upsample->corpus_options.request.keep = common->query.max_memory / KEEP_SHARE;
 	if (!common->output)

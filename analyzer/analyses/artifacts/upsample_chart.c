@@ -12,7 +12,7 @@
 #define POINTS 10000 /* the most other tokens: more would not make the picture clearer */
 
 struct dots {
-	double n[POINTS], p[POINTS], z[POINTS]; /* records that hold the token; p*, z* */
+	double n[POINTS], p[POINTS], z[POINTS]; /* of each token: the number of records that hold it, p* and z* */
 	size_t count;
 };
 _Static_assert(2 * HOLDERS_TOKENS_MAX <= POINTS, "there is room for all chosen tokens, before and after");
@@ -62,20 +62,15 @@ curves_fill(struct curves *curves, const struct upsample *upsample)
 		curves->imbalance_max = fmax(curves->imbalance_max, curves->imbalance[i]);
 	}
 	curves->n_min = HUGE_VAL;
-	for (int after = 0; after < 2; after++) {
+	for (int after = 0; after < 2; after++)
 		snprintf(curves->names[after], sizeof(curves->names[after]), "%s token%s %s",
 		         NUMBER_GROUPED(upsample->token_count), upsample->token_count == 1 ? "" : "s",
 		         after ? "after" : "before");
-		for (size_t s = 0; s < upsample->token_count; s++) {
-			struct token_statistic statistic = upsample_statistic(upsample, s, after);
-
-			curves_add_dot(curves, &curves->chosen[after], &statistic);
-		}
-	}
 	for (size_t s = 0; s < upsample->token_count; s++)
 		for (int after = 0; after < 2; after++) {
 			struct token_statistic statistic = upsample_statistic(upsample, s, after);
 
+			curves_add_dot(curves, &curves->chosen[after], &statistic);
 			curves_add_dot(curves, &curves->moves, &statistic);
 		}
 }

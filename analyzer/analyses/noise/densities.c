@@ -18,7 +18,7 @@
 
 struct histogram {
 	double from, to;
-	double x[BINS], y[BINS]; /* middles of the bins, densities */
+	double x[BINS], y[BINS]; /* of each bin: its middle, its density */
 	size_t n;
 };
 
@@ -123,7 +123,7 @@ densities_draw_mixture(const char *run, const char *measure, const double *value
 		low[i] = mixture_density(mixture, &mixture->low, x[i]);
 		high[i] = mixture_density(mixture, &mixture->high, x[i]);
 	}
-	for (int b = 0; b < BINS; b++) /* not of the curves, which may tend to infinity at the edges */
+	for (int b = 0; b < BINS; b++) /* the curves do not count: they may tend to infinity at the edges */
 		most = fmax(most, 1.15 * histogram.y[b]);
 	chart.panels[0] = (struct chart_panel){
 	        .x_label = measure,

@@ -61,8 +61,7 @@ struct reading {
 	struct user_file file;
 	struct fields_reader reader;
 	struct ids_index index;
-	const char *
-	        *places; /* by place in the order: where in the file the example's flip stands; NULL: it has none yet */
+	const char **places; /* by place in the order: where the example's flip stands in the file; NULL: it has none */
 };
 
 static int32_t

@@ -12,7 +12,8 @@
 #include "measures/dynamics.h"
 #include "statistics/logistic.h"
 
-/* How well the classifier does on the examples held out: `called` are called mislabelled, of which `right` are. */
+/* How well the classifier does on the examples held out. It calls `called` of them mislabelled, and is right about `right`.
+ */
 struct noise_score {
 	uint64_t examples, flipped, called, right;
 	double precision, recall, f1; /* NaN: not defined */
@@ -32,8 +33,8 @@ struct noise_model {
 
 struct noise_fit {
 	struct noise_model model;
-	uint64_t flips, examples; /* of the run */
-	uint64_t trained_on;      /* examples */
+	uint64_t flips, examples; /* the run's numbers of both */
+	uint64_t trained_on;      /* the number of examples that the model was fitted to */
 	struct noise_score held_out;
 	struct noise_top by_score[NOISE_TOPS], by_confidence[NOISE_TOPS];
 };

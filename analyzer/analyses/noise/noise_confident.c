@@ -43,7 +43,6 @@ struct confident_summary {
 	size_t classes;         /* classes with a threshold */
 	double least, greatest; /* of the thresholds */
 	size_t labelled;        /* examples with a label */
-	size_t called;          /* labelled examples that are certainly called wrong */
 	size_t open;            /* labelled examples of which the record leaves it open */
 };
 
@@ -272,7 +271,6 @@ confident_judge_example(struct judging *judging, const struct store_block *block
 		may_lead = may_lead || high > above;
 	}
 	judging->called[index] = reaches && leads;
-	judging->summary.called += reaches && leads;
 	judging->summary.open += may_reach && may_lead && !(reaches && leads);
 }
 
