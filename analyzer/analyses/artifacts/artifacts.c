@@ -17,7 +17,6 @@
 struct artifacts_table {
 	struct table_column *columns;
 	size_t count;
-	char *names;               /* of the labels */
 	uint32_t *tokens, *places; /* by row: the token, and the place of its label in the order */
 	double *chances;           /* by row */
 	double *accuracies;        /* of sides, then by row */
@@ -27,7 +26,6 @@ static void
 artifacts_table_free(struct artifacts_table *table)
 {
 	free(table->columns);
-	free(table->names);
 	free(table->tokens);
 	free(table->places);
 	free(table->chances);
@@ -38,22 +36,12 @@ artifacts_table_free(struct artifacts_table *table)
 static void
 artifacts_add_labels(struct artifacts_table *table, const struct token_counts *counts)
 {
-	size_t room = 0, length;
-	char *name;
+	size_t length;
 
-	for (size_t l = 0; l < counts->label_count; l++) {
-		counts_label(counts, l, &length);
-		room += length + 1;
-	}
-	name = table->names = memory_new(room, 1);
-	for (size_t l = 0; l < counts->label_count; l++) {
-		const char *label = counts_label(counts, l, &length);
-
+	for (size_t l = 0; l < counts->label_count; l++)
 		table->columns[table->count++] = (struct table_column){
-		        memcpy(name, label, length), TABLE_U32, .values = counts->counts + l,
+		        counts_label(counts, l, &length), TABLE_U32, .values = counts->counts + l,
 		        .stride = counts->label_count * sizeof(uint32_t), .through = table->tokens};
-		name += length + 1;
-	}
 }
 
 static void

@@ -18,7 +18,7 @@
  * leading label and on the others (Han Chen, Figures 2 and 4). */
 struct sides_bars {
 	double accuracy[SIDES][BARS], places[SIDES][BARS];
-	char *names[BARS];
+	const char *names[BARS];
 	char title[300];
 	size_t count;
 };
@@ -33,21 +33,13 @@ sides_bars_make(struct sides_bars *bars, const struct artifacts *artifacts)
 	         (unsigned)artifacts->dynamics.epochs[last]);
 	for (; bars->count < sides->token_count && bars->count < BARS; bars->count++) {
 		size_t i = bars->count, length;
-		const char *text = names_text(&artifacts->counts.tokens, artifacts->ranking.list[i].token, &length);
 
-		bars->names[i] = memory_copy(text, length);
+		bars->names[i] = names_text(&artifacts->counts.tokens, artifacts->ranking.list[i].token, &length);
 		for (int side = 0; side < SIDES; side++) {
-			bars->accuracy[side][i] = side_accuracy(&sides->tokens[i][side], last);
+			bars->accuracy[side][i] = answers_accuracy(sides->tokens[i][side].epochs[last]);
 			bars->places[side][i] = (side == SIDE_MAJORITY ? BAR_SHIFT : -BAR_SHIFT) - (double)i;
 		}
 	}
-}
-
-static void
-sides_bars_free(struct sides_bars *bars)
-{
-	for (size_t i = 0; i < bars->count; i++)
-		free(bars->names[i]);
 }
 
 /* Is one of the bars of the side there? gnuplot knows no series without a point. */
@@ -70,7 +62,7 @@ sides_bars_panel(const struct sides_bars *bars)
 	                            .x_label = "accuracy on records that hold the token",
 	                            .y_label = "",
 	                            .x_max = 1,
-	                            .y_names = (const char *const *)bars->names,
+	                            .y_names = bars->names,
 	                            .y_name_count = bars->count};
 
 	for (int side = 0; side < SIDES; side++)
@@ -85,7 +77,7 @@ void
 artifacts_draw(const struct artifacts *artifacts)
 {
 	uint64_t top = artifacts->corpus_options.top;
-	CLEANUP(sides_bars_free) struct sides_bars bars = {.count = 0};
+	struct sides_bars bars = {.count = 0};
 	struct chart_panel panel;
 
 	if (artifacts->ranking.count == 0)
@@ -129,8 +121,8 @@ artifacts_write_by_epoch(const struct artifacts *artifacts)
 		                                  .label = counts->order[row->statistic.label],
 		                                  .epoch = artifacts->dynamics.epochs[e]};
 		for (int side = 0; side < SIDES; side++) {
-			lines[i].n[side] = sides[side].seen[e];
-			lines[i].accuracy[side] = side_accuracy(&sides[side], e);
+			lines[i].n[side] = sides[side].epochs[e].seen;
+			lines[i].accuracy[side] = answers_accuracy(sides[side].epochs[e]);
 		}
 	}
 	must(table_write(&TABLE_OF(columns, lines, count), artifacts->by_epoch,
@@ -145,7 +137,7 @@ sides_mean_accuracy(const struct sides *sides, int side, size_t epoch)
 	size_t count = 0;
 
 	for (size_t i = 0; i < sides->token_count; i++) {
-		double accuracy = side_accuracy(&sides->tokens[i][side], epoch);
+		double accuracy = answers_accuracy(sides->tokens[i][side].epochs[epoch]);
 
 		sum += isnan(accuracy) ? 0 : accuracy;
 		count += !isnan(accuracy);
@@ -180,46 +172,28 @@ artifacts_draw_epochs(const struct artifacts *artifacts)
 	must(chart_draw(&chart, &artifacts->epochs_picture, &failure));
 }
 
-/* The records of a part that were observed in the last epoch, and those that were classified correctly. */
-struct accuracy {
-	uint64_t seen, correct;
-};
-
 enum part { PART_OVERALL, PART_TOUCHED, PART_REST, PART_MAJORITY, PART_MINORITY, PARTS };
 static const char *const part_names[PARTS] = {"overall", "touched", "rest", "majority", "minority"};
 
-static struct accuracy
-summary_accuracy(const struct side *side, size_t epoch)
-{
-	return (struct accuracy){side->seen[epoch], side->correct[epoch]};
-}
-
+/* Sums the answers of the last epoch. */
 static void
-summary_take_parts(const struct sides *sides, struct accuracy parts[PARTS])
+summary_take_parts(const struct sides *sides, struct answers parts[PARTS])
 {
 	size_t last = sides->epoch_count - 1;
 
-	parts[PART_OVERALL] = summary_accuracy(&sides->overall, last);
-	parts[PART_TOUCHED] = summary_accuracy(&sides->touched, last);
+	parts[PART_OVERALL] = sides->overall.epochs[last];
+	parts[PART_TOUCHED] = sides->touched.epochs[last];
 	parts[PART_REST].seen = parts[PART_OVERALL].seen - parts[PART_TOUCHED].seen;
 	parts[PART_REST].correct = parts[PART_OVERALL].correct - parts[PART_TOUCHED].correct;
 	for (int side = 0; side < SIDES; side++) {
-		struct accuracy *sum = &parts[side == SIDE_MAJORITY ? PART_MAJORITY : PART_MINORITY];
+		struct answers *sum = &parts[side == SIDE_MAJORITY ? PART_MAJORITY : PART_MINORITY];
 
-		*sum = (struct accuracy){0};
+		*sum = (struct answers){0};
 		for (size_t t = 0; t < sides->token_count; t++) {
-			struct accuracy one = summary_accuracy(&sides->tokens[t][side], last);
-
-			sum->seen += one.seen;
-			sum->correct += one.correct;
+			sum->seen += sides->tokens[t][side].epochs[last].seen;
+			sum->correct += sides->tokens[t][side].epochs[last].correct;
 		}
 	}
-}
-
-static double
-summary_share(struct accuracy accuracy)
-{
-	return accuracy.seen ? (double)accuracy.correct / (double)accuracy.seen : (double)NAN;
 }
 
 /* Writes the run's accuracy on the whole, where the tokens stand and where none does, and on both sides of them; beside it
@@ -227,7 +201,7 @@ summary_share(struct accuracy accuracy)
 void
 artifacts_write_summary(const struct artifacts *artifacts)
 {
-	struct accuracy before[PARTS], after[PARTS] = {{0}};
+	struct answers before[PARTS], after[PARTS] = {{0}};
 	double share[PARTS], share_after[PARTS];
 	const struct table_column columns[] = {
 	        {"part", TABLE_TEXT, .values = part_names},
@@ -243,8 +217,8 @@ artifacts_write_summary(const struct artifacts *artifacts)
 	else
 		table.column_count = 3;
 	for (int part = 0; part < PARTS; part++) {
-		share[part] = summary_share(before[part]);
-		share_after[part] = summary_share(after[part]);
+		share[part] = answers_accuracy(before[part]);
+		share_after[part] = answers_accuracy(after[part]);
 	}
 	must(table_write(&table, artifacts->summary, (enum table_format)artifacts->summary_format, &failure));
 }

@@ -31,7 +31,7 @@ artifacts_sides_columns(struct artifacts *artifacts, struct table_column *column
 	for (int side = 0; side < SIDES; side++) {
 		for (size_t i = 0; i < rows; i++)
 			accuracies[(size_t)side * rows + i] =
-			        side_accuracy(&sides->tokens[i][side], sides->epoch_count - 1);
+			        answers_accuracy(sides->tokens[i][side].epochs[sides->epoch_count - 1]);
 		columns[(*count)++] = (struct table_column){side_columns[side][0], TABLE_U64,
 		                                            .values = rows > 0 ? &sides->tokens[0][side].n : NULL,
 		                                            .stride = sizeof(sides->tokens[0])};

@@ -10,7 +10,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define FIRST 1000   /* tokens that are always drawn */
 #define POINTS 20000 /* tokens that are drawn at most */
@@ -27,7 +26,6 @@ struct points {
 	struct hint_lines hints;
 	double n_min, n_max, z_min, z_max;
 	struct chart_note notes[2][CHART_NOTES_MAX];
-	char *texts[CHART_NOTES_MAX];
 	size_t named;
 };
 
@@ -104,19 +102,16 @@ points_name_tokens(struct points *points, const struct token_counts *counts, con
                    size_t named)
 {
 	for (size_t at = 0; points->named < named && at < ranking->count && points->named < CHART_NOTES_MAX; at++) {
-		const struct ranked_token *row = &ranking->list[at];
+		const struct token_statistic *statistic = &ranking->list[at].statistic;
 		size_t i = points->named, length;
-		const char *text = names_text(&counts->tokens, row->token, &length);
+		const char *text = names_text(&counts->tokens, ranking->list[at].token, &length);
 
 		/* A token whose chance is not known (NaN) is named, too. */
-		if (ranking_chance(ranking, &row->statistic) > SIGNIFICANCE)
+		if (ranking_chance(ranking, statistic) > SIGNIFICANCE)
 			continue;
-		points->texts[i] = memory_copy(text, length);
+		points->notes[0][i] = (struct chart_note){(double)statistic->n, statistic->p_star, text};
+		points->notes[1][i] = (struct chart_note){(double)statistic->n, statistic->z_star, text};
 		points->named++;
-		points->notes[0][i] =
-		        (struct chart_note){(double)row->statistic.n, row->statistic.p_star, points->texts[i]};
-		points->notes[1][i] =
-		        (struct chart_note){(double)row->statistic.n, row->statistic.z_star, points->texts[i]};
 	}
 }
 
@@ -209,8 +204,6 @@ ranking_chart(const char *title, const struct token_counts *counts, const struct
 		points_find_lines(points, ranking, counts->label_count);
 	points_name_tokens(points, counts, ranking, named);
 	points_draw(points, title, counts, ranking, below, picture);
-	for (size_t i = 0; i < points->named; i++)
-		free(points->texts[i]);
 	free(points->chosen);
 	free(points->n);
 }

@@ -18,7 +18,7 @@ void
 sides_free(struct sides *sides)
 {
 	free(sides->tokens);
-	free(sides->numbers);
+	free(sides->answers);
 	free(sides->values);
 }
 
@@ -28,19 +28,16 @@ sides_make_room(struct sides *sides, size_t columns)
 	size_t all = sides->token_count * SIDES, epochs = sides->epoch_count;
 
 	sides->tokens = memory_new(sides->token_count, sizeof(*sides->tokens));
-	sides->numbers = memory_new(2 * (all + 2) * epochs, sizeof(*sides->numbers));
+	sides->answers = memory_new((all + 2) * epochs, sizeof(*sides->answers));
 	sides->values = memory_new(all * columns, sizeof(*sides->values));
 	for (size_t i = 0; i < all; i++) {
 		struct side *side = &sides->tokens[i / SIDES][i % SIDES];
 
-		side->seen = sides->numbers + 2 * i * epochs;
-		side->correct = side->seen + epochs;
+		side->epochs = sides->answers + i * epochs;
 		side->means = sides->values + i * columns;
 	}
-	sides->overall.seen = sides->numbers + 2 * all * epochs;
-	sides->overall.correct = sides->overall.seen + epochs;
-	sides->touched.seen = sides->overall.correct + epochs;
-	sides->touched.correct = sides->touched.seen + epochs;
+	sides->overall.epochs = sides->answers + all * epochs;
+	sides->touched.epochs = sides->overall.epochs + epochs;
 }
 
 struct visit {
@@ -113,7 +110,7 @@ visit_add_examples(const struct visit *visit, const struct trace *trace, size_t 
 {
 	const double *epochs = trace_values(trace, measure_infos[MEASURE_EPOCHS].name);
 	const double *correctness = trace_values(trace, measure_infos[MEASURE_CORRECTNESS].name);
-	struct side *overall = &visit->sides->overall, *touched = &visit->sides->touched;
+	struct answers *overall = &visit->sides->overall.epochs[epoch], *touched = &visit->sides->touched.epochs[epoch];
 
 	for (size_t i = 0; i < visit->dynamics->count; i++) {
 		struct outcome *outcome = &outcomes[i];
@@ -125,10 +122,10 @@ visit_add_examples(const struct visit *visit, const struct trace *trace, size_t 
 		outcome->now_correct = outcome->now_seen && hits > outcome->hits;
 		outcome->seen = seen;
 		outcome->hits = hits;
-		overall->seen[epoch] += outcome->now_seen;
-		overall->correct[epoch] += outcome->now_correct;
-		touched->seen[epoch] += outcome->now_seen && outcome->touched;
-		touched->correct[epoch] += outcome->now_correct && outcome->touched;
+		overall->seen += outcome->now_seen;
+		overall->correct += outcome->now_correct;
+		touched->seen += outcome->now_seen && outcome->touched;
+		touched->correct += outcome->now_correct && outcome->touched;
 	}
 }
 
@@ -144,10 +141,10 @@ visit_add_epoch(const struct visit *visit, size_t epoch, const struct outcome *o
 			continue;
 		outcome = &outcomes[holder->example];
 		for (size_t t = 0; t < group->token_count; t++) {
-			struct side *side = visit_side(visit, group, t);
+			struct answers *answers = &visit_side(visit, group, t)->epochs[epoch];
 
-			side->seen[epoch]++;
-			side->correct[epoch] += outcome->now_correct;
+			answers->seen++;
+			answers->correct += outcome->now_correct;
 		}
 	}
 }

@@ -13,11 +13,15 @@
 
 enum { SIDE_MAJORITY, SIDE_MINORITY, SIDES };
 
+/* Of the records, or examples, that were observed: how many, and how many of them the model classified correctly. */
+struct answers {
+	uint64_t seen, correct;
+};
+
 struct side {
-	uint64_t n;        /* the number of records whose example the run observed */
-	uint64_t *seen;    /* by epoch of dynamics->epochs: the number observed in the epoch */
-	uint64_t *correct; /* by epoch: the number that the model classified correctly */
-	double *means;     /* the mean of each of the dynamics' columns; NaN: there is no value */
+	uint64_t n;             /* the number of records whose example the run observed */
+	struct answers *epochs; /* by epoch of dynamics->epochs: the answers in it */
+	double *means;          /* the mean of each of the dynamics' columns; NaN: there is no value */
 };
 
 struct sides {
@@ -27,7 +31,7 @@ struct sides {
 	size_t token_count, epoch_count;
 	uint64_t unmatched; /* the number of records that hold a token and whose example was not observed */
 	/* private */
-	uint64_t *numbers;
+	struct answers *answers;
 	double *values;
 };
 
@@ -36,11 +40,11 @@ void sides_make(struct sides *sides, const struct holders *holders, const struct
                 size_t token_count, const struct dynamics *dynamics);
 void sides_free(struct sides *sides);
 
-/* The accuracy at an epoch; NaN: nothing was observed in it. */
+/* The share of correct answers; NaN: nothing was observed. */
 static inline double
-side_accuracy(const struct side *side, size_t epoch)
+answers_accuracy(struct answers answers)
 {
-	return side->seen[epoch] ? (double)side->correct[epoch] / (double)side->seen[epoch] : (double)NAN;
+	return answers.seen ? (double)answers.correct / (double)answers.seen : (double)NAN;
 }
 
 #endif
