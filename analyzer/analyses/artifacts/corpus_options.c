@@ -48,7 +48,8 @@ const struct option_spec corpus_option_table[] = {
         {"ignore-label", "VALUE", OPTION_TEXT, .take = corpus_take_ignored, .group = OPTION_GROUP_TAKE},
         {"min-count", "N", OPTION_WHOLE, TO(ranking.min_count), .group = OPTION_GROUP_HOW, .often = true},
         {"max-count", "N", OPTION_WHOLE, TO(ranking.max_count), .group = OPTION_GROUP_HOW},
-        {"prior", "share|uniform", OPTION_CHOICE, TO(prior), .choices = ranking_prior_names, .group = OPTION_GROUP_HOW},
+        {"prior", "share|uniform", OPTION_CHOICE, TO(ranking.uniform), .choices = ranking_prior_names,
+         .group = OPTION_GROUP_HOW},
         {"stop-words", "none|FILE", OPTION_INPUT, TO(request.stop_words)},
         {"min-length", "N", OPTION_WHOLE, TO(request.min_length), .least = 1, .most = TOKEN_MAX,
          .group = OPTION_GROUP_HOW},
@@ -68,7 +69,6 @@ corpus_options_check(struct corpus_options *options)
 	if (ranking->max_count && ranking->max_count < ranking->min_count)
 		return options_wrong(&options->common, "--max-count %llu is below --min-count %llu",
 		                     (unsigned long long)ranking->max_count, (unsigned long long)ranking->min_count);
-	options->ranking.uniform = options->prior == 1;
 	options->request.path = options->common.operands[0];
 	options->request.threads = (unsigned)options->common.query.threads;
 	return 0;

@@ -10,7 +10,6 @@ struct corpus_options {
 	struct common_options common;
 	struct corpus_request request;
 	struct ranking_request ranking;
-	int prior;    /* a place in ranking_prior_names */
 	uint64_t top; /* 0: not given */
 };
 #define CORPUS_OPTIONS_DEFAULT .request = {.min_length = 1, .ngrams = 1}, .ranking = {.min_count = 1000}

@@ -273,28 +273,27 @@ tally_merge(struct tally *into, const struct tally *from, uint32_t *labels, uint
 	into->ignored += from->ignored;
 }
 
-struct sorted_label {
+struct label_order {
 	const struct names *names;
-	uint32_t label;
-	bool is_number;
-	uint64_t number;
+	const uint64_t *numbers; /* by label; NULL: not all labels are whole numbers */
 };
 
 static int
-counts_compare_labels(const void *a, const void *b)
+counts_compare_labels(const void *a, const void *b, void *context)
 {
-	const struct sorted_label *x = a, *y = b;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const struct label_order *order = context;
 
-	if (x->is_number && x->number != y->number)
-		return x->number < y->number ? -1 : 1;
-	return names_compare(x->names, x->label, y->label);
+	if (order->numbers && order->numbers[x] != order->numbers[y])
+		return order->numbers[x] < order->numbers[y] ? -1 : 1;
+	return names_compare(order->names, x, y);
 }
 
 static void
 counts_sort_labels(struct token_counts *counts)
 {
-	CLEANUP_FREE struct sorted_label *list = memory_new(counts->label_count, sizeof(*list));
-	bool numbers = true;
+	CLEANUP_FREE uint64_t *numbers = memory_new(counts->label_count, sizeof(*numbers));
+	struct label_order order = {&counts->labels, numbers};
 
 	counts->order = memory_new(counts->label_count, sizeof(*counts->order));
 	counts->places = memory_new(counts->label_count, sizeof(*counts->places));
@@ -302,16 +301,13 @@ counts_sort_labels(struct token_counts *counts)
 		size_t length;
 		const char *text = names_text(&counts->labels, l, &length);
 
-		list[l] = (struct sorted_label){.names = &counts->labels, .label = l};
-		numbers = numbers && number_parse_u64(text, length, &list[l].number);
+		if (!number_parse_u64(text, length, &numbers[l]))
+			order.numbers = NULL;
+		counts->order[l] = l;
 	}
-	for (size_t i = 0; i < counts->label_count; i++)
-		list[i].is_number = numbers;
-	qsort(list, counts->label_count, sizeof(*list), counts_compare_labels);
-	for (uint32_t i = 0; i < counts->label_count; i++) {
-		counts->order[i] = list[i].label;
-		counts->places[list[i].label] = i;
-	}
+	qsort_r(counts->order, counts->label_count, sizeof(*counts->order), counts_compare_labels, &order);
+	for (uint32_t i = 0; i < counts->label_count; i++)
+		counts->places[counts->order[i]] = i;
 }
 
 /* Takes the names and the cells of the tally over, and puts the labels into order. */

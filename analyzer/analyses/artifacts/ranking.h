@@ -18,14 +18,14 @@ struct ranking {
 	size_t significant; /* the number of tokens that chance does not explain, at so many tokens */
 	double *priors;     /* by label in order; NULL: the ranking was read from a table, which does not have them */
 	uint64_t *shares;   /* whole numbers in proportion to the priors */
-	bool uniform;       /* as in the request */
+	int uniform;        /* as in the request */
 	double tests;       /* tokens × labels: the number of pairs that chance might favour */
 	uint64_t most;      /* the number of records of the most frequent token, whatever the request's limits */
 };
 
 struct ranking_request {
 	uint64_t min_count, max_count; /* limits of the number of records of a token; max 0: no limit */
-	bool uniform;                  /* the priors are 1/C, else in proportion to `shares` */
+	int uniform;                   /* 1: the priors are 1/C; 0: they are in proportion to `shares` */
 	const uint64_t *shares;        /* by label; NULL: the numbers of the labels' records */
 	bool significant_first;        /* the list begins with the significant tokens */
 };

@@ -33,7 +33,7 @@ upsample_check(void *context, struct portolan_error *error)
 	if (upsample->as_published) {
 		upsample->pick = BALANCE_UNIFORM;
 		upsample->iterations = PUBLISHED_ITERATIONS;
-		upsample->corpus_options.prior = 1;
+		upsample->corpus_options.ranking.uniform = 1;
 	}
 	if (upsample->patience == NOT_GIVEN) /* uniform draws are the paper's, and end as in the paper */
 		upsample->patience = upsample->pick == BALANCE_UNIFORM ? 0 : PATIENCE;

@@ -68,16 +68,6 @@ upsample_add_statistic(struct report *report, const struct upsample *upsample, s
 	report_end(report);
 }
 
-/* How many records a token lacks of a label after up-sampling. */
-static uint64_t
-upsample_lack(const struct upsample *upsample, size_t s, size_t label)
-{
-	size_t labels = upsample->counts.label_count;
-	const uint64_t *counts = upsample->balance.after + s * labels, *shares = upsample->ranking.shares;
-
-	return balance_lack(counts, shares, balance_leader(counts, shares, labels), label);
-}
-
 /* A token and a label that could not be balanced. */
 struct upsample_lack {
 	uint32_t token, label; /* numbers in the counts' names */
@@ -90,16 +80,22 @@ static size_t
 upsample_list_lacks(const struct upsample *upsample, size_t from, size_t end, struct upsample_lack *list, size_t most)
 {
 	size_t labels = upsample->counts.label_count, count = 0;
+	const uint64_t *shares = upsample->ranking.shares;
 
-	for (size_t i = from * labels; i < end * labels; i++) {
-		enum balance_reason reason = upsample->balance.reasons[i];
+	for (size_t s = from; s < end; s++) {
+		const uint64_t *counts = upsample->balance.after + s * labels;
+		size_t leader = balance_leader(counts, shares, labels);
 
-		if (reason == BALANCE_DONE || count++ >= most)
-			continue;
-		list[count - 1] = (struct upsample_lack){.token = upsample->ranking.list[i / labels].token,
-		                                         .label = upsample->counts.order[i % labels],
-		                                         .lacks = upsample_lack(upsample, i / labels, i % labels),
-		                                         .why = reasons[reason]};
+		for (size_t l = 0; l < labels; l++) {
+			enum balance_reason reason = upsample->balance.reasons[s * labels + l];
+
+			if (reason == BALANCE_DONE || count++ >= most)
+				continue;
+			list[count - 1] = (struct upsample_lack){.token = upsample->ranking.list[s].token,
+			                                         .label = upsample->counts.order[l],
+			                                         .lacks = balance_lack(counts, shares, leader, l),
+			                                         .why = reasons[reason]};
+		}
 	}
 	return count;
 }
