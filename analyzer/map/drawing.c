@@ -4,10 +4,9 @@
  */
 #include "drawing.h"
 
-#include "measures/trace.h"
+#include "die/die.h"
 #include "die/memory.h"
-
-#include <portolan/error.h>
+#include "measures/trace.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -51,29 +50,22 @@ map_drawing_input(const struct map_drawing *drawing, size_t index)
 	return input;
 }
 
-static int
-map_drawing_load_path(struct map_drawing *drawing, struct trace *trace, const char *id, struct portolan_error *error)
+static void
+map_drawing_load_path(struct map_drawing *drawing, struct trace *trace, const char *id)
 {
 	const struct map_source *source = &drawing->sources[0];
 	const struct dynamics *dynamics = &source->dynamics;
-	struct map_path *path = &drawing->paths[drawing->path_count];
-	int64_t row;
-	int code = map_source_find(source, id, &row, error);
+	struct map_path *path = &drawing->paths[drawing->path_count++];
+	int64_t row = map_source_find(source, id);
 
-	if (code < 0)
-		return code;
 	if (row < 0)
-		return error_set(error, PORTOLAN_E_INVALID, "--path: run '%s' has no example '%s' in these epochs",
-		                 source->name, id);
-	code = trace_block(trace, (size_t)row / STORE_CHUNK, error);
-	if (code < 0)
-		return code;
+		die("--path: run '%s' has no example '%s' in these epochs", source->name, id);
+	must(trace_block(trace, (size_t)row / STORE_CHUNK, &failure));
 	*path = (struct map_path){
 	        .name = id,
 	        .places = memory_new(dynamics->epoch_count, sizeof(*path->places)),
 	        .epochs = memory_new(dynamics->epoch_count, sizeof(*path->epochs)),
 	};
-	drawing->path_count++;
 	for (size_t e = 0; e < dynamics->epoch_count; e++) {
 		double x, y;
 
@@ -86,83 +78,65 @@ map_drawing_load_path(struct map_drawing *drawing, struct trace *trace, const ch
 		path->places[path->count][1] = y;
 		path->epochs[path->count++] = dynamics->epochs[e];
 	}
-	return 0;
 }
 
-static int
-map_drawing_load_paths(struct map_drawing *drawing, struct portolan_error *error)
+static void
+map_drawing_load_paths(struct map_drawing *drawing)
 {
 	const struct map_request *request = drawing->request;
 	struct trace trace;
-	int code;
 
 	if (request->path_count == 0)
-		return 0;
-	code = trace_init(&trace, &drawing->sources[0].dynamics, STORE_CHUNK, error);
-	for (size_t p = 0; p < request->path_count && code >= 0; p++)
-		code = map_drawing_load_path(drawing, &trace, request->paths[p], error);
+		return;
+	must(trace_init(&trace, &drawing->sources[0].dynamics, STORE_CHUNK, &failure));
+	for (size_t p = 0; p < request->path_count; p++)
+		map_drawing_load_path(drawing, &trace, request->paths[p]);
 	trace_free(&trace);
-	return code;
 }
 
 /* Refuses what the first source cannot be drawn as; makes a density of a map of cells. */
-static int
-map_drawing_check_source(struct map_drawing *drawing, struct portolan_error *error)
+static void
+map_drawing_check_source(struct map_drawing *drawing)
 {
 	struct map_request *request = drawing->request;
 	const struct map_source *source = &drawing->sources[0];
 
 	if (request->facet && source->input.colouring != MAP_BY_CATEGORY)
-		return error_set(
-		        error, PORTOLAN_E_INVALID,
-		        "--facet: a map for each category, and %s has numbers: --colour gold, or a column of text",
-		        source->input.colour.name);
+		die("--facet: a map for each category, and %s has numbers: --colour gold, or a column of text",
+		    source->input.colour.name);
 	if (request->density && source->input.colouring == MAP_BY_CATEGORY)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "--density: a cell's colour is a mean, and %s is text: leave --density out",
-		                 source->input.colour.name);
+		die("--density: a cell's colour is a mean, and %s is text: leave --density out",
+		    source->input.colour.name);
 	if (!source->is_cells)
-		return 0;
+		return;
 	if (request->other)
-		return error_set(error, PORTOLAN_E_INVALID, "--from: %s has cells: a map of them has no run beside it",
-		                 request->from);
+		die("--from: %s has cells: a map of them has no run beside it", request->from);
 	request->density = true;
 	request->source.colour = source->input.colour.name;
-	return 0;
 }
 
-static int
-map_drawing_load_sources(struct map_drawing *drawing, struct portolan_error *error)
+static void
+map_drawing_load_sources(struct map_drawing *drawing)
 {
 	const struct map_request *request = drawing->request;
 	struct map_source *first = &drawing->sources[0], *second = &drawing->sources[1];
-	int code;
 
 	if (request->from)
-		code = map_source_file(first, request->from, &request->source, error);
+		map_source_file(first, request->from, &request->source);
 	else
-		code = map_source_run(first, request->query, request->run, NULL, &request->source, error);
-	if (code < 0)
-		return code;
+		map_source_run(first, request->query, request->run, NULL, &request->source);
 	drawing->source_count = 1;
-	code = map_drawing_check_source(drawing, error);
-	if (code >= 0 && request->other) {
-		code = map_source_run(second, request->query, request->other, first, &request->source, error);
-		drawing->source_count += code >= 0;
+	map_drawing_check_source(drawing);
+	if (request->other) {
+		map_source_run(second, request->query, request->other, first, &request->source);
+		drawing->source_count = 2;
+		if (first->input.colouring != second->input.colouring && request->source.colour_file)
+			die("--colour: what %s has of %s is numbers for one of the two runs, and text for the other",
+			    request->source.colour_file, request->source.colour);
+		if (first->input.colouring != second->input.colouring)
+			die("%s has no correctness, and %s has: give a --colour both have", first->name, second->name);
 	}
-	if (code < 0)
-		return code;
-	if (request->other && first->input.colouring != second->input.colouring && request->source.colour_file)
-		return error_set(
-		        error, PORTOLAN_E_INVALID,
-		        "--colour: what %s has of %s is numbers for one of the two runs, and text for the other",
-		        request->source.colour_file, request->source.colour);
-	if (request->other && first->input.colouring != second->input.colouring)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "%s has no correctness, and %s has: give a --colour both have", first->name,
-		                 second->name);
 	map_source_rank(drawing->sources, drawing->source_count);
-	return 0;
 }
 
 /* Makes the maps of one or two sources. */
@@ -227,8 +201,8 @@ map_drawing_key(const struct map_drawing *drawing)
 	return key;
 }
 
-static int
-map_drawing_make_layout(struct map_drawing *drawing, struct portolan_error *error)
+static void
+map_drawing_make_layout(struct map_drawing *drawing)
 {
 	struct map_request *request = drawing->request;
 	const struct map_layout_request wanted = {
@@ -240,13 +214,10 @@ map_drawing_make_layout(struct map_drawing *drawing, struct portolan_error *erro
 	};
 
 	if (!map_layout_make(&drawing->layout, &wanted))
-		return error_set(
-		        error, PORTOLAN_E_INVALID,
-		        "the map would be less than an inch wide beside its text: a larger --width, or a smaller "
-		        "size of --font");
+		die("the map would be less than an inch wide beside its text: a larger --width, or a smaller size of "
+		    "--font");
 	request->options.text = map_layout_ratio(&drawing->layout);
 	request->options.scale = drawing->layout.scale;
-	return 0;
 }
 
 static enum map_style
@@ -259,30 +230,27 @@ map_drawing_style(const struct map_request *request)
 	return request->source.colour ? MAP_MEANS : MAP_COUNTS;
 }
 
-int
-map_drawing_load(struct map_drawing *drawing, struct map_request *request, struct portolan_error *error)
+void
+map_drawing_load(struct map_drawing *drawing, struct map_request *request)
 {
 	struct map_input input;
-	int code;
 
 	*drawing = (struct map_drawing){.request = request};
 	drawing->is_animation = request->frames || (request->has_picture && request->picture.format == PICTURE_GIF);
-	code = map_drawing_load_sources(drawing, error);
+	map_drawing_load_sources(drawing);
 	drawing->style = map_drawing_style(request);
-	if (code >= 0)
-		code = map_drawing_make_layout(drawing, error);
-	if (code >= 0)
-		code = map_drawing_load_paths(drawing, error);
-	if (code < 0)
-		return code;
+	map_drawing_make_layout(drawing);
+	map_drawing_load_paths(drawing);
 	if (drawing->is_animation) {
 		drawing->maps = memory_new(drawing->sources[0].dynamics.epoch_count, sizeof(*drawing->maps));
 		input = map_drawing_input(drawing, 0);
-		return map_drawing_epochs(drawing, &input, error);
+		map_drawing_epochs(drawing, &input);
+		return;
 	}
 	drawing->maps = memory_new(drawing->source_count, sizeof(*drawing->maps));
 	map_drawing_make_maps(drawing);
-	return request->facet ? map_drawing_facets(drawing, error) : 0;
+	if (request->facet)
+		map_drawing_facets(drawing);
 }
 
 void

@@ -4,7 +4,7 @@
  * pictures.
  *
  *     struct map_drawing drawing;
- *     map_drawing_load(&drawing, &request, &error) → map_drawing_draw(&drawing, &error) → map_drawing_free(&drawing)
+ *     map_drawing_load(&drawing, &request) → map_drawing_draw(&drawing, &draft) → map_drawing_free(&drawing)
  */
 #ifndef MAP_DRAWING_H
 #define MAP_DRAWING_H
@@ -37,8 +37,7 @@ struct map_request {
 	const char *title;       /* NULL: made from the names */
 	struct picture picture;  /* PICTURE_GIF: an animation */
 	bool has_picture;
-	struct picture_draft *draft; /* of `picture`, open; or PICTURE_CLOSED */
-	const char *frames;          /* a folder for single pictures; NULL: none */
+	const char *frames; /* a folder for single pictures; NULL: none */
 };
 
 /* How facets are laid out: in rows, from above. */
@@ -66,18 +65,21 @@ struct map_drawing {
 	bool is_animation;
 };
 
-int map_drawing_load(struct map_drawing *drawing, struct map_request *request, struct portolan_error *error);
-int map_drawing_draw(struct map_drawing *drawing, struct portolan_error *error);
-void map_drawing_free(struct map_drawing *drawing); /* after a failure too; may be called twice */
+void map_drawing_load(struct map_drawing *drawing, struct map_request *request);
+
+/* Draws all pictures. `draft`: that of the request's picture, open; NULL: the request has none. */
+void map_drawing_draw(struct map_drawing *drawing, struct picture_draft *draft);
+
+void map_drawing_free(struct map_drawing *drawing);
 
 /* Reports on standard output, as JSON, what was drawn. */
-int map_drawing_report(const struct map_drawing *drawing, struct portolan_error *error);
+void map_drawing_report(const struct map_drawing *drawing);
 
 /* drawing_epochs.c: makes the maps after each epoch; `input` is the source's, as all maps have it. */
-int map_drawing_epochs(struct map_drawing *drawing, const struct map_input *input, struct portolan_error *error);
+void map_drawing_epochs(struct map_drawing *drawing, const struct map_input *input);
 
 /* drawing_facets.c: makes the facets of the one map. */
-int map_drawing_facets(struct map_drawing *drawing, struct portolan_error *error);
+void map_drawing_facets(struct map_drawing *drawing);
 
 /* The place of a facet. */
 void map_facet_place(const struct map_grid *grid, size_t facet, double *left, double *bottom);

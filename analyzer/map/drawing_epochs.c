@@ -10,6 +10,7 @@
 
 #include "base/parallel.h"
 #include "measures/trace.h"
+#include "die/die.h"
 #include "die/memory.h"
 
 #include <progress.h>
@@ -59,17 +60,14 @@ film_input(const struct film *film, const struct camera *camera)
 
 /* Reads the film's block, if this thread has not, and lists its examples. An example without a place after all epochs is in
  * none of the maps. */
-static int
-camera_read(struct camera *camera, const struct film *film, struct portolan_error *error)
+static void
+camera_read(struct camera *camera, const struct film *film)
 {
 	struct map_input input;
-	int code;
 
 	if (camera->block == film->block)
-		return 0;
-	code = trace_block(&camera->trace, film->block, error);
-	if (code < 0)
-		return code;
+		return;
+	must(trace_block(&camera->trace, film->block, &failure));
 	camera->block = film->block;
 	trace_measure(&camera->trace, film->drawing->sources[0].dynamics.epoch_count, 0);
 	input = film_input(film, camera);
@@ -77,7 +75,6 @@ camera_read(struct camera *camera, const struct film *film, struct portolan_erro
 	for (uint32_t r = 0; r < camera->trace.block.rows; r++)
 		if (isfinite(input.x.values[r]) && isfinite(input.y.values[r]))
 			camera->rows[camera->count++] = r;
-	return 0;
 }
 
 /* The work of a thread: one epoch of the film's block. The epochs that take longest come first. */
@@ -88,11 +85,10 @@ film_visit_epoch(void *context, unsigned thread, unsigned slot, size_t index, st
 	struct camera *camera = &film->cameras[thread];
 	size_t epoch = film->drawing->sources[0].dynamics.epoch_count - 1 - index;
 	struct map_input input;
-	int code = camera_read(camera, film, error);
 
 	(void)slot;
-	if (code < 0)
-		return code;
+	(void)error;
+	camera_read(camera, film);
 	trace_measure(&camera->trace, epoch + 1, 0);
 	input = film_input(film, camera);
 	if (film->makers)
@@ -102,8 +98,8 @@ film_visit_epoch(void *context, unsigned thread, unsigned slot, size_t index, st
 	return 0;
 }
 
-static int
-film_visit_all(struct film *film, const char *what, struct portolan_error *error)
+static void
+film_visit_all(struct film *film, const char *what)
 {
 	const struct dynamics *dynamics = &film->drawing->sources[0].dynamics;
 	size_t blocks = store_snapshot_blocks(dynamics->snapshot);
@@ -112,26 +108,23 @@ film_visit_all(struct film *film, const char *what, struct portolan_error *error
 	                            .context = film,
 	                            .work = film_visit_epoch};
 	struct progress progress;
-	int code = 0;
 
 	for (unsigned c = 0; c < film->camera_count; c++)
 		film->cameras[c].block = SIZE_MAX;
 	progress_begin(&progress, what, blocks);
-	for (film->block = 0; film->block < blocks && code >= 0; film->block++) {
-		code = parallel_run(&parallel, error);
+	for (film->block = 0; film->block < blocks; film->block++) {
+		must(parallel_run(&parallel, &failure));
 		progress_show(&progress, film->block + 1);
 	}
 	progress_clear(&progress);
-	return code;
 }
 
-static int
-film_init(struct film *film, struct map_drawing *drawing, const struct map_input *input, struct portolan_error *error)
+static void
+film_init(struct film *film, struct map_drawing *drawing, const struct map_input *input)
 {
 	const struct dynamics *dynamics = &drawing->sources[0].dynamics;
 	size_t epochs = dynamics->epoch_count;
 	unsigned threads = dynamics->threads < epochs ? dynamics->threads : (unsigned)epochs;
-	int code = 0;
 
 	*film = (struct film){
 	        .drawing = drawing,
@@ -146,13 +139,12 @@ film_init(struct film *film, struct map_drawing *drawing, const struct map_input
 	film->input.colour.grid = input->colour.kind == MAP_SHARE ? 0 : input->colour.grid;
 	for (size_t e = 0; e < epochs; e++)
 		film->ranges[e] = MAP_RANGES_EMPTY;
-	while (film->camera_count < threads && code >= 0) {
+	while (film->camera_count < threads) {
 		struct camera *camera = &film->cameras[film->camera_count++];
 
 		camera->rows = memory_new(STORE_CHUNK, sizeof(*camera->rows));
-		code = trace_init(&camera->trace, dynamics, STORE_CHUNK, error);
+		must(trace_init(&camera->trace, dynamics, STORE_CHUNK, &failure));
 	}
-	return code;
 }
 
 static void
@@ -168,13 +160,11 @@ film_free(struct film *film)
 }
 
 /* Makes the maps of all epochs side by side. */
-static int
-film_make_maps(struct film *film, const struct map_sample *sample, const struct map_label labels[REGION_COUNT],
-               struct portolan_error *error)
+static void
+film_make_maps(struct film *film, const struct map_sample *sample, const struct map_label labels[REGION_COUNT])
 {
 	struct map_drawing *drawing = film->drawing;
 	size_t epochs = drawing->sources[0].dynamics.epoch_count;
-	int code;
 
 	film->makers = memory_new(epochs, sizeof(*film->makers));
 	for (; drawing->map_count < epochs; drawing->map_count++) {
@@ -183,43 +173,40 @@ film_make_maps(struct film *film, const struct map_sample *sample, const struct 
 		*maker = (struct map_maker){.options = &drawing->request->options, .sample = sample};
 		map_maker_begin(maker, &film->input, &drawing->axes, &drawing->maps[drawing->map_count]);
 	}
-	code = film_visit_all(film, "mapping", error);
+	film_visit_all(film, "mapping");
 	for (size_t m = 0; m < epochs; m++) {
 		map_maker_end(&film->makers[m]);
 		memcpy(drawing->maps[m].labels, labels, sizeof(drawing->maps[m].labels));
 	}
-	return code;
 }
 
 /* Takes the ranges, draws the sample with the map of all epochs, which also gives the labels their places, and makes the
  * maps. */
-static int
-film_make(struct film *film, struct portolan_error *error)
+static void
+film_make(struct film *film)
 {
 	struct map_drawing *drawing = film->drawing;
 	const struct map_source *source = &drawing->sources[0];
 	struct map_ranges ranges = MAP_RANGES_EMPTY;
 	struct map_sample sample;
 	struct map_data last;
-	int code = film_visit_all(film, "measuring", error);
 
-	if (code < 0)
-		return code;
+	film_visit_all(film, "measuring");
 	for (size_t e = 0; e < source->dynamics.epoch_count; e++)
 		map_ranges_join(&ranges, &film->ranges[e]);
 	map_axes_make(&drawing->axes, &film->input, &ranges, film->input.n);
 	map_source_map(source, &film->input, &drawing->axes, &drawing->request->options, &last, &sample);
-	code = film_make_maps(film, &sample, last.labels, error);
+	film_make_maps(film, &sample, last.labels);
 	map_data_free(&last);
 	map_sample_free(&sample);
-	return code;
 }
 
-int
-map_drawing_epochs(struct map_drawing *drawing, const struct map_input *input, struct portolan_error *error)
+void
+map_drawing_epochs(struct map_drawing *drawing, const struct map_input *input)
 {
-	CLEANUP(film_free) struct film film = {0};
-	int code = film_init(&film, drawing, input, error);
+	struct film film;
 
-	return code < 0 ? code : film_make(&film, error);
+	film_init(&film, drawing, input);
+	film_make(&film);
+	film_free(&film);
 }

@@ -6,9 +6,8 @@
  */
 #include "drawing.h"
 
+#include "die/die.h"
 #include "die/memory.h"
-
-#include <portolan/error.h>
 
 #include <math.h>
 #include <string.h>
@@ -83,17 +82,14 @@ map_facet_copy_points(struct map_data *facet, const struct map_data *all, unsign
 	}
 }
 
-int
-map_drawing_facets(struct map_drawing *drawing, struct portolan_error *error)
+void
+map_drawing_facets(struct map_drawing *drawing)
 {
 	const struct map_data *all = &drawing->maps[0];
 
 	drawing->grid = map_facet_grid(drawing->request, all->level_count);
 	if (drawing->grid.columns == 0)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "--facet: %u maps have no room: a larger --width, or a smaller "
-		                 "size of --font",
-		                 all->level_count);
+		die("--facet: %u maps have no room: a larger --width, or a smaller size of --font", all->level_count);
 	drawing->facets = memory_new(all->level_count, sizeof(*drawing->facets));
 	for (unsigned k = 0; k < all->level_count; k++) {
 		struct map_data *facet = &drawing->facets[drawing->facet_count++];
@@ -110,5 +106,4 @@ map_drawing_facets(struct map_drawing *drawing, struct portolan_error *error)
 		map_facet_copy_points(facet, all, k, false);
 		map_facet_copy_points(facet, all, k, true);
 	}
-	return 0;
 }

@@ -1,6 +1,7 @@
 /* drawing_report.c: reports, as JSON, what portolan map drew: axes, colours, regions, paths and files. */
 #include "drawing.h"
 
+#include "die/die.h"
 #include "die/memory.h"
 #include "output/table.h"
 
@@ -137,14 +138,12 @@ report_map_files(struct report *report, const struct map_drawing *drawing)
 	report_end(report);
 }
 
-int
-map_drawing_report(const struct map_drawing *drawing, struct portolan_error *error)
+void
+map_drawing_report(const struct map_drawing *drawing)
 {
 	struct report report;
-	int code = report_open(&report, NULL, 2, error);
 
-	if (code < 0)
-		return code;
+	must(report_open(&report, NULL, 2, &failure));
 	report_begin(&report, NULL);
 	report_map_axis(&report, "x", &drawing->axes.x);
 	report_map_axis(&report, "y", &drawing->axes.y);
@@ -161,5 +160,5 @@ map_drawing_report(const struct map_drawing *drawing, struct portolan_error *err
 	}
 	report_map_files(&report, drawing);
 	report_end(&report);
-	return report_close(&report, error);
+	must(report_close(&report, &failure));
 }

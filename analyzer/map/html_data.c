@@ -1,6 +1,7 @@
 /* html_data.c: gathers the chosen examples' data from a view, and encodes them. Numbers are little-endian, as a browser's typed arrays are. */
 #include "html_data.h"
 
+#include "die/die.h"
 #include "die/memory.h"
 #include "output/report.h"
 
@@ -134,8 +135,7 @@ html_data_write_list(struct html_data *data, const char *name,
 {
 	struct output json;
 
-	if (output_open_memory(&json, 2 * JSON_AT_ONCE, NULL) < 0)
-		memory_need(NULL);
+	must(output_open_memory(&json, 2 * JSON_AT_ONCE, &failure));
 	html_json_begin(data, name);
 	output_text(&json, "[");
 	for (size_t i = 0; i < data->n; i++) {
@@ -267,20 +267,18 @@ html_data_stories_size(const struct html_data *data)
 	return (count * sizeof(float) + 2) / 3 * 4 + ((count + 7) / 8 + 2) / 3 * 4 + 2 * TAGS_ROOM;
 }
 
-int
-html_data_stories(struct html_data *data, struct store *store, struct portolan_error *error)
+void
+html_data_stories(struct html_data *data, struct store *store)
 {
 	CLEANUP(stories_free) struct stories stories = {0};
 	CLEANUP_ARRAY unsigned char *bits = NULL;
-	int code = stories_read_from(&stories, store, data->view, data->places, data->n, error);
-	size_t count = data->n * stories.epochs;
+	size_t count;
 
-	if (code < 0)
-		return code;
+	must(stories_read_from(&stories, store, data->view, data->places, data->n, &failure));
+	count = data->n * stories.epochs;
 	html_bytes(data, "gold-prob", stories.gold_prob, count * sizeof(float));
 	bits = memory_array((count + 7) / 8, 1, "correct observations");
 	for (size_t i = 0; i < count; i++)
 		bits[i / 8] |= (unsigned char)(stories.correct[i] << i % 8);
 	html_bytes(data, "correct", bits, (count + 7) / 8);
-	return 0;
 }

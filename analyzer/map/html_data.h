@@ -40,7 +40,7 @@ void html_data_texts(struct html_data *data);
 void html_data_column(struct html_data *data, const struct attribute *column);
 
 /* "gold-prob" (float32 [example][epoch]; NaN: not observed) and "correct" (a bit each, the lowest of a byte first). */
-int html_data_stories(struct html_data *data, struct store *store, struct portolan_error *error);
+void html_data_stories(struct html_data *data, struct store *store);
 uint64_t html_data_stories_size(const struct html_data *data); /* bytes that they add to the document */
 
 #endif

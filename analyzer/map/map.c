@@ -1,9 +1,9 @@
 /* map.c: the command portolan map: takes its options, has a picture or a page made, and warns of what it lacks. */
 #include "base/message.h"
 #include "base/number.h"
+#include "die/die.h"
 #include "drawing.h"
 #include "map_html.h"
-#include "die/memory.h"
 #include "options/options.h"
 #include "selection/rule_options.h"
 
@@ -243,25 +243,26 @@ map_warn(const struct map_drawing *drawing, bool strict)
 	return status;
 }
 
-/* An exit status, or a negative code. gnuplot gets ready while the run is read. */
+/* Returns an exit status. gnuplot gets ready while the run is read. */
 static int
-map_draw_picture(struct map_line *line, struct portolan_error *error)
+map_draw_picture(struct map_line *line)
 {
 	struct map_request *request = &line->request;
-	CLEANUP(picture_discard) struct picture_draft draft = PICTURE_CLOSED;
-	CLEANUP(map_drawing_free) struct map_drawing drawing = {0};
-	int code = request->has_picture ? picture_check(&request->picture, error) : 0;
+	struct picture_draft draft;
+	struct map_drawing drawing;
+	int status;
 
-	request->draft = &draft;
-	if (code >= 0 && request->has_picture)
-		code = picture_open(&draft, &request->picture, error);
-	if (code >= 0)
-		code = map_drawing_load(&drawing, request, error);
-	if (code >= 0)
-		code = map_drawing_draw(&drawing, error);
-	if (code >= 0 && line->common.json)
-		code = map_drawing_report(&drawing, error);
-	return code < 0 ? code : map_warn(&drawing, line->common.strict);
+	if (request->has_picture) {
+		must(picture_check(&request->picture, &failure));
+		picture_open(&draft, &request->picture);
+	}
+	map_drawing_load(&drawing, request);
+	map_drawing_draw(&drawing, request->has_picture ? &draft : NULL);
+	if (line->common.json)
+		map_drawing_report(&drawing);
+	status = map_warn(&drawing, line->common.strict);
+	map_drawing_free(&drawing);
+	return status;
 }
 
 /* Completes the request by what several options say together. Correctness on points has its own colours and shapes, so it is
@@ -291,10 +292,11 @@ map_run(void *context, struct portolan_error *error)
 {
 	struct map_line *line = context;
 
+	(void)error;
 	map_complete(line);
-	return map_html_is_meant(line->common.output)
-	               ? map_html_write(&line->html, &line->request, &line->common, error)
-	               : map_draw_picture(line, error);
+	if (map_html_is_meant(line->common.output))
+		return map_html_write(&line->html, &line->request, &line->common);
+	return map_draw_picture(line);
 }
 
 #define TO(member) .offset = offsetof(struct map_line, member)

@@ -7,16 +7,14 @@
 
 #include "base/message.h"
 #include "base/number.h"
-#include "html_data.h"
+#include "die/die.h"
 #include "die/memory.h"
+#include "html_data.h"
 #include "output/report.h"
 #include "selection/manifest.h"
 #include "serve/page.h"
 #include "serve/view_report.h"
 
-#include <portolan/error.h>
-
-#include <stdlib.h>
 #include <string.h>
 
 #define BYTES_MOST 100000000u
@@ -57,17 +55,16 @@ map_html_check(const struct common_options *common)
 	return 0;
 }
 
-static int
-map_page_check_measure(const struct map_page *file, const char *option, const char *name, struct portolan_error *error)
+static void
+map_page_check_measure(const struct map_page *file, const char *option, const char *name)
 {
-	const struct dynamics *dynamics = &file->view.dynamics;
-
-	return dynamics_column(dynamics, name) ? 0 : map_source_unknown(dynamics, option, name, error);
+	if (!dynamics_column(&file->view.dynamics, name))
+		map_source_no_measure(&file->view.dynamics, option, name);
 }
 
 /* A measure, "gold", "none", or else a column of the user's file. */
-static int
-map_page_choose_colour(struct map_page *file, struct portolan_error *error)
+static void
+map_page_choose_colour(struct map_page *file)
 {
 	const char *colour = file->request->source.colour ? file->request->source.colour : "correctness";
 	struct portolan_error unknown;
@@ -76,10 +73,11 @@ map_page_choose_colour(struct map_page *file, struct portolan_error *error)
 
 	if (!is_known && file->data.texts && texts_column(file->data.texts, colour, &file->column, &unknown) >= 0) {
 		snprintf(file->colour, sizeof(file->colour), "data:%s", colour);
-		return 0;
+		return;
 	}
+	if (!is_known)
+		map_source_no_measure(&file->view.dynamics, "--colour", colour);
 	snprintf(file->colour, sizeof(file->colour), "%s", colour);
-	return is_known ? 0 : map_page_check_measure(file, "--colour", colour, error);
 }
 
 /* Names the view as a server would: its range of epochs as --epochs takes it. */
@@ -95,30 +93,24 @@ map_page_name_view(struct view *view)
 	snprintf(view->version, sizeof(view->version), "file");
 }
 
-static int
-map_page_load(struct map_page *file, struct portolan_error *error)
+static void
+map_page_load(struct map_page *file)
 {
 	const struct map_source_request *source = &file->request->source;
 	const struct dynamics_request wanted = {.measures = MEASURE_ALL, .gold = true, .user = true};
 	struct view *view = &file->view;
-	int code = 0;
 
 	if (file->html->data)
-		code = texts_open(&file->data.texts, file->html->data, source->id_field, source->glue,
-		                  file->html->texts, file->html->text_count, error);
-	if (code >= 0)
-		code = dynamics_load(&view->dynamics, file->request->query, file->request->run, &wanted, error);
-	if (code < 0)
-		return code;
-	code = view_complete(view, view->dynamics.store, error);
+		must(texts_open(&file->data.texts, file->html->data, source->id_field, source->glue, file->html->texts,
+		                file->html->text_count, &failure));
+	must(dynamics_load(&view->dynamics, file->request->query, file->request->run, &wanted, &failure));
+	must(view_complete(view, view->dynamics.store, &failure));
 	if (source->cuts)
 		view->cuts = *source->cuts;
 	map_page_name_view(view);
-	if (code >= 0)
-		code = map_page_check_measure(file, "--x", source->x, error);
-	if (code >= 0)
-		code = map_page_check_measure(file, "--y", source->y, error);
-	return code < 0 ? code : map_page_choose_colour(file, error);
+	map_page_check_measure(file, "--x", source->x);
+	map_page_check_measure(file, "--y", source->y);
+	map_page_choose_colour(file);
 }
 
 static void
@@ -135,20 +127,19 @@ map_page_choose_places(struct map_page *file)
 	map_sample_free(&sample);
 }
 
-static int
-map_page_write_stories(struct map_page *file, struct portolan_error *error)
+static void
+map_page_write_stories(struct map_page *file)
 {
 	uint64_t whole =
 	        file->data.written + html_data_stories_size(&file->data) + LEFT_OUT_MOST + page_document_end_size;
 
 	if (whole <= BYTES_MOST)
-		return html_data_stories(&file->data, file->view.dynamics.store, error);
-	snprintf(
-	        file->left_out, sizeof(file->left_out),
-	        "p(gold) and correctness by epoch, with which the file would have %s bytes, over %s; a smaller --sample "
-	        "makes room",
-	        NUMBER_GROUPED(whole), NUMBER_GROUPED(BYTES_MOST));
-	return 0;
+		html_data_stories(&file->data, file->view.dynamics.store);
+	else
+		snprintf(file->left_out, sizeof(file->left_out),
+		         "p(gold) and correctness by epoch, with which the file would have %s bytes, over %s; a "
+		         "smaller --sample makes room",
+		         NUMBER_GROUPED(whole), NUMBER_GROUPED(BYTES_MOST));
 }
 
 /* "view": as GET api/view answers. */
@@ -209,73 +200,60 @@ map_page_add_left_out(struct report *report, const struct map_page *file)
 	report_text(report, NULL, *file->left_out ? file->left_out : NULL);
 }
 
-static int
+static void
 map_page_write_json(struct map_page *file, const char *name,
-                    void (*add)(struct report *report, const struct map_page *file), struct portolan_error *error)
+                    void (*add)(struct report *report, const struct map_page *file))
 {
 	struct report report;
-	int code = report_open_memory(&report, error);
 
-	if (code < 0)
-		return code;
+	must(report_open_memory(&report, &failure));
 	add(&report, file);
-	code = output_check(&report.output, error);
+	must(output_check(&report.output, &failure));
 	html_json_begin(&file->data, name);
 	html_json_write(&file->data, report.output.buffer, report.output.used);
 	html_end(&file->data);
 	output_discard(&report.output);
-	return code;
 }
 
-static int
-map_page_write_document(struct map_page *file, struct portolan_error *error)
+static void
+map_page_write_document(struct map_page *file)
 {
 	struct html_data *data = &file->data;
-	int code;
 
 	html_write(data, page_document_begin, page_document_begin_size);
-	code = map_page_write_json(file, "view", map_page_add_view, error);
-	if (code >= 0)
-		code = map_page_write_json(file, "about", map_page_add_about, error);
-	if (code < 0)
-		return code;
+	map_page_write_json(file, "view", map_page_add_view);
+	map_page_write_json(file, "about", map_page_add_about);
 	html_data_examples(data);
 	if (file->html->text_count > 0)
 		html_data_texts(data);
 	if (file->column)
 		html_data_column(data, file->column);
-	code = output_check(data->output, error);
-	if (code >= 0)
-		code = map_page_write_stories(file, error);
-	if (code >= 0)
-		code = map_page_write_json(file, "left-out", map_page_add_left_out, error);
+	must(output_check(data->output, &failure));
+	map_page_write_stories(file);
+	map_page_write_json(file, "left-out", map_page_add_left_out);
 	html_write(data, page_document_end, page_document_end_size);
-	return code < 0 ? code : texts_check(data->texts, error);
+	must(texts_check(data->texts, &failure));
 }
 
-static int
-map_page_write(struct map_page *file, struct portolan_error *error)
+static void
+map_page_write(struct map_page *file)
 {
-	CLEANUP(output_discard) struct output output;
-	int code = output_open(&output, file->common->output, error);
+	struct output output;
 
-	if (code < 0)
-		return code;
+	must(output_open(&output, file->common->output, &failure));
 	file->data.view = &file->view;
 	file->data.output = &output;
-	code = map_page_write_document(file, error);
-	return code < 0 ? code : output_finish(&output, error);
+	map_page_write_document(file);
+	must(output_finish(&output, &failure));
 }
 
-static int
-map_page_report(const struct map_page *file, struct portolan_error *error)
+static void
+map_page_report(const struct map_page *file)
 {
 	const struct dynamics *dynamics = &file->view.dynamics;
 	struct report report;
-	int code = report_open(&report, NULL, 2, error);
 
-	if (code < 0)
-		return code;
+	must(report_open(&report, NULL, 2, &failure));
 	report_begin(&report, NULL);
 	report_text(&report, "run", dynamics->info->name);
 	report_whole(&report, "examples", dynamics->info->examples);
@@ -287,7 +265,7 @@ map_page_report(const struct map_page *file, struct portolan_error *error)
 	report_text(&report, NULL, file->common->output);
 	report_end(&report);
 	report_end(&report);
-	return report_close(&report, error);
+	must(report_close(&report, &failure));
 }
 
 /* Says what was left out of the file, and what is incomplete in the run. An exit status. */
@@ -307,22 +285,19 @@ map_page_warn(const struct map_page *file)
 }
 
 int
-map_html_write(const struct map_html *html, const struct map_request *request, const struct common_options *common,
-               struct portolan_error *error)
+map_html_write(const struct map_html *html, const struct map_request *request, const struct common_options *common)
 {
 	struct map_page file = {.html = html, .request = request, .common = common};
-	int code = map_page_load(&file, error);
+	int status;
 
-	if (code >= 0) {
-		map_page_choose_places(&file);
-		code = map_page_write(&file, error);
-	}
-	if (code >= 0 && common->json)
-		code = map_page_report(&file, error);
-	if (code >= 0)
-		code = map_page_warn(&file);
+	map_page_load(&file);
+	map_page_choose_places(&file);
+	map_page_write(&file);
+	if (common->json)
+		map_page_report(&file);
+	status = map_page_warn(&file);
 	view_finish(&file.view);
 	texts_free(file.data.texts);
 	free(file.data.places);
-	return code;
+	return status;
 }

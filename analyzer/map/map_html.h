@@ -26,9 +26,8 @@ bool map_html_is_meant(const char *output);
 /* 0, or the status of options_wrong(): an option is of pictures alone. */
 int map_html_check(const struct common_options *common);
 
-/* An exit status, or a negative code. PORTOLAN_E_INVALID: the run has no such measure, or the data have no such field. On
- * failure nothing is left of the file. */
-int map_html_write(const struct map_html *html, const struct map_request *request, const struct common_options *common,
-                   struct portolan_error *error);
+/* Writes the file; returns an exit status. If the run has no such measure, or the data have no such field, the program
+ * ends, and nothing is left of the file. */
+int map_html_write(const struct map_html *html, const struct map_request *request, const struct common_options *common);
 
 #endif

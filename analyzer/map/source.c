@@ -3,11 +3,10 @@
  *
  * source_run.c and source_file.c fill the columns; source_colour.c and source_highlight.c the colours.
  */
-#include "source_parts.h"
+#include "source.h"
 
+#include "die/die.h"
 #include "die/memory.h"
-
-#include <portolan/error.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -65,8 +64,8 @@ map_source_is_drawable(const struct map_input *input, uint32_t row)
 	       (input->colouring != MAP_BY_CORRECTNESS || isfinite(input->colour.values[row]));
 }
 
-int
-map_source_list_drawn(struct map_source *source, struct portolan_error *error)
+void
+map_source_list_drawn(struct map_source *source)
 {
 	struct map_input *input = &source->input;
 
@@ -80,13 +79,11 @@ map_source_list_drawn(struct map_source *source, struct portolan_error *error)
 	input->rows = (uint32_t)source->ids->rows;
 	map_ranges_add(&source->ranges, input);
 	if (input->n == 0)
-		return error_set(error, PORTOLAN_E_INVALID, "no example of %s has both %s and %s", source->name,
-		                 input->x.name, input->y.name);
+		die("no example of %s has both %s and %s", source->name, input->x.name, input->y.name);
 	if (input->regions)
 		map_find_cuts(input, &source->cuts);
 	if (input->regions && source->given_cuts)
 		source->cuts.regions = *source->given_cuts;
-	return 0;
 }
 
 void
@@ -108,19 +105,16 @@ map_source_free(struct map_source *source)
 	*source = (struct map_source){0};
 }
 
-int
-map_source_find(const struct map_source *source, const char *id, int64_t *row, struct portolan_error *error)
+int64_t
+map_source_find(const struct map_source *source, const char *id)
 {
 	struct ids_index index;
 	int64_t position;
-	int code = ids_index_init(&index, source->ids, source->drawn, source->input.n, error);
 
-	if (code < 0)
-		return code;
+	must(ids_index_init(&index, source->ids, source->drawn, source->input.n, &failure));
 	position = ids_index_find(&index, id, strlen(id));
-	*row = position < 0 ? -1 : (int64_t)source->drawn[position];
 	ids_index_free(&index);
-	return 0;
+	return position < 0 ? -1 : (int64_t)source->drawn[position];
 }
 
 /* The examples on top have a sample of their own: a sample of all would miss a few among many. */

@@ -54,27 +54,25 @@ struct map_source {
 	unsigned others; /* categories without a level of their own */
 };
 
-/* `first`: a source of the same store, which is freed after this one; or NULL. The error for an unknown measure names the
- * nearest one. */
-int map_source_run(struct map_source *source, const struct run_query *query, const char *run,
-                   const struct map_source *first, const struct map_source_request *request,
-                   struct portolan_error *error);
+/* The run as a source. `first`: a source of the same store, which is freed after this one; or NULL. */
+void map_source_run(struct map_source *source, const struct run_query *query, const char *run,
+                    const struct map_source *first, const struct map_source_request *request);
 
-/* Correctness may be a count of epochs: the column `epochs`, or else the highest count, says how many there were. A file
- * with the columns x_low, x_high, y_low, y_high and count is a file of cells. Then is_cells is set, and x, y and colour of
- * the request only name what was counted. */
-int map_source_file(struct map_source *source, const char *path, const struct map_source_request *request,
-                    struct portolan_error *error);
+/* The file as a source. Correctness may be a count of epochs: the column `epochs`, or else the highest count, says how
+ * many there were. A file with the columns x_low, x_high, y_low, y_high and count is a file of cells. Then is_cells is
+ * set, and x, y and colour of the request only name what was counted. */
+void map_source_file(struct map_source *source, const char *path, const struct map_source_request *request);
 
 /* Makes levels of the categories of one or two sources: the same levels for both, by falling number of examples, then by
  * name. Sources that are coloured by something else stay as they are. */
 void map_source_rank(struct map_source *sources, size_t count);
 
-/* The error for a measure that a run does not have, which names the nearest one. `option` gave the measure. */
-int map_source_unknown(const struct dynamics *dynamics, const char *option, const char *name,
-                       struct portolan_error *error);
+/* Ends the program for a measure that the run does not have; the message names the nearest one. `option` gave the
+ * measure. */
+__attribute__((noreturn)) void map_source_no_measure(const struct dynamics *dynamics, const char *option,
+                                                     const char *name);
 
-void map_source_free(struct map_source *source); /* may be called twice */
+void map_source_free(struct map_source *source);
 
 /* Makes the map of the source. `input` is the source's own but for grids, levels and labels. `sample` gets the drawn
  * examples, by index, and is the caller's to map_sample_free(); NULL: not wanted. */
@@ -82,6 +80,45 @@ void map_source_map(const struct map_source *source, const struct map_input *inp
                     const struct map_options *options, struct map_data *data, struct map_sample *sample);
 
 /* The row of the example with this id; −1: there is none, or it has no place. */
-int map_source_find(const struct map_source *source, const char *id, int64_t *row, struct portolan_error *error);
+int64_t map_source_find(const struct map_source *source, const char *id);
+
+/*
+ * What follows is for the files that fill a source (source_*.c).
+ */
+
+/* The most epochs whose steps of correctness are a grid. With more steps correctness is a number like any other. */
+#define MAP_SOURCE_GRID_MOST 50
+
+enum map_kind map_source_kind(const char *name);
+bool map_source_is_correctness(const char *name);
+
+/* Sets what the request alone says of the input: what colours it, and whether it has regions. */
+void map_source_begin(struct map_source *source, const struct map_source_request *request);
+
+/* Lists the examples that can be drawn. If there are none, the program ends. */
+void map_source_list_drawn(struct map_source *source);
+
+/* 1, the grid of whole numbers, where all values are whole; else 0. */
+double map_source_grid(const double *values, size_t n);
+
+/* The name that stands for a file: without its folder; `other` for standard input. */
+const char *map_source_file_name(const char *path, const char *other);
+
+const char *map_source_id_field(const struct user_file *file, const char *asked);
+
+/* source_cells.c: does the file have cells? Reads such a file, and returns what is wrong with it: the fuzzer of foreign
+ * files goes on. */
+bool map_source_has_cells(const struct user_file *file);
+int map_source_read_cells(struct map_source *source, const struct user_file *file,
+                          const struct map_source_request *request, struct portolan_error *error);
+
+/* source_colour.c: colours the examples by the labels of the run, which has been read; by a column of text, whose names
+ * the source takes over (its position i is row order[i], or row i without an order); or by the request's colour file. */
+void map_source_take_labels(struct map_source *source);
+void map_source_take_categories(struct map_source *source, struct attribute *attribute, const uint32_t *order);
+void map_source_read_colour(struct map_source *source, const struct map_source_request *request);
+
+/* source_highlight.c: colours the examples whose ids stand in the file to be highlighted. */
+void map_source_read_highlight(struct map_source *source, const struct map_source_request *request);
 
 #endif

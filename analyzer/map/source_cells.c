@@ -6,7 +6,7 @@
  * A cell is an example in its middle that counts as many times as the cell has examples. The cells must be of one size
  * and lie side by side, so that the picture's can be the same; those without examples may be missing.
  */
-#include "source_parts.h"
+#include "source.h"
 
 #include "base/number.h"
 #include "die/memory.h"

@@ -5,11 +5,10 @@
  * The categories with the most examples get a colour and a shape each. All other categories share one, and so do the
  * examples without a category. Maps side by side have one key, so categories are ranked over all sources.
  */
-#include "source_parts.h"
+#include "source.h"
 
+#include "die/die.h"
 #include "die/memory.h"
-
-#include <portolan/error.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -65,8 +64,8 @@ map_source_add_label(struct map_source *source, int32_t label)
 	return (int32_t)map_source_add_name(&source->categories, name, strlen(name));
 }
 
-int
-map_source_take_labels(struct map_source *source, struct portolan_error *error)
+void
+map_source_take_labels(struct map_source *source)
 {
 	int32_t last = -1, category = -1; /* neighbouring examples often have the same label */
 
@@ -83,11 +82,9 @@ map_source_take_labels(struct map_source *source, struct portolan_error *error)
 		source->category[row] = category;
 	}
 	if (source->categories.count == 0)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "--colour gold: run '%s' was recorded without gold labels (a file may have them: "
-		                 "--data FILE --id-field FIELD --colour COLUMN)",
-		                 source->name);
-	return 0;
+		die("--colour gold: run '%s' was recorded without gold labels (a file may have them: --data FILE "
+		    "--id-field FIELD --colour COLUMN)",
+		    source->name);
 }
 
 /* Colours by a column of numbers, whose position i is row order[i]. */
@@ -109,43 +106,34 @@ map_source_take_numbers(struct map_source *source, const struct attribute *attri
 	};
 }
 
-int
-map_source_read_colour(struct map_source *source, const struct map_source_request *request,
-                       struct portolan_error *error)
+void
+map_source_read_colour(struct map_source *source, const struct map_source_request *request)
 {
 	static const char *const option = "--colour";
 	CLEANUP(user_file_close) struct user_file file = {0};
 	CLEANUP(attributes_free) struct attributes attributes = {0};
 	struct attributes_request wanted = {.file = &file, .names = &request->colour, .options = &option, .count = 1};
-	int code = user_file_open(&file, "--data", request->colour_file, error);
 
-	if (code < 0)
-		return code;
+	must(user_file_open(&file, "--data", request->colour_file, &failure));
 	wanted.id_field = map_source_id_field(&file, request->id_field);
 	if (request->glue)
 		user_file_read_as_glue(&file, wanted.id_field);
-	code = attributes_read(&attributes, &wanted, source->ids, source->order, source->count, error);
-	if (code < 0)
-		return code;
+	must(attributes_read(&attributes, &wanted, source->ids, source->order, source->count, &failure));
 	source->colour_unknown = attributes.unknown;
 	source->colour_unmatched = attributes.unmatched;
 	join_warn(&attributes.oddities, file.path, wanted.id_field);
 	if (attributes.unmatched == source->count && attributes.oddities.odd[0])
-		return error_set(
-		        error, PORTOLAN_E_INVALID,
-		        "none of the %llu records of %s is of an example: field %s has '%s', and the ids of %s are "
-		        "whole numbers",
-		        (unsigned long long)attributes.records, file.path, wanted.id_field, attributes.oddities.odd,
-		        source->name);
+		die("none of the %llu records of %s is of an example: field %s has '%s', and the ids of %s are whole "
+		    "numbers",
+		    (unsigned long long)attributes.records, file.path, wanted.id_field, attributes.oddities.odd,
+		    source->name);
 	if (attributes.unmatched == source->count)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "none of the %llu records of %s is of an example of %s (see --id-field)",
-		                 (unsigned long long)attributes.records, file.path, source->name);
+		die("none of the %llu records of %s is of an example of %s (see --id-field)",
+		    (unsigned long long)attributes.records, file.path, source->name);
 	if (attributes.list[0].kind == ATTRIBUTE_CATEGORY)
 		map_source_take_categories(source, &attributes.list[0], source->order);
 	else
 		map_source_take_numbers(source, &attributes.list[0]);
-	return 0;
 }
 
 /* A category of all sources, and how many examples have it. */

@@ -2,11 +2,10 @@
  * source_file.c: a file of coordinates as the source of a map: its columns by name, and its correctness as a share, which may
  * stand there as a count of epochs.
  */
-#include "source_parts.h"
+#include "source.h"
 
+#include "die/die.h"
 #include "die/memory.h"
-
-#include <portolan/error.h>
 
 #include <math.h>
 #include <string.h>
@@ -23,17 +22,15 @@ map_source_attribute(struct attributes *attributes, const char *name)
 }
 
 /* Refuses a column with a value that is not between 0 and `most`. */
-static int
+static void
 map_source_check_range(const struct map_source *source, const struct user_file *file, const struct attribute *attribute,
-                       double most, struct portolan_error *error)
+                       double most)
 {
 	for (size_t i = 0; i < source->table.rows; i++)
 		if (attribute->numbers[i] < 0 || attribute->numbers[i] > most)
-			return error_set(error, PORTOLAN_E_INVALID,
-			                 "%s: line %llu: field %s: %g is not between 0 and %g", file->path,
-			                 (unsigned long long)user_file_line(file, source->table.places[i]),
-			                 attribute->name, attribute->numbers[i], most);
-	return 0;
+			die("%s: line %llu: field %s: %g is not between 0 and %g", file->path,
+			    (unsigned long long)user_file_line(file, source->table.places[i]), attribute->name,
+			    attribute->numbers[i], most);
 }
 
 static double
@@ -47,8 +44,8 @@ map_source_highest(const struct attribute *attribute, size_t n)
 }
 
 /* Makes shares of correctness where it is a count of epochs. */
-static int
-map_source_scale_correctness(struct map_source *source, const struct user_file *file, struct portolan_error *error)
+static void
+map_source_scale_correctness(struct map_source *source, const struct user_file *file)
 {
 	struct attribute *correctness = map_source_attribute(&source->table, "correctness");
 	const struct attribute *epochs = map_source_attribute(&source->table, "epochs");
@@ -57,18 +54,16 @@ map_source_scale_correctness(struct map_source *source, const struct user_file *
 
 	source->input.epochs = MAP_LEVELS_MAX;
 	if (!correctness)
-		return 0;
+		return;
 	most = map_source_highest(correctness, n);
 	count = epochs                                                     ? map_source_highest(epochs, n)
 	        : map_source_grid(correctness->numbers, n) > 0 && most > 1 ? most
 	                                                                   : 0;
-	if (map_source_check_range(source, file, correctness, fmax(1, count), error) < 0)
-		return PORTOLAN_E_INVALID;
+	map_source_check_range(source, file, correctness, fmax(1, count));
 	if (count > 0)
 		source->input.epochs = (size_t)count;
 	for (size_t i = 0; i < n && most > 1; i++)
 		correctness->numbers[i] /= count;
-	return 0;
 }
 
 static void
@@ -87,75 +82,66 @@ map_source_take_attribute(struct map_source *source, const char *name, struct ma
 		column->grid = 1 / (double)source->input.epochs;
 }
 
-static int
-map_source_check_columns(const struct map_source *source, const struct user_file *file, const char *const *options,
-                         struct portolan_error *error)
+static void
+map_source_check_columns(const struct map_source *source, const struct user_file *file, const char *const *options)
 {
 	for (size_t a = 0; a < source->table.count; a++) {
 		const struct attribute *attribute = &source->table.list[a];
 
 		if (attribute->kind == ATTRIBUTE_CATEGORY &&
 		    (strcmp(options[a], "--colour") != 0 || map_source_is_correctness(attribute->name)))
-			return error_set(error, PORTOLAN_E_INVALID,
-			                 "%s: line %llu: field %s: '%s' is no number (%s needs numbers)", file->path,
-			                 (unsigned long long)attribute->text_line, attribute->name, attribute->text,
-			                 options[a]);
+			die("%s: line %llu: field %s: '%s' is no number (%s needs numbers)", file->path,
+			    (unsigned long long)attribute->text_line, attribute->name, attribute->text, options[a]);
 		if (attribute->kind == ATTRIBUTE_NUMBER && map_source_kind(attribute->name) != MAP_ANY &&
-		    !map_source_is_correctness(attribute->name) &&
-		    map_source_check_range(source, file, attribute, 1, error) < 0)
-			return PORTOLAN_E_INVALID;
+		    !map_source_is_correctness(attribute->name))
+			map_source_check_range(source, file, attribute, 1);
 	}
-	return 0;
 }
 
-static int
-map_source_order_by_id(struct map_source *source, struct portolan_error *error)
+static void
+map_source_order_by_id(struct map_source *source)
 {
 	source->ids = &source->table_ids;
 	source->count = source->table.rows;
 	source->order = memory_array(source->count, sizeof(*source->order), "examples in order");
 	for (size_t i = 0; i < source->count; i++)
 		source->order[i] = (uint32_t)i;
-	return ids_sort(source->ids, source->order, source->count, error);
+	must(ids_sort(source->ids, source->order, source->count, &failure));
 }
 
-/* Takes the coordinates and the colours from the columns that were read. */
-static int
-map_source_take_table(struct map_source *source, const struct user_file *file, const struct map_source_request *request,
-                      const char *const *options, struct portolan_error *error)
+/* Colours the examples by a column of the table; as correctness does not stand in every file, perhaps by none. */
+static void
+map_source_colour_by_column(struct map_source *source, const char *name)
 {
-	struct map_input *input = &source->input;
-	struct attribute *colour;
-	int code = map_source_check_columns(source, file, options, error);
+	struct attribute *colour = map_source_attribute(&source->table, name);
 
-	if (code >= 0)
-		code = map_source_scale_correctness(source, file, error);
-	if (code >= 0)
-		code = map_source_order_by_id(source, error);
-	if (code < 0)
-		return code;
-	map_source_take_attribute(source, request->x, &input->x);
-	map_source_take_attribute(source, request->y, &input->y);
-	if (request->highlight)
-		return map_source_read_highlight(source, request, error);
-	if (request->colour_file)
-		return map_source_read_colour(source, request, error);
-	if (input->colouring == MAP_PLAIN)
-		return 0;
-	colour = map_source_attribute(&source->table, request->colour ? request->colour : "correctness");
 	if (!colour)
-		input->colouring = MAP_PLAIN;
+		source->input.colouring = MAP_PLAIN;
 	else if (colour->kind == ATTRIBUTE_CATEGORY)
 		map_source_take_categories(source, colour, NULL);
 	else
-		map_source_take_attribute(source, colour->name, &input->colour);
-	return 0;
+		map_source_take_attribute(source, colour->name, &source->input.colour);
+}
+
+/* Takes the coordinates and the colours from the columns that were read. */
+static void
+map_source_take_table(struct map_source *source, const struct map_source_request *request)
+{
+	struct map_input *input = &source->input;
+
+	map_source_take_attribute(source, request->x, &input->x);
+	map_source_take_attribute(source, request->y, &input->y);
+	if (request->highlight)
+		map_source_read_highlight(source, request);
+	else if (request->colour_file)
+		map_source_read_colour(source, request);
+	else if (input->colouring != MAP_PLAIN)
+		map_source_colour_by_column(source, request->colour ? request->colour : "correctness");
 }
 
 /* Reads each of the columns once: those that are needed, and correctness and epochs where the file has them. */
-static int
-map_source_read_table(struct map_source *source, const struct user_file *file, const struct map_source_request *request,
-                      struct portolan_error *error)
+static void
+map_source_read_table(struct map_source *source, const struct user_file *file, const struct map_source_request *request)
 {
 	const struct {
 		const char *name, *option;
@@ -166,7 +152,6 @@ map_source_read_table(struct map_source *source, const struct user_file *file, c
 	                        {fields_has(file, "epochs") ? "epochs" : NULL, "--from"}};
 	const char *names[READ_MOST], *options[READ_MOST];
 	struct attributes_request wanted = {.file = file, .names = names, .options = options};
-	int code;
 
 	for (size_t i = 0; i < READ_MOST; i++) {
 		bool is_there = !columns[i].name;
@@ -179,29 +164,25 @@ map_source_read_table(struct map_source *source, const struct user_file *file, c
 		options[wanted.count++] = columns[i].option;
 	}
 	wanted.id_field = map_source_id_field(file, request->id_field);
-	code = attributes_read_all(&source->table, &wanted, &source->table_ids, error);
-	if (code >= 0)
-		code = map_source_take_table(source, file, request, options, error);
-	return code < 0 ? code : map_source_list_drawn(source, error);
+	must(attributes_read_all(&source->table, &wanted, &source->table_ids, &failure));
+	map_source_check_columns(source, file, options);
+	map_source_scale_correctness(source, file);
+	map_source_order_by_id(source);
+	map_source_take_table(source, request);
+	map_source_list_drawn(source);
 }
 
-int
-map_source_file(struct map_source *source, const char *path, const struct map_source_request *request,
-                struct portolan_error *error)
+void
+map_source_file(struct map_source *source, const char *path, const struct map_source_request *request)
 {
 	CLEANUP(user_file_close) struct user_file file = {0};
-	int code = user_file_open(&file, "--from", path, error);
 
+	must(user_file_open(&file, "--from", path, &failure));
 	*source = (struct map_source){0};
 	map_source_begin(source, request);
 	snprintf(source->name, sizeof(source->name), "%s", map_source_file_name(path, "examples"));
-	if (code < 0)
-		return code;
 	if (map_source_has_cells(&file))
-		code = map_source_read_cells(source, &file, request, error);
+		must(map_source_read_cells(source, &file, request, &failure));
 	else
-		code = map_source_read_table(source, &file, request, error);
-	if (code < 0)
-		map_source_free(source);
-	return code;
+		map_source_read_table(source, &file, request);
 }

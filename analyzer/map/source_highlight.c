@@ -4,13 +4,11 @@
  * The file has ids, one a line or as a NumPy array; or records (JSON lines, CSV, TSV) with the ids in a field, such as
  * the flips of `portolan noise plan`.
  */
-#include "source_parts.h"
+#include "source.h"
 
-#include "base/number.h"
-#include "files/list.h"
+#include "die/die.h"
 #include "die/memory.h"
-
-#include <portolan/error.h>
+#include "files/list.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +29,6 @@ marking_add(struct marking *marking, const char *id, size_t length)
 {
 	struct map_source *source = marking->source;
 	int64_t position = ids_index_find(&marking->index, id, length);
-	uint64_t number;
 
 	marking->ids++;
 	if (position >= 0) {
@@ -41,7 +38,7 @@ marking_add(struct marking *marking, const char *id, size_t length)
 	if (source->highlight_unknown++ == 0)
 		snprintf(source->first_unknown, sizeof(source->first_unknown), "%.*s", (int)(length < 60 ? length : 60),
 		         id);
-	return source->ids->kind != STORE_ID_INT || number_parse_whole(id, length, &number);
+	return ids_can_have(source->ids, id, length);
 }
 
 static int
@@ -49,42 +46,39 @@ marking_add_listed(void *context, uint64_t place, const char *id, size_t length,
 {
 	struct marking *marking = context;
 
+	(void)error;
 	if (!marking_add(marking, id, length))
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "%s: %s %llu: '%.*s' is no whole number, as the ids of %s are (one id a line; or a "
-		                 "file whose name ends with .csv, .tsv or .jsonl, with the ids in --id-field)",
-		                 marking->request->highlight, marking->unit, (unsigned long long)place,
-		                 (int)(length < 60 ? length : 60), id, marking->source->name);
+		die("%s: %s %llu: '%.*s' is no whole number, as the ids of %s are (one id a line; or a file whose name "
+		    "ends with .csv, .tsv or .jsonl, with the ids in --id-field)",
+		    marking->request->highlight, marking->unit, (unsigned long long)place,
+		    (int)(length < 60 ? length : 60), id, marking->source->name);
 	return 0;
 }
 
 /* Marks the examples whose ids stand in a field of the file's records. */
-static int
-marking_read_records(struct marking *marking, struct portolan_error *error)
+static void
+marking_read_records(struct marking *marking)
 {
 	static const char *const option = "--id-field";
 	CLEANUP(user_file_close) struct user_file file = {0};
 	CLEANUP(fields_end) struct fields_reader reader = {0};
 	struct fields fields;
 	const char *id_field;
-	int code = user_file_open(&file, "--highlight", marking->request->highlight, error);
 
-	if (code < 0)
-		return code;
+	must(user_file_open(&file, "--highlight", marking->request->highlight, &failure));
 	id_field = map_source_id_field(&file, marking->request->id_field);
-	code = fields_init(&fields, &file, &id_field, &option, 1, error);
+	must(fields_init(&fields, &file, &id_field, &option, 1, &failure));
 	fields_begin(&reader, &fields, user_file_whole(&file));
-	while (code >= 0 && (code = fields_next(&reader, error)) > 0) {
+	while (must(fields_next(&reader, &failure)) > 0) {
 		const struct field *id = &reader.found[0];
 
 		if (!join_is_id(id))
-			return fields_wrong(&reader, error, ": field %s: no id", id_field);
+			must(fields_wrong(&reader, &failure, ": field %s: no id", id_field));
 		if (!marking_add(marking, id->at, id->length))
-			return fields_wrong(&reader, error,
-			                    ": field %s: '%.*s' is no whole number, as the ids of %s are", id_field,
-			                    fields_shown(id), id->at, marking->source->name);
+			must(fields_wrong(&reader, &failure,
+			                  ": field %s: '%.*s' is no whole number, as the ids of %s are", id_field,
+			                  fields_shown(id), id->at, marking->source->name));
 	}
-	return code;
 }
 
 static bool
@@ -114,32 +108,25 @@ marking_make_levels(struct map_source *source, const char *path)
 	source->input.colour = (struct map_column){.name = "highlighted", .values = source->colour_values};
 }
 
-int
-map_source_read_highlight(struct map_source *source, const struct map_source_request *request,
-                          struct portolan_error *error)
+void
+map_source_read_highlight(struct map_source *source, const struct map_source_request *request)
 {
 	struct marking marking = {.source = source, .request = request};
 	const char *path = request->highlight;
-	int code;
 
 	source->colour_values = memory_array(source->ids->rows, sizeof(double), "marks");
 	for (size_t i = 0; i < source->ids->rows; i++)
 		source->colour_values[i] = OTHERS;
-	code = ids_index_init(&marking.index, source->ids, source->order, source->count, error);
-	if (code < 0)
-		return code;
-	code = marking_has_records(path)
-	               ? marking_read_records(&marking, error)
-	               : list_read(path, LIST_IDS, &marking.unit, marking_add_listed, &marking, error);
+	must(ids_index_init(&marking.index, source->ids, source->order, source->count, &failure));
+	if (marking_has_records(path))
+		marking_read_records(&marking);
+	else
+		must(list_read(path, LIST_IDS, &marking.unit, marking_add_listed, &marking, &failure));
 	ids_index_free(&marking.index);
-	if (code < 0)
-		return code;
 	if (marking.ids == 0)
-		return error_set(error, PORTOLAN_E_INVALID, "--highlight: %s has no ids", path);
+		die("--highlight: %s has no ids", path);
 	if (marking.ids == source->highlight_unknown)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "--highlight: none of the %llu ids of %s is of an example of %s: the first is '%s'",
-		                 (unsigned long long)marking.ids, path, source->name, source->first_unknown);
+		die("--highlight: none of the %llu ids of %s is of an example of %s: the first is '%s'",
+		    (unsigned long long)marking.ids, path, source->name, source->first_unknown);
 	marking_make_levels(source, path);
-	return 0;
 }

@@ -2,11 +2,10 @@
  * source_run.c: a run of the store as the source of a map: its measures and columns by name, and the steps in which its
  * correctness goes.
  */
-#include "source_parts.h"
+#include "source.h"
 
 #include "base/suggest.h"
-
-#include <portolan/error.h>
+#include "die/die.h"
 
 #include <string.h>
 
@@ -21,40 +20,38 @@ map_source_measure(const char *name)
 	return -1;
 }
 
-int
-map_source_unknown(const struct dynamics *dynamics, const char *option, const char *name, struct portolan_error *error)
+void
+map_source_no_measure(const struct dynamics *dynamics, const char *option, const char *name)
 {
 	const char *names[NAMES_MAX], *nearest;
 	size_t count = 0;
 
 	if (map_source_measure(name) >= 0)
-		return dynamics_no_measure(dynamics, option, name, error);
+		must(dynamics_no_measure(dynamics, option, name, &failure));
 	for (unsigned m = 0; m < MEASURE_COUNT; m++)
 		names[count++] = measure_infos[m].name;
 	for (size_t c = 0; c < dynamics->column_count; c++)
 		if (map_source_measure(dynamics->columns[c].name) < 0)
 			names[count++] = dynamics->columns[c].name;
 	nearest = suggest_nearest(name, names, count);
-	return error_set(error, PORTOLAN_E_INVALID, "%s: run '%s' has no measure '%s'%s%s%s", option,
-	                 dynamics->info->name, name, nearest ? "; did you mean '" : "", nearest ? nearest : "",
-	                 nearest ? "'?" : " (portolan metrics shows what it has)");
+	die("%s: run '%s' has no measure '%s'%s%s%s", option, dynamics->info->name, name,
+	    nearest ? "; did you mean '" : "", nearest ? nearest : "",
+	    nearest ? "'?" : " (portolan metrics shows what it has)");
 }
 
 /* Describes a column, which gets its values when the run is held. */
-static int
-map_source_take_column(const struct dynamics *dynamics, const char *option, const char *name, struct map_column *column,
-                       struct portolan_error *error)
+static void
+map_source_take_column(const struct dynamics *dynamics, const char *option, const char *name, struct map_column *column)
 {
 	const struct dynamics_column *found = dynamics_column(dynamics, name);
 
 	if (!found)
-		return map_source_unknown(dynamics, option, name, error);
+		map_source_no_measure(dynamics, option, name);
 	*column = (struct map_column){
 	        .name = found->name,
 	        .kind = map_source_measure(name) >= 0 ? map_source_kind(name) : MAP_ANY,
 	        .grid = found->integer ? 1 : 0,
 	};
-	return 0;
 }
 
 static void
@@ -93,15 +90,13 @@ map_source_set_step(const struct dynamics *dynamics, struct map_column *column)
 }
 
 /* Holds the run's measures, and points the columns at them. */
-static int
-map_source_hold(struct map_source *source, const struct map_source_request *request, struct portolan_error *error)
+static void
+map_source_hold(struct map_source *source, const struct map_source_request *request)
 {
 	struct dynamics *dynamics = &source->dynamics;
 	struct map_input *input = &source->input;
-	int code = dynamics_hold(dynamics, error);
 
-	if (code < 0)
-		return code;
+	must(dynamics_hold(dynamics, &failure));
 	source->ids = &dynamics->ids;
 	source->order = dynamics->order;
 	source->count = dynamics->count;
@@ -112,24 +107,23 @@ map_source_hold(struct map_source *source, const struct map_source_request *requ
 	input->x.values = dynamics_column(dynamics, input->x.name)->values;
 	input->y.values = dynamics_column(dynamics, input->y.name)->values;
 	if (request->highlight)
-		code = map_source_read_highlight(source, request, error);
+		map_source_read_highlight(source, request);
 	else if (request->colour_file)
-		code = map_source_read_colour(source, request, error);
+		map_source_read_colour(source, request);
 	else if (map_source_is_gold(request))
-		code = map_source_take_labels(source, error);
+		map_source_take_labels(source);
 	else if (input->colour.name)
 		input->colour.values = dynamics_column(dynamics, input->colour.name)->values;
-	return code < 0 ? code : map_source_list_drawn(source, error);
+	map_source_list_drawn(source);
 }
 
-int
+void
 map_source_run(struct map_source *source, const struct run_query *query, const char *run,
-               const struct map_source *first, const struct map_source_request *request, struct portolan_error *error)
+               const struct map_source *first, const struct map_source_request *request)
 {
 	const char *colour = map_source_colour_column(request);
 	struct dynamics_request wanted = {.gold = map_source_is_gold(request)};
 	struct dynamics *dynamics = &source->dynamics;
-	int code;
 
 	*source = (struct map_source){.is_run = true};
 	map_source_begin(source, request);
@@ -138,20 +132,13 @@ map_source_run(struct map_source *source, const struct run_query *query, const c
 	if (colour)
 		map_source_want(&wanted, colour);
 	if (first && first->is_run)
-		code = dynamics_open_beside(dynamics, &first->dynamics, query, run, &wanted, error);
+		must(dynamics_open_beside(dynamics, &first->dynamics, query, run, &wanted, &failure));
 	else
-		code = dynamics_open(dynamics, query, run, &wanted, error);
-	if (code < 0)
-		return code;
+		must(dynamics_open(dynamics, query, run, &wanted, &failure));
 	snprintf(source->name, sizeof(source->name), "%s", dynamics->info->name);
-	code = map_source_take_column(dynamics, "--x", request->x, &source->input.x, error);
-	if (code >= 0)
-		code = map_source_take_column(dynamics, "--y", request->y, &source->input.y, error);
-	if (code >= 0 && colour)
-		code = map_source_take_column(dynamics, "--colour", colour, &source->input.colour, error);
-	if (code >= 0)
-		code = map_source_hold(source, request, error);
-	if (code < 0)
-		map_source_free(source);
-	return code;
+	map_source_take_column(dynamics, "--x", request->x, &source->input.x);
+	map_source_take_column(dynamics, "--y", request->y, &source->input.y);
+	if (colour)
+		map_source_take_column(dynamics, "--colour", colour, &source->input.colour);
+	map_source_hold(source, request);
 }

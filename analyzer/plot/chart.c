@@ -420,17 +420,17 @@ chart_draw(const struct chart *given, const struct picture *picture, struct port
 {
 	struct chart chart = *given;
 	struct picture_page page = {.width = WIDTH, .title = chart.title, .description = chart.caption};
-	struct picture_draft draft = PICTURE_CLOSED;
+	struct picture_draft draft;
 	struct layout layout;
-	int code;
 
+	(void)error;
 	for (size_t p = 0; p < chart.panel_count; p++)
 		panel_leave_out_empty(&chart.panels[p]);
 	layout = layout_make(&chart);
 	page.height = layout.height;
-	code = picture_begin(&draft, picture, &page, error);
-	if (code < 0)
-		return code;
+	picture_open(&draft, picture);
+	picture_begin(&draft, &page);
 	chart_write_script(draft.script, &chart, &layout);
-	return picture_end(&draft, error);
+	picture_end(&draft);
+	return 0;
 }

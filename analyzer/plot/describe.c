@@ -6,9 +6,7 @@
  */
 #include "picture.h"
 
-#include "die/memory.h"
-
-#include <portolan/error.h>
+#include "die/die.h"
 
 #include <errno.h>
 #include <string.h>
@@ -195,32 +193,29 @@ pdf_describe(const char *pdf, size_t size, struct output *to, const struct pictu
 	output_bytes(to, pdf, size);
 	if (!pdf_read_end(pdf, size, &end))
 		return;
-	if (output_open_memory(&info, 1024, NULL) < 0)
-		memory_need(NULL);
+	must(output_open_memory(&info, 1024, &failure));
 	pdf_write_info(&info, &end, page);
 	output_append(to, &info);
 	pdf_write_table(to, &end, size, size + info.used);
 	output_discard(&info);
 }
 
-int
-picture_describe(int from, struct output *to, enum picture_format format, const struct picture_page *page,
-                 struct portolan_error *error)
+void
+picture_describe(int from, struct output *to, enum picture_format format, const struct picture_page *page)
 {
 	struct stat status;
-	char *whole;
-	size_t size;
+	char *whole = MAP_FAILED;
+	size_t size = 0;
 
-	if (fstat(from, &status) < 0)
-		return error_set(error, PORTOLAN_E_SYSTEM, "cannot read the picture: %s", strerror(errno));
-	size = (size_t)status.st_size;
-	whole = mmap(NULL, size, PROT_READ, MAP_PRIVATE, from, 0);
+	if (fstat(from, &status) == 0) {
+		size = (size_t)status.st_size;
+		whole = mmap(NULL, size, PROT_READ, MAP_PRIVATE, from, 0);
+	}
 	if (whole == MAP_FAILED)
-		return error_set(error, PORTOLAN_E_SYSTEM, "cannot read the picture: %s", strerror(errno));
+		die("cannot read the picture: %s", strerror(errno));
 	if (format == PICTURE_SVG)
 		svg_describe(whole, size, to, page);
 	else
 		pdf_describe(whole, size, to, page);
 	munmap(whole, size);
-	return 0;
 }

@@ -1,6 +1,6 @@
 /*
  * gnuplot.c: starts gnuplot, without a shell, and waits for it. When the thread that started it ends, gnuplot ends too,
- * whatever ended the program: posix_spawn() cannot ask the kernel for that, so this file forks.
+ * whatever ended the program, die() included: posix_spawn() cannot ask the kernel for that, so this file forks.
  *
  * gnuplot is started before there is anything to draw. It then reads one line from a pipe, the gate, with the name of
  * the script to load. Its files are open already, and most have no name: gnuplot gets them as /dev/fd/N, and the
@@ -10,10 +10,9 @@
  */
 #include "gnuplot.h"
 
+#include "die/die.h"
 #include "die/memory.h"
 #include "script.h"
-
-#include <portolan/error.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -67,21 +66,21 @@ static int
 program_spawn(char *const arguments[], int output, int messages, const int files[FILES], pid_t *child)
 {
 	const pid_t parent = getpid();
-	volatile int failure = 0;
+	volatile int refused = 0;
 	const pid_t started = vfork();
 
 	if (started < 0)
 		return errno;
 	if (started == 0) {
 		program_become(arguments, parent, output, messages, files);
-		failure = errno;
+		refused = errno;
 		_exit(127);
 	}
-	if (failure == 0)
+	if (refused == 0)
 		*child = started;
 	else
 		program_wait(started);
-	return failure;
+	return refused;
 }
 
 /* Reads all that gnuplot says, and keeps the beginning, as one line. */
@@ -108,77 +107,44 @@ gnuplot_read_messages(int fd, char *text, size_t room)
 	"; set terminal pngcairo size 16,16 font 'DejaVu Sans,11'; set output '/dev/null'; set multiplot; unset multiplot; " \
 	"set output"
 
-static void
-gnuplot_close_gate(struct gnuplot *gnuplot)
-{
-	for (int i = 0; i < 2; i++) {
-		if (gnuplot->gate[i] >= 0)
-			close(gnuplot->gate[i]);
-		gnuplot->gate[i] = -1;
-	}
-}
-
-int
-gnuplot_start(struct gnuplot *gnuplot, int script, int data, int picture, bool uses_fonts, struct portolan_error *error)
+void
+gnuplot_start(struct gnuplot *gnuplot, int script, int data, int picture, bool uses_fonts)
 {
 	char set_data[320], gate_path[32], program[] = "gnuplot", defaults[] = "-d", execute[] = "-e";
 	char *arguments[] = {program, defaults, execute, set_data, gate_path, NULL};
 	int pipe_ends[2], result;
 
-	*gnuplot = GNUPLOT_NONE;
-	if (pipe2(gnuplot->gate, O_CLOEXEC) < 0 || pipe2(pipe_ends, O_CLOEXEC) < 0) {
-		gnuplot_close_gate(gnuplot);
-		return error_set(error, PORTOLAN_E_SYSTEM, "cannot start gnuplot: %s", strerror(errno));
-	}
+	if (pipe2(gnuplot->gate, O_CLOEXEC) < 0 || pipe2(pipe_ends, O_CLOEXEC) < 0)
+		die("cannot start gnuplot: %s", strerror(errno));
 	snprintf(set_data, sizeof(set_data), "picture=''; data='/dev/fd/%d'%s", data, uses_fonts ? READY : "");
 	snprintf(gate_path, sizeof(gate_path), "/dev/fd/%d", gnuplot->gate[0]);
 	result = program_spawn(arguments, picture, pipe_ends[1], (const int[]){script, data, gnuplot->gate[0]},
 	                       &gnuplot->child);
 	close(pipe_ends[1]);
 	gnuplot->messages = pipe_ends[0];
-	if (result == 0)
-		return 0;
-	gnuplot->child = 0;
-	gnuplot_stop(gnuplot);
 	if (result == ENOENT)
-		return error_set(
-		        error, PORTOLAN_E_SYSTEM,
-		        "gnuplot not found: apt-get install gnuplot-nox, or conda install -c conda-forge gnuplot");
-	return error_set(error, PORTOLAN_E_SYSTEM, "cannot start gnuplot: %s", strerror(result));
+		die("gnuplot not found: apt-get install gnuplot-nox, or conda install -c conda-forge gnuplot");
+	if (result != 0)
+		die("cannot start gnuplot: %s", strerror(result));
 }
 
-int
-gnuplot_draw(struct gnuplot *gnuplot, int script, struct portolan_error *error)
+void
+gnuplot_draw(const struct gnuplot *gnuplot, int script)
 {
 	char load[48], said[300];
 	int length = snprintf(load, sizeof(load), "load '/dev/fd/%d'\n", script), status;
 	ssize_t written = write(gnuplot->gate[1], load,
 	                        (size_t)length); /* no SIGPIPE: this process has the reading end open too */
 
-	gnuplot_close_gate(gnuplot);
+	close(gnuplot->gate[0]);
+	close(gnuplot->gate[1]);
 	gnuplot_read_messages(gnuplot->messages, said, sizeof(said));
+	close(gnuplot->messages);
 	status = program_wait(gnuplot->child);
-	gnuplot->child = 0;
-	gnuplot_stop(gnuplot);
 	if (WIFSIGNALED(status))
-		return error_set(error, PORTOLAN_E_SYSTEM, "gnuplot was ended by signal %d", WTERMSIG(status));
-	if (written == length && WIFEXITED(status) && WEXITSTATUS(status) == 0)
-		return 0;
-	return error_set(error, PORTOLAN_E_SYSTEM, "gnuplot failed: %s", said[0] ? said : "it said nothing");
-}
-
-void
-gnuplot_stop(struct gnuplot *gnuplot)
-{
-	gnuplot_close_gate(gnuplot);
-	if (gnuplot->messages >= 0)
-		close(gnuplot->messages);
-	gnuplot->messages = -1;
-	if (gnuplot->child > 0) {
-		kill(gnuplot->child, SIGTERM);
-		program_wait(gnuplot->child);
-	}
-	gnuplot->child = 0;
+		die("gnuplot was ended by signal %d", WTERMSIG(status));
+	if (written != length || WEXITSTATUS(status) != 0)
+		die("gnuplot failed: %s", said[0] ? said : "it said nothing");
 }
 
 /* Starts a program, whose output can be read; NULL: it cannot be started. The caller waits for *child. */

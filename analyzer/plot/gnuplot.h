@@ -1,31 +1,26 @@
-/* gnuplot.h: the one place that starts gnuplot, and the program that knows its fonts. */
+/* gnuplot.h: runs gnuplot for pictures, and asks fontconfig which fonts and characters this machine has for them. */
 #ifndef GNUPLOT_H
 #define GNUPLOT_H
-
-#include <portolan/portolan.h>
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-/* A gnuplot that was started; begins as GNUPLOT_NONE. */
+/* A gnuplot that was started. */
 struct gnuplot {
-	pid_t child; /* 0: none */
+	pid_t child;
 	int messages, gate[2];
 };
-#define GNUPLOT_NONE ((struct gnuplot){0, -1, {-1, -1}})
 
 /* Starts gnuplot, which loads its fonts and waits for gnuplot_draw(); meanwhile the caller prepares the script. gnuplot
  * will draw the file `script` into the file `picture`; the script's variable `data` names the file `data`; −1: there is
  * none. All files are open. Only the offset of the picture matters. `uses_fonts`: the format takes the fonts of this
- * machine. On success call gnuplot_draw() or gnuplot_stop(). PORTOLAN_E_SYSTEM: gnuplot is not installed. */
-int gnuplot_start(struct gnuplot *gnuplot, int script, int data, int picture, bool uses_fonts,
-                  struct portolan_error *error);
+ * machine. If gnuplot is not installed, the program ends. */
+void gnuplot_start(struct gnuplot *gnuplot, int script, int data, int picture, bool uses_fonts);
 
-/* Lets gnuplot draw the script, which must be complete now, and waits for its end. PORTOLAN_E_SYSTEM: gnuplot failed;
- * the message has its own. */
-int gnuplot_draw(struct gnuplot *gnuplot, int script, struct portolan_error *error);
-void gnuplot_stop(struct gnuplot *gnuplot); /* may be called twice, and after gnuplot_draw() */
+/* Lets gnuplot draw the script, which must be complete now, and waits for its end. If gnuplot fails, the program ends
+ * with gnuplot's own message. */
+void gnuplot_draw(const struct gnuplot *gnuplot, int script);
 
 /* The characters that fonts on this machine have, as fontconfig's fc-list reports: a bit for each of PLOT_CHARACTERS;
  * the caller's to free(). NULL: not known. */

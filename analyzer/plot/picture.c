@@ -8,6 +8,7 @@
 #include "picture.h"
 
 #include "base/message.h"
+#include "die/die.h"
 #include "die/memory.h"
 #include "output/claims.h"
 #include "output/output.h"
@@ -171,10 +172,10 @@ picture_begin_script(FILE *stream, const struct picture *picture, const struct p
 }
 
 /* Opens an output under the name of `path` if it is to stay, else for error messages under the name of the picture. */
-static int
-picture_open_file(const struct picture *picture, const char *path, struct output *output, struct portolan_error *error)
+static void
+picture_open_file(const struct picture *picture, const char *path, struct output *output)
 {
-	return output_open(output, picture->with_script ? path : picture->path, error);
+	must(output_open(output, picture->with_script ? path : picture->path, &failure));
 }
 
 static bool
@@ -183,62 +184,32 @@ picture_is_described(const struct picture *picture)
 	return picture->format == PICTURE_SVG || picture->format == PICTURE_PDF;
 }
 
-int
-picture_open(struct picture_draft *draft, const struct picture *picture, struct portolan_error *error)
+void
+picture_open(struct picture_draft *draft, const struct picture *picture)
 {
 	static const struct output closed = {.fd = -1};
 	struct output *drawn = picture_is_described(picture) ? &draft->drawn : &draft->image;
-	int code = picture->with_script ? picture_check_script(picture, error)
-	                                : 0; /* the command may have drawn another */
 
-	*draft = (struct picture_draft){.picture = picture,
-	                                .data = closed,
-	                                .own = closed,
-	                                .drawn = closed,
-	                                .image = closed,
-	                                .gnuplot = GNUPLOT_NONE};
-	if (code >= 0 && picture->kind == PICTURE_MAP)
-		code = picture_open_file(picture, picture->data_path, &draft->data, error);
-	if (code >= 0)
-		code = picture_open_file(picture, picture->script_path, &draft->own, error);
-	if (code >= 0)
-		code = output_open(&draft->image, picture->path, error);
-	if (code >= 0 && drawn == &draft->drawn)
-		code = output_open(drawn, picture->path, error);
-	if (code >= 0)
-		code = gnuplot_start(&draft->gnuplot, draft->own.fd, draft->data.fd, drawn->fd,
-		                     picture->format == PICTURE_PNG || picture->format == PICTURE_PDF, error);
-	if (code < 0)
-		picture_discard(draft);
-	return code;
+	if (picture->with_script)
+		must(picture_check_script(picture, &failure)); /* the command may have drawn another */
+	*draft = (struct picture_draft){
+	        .picture = picture, .data = closed, .own = closed, .drawn = closed, .image = closed};
+	if (picture->kind == PICTURE_MAP)
+		picture_open_file(picture, picture->data_path, &draft->data);
+	picture_open_file(picture, picture->script_path, &draft->own);
+	must(output_open(&draft->image, picture->path, &failure));
+	if (drawn == &draft->drawn)
+		must(output_open(drawn, picture->path, &failure));
+	gnuplot_start(&draft->gnuplot, draft->own.fd, draft->data.fd, drawn->fd,
+	              picture->format == PICTURE_PNG || picture->format == PICTURE_PDF);
 }
 
 void
-picture_discard(struct picture_draft *draft)
+picture_begin(struct picture_draft *draft, const struct picture_page *page)
 {
-	if (!draft->picture)
-		return;
-	gnuplot_stop(&draft->gnuplot);
-	output_discard(&draft->data);
-	output_discard(&draft->own);
-	output_discard(&draft->drawn);
-	output_discard(&draft->image);
-	free(draft->text);
-	*draft = PICTURE_CLOSED;
-}
-
-int
-picture_begin(struct picture_draft *draft, const struct picture *picture, const struct picture_page *page,
-              struct portolan_error *error)
-{
-	int code = draft->picture ? 0 : picture_open(draft, picture, error);
-
-	if (code < 0)
-		return code;
 	draft->page = page;
 	draft->script = memory_need(open_memstream(&draft->text, &draft->length));
-	picture_begin_script(draft->script, picture, page);
-	return 0;
+	picture_begin_script(draft->script, draft->picture, page);
 }
 
 static void
@@ -283,8 +254,8 @@ picture_warn_replaced_font(const struct picture *picture, const char *font)
 
 /* Writes the script without the characters that no font has; a GIF takes one font only, without joined letters, nor text from
  * the right. The single pictures of an animation have the animation's characters, of which a warning is enough. */
-static int
-picture_write_script(struct picture_draft *draft, struct portolan_error *error)
+static void
+picture_write_script(struct picture_draft *draft)
 {
 	const struct picture *picture = draft->picture;
 	bool takes_any = picture->format != PICTURE_GIF && !plot_is_common(draft->text);
@@ -295,7 +266,7 @@ picture_write_script(struct picture_draft *draft, struct portolan_error *error)
 		picture_warn_undrawn(picture, undrawn);
 	if (draft->page->font && !picture->is_part)
 		picture_warn_replaced_font(picture, draft->page->font);
-	return output_flush(&draft->own, error);
+	must(output_flush(&draft->own, &failure));
 }
 
 static bool
@@ -314,44 +285,41 @@ picture_is_whole(enum picture_format format, int fd)
 	return memmem(tail, TAIL, formats[format].mark, formats[format].mark_size) != NULL;
 }
 
-static int
-picture_draw(struct picture_draft *draft, struct portolan_error *error)
+static void
+picture_draw(struct picture_draft *draft)
 {
 	const struct picture *picture = draft->picture;
 	struct progress progress = {0};
-	int drawn = picture_is_described(picture) ? draft->drawn.fd : draft->image.fd,
-	    code = picture_write_script(draft, error);
+	int drawn = picture_is_described(picture) ? draft->drawn.fd : draft->image.fd;
 
-	if (code >= 0 && picture->kind == PICTURE_MAP)
-		code = output_flush(&draft->data, error);
-	if (code >= 0 && !picture->is_part)
+	picture_write_script(draft);
+	if (picture->kind == PICTURE_MAP)
+		must(output_flush(&draft->data, &failure));
+	if (!picture->is_part)
 		progress_begin(&progress, "drawing", 0);
-	if (code >= 0)
-		code = gnuplot_draw(&draft->gnuplot, draft->own.fd, error);
+	gnuplot_draw(&draft->gnuplot, draft->own.fd);
 	progress_clear(&progress);
-	if (code >= 0 && !picture_is_whole(picture->format, drawn))
-		code = error_set(error, PORTOLAN_E_SYSTEM, "gnuplot could not write all of %s: is the disk full?",
-		                 picture->path);
-	if (code >= 0 && picture_is_described(picture))
-		code = picture_describe(drawn, &draft->image, picture->format, draft->page, error);
-	return code;
+	if (!picture_is_whole(picture->format, drawn))
+		die("gnuplot could not write all of %s: is the disk full?", picture->path);
+	if (picture_is_described(picture))
+		picture_describe(drawn, &draft->image, picture->format, draft->page);
 }
 
-int
-picture_end(struct picture_draft *draft, struct portolan_error *error)
+void
+picture_end(struct picture_draft *draft)
 {
 	const struct picture *picture = draft->picture;
-	int code;
 
 	if (fclose(draft->script) != 0)
 		memory_need(NULL);
-	code = picture_draw(draft, error);
-	if (code >= 0 && picture->with_script && picture->kind == PICTURE_MAP)
-		code = output_finish(&draft->data, error);
-	if (code >= 0 && picture->with_script)
-		code = output_finish(&draft->own, error);
-	if (code >= 0)
-		code = output_finish(&draft->image, error);
-	picture_discard(draft);
-	return code;
+	picture_draw(draft);
+	if (picture->with_script && picture->kind == PICTURE_MAP)
+		must(output_finish(&draft->data, &failure));
+	if (picture->with_script)
+		must(output_finish(&draft->own, &failure));
+	must(output_finish(&draft->image, &failure));
+	output_discard(&draft->data);
+	output_discard(&draft->own);
+	output_discard(&draft->drawn);
+	free(draft->text);
 }

@@ -2,7 +2,7 @@
  * picture.h: a picture that the user asked for: the names of its files, and having it drawn.
  *
  *     picture_init() → picture_check(), before anything is read → for each picture, struct picture_draft:
- *     picture_open(), perhaps → picture_begin() → the script's variables and template, the data → picture_end()
+ *     picture_open() → picture_begin() → the script's variables and template, the data → picture_end()
  *
  * With --script the script stands beside FILE.png as FILE.gp, and a map's data as FILE.map-data, from which gnuplot
  * draws the same picture again.
@@ -63,26 +63,20 @@ struct picture_draft {
 	size_t length;
 };
 
-/* Opens the files and starts gnuplot, which gets ready while the caller reads its data. A caller with little to read
- * need not call this. On success call picture_begin(), or picture_discard(). PORTOLAN_E_SYSTEM: a file cannot be
- * written, or gnuplot is not installed. */
-int picture_open(struct picture_draft *draft, const struct picture *picture, struct portolan_error *error);
-void picture_discard(struct picture_draft *draft); /* may be called twice, and after picture_end() */
+/* Opens the files and starts gnuplot, which gets ready while the caller reads its data. The program ends if a file
+ * cannot be written, or gnuplot is not installed. */
+void picture_open(struct picture_draft *draft, const struct picture *picture);
 
-/* Writes the first lines of the script. Opens the draft if it is not open, as PICTURE_CLOSED is not. On success call
- * picture_end(); the page must live until then. */
-#define PICTURE_CLOSED ((struct picture_draft){.picture = NULL})
-int picture_begin(struct picture_draft *draft, const struct picture *picture, const struct picture_page *page,
-                  struct portolan_error *error);
+/* Writes the first lines of the script. The page must live until picture_end(). */
+void picture_begin(struct picture_draft *draft, const struct picture_page *page);
 
-/* Draws the picture. PORTOLAN_E_SYSTEM: gnuplot failed, or did not complete the picture, and there is no new file; or a
- * file could not be written. The picture is written last. */
-int picture_end(struct picture_draft *draft, struct portolan_error *error);
+/* Draws the picture, and releases the draft. The program ends if gnuplot fails or does not complete the picture, and then
+ * there is no new file; or if a file cannot be written. The picture is written last. */
+void picture_end(struct picture_draft *draft);
 
 /* describe.c: copies an SVG or PDF that stands whole in the file `from`, and gives it the page's title and description. An SVG
  * gets <title> and <desc>, and names of fonts for viewers that lack its own. A PDF, which has its fonts inside, gets a title
  * and a subject. A PDF whose structure this code does not know is copied unchanged. Errors of writing are output_finish()'s. */
-int picture_describe(int from, struct output *to, enum picture_format format, const struct picture_page *page,
-                     struct portolan_error *error);
+void picture_describe(int from, struct output *to, enum picture_format format, const struct picture_page *page);
 
 #endif

@@ -6,7 +6,7 @@
  */
 #include "fuzz.h"
 
-#include <map/source_parts.h>
+#include <map/source.h>
 
 #include <math.h>
 #include <stdlib.h>
