@@ -1,10 +1,13 @@
 /*
- * drawing.h: a map from its sources to its files. It is one map, two side by side, the shift from one to another, a small map
- * for each category, the paths of examples over a grey map, or the map after each epoch, as an animation and as single
- * pictures.
+ * drawing.h: all that `portolan map -o PICTURE` draws, from what the user asked for (struct map_request) to the pictures'
+ * files. A drawing (struct map_drawing) is one map, two side by side, the shift from one to another, a small map for each
+ * category, the paths of examples over a grey map, or the map after each epoch, as an animation and as single pictures.
  *
  *     struct map_drawing drawing;
  *     map_drawing_load(&drawing, &request) → map_drawing_draw(&drawing, &draft) → map_drawing_free(&drawing)
+ *
+ * drawing_load.c makes the maps (drawing_epochs.c those after each epoch, drawing_facets.c the small ones), map_script.c
+ * writes gnuplot's scripts, drawing_text.c the texts in them, and drawing_files.c has the pictures drawn.
  */
 #ifndef MAP_DRAWING_H
 #define MAP_DRAWING_H
@@ -25,14 +28,14 @@ struct map_request {
 	const char *const *paths; /* ids */
 	size_t path_count;
 	struct map_source_request source;
-	struct map_options options; /* map_drawing_load() sets the sizes */
+	struct map_options options; /* map_drawing_load() sets scale and text */
 	bool density;               /* map_drawing_load() sets it for a map of cells */
 	bool compact;
 	bool facet; /* a map for each category */
 	enum map_lines lines;
-	struct region_cuts cuts; /* what source.cuts points at, if not NULL */
-	double width;            /* of the picture, in units; 0: its own */
-	const char *font;        /* NULL: the usual one */
+	struct region_cuts cuts; /* the memory that source.cuts points at, unless it is NULL */
+	double width;            /* of the picture, in units; 0: that of a whole map */
+	const char *font;        /* NULL: DejaVu Sans */
 	double points;           /* the size of text; 0: chosen by the width of the picture */
 	const char *title;       /* NULL: made from the names */
 	struct picture picture;  /* PICTURE_GIF: an animation */
@@ -40,11 +43,11 @@ struct map_request {
 	const char *frames; /* a folder for single pictures; NULL: none */
 };
 
-/* How facets are laid out: in rows, from above. */
+/* How facets are laid out: in rows, the first at the top. */
 struct map_grid {
 	unsigned columns;     /* in a row */
 	double width, height; /* of the picture */
-	double scale, text;   /* the sizes of a frame and of text relative to those of a whole map */
+	double scale, text;   /* the sizes of a facet's frame and of text relative to those of a whole map */
 };
 
 struct map_drawing {
@@ -54,14 +57,14 @@ struct map_drawing {
 	size_t source_count;
 	struct map_layout layout;
 	struct map_axes axes;
-	struct map_data *maps; /* of the sources; or of one source after each of its epochs */
+	struct map_data *maps; /* one for each source; of an animation, one for each epoch */
 	size_t map_count;
 	struct map_data *facets; /* of the one map, in the order of its levels */
 	size_t facet_count;
 	struct map_grid grid; /* of the facets */
 	struct map_path paths[MAP_PATHS_MAX];
 	size_t path_count;
-	double shift; /* the largest difference that a cell has */
+	double shift; /* MAP_SHIFT: the largest difference that a cell has */
 	bool is_animation;
 };
 
@@ -75,16 +78,16 @@ void map_drawing_free(struct map_drawing *drawing);
 /* Reports on standard output, as JSON, what was drawn. */
 void map_drawing_report(const struct map_drawing *drawing);
 
-/* drawing_epochs.c: makes the maps after each epoch; `input` is the source's, as all maps have it. */
+/* drawing_epochs.c: makes the maps after each epoch. `input` is that of the map after all epochs. */
 void map_drawing_epochs(struct map_drawing *drawing, const struct map_input *input);
 
 /* drawing_facets.c: makes the facets of the one map. */
 void map_drawing_facets(struct map_drawing *drawing);
 
-/* The place of a facet. */
+/* The bottom left of a facet's frame. */
 void map_facet_place(const struct map_grid *grid, size_t facet, double *left, double *bottom);
 
-/* The path of the picture after the epoch that is `index`-th of the run, in the folder for them. */
+/* The path of the single picture of map `index`, in the folder --frames; the caller's to free(). */
 char *map_frame_path(const struct map_drawing *drawing, size_t index);
 
 #define MAP_CAPTION_ROOM 768
@@ -92,13 +95,13 @@ char *map_frame_path(const struct map_drawing *drawing, size_t index);
 /* A measure's name in words ("forgetting events"); other names as they are. */
 void map_shown_name(char text[MAP_CAPTION_ROOM], const char *name);
 
-/* The caption of map `index`: at most `room` ems wide, without the parts that do not fit. The title of the picture. What its bar
- * of colours shows; "": nothing. */
+/* The caption of map `index`, without the parts that do not fit into `room` ems; the title of the picture; and what its
+ * bar of colours shows ("": the picture has no such bar). */
 void map_drawing_caption(char text[MAP_CAPTION_ROOM], const struct map_drawing *drawing, size_t index, double room);
 void map_drawing_title(char text[MAP_CAPTION_ROOM], const struct map_drawing *drawing);
 void map_drawing_colour_note(char text[MAP_CAPTION_ROOM], const struct map_drawing *drawing);
 
-/* The number of entries that the key of a map of paths has: fewer for one epoch or two. */
+/* The number of entries in the key of a map of paths: MAP_PATH_KEYS, or fewer for a run of one epoch or two. */
 #define MAP_PATH_KEYS 4
 unsigned map_drawing_path_keys(const struct map_drawing *drawing);
 
@@ -106,11 +109,11 @@ unsigned map_drawing_path_keys(const struct map_drawing *drawing);
 #define MAP_DESCRIPTION_ROOM 2048
 void map_drawing_description(char text[MAP_DESCRIPTION_ROOM], const struct map_drawing *drawing);
 
-/* What the data file has of map `index`: its points, or its cells; returns the number of bytes. */
+/* Sets *data to what the file of data holds of map `index`: its points, or its cells. Returns the number of bytes. */
 size_t map_script_data(const struct map_drawing *drawing, size_t index, const void **data);
 
-/* Writes the script of one picture after its first lines: with `count` maps from `first` on, or with the facets. Errors are the
- * stream's. */
+/* Write the script of one picture after its first lines: with `count` maps from `first` on, or with the facets. Errors
+ * are the stream's. */
 void map_script_write(FILE *stream, const struct map_drawing *drawing, enum picture_format format, size_t first,
                       size_t count);
 void map_script_write_facets(FILE *stream, const struct map_drawing *drawing, enum picture_format format);

@@ -1,4 +1,5 @@
-/* drawing_text.c: the texts on a map: its title, how many of the examples it shows, and a description in words. */
+/* drawing_text.c: makes the texts of a picture: title, captions, the names of measures, and a description in words for those
+ * who cannot see it. */
 #include "drawing.h"
 
 #include "base/number.h"
@@ -8,7 +9,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* Appends to a text, as far as its room goes. */
+/* Appends to a text what fits into its room, in bytes. */
 __attribute__((format(printf, 3, 4))) static void
 text_append(char *text, size_t room, const char *format, ...)
 {
@@ -31,13 +32,12 @@ static const struct {
 void
 map_shown_name(char text[MAP_CAPTION_ROOM], const char *name)
 {
-	bool is_measure = false;
+	bool is_measure;
 
 	for (size_t i = 0; i < sizeof(shown_names) / sizeof(shown_names[0]); i++)
 		if (strcmp(name, shown_names[i].name) == 0)
 			name = shown_names[i].shown;
-	for (int m = 0; m < MEASURE_COUNT; m++)
-		is_measure |= strcmp(name, measure_infos[m].name) == 0;
+	is_measure = measure_find(name) >= 0;
 	snprintf(text, MAP_CAPTION_ROOM, "%s", name);
 	for (char *at = text; is_measure && *at; at++)
 		*at = *at == '_' ? ' ' : *at;
@@ -82,7 +82,7 @@ caption_add_epochs(char *text, const struct map_drawing *drawing, const struct m
 	                                                                   : "measured at the end of each epoch");
 }
 
-/* Adds "25,000 of 550,000 examples shown, sampled". */
+/* Adds "25,000 of 550,000 examples shown, sampled", or "550,000 examples". */
 static void
 caption_add_examples(char *text, const struct map_drawing *drawing, size_t map, double room)
 {
@@ -98,7 +98,7 @@ caption_add_examples(char *text, const struct map_drawing *drawing, size_t map, 
 		caption_add_if_room(text, room, " shown, sampled");
 }
 
-/* Adds what is not drawn, or not coloured. */
+/* Adds how many examples are not drawn, and which colours do not say all. */
 static void
 caption_add_missing(char *text, const struct map_drawing *drawing, const struct map_source *source, size_t map,
                     double room)

@@ -9,7 +9,7 @@
 #ifndef MAP_LAYOUT_H
 #define MAP_LAYOUT_H
 
-#include "map.h"
+#include "map_data.h"
 
 #define MAP_UNITS_PER_INCH 96.0
 #define MAP_NARROW (6 * MAP_UNITS_PER_INCH) /* a narrower picture has no histograms, and its key above the map */

@@ -1,7 +1,17 @@
-/* map_data.c: the axes of a map, the levels of correctness, and places on the map. */
-#include "map.h"
+/* map_data.c: computes what all code about maps needs: axes, levels of correctness, places, and the difference of two maps. */
+#include "map_data.h"
 
 #include <math.h>
+#include <stdlib.h>
+
+void
+map_data_free(struct map_data *data)
+{
+	free(data->points);
+	free(data->counts);
+	free(data->means);
+	*data = (struct map_data){0};
+}
 
 unsigned
 map_levels(size_t epochs, struct map_level levels[MAP_LEVELS_MAX])
@@ -28,7 +38,8 @@ map_level_of(double correctness, size_t epochs)
 		return (unsigned)lround(correctness * (double)epochs);
 	if (correctness <= 0 || correctness >= 1)
 		return correctness <= 0 ? 0 : MAP_LEVELS_MAX - 1;
-	step = (unsigned)(correctness * 5 + 1e-9); /* 3 of 5 epochs begin the fourth step, whatever 0.6 × 5 comes to */
+	step = (unsigned)(correctness * 5 +
+	                  1e-9); /* 3 of 5 epochs begin the fourth step, whatever 0.6 × 5 is rounded to */
 	return 1 + (step < 4 ? step : 4);
 }
 
@@ -68,7 +79,7 @@ map_ranges_join(struct map_ranges *ranges, const struct map_ranges *others)
 	map_range_join(&ranges->colour, &others->colour);
 }
 
-/* The number of cells along an axis: one for each value of a grid, if there are `most` at most; else so many tenths of
+/* The number of cells along an axis: one for each value of a grid that has up to `most` values; else `tenths` tenths of
  * `most`. */
 static unsigned
 map_cells_along(const struct map_axis *axis, unsigned most, unsigned tenths)
@@ -81,7 +92,7 @@ map_cells_along(const struct map_axis *axis, unsigned most, unsigned tenths)
 void
 map_axes_make(struct map_axes *axes, const struct map_input *input, const struct map_ranges *ranges, size_t n)
 {
-	/* The cells are square, and so few that a few thousand examples share some. */
+	/* The cells are square. The fewer examples, the larger the cells, so that a few thousand examples still share some. */
 	double steps = round(sqrt((double)n) / 7.5);
 	unsigned tenths = steps < 3 ? 3 : steps < 10 ? (unsigned)steps : 10;
 

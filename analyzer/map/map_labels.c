@@ -7,7 +7,7 @@
  * sums, so a place costs four look-ups. A small map, of which a label
  * would hide much, has no labels, unless lines between the regions were asked for.
  */
-#include "map.h"
+#include "map_data.h"
 
 #include <math.h>
 #include <string.h>

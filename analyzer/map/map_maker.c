@@ -1,9 +1,9 @@
 /*
- * map_maker.c: counts and draws the examples of a map: the points of a sample, cells with counts and means, histograms,
- * regions.
+ * map_maker.c: makes a map of its examples: counts them by bin of the histograms, by cell, by level and by region, and keeps
+ * the points of the sample.
  *
- * Only the points are a sample: histograms, cells and regions count every example. The points of the sample get their
- * places when the sample is drawn, before their examples come. Sums are added in the order of the parts.
+ * Only the points are a sample: everything else counts every example. The place of each point in the drawing order is
+ * known since the sample was drawn, so a point is set when its example comes. Sums are added in the order of the parts.
  */
 #include "map_maker.h"
 
@@ -108,9 +108,9 @@ map_compare_means(const void *a, const void *b)
 	return (*first > *second) - (*first < *second);
 }
 
-/* The range of colours goes from 2 to 98% of the means: it leaves out the extremes, which few cells have. Where all other
- * means are alike, it goes to the extremes. The range of whole numbers begins at the least of them, and has a whole step
- * unless it is short. */
+/* Sets the range of the means' colours: from 2 to 98% of the means, as few cells have the extremes. Where these two are
+ * equal, the range goes to the extremes. A measure of whole numbers has colours from its least value on, and their range is
+ * a whole number of steps, unless it is half a step or less. */
 static void
 map_set_mean_range(struct map_data *data, size_t count)
 {
@@ -157,8 +157,8 @@ map_finish_cells(const struct map_cell *cells, struct map_data *data)
 	map_set_mean_range(data, count);
 }
 
-/* How far an example is moved along an axis. Examples on a grid would hide one another: they are spread around its points,
- * each example always the same way. */
+/* How far an example is moved along an axis. The examples at a point of a grid would hide one another, so they are spread
+ * around it; an example is always moved the same way. */
 static double
 map_spread(double grid, uint64_t seed, uint32_t index, unsigned axis)
 {
@@ -203,7 +203,7 @@ map_maker_add_points(struct map_maker *maker, const struct map_input *part)
 		map_maker_add_point(maker, part, (uint32_t)sample->items[maker->next].key - part->first);
 }
 
-/* Keeps the points that were set, in drawing order. Those of examples without a place were not: they have no edge. */
+/* Closes the gaps among the points. An example of the sample without a place left one: a point whose edge is 0. */
 static void
 map_close_gaps(struct map_data *data, size_t count)
 {
@@ -216,8 +216,8 @@ map_close_gaps(struct map_data *data, size_t count)
 	}
 }
 
-/* Counts the examples of the regions, and sums up where their labels shall stand. Ambiguous examples spread widest: their
- * label goes to the middle of the most ambiguous tenth, the others to the middle of their regions. */
+/* Counts the examples of the regions, and sums up where the labels shall stand. A label goes to the middle of its region's
+ * examples; that of the ambiguous ones, which spread widest, to the middle of their most ambiguous tenth. */
 static void
 map_maker_add_regions(struct map_maker *maker, const struct map_input *part)
 {
@@ -254,15 +254,6 @@ map_maker_finish_regions(struct map_maker *maker)
 	}
 	if (maker->labelled)
 		map_place_labels(data, centres);
-}
-
-void
-map_data_free(struct map_data *data)
-{
-	free(data->points);
-	free(data->counts);
-	free(data->means);
-	*data = (struct map_data){0};
 }
 
 void

@@ -8,7 +8,7 @@
 #ifndef MAP_MAKER_H
 #define MAP_MAKER_H
 
-#include "map.h"
+#include "map_data.h"
 #include "map_sample.h"
 
 struct map_cell;

@@ -9,7 +9,7 @@
  * gnuplot's terminals disagree about the size of a marker of size 1 and about the shape of a triangle. `metrics` has
  * measured values, so that all formats show the same picture.
  */
-#include "map.h"
+#include "map_data.h"
 
 #include "die/memory.h"
 

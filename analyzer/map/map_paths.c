@@ -4,7 +4,7 @@
  * A text that was placed first keeps its place; a later one that would overlap it is moved, or left out. Names are
  * never left out.
  */
-#include "map.h"
+#include "map_data.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /*
- * source.c: what sources of a run and of a file have in common: which of their examples can be drawn, and the map of these.
- *
- * source_run.c and source_file.c fill the columns; source_colour.c and source_highlight.c the colours.
+ * source.c: lists the examples of a source that can be drawn, makes the map of them, and finds them by id, whether a run
+ * (source_run.c) or a file (source_file.c) has filled the source.
  */
 #include "source.h"
 
@@ -31,7 +30,6 @@ map_source_begin(struct map_source *source, const struct map_source_request *req
 {
 	source->input.colouring = request->plain ? MAP_PLAIN : request->colour ? MAP_BY_VALUE : MAP_BY_CORRECTNESS;
 	source->input.regions = strcmp(request->x, "variability") == 0 && strcmp(request->y, "confidence") == 0;
-	source->given_cuts = request->cuts;
 }
 
 double
@@ -65,7 +63,7 @@ map_source_is_drawable(const struct map_input *input, uint32_t row)
 }
 
 void
-map_source_list_drawn(struct map_source *source)
+map_source_list_drawn(struct map_source *source, const struct map_source_request *request)
 {
 	struct map_input *input = &source->input;
 
@@ -82,8 +80,8 @@ map_source_list_drawn(struct map_source *source)
 		die("no example of %s has both %s and %s", source->name, input->x.name, input->y.name);
 	if (input->regions)
 		map_find_cuts(input, &source->cuts);
-	if (input->regions && source->given_cuts)
-		source->cuts.regions = *source->given_cuts;
+	if (input->regions && request->cuts)
+		source->cuts.regions = *request->cuts;
 }
 
 void

@@ -1,57 +1,56 @@
 /*
- * source.h: where the examples of a map come from: a run of the store, or a file of coordinates (JSON lines, CSV or TSV, such
- * as the published tools' td_metrics.jsonl). Their colours may come from a column of another file.
+ * source.h: reads the examples of a map, from a run of the store or from a file of coordinates (JSON lines, CSV or TSV, such
+ * as the published tools' td_metrics.jsonl). What colours the examples may be a column of another file.
  *
- * A source points into itself: it is filled where it stays, and is not copied.
+ * A source points into itself, so it is filled where it stays, and never copied. What cannot be read ends the program.
  */
 #ifndef MAP_SOURCE_H
 #define MAP_SOURCE_H
 
 #include "files/attributes.h"
-#include "map.h"
+#include "map_data.h"
 #include "map_maker.h"
 #include "measures/dynamics.h"
 
 struct map_source_request {
-	const char *x, *y;
+	const char *x, *y;              /* measures or columns */
 	const char *colour;             /* NULL: correctness */
 	const char *colour_name;        /* of cells: the measure whose means they have; NULL: not known */
 	const char *colour_file;        /* the file of the column `colour`; NULL: the source's own */
 	const char *id_field;           /* the field of the ids in files; NULL: guid, else id */
 	bool glue;                      /* colour_file is read as files/glue.h says */
 	const char *highlight;          /* a file of the ids that are drawn over the others; NULL: none */
-	bool plain;                     /* all points are grey */
-	const struct region_cuts *cuts; /* NULL: the run's own */
+	bool plain;                     /* all points are grey: nothing colours them */
+	const struct region_cuts *cuts; /* of the regions; NULL: those that regions_default_cuts() finds */
 };
 
 struct map_source {
-	char name[272];            /* the run's; or the file's, without its folder */
-	struct map_input input;    /* the examples that can be drawn */
-	struct map_ranges ranges;  /* the ranges of their columns */
-	size_t count;              /* all examples */
-	size_t without_place;      /* examples without an x or a y (or, in a file, a correctness): they are not drawn */
-	uint64_t colour_unknown;   /* records of the colour file that belong to no example */
-	uint64_t colour_unmatched; /* examples without a record there */
+	char name[272];           /* of the run; or of the file, without its folder */
+	struct map_input input;   /* the examples that can be drawn */
+	struct map_ranges ranges; /* of the values of these examples */
+	size_t count;             /* of all examples */
+	size_t without_place;    /* examples that cannot be drawn: without an x or a y (or, in a file, a correctness) */
+	uint64_t colour_unknown; /* records of the colour file that belong to no example */
+	uint64_t colour_unmatched;  /* examples without a record there */
 	uint64_t highlight_unknown; /* ids to be highlighted that no example has */
 	char first_unknown[64];     /* the first such id, perhaps cut */
 	bool is_run;
-	bool is_cells;            /* the examples were counted elsewhere: a row of the input is a cell */
-	struct map_axes axes;     /* of cells: x, y, and how many cells there are along them */
+	bool is_cells;            /* a row of the input is a cell, whose examples another program has counted */
+	struct map_axes axes;     /* if is_cells: x, y, and the number of cells along them */
 	struct dynamics dynamics; /* of a run */
 	/* private */
 	struct map_cuts cuts; /* between the regions, where there are any */
-	const struct region_cuts *given_cuts;
 	const struct ids *ids;
-	uint32_t *order; /* all examples, by ascending id; a run's array belongs to its dynamics */
-	uint32_t *drawn; /* input.order */
+	uint32_t *order; /* all examples, by ascending id; that of a run belongs to its dynamics */
+	uint32_t *drawn; /* the memory of input.order */
 	struct attributes table;
 	struct ids table_ids;
 	double *colour_values, *cell_values;
 	char *colour_name;
 	struct names categories; /* the texts of a column, or the names of the run's labels */
-	int32_t *category;       /* by row: the number of its category; −1: it has none */
+	int32_t *category;       /* by row: the number of the example's category; −1: it has none */
 	struct map_level levels[MAP_KEYS_MAX];
-	unsigned others; /* categories without a level of their own */
+	unsigned others; /* the number of categories that share the level `others` */
 };
 
 /* The run as a source. `first`: a source of the same store, which is freed after this one; or NULL. */
@@ -63,7 +62,7 @@ void map_source_run(struct map_source *source, const struct run_query *query, co
  * set, and x, y and colour of the request only name what was counted. */
 void map_source_file(struct map_source *source, const char *path, const struct map_source_request *request);
 
-/* Makes levels of the categories of one or two sources: the same levels for both, by falling number of examples, then by
+/* Makes levels of the categories of one or two sources, which get the same levels: by falling number of examples, then by
  * name. Sources that are coloured by something else stay as they are. */
 void map_source_rank(struct map_source *sources, size_t count);
 
@@ -92,11 +91,11 @@ int64_t map_source_find(const struct map_source *source, const char *id);
 enum map_kind map_source_kind(const char *name);
 bool map_source_is_correctness(const char *name);
 
-/* Sets what the request alone says of the input: what colours it, and whether it has regions. */
+/* Sets what the request alone says of the input: what colours the examples, and whether they have regions. */
 void map_source_begin(struct map_source *source, const struct map_source_request *request);
 
 /* Lists the examples that can be drawn. If there are none, the program ends. */
-void map_source_list_drawn(struct map_source *source);
+void map_source_list_drawn(struct map_source *source, const struct map_source_request *request);
 
 /* 1, the grid of whole numbers, where all values are whole; else 0. */
 double map_source_grid(const double *values, size_t n);

@@ -1,6 +1,6 @@
 /*
- * source_file.c: a file of coordinates as the source of a map: its columns by name, and its correctness as a share, which may
- * stand there as a count of epochs.
+ * source_file.c: reads a file of coordinates (`map --from`) as the source of a map: the columns that the axes and colours
+ * name. Correctness may stand in the file as a count of epochs, and becomes a share of them.
  */
 #include "source.h"
 
@@ -139,7 +139,7 @@ map_source_take_table(struct map_source *source, const struct map_source_request
 		map_source_colour_by_column(source, request->colour ? request->colour : "correctness");
 }
 
-/* Reads each of the columns once: those that are needed, and correctness and epochs where the file has them. */
+/* Reads the columns that are needed, each once, and correctness and epochs where the file has them. */
 static void
 map_source_read_table(struct map_source *source, const struct user_file *file, const struct map_source_request *request)
 {
@@ -169,7 +169,7 @@ map_source_read_table(struct map_source *source, const struct user_file *file, c
 	map_source_scale_correctness(source, file);
 	map_source_order_by_id(source);
 	map_source_take_table(source, request);
-	map_source_list_drawn(source);
+	map_source_list_drawn(source, request);
 }
 
 void

@@ -1,6 +1,6 @@
 /*
- * source_run.c: a run of the store as the source of a map: its measures and columns by name, and the steps in which its
- * correctness goes.
+ * source_run.c: reads a run of the store as the source of a map: the measures and columns that the map's axes and colours
+ * name, and the steps in which correctness goes.
  */
 #include "source.h"
 
@@ -11,27 +11,18 @@
 
 #define NAMES_MAX (MEASURE_COUNT + STORE_COLUMN_MAX)
 
-static int
-map_source_measure(const char *name)
-{
-	for (int m = 0; m < MEASURE_COUNT; m++)
-		if (strcmp(measure_infos[m].name, name) == 0)
-			return m;
-	return -1;
-}
-
 void
 map_source_no_measure(const struct dynamics *dynamics, const char *option, const char *name)
 {
 	const char *names[NAMES_MAX], *nearest;
 	size_t count = 0;
 
-	if (map_source_measure(name) >= 0)
+	if (measure_find(name) >= 0)
 		must(dynamics_no_measure(dynamics, option, name, &failure));
 	for (unsigned m = 0; m < MEASURE_COUNT; m++)
 		names[count++] = measure_infos[m].name;
 	for (size_t c = 0; c < dynamics->column_count; c++)
-		if (map_source_measure(dynamics->columns[c].name) < 0)
+		if (measure_find(dynamics->columns[c].name) < 0)
 			names[count++] = dynamics->columns[c].name;
 	nearest = suggest_nearest(name, names, count);
 	die("%s: run '%s' has no measure '%s'%s%s%s", option, dynamics->info->name, name,
@@ -39,7 +30,7 @@ map_source_no_measure(const struct dynamics *dynamics, const char *option, const
 	    nearest ? "'?" : " (portolan metrics shows what it has)");
 }
 
-/* Describes a column, which gets its values when the run is held. */
+/* Describes a column of the run, whose values come with map_source_hold(). */
 static void
 map_source_take_column(const struct dynamics *dynamics, const char *option, const char *name, struct map_column *column)
 {
@@ -49,7 +40,7 @@ map_source_take_column(const struct dynamics *dynamics, const char *option, cons
 		map_source_no_measure(dynamics, option, name);
 	*column = (struct map_column){
 	        .name = found->name,
-	        .kind = map_source_measure(name) >= 0 ? map_source_kind(name) : MAP_ANY,
+	        .kind = measure_find(name) >= 0 ? map_source_kind(name) : MAP_ANY,
 	        .grid = found->integer ? 1 : 0,
 	};
 }
@@ -57,7 +48,7 @@ map_source_take_column(const struct dynamics *dynamics, const char *option, cons
 static void
 map_source_want(struct dynamics_request *wanted, const char *name)
 {
-	int measure = map_source_measure(name);
+	int measure = measure_find(name);
 
 	if (measure >= 0)
 		wanted->measures |= MEASURE_BIT(measure);
@@ -114,7 +105,7 @@ map_source_hold(struct map_source *source, const struct map_source_request *requ
 		map_source_take_labels(source);
 	else if (input->colour.name)
 		input->colour.values = dynamics_column(dynamics, input->colour.name)->values;
-	map_source_list_drawn(source);
+	map_source_list_drawn(source, request);
 }
 
 void

@@ -1,10 +1,10 @@
 /*
- * describe.c: gives a picture a title and a description, for screen readers and for search, as gnuplot cannot.
+ * describe.c: writes the title and the description into an SVG or a PDF, as gnuplot cannot.
  *
- * In an SVG, the elements at the beginning are replaced. In a PDF, a new version of the information object is appended, with
- * a table of its own, as the format provides (ISO 32000-1, 7.5.6 and 7.5.8); all that gnuplot wrote stays.
+ * In an SVG, the first elements are replaced. To a PDF, a new version of the information object is appended, with a table of
+ * its own, as the format provides (ISO 32000-1, 7.5.6 and 7.5.8); all that gnuplot wrote stays.
  */
-#include "picture.h"
+#include "describe.h"
 
 #include "die/die.h"
 
@@ -81,7 +81,7 @@ svg_write_fonts(struct output *to, const char *at, const char *end)
 }
 
 static void
-svg_describe(const char *svg, size_t size, struct output *to, const struct picture_page *page)
+svg_describe(const char *svg, size_t size, struct output *to, const char *title, const char *description)
 {
 	const char *end = svg + size, *root = memmem(svg, size, "<svg", 4);
 	const char *at = root ? memchr(root, '>', (size_t)(end - root)) : NULL;
@@ -91,9 +91,9 @@ svg_describe(const char *svg, size_t size, struct output *to, const struct pictu
 	if (root) {
 		at = svg_skip_element(svg_skip_element(at, end, "title"), end, "desc");
 		output_text(to, "\n<title>");
-		svg_write_escaped(to, page->title);
+		svg_write_escaped(to, title);
 		output_text(to, "</title>\n<desc>");
-		svg_write_escaped(to, page->description);
+		svg_write_escaped(to, description);
 		output_text(to, "</desc>\n");
 	}
 	svg_write_fonts(to, at, end);
@@ -158,12 +158,12 @@ pdf_write_text(struct output *to, const char *text)
 }
 
 static void
-pdf_write_info(struct output *to, const struct pdf_end *end, const struct picture_page *page)
+pdf_write_info(struct output *to, const struct pdf_end *end, const char *title, const char *description)
 {
 	output_printf(to, "%lu 0 obj\n<< /Creator (portolan " PORTOLAN_VERSION ")\n   /Title ", end->info);
-	pdf_write_text(to, page->title);
+	pdf_write_text(to, title);
 	output_text(to, "\n   /Subject ");
-	pdf_write_text(to, page->description);
+	pdf_write_text(to, description);
 	output_text(to, "\n>>\nendobj\n");
 }
 
@@ -185,7 +185,7 @@ pdf_write_table(struct output *to, const struct pdf_end *end, size_t info, size_
 }
 
 static void
-pdf_describe(const char *pdf, size_t size, struct output *to, const struct picture_page *page)
+pdf_describe(const char *pdf, size_t size, struct output *to, const char *title, const char *description)
 {
 	struct output info;
 	struct pdf_end end;
@@ -194,14 +194,14 @@ pdf_describe(const char *pdf, size_t size, struct output *to, const struct pictu
 	if (!pdf_read_end(pdf, size, &end))
 		return;
 	must(output_open_memory(&info, 1024, &failure));
-	pdf_write_info(&info, &end, page);
+	pdf_write_info(&info, &end, title, description);
 	output_append(to, &info);
 	pdf_write_table(to, &end, size, size + info.used);
 	output_discard(&info);
 }
 
 void
-picture_describe(int from, struct output *to, enum picture_format format, const struct picture_page *page)
+picture_describe(int from, struct output *to, enum picture_format format, const char *title, const char *description)
 {
 	struct stat status;
 	char *whole = MAP_FAILED;
@@ -214,8 +214,8 @@ picture_describe(int from, struct output *to, enum picture_format format, const 
 	if (whole == MAP_FAILED)
 		die("cannot read the picture: %s", strerror(errno));
 	if (format == PICTURE_SVG)
-		svg_describe(whole, size, to, page);
+		svg_describe(whole, size, to, title, description);
 	else
-		pdf_describe(whole, size, to, page);
+		pdf_describe(whole, size, to, title, description);
 	munmap(whole, size);
 }

@@ -10,6 +10,7 @@
 #include "base/message.h"
 #include "die/die.h"
 #include "die/memory.h"
+#include "describe.h"
 #include "output/claims.h"
 #include "output/output.h"
 
@@ -302,7 +303,7 @@ picture_draw(struct picture_draft *draft)
 	if (!picture_is_whole(picture->format, drawn))
 		die("gnuplot could not write all of %s: is the disk full?", picture->path);
 	if (picture_is_described(picture))
-		picture_describe(drawn, &draft->image, picture->format, draft->page);
+		picture_describe(drawn, &draft->image, picture->format, draft->page->title, draft->page->description);
 }
 
 void

@@ -74,9 +74,4 @@ void picture_begin(struct picture_draft *draft, const struct picture_page *page)
  * there is no new file; or if a file cannot be written. The picture is written last. */
 void picture_end(struct picture_draft *draft);
 
-/* describe.c: copies an SVG or PDF that stands whole in the file `from`, and gives it the page's title and description. An SVG
- * gets <title> and <desc>, and names of fonts for viewers that lack its own. A PDF, which has its fonts inside, gets a title
- * and a subject. A PDF whose structure this code does not know is copied unchanged. Errors of writing are output_finish()'s. */
-void picture_describe(int from, struct output *to, enum picture_format format, const struct picture_page *page);
-
 #endif

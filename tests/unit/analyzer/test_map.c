@@ -4,7 +4,7 @@
 #include "map/layout.h"
 #include "map/map_maker.h"
 #include "output/output.h"
-#include "plot/picture.h"
+#include "plot/describe.h"
 #include "statistics/random.h"
 
 static void
@@ -31,7 +31,6 @@ assert_written(void (*set)(FILE *, const char *, size_t, const char *, double), 
 static void
 assert_pdf_gets(const char *pdf, const char *expected)
 {
-	const struct picture_page page = {.title = "é", .description = "d"};
 	struct portolan_error error;
 	struct output output;
 	FILE *file = tmpfile();
@@ -39,7 +38,7 @@ assert_pdf_gets(const char *pdf, const char *expected)
 	assert_non_null(file);
 	assert_true(fputs(pdf, file) >= 0 && fflush(file) == 0);
 	assert_int_equal(output_open_memory(&output, 64, &error), 0);
-	picture_describe(fileno(file), &output, PICTURE_PDF, &page);
+	picture_describe(fileno(file), &output, PICTURE_PDF, "é", "d");
 	output_bytes(&output, "", 1);
 	assert_memory_equal(output.buffer, pdf, strlen(pdf));
 	assert_string_equal(output.buffer + strlen(pdf), expected);

@@ -1,6 +1,6 @@
 /*
- * drawing.c: makes the maps of a picture from their sources. All maps in a picture share their axes: ranges are taken over
- * all of them before anything is drawn.
+ * drawing_load.c: loads the sources of a picture, and makes its maps. All maps of a picture have the same axes: ranges are
+ * taken over all of them before anything is drawn.
  */
 #include "drawing.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Two maps side by side have a grid in common, or none. */
+/* Keeps the grids that both maps of a picture have. */
 static void
 map_input_drop_grids(struct map_input *input, const struct map_input *other)
 {
@@ -21,7 +21,8 @@ map_input_drop_grids(struct map_input *input, const struct map_input *other)
 	input->colour.grid = input->colour.grid == other->colour.grid ? input->colour.grid : 0;
 }
 
-/* Do lines divide the regions? A whole map has room for them. The cuts of an animation differ from epoch to epoch. */
+/* Do lines divide the regions? A whole map has room for the lines. An animation has none, as its cuts would differ from
+ * epoch to epoch. */
 static bool
 map_drawing_has_lines(const struct map_drawing *drawing)
 {
@@ -33,7 +34,7 @@ map_drawing_has_lines(const struct map_drawing *drawing)
 	       (request->lines == MAP_LINES_IN_WHOLE_MAPS && drawing->layout.panels);
 }
 
-/* The input of the map of source `index`: a copy of the source's, with what depends on the drawing. */
+/* The input of the map of source `index`: the source's, adapted to the other maps of the picture. */
 static struct map_input
 map_drawing_input(const struct map_drawing *drawing, size_t index)
 {

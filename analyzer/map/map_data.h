@@ -1,12 +1,14 @@
 /*
- * map.h: the map of a run: its data (map_data.c, map_maker.c), the places of the regions' labels (map_labels.c) and of the
- * texts along paths (map_paths.c), and its markers (map_markers.c).
+ * map_data.h: one map as numbers, before it becomes a gnuplot script: which examples it is made of (struct map_input), and
+ * its points, cells, histograms, levels and labels (struct map_data). A map is a scatter of a run's examples, mostly by
+ * variability and confidence.
  *
- * Lengths are in units, from the bottom left of the picture, which is MAP_WIDTH × MAP_HEIGHT; those of a map beside
- * another are moved by MAP_BESIDE.
+ * map_maker.c makes a map. map_labels.c places the regions' labels, map_paths.c the texts along the paths of examples,
+ * and map_markers.c chooses the markers. Places on a map are in units of a whole map's picture, which is MAP_WIDTH ×
+ * MAP_HEIGHT, from its bottom left; layout.h moves them to where they are in the picture that is drawn.
  */
-#ifndef MAP_H
-#define MAP_H
+#ifndef MAP_DATA_H
+#define MAP_DATA_H
 
 #include "axis.h"
 #include "plot/script.h"
@@ -49,7 +51,7 @@ struct map_point {
 	float edge;  /* 1: this is the edge; 0: the marker */
 };
 
-/* The slots of markers, each with a colour and a shape. */
+/* What a marker can stand for. Each slot has a colour and a shape of its own. */
 enum {
 	MAP_SLOT_LEVELS = 0, /* seven, of correctness: from never to always */
 	MAP_SLOT_CATEGORIES = MAP_LEVELS_MAX,
@@ -65,26 +67,26 @@ struct map_level {
 	char name[128]; /* "5 of 6", "80–99%"; a category's: any text, perhaps cut */
 	unsigned slot;
 	uint64_t examples;
-	double sum; /* of their y */
+	double sum; /* of the examples' y */
 };
 
 struct map_label {
-	double x, y; /* its middle, in units */
-	bool shown;  /* false: the region has no examples, or the label no room */
+	double x, y; /* the label's middle, in units */
+	bool shown;  /* false: the region has no examples, or the label has no room */
 };
 
 enum map_colouring {
-	MAP_BY_CORRECTNESS, /* in levels, told apart by shape too */
+	MAP_BY_CORRECTNESS, /* in levels, which differ in shape, too */
 	MAP_BY_VALUE,
-	MAP_BY_CATEGORY, /* told apart by shape too: the value is the category's level */
-	MAP_PLAIN,       /* all the same grey */
+	MAP_BY_CATEGORY, /* categories differ in shape, too; the value of an example is its category's level */
+	MAP_PLAIN,       /* all examples have the same grey */
 };
 
 enum map_style {
 	MAP_SCATTER,
-	MAP_COUNTS, /* how many examples are where */
-	MAP_MEANS,  /* the mean of what colours them */
-	MAP_SHIFT,  /* the difference of two densities */
+	MAP_COUNTS, /* a cell's colour is the number of its examples */
+	MAP_MEANS,  /* a cell's colour is the mean of what colours its examples */
+	MAP_SHIFT,  /* a cell's colour is the difference of two densities */
 };
 
 struct map_options {
@@ -94,25 +96,25 @@ struct map_options {
 };
 
 /* Examples to be drawn, or a part of them. The columns have `rows` rows; row r is that of the example with the index
- * first + r. `order` lists the n rows that have an x and a y, by ascending id (after fewer epochs some of them may have none:
- * these are left out). */
+ * first + r. `order` lists n rows by ascending id: those of the examples that have an x and a y after all epochs. An
+ * example that has none after fewer epochs is left out of that map. */
 struct map_input {
 	struct map_column x, y, colour;
 	enum map_colouring colouring;
-	size_t epochs; /* by correctness: how many epochs every example has; MAP_LEVELS_MAX: not all have the same */
-	const struct map_level *levels; /* by category: names and slots */
+	size_t epochs; /* MAP_BY_CORRECTNESS: every example's number of epochs; MAP_LEVELS_MAX: these numbers differ */
+	const struct map_level *levels; /* MAP_BY_CATEGORY: names and slots */
 	unsigned level_count;           /* MAP_KEYS_MAX at most */
 	bool on_top;                    /* the first level lies over all others, and has a sample of its own */
 	bool regions;                   /* x and y are variability and confidence: examples are counted by region */
-	bool labelled;                  /* the regions are named */
-	bool lined;                     /* lines divide the regions, and their names have counts */
+	bool labelled;                  /* the map shows the regions' names */
+	bool lined;                     /* lines divide the regions, and counts stand below the names */
 	const uint32_t *order;
 	size_t n;
 	uint32_t first, rows;
 	const double *weights; /* by row: how many examples the row stands for; NULL: one */
 };
 
-/* The axes, which maps side by side share. */
+/* The axes of a map. All maps of a picture have the same. */
 struct map_axes {
 	struct map_axis x, y, colour;
 	unsigned cells_x, cells_y;
@@ -125,7 +127,8 @@ struct map_ranges {
 void map_ranges_add(struct map_ranges *ranges, const struct map_input *input);
 void map_ranges_join(struct map_ranges *ranges, const struct map_ranges *others);
 
-/* `n`: the number of examples of the smallest map. With few examples, cells are fewer and larger. */
+/* Makes the axes of maps whose columns are those of `input`, and the number of cells: the fewer examples the smallest map
+ * has, which are `n`, the fewer and the larger are the cells. */
 void map_axes_make(struct map_axes *axes, const struct map_input *input, const struct map_ranges *ranges, size_t n);
 
 struct map_data {
@@ -134,10 +137,10 @@ struct map_data {
 	double text;
 	enum map_colouring colouring;
 	size_t examples, shown;
-	uint64_t without_colour;  /* by value: examples that have none */
-	struct map_point *points; /* in drawing order: random, so that no class hides another */
-	size_t point_count;       /* twice the examples drawn: each has its edge before it */
-	float *counts, *means;    /* by cell, in rows from below; NaN: no examples, or no values, there */
+	uint64_t without_colour;  /* MAP_BY_VALUE: examples without a value */
+	struct map_point *points; /* in drawing order, which is random, so that no class hides another */
+	size_t point_count;       /* twice the number of examples drawn: each marker has its edge before it */
+	float *counts, *means;    /* by cell, in rows from below; NaN: the cell has no examples, or no values */
 	double most_per_cell;
 	double mean_low, mean_high; /* the range of the means' colours */
 	bool clipped;               /* some means lie outside that range */
@@ -152,26 +155,27 @@ struct map_data {
 
 void map_data_free(struct map_data *data); /* may be called twice */
 
-/* The levels of correctness: steps of 1/epochs, or, for more than 6 epochs, never, always, and five steps between, each from
- * its beginning to below the next one's. */
+/* Makes the levels of correctness; returns their number. A run of up to 6 epochs has a level for each number of correct
+ * epochs; a longer run has "none", "all", and five steps of a fifth between. map_level_of() finds an example's level. */
 unsigned map_levels(size_t epochs, struct map_level levels[MAP_LEVELS_MAX]);
 unsigned map_level_of(double correctness, size_t epochs);
 
-/* Converts data to units within the frame of the scatter. */
+/* Where a value lies in the frame of the scatter, in units. */
 double map_x(const struct map_axes *axes, double x);
 double map_y(const struct map_axes *axes, double y);
 
-/* Places the regions' labels: near centres[] (in units), where they hide few points, and apart from one another. */
+/* Places the labels of the regions that have shown set: near centres[] (in units), where they hide few points, and apart
+ * from one another. */
 void map_place_labels(struct map_data *data, const double centres[REGION_COUNT][2]);
 
-/* The boxes of the labels, which are turned, and have counts below the names where lines divide the regions. */
+/* The sizes of the labels, in units. A label is turned, and has a count below its name where lines divide the regions. */
 extern const double map_label_widths[REGION_COUNT];
 #define MAP_LABEL_HEIGHT 21.0
 #define MAP_LABEL_HEIGHT_COUNTED 35.0
 #define MAP_LABEL_ANGLE (-10.0) /* degrees */
 
-/* gnuplot's numbers of shapes, and sizes with which all formats show the same. Markers are smaller in a facet,
- * where there is less room. */
+/* The marker of a slot, in gnuplot's numbers of shapes and sizes. A format has sizes of its own, so that all formats show
+ * the same picture. The markers of a facet are smaller, as it has less room. */
 struct map_marker {
 	int shape, edge_shape;
 	double size, edge_size, key_size;
@@ -182,11 +186,11 @@ double map_marker_line(size_t shown); /* the line width of crosses */
 /* The colour of a slot's markers: "0072b2". */
 const char *map_slot_colour(unsigned slot);
 
-/* Leaves out points that later ones hide completely; `shown` still counts them. */
+/* Leaves out the points that later points hide completely. `shown` still counts them. */
 void map_leave_out_hidden(struct map_data *data, enum picture_format format);
 
-/* The difference of two maps' densities, `second` less `first`, in hundredths of their examples, by cell; NaN where
- * neither has any. Returns the largest absolute value. */
+/* Fills `cells` with the difference of two maps' densities, `second` less `first`, in hundredths of a map's examples;
+ * NaN: neither map has examples there. Returns the largest absolute value. */
 double map_shift(const struct map_data *first, const struct map_data *second, float *cells);
 
 /* The places of an example after each epoch. */
@@ -198,8 +202,8 @@ struct map_path {
 	size_t count;
 };
 
-/* Places the names of paths, each beside the end of its path, or as little above or below it as the names placed before allow.
- * A name goes from x to its right or to its left. `text`: as in map_options. */
+/* Places the names of paths. A name stands beside the end of its path, or as little above or below it as the names allow
+ * that were placed before. It begins at x and goes to the right, or ends there. `text` is map_options.text. */
 #define MAP_PATH_ROOM 170.0
 struct map_place {
 	double x, y, left, right;
@@ -207,8 +211,8 @@ struct map_place {
 void map_place_paths(const struct map_axes *axes, const struct map_path *paths, size_t count, double text,
                      struct map_place *places);
 
-/* Places the numbers of epochs along the paths, after the names: beside their points, if there is room. Returns how
- * many, MAP_NUMBERS_MAX at most. */
+/* Places numbers of epochs beside the points of the paths, where the names, which were placed before, leave room. Returns
+ * how many were placed, MAP_NUMBERS_MAX at most. */
 #define MAP_NUMBERS_MAX 120
 struct map_number {
 	double x, y; /* the middle, in units */
