@@ -18,7 +18,7 @@ enum map_kind {
 	MAP_VARIABILITY, /* a standard deviation of gold probabilities: at most 0.5 */
 };
 
-/* One number for each example, by index. */
+/* One number for each example, by row. */
 struct map_column {
 	const char *name;     /* any text */
 	const double *values; /* not finite: the example has none */
@@ -42,18 +42,19 @@ struct map_axis {
 	double bin_width;
 };
 
-/* Widens a range to one value, if it is finite, or to those of n examples. */
+/* Widen a range to one value, or to the values of n examples. Values that are not finite do not matter. */
 void map_range_widen(struct map_range *range, double value);
 void map_range_add(struct map_range *range, const struct map_column *column, const uint32_t *order, size_t n);
 
-/* Makes the axis of a column. `margin` is a share of the range. A range without values, or with a single one, gives an axis too. */
+/* Makes the axis of a column. `margin` is a share of the range. An empty range and a single value have an axis, too. */
 void map_axis_make(struct map_axis *axis, const struct map_column *column, struct map_range range, double margin);
 
-/* The range of the values: the bins of a grid reach half a step further. A single value has another step above it. */
+/* The range of the axis's values. (On a grid, the bins reach half a step further.) The range of a single value reaches one
+ * step above it. */
 struct map_range map_axis_values(const struct map_axis *axis);
 
-/* The number of the value's bin, of `bins` bins between low and high. A value outside gets the bin at that end. Inline, since
- * a map counts every example four times. */
+/* The number of the value's bin, of `bins` bins between low and high. A value outside has the nearest bin. Inline, since a
+ * map counts every example four times. */
 static inline unsigned
 map_bin(double value, double low, double high, unsigned bins)
 {

@@ -1,10 +1,10 @@
 /*
- * drawing_epochs.c: the maps of a run after each of its epochs.
+ * drawing_epochs.c: makes the maps of a run after each of its epochs, for an animation or for single pictures (--frames).
  *
- * Every block is read twice: once for the ranges, which all maps share, and once to draw. While a block is at hand, it is
- * measured after each epoch, and added to as many maps. Threads share the epochs of a block, so a map takes its examples in
- * their order whatever the number of threads. All maps show the same sample. The regions' labels stand where the last map
- * has them.
+ * Every block of the store is read twice: once for the ranges, which all maps share, and once to draw. While a block is at
+ * hand, it is measured after each epoch, and added to the map of that epoch. Threads share the epochs of a block, so a map
+ * gets its examples in their order whatever the number of threads. All maps show the same sample. The regions' labels stand
+ * where the last map has them.
  */
 #include "drawing.h"
 
@@ -27,6 +27,7 @@ struct camera {
 	size_t count;
 };
 
+/* What the threads work on: a map for each epoch. */
 struct film {
 	struct map_drawing *drawing;
 	struct map_input input; /* what the maps of all epochs have in common */
@@ -34,10 +35,10 @@ struct film {
 	unsigned camera_count;
 	size_t block;              /* the number of the block that all threads work on */
 	struct map_ranges *ranges; /* by epoch */
-	struct map_maker *makers;  /* by epoch; NULL: the ranges are being taken */
+	struct map_maker *makers;  /* by epoch; NULL: this pass takes the ranges */
 };
 
-/* The input after the epoch that was measured last, for the examples of the block that was read last. */
+/* The examples of the block that this thread has read, with their measures after the epoch that it has measured last. */
 static struct map_input
 film_input(const struct film *film, const struct camera *camera)
 {
@@ -58,8 +59,8 @@ film_input(const struct film *film, const struct camera *camera)
 	return input;
 }
 
-/* Reads the film's block, if this thread has not, and lists its examples. An example without a place after all epochs is in
- * none of the maps. */
+/* Reads the film's block, if this thread has not read it yet, and lists its examples. An example without a place after all
+ * epochs is in none of the maps. */
 static void
 camera_read(struct camera *camera, const struct film *film)
 {
@@ -77,7 +78,7 @@ camera_read(struct camera *camera, const struct film *film)
 			camera->rows[camera->count++] = r;
 }
 
-/* The work of a thread: one epoch of the film's block. The epochs that take longest come first. */
+/* The work of a thread: adds the film's block, as it was after one epoch. The epochs that take longest come first. */
 static int
 film_visit_epoch(void *context, unsigned thread, unsigned slot, size_t index, struct portolan_error *error)
 {
@@ -132,7 +133,7 @@ film_init(struct film *film, struct map_drawing *drawing, const struct map_input
 	        .cameras = memory_new(threads, sizeof(*film->cameras)),
 	        .ranges = memory_new(epochs, sizeof(*film->ranges)),
 	};
-	/* The steps of correctness differ after each epoch: the maps have no grid of it in common. */
+	/* After each epoch correctness has other steps, so the maps have no grid of it in common. */
 	film->input.epochs = input->epochs > 1 ? MAP_LEVELS_MAX : input->epochs;
 	film->input.x.grid = input->x.kind == MAP_SHARE ? 0 : input->x.grid;
 	film->input.y.grid = input->y.kind == MAP_SHARE ? 0 : input->y.grid;
@@ -159,7 +160,7 @@ film_free(struct film *film)
 	free(film->makers);
 }
 
-/* Makes the maps of all epochs side by side. */
+/* Makes the maps of all epochs in one pass over the run. */
 static void
 film_make_maps(struct film *film, const struct map_sample *sample, const struct map_label labels[REGION_COUNT])
 {
@@ -180,8 +181,7 @@ film_make_maps(struct film *film, const struct map_sample *sample, const struct 
 	}
 }
 
-/* Takes the ranges, draws the sample with the map of all epochs, which also gives the labels their places, and makes the
- * maps. */
+/* Takes the ranges; makes the map after all epochs, for its sample and the places of its labels; and makes the maps. */
 static void
 film_make(struct film *film)
 {

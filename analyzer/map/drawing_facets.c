@@ -1,8 +1,8 @@
 /*
- * drawing_facets.c: small multiples: a map for each category, with its examples over all others.
+ * drawing_facets.c: makes the small maps of `map --facet`: one for each category, with its examples over all others in grey.
  *
- * All facets have the same axes, and the points of one sample, so that densities can be compared. Frames have the
- * proportions of a whole map; there are as many in a row as make them largest.
+ * All facets have the same axes, and the points of one sample, so that densities can be compared. A facet's frame has the
+ * proportions of a whole map's. A row has as many facets as make the frames largest.
  */
 #include "drawing.h"
 
@@ -19,7 +19,7 @@
 #define HEIGHT_MOST 0.8 /* of the picture's width */
 #define HEIGHT_MOST_NARROW 1.8
 #define COLUMNS_MOST 6
-#define OTHERS_MOST 3000 /* grey points of a facet: enough to show where they lie */
+#define OTHERS_MOST 3000 /* grey points of a facet: enough to show where the others lie */
 
 /* The height of a picture with so many rows of facets. */
 static double
@@ -28,7 +28,7 @@ map_facet_height(double text, double scale, unsigned rows)
 	return ceil((MAP_BOTTOM + (rows - 1) * GAP_Y + TOP) * text + rows * scale * (MAP_TOP - MAP_BOTTOM));
 }
 
-/* Lays `count` facets out; columns 0: they have no room. */
+/* Lays `count` facets out. Its columns are 0 where the facets have no room. */
 static struct map_grid
 map_facet_grid(const struct map_request *request, size_t count)
 {
@@ -36,7 +36,7 @@ map_facet_grid(const struct map_request *request, size_t count)
 	        .width = request->width > 0 ? request->width : MAP_WIDTH,
 	        .points = request->points > 0 || request->width > 0 ? request->points : MAP_TEXT_POINTS};
 	struct map_grid best = {0};
-	struct map_layout page; /* a whole map's, whose width and text the facets have too */
+	struct map_layout page; /* of one map in the same picture: the facets have its width, and its size of text */
 
 	map_layout_make(&page, &wanted);
 	for (unsigned columns = 1; columns <= COLUMNS_MOST; columns++) {
@@ -61,7 +61,7 @@ map_facet_place(const struct map_grid *grid, size_t facet, double *left, double 
 	*bottom = grid->height - TOP * grid->text - (double)(row + 1) * height - (double)row * GAP_Y * grid->text;
 }
 
-/* Copies the points of the level, or those of all others, in drawing order, each with its edge. */
+/* Copies the points of one level, or some of the points of all other levels, in drawing order, each with its edge. */
 static void
 map_facet_copy_points(struct map_data *facet, const struct map_data *all, unsigned level, bool own)
 {

@@ -1,4 +1,4 @@
-/* drawing_files.c: draws the maps of a drawing as pictures: one, or one for each epoch in a folder. */
+/* drawing_files.c: has the pictures of a drawing drawn: the one that -o names, and one for each epoch in the folder --frames. */
 #include "drawing.h"
 
 #include "die/die.h"
@@ -79,7 +79,7 @@ map_drawing_frames(const struct map_drawing *drawing)
 	progress_clear(&progress);
 }
 
-/* Replaces the counts of the first map by the difference of the two. */
+/* Replaces the counts of the first map by the difference of the two maps' densities. */
 static void
 map_drawing_make_shift(struct map_drawing *drawing)
 {

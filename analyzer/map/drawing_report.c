@@ -1,4 +1,4 @@
-/* drawing_report.c: reports, as JSON, what portolan map drew: axes, colours, regions, paths and files. */
+/* drawing_report.c: prints for programs (`map --json`) what was drawn: axes, colours, regions, paths and files. */
 #include "drawing.h"
 
 #include "die/die.h"
@@ -15,7 +15,7 @@ report_map_axis(struct report *report, const char *key, const struct map_axis *a
 	report_end(report);
 }
 
-/* Reports the categories as the key of the map has them: names may be cut there. */
+/* Reports the categories as the map's key has them, which may have cut their names. */
 static void
 report_map_categories(struct report *report, const struct map_source *source, const struct map_data *map)
 {

@@ -1,4 +1,5 @@
-/* html_data.c: gathers the chosen examples' data from a view, and encodes them. Numbers are little-endian, as a browser's typed arrays are. */
+/* html_data.c: gathers the data of the file's examples from a view, and encodes them. Numbers are little-endian, as those of
+ * a browser's typed arrays. */
 #include "html_data.h"
 
 #include "die/die.h"
@@ -118,7 +119,7 @@ html_data_write_doubles(struct html_data *data, const char *name, const double *
 	html_bytes(data, name, values, data->n * sizeof(*values));
 }
 
-/* Moves the gathered JSON to the block. */
+/* Moves the JSON that was gathered to the element. */
 static void
 html_data_hand_over(struct html_data *data, struct output *json)
 {
@@ -128,7 +129,7 @@ html_data_hand_over(struct html_data *data, struct output *json)
 	output_clear(json);
 }
 
-/* Writes a block with an array of n elements; `print` prints that of example i. */
+/* Writes an element with a list that has an item for each example. `print` prints the item of example i. */
 static void
 html_data_write_list(struct html_data *data, const char *name,
                      void (*print)(const struct html_data *data, size_t i, struct output *json))

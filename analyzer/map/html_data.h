@@ -1,6 +1,6 @@
 /*
- * html_data.h: data within an HTML document: script elements that no browser runs, each with JSON, or with bytes as base64, as
- * their text; and the data of a run in such elements. The element NAME has the id "file-NAME".
+ * html_data.h: writes the data of a run into the page that `map -o FILE.html` makes. Each piece of data, NAME, is an HTML
+ * element with the id "file-NAME": a script that no browser runs, whose text is JSON, or bytes as base64.
  *
  * In JSON, "<" is written as \u003c, which is the same text, so that no text ends the element. Errors are the output's.
  */
@@ -17,7 +17,7 @@ struct html_data {
 	uint64_t written; /* bytes of the document so far */
 	const struct view *view;
 	struct texts *texts; /* NULL: there are none */
-	uint32_t *places;    /* of the view, ascending: the examples that are in the file */
+	uint32_t *places;    /* the examples that are in the file, by their places in the view, ascending */
 	size_t n;
 };
 
@@ -29,14 +29,15 @@ void html_json_begin(struct html_data *data, const char *name);
 void html_json_write(struct html_data *data, const char *text, size_t size);
 void html_end(struct html_data *data);
 
-/* "ids" (uint64, or JSON's texts), "gold" (int32; −1: none), and "measure-0", … (float64; NaN: no value), as the view's
- * columns are numbered. */
+/* "ids" (uint64, or a list of texts as JSON), "gold" (int32; −1: none), and "measure-0", … (float64; NaN: no value), which
+ * are numbered as the view's columns. */
 void html_data_examples(struct html_data *data);
 
-/* "texts": by example the texts of its record, or null. */
+/* "texts": for each example a list of its record's texts, or null. */
 void html_data_texts(struct html_data *data);
 
-/* "data-0": a column of the user's file by example: int32, the number of a category (−1: none), or float64. */
+/* "data-0": for each example the value of a column of the user's file: float64, or int32, the number of a category (−1:
+ * none). */
 void html_data_column(struct html_data *data, const struct attribute *column);
 
 /* "gold-prob" (float32 [example][epoch]; NaN: not observed) and "correct" (a bit each, the lowest of a byte first). */

@@ -1,4 +1,4 @@
-/* layout.c: divides the width and the height of a map's picture among its frame, its key, its histograms and its texts. */
+/* layout.c: lays the picture of a map out: text has a size first, and the frame gets the width that text leaves. */
 #include "layout.h"
 
 #include <math.h>
@@ -41,7 +41,7 @@ layout_place_key_above(struct map_layout *layout, const struct map_layout_reques
 	return (rows + 1.4) * layout->key_step;
 }
 
-/* The size of text relative to that of a whole map; `whole`: how wide the picture would be in that size. */
+/* The size of text relative to that of a whole map. `whole` is the picture's own width. */
 static double
 layout_text_size(const struct map_layout_request *request, double whole)
 {

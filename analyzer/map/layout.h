@@ -1,6 +1,6 @@
 /*
- * layout.h: the places of all parts of a map's picture. Lengths are in units, 96 to an inch, from the bottom left.
- * Pure.
+ * layout.h: divides the picture of a map among its frame, its key, its histograms and its texts, for any width and any
+ * size of text. Lengths are in units, 96 to an inch, and places from the bottom left. Pure.
  *
  * The room for text (margins, the key, the names of regions) grows with the size of the text. The frame of the scatter
  * gets the rest of the width, and always has the same proportions. A picture without a width of its own is as wide as a
@@ -24,12 +24,12 @@ struct map_key {
 	unsigned entries;  /* 0: there is none, or a bar of colours */
 	double name_width; /* of the widest name, in ems */
 	bool counted, has_bar;
-	bool explains_cells; /* below the bar stand the cells without a change, and those without an example */
+	bool explains_cells; /* below the bar it explains the cells without a change, and those without an example */
 };
 
 struct map_layout_request {
-	double width;  /* units; 0: its own */
-	double points; /* of text; 0: 11, or less in a picture narrower than a whole map's */
+	double width;  /* 0: the picture is as wide as a whole map needs */
+	double points; /* the size of text; 0: 11, or less in a picture that is narrower than a whole map's */
 	bool compact, beside;
 	struct map_key key;
 };
@@ -39,20 +39,20 @@ struct map_layout {
 	double text;                     /* the size of texts relative to those of a whole map */
 	double scale;                    /* the size of the frame relative to that of a whole map */
 	double left, right, bottom, top; /* the frame; of two maps, the first one's */
-	double beside;                   /* from the one map to the other; 0: there is one */
+	double beside;                   /* the distance from one map to the other; 0: there is one map */
 	bool panels, narrow;
 	double text_left; /* of title and caption */
 	double key_left, key_top, key_step, key_width;
 	unsigned key_columns;
 };
 
-/* Lays a picture out; false: its frame would be less than an inch wide. */
+/* Lays a picture out. False: its frame would be less than an inch wide. */
 bool map_layout_make(struct map_layout *layout, const struct map_layout_request *request);
 
-/* The place of entry k of the key: the left of its marker, and the middle of its line. */
+/* The place of an entry of the key, from 0: the left of its marker, and the middle of its line. */
 void map_layout_key(const struct map_layout *layout, unsigned entry, double *x, double *y);
 
-/* Where a place in a whole map's frame (map.h) is in this picture. */
+/* Where a place in a whole map's frame (map_data.h) is in this picture. */
 double map_layout_x(const struct map_layout *layout, double x);
 double map_layout_y(const struct map_layout *layout, double y);
 

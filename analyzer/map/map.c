@@ -1,4 +1,4 @@
-/* map.c: the command portolan map: takes its options, has a picture or a page made, and warns of what it lacks. */
+/* map.c: the command `portolan map`: takes its options, has a picture or a page made, and warns of what the data lack. */
 #include "base/message.h"
 #include "base/number.h"
 #include "die/die.h"
@@ -21,7 +21,7 @@ struct map_line {
 	struct map_html html;
 };
 
-/* Takes "12,a7": a backslash before a comma makes it part of an id. Cuts the text up where it stands. */
+/* Takes "12,a7". A comma behind a backslash is part of an id. The text itself becomes the ids, each with a NUL after it. */
 static int
 map_take_paths(void *context, char *text)
 {
@@ -265,8 +265,8 @@ map_draw_picture(struct map_line *line)
 	return status;
 }
 
-/* Completes the request by what several options say together. Correctness on points has its own colours and shapes, so it is
- * no --colour. */
+/* Completes the request by what several options say together. `--colour correctness` of points is what they have without
+ * --colour: levels. */
 static void
 map_complete(struct map_line *line)
 {

@@ -1,7 +1,7 @@
 /*
- * map_html.c: writes the map that is one file in this order: the page up to the place of its data; data that do not depend on
- * the file's size; p(gold) and correctness by epoch, if they fit; a description of the file, which says what was left out;
- * the rest of the page.
+ * map_html.c: writes the page with a run's data inside. The file has, in this order: the page up to the place of its data;
+ * the data that every file has; p(gold) and correctness by epoch, if there is room for them; what was left out; and the rest
+ * of the page.
  */
 #include "map_html.h"
 
@@ -19,7 +19,7 @@
 
 #define BYTES_MOST 100000000u
 #define SAMPLE 200000      /* examples in the file, unless --sample says otherwise */
-#define LEFT_OUT_MOST 1024 /* bytes of "left-out", which is written after the size is known */
+#define LEFT_OUT_MOST 1024 /* bytes of "left-out", which are not yet written when the size is needed */
 
 struct map_page {
 	const struct map_html *html;
@@ -62,7 +62,7 @@ map_page_check_measure(const struct map_page *file, const char *option, const ch
 		map_source_no_measure(&file->view.dynamics, option, name);
 }
 
-/* A measure, "gold", "none", or else a column of the user's file. */
+/* Finds what colours the points: a measure, "gold", "none", or else a column of the user's file. */
 static void
 map_page_choose_colour(struct map_page *file)
 {
@@ -80,7 +80,7 @@ map_page_choose_colour(struct map_page *file)
 	snprintf(file->colour, sizeof(file->colour), "%s", colour);
 }
 
-/* Names the view as a server would: its range of epochs as --epochs takes it. */
+/* Gives the view the names that a server would give it. Its range of epochs is what --epochs takes. */
 static void
 map_page_name_view(struct view *view)
 {
@@ -142,13 +142,6 @@ map_page_write_stories(struct map_page *file)
 		         NUMBER_GROUPED(whole), NUMBER_GROUPED(BYTES_MOST));
 }
 
-/* "view": as GET api/view answers. */
-static void
-map_page_add_view(struct report *report, const struct map_page *file)
-{
-	view_report(report, &file->view, file->data.texts);
-}
-
 static void
 map_page_add_column(struct report *report, const struct attribute *column)
 {
@@ -164,55 +157,69 @@ map_page_add_column(struct report *report, const struct attribute *column)
 	report_end(report);
 }
 
+/* Writes an element with the JSON of a report in memory, and releases the report. */
+static void
+map_page_write_json(struct map_page *file, const char *name, struct report *json)
+{
+	must(output_check(&json->output, &failure));
+	html_json_begin(&file->data, name);
+	html_json_write(&file->data, json->output.buffer, json->output.used);
+	html_end(&file->data);
+	output_discard(&json->output);
+}
+
+/* "view": as GET api/view answers. */
+static void
+map_page_write_view(struct map_page *file)
+{
+	struct report json;
+
+	must(report_open_memory(&json, &failure));
+	view_report(&json, &file->view, file->data.texts);
+	map_page_write_json(file, "view", &json);
+}
+
 /* "about": facts that the page has from nowhere else. */
 static void
-map_page_add_about(struct report *report, const struct map_page *file)
+map_page_write_about(struct map_page *file)
 {
 	const struct map_request *request = file->request;
 	const struct dynamics *dynamics = &file->view.dynamics;
+	struct report json;
 
-	report_begin(report, NULL);
-	report_text(report, "portolan", PORTOLAN_VERSION);
-	manifest_add_created(report);
-	report_whole(report, "examples", file->data.n);
-	report_whole(report, "seed", request->options.seed);
-	report_text(report, "title", request->title);
-	report_begin(report, "shown");
-	report_text(report, "x", request->source.x);
-	report_text(report, "y", request->source.y);
-	report_text(report, "colour", file->colour);
-	report_end(report);
-	report_begin_list(report, "labels");
+	must(report_open_memory(&json, &failure));
+	report_begin(&json, NULL);
+	report_text(&json, "portolan", PORTOLAN_VERSION);
+	manifest_add_created(&json);
+	report_whole(&json, "examples", file->data.n);
+	report_whole(&json, "seed", request->options.seed);
+	report_text(&json, "title", request->title);
+	report_begin(&json, "shown");
+	report_text(&json, "x", request->source.x);
+	report_text(&json, "y", request->source.y);
+	report_text(&json, "colour", file->colour);
+	report_end(&json);
+	report_begin_list(&json, "labels");
 	for (uint64_t l = 0; l < dynamics->info->label_count; l++)
-		report_text(report, NULL, store_snapshot_label(dynamics->snapshot, l));
-	report_end(report);
-	report_begin_list(report, "data_columns");
+		report_text(&json, NULL, store_snapshot_label(dynamics->snapshot, l));
+	report_end(&json);
+	report_begin_list(&json, "data_columns");
 	if (file->column)
-		map_page_add_column(report, file->column);
-	report_end(report);
-	report_end(report);
+		map_page_add_column(&json, file->column);
+	report_end(&json);
+	report_end(&json);
+	map_page_write_json(file, "about", &json);
 }
 
 /* "left-out": what was left out, and why; null: nothing was. */
 static void
-map_page_add_left_out(struct report *report, const struct map_page *file)
+map_page_write_left_out(struct map_page *file)
 {
-	report_text(report, NULL, *file->left_out ? file->left_out : NULL);
-}
+	struct report json;
 
-static void
-map_page_write_json(struct map_page *file, const char *name,
-                    void (*add)(struct report *report, const struct map_page *file))
-{
-	struct report report;
-
-	must(report_open_memory(&report, &failure));
-	add(&report, file);
-	must(output_check(&report.output, &failure));
-	html_json_begin(&file->data, name);
-	html_json_write(&file->data, report.output.buffer, report.output.used);
-	html_end(&file->data);
-	output_discard(&report.output);
+	must(report_open_memory(&json, &failure));
+	report_text(&json, NULL, *file->left_out ? file->left_out : NULL);
+	map_page_write_json(file, "left-out", &json);
 }
 
 static void
@@ -221,8 +228,8 @@ map_page_write_document(struct map_page *file)
 	struct html_data *data = &file->data;
 
 	html_write(data, page_document_begin, page_document_begin_size);
-	map_page_write_json(file, "view", map_page_add_view);
-	map_page_write_json(file, "about", map_page_add_about);
+	map_page_write_view(file);
+	map_page_write_about(file);
 	html_data_examples(data);
 	if (file->html->text_count > 0)
 		html_data_texts(data);
@@ -230,7 +237,7 @@ map_page_write_document(struct map_page *file)
 		html_data_column(data, file->column);
 	must(output_check(data->output, &failure));
 	map_page_write_stories(file);
-	map_page_write_json(file, "left-out", map_page_add_left_out);
+	map_page_write_left_out(file);
 	html_write(data, page_document_end, page_document_end_size);
 	must(texts_check(data->texts, &failure));
 }

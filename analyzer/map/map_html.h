@@ -1,10 +1,10 @@
 /*
- * map_html.h: portolan map -o FILE.html: the map of a run as one file: the live page with its data inside, which opens from
- * disk without a server.
+ * map_html.h: writes the map of a run as a page (`portolan map -o FILE.html`): the live page of `serve`, with the run's data
+ * inside, in one file that opens from disk without a server.
  *
- * It holds the examples' ids, gold labels and measures (float64), or of more than --sample examples a random sample of them;
- * p(gold) and correctness by epoch, if the file then has at most 100 MB; and the texts that --text asks for.
- * page/file_source.js reads it.
+ * The file holds the examples' ids, gold labels and measures (float64), or those of a random sample if there are more than
+ * --sample examples; p(gold) and correctness by epoch, if the file then has at most 100 MB; and the texts that --text asks
+ * for. serve/page/file_source.js reads it.
  */
 #ifndef MAP_HTML_H
 #define MAP_HTML_H
@@ -23,7 +23,7 @@ struct map_html {
 /* Does the name end with .html? */
 bool map_html_is_meant(const char *output);
 
-/* 0, or the status of options_wrong(): an option is of pictures alone. */
+/* 0; or the status of options_wrong(), for an option that only pictures have. */
 int map_html_check(const struct common_options *common);
 
 /* Writes the file; returns an exit status. If the run has no such measure, or the data have no such field, the program

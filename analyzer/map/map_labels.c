@@ -1,11 +1,11 @@
 /*
- * map_labels.c: places the labels of the three regions.
+ * map_labels.c: places the names of the three regions (easy to learn, ambiguous, hard to learn) on a map.
  *
- * A region's label should lie near the middle of its region and hide few points. Each place on a grid has a cost: the
- * distance from the middle (in widths of the frame), plus HIDING times the fraction of the points under the label, plus
- * STRAYING times the distance by which it reaches beyond its region. Points are counted once on a fine grid of running
- * sums, so a place costs four look-ups. A small map, of which a label
- * would hide much, has no labels, unless lines between the regions were asked for.
+ * A label should lie near the middle of its region and hide few points. Each place on a grid has a cost: the distance from
+ * the middle (in widths of the frame), plus HIDING times the fraction of the points under the label, plus STRAYING times the
+ * distance by which the label reaches beyond its region. The label goes to the cheapest place. Points are counted once, on a
+ * fine grid of running sums, so the points under a label take four look-ups. A map that is so small that a label would hide
+ * much of it has no labels, unless lines between the regions were asked for.
  */
 #include "map_data.h"
 
@@ -14,18 +14,18 @@
 
 #define HIDING 25.0
 #define STRAYING 8.0
-#define WIDEST 0.45 /* of the frame's width: a wider label would hide the map */
+#define WIDEST 0.45 /* the widest label, in widths of the frame: a wider one would hide the map */
 #define CELL 6.0    /* the side of a cell of the grid, in units */
 #define COLUMNS 100
 #define ROWS 92
 #define GAP 8.0    /* between labels, and to the frame */
-#define MARKER 6.0 /* how far a marker reaches from its point */
+#define MARKER 6.0 /* from a point to the edge of its marker */
 
 _Static_assert(COLUMNS *(int)CELL <= (int)MAP_RIGHT - (int)MAP_LEFT &&
                        ROWS * (int)CELL <= (int)MAP_TOP - (int)MAP_BOTTOM,
                "grid within the frame");
 
-/* The widths of the names in the script's font, with their margins, in units. */
+/* In DejaVu Sans, with margins. */
 const double map_label_widths[REGION_COUNT] = {99, 87, 99};
 
 /* How far a label, which is turned, reaches from its middle. */
@@ -87,7 +87,7 @@ map_label_hides(const struct sums *sums, double x, double y, struct extent exten
 	       (double)(sums->below[top][left] - sums->below[bottom][left]);
 }
 
-/* Is a label at (x, y) apart from those that were placed before it? */
+/* Is a label at (x, y) apart from the labels that were placed before it? */
 static bool
 map_label_is_free(const struct map_data *data, unsigned region, double x, double y)
 {

@@ -1,6 +1,6 @@
 /*
- * map_maker.c: makes a map of its examples: counts them by bin of the histograms, by cell, by level and by region, and keeps
- * the points of the sample.
+ * map_maker.c: draws the sample of a map; counts the map's examples by bin of the histograms, by cell, by level and by
+ * region; and keeps the points of the sample.
  *
  * Only the points are a sample: everything else counts every example. The place of each point in the drawing order is
  * known since the sample was drawn, so a point is set when its example comes. Sums are added in the order of the parts.
@@ -14,6 +14,47 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Draws `count` of n places, and adds their examples to the sample. */
+static void
+map_sample_add(struct map_sample *sample, const uint32_t *order, uint32_t *places, size_t n, size_t count,
+               struct random_state *random)
+{
+	random_sample(random, places, n, count);
+	for (size_t i = 0; i < count; i++, sample->count++)
+		sample->items[sample->count] = (struct sort_item){.key = order ? order[places[i]] : places[i],
+		                                                  .value = (uint32_t)sample->count};
+}
+
+void
+map_sample_draw(struct map_sample *sample, const uint32_t *order, const uint8_t *on_top, size_t n, uint64_t most,
+                uint64_t seed)
+{
+	CLEANUP_ARRAY uint32_t *places = memory_array(n, sizeof(*places), "examples to draw from");
+	size_t below = 0, top = n; /* the marked places stand at the end */
+	size_t from_below, from_top;
+	CLEANUP_ARRAY struct sort_item *scratch = NULL;
+	struct random_state random;
+
+	for (size_t i = 0; i < n; i++)
+		places[on_top && on_top[i] ? --top : below++] = (uint32_t)i;
+	from_below = most < below ? (size_t)most : below;
+	from_top = most < n - below ? (size_t)most : n - below;
+	*sample = (struct map_sample){
+	        .items = memory_array(from_below + from_top, sizeof(*sample->items), "examples of a sample")};
+	random_seed(&random, seed);
+	map_sample_add(sample, order, places, below, from_below, &random);
+	map_sample_add(sample, order, places + below, n - below, from_top, &random);
+	scratch = memory_array(sample->count, sizeof(*scratch), "examples of a sample");
+	sort_by_key(sample->items, scratch, sample->count);
+}
+
+void
+map_sample_free(struct map_sample *sample)
+{
+	array_free(sample->items);
+	*sample = (struct map_sample){0};
+}
 
 struct map_cell {
 	double sum;
@@ -185,7 +226,7 @@ map_maker_add_point(const struct map_maker *maker, const struct map_input *part,
 	        .y = (float)(part->y.values[row] + map_spread(data->axes.y.grid, seed, index, 1)),
 	};
 	if (data->level_count > 0)
-		point->value = (float)map_maker_level(data, part->colour.values[row], maker->epochs);
+		point->value = (float)map_maker_level(data, part->colour.values[row], maker->input->epochs);
 	else if (data->colouring == MAP_BY_VALUE)
 		point->value = isfinite(part->colour.values[row]) ? (float)part->colour.values[row] : NAN;
 	point[1] = point[0];
@@ -242,17 +283,17 @@ map_maker_finish_regions(struct map_maker *maker)
 	double centres[REGION_COUNT][2] = {{0}};
 
 	data->regions = true;
-	data->lined = maker->lined;
+	data->lined = maker->input->lined;
 	data->text = maker->options->text;
 	data->cuts = maker->cuts->regions;
 	for (unsigned r = 0; r < REGION_COUNT; r++) {
-		data->labels[r].shown = maker->labelled && maker->counts[r] > 0;
+		data->labels[r].shown = maker->input->labelled && maker->counts[r] > 0;
 		if (maker->counts[r] == 0)
 			continue;
 		centres[r][0] = map_x(&data->axes, maker->sums[r][0] / (double)maker->counts[r]);
 		centres[r][1] = map_y(&data->axes, maker->sums[r][1] / (double)maker->counts[r]);
 	}
-	if (maker->labelled)
+	if (maker->input->labelled)
 		map_place_labels(data, centres);
 }
 
@@ -270,10 +311,8 @@ map_maker_begin(struct map_maker *maker, const struct map_input *input, const st
 	        .counts = memory_new(cells, sizeof(*data->counts)),
 	        .means = memory_new(cells, sizeof(*data->means)),
 	};
+	maker->input = input;
 	maker->data = data;
-	maker->labelled = input->labelled;
-	maker->lined = input->lined;
-	maker->epochs = input->epochs;
 	maker->cells = memory_new(cells, sizeof(*maker->cells));
 	if (input->colouring == MAP_BY_CORRECTNESS)
 		data->level_count = map_levels(input->epochs, data->levels);
@@ -286,7 +325,7 @@ map_maker_begin(struct map_maker *maker, const struct map_input *input, const st
 void
 map_maker_add(struct map_maker *maker, const struct map_input *part)
 {
-	map_count_bins(part, maker->data, maker->epochs);
+	map_count_bins(part, maker->data, maker->input->epochs);
 	map_count_cells(part, maker->cells, &maker->data->axes);
 	map_maker_add_points(maker, part);
 	if (maker->cuts)

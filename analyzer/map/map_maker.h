@@ -1,21 +1,38 @@
 /*
- * map_maker.h: makes a map of its examples part by part, so that memory does not grow with their number.
+ * map_maker.h: draws the sample of examples that a map shows, and makes the map of all examples part by part, so that
+ * memory does not grow with their number.
  *
- *     map_maker_begin() → map_maker_add(), for each part, by ascending index → map_maker_end()
+ *     map_sample_draw() → map_maker_begin() → map_maker_add(), for each part, by ascending index → map_maker_end()
  *
  * A maker is one thread's at a time.
  */
 #ifndef MAP_MAKER_H
 #define MAP_MAKER_H
 
+#include "base/sort.h"
 #include "map_data.h"
-#include "map_sample.h"
+
+/* The examples that a scatter shows. Their places in the list by ascending id are drawn and shuffled in one step (Fisher and
+ * Yates). They depend only on the number of examples and on the seed, so a seed gives the same picture wherever the run was
+ * recorded. */
+struct map_sample {
+	struct sort_item
+	        *items; /* by ascending key, the example; the value is its place in the drawing order, from 0 */
+	size_t count;
+};
+
+/* Draws at most `most` of n < 2^32 examples. `order` has the examples' indices, which become the keys; NULL: the keys are
+ * places. If `on_top` is not NULL, it marks examples, by place: at most `most` of these are drawn, and as many of the others,
+ * and the marked ones come last. *sample is the caller's to map_sample_free(). */
+void map_sample_draw(struct map_sample *sample, const uint32_t *order, const uint8_t *on_top, size_t n, uint64_t most,
+                     uint64_t seed);
+void map_sample_free(struct map_sample *sample); /* may be called twice */
 
 struct map_cell;
 
 struct map_cuts {
 	struct region_cuts regions;
-	double tip; /* the variability of the example after the first tenth: for the middle of the most ambiguous */
+	double tip; /* the tenth of the examples that are the most ambiguous have this variability, or a higher one */
 };
 
 struct map_maker {
@@ -23,20 +40,20 @@ struct map_maker {
 	const struct map_sample *sample; /* its keys are indices */
 	const struct map_cuts *cuts;     /* NULL: no regions */
 	/* private */
+	const struct map_input *input; /* of all examples */
 	struct map_data *data;
 	struct map_cell *cells;
-	size_t next; /* the sample's first item whose example has not come */
+	size_t next; /* the first item of the sample whose example has not come yet */
 	double sums[REGION_COUNT][2];
 	size_t counts[REGION_COUNT];
-	bool labelled, lined;
-	size_t epochs;
 };
 
-/* The cuts of the regions: ranks n ≥ 1 examples, which a map of parts cannot do. */
+/* Finds the cuts of the regions by ranking all n ≥ 1 examples. A maker, which gets them in parts, cannot do that. */
 void map_find_cuts(const struct map_input *input, struct map_cuts *cuts);
 
-/* `input` describes all examples: its columns need no values, and n and order do not matter. The caller fills `options`,
- * `sample` and `cuts` of *maker before, and owns them. *data is the caller's to map_data_free(). */
+/* Begins a map. The caller has filled `options`, `sample` and `cuts` of *maker, and keeps them and `input` until
+ * map_maker_end(). `input` describes all examples: its columns need no values, and n and order do not matter. *data is the
+ * caller's to map_data_free(). */
 void map_maker_begin(struct map_maker *maker, const struct map_input *input, const struct map_axes *axes,
                      struct map_data *data);
 void map_maker_add(struct map_maker *maker, const struct map_input *part);

@@ -1,5 +1,5 @@
 /*
- * map_markers.c: the shapes and sizes of markers, and which of them others hide.
+ * map_markers.c: chooses colours, shapes and sizes of a map's markers, and leaves out the markers that others hide.
  *
  * In a dense cloud most markers lie wholly under later ones, and a vector format stores them all the same: 25,000
  * points with their edges make an SVG of five megabytes. So this code first paints the scatter in reverse: from the
@@ -22,9 +22,9 @@
 /* gnuplot's numbers of the shapes. */
 enum { PLUS = 1, CROSS = 2, SQUARE = 5, DISC = 7, TRIANGLE = 9, TRIANGLE_DOWN = 11, DIAMOND = 13, SHAPES };
 
-/* The levels of correctness go from blue (never) over dark to red (always). Any two categories differ by at least 20 in CIELAB, for readers
- * with full colour vision and for readers with red or green colour blindness; the most similar ones have different
- * shapes. Every colour except that of a facet's background points has a contrast of at least 3:1 to white. */
+/* The levels of correctness go from blue (never) over dark to red (always). Any two categories differ by at least 20 in
+ * CIELAB, for readers with full colour vision and for readers with red or green colour blindness; the most similar
+ * categories have different shapes. Every colour but that of MAP_SLOT_BELOW has a contrast of at least 3:1 to white. */
 static const struct look {
 	const char *colour;
 	int shape;
@@ -61,8 +61,8 @@ map_slot_colour(unsigned slot)
 	return looks[slot].colour;
 }
 
-/* A terminal's radius of a disc of size 1, in units; the reach of its diamonds and triangles, in such radii; and the sizes at
- * which the shapes look equally large. The SVG's crosses have thin lines. */
+/* How a terminal draws shapes: the radius of a disc of size 1, in units; the reach of diamonds and triangles, in such
+ * radii; and the sizes at which all shapes look equally large. (An SVG has thin lines in its crosses.) */
 struct metrics {
 	double radius, diamond, triangle_apex, triangle_base, triangle_half_width;
 	double sizes[SHAPES];
@@ -82,7 +82,7 @@ map_metrics(enum picture_format format)
 	return format == PICTURE_SVG ? &svg : format == PICTURE_GIF ? &gif : &cairo;
 }
 
-/* The size of a marker: the more points, the smaller. 10 points are visible, and 25,000 can be told apart. */
+/* The size of a marker: the more points, the smaller, so that 10 points are seen, and 25,000 can be told apart. */
 static double
 map_marker_size(size_t shown)
 {
@@ -91,7 +91,7 @@ map_marker_size(size_t shown)
 	return size > 0.35 ? size : 0.35;
 }
 
-/* The size of the edge relative to its marker, so that edges of large and small markers are equally wide. */
+/* The size of an edge relative to its marker: large and small markers have edges of one width. */
 static double
 map_marker_edge(double size)
 {
@@ -124,8 +124,8 @@ map_marker(const struct map_data *data, enum picture_format format, unsigned slo
 	};
 }
 
-/* Does a marker of this radius reach the place x, y (upwards) from its middle? A cross counts as the square
- * around it: too much, never too little. */
+/* Does a marker of this radius cover the place that is x to the right of its middle, and y above it? A cross counts as the
+ * square around it: too much, never too little. */
 static bool
 marker_reaches(const struct metrics *metrics, int shape, double radius, double x, double y)
 {
@@ -152,7 +152,8 @@ struct canvas {
 	uint8_t *taken; /* by cell, in rows: 1, a marker covers it */
 };
 
-struct extent { /* cells along one side of the canvas */
+/* The cells along one side of the canvas that a marker may reach: from `from` to before `to`. */
+struct extent {
 	size_t from, to;
 };
 
@@ -164,8 +165,8 @@ canvas_extent(double middle, double reach, size_t cells)
 	return (struct extent){from > 0 ? (size_t)from : 0, to < (double)cells ? (size_t)to : cells};
 }
 
-/* Goes through the cells whose middle a marker at x, y reaches. With `take`, takes them; without, returns whether any of them
- * is free, or whether it reaches none. */
+/* Visits the cells whose middle a marker at x, y covers. With `take`, takes these cells. Without, returns whether one of them
+ * is free, or there are none. */
 static bool
 canvas_visit(const struct canvas *canvas, int shape, double size, double x, double y, bool take)
 {
@@ -192,7 +193,7 @@ canvas_visit(const struct canvas *canvas, int shape, double size, double x, doub
 	return !any;
 }
 
-/* Paints a marker with its edge; false: its cells are taken, so it is not seen. */
+/* Paints a marker with its edge. False: later markers have taken all of its cells, so it is not seen. */
 static bool
 canvas_paint(const struct canvas *canvas, const struct map_marker *marker, double x, double y)
 {

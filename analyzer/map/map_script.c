@@ -1,9 +1,9 @@
 /*
- * map_script.c: the variables of a map's gnuplot script, which say what to draw, and where; marks.gp, map.gp and
- * facets.gp draw it.
+ * map_script.c: writes the gnuplot script of a map: first the variables, which say what to draw, and where; then the
+ * templates marks.gp and map.gp, or facets.gp, which draw it.
  *
- * gnuplot has no safe mode, so user texts never become commands or markup: they are strings of
- * script_set_text() and its like, and shown "noenhanced".
+ * gnuplot has no safe mode, so a user's text never becomes a command or markup: script_set_text() and its like make a string
+ * of it, and the templates show it "noenhanced".
  */
 #include "map_sheet.h"
 
@@ -20,7 +20,7 @@ extern const char script_marks[], script_map[], script_facets[]; /* marks.gp, ma
 #define KEY_COUNT 70.0
 #define KEY_TITLE_ROOM 15.0 /* in ems */
 
-/* Sets the name of an axis, which has `room` units. */
+/* Sets the name of an axis, cut where it would be wider than `room` units. */
 static void
 sheet_set_name(const struct sheet *sheet, const char *variable, const char *name, double room)
 {
@@ -58,7 +58,7 @@ sheet_set_axis(const struct sheet *sheet, const char *name, const struct map_axi
 		fprintf(sheet->stream, "%s_format = '%%.%df'\n", name, decimals);
 }
 
-/* Sets the names and the ranges of both axes, whose names have so many units of room. */
+/* Sets the names and the ranges of both axes. */
 static void
 sheet_set_axes(const struct sheet *sheet, double x_room, double y_room)
 {
@@ -70,7 +70,7 @@ sheet_set_axes(const struct sheet *sheet, double x_room, double y_room)
 	sheet_set_axis(sheet, "y", y, y->from, y->to);
 }
 
-/* The axis of the colours: of the values, of the counts, or of the cells' means or differences. */
+/* The axis of the bar of colours: of the values, of the counts, or of the cells' means or differences. */
 static struct map_axis
 sheet_colour_axis(const struct sheet *sheet)
 {
@@ -127,14 +127,14 @@ sheet_set_colours(const struct sheet *sheet)
 	script_set_text(sheet->stream, "colour_note", note, BAR_HEIGHT / MAP_CAPTION_EM);
 }
 
-/* Does the key have counts? With maps side by side, they would be those of one map. */
+/* Does the key have counts? Beside two maps it has none, as they would be those of one map. */
 static bool
 sheet_is_counted(const struct sheet *sheet)
 {
 	return sheet->maps[0].colouring == MAP_BY_CATEGORY && sheet->drawing->source_count == 1;
 }
 
-/* The room for a level's name beside its count, in ems. In a column of counts all have the same room. */
+/* The room for a level's name beside its count, in ems. The names of a column of levels all have the same room. */
 static double
 sheet_name_room(const struct sheet *sheet, const char *count)
 {
@@ -169,7 +169,7 @@ sheet_set_levels(const struct sheet *sheet)
 	}
 }
 
-/* Sets the place of a frame's points in the file of data, and the sizes of its markers. */
+/* Sets where a frame's points are in the file of data, `offset` bytes from its beginning, and the sizes of its markers. */
 static void
 sheet_set_points(const struct sheet *sheet, size_t f, uint64_t offset)
 {
@@ -185,7 +185,7 @@ sheet_set_points(const struct sheet *sheet, size_t f, uint64_t offset)
 	}
 }
 
-/* Sets what a frame alone has. Its data begin `offset` bytes into the file. */
+/* Sets what differs from frame to frame. */
 static void
 sheet_set_frame(const struct sheet *sheet, size_t f, uint64_t offset)
 {
@@ -208,7 +208,7 @@ sheet_set_frame(const struct sheet *sheet, size_t f, uint64_t offset)
 	}
 }
 
-/* Sets the lines between the regions: one of variability, and from there to the left one of confidence. */
+/* Sets the lines between the regions: one at the cut of variability, and to its left one at the cut of confidence. */
 static void
 sheet_set_cuts(const struct sheet *sheet)
 {
@@ -264,8 +264,8 @@ sheet_set_frames(const struct sheet *sheet)
 	}
 }
 
-/* Sets the key of a map of paths: the first point (1), those between (2), the last one (3), beside which the id stands, and
- * the other examples (4). The first may be the last. */
+/* Sets the key of a map of paths. It explains the first point of a path (kind 1), the points between (2), the last point (3),
+ * beside which the id stands, and the other examples (4). In a run of one epoch, the first point is the last. */
 static void
 sheet_set_path_keys(const struct sheet *sheet)
 {
@@ -328,7 +328,7 @@ sheet_set_layout(const struct sheet *sheet)
 	                          MAP_LABEL_ANGLE});
 }
 
-/* Sets the epochs, of which an animation has a large text. */
+/* Sets the epochs, which an animation shows as a large text. */
 static void
 sheet_set_epochs(const struct sheet *sheet)
 {

@@ -1,10 +1,13 @@
-/* map_sheet.h: what the files that write the variables of a map's script share. */
+/*
+ * map_sheet.h: struct sheet, from which three files write the variables of one gnuplot script: map_script.c most of them,
+ * map_sheet_panels.c those of the histograms, and map_paths.c those of the paths.
+ */
 #ifndef MAP_SHEET_H
 #define MAP_SHEET_H
 
 #include "drawing.h"
 
-/* What one script shows. */
+/* What one script shows: the frames of one map, of two side by side, of facets, or of an animation. */
 struct sheet {
 	FILE *stream;
 	const struct map_drawing *drawing;
@@ -12,15 +15,15 @@ struct sheet {
 	enum map_style style;
 	double text; /* the size of text relative to that of a whole map */
 	const struct map_data *maps;
-	size_t first;             /* the number that maps[0] has in the drawing */
-	size_t frames;            /* one of each map; a shift has one frame of its two maps */
+	size_t first;             /* the number of maps[0] in the drawing */
+	size_t frames;            /* one for each map; but the two maps of a shift have one frame */
 	unsigned levels, markers; /* of each frame */
-	unsigned panels;
-	double key_room; /* the room for a name and a count in the key, in units */
-	double key_em;   /* the em of the key's font, in units */
+	unsigned panels;          /* histograms */
+	double key_room;          /* for a name and a count in the key, in units */
+	double key_em;            /* the em of the key's font, in units */
 };
 
-/* Write the variables of the histograms, and of the paths. */
+/* Write the variables of the histograms, and of the paths, to the sheet's stream. */
 void map_sheet_panels(const struct sheet *sheet);
 void map_sheet_paths(const struct sheet *sheet);
 

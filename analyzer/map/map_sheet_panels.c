@@ -5,8 +5,8 @@
 
 #define PANEL_NAME_ROOM (166 / MAP_LABEL_EM)
 
-/* A histogram to the right of a map: of y, of x, or of the values that colour the points; for categories, their means
- * of y. */
+/* A histogram to the right of a map: of y, of x, or of what colours the points. Of categories it has no counts, but the mean
+ * of y of each. */
 struct panel {
 	char name[288];
 	double low, high, width; /* of the bins */
@@ -15,7 +15,7 @@ struct panel {
 	double bars[MAP_BINS];
 };
 
-/* The panel of the colours where they are levels: a bar for each. */
+/* The panel of the levels that colour the points: a bar for each level. */
 static struct panel
 panel_of_levels(const struct map_data *map)
 {
@@ -41,7 +41,7 @@ panel_of_levels(const struct map_data *map)
 	return panel;
 }
 
-/* Panel 0 is that of y, 1 of x, 2 of the colours. */
+/* Makes a panel: 0 is that of y, 1 that of x, and 2 that of what colours the points. */
 static struct panel
 panel_make(const struct map_data *map, unsigned number)
 {
@@ -63,7 +63,7 @@ panel_make(const struct map_data *map, unsigned number)
 	return panel;
 }
 
-/* The height of a bar: in examples; of a shift, in hundredths of the run's examples. */
+/* The height of a bar, in examples; of a shift, in hundredths of the run's examples. */
 static double
 panel_bar(const struct sheet *sheet, const struct panel *panel, unsigned bar)
 {
@@ -74,7 +74,7 @@ panel_bar(const struct sheet *sheet, const struct panel *panel, unsigned bar)
 	return sheet->style == MAP_SHIFT && sum > 0 ? panel->bars[bar] * (100 / sum) : panel->bars[bar];
 }
 
-/* First what the panels of all frames share, then the bars; a shift has two: before and after. */
+/* Writes first what the panels of all frames share, then the bars. A shift has two columns of bars: before, and after. */
 void
 map_sheet_panels(const struct sheet *sheet)
 {

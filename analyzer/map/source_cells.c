@@ -1,10 +1,10 @@
 /*
- * source_cells.c: a map of cells that another program has counted, such as portolan.spark's map_counts(). The file has
- * a record for each cell: its bounds x_low, x_high, y_low, y_high, its count, and, if a measure colours the map, the
- * mean of that measure.
+ * source_cells.c: reads a file of cells (`map --from`) that another program has counted, such as portolan.spark's
+ * map_counts(). The file has a record for each cell: its bounds x_low, x_high, y_low, y_high, its count, and, if a measure
+ * colours the map, the mean of that measure.
  *
- * A cell is an example in its middle that counts as many times as the cell has examples. The cells must be of one size
- * and lie side by side, so that the picture's can be the same; those without examples may be missing.
+ * A cell becomes an example in its middle that counts as many times as the cell has examples. The cells must be of one size
+ * and lie side by side, so that the picture can have the same cells. Cells without examples may be missing.
  */
 #include "source.h"
 
@@ -19,7 +19,7 @@
 #include <string.h>
 
 #define CELLS_ALONG_MOST 1000 /* cells along an axis: a picture cannot show more */
-#define CLOSE 1e-6            /* bounds nearer to one another than this part of a cell's size count as equal */
+#define CLOSE 1e-6            /* two bounds count as equal if they are nearer than this part of a cell's size */
 #define SMALLEST 1e-9         /* a cell is larger than this part of the largest bound: numbers have 16 digits */
 #define COUNT_MOST 1e12       /* examples of a cell: the sum over all cells fits 64 bits */
 
@@ -27,7 +27,7 @@ enum { X_LOW, X_HIGH, Y_LOW, Y_HIGH, COUNT, COLOUR, FIELDS };
 static const char *const field_names[FIELDS] = {"x_low", "x_high", "y_low", "y_high", "count", "colour"};
 
 struct cell {
-	double values[FIELDS]; /* as the fields; a colour that is missing is NaN */
+	double values[FIELDS]; /* of the fields; NaN: there is no colour */
 	const char *at;        /* where its record begins in the file */
 };
 
@@ -120,7 +120,7 @@ cells_line(const struct cells *cells, size_t i)
 	return user_file_line(cells->file, cells->list[i].at);
 }
 
-/* Makes an axis over all cells, and counts how many there are along it. `low` is X_LOW or Y_LOW. */
+/* Makes an axis over all cells, and counts the cells along it. `low` is X_LOW or Y_LOW. */
 static int
 cells_make_axis(const struct cells *cells, unsigned low, const char *name, struct map_axis *axis, unsigned *along,
                 struct portolan_error *error)
@@ -198,7 +198,7 @@ cells_check_places(const struct cells *cells, const struct map_axes *axes, struc
 	return 0;
 }
 
-/* Makes columns of the cells that have examples. */
+/* Makes the columns of the source: a row for each cell that has examples. */
 static int
 cells_fill(const struct cells *cells, const struct map_source_request *request, struct portolan_error *error)
 {

@@ -1,9 +1,9 @@
 /*
- * source_colour.c: what colours the examples of a map beside its measures: a column of the user's file, of numbers or of
- * text, or the labels of the run. Texts and labels are categories.
+ * source_colour.c: colours the examples of a map by what is no measure of the run: a column of the user's file, of numbers or
+ * of text, or the run's labels. Texts and labels are categories.
  *
  * The categories with the most examples get a colour and a shape each. All other categories share one, and so do the
- * examples without a category. Maps side by side have one key, so categories are ranked over all sources.
+ * examples without a category. Maps side by side have one key, so categories are ranked over the examples of both.
  */
 #include "source.h"
 
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The number of the text among `names`, which it joins if it is new. */
+/* The number of a text among `names`, to which it is added if it is new. */
 static uint32_t
 map_source_add_name(struct names *names, const char *text, size_t length)
 {
@@ -26,7 +26,7 @@ map_source_add_name(struct names *names, const char *text, size_t length)
 	return name;
 }
 
-/* Makes room for the category of every row; no row has one yet. */
+/* Makes room for the category of every row. No row has a category yet. */
 static void
 map_source_begin_categories(struct map_source *source, const char *name)
 {
@@ -160,7 +160,8 @@ ranking_name(const struct ranking *ranking, const struct map_source *source, uin
 	return names_find(&ranking->names, text, length);
 }
 
-/* Counts by the source's own names first: looking up a name for each example would take longer. */
+/* Adds the examples of a source, which are first counted by the source's own numbers of categories: so a name is looked up
+ * for each category, and not for each example. */
 static void
 ranking_count(struct ranking *ranking, const struct map_source *source)
 {

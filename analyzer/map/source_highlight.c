@@ -1,5 +1,6 @@
 /*
- * source_highlight.c: draws examples over all others: those whose ids stand in a user's file.
+ * source_highlight.c: marks the examples that `map --highlight FILE` draws over all others: those whose ids stand in the
+ * file.
  *
  * The file has ids, one a line or as a NumPy array; or records (JSON lines, CSV, TSV) with the ids in a field, such as
  * the flips of `portolan noise plan`.
@@ -13,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define OTHERS 1.0 /* the level of the examples that are not highlighted; that of the highlighted is 0 */
+#define OTHERS 1.0 /* the level of the examples that are not highlighted; the level of the others is 0 */
 
 struct marking {
 	struct map_source *source;
@@ -23,7 +24,7 @@ struct marking {
 	uint64_t ids;     /* ids read so far */
 };
 
-/* Marks the example with this id. False: the text can be no id of this source. */
+/* Marks the example with this id. False: the text is no whole number, as all ids of the source are. */
 static bool
 marking_add(struct marking *marking, const char *id, size_t length)
 {
@@ -93,7 +94,7 @@ marking_has_records(const char *path)
 	return false;
 }
 
-/* The key names the file of the ids. */
+/* Makes the two levels. The key calls the highlighted examples as their file is called. */
 static void
 marking_make_levels(struct map_source *source, const char *path)
 {
