@@ -1,5 +1,5 @@
 /*
- * chart.c: lays a chart out, and writes the variables of its gnuplot script; chart.gp has how it is drawn.
+ * chart.c: lays a chart out, and writes the variables of its gnuplot script, with which chart.gp draws it.
  *
  * Panels stand one below the other, as they mostly share their horizontal axis. The data stand in the script: one block of
  * lines "x y" for each series, two empty lines between blocks (gnuplot's `index`), so that they can be read, and drawn by
@@ -31,9 +31,9 @@
 #define PANEL_EDGE 12.0
 #define PANEL_BOTTOM 62.0
 #define PANEL_LEFT 78.0
-#define PANEL_RIGHT 30.0 /* room for half a number of six digits at the frame's end */
+#define PANEL_RIGHT 30.0 /* half of a number of six digits may stand beyond the frame's end */
 #define NUMBER_CHARACTER 8.2
-#define BESIDE_LABEL 40.0 /* the label, and what lies between it, the numbers and the frame */
+#define BESIDE_LABEL 40.0 /* the axis's label, and the gaps between label, numbers and frame */
 
 /* The ems of the fonts of 16, 11, 10 and 9 points. */
 #define TITLE_EM 21.3
@@ -49,16 +49,16 @@
 #define CAPTION_LINES 3 /* lines of the caption, at most */
 #define KEY_SHORT 17    /* characters: names no longer than that stand two in a row */
 
-#define FEW 100  /* dots: so many, or fewer, are drawn larger */
-#define DENSE 30 /* points of a line: more would hide it, and other lines */
+#define FEW 100  /* dots of a series, which are drawn larger if there are no more than these */
+#define DENSE 30 /* points of a line, which has dashes in place of more: they would hide it, and other lines */
 
 /* Whole numbers along an axis: over a longer range gnuplot's own steps are whole. */
 #define WHOLE_RANGE 50
-#define WHOLE_TICS 12 /* at most */
+#define WHOLE_TICS 12 /* tics along a shorter range, at most */
 
 #define NOTE_LINE 11.0 /* units from line to line */
 #define NOTE_GAP 6.0   /* between point and text */
-#define NOTE_TRIES 5   /* at the point's height, and up to a line up and down */
+#define NOTE_TRIES 5   /* heights at which a note is tried: the point's, and up to a line above and below it */
 
 struct frame {
 	double left, right, bottom, top;
@@ -71,10 +71,10 @@ struct layout {
 	double height; /* of the picture */
 	struct frame frames[CHART_PANELS_MAX]; /* by panel */
 	const char *lines[CAPTION_LINES + 1];  /* where the lines of the caption begin, and where it ends */
-	size_t line_count;                     /* the last line may be too long */
+	size_t line_count;                     /* the last line may be too long: it is cut when it is written */
 };
 
-/* The left of a panel's frame: beside it stand its numbers or names, and the label. */
+/* The left of a panel's frame. The panel's numbers or names and its label stand left of it. */
 static double
 layout_panel_left(const struct chart_panel *panel)
 {
@@ -86,7 +86,7 @@ layout_panel_left(const struct chart_panel *panel)
 	return fmax(PANEL_LEFT, widest + BESIDE_LABEL);
 }
 
-/* Bytes of the text's first line, which ends at a space: as many words as fit, at least one. `room` in ems. */
+/* The bytes of the text's first line: as many words as fit into `room` ems, but at least one. */
 static size_t
 layout_line_length(const char *text, double room)
 {
@@ -396,7 +396,7 @@ series_has_values(const struct chart_series *series)
 	return false;
 }
 
-/* Leaves out the series without a value. An axis stays as it would be with all series. */
+/* Leaves out the series without a value. The axes stay as they would be with all series. */
 static void
 panel_leave_out_empty(struct chart_panel *panel)
 {

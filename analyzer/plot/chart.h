@@ -1,5 +1,6 @@
 /*
- * chart.h: charts of curves, histograms, scatters and named bars, in up to three panels, one below the other.
+ * chart.h: draws a chart for an analysis (--plot): curves, histograms, scatters and named bars, in up to three panels, one
+ * below the other.
  */
 #ifndef CHART_H
 #define CHART_H
@@ -12,7 +13,7 @@
 enum chart_style {
 	CHART_LINE,
 	CHART_POINTS, /* a line with its points */
-	CHART_BARS,   /* x is their middle, and they touch */
+	CHART_BARS,   /* x is the middle of a bar, and bars touch */
 	CHART_DOTS,
 	CHART_PAIRS,  /* a line joins each two points */
 	CHART_ACROSS, /* bars from the left to x, around y: two fit beside a name */
@@ -26,10 +27,10 @@ struct chart_series {
 	const double *x, *y; /* values that are not finite are left out */
 	size_t n;
 	enum chart_style style;
-	unsigned colour; /* 0 blue, 1 orange, 2 green, 3 ink: told apart by colour-blind readers as well; 4 pale */
+	unsigned colour; /* 0 blue, 1 orange, 2 green, 3 ink, which colour-blind readers can tell apart, too; 4 pale */
 };
 
-/* A text beside a point of the data. It is drawn if there is room for it; earlier notes take theirs first. */
+/* A text beside a point of the data. It is drawn if the earlier notes leave room for it. */
 struct chart_note {
 	double x, y;
 	const char *text; /* any text */
@@ -38,13 +39,13 @@ struct chart_note {
 
 struct chart_panel {
 	const char *title, *x_label, *y_label; /* any text; title NULL: none */
-	double x_min, x_max, y_min, y_max;     /* the ranges; min = max: that of the data */
+	double x_min, x_max, y_min, y_max;     /* the ranges; min = max: the range of the data */
 	struct chart_series series[CHART_SERIES_MAX];
-	size_t series_count; /* with several, a key above the panel has their names; one without a value is left out */
+	size_t series_count; /* several have a key above the panel, with their names; a series without a value is left out */
 	bool has_key;        /* set by chart_draw() */
-	bool x_log;          /* x > 0 then, and its range must be given */
-	bool x_whole, y_whole; /* numbers along it are whole; y from y_min to y_max, which must be given then */
-	const struct chart_note *notes; /* the ranges must be given then */
+	bool x_log;          /* x is above 0, and its range is given */
+	bool x_whole, y_whole;          /* the numbers along the axis are whole; for y_whole, the range of y is given */
+	const struct chart_note *notes; /* both ranges are given; NULL: there are none */
 	size_t note_count;
 	const char *const *y_names; /* any text, beside y = 0, −1, −2, … in place of numbers; NULL: none */
 	size_t y_name_count;
@@ -53,7 +54,7 @@ struct chart_panel {
 
 #define CHART_CAPTION_ROOM 240
 struct chart {
-	const char *title, *caption; /* any text; of the caption CHART_CAPTION_ROOM bytes, in up to three lines */
+	const char *title, *caption; /* any text; a caption has up to CHART_CAPTION_ROOM bytes, in up to three lines */
 	struct chart_panel panels[CHART_PANELS_MAX];
 	size_t panel_count;
 };

@@ -1,9 +1,9 @@
 /*
- * picture.c: opens the files of a picture, has gnuplot draw it, and gives the files their names when it is whole.
+ * picture.c: opens the files of a picture, writes the beginning of its script, and has it drawn.
  *
- * The picture, its script and its data are outputs (output.h), which have no name while gnuplot draws; what the user
- * did not ask for never gets one. gnuplot may end with status 0 although the disk was full: only a picture that ends as
- * its format ends gets the name asked for.
+ * The picture, its script and its data are outputs (output.h), which have no name while gnuplot draws. A file that the user
+ * did not ask for never gets a name. gnuplot may end with status 0 although the disk was full, so only a picture that ends
+ * as its format ends gets the name that was asked for.
  */
 #include "picture.h"
 
@@ -93,7 +93,7 @@ picture_init(struct picture *picture, enum picture_kind kind, const char *option
 }
 
 /* Existing files with the names of the script and the data are replaced without asking, so they must belong to this
- * picture. The script shows whose the data are. */
+ * picture. The first line of a script names the picture to which both belong. */
 static int
 picture_check_script(const struct picture *picture, struct portolan_error *error)
 {
@@ -225,7 +225,8 @@ picture_warn_undrawn(const struct picture *picture, const char *undrawn)
 	                is_gif ? "" : "; install a font that has it (Debian: fonts-noto-core, fonts-noto-cjk)");
 }
 
-/* Is the font of this family, one of several names with commas between? Words of a style may follow: DejaVu Sans Bold. */
+/* Is the font of this family? A family has several names, with commas between. Words of a style may follow the name of the
+ * font: DejaVu Sans Bold. */
 static bool
 font_is_of_family(const char *font, const char *family)
 {
@@ -237,7 +238,8 @@ font_is_of_family(const char *font, const char *family)
 	return false;
 }
 
-/* An SVG names its font, which may be there where it is looked at. A word like "serif" means any such font. */
+/* Warns if another font stands for the one that the user named. An SVG only names its font, which may be there where it is
+ * looked at. A word like "serif" means any such font. */
 static void
 picture_warn_replaced_font(const struct picture *picture, const char *font)
 {
@@ -253,8 +255,8 @@ picture_warn_replaced_font(const struct picture *picture, const char *font)
 		                (int)strcspn(family, ","), family);
 }
 
-/* Writes the script without the characters that no font has; a GIF takes one font only, without joined letters, nor text from
- * the right. The single pictures of an animation have the animation's characters, of which a warning is enough. */
+/* Writes the script without the characters that no font has. A GIF has one font only, and neither joined letters nor text
+ * from the right. The single pictures beside an animation lack the same characters, so the animation alone is warned of. */
 static void
 picture_write_script(struct picture_draft *draft)
 {
@@ -281,7 +283,7 @@ picture_is_whole(enum picture_format format, int fd)
 		size = pread(fd, tail, TAIL, status.st_size - TAIL);
 	if (size < TAIL)
 		return false;
-	if (format == PICTURE_GIF) /* so short a mark may occur anywhere; here it must be at the very end */
+	if (format == PICTURE_GIF) /* so short a mark may stand anywhere: this one must be at the very end */
 		return memcmp(tail + TAIL - 2, formats[PICTURE_GIF].mark, 2) == 0;
 	return memmem(tail, TAIL, formats[format].mark, formats[format].mark_size) != NULL;
 }

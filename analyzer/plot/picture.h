@@ -1,5 +1,6 @@
 /*
- * picture.h: a picture that the user asked for: the names of its files, and having it drawn.
+ * picture.h: a picture that the user asked for, of a map or a chart: checks the names of its files, has gnuplot draw it, and
+ * gives the files their names when the picture is whole.
  *
  *     picture_init() → picture_check(), before anything is read → for each picture, struct picture_draft:
  *     picture_open() → picture_begin() → the script's variables and template, the data → picture_end()
@@ -26,10 +27,11 @@ struct picture {
 	enum picture_kind kind;
 	enum picture_format format;
 	bool with_script;
-	bool is_part;        /* one of several: the caller shows the progress */
+	bool is_part;        /* one of several pictures, whose progress the caller shows */
 	char path[PATH_MAX]; /* the name that the user gave */
 	char script_path[PATH_MAX + NAME_MAX], data_path[PATH_MAX + NAME_MAX];
-	char name[NAME_MAX + 1]; /* the picture's in the script, and the stem of both: only letters, digits and ._- */
+	char name[NAME_MAX +
+	          1]; /* the picture's name in the script, and the stem of both: only letters, digits and ._- */
 };
 
 /* `option` is the one that gave `path`, for messages. PORTOLAN_E_INVALID: `path` does not end with .png, .svg or .pdf
@@ -46,8 +48,8 @@ struct picture_page {
 	double width, height;            /* in units, of which there are 96 to an inch */
 	const char *title, *description; /* in SVG and PDF, for screen readers and for search: any text */
 	const char *font;                /* NULL: DejaVu Sans */
-	double text;                     /* the size of all text relative to the usual; 0: the usual */
-	bool on_paper; /* it keeps this size: a PNG has 300 dots to an inch, an SVG its width and height */
+	double text;                     /* the size of all text relative to the usual size; 0: the usual size */
+	bool on_paper; /* the picture keeps this size: a PNG has 300 dots to an inch, an SVG says its width and height */
 };
 
 struct picture_draft {

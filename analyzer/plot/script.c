@@ -12,9 +12,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Widths in ems, of a name that loses its middle. */
+/* A name that loses its middle, in ems. */
 #define ELLIPSIS 1.0
-#define END_LEAST 1.0 /* of its beginning, and of its end */
+#define END_LEAST 1.0 /* the least that is left of its beginning, and of its end */
 
 size_t
 plot_decode(const unsigned char *text, uint32_t *character)

@@ -1,6 +1,7 @@
 /*
- * script.h: what the gnuplot scripts of all pictures have in common. A script is a template (a file NAME.gp of this
- * program, which the build makes a string of), after the variables it works with, which C writes.
+ * script.h: writes the variables of a gnuplot script, in which no text of the user's can become a command. A script is the
+ * variables, which C writes, and after them a template that draws with them: a file NAME.gp, of which the build makes a
+ * string.
  */
 #ifndef PLOT_SCRIPT_H
 #define PLOT_SCRIPT_H
@@ -22,15 +23,15 @@ size_t plot_decode(const unsigned char *text, uint32_t *character);
 /* The width of a text in ems: an estimate, rather too wide than too narrow. */
 double plot_width(const char *text);
 
-/* Sets variables. A text becomes gnuplot's single-quoted string: quotes become typographic, line ends spaces; control
- * characters and what is not UTF-8 are left out; it is cut with … where it would be wider than `room`, in ems. A name loses
- * its middle instead: names that begin alike mostly end differently. Errors are the stream's. */
+/* Set variables. A text becomes gnuplot's single-quoted string: its quotes become typographic, its line ends spaces; control
+ * characters and what is not UTF-8 are left out; and it is cut, with …, where it would be wider than `room` ems. A name loses
+ * its middle instead, since names that begin alike mostly end differently. Errors are the stream's. */
 void script_set(FILE *stream, const char *name, double value);
 void script_set_all(FILE *stream, const char *names, const double *values); /* `names` have a space between them */
 void script_set_text(FILE *stream, const char *name, const char *text, double room);
 
-/* Declares arrays of one size, and sets an item of each; items count from 1. Another item of the same script_declare()
- * follows in the line after script_set_text_item() and script_set_name_item(). */
+/* Declare arrays of one size, and set an item of each. Items count from 1. A text or name does not end its line: an item of
+ * another array must follow. */
 void script_declare(FILE *stream, const char *names, size_t size);
 void script_set_items(FILE *stream, const char *names, size_t item, const double *values);
 void script_set_text_item(FILE *stream, const char *name, size_t item, const char *text, double room);
