@@ -208,7 +208,7 @@ struct map_path {
 struct map_place {
 	double x, y, left, right;
 };
-void map_place_paths(const struct map_axes *axes, const struct map_path *paths, size_t count, double text,
+void map_place_names(const struct map_axes *axes, const struct map_path *paths, size_t count, double text,
                      struct map_place *places);
 
 /* Places numbers of epochs beside the points of the paths, where the names, which were placed before, leave room. Returns

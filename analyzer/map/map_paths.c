@@ -53,7 +53,7 @@ path_place_name(const struct map_axes *axes, const struct map_path *path, double
 }
 
 void
-map_place_paths(const struct map_axes *axes, const struct map_path *paths, size_t count, double text,
+map_place_names(const struct map_axes *axes, const struct map_path *paths, size_t count, double text,
                 struct map_place *places)
 {
 	for (size_t p = 0; p < count; p++)
@@ -217,7 +217,7 @@ sheet_set_path_texts(const struct sheet *sheet)
 	struct map_number numbers[MAP_NUMBERS_MAX];
 	size_t count;
 
-	map_place_paths(&sheet->maps[0].axes, drawing->paths, drawing->path_count, text, places);
+	map_place_names(&sheet->maps[0].axes, drawing->paths, drawing->path_count, text, places);
 	for (size_t p = 0; p < drawing->path_count; p++) {
 		script_set_name_item(sheet->stream, "PathName", p + 1, drawing->paths[p].name,
 		                     MAP_PATH_ROOM / MAP_CAPTION_EM);

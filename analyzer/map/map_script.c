@@ -85,17 +85,17 @@ sheet_colour_axis(const struct sheet *sheet)
 		range.least = fmin(range.least, sheet->maps[f].mean_low);
 		range.most = fmax(range.most, sheet->maps[f].mean_high);
 	}
-	if (sheet->style == MAP_COUNTS)
+	if (sheet->drawing->style == MAP_COUNTS)
 		return (struct map_axis){.low = 1, .high = most, .step = most};
-	if (sheet->style == MAP_SCATTER) {
+	if (sheet->drawing->style == MAP_SCATTER) {
 		axis.low = map_axis_values(values).least;
 		axis.high = map_axis_values(values).most;
 		return axis;
 	}
-	if (sheet->style == MAP_SHIFT)
+	if (sheet->drawing->style == MAP_SHIFT)
 		range = (struct map_range){-sheet->drawing->shift, sheet->drawing->shift};
 	map_axis_make(&axis, &column, range, 0);
-	if (sheet->style == MAP_MEANS && range.least < range.most) {
+	if (sheet->drawing->style == MAP_MEANS && range.least < range.most) {
 		axis.low = range.least;
 		axis.high = range.most;
 		axis.step = map_axis_step(range.most - range.least);
@@ -121,7 +121,7 @@ sheet_set_colours(const struct sheet *sheet)
 	                                                  : "correctness");
 	script_set_text(sheet->stream, "key_title", note, KEY_TITLE_ROOM);
 	fprintf(sheet->stream, "colouring = '%s'\n", colourings[colouring]);
-	script_set(sheet->stream, "colour_bar", sheet->style != MAP_SCATTER || colouring == MAP_BY_VALUE);
+	script_set(sheet->stream, "colour_bar", sheet->drawing->style != MAP_SCATTER || colouring == MAP_BY_VALUE);
 	sheet_set_axis(sheet, "colour", &axis, axis.low, axis.high);
 	map_drawing_colour_note(note, sheet->drawing);
 	script_set_text(sheet->stream, "colour_note", note, BAR_HEIGHT / MAP_CAPTION_EM);
@@ -151,7 +151,7 @@ sheet_name_room(const struct sheet *sheet, const char *count)
 static void
 sheet_set_levels(const struct sheet *sheet)
 {
-	script_set_all(sheet->stream, "levels markers", (double[]){sheet->levels, sheet->markers});
+	script_set_all(sheet->stream, "levels markers", (double[]){sheet->maps[0].level_count, sheet->markers});
 	script_declare(sheet->stream, "Level LevelCount Colour Shape EdgeShape KeySize", sheet->markers);
 	for (unsigned k = 0; k < sheet->markers; k++) {
 		const struct map_level *level = &sheet->maps[0].levels[k];
@@ -292,9 +292,9 @@ sheet_set_key(const struct sheet *sheet)
 {
 	const struct map_layout *layout = &sheet->drawing->layout;
 	bool is_upward = sheet->maps[0].colouring == MAP_BY_CORRECTNESS, is_paths = sheet->drawing->path_count > 0;
-	unsigned entries = is_paths                      ? map_drawing_path_keys(sheet->drawing)
-	                   : sheet->style == MAP_SCATTER ? sheet->levels
-	                                                 : 0;
+	unsigned entries = is_paths                               ? map_drawing_path_keys(sheet->drawing)
+	                   : sheet->drawing->style == MAP_SCATTER ? sheet->maps[0].level_count
+	                                                          : 0;
 
 	script_set_all(sheet->stream, "keys key_left key_top key_count",
 	               (double[]){entries, layout->key_left, layout->key_top,
@@ -355,14 +355,12 @@ map_script_write(FILE *stream, const struct map_drawing *drawing, enum picture_f
 	        .stream = stream,
 	        .drawing = drawing,
 	        .format = format,
-	        .style = drawing->style,
 	        .text = layout->text,
 	        .maps = maps,
 	        .first = first,
 	        .frames = drawing->style == MAP_SHIFT ? 1 : count,
 	        .key_room = layout->key_width / layout->text,
 	        .key_em = MAP_LABEL_EM,
-	        .levels = maps->level_count,
 	        .markers = maps->level_count ? maps->level_count : 1,
 	};
 
@@ -371,7 +369,7 @@ map_script_write(FILE *stream, const struct map_drawing *drawing, enum picture_f
 		                               (maps->colouring == MAP_BY_CATEGORY && axes->y.low < 0)
 		                       ? 2
 		                       : 3;
-	fprintf(stream, "style = '%s'\n", styles[sheet.style]);
+	fprintf(stream, "style = '%s'\n", styles[drawing->style]);
 	script_set_all(stream, "animated epochs_shown", (double[]){format == PICTURE_GIF, drawing->is_animation});
 	sheet_set_title(&sheet, layout->width - layout->text_left - 40 * layout->text);
 	sheet_set_axes(&sheet, layout->right - layout->left, layout->top - layout->bottom);
@@ -416,13 +414,11 @@ map_script_write_facets(FILE *stream, const struct map_drawing *drawing, enum pi
 	struct sheet sheet = {.stream = stream,
 	                      .drawing = drawing,
 	                      .format = format,
-	                      .style = MAP_SCATTER,
 	                      .text = grid->text,
 	                      .maps = drawing->facets,
 	                      .frames = drawing->facet_count,
 	                      .key_room = grid->scale / grid->text * (MAP_RIGHT - MAP_LEFT),
 	                      .key_em = MAP_CAPTION_EM,
-	                      .levels = drawing->facets->level_count,
 	                      .markers = drawing->facets->level_count};
 	double room = (grid->width - MAP_LEFT * grid->text) / (MAP_CAPTION_EM * grid->text);
 	char caption[MAP_CAPTION_ROOM];

@@ -12,15 +12,14 @@ struct sheet {
 	FILE *stream;
 	const struct map_drawing *drawing;
 	enum picture_format format;
-	enum map_style style;
 	double text; /* the size of text relative to that of a whole map */
 	const struct map_data *maps;
-	size_t first;             /* the number of maps[0] in the drawing */
-	size_t frames;            /* one for each map; but the two maps of a shift have one frame */
-	unsigned levels, markers; /* of each frame */
-	unsigned panels;          /* histograms */
-	double key_room;          /* for a name and a count in the key, in units */
-	double key_em;            /* the em of the key's font, in units */
+	size_t first;     /* the number of maps[0] in the drawing */
+	size_t frames;    /* one for each map; but the two maps of a shift have one frame */
+	unsigned markers; /* of each frame: one for each level, or one */
+	unsigned panels;  /* histograms */
+	double key_room;  /* for a name and a count in the key, in units */
+	double key_em;    /* the em of the key's font, in units */
 };
 
 /* Write the variables of the histograms, and of the paths, to the sheet's stream. */

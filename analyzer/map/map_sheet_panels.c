@@ -71,7 +71,7 @@ panel_bar(const struct sheet *sheet, const struct panel *panel, unsigned bar)
 
 	for (unsigned b = 0; b < panel->bins; b++)
 		sum += panel->bars[b];
-	return sheet->style == MAP_SHIFT && sum > 0 ? panel->bars[bar] * (100 / sum) : panel->bars[bar];
+	return sheet->drawing->style == MAP_SHIFT && sum > 0 ? panel->bars[bar] * (100 / sum) : panel->bars[bar];
 }
 
 /* Writes first what the panels of all frames share, then the bars. A shift has two columns of bars: before, and after. */
@@ -93,7 +93,7 @@ map_sheet_panels(const struct sheet *sheet)
 		const struct map_data *map = &sheet->maps[i / sheet->panels];
 		struct panel panel = panel_make(map, i % sheet->panels), after = {0};
 
-		if (sheet->style == MAP_SHIFT)
+		if (sheet->drawing->style == MAP_SHIFT)
 			after = panel_make(map + 1, i % sheet->panels);
 		for (unsigned b = 0; b < panel.bins; b++)
 			fprintf(sheet->stream, "%.10g %.10g %.10g\n", panel.low + (b + 0.5) * panel.width,

@@ -595,7 +595,7 @@ test_paths(void **state)
 
 	(void)state;
 	for (double text = 1; text <= 2; text++) {
-		map_place_paths(&axes, paths, 2, text, names);
+		map_place_names(&axes, paths, 2, text, names);
 		assert_true(fabs(names[0].y - names[1].y) >= 15 * text - 0.1);
 		count = map_place_numbers(&axes, paths, 2, text, names, numbers);
 		assert_in_range(count, 4, 6);
