@@ -159,7 +159,7 @@ map_drawing_make_maps(struct map_drawing *drawing)
 			map_range_widen(&ranges.y, drawing->paths[p].places[e][1]);
 		}
 	}
-	/* The difference of two counts is less certain than either, so its cells are larger. */
+	/* The difference of two counts is less certain than either count, so the cells of a shift are larger. */
 	map_axes_make(axes, &input, &ranges, drawing->style == MAP_SHIFT ? fewest / 16 : fewest);
 	if (drawing->sources[0].is_cells) {
 		struct map_axis colour = axes->colour;

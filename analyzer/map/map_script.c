@@ -127,7 +127,7 @@ sheet_set_colours(const struct sheet *sheet)
 	script_set_text(sheet->stream, "colour_note", note, BAR_HEIGHT / MAP_CAPTION_EM);
 }
 
-/* Does the key have counts? Beside two maps it has none, as they would be those of one map. */
+/* Does the key have counts? The key of two maps side by side has none, as they would be those of one map. */
 static bool
 sheet_is_counted(const struct sheet *sheet)
 {
@@ -328,7 +328,7 @@ sheet_set_layout(const struct sheet *sheet)
 	                          MAP_LABEL_ANGLE});
 }
 
-/* Sets the epochs, which an animation shows as a large text. */
+/* Sets the epochs, which an animation shows in large figures. */
 static void
 sheet_set_epochs(const struct sheet *sheet)
 {

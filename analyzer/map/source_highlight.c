@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define OTHERS 1.0 /* the level of the examples that are not highlighted; the level of the others is 0 */
+#define OTHERS 1.0 /* the level of the examples that are not highlighted; the highlighted ones have level 0 */
 
 struct marking {
 	struct map_source *source;

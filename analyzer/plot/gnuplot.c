@@ -25,7 +25,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define FILES 3 /* that a program gets beside its standard ones */
+#define FILES 3 /* files that a program gets beside its standard ones */
 
 static int
 program_wait(pid_t child)
@@ -44,7 +44,7 @@ program_become(char *const arguments[], pid_t parent, int output, int messages, 
 	sigset_t none;
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	/* The parent is asked for last: one that ended before the kernel was told of it is no longer the parent. */
+	/* getppid() comes last: a parent that ended before prctl() is no longer the parent, and its end would end nothing. */
 	if (null < 0 || prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 || getppid() != parent)
 		return;
 	if (dup2(null, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
