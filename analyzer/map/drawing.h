@@ -21,11 +21,11 @@ enum map_lines { MAP_LINES_IN_WHOLE_MAPS, MAP_LINES_ALWAYS, MAP_LINES_NEVER };
 
 struct map_request {
 	const struct run_query *query;
-	bool script;              /* the script and the data are left beside the picture */
-	const char *run, *from;   /* a run, or a file; the other is NULL */
-	const char *other;        /* another run of the store; NULL: none */
-	bool shift;               /* from the one run to the other; else they stand side by side */
-	const char *const *paths; /* ids */
+	bool script;                      /* the script and the data are left beside the picture */
+	const char *run, *from;           /* a run, or a file; the other is NULL */
+	const char *other;                /* another run of the store; NULL: none */
+	bool shift;                       /* from the one run to the other; else they stand side by side */
+	const char *paths[MAP_PATHS_MAX]; /* ids */
 	size_t path_count;
 	struct map_source_request source;
 	struct map_options options; /* map_drawing_load() sets scale and text */

@@ -16,8 +16,6 @@
 struct map_line {
 	struct common_options common;
 	struct map_request request;
-	const char *beside, *shift;
-	const char *paths[MAP_PATHS_MAX];
 	struct map_html html;
 };
 
@@ -42,7 +40,7 @@ map_take_paths(void *context, char *text)
 		*to++ = '\0';
 		if (line->request.path_count == MAP_PATHS_MAX)
 			return options_wrong(&line->common, "--path: at most %d ids", MAP_PATHS_MAX);
-		line->paths[line->request.path_count++] = begin;
+		line->request.paths[line->request.path_count++] = begin;
 		if (is_last)
 			return 0;
 	}
@@ -153,6 +151,24 @@ map_check_picture(struct map_line *line, struct portolan_error *error)
 	return 0;
 }
 
+/* Refuses the options that are of one picture, beside an animation or single pictures. */
+static int
+map_check_animation(const struct map_line *line)
+{
+	static const char *const still[] = {"beside", "shift", "path", "facet"};
+	const struct common_options *common = &line->common;
+
+	for (size_t i = 0; i < sizeof(still) / sizeof(still[0]); i++)
+		if (option_given(common, still[i]))
+			return options_wrong(common, "--%s and an animation are two pictures: ask for one of them",
+			                     still[i]);
+	if (option_given(common, "regions"))
+		return options_wrong(common, "--regions: those of an animation have other cuts after each epoch");
+	if (line->request.from)
+		return options_wrong(common, "--from gives no epochs, which an animation needs");
+	return 0;
+}
+
 static int
 map_check(void *context, struct portolan_error *error)
 {
@@ -160,12 +176,6 @@ map_check(void *context, struct portolan_error *error)
 	const struct map_request *request = &line->request;
 	const struct common_options *common = &line->common;
 	int status;
-	bool animated;
-	const char *other = line->beside              ? "--beside"
-	                    : line->shift             ? "--shift"
-	                    : request->path_count > 0 ? "--path"
-	                    : request->facet          ? "--facet"
-	                                              : NULL;
 
 	if (request->from && common->operand_count > 0)
 		return options_wrong(common, "--from FILE is drawn in place of a run: name one of them");
@@ -182,19 +192,14 @@ map_check(void *context, struct portolan_error *error)
 		                     "--regions none is of pictures: the page has its lines, which can be moved");
 	if (map_html_is_meant(common->output))
 		return map_html_check(common);
-	if (request->source.highlight && line->beside && strcmp(request->source.highlight, "-") == 0)
+	if (request->source.highlight && request->other && strcmp(request->source.highlight, "-") == 0)
 		return options_wrong(
 		        common, "--highlight -: standard input can be read only once, and --beside reads it twice");
 	status = map_check_picture(line, error);
 	if (status != 0)
 		return status;
-	animated = request->frames || (request->has_picture && request->picture.format == PICTURE_GIF);
-	if (animated && other)
-		return options_wrong(common, "%s and an animation are two pictures: ask for one of them", other);
-	if (animated && option_given(common, "regions"))
-		return options_wrong(common, "--regions: those of an animation have other cuts after each epoch");
-	if (animated && request->from)
-		return options_wrong(common, "--from gives no epochs, which an animation needs");
+	if (request->frames || (request->has_picture && request->picture.format == PICTURE_GIF))
+		return map_check_animation(line);
 	return 0;
 }
 
@@ -276,9 +281,7 @@ map_complete(struct map_line *line)
 	request->query = &line->common.query;
 	request->script = line->common.script;
 	request->run = request->from ? NULL : line->common.operands[0];
-	request->other = line->beside ? line->beside : line->shift;
-	request->shift = line->shift != NULL;
-	request->paths = line->paths;
+	request->shift = option_given(&line->common, "shift");
 	source->plain = request->path_count > 0;
 	if (line->html.data && !map_html_is_meant(line->common.output) && strcmp(source->colour, "gold") != 0)
 		source->colour_file = line->html.data;
@@ -314,9 +317,9 @@ static const struct option_spec options[] = {
         {"glue", NULL, OPTION_FLAG, TO(request.source.glue), .needs = "data", .group = OPTION_GROUP_HOW},
         {"text", "FIELD[,FIELD]", OPTION_TEXT, .take = map_take_texts, .needs = "data"},
         {"density", NULL, OPTION_FLAG, TO(request.density), .group = OPTION_GROUP_HOW, .often = true},
-        {"beside", "RUN", OPTION_RUN, TO(beside), .excludes = "shift path frames", .group = OPTION_GROUP_HOW,
+        {"beside", "RUN", OPTION_RUN, TO(request.other), .excludes = "shift path frames", .group = OPTION_GROUP_HOW,
          .often = true},
-        {"shift", "RUN", OPTION_RUN, TO(shift), .excludes = "path frames", .group = OPTION_GROUP_HOW},
+        {"shift", "RUN", OPTION_RUN, TO(request.other), .excludes = "path frames", .group = OPTION_GROUP_HOW},
         {"path", "ID[,ID...]", OPTION_TEXT, .take = map_take_paths, .excludes = "frames from density",
          .group = OPTION_GROUP_HOW},
         {"frames", "DIR", OPTION_FOLDER, TO(request.frames), .excludes = "from", .group = OPTION_GROUP_OUTPUT},

@@ -8,10 +8,7 @@
 /* A histogram to the right of a map: of y, of x, or of what colours the points. Of categories it has no counts, but the mean
  * of y of each. */
 struct panel {
-	char name[288];
-	double low, high, width; /* of the bins */
-	double step;             /* between tics */
-	unsigned bins;
+	struct map_axis axis;
 	double bars[MAP_BINS];
 };
 
@@ -20,16 +17,13 @@ static struct panel
 panel_of_levels(const struct map_data *map)
 {
 	char name[MAP_CAPTION_ROOM];
-	struct panel panel = {.name = "correctness",
-	                      .low = -0.5,
-	                      .high = map->level_count - 0.5,
-	                      .width = 1,
-	                      .step = 1,
-	                      .bins = map->level_count};
+	struct panel panel = {
+	        .axis = {
+	                .name = "correctness", .low = -0.5, .bin_width = 1, .panel_step = 1, .bins = map->level_count}};
 
 	if (map->colouring == MAP_BY_CATEGORY) {
 		map_shown_name(name, map->axes.y.name);
-		snprintf(panel.name, sizeof(panel.name), "mean %.280s", name);
+		snprintf(panel.axis.name, sizeof(panel.axis.name), "mean %.260s", name);
 	}
 	for (unsigned k = 0; k < map->level_count; k++) {
 		double examples = (double)map->levels[k].examples;
@@ -45,20 +39,15 @@ panel_of_levels(const struct map_data *map)
 static struct panel
 panel_make(const struct map_data *map, unsigned number)
 {
-	const struct map_axis *axis = number == 0 ? &map->axes.y : number == 1 ? &map->axes.x : &map->axes.colour;
 	const uint64_t *bins = number == 0 ? map->y_bins : number == 1 ? map->x_bins : map->colour_bins;
+	struct panel panel = {.axis = number == 0 ? map->axes.y : number == 1 ? map->axes.x : map->axes.colour};
 	char name[MAP_CAPTION_ROOM];
-	struct panel panel = {.low = axis->low,
-	                      .high = axis->low + axis->bins * axis->bin_width,
-	                      .width = axis->bin_width,
-	                      .step = axis->panel_step,
-	                      .bins = axis->bins};
 
 	if (number == 2 && map->level_count > 0)
 		return panel_of_levels(map);
-	map_shown_name(name, axis->name);
-	snprintf(panel.name, sizeof(panel.name), "%.287s", name);
-	for (unsigned b = 0; b < axis->bins; b++)
+	map_shown_name(name, panel.axis.name);
+	snprintf(panel.axis.name, sizeof(panel.axis.name), "%.271s", name);
+	for (unsigned b = 0; b < panel.axis.bins; b++)
 		panel.bars[b] = (double)bins[b];
 	return panel;
 }
@@ -69,7 +58,7 @@ panel_bar(const struct sheet *sheet, const struct panel *panel, unsigned bar)
 {
 	double sum = 0;
 
-	for (unsigned b = 0; b < panel->bins; b++)
+	for (unsigned b = 0; b < panel->axis.bins; b++)
 		sum += panel->bars[b];
 	return sheet->drawing->style == MAP_SHIFT && sum > 0 ? panel->bars[bar] * (100 / sum) : panel->bars[bar];
 }
@@ -82,11 +71,13 @@ map_sheet_panels(const struct sheet *sheet)
 	if (sheet->panels > 0)
 		script_declare(sheet->stream, "PanelName PanelFrom PanelTo PanelBin PanelStep", sheet->panels);
 	for (unsigned p = 0; p < sheet->panels; p++) {
-		struct panel panel = panel_make(&sheet->maps[0], p);
+		const struct panel panel = panel_make(&sheet->maps[0], p);
+		const struct map_axis *axis = &panel.axis;
 
-		script_set_text_item(sheet->stream, "PanelName", p + 1, panel.name, PANEL_NAME_ROOM);
+		script_set_text_item(sheet->stream, "PanelName", p + 1, axis->name, PANEL_NAME_ROOM);
 		script_set_items(sheet->stream, "PanelFrom PanelTo PanelBin PanelStep", p + 1,
-		                 (double[]){panel.low, panel.high, panel.width, panel.step});
+		                 (double[]){axis->low, axis->low + axis->bins * axis->bin_width, axis->bin_width,
+		                            axis->panel_step});
 	}
 	fputs("$bars << EOD\n", sheet->stream);
 	for (size_t i = 0; i < sheet->frames * sheet->panels; i++) {
@@ -95,8 +86,8 @@ map_sheet_panels(const struct sheet *sheet)
 
 		if (sheet->drawing->style == MAP_SHIFT)
 			after = panel_make(map + 1, i % sheet->panels);
-		for (unsigned b = 0; b < panel.bins; b++)
-			fprintf(sheet->stream, "%.10g %.10g %.10g\n", panel.low + (b + 0.5) * panel.width,
+		for (unsigned b = 0; b < panel.axis.bins; b++)
+			fprintf(sheet->stream, "%.10g %.10g %.10g\n", panel.axis.low + (b + 0.5) * panel.axis.bin_width,
 			        panel_bar(sheet, &panel, b), panel_bar(sheet, &after, b));
 		fputs("\n\n", sheet->stream);
 	}
