@@ -415,15 +415,14 @@ panel_leave_out_empty(struct chart_panel *panel)
 	}
 }
 
-int
-chart_draw(const struct chart *given, const struct picture *picture, struct portolan_error *error)
+void
+chart_draw(const struct chart *given, const struct picture *picture)
 {
 	struct chart chart = *given;
 	struct picture_page page = {.width = WIDTH, .title = chart.title, .description = chart.caption};
 	struct picture_draft draft;
 	struct layout layout;
 
-	(void)error;
 	for (size_t p = 0; p < chart.panel_count; p++)
 		panel_leave_out_empty(&chart.panels[p]);
 	layout = layout_make(&chart);
@@ -432,5 +431,4 @@ chart_draw(const struct chart *given, const struct picture *picture, struct port
 	picture_begin(&draft, &page);
 	chart_write_script(draft.script, &chart, &layout);
 	picture_end(&draft);
-	return 0;
 }

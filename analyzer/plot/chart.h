@@ -5,8 +5,6 @@
 #ifndef CHART_H
 #define CHART_H
 
-#include <portolan/portolan.h>
-
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -61,7 +59,7 @@ struct chart {
 
 struct picture;
 
-/* Draws a chart. `picture` is a PICTURE_CHART, and has passed picture_check(). */
-int chart_draw(const struct chart *chart, const struct picture *picture, struct portolan_error *error);
+/* Draws a chart, or ends the program. `picture` is a PICTURE_CHART, and has passed picture_check(). */
+void chart_draw(const struct chart *chart, const struct picture *picture);
 
 #endif

@@ -82,5 +82,7 @@ aflite_draw_chart(const struct filter *filter, const struct picture *picture, st
 	snprintf(caption, sizeof(caption), "%s of %s examples kept; %s classifiers a phase, of %s examples each",
 	         NUMBER_GROUPED(filter_left(filter)), NUMBER_GROUPED(filter->total),
 	         NUMBER_GROUPED(filter->options.partitions), NUMBER_GROUPED(filter->options.train));
-	return chart_draw(&chart, picture, error);
+	(void)error;
+	chart_draw(&chart, picture);
+	return 0;
 }

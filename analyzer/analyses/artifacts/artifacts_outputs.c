@@ -169,7 +169,7 @@ artifacts_draw_epochs(const struct artifacts *artifacts)
 	        (struct chart_series){"the token's leading label", x, x + epochs, epochs, CHART_POINTS, 0};
 	chart.panels[0].series[1] = (struct chart_series){"another label", x, x + 2 * epochs, epochs, CHART_POINTS, 1};
 	snprintf(caption, sizeof(caption), "records that hold one of the %zu tokens, by their label", artifacts->rows);
-	must(chart_draw(&chart, &artifacts->epochs_picture, &failure));
+	chart_draw(&chart, &artifacts->epochs_picture);
 }
 
 enum part { PART_OVERALL, PART_TOUCHED, PART_REST, PART_MAJORITY, PART_MINORITY, PARTS };

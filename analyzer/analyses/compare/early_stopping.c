@@ -214,5 +214,7 @@ early_chart(const char *run, const struct early_epoch *rows, size_t n, const str
 		         EARLY_LIKE, (unsigned)rows[settled].epoch);
 	else
 		snprintf(caption, sizeof(caption), "the measures so far against those of all %zu epochs", n);
-	return chart_draw(&chart, picture, error);
+	(void)error;
+	chart_draw(&chart, picture);
+	return 0;
 }

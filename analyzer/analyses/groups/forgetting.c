@@ -65,5 +65,7 @@ forgetting_chart(const char *run, const struct forgetting *forgetting, const str
 	         "of %s examples %s never forgotten (%s of these never learned), %s forgotten",
 	         NUMBER_GROUPED(forgetting->examples), NUMBER_GROUPED(forgetting->histogram[0]),
 	         NUMBER_GROUPED(forgetting->never_learned), NUMBER_GROUPED(forgetting->forgotten));
-	return chart_draw(&chart, picture, error);
+	(void)error;
+	chart_draw(&chart, picture);
+	return 0;
 }
