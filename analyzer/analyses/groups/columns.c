@@ -5,13 +5,14 @@
  */
 #include "columns.h"
 
+#include "die/die.h"
 #include "die/memory.h"
 #include "words.h"
 
 #include <json_line.h>
-#include <portolan/error.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 _Static_assert(COLUMNS_MAX + 3 <= FIELDS_MAX, "all columns, a pair of texts and the id are read at once");
@@ -28,17 +29,16 @@ columns_free(struct columns *columns)
 	*columns = (struct columns){0};
 }
 
-static int
-columns_add_name(struct columns *columns, const struct field *name, const char *id_field, struct portolan_error *error)
+/* Lists a column, unless it is that of the ids. */
+static void
+columns_add_name(struct columns *columns, const char *name, size_t length, const char *id_field)
 {
-	if (strlen(id_field) == name->length && memcmp(name->at, id_field, name->length) == 0)
-		return 0;
+	if (strlen(id_field) == length && memcmp(name, id_field, length) == 0)
+		return;
 	if (columns->listed_count == COLUMNS_MAX)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "%s has more than %d columns: choose those to be summarised with --columns",
-		                 columns->file.path, COLUMNS_MAX);
-	columns->listed[columns->listed_count++] = memory_copy(name->at, name->length);
-	return 0;
+		die("%s has more than %d columns: choose those to be summarised with --columns", columns->file.path,
+		    COLUMNS_MAX);
+	columns->listed[columns->listed_count++] = memory_copy(name, length);
 }
 
 static bool
@@ -51,67 +51,64 @@ columns_is_listed(const struct columns *columns, const struct json_value *key)
 }
 
 /* Lists the members of a JSON object that are numbers, texts, or true or false. A record that is not well-formed is
- * refused when its fields are read. `text` has room for the record. */
-static int
-columns_list_members(struct columns *columns, const struct record *record, char *text, const char *id_field,
-                     struct portolan_error *error)
+ * refused when its fields are read. */
+static void
+columns_list_members(struct columns *columns, const struct record *record, const char *id_field)
 {
 	struct json_line line = {.begin = record->at, .at = record->at, .end = record->at + record->length};
+	CLEANUP_FREE char *text = memory_new(record->length + 1, 1);
 	struct json_value key, value;
-	int code;
 
-	for (code = json_line_first(&line, &key); code > 0; code = json_line_next(&line, &key)) {
+	for (int code = json_line_first(&line, &key); code > 0; code = json_line_next(&line, &key)) {
 		if (!json_line_decode(&key, text) || json_line_value(&line, &value) < 0)
-			break;
-		if (value.kind == JSON_LINE_OBJECT || value.kind == JSON_LINE_ARRAY ||
-		    value.kind == JSON_LINE_NOT_FINITE || columns_is_listed(columns, &key))
-			continue;
-		code = columns_add_name(columns, &(struct field){key.at, key.size, FIELD_TEXT}, id_field, error);
-		if (code < 0)
-			return code;
+			return;
+		if (value.kind != JSON_LINE_OBJECT && value.kind != JSON_LINE_ARRAY &&
+		    value.kind != JSON_LINE_NOT_FINITE && !columns_is_listed(columns, &key))
+			columns_add_name(columns, key.at, key.size, id_field);
 	}
-	return 0;
+}
+
+/* Lists the columns of a header. */
+static void
+columns_list_header(struct columns *columns, const struct record *header, const char *id_field)
+{
+	CLEANUP_FREE char *text = memory_new(header->length + 1, 1);
+	const char *at = header->at;
+	struct field field;
+
+	while (at && records_take_field(columns->file.format, &at, header->at + header->length, text, &field)) {
+		field = records_trim(field);
+		if (field.length > 0)
+			columns_add_name(columns, field.at, field.length, id_field);
+	}
 }
 
 /* Lists the columns of the header, or the members of the first JSON line. */
-static int
-columns_list_all(struct columns *columns, const char *id_field, struct portolan_error *error)
+static void
+columns_list_all(struct columns *columns, const char *id_field)
 {
 	struct user_part part = user_file_whole(&columns->file);
-	bool has_header = columns->file.format != RECORDS_JSONL;
-	const struct record *record = has_header ? &columns->file.header : &part.record;
-	CLEANUP_FREE char *text = NULL;
-	int code = has_header ? 0 : user_part_next(&part, error);
-	const char *at = record->at;
-	struct field field;
 
-	if (!has_header && code <= 0)
-		return code;
-	text = memory_new(record->length + 1, 1);
-	if (!has_header)
-		return columns_list_members(columns, record, text, id_field, error);
-	while (code >= 0 && at &&
-	       records_take_field(columns->file.format, &at, record->at + record->length, text, &field))
-		if ((field = records_trim(field)).length > 0)
-			code = columns_add_name(columns, &field, id_field, error);
-	return code;
+	if (columns->file.format != RECORDS_JSONL)
+		columns_list_header(columns, &columns->file.header, id_field);
+	else if (must(user_part_next(&part, &failure)) > 0)
+		columns_list_members(columns, &part.record, id_field);
 }
 
-/* Reads the requested columns, or all, *plain of them, and then the two texts. */
-static int
-columns_read_attributes(struct columns *columns, const struct columns_request *request, const struct dynamics *dynamics,
-                        size_t *plain, struct portolan_error *error)
+/* Reads the requested columns, or all; returns how many. The two texts, if there are any, follow them. */
+static size_t
+columns_read_attributes(struct columns *columns, const struct columns_request *request, const struct dynamics *dynamics)
 {
 	const char *names[COLUMNS_MAX + 2], *options[COLUMNS_MAX + 2];
 	struct attributes_request wanted = {
 	        .file = &columns->file, .id_field = request->id_field, .names = names, .options = options};
 	bool all = request->name_count == 0 && !request->texts[0];
-	int code = all ? columns_list_all(columns, request->id_field, error) : 0;
+	size_t plain;
 
-	if (code < 0)
-		return code;
-	*plain = all ? columns->listed_count : request->name_count;
-	for (; wanted.count < *plain; wanted.count++) {
+	if (all)
+		columns_list_all(columns, request->id_field);
+	plain = all ? columns->listed_count : request->name_count;
+	for (; wanted.count < plain; wanted.count++) {
 		names[wanted.count] = all ? columns->listed[wanted.count] : request->names[wanted.count];
 		options[wanted.count] = all ? "its first line" : "--columns";
 	}
@@ -119,7 +116,9 @@ columns_read_attributes(struct columns *columns, const struct columns_request *r
 		names[wanted.count] = request->texts[t];
 		options[wanted.count++] = "--text-pair";
 	}
-	return attributes_read(&columns->attributes, &wanted, &dynamics->ids, dynamics->order, dynamics->count, error);
+	must(attributes_read(&columns->attributes, &wanted, &dynamics->ids, dynamics->order, dynamics->count,
+	                     &failure));
+	return plain;
 }
 
 /* Takes the first `plain` attributes as columns. Columns with many categories are passed over, unless they were
@@ -198,55 +197,40 @@ columns_fill_presence(const struct attribute *text, const char *list, size_t row
 }
 
 /* Derives columns from the two texts, which are the attributes `texts`. */
-static int
-columns_derive(struct columns *columns, const char *words, const struct attribute texts[2],
-               struct portolan_error *error)
+static void
+columns_derive(struct columns *columns, const char *words, const struct attribute texts[2])
 {
 	size_t rows = columns->attributes.rows;
 
 	for (int t = 0; t < 2; t++)
 		if (texts[t].kind != ATTRIBUTE_CATEGORY)
-			return error_set(error, PORTOLAN_E_INVALID,
-			                 "%s: field %s holds numbers, no texts: see --text-pair", columns->file.path,
-			                 texts[t].name);
+			die("%s: field %s holds numbers, no texts: see --text-pair", columns->file.path, texts[t].name);
 	snprintf(columns->made_names[0], sizeof(columns->made_names[0]), "word_overlap");
 	columns_fill_overlap(texts, rows, columns_make(columns, 0));
 	for (size_t t = 0; t < 2 && words; t++) {
 		snprintf(columns->made_names[1 + t], sizeof(columns->made_names[1 + t]), "words_in_%s", texts[t].name);
 		columns_fill_presence(&texts[t], words, rows, columns_make(columns, 1 + t));
 	}
-	return 0;
 }
 
-int
-columns_read(struct columns *columns, const struct columns_request *request, const struct dynamics *dynamics,
-             struct portolan_error *error)
+void
+columns_read(struct columns *columns, const struct columns_request *request, const struct dynamics *dynamics)
 {
 	const char *odd = columns->attributes.oddities.odd;
 	size_t plain;
-	int code = user_file_open(&columns->file, "--data", request->path, error);
 
-	if (code < 0)
-		return code;
+	must(user_file_open(&columns->file, "--data", request->path, &failure));
 	if (request->glue)
 		user_file_read_as_glue(&columns->file, request->id_field);
-	code = columns_read_attributes(columns, request, dynamics, &plain, error);
-	if (code < 0)
-		return code;
+	plain = columns_read_attributes(columns, request, dynamics);
 	columns_take_attributes(columns, plain, request->name_count > 0);
 	if (request->texts[0])
-		code = columns_derive(columns, request->words, &columns->attributes.list[plain], error);
-	if (code < 0)
-		return code;
+		columns_derive(columns, request->words, &columns->attributes.list[plain]);
 	if (columns->attributes.unmatched == dynamics->count)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "%s has no record of an example of the run: is '%s' the field of its ids?%s%s%s",
-		                 request->path, request->id_field,
-		                 odd[0] ? " The run's are integers, and in the file there is '" : "", odd,
-		                 odd[0] ? "'" : "");
+		die("%s has no record of an example of the run: is '%s' the field of its ids?%s%s%s", request->path,
+		    request->id_field, odd[0] ? " The run's are integers, and in the file there is '" : "", odd,
+		    odd[0] ? "'" : "");
 	if (columns->count == 0)
-		return error_set(error, PORTOLAN_E_INVALID, "%s has nothing to summarise beside the ids%s%s",
-		                 request->path, columns->passed_over[0] ? "; with too many categories: " : "",
-		                 columns->passed_over);
-	return 0;
+		die("%s has nothing to summarise beside the ids%s%s", request->path,
+		    columns->passed_over[0] ? "; with too many categories: " : "", columns->passed_over);
 }

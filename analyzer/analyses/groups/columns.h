@@ -1,4 +1,4 @@
-/* columns.h: the attributes to summarise: columns of the user's file, and numbers derived from its texts. */
+/* columns.h: reads what portolan groups summarises: columns of the user's file, and numbers derived from its texts. */
 #ifndef COLUMNS_H
 #define COLUMNS_H
 
@@ -31,10 +31,9 @@ struct columns { /* must not move: names point into it */
 	char made_names[3][300];
 };
 
-/* Reads the columns for the examples of dynamics->order; a position is a place in it. *columns begins as {0}, and
- * is the caller's to columns_free() also after a failure. */
-int columns_read(struct columns *columns, const struct columns_request *request, const struct dynamics *dynamics,
-                 struct portolan_error *error);
+/* Reads the columns for the examples of dynamics->order; a position is a place in it. *columns begins as {0}, and is the
+ * caller's to columns_free(). */
+void columns_read(struct columns *columns, const struct columns_request *request, const struct dynamics *dynamics);
 void columns_free(struct columns *columns); /* may be called twice */
 
 #endif

@@ -1,13 +1,10 @@
 /*
- * forgetting.h: counts examples by their number of forgetting events. Forgettable: forgotten at least once, or never
- * learned. Source: Yaghoobzadeh et al. 2021, §3.1, Fig. 1 and Table 1; Toneva et al. 2019, Fig. 1.
+ * forgetting.h: counts examples by their number of forgetting events, for portolan groups --forgetting. Forgettable:
+ * forgotten at least once, or never learned. Source: Yaghoobzadeh et al. 2021, §3.1, Fig. 1 and Table 1; Toneva et al.
+ * 2019, Fig. 1.
  */
 #ifndef FORGETTING_H
 #define FORGETTING_H
-
-#include "plot/picture.h"
-
-#include <portolan/portolan.h>
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,10 +19,5 @@ struct forgetting {
 void forgetting_count(const double *events, const double *never_learned, const uint32_t *order, size_t n,
                       struct forgetting *result);
 void forgetting_free(struct forgetting *result); /* may be called twice */
-
-/* Draws the histogram from one event on: most examples are never forgotten, and their bar would leave no height for the
- * others. `picture` was picture_check()ed. */
-int forgetting_chart(const char *run, const struct forgetting *forgetting, const struct picture *picture,
-                     struct portolan_error *error);
 
 #endif

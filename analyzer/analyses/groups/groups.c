@@ -1,6 +1,7 @@
 /* groups.c: portolan groups: how a selection differs from the whole, or how often examples were forgotten. */
 #include "groups.h"
 
+#include "die/die.h"
 #include "options/format.h"
 #include "plot/chart.h"
 #include "selection/rule_options.h"
@@ -68,28 +69,26 @@ groups_run(void *context, struct portolan_error *error)
 {
 	struct groups *groups = context;
 	struct dynamics_request request = {.gold = true};
-	int code = groups->plot ? picture_check(&groups->picture, error) : 0, gaps;
+	int status = STATUS_DONE, gaps;
 
+	(void)error;
+	if (groups->plot)
+		must(picture_check(&groups->picture, &failure));
 	if (groups->forgetting)
 		request.measures = MEASURE_BIT(MEASURE_FORGETTING_EVENTS) | MEASURE_BIT(MEASURE_NEVER_LEARNED);
 	else
 		selection_rule_request(&groups->rule, &request);
-	request.gold = true;
-	if (code >= 0)
-		code = dynamics_load(&groups->dynamics, &groups->common.query, groups->common.operands[0], &request,
-		                     error);
-	if (code < 0)
-		return code;
-	if (!groups->forgetting)
+	must(dynamics_load(&groups->dynamics, &groups->common.query, groups->common.operands[0], &request, &failure));
+	if (groups->forgetting) {
+		groups_count_forgetting(groups);
+	} else {
 		never_learned_count(&groups->dynamics, (enum never_learned)groups->never_learned);
-	code = groups->forgetting ? groups_count_forgetting(groups, error) : groups_summarise(groups, error);
-	if (code >= 0) {
-		dynamics_report_variability(&groups->dynamics, request.measures);
-		gaps = dynamics_report(&groups->dynamics, groups->common.strict);
-		code = code ? code : gaps;
+		status = groups_summarise(groups);
 	}
+	dynamics_report_variability(&groups->dynamics, request.measures);
+	gaps = dynamics_report(&groups->dynamics, groups->common.strict);
 	dynamics_free(&groups->dynamics);
-	return code;
+	return status ? status : gaps;
 }
 
 #define TO(member) .offset = offsetof(struct groups, member)

@@ -1,4 +1,5 @@
-/* groups.h: the request of portolan groups, and its two answers, each in a file of its own. */
+/* groups.h: the request of portolan groups, for the files of its two answers: a selection beside the whole
+ * (groups_summary.c), and how often examples were forgotten (forgetting.c). */
 #ifndef GROUPS_H
 #define GROUPS_H
 
@@ -24,8 +25,10 @@ struct groups {
 	size_t selected_count;
 };
 
-/* Each prints an answer on the loaded run. An exit status, or a negative code. */
-int groups_summarise(struct groups *groups, struct portolan_error *error);
-int groups_count_forgetting(const struct groups *groups, struct portolan_error *error);
+/* Prints how the selection differs from the loaded run. An exit status. */
+int groups_summarise(struct groups *groups);
+
+/* Prints how many examples of the loaded run were forgotten how often. */
+void groups_count_forgetting(const struct groups *groups);
 
 #endif

@@ -1,13 +1,12 @@
-/* groups_summary.c: portolan groups --data: the attributes of a selection beside those of all examples. What is not
- * defined is empty, and null in JSON. */
+/* groups_summary.c: portolan groups --data: selects, and prints the attributes of the selection beside those of all
+ * examples. What is not defined is empty, and null in JSON. */
 #include "groups.h"
 
 #include "base/message.h"
 #include "base/number.h"
+#include "die/die.h"
 #include "die/memory.h"
 #include "output/table.h"
-
-#include <portolan/error.h>
 
 #include <math.h>
 #include <string.h>
@@ -52,16 +51,13 @@ summary_columns(const struct groups *groups, const struct summary_row *rows, siz
 	return column_count;
 }
 
-static int
-summary_write_report(const struct groups *groups, const struct columns *columns, const struct table *table,
-                     struct portolan_error *error)
+static void
+summary_write_report(const struct groups *groups, const struct columns *columns, const struct table *table)
 {
 	const struct attributes *attributes = &columns->attributes;
 	struct report report;
-	int code = report_open(&report, groups->common.output, 2, error);
 
-	if (code < 0)
-		return code;
+	must(report_open(&report, groups->common.output, 2, &failure));
 	report_begin(&report, NULL);
 	report_text(&report, "run", groups->dynamics.info->name);
 	report_text(&report, "by", groups->rule_text);
@@ -76,12 +72,11 @@ summary_write_report(const struct groups *groups, const struct columns *columns,
 	report_whole(&report, "seed", groups->seed);
 	table_report(&report, "rows", table);
 	report_end(&report);
-	return report_close(&report, error);
+	must(report_close(&report, &failure));
 }
 
-static int
-summary_write(const struct groups *groups, const struct columns *columns, const struct summary_row *rows, size_t count,
-              struct portolan_error *error)
+static void
+summary_write(const struct groups *groups, const struct columns *columns, const struct summary_row *rows, size_t count)
 {
 	CLEANUP_FREE struct table_cell *gold = memory_new(count, sizeof(*gold));
 	struct table_column list[SUMMARY_COLUMNS];
@@ -89,8 +84,9 @@ summary_write(const struct groups *groups, const struct columns *columns, const 
 
 	table.column_count = summary_columns(groups, rows, count, gold, list);
 	if (groups->common.json)
-		return summary_write_report(groups, columns, &table, error);
-	return table_write(&table, groups->common.output, (enum table_format)groups->format, error);
+		summary_write_report(groups, columns, &table);
+	else
+		must(table_write(&table, groups->common.output, (enum table_format)groups->format, &failure));
 }
 
 /* The number of examples to select, of those that there are. */
@@ -111,17 +107,15 @@ summary_selection_size(const struct groups *groups)
 }
 
 /* Marks the examples that the rule selects: selected[], by place in the dynamics' order. */
-static int
-summary_select(struct groups *groups, bool *selected, struct portolan_error *error)
+static void
+summary_select(struct groups *groups, bool *selected)
 {
 	const struct dynamics *dynamics = &groups->dynamics;
 	CLEANUP_ARRAY uint32_t *ranked = memory_array(dynamics->count, sizeof(*ranked), "ranked examples");
 	CLEANUP_ARRAY bool *chosen = memory_array(dynamics->ids.rows, sizeof(*chosen), "marks");
 	size_t ranked_count, size;
-	int code = selection_rank(dynamics, &groups->rule, groups->seed, ranked, &ranked_count, error);
 
-	if (code < 0)
-		return code;
+	must(selection_rank(dynamics, &groups->rule, groups->seed, ranked, &ranked_count, &failure));
 	size = summary_selection_size(groups);
 	groups->selected_count = size < ranked_count ? size : ranked_count;
 	if (groups->count > groups->selected_count)
@@ -131,7 +125,6 @@ summary_select(struct groups *groups, bool *selected, struct portolan_error *err
 		chosen[ranked[i]] = true;
 	for (size_t i = 0; i < dynamics->count; i++)
 		selected[i] = chosen[dynamics->order[i]];
-	return 0;
 }
 
 /* Warns of examples that the file lacks, and of records that were not used. Returns STATUS_INCOMPLETE under --strict if
@@ -157,7 +150,7 @@ summary_warn(const struct groups *groups, const struct columns *columns)
 }
 
 int
-groups_summarise(struct groups *groups, struct portolan_error *error)
+groups_summarise(struct groups *groups)
 {
 	const struct dynamics *dynamics = &groups->dynamics;
 	CLEANUP_ARRAY bool *selected = memory_array(dynamics->count, sizeof(*selected), "marks");
@@ -173,21 +166,15 @@ groups_summarise(struct groups *groups, struct portolan_error *error)
 	                                  .seed = groups->seed,
 	                                  .threads = dynamics->threads};
 	size_t count;
-	int code;
 
 	if (!selection_rule_is_known(&groups->rule, dynamics))
-		return error_set(error, PORTOLAN_E_INVALID, "run '%s' has no measure or column '%s'",
-		                 dynamics->info->name, groups->rule.measure);
-	code = summary_select(groups, selected, error);
-	if (code >= 0)
-		code = columns_read(&columns, &groups->columns, dynamics, error);
-	if (code < 0)
-		return code;
+		die("run '%s' has no measure or column '%s'", dynamics->info->name, groups->rule.measure);
+	summary_select(groups, selected);
+	columns_read(&columns, &groups->columns, dynamics);
 	for (size_t i = 0; i < dynamics->count; i++)
 		gold[i] = dynamics->gold[dynamics->order[i]];
 	request.column_count = columns.count;
-	code = summary_make(&request, &rows, &count, error);
-	if (code >= 0)
-		code = summary_write(groups, &columns, rows, count, error);
-	return code < 0 ? code : summary_warn(groups, &columns);
+	rows = summary_make(&request, &count);
+	summary_write(groups, &columns, rows, count);
+	return summary_warn(groups, &columns);
 }

@@ -8,6 +8,7 @@
 #include "summary.h"
 
 #include "base/parallel.h"
+#include "die/die.h"
 #include "die/memory.h"
 #include "statistics/bootstrap.h"
 
@@ -235,31 +236,24 @@ summary_free(struct work *work)
 	}
 	free(work->samples);
 	free(work->first);
-	free(work->rows);
 	array_free(work->labels);
 }
 
-int
-summary_make(const struct summary_request *request, struct summary_row **rows, size_t *count,
-             struct portolan_error *error)
+struct summary_row *
+summary_make(const struct summary_request *request, size_t *count)
 {
 	CLEANUP(summary_free) struct work work = {.request = request};
 	struct parallel parallel = {.what = "drawing samples", .context = &work, .work = summary_work};
-	int code;
 
 	summary_find_labels(&work);
 	work.first = memory_new(request->column_count + 1, sizeof(*work.first));
 	for (size_t c = 0; c < request->column_count; c++)
 		work.first[c + 1] = work.first[c] + summary_width(&request->columns[c]) * work.label_count;
-	work.rows = memory_new(work.first[request->column_count], sizeof(*work.rows));
+	*count = work.first[request->column_count];
+	work.rows = memory_new(*count, sizeof(*work.rows));
 	summary_make_room(&work);
 	parallel.threads = work.threads;
 	parallel.count = request->column_count * work.label_count;
-	code = parallel_run(&parallel, error);
-	if (code < 0)
-		return code;
-	*rows = work.rows;
-	*count = work.first[request->column_count];
-	work.rows = NULL;
-	return 0;
+	must(parallel_run(&parallel, &failure));
+	return work.rows;
 }

@@ -12,8 +12,6 @@
 
 #include "base/names.h"
 
-#include <portolan/portolan.h>
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -50,9 +48,8 @@ struct summary_request {
 	uint64_t seed;    /* each row draws with a seed made of this, so no row depends on another */
 };
 
-/* Makes the rows by column, then gold label (all first, the examples without label last), then category. *rows is the
- * caller's to free(). Fails only where no thread can be started. */
-int summary_make(const struct summary_request *request, struct summary_row **rows, size_t *count,
-                 struct portolan_error *error);
+/* Makes *count rows, by column, then gold label (all first, the examples without label last), then category: an array,
+ * which is the caller's to free(). */
+struct summary_row *summary_make(const struct summary_request *request, size_t *count);
 
 #endif
