@@ -9,9 +9,10 @@
 
 #include "base/message.h"
 #include "base/number.h"
+#include "die/die.h"
+#include "die/memory.h"
 #include "early_stopping.h"
 #include "measures/aggregate.h"
-#include "die/memory.h"
 #include "options/format.h"
 #include "pairs.h"
 #include "plot/chart.h"
@@ -22,6 +23,7 @@
 
 #include <progress.h>
 
+#include <math.h>
 #include <string.h>
 
 static const char *const show_names[] = {"correlations", "regions", "selection", "early-stopping",
@@ -105,8 +107,8 @@ compare_wants_pairs(const struct compare *compare)
 	return compare->common.operand_count > 1 && (compare->common.json || compare->show != COMPARE_EPOCHS);
 }
 
-static int
-compare_load_runs(struct compare *compare, struct portolan_error *error)
+static void
+compare_load_runs(struct compare *compare)
 {
 	bool pairs = compare_wants_pairs(compare);
 	struct dynamics_request request = {
@@ -118,58 +120,94 @@ compare_load_runs(struct compare *compare, struct portolan_error *error)
 	char **names = compare->common.operands;
 
 	compare->runs = memory_new(count, sizeof(*compare->runs));
-	for (; compare->loaded < count; compare->loaded++) {
-		struct dynamics *run = &compare->runs[compare->loaded];
-		int code = compare->loaded == 0
-		                   ? dynamics_load(run, query, names[0], &request, error)
-		                   : dynamics_load_beside(run, run - 1, query, names[compare->loaded], &request, error);
-		if (code < 0)
-			return code;
-	}
-	return 0;
+	must(dynamics_load(&compare->runs[0], query, names[0], &request, &failure));
+	for (compare->loaded = 1; compare->loaded < count; compare->loaded++)
+		must(dynamics_load_beside(&compare->runs[compare->loaded], &compare->runs[0], query,
+		                          names[compare->loaded], &request, &failure));
 }
 
-static int
-compare_pair(const struct compare *compare, size_t a, size_t b, uint8_t *const *regions, struct compare_pair *result,
-             struct portolan_error *error)
+static void
+compare_pair(const struct compare *compare, size_t a, size_t b, uint8_t *const *regions, struct compare_result *result)
 {
+	struct compare_pair *compared = &result->pairs[result->pair_count++];
 	CLEANUP(pair_free) struct pair pair;
-	int code = pair_init(&pair, &compare->runs[a], &compare->runs[b], error);
 
-	if (code < 0)
-		return code;
-	result->run_a = pair.a->info->name;
-	result->run_b = pair.b->info->name;
-	result->examples = pair.shared;
-	result->only_a = pair.a->count - pair.shared;
-	result->only_b = pair.b->count - pair.shared;
-	pair_moves(&pair, regions[a], regions[b], result->moves);
-	result->correlation_count = pair_correlate(&pair, result->correlations);
-	return pair_select(&pair, &compare->rule, compare->has_cuts ? &compare->cuts : NULL, compare->fraction,
-	                   compare->seed, &result->overlap, error);
+	pair_init(&pair, &compare->runs[a], &compare->runs[b]);
+	compared->run_a = pair.a->info->name;
+	compared->run_b = pair.b->info->name;
+	compared->examples = pair.shared;
+	compared->only_a = pair.a->count - pair.shared;
+	compared->only_b = pair.b->count - pair.shared;
+	pair_moves(&pair, regions[a], regions[b], compared->moves);
+	result->correlation_count += pair_correlate(&pair, result->correlations + result->correlation_count);
+	compared->overlap = pair_select(&pair, &compare->rule, compare->has_cuts ? &compare->cuts : NULL,
+	                                compare->fraction, compare->seed);
 }
 
-static int
-compare_pairs(const struct compare *compare, struct compare_result *result, struct portolan_error *error)
+/* The mean correlations of a measure over the pairs that have it. A correlation that is not defined does not count. */
+static struct pair_correlation
+compare_mean(const struct pair_correlation *list, size_t count, const char *measure)
 {
-	size_t count = compare->loaded;
+	struct pair_correlation mean = {.measure = measure, .examples = UINT64_MAX};
+	size_t pearsons = 0, spearmans = 0;
+
+	for (const struct pair_correlation *one = list; one < list + count; one++) {
+		if (strcmp(one->measure, measure) != 0)
+			continue;
+		mean.pairs++;
+		mean.examples = one->examples < mean.examples ? one->examples : mean.examples;
+		if (isfinite(one->pearson)) {
+			mean.pearson += one->pearson;
+			pearsons++;
+		}
+		if (isfinite(one->spearman)) {
+			mean.spearman += one->spearman;
+			spearmans++;
+		}
+	}
+	mean.pearson = pearsons ? mean.pearson / (double)pearsons : NAN;
+	mean.spearman = spearmans ? mean.spearman / (double)spearmans : NAN;
+	return mean;
+}
+
+/* Adds the means behind the correlations of the pairs, in the order of the first pair that has the measure. */
+static void
+compare_add_means(struct compare_result *result)
+{
+	struct pair_correlation *list = result->correlations;
+
+	for (size_t i = 0; i < result->correlation_count; i++) {
+		size_t first = 0;
+
+		while (strcmp(list[first].measure, list[i].measure) != 0)
+			first++;
+		if (first == i)
+			list[result->correlation_count + result->mean_count++] =
+			        compare_mean(list, result->correlation_count, list[i].measure);
+	}
+}
+
+static void
+compare_pairs(const struct compare *compare, struct compare_result *result)
+{
+	size_t count = compare->loaded, pairs = count * (count - 1) / 2;
 	CLEANUP_FREE uint8_t **regions = memory_new(count, sizeof(*regions));
 	struct progress progress;
-	int code = 0;
 
-	result->pairs = memory_new(count * (count - 1) / 2, sizeof(*result->pairs));
-	for (size_t r = 0; r < count && code >= 0; r++)
-		code = region_list(&compare->runs[r], compare->has_cuts ? &compare->cuts : NULL, &regions[r], error);
-	progress_begin(&progress, "comparing", count * (count - 1) / 2);
-	for (size_t a = 0; a < count && code >= 0; a++)
-		for (size_t b = a + 1; b < count && code >= 0; b++) {
-			code = compare_pair(compare, a, b, regions, &result->pairs[result->pair_count++], error);
+	result->pairs = memory_new(pairs, sizeof(*result->pairs));
+	result->correlations = memory_new(2 * DYNAMICS_COLUMNS_MAX * pairs, sizeof(*result->correlations));
+	for (size_t r = 0; r < count; r++)
+		must(region_list(&compare->runs[r], compare->has_cuts ? &compare->cuts : NULL, &regions[r], &failure));
+	progress_begin(&progress, "comparing", pairs);
+	for (size_t a = 0; a < count; a++)
+		for (size_t b = a + 1; b < count; b++) {
+			compare_pair(compare, a, b, regions, result);
 			progress_show(&progress, result->pair_count);
 		}
 	progress_clear(&progress);
 	for (size_t r = 0; r < count; r++)
 		array_free(regions[r]);
-	return code;
+	compare_add_means(result);
 }
 
 /* Warns of what is incomplete in the runs, and of examples that only one run of a pair has. An exit status. */
@@ -206,58 +244,58 @@ static void
 compare_free(struct compare_result *result)
 {
 	free(result->pairs);
+	free(result->correlations);
 	free(result->epochs);
 }
 
-/* Compares the runs with one another, or the epochs of one run. An exit status, or a negative code. */
+/* Compares the runs with one another, or the epochs of one run. An exit status. */
 static int
-compare_runs(struct compare *compare, struct portolan_error *error)
+compare_runs(struct compare *compare)
 {
 	CLEANUP(compare_free) struct compare_result result = {.rule = compare->rule_text};
-	int status = compare->plot ? picture_check(&compare->picture, error) : 0;
+	bool pairs = compare_wants_pairs(compare);
 
-	if (status >= 0)
-		status = compare_load_runs(compare, error);
-	for (size_t r = 0; r < compare->loaded && status == 0 && compare_wants_pairs(compare); r++)
-		status = rule_check(&compare->common, &compare->rule, &compare->runs[r]);
-	if (status == 0 && compare_wants_pairs(compare))
-		status = compare_pairs(compare, &result, error);
-	if (status == 0 && compare->early) {
+	if (compare->plot)
+		must(picture_check(&compare->picture, &failure));
+	compare_load_runs(compare);
+	for (size_t r = 0; r < compare->loaded && pairs; r++)
+		if (rule_check(&compare->common, &compare->rule, &compare->runs[r]) != 0)
+			return STATUS_USAGE;
+	if (pairs)
+		compare_pairs(compare, &result);
+	if (compare->early) {
 		result.epoch_count = compare->runs[0].epoch_count;
 		result.epochs_of = compare->runs[0].info->name;
-		status = early_stopping(&compare->runs[0], &result.epochs, error);
+		result.epochs = early_stopping(&compare->runs[0]);
 	}
-	if (status == 0)
-		status = compare_write(&compare->common, (enum table_format)compare->format,
-		                       (enum compare_table)compare->show, &result, error);
-	if (status == 0 && compare->plot)
-		status = early_chart(result.epochs_of, result.epochs, result.epoch_count, &compare->picture, error);
-	return status == 0 ? compare_report_gaps(compare, &result) : status;
+	compare_write(&compare->common, (enum table_format)compare->format, (enum compare_table)compare->show, &result);
+	if (compare->plot)
+		early_chart(result.epochs_of, result.epochs, result.epoch_count, &compare->picture);
+	return compare_report_gaps(compare, &result);
 }
 
-/* Prints one table of measures for all runs. An exit status, or a negative code. */
+/* Prints one table of measures for all runs. An exit status. */
 static int
-compare_average(const struct compare *compare, struct portolan_error *error)
+compare_average(const struct compare *compare)
 {
 	const struct dynamics_request request = {.measures = MEASURE_ALL, .gold = true, .user = true};
 	const struct common_options *common = &compare->common;
 	CLEANUP(dynamics_free) struct dynamics dynamics = {.store = NULL};
 	struct aggregate_report report;
-	int status = dynamics_load_aggregate(&dynamics, &common->query, common->operands, (size_t)common->operand_count,
-	                                     &request, (enum never_learned)compare->never_learned, &report, error);
 
-	if (status < 0)
-		return status;
-	status = run_table_write(&dynamics, common->output, (enum table_format)compare->format, error);
-	return status < 0 ? status : aggregate_report_gaps(&report, common->strict);
+	must(dynamics_load_aggregate(&dynamics, &common->query, common->operands, (size_t)common->operand_count,
+	                             &request, (enum never_learned)compare->never_learned, &report, &failure));
+	must(run_table_write(&dynamics, common->output, (enum table_format)compare->format, &failure));
+	return aggregate_report_gaps(&report, common->strict);
 }
 
 static int
 compare_run(void *context, struct portolan_error *error)
 {
 	struct compare *compare = context;
-	int status = compare->average ? compare_average(compare, error) : compare_runs(compare, error);
+	int status = compare->average ? compare_average(compare) : compare_runs(compare);
 
+	(void)error;
 	while (compare->loaded > 0) /* the first one has the store of all */
 		dynamics_free(&compare->runs[--compare->loaded]);
 	free(compare->runs);

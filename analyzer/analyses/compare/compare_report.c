@@ -1,24 +1,17 @@
 /* compare_report.c: writes the results of portolan compare. What is not defined is empty, and null in JSON. */
 #include "compare_report.h"
 
+#include "die/die.h"
 #include "die/memory.h"
 
-#include <math.h>
 #include <string.h>
-
-/* A correlation of a pair, or the mean over the pairs that have the measure: without runs. */
-struct report_line {
-	const char *measure, *run_a, *run_b;
-	uint64_t pairs, examples; /* examples: the fewest of a pair */
-	double pearson, spearman;
-};
 
 struct report_move {
 	const char *run_a, *run_b, *from, *to;
 	uint64_t examples;
 };
 
-#define LINE(member) offsetof(struct report_line, member)
+#define LINE(member) offsetof(struct pair_correlation, member)
 #define MOVE(member) offsetof(struct report_move, member)
 #define PAIR(member) offsetof(struct compare_pair, member)
 #define EPOCH(member) offsetof(struct early_epoch, member)
@@ -99,66 +92,6 @@ report_selections(const struct compare_result *result, struct table_column colum
 	                      .struct_size = sizeof(*result->pairs)};
 }
 
-/* Adds up the correlations of a measure over all pairs, and divides. A correlation that is not defined does not
- * count. */
-static struct report_line
-report_average(const struct report_line *lines, size_t count, const char *measure)
-{
-	struct report_line average = {.measure = measure, .examples = UINT64_MAX};
-	size_t pearsons = 0, spearmans = 0;
-
-	for (const struct report_line *line = lines; line < lines + count; line++) {
-		if (strcmp(line->measure, measure) != 0)
-			continue;
-		average.pairs++;
-		average.examples = line->examples < average.examples ? line->examples : average.examples;
-		if (isfinite(line->pearson)) {
-			average.pearson += line->pearson;
-			pearsons++;
-		}
-		if (isfinite(line->spearman)) {
-			average.spearman += line->spearman;
-			spearmans++;
-		}
-	}
-	average.pearson = pearsons ? average.pearson / (double)pearsons : NAN;
-	average.spearman = spearmans ? average.spearman / (double)spearmans : NAN;
-	return average;
-}
-
-/* Lists the correlations of all pairs, and behind them the averages of all measures, in the order of the first pair that
- * has the measure. *count and *averages: how many. */
-static struct report_line *
-report_lines(const struct compare_result *result, size_t *count, size_t *averages)
-{
-	struct report_line *lines = memory_new(2 * DYNAMICS_COLUMNS_MAX * result->pair_count, sizeof(*lines));
-
-	*count = *averages = 0;
-	for (size_t p = 0; p < result->pair_count; p++) {
-		const struct compare_pair *pair = &result->pairs[p];
-
-		for (size_t i = 0; i < pair->correlation_count; i++) {
-			const struct pair_correlation *one = &pair->correlations[i];
-
-			lines[(*count)++] = (struct report_line){.measure = one->measure,
-			                                         .run_a = pair->run_a,
-			                                         .run_b = pair->run_b,
-			                                         .examples = one->examples,
-			                                         .pearson = one->pearson,
-			                                         .spearman = one->spearman};
-		}
-	}
-	for (size_t i = 0; i < *count; i++) {
-		size_t first = 0;
-
-		while (strcmp(lines[first].measure, lines[i].measure) != 0)
-			first++;
-		if (first == i)
-			lines[*count + (*averages)++] = report_average(lines, *count, lines[i].measure);
-	}
-	return lines;
-}
-
 static struct report_move *
 report_moves(const struct compare_result *result, size_t *count)
 {
@@ -173,20 +106,19 @@ report_moves(const struct compare_result *result, size_t *count)
 	return moves;
 }
 
-static int
+static void
 report_write_table(const char *path, enum table_format format, enum compare_table which,
-                   const struct compare_result *result, struct portolan_error *error)
+                   const struct compare_result *result)
 {
 	CLEANUP_FREE struct report_move *moves = NULL;
-	CLEANUP_FREE struct report_line *lines = NULL;
 	struct table_column columns[SELECTION_COLUMNS];
-	size_t count, averages;
 	struct table table;
+	size_t count;
 
 	switch (which) {
 	case COMPARE_CORRELATIONS:
-		lines = report_lines(result, &count, &averages);
-		table = TABLE_OF(correlation_columns, lines, count + (result->pair_count > 1 ? averages : 0));
+		count = result->correlation_count + (result->pair_count > 1 ? result->mean_count : 0);
+		table = TABLE_OF(correlation_columns, result->correlations, count);
 		break;
 	case COMPARE_REGIONS:
 		moves = report_moves(result, &count);
@@ -198,7 +130,7 @@ report_write_table(const char *path, enum table_format format, enum compare_tabl
 	default:
 		table = TABLE_OF(epoch_columns, result->epochs, result->epoch_count);
 	}
-	return table_write(&table, path, format, error);
+	must(table_write(&table, path, format, &failure));
 }
 
 /* Reports how many examples move from region to region: an object for each pair. */
@@ -223,22 +155,20 @@ report_regions(struct report *report, const struct compare_result *result)
 	report_end(report);
 }
 
-static int
-report_write(const char *path, const struct compare_result *result, struct portolan_error *error)
+static void
+report_write(const char *path, const struct compare_result *result)
 {
 	struct table_column columns[SELECTION_COLUMNS];
 	struct table selections = report_selections(result, columns);
-	size_t count, averages;
-	CLEANUP_FREE struct report_line *lines = report_lines(result, &count, &averages);
+	const struct pair_correlation *list = result->correlations;
+	size_t count = result->correlation_count;
 	struct report report;
-	int code = report_open(&report, path, 2, error);
 
-	if (code < 0)
-		return code;
+	must(report_open(&report, path, 2, &failure));
 	report_begin(&report, NULL);
 	table_report(&report, "pairs", &TABLE_OF(pair_columns, result->pairs, result->pair_count));
-	table_report(&report, "correlations", &TABLE_OF(correlation_columns, lines, count));
-	table_report(&report, "averages", &TABLE_OF(average_columns, lines + count, averages));
+	table_report(&report, "correlations", &TABLE_OF(correlation_columns, list, count));
+	table_report(&report, "averages", &TABLE_OF(average_columns, list + count, result->mean_count));
 	report_regions(&report, result);
 	table_report(&report, "selections", &selections);
 	if (result->epochs) {
@@ -248,13 +178,15 @@ report_write(const char *path, const struct compare_result *result, struct porto
 		report_end(&report);
 	}
 	report_end(&report);
-	return report_close(&report, error);
+	must(report_close(&report, &failure));
 }
 
-int
+void
 compare_write(const struct common_options *common, enum table_format format, enum compare_table table,
-              const struct compare_result *result, struct portolan_error *error)
+              const struct compare_result *result)
 {
-	return common->json ? report_write(common->output, result, error)
-	                    : report_write_table(common->output, format, table, result, error);
+	if (common->json)
+		report_write(common->output, result);
+	else
+		report_write_table(common->output, format, table, result);
 }

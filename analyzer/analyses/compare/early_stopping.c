@@ -9,6 +9,7 @@
 #include "early_stopping.h"
 
 #include "base/parallel.h"
+#include "die/die.h"
 #include "die/memory.h"
 #include "plot/chart.h"
 #include "statistics/correlation.h"
@@ -49,11 +50,10 @@ early_free(struct early *early)
 	free(early->rooms);
 	array_free(early->confidence_ranks);
 	array_free(early->variability_ranks);
-	free(early->rows);
 }
 
-static int
-early_init_room(struct room *room, const struct dynamics *dynamics, struct portolan_error *error)
+static void
+early_init_room(struct room *room, const struct dynamics *dynamics)
 {
 	static const char what[] = "values to rank";
 	size_t rows = store_snapshot_blocks(dynamics->snapshot) * STORE_CHUNK, n = dynamics->count;
@@ -66,7 +66,7 @@ early_init_room(struct room *room, const struct dynamics *dynamics, struct porto
 	        .y = memory_array(n, sizeof(double), what),
 	        .items = memory_array(2 * n, sizeof(*room->items), what),
 	};
-	return store_cursor_open(dynamics->snapshot, &room->cursor, error);
+	must(store_cursor_open(dynamics->snapshot, &room->cursor, &failure));
 }
 
 /* Computes the measures over the first `epochs` epochs of the run. */
@@ -144,8 +144,8 @@ early_rank(const struct dynamics *dynamics, const double *full, struct sort_item
 	return ranks;
 }
 
-int
-early_stopping(const struct dynamics *dynamics, struct early_epoch **rows, struct portolan_error *error)
+struct early_epoch *
+early_stopping(const struct dynamics *dynamics)
 {
 	CLEANUP(early_free)
 	struct early early = {.dynamics = dynamics,
@@ -157,28 +157,20 @@ early_stopping(const struct dynamics *dynamics, struct early_epoch **rows, struc
 	                            .what = "epochs",
 	                            .context = &early,
 	                            .work = early_fill_row};
-	int code = 0;
 
 	if (parallel.threads > dynamics->epoch_count)
 		parallel.threads = (unsigned)dynamics->epoch_count;
 	early.rooms = memory_new(parallel.threads, sizeof(*early.rooms));
-	while (early.room_count < parallel.threads && code >= 0)
-		code = early_init_room(&early.rooms[early.room_count++], dynamics, error);
-	if (code < 0)
-		return code;
+	while (early.room_count < parallel.threads)
+		early_init_room(&early.rooms[early.room_count++], dynamics);
 	early.confidence_ranks = early_rank(dynamics, early.confidence, early.rooms[0].items);
 	early.variability_ranks = early_rank(dynamics, early.variability, early.rooms[0].items);
-	code = parallel_run(&parallel, error);
-	if (code < 0)
-		return code;
-	*rows = early.rows;
-	early.rows = NULL;
-	return 0;
+	must(parallel_run(&parallel, &failure));
+	return early.rows;
 }
 
-int
-early_chart(const char *run, const struct early_epoch *rows, size_t n, const struct picture *picture,
-            struct portolan_error *error)
+void
+early_chart(const char *run, const struct early_epoch *rows, size_t n, const struct picture *picture)
 {
 	CLEANUP_FREE double *x = memory_new(3 * n, sizeof(*x));
 	double *confidence = x + n, *variability = x + 2 * n;
@@ -214,7 +206,5 @@ early_chart(const char *run, const struct early_epoch *rows, size_t n, const str
 		         EARLY_LIKE, (unsigned)rows[settled].epoch);
 	else
 		snprintf(caption, sizeof(caption), "the measures so far against those of all %zu epochs", n);
-	(void)error;
 	chart_draw(&chart, picture);
-	return 0;
 }

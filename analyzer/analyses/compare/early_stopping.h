@@ -1,6 +1,7 @@
 /*
- * early_stopping.h: how soon the measures reach their final order: after each epoch, the correlation of confidence and
- * of variability over the epochs so far with those of all epochs (Swayamdipta et al. 2020, Fig. 6).
+ * early_stopping.h: computes and draws how soon the measures of a run reach their final order, for portolan compare
+ * --early-stopping: after each epoch, the correlation of confidence and of variability over the epochs so far with those
+ * of all epochs (Swayamdipta et al. 2020, Fig. 6).
  */
 #ifndef EARLY_STOPPING_H
 #define EARLY_STOPPING_H
@@ -15,14 +16,13 @@ struct early_epoch {
 	double variability_pearson, variability_spearman; /* NaN: not defined */
 };
 
-/* Makes a row for each epoch of the run in the range, ascending; *rows is the caller's to free(). The run is read once
- * for each epoch; memory does not grow with the number of epochs. Needs confidence and variability. */
-int early_stopping(const struct dynamics *dynamics, struct early_epoch **rows, struct portolan_error *error);
+/* Makes a row for each epoch of the run in the range, ascending: an array, which is the caller's to free(). The run is
+ * read once for each epoch; memory does not grow with the number of epochs. Needs confidence and variability. */
+struct early_epoch *early_stopping(const struct dynamics *dynamics);
 
 /* Draws the correlations after each epoch as two curves. The caption names the first epoch from which on both Pearson
  * correlations are EARLY_LIKE or more, if there is one. `picture` was picture_check()ed. */
 #define EARLY_LIKE 0.95
-int early_chart(const char *run, const struct early_epoch *rows, size_t n, const struct picture *picture,
-                struct portolan_error *error);
+void early_chart(const char *run, const struct early_epoch *rows, size_t n, const struct picture *picture);
 
 #endif

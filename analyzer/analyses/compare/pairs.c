@@ -6,30 +6,26 @@
  */
 #include "pairs.h"
 
-#include "measures/aggregate.h"
+#include "die/die.h"
 #include "die/memory.h"
+#include "measures/aggregate.h"
 #include "statistics/correlation.h"
-
-#include <portolan/error.h>
 
 #include <math.h>
 #include <string.h>
 
-int
-pair_init(struct pair *pair, const struct dynamics *a, const struct dynamics *b, struct portolan_error *error)
+void
+pair_init(struct pair *pair, const struct dynamics *a, const struct dynamics *b)
 {
 	size_t room = (a->count < b->count ? a->count : b->count);
 
 	*pair = (struct pair){.a = a, .b = b};
-	if (dynamics_check_ids(a, b, error) < 0)
-		return PORTOLAN_E_INVALID;
+	must(dynamics_check_ids(a, b, &failure));
 	pair->rows_a = memory_array(room, sizeof(*pair->rows_a), "examples to match");
 	pair->rows_b = memory_array(room, sizeof(*pair->rows_b), "examples to match");
 	pair->shared = dynamics_match(a, b, pair->rows_a, pair->rows_b);
-	if (pair->shared > 0)
-		return 0;
-	return error_set(error, PORTOLAN_E_INVALID, "runs '%s' and '%s' share no example: their ids differ",
-	                 a->info->name, b->info->name);
+	if (pair->shared == 0)
+		die("runs '%s' and '%s' share no example: their ids differ", a->info->name, b->info->name);
 }
 
 void
@@ -55,7 +51,8 @@ pair_correlate(const struct pair *pair, struct pair_correlation *rows)
 
 		if (!b || strcmp(a->name, measure_infos[MEASURE_EPOCHS].name) == 0)
 			continue;
-		*row = (struct pair_correlation){.measure = a->name};
+		*row = (struct pair_correlation){
+		        .measure = a->name, .run_a = pair->a->info->name, .run_b = pair->b->info->name};
 		for (size_t i = 0; i < pair->shared; i++) {
 			x[row->examples] = a->values[pair->rows_a[i]];
 			y[row->examples] = b->values[pair->rows_b[i]];
@@ -79,46 +76,37 @@ pair_moves(const struct pair *pair, const uint8_t *regions_a, const uint8_t *reg
 		moves[regions_a[pair->rows_a[i]]][regions_b[pair->rows_b[i]]]++;
 }
 
-/* Marks, by dense index, the first `size` examples in rows[] by the rule; *count: how many there are. */
-static int
+/* Marks, by dense index, the first `size` examples in rows[] by the rule; returns how many there are. */
+static size_t
 pair_mark_selected(const struct dynamics *dynamics, uint32_t *rows, size_t shared, const struct selection_rule *rule,
-                   const struct region_cuts *cuts, size_t size, uint64_t seed, uint8_t *marks, uint64_t *count,
-                   struct portolan_error *error)
+                   const struct region_cuts *cuts, size_t size, uint64_t seed, uint8_t *marks)
 {
 	struct dynamics part = *dynamics;
 	struct selection_source source = {
 	        .dynamics = &part, .order = rows, .count = shared, .cuts = cuts, .threads = 1, .seed = seed};
 	CLEANUP_ARRAY uint32_t *ranked = memory_array(shared, sizeof(*ranked), "ranked examples");
 	size_t n;
-	int code;
 
 	part.order = rows;
 	part.count = shared;
-	code = selection_rank_first(&source, rule, size, ranked, &n, error);
-	if (code < 0)
-		return code;
+	must(selection_rank_first(&source, rule, size, ranked, &n, &failure));
 	for (size_t i = 0; i < n; i++)
 		marks[ranked[i]] = 1;
-	*count = n;
-	return 0;
+	return n;
 }
 
-int
+struct pair_overlap
 pair_select(const struct pair *pair, const struct selection_rule *rule, const struct region_cuts *cuts, double fraction,
-            uint64_t seed, struct pair_overlap *overlap, struct portolan_error *error)
+            uint64_t seed)
 {
 	size_t size = selection_size(fraction, pair->shared);
 	CLEANUP_ARRAY uint8_t *marks_a = memory_array(pair->a->ids.rows, 1, "marks");
 	CLEANUP_ARRAY uint8_t *marks_b = memory_array(pair->b->ids.rows, 1, "marks");
-	int code;
+	struct pair_overlap overlap = {
+	        .in_a = pair_mark_selected(pair->a, pair->rows_a, pair->shared, rule, cuts, size, seed, marks_a),
+	        .in_b = pair_mark_selected(pair->b, pair->rows_b, pair->shared, rule, cuts, size, seed, marks_b)};
 
-	*overlap = (struct pair_overlap){0};
-	code = pair_mark_selected(pair->a, pair->rows_a, pair->shared, rule, cuts, size, seed, marks_a, &overlap->in_a,
-	                          error);
-	if (code >= 0)
-		code = pair_mark_selected(pair->b, pair->rows_b, pair->shared, rule, cuts, size, seed, marks_b,
-		                          &overlap->in_b, error);
-	for (size_t i = 0; code >= 0 && i < pair->shared; i++)
-		overlap->both += marks_a[pair->rows_a[i]] && marks_b[pair->rows_b[i]];
-	return code;
+	for (size_t i = 0; i < pair->shared; i++)
+		overlap.both += marks_a[pair->rows_a[i]] && marks_b[pair->rows_b[i]];
+	return overlap;
 }

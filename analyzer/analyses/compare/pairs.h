@@ -1,6 +1,6 @@
 /*
- * pairs.h: compares two runs: the examples they share, how alike their measures are, how examples move between regions,
- * and how much selections overlap.
+ * pairs.h: compares two runs, for portolan compare: the examples they share, how alike their measures are, how examples
+ * move between regions, and how much selections overlap.
  */
 #ifndef PAIRS_H
 #define PAIRS_H
@@ -15,14 +15,16 @@ struct pair {
 	size_t shared;
 };
 
-/* Matches the examples of two runs. *pair is the caller's to pair_free() also after a failure. PORTOLAN_E_INVALID:
- * the runs have other kinds of ids, or share no example. */
-int pair_init(struct pair *pair, const struct dynamics *a, const struct dynamics *b, struct portolan_error *error);
+/* Matches the examples of two runs, of which the pair keeps pointers. Runs with other kinds of ids, or that share no
+ * example, end the command. */
+void pair_init(struct pair *pair, const struct dynamics *a, const struct dynamics *b);
 void pair_free(struct pair *pair);
 
+/* How alike a measure is in two runs, or, without runs, the mean of that over the pairs that have the measure. */
 struct pair_correlation {
-	const char *measure;      /* a column's name in `a` */
-	uint64_t examples;        /* shared ones that have the measure in both runs */
+	const char *measure, *run_a, *run_b; /* the measure as a column's name in `a` */
+	uint64_t pairs;                      /* of a mean: so many have it */
+	uint64_t examples;        /* shared ones that have the measure in both runs; of a mean, the fewest of a pair */
 	double pearson, spearman; /* NaN: not defined, as for a constant measure */
 };
 
@@ -38,9 +40,9 @@ struct pair_overlap {
 };
 
 /* Selects in each run by the rule, among the shared examples: the first `fraction` of them, as far as the rule ranks so
- * many. Without `cuts`, regions are cut by each run's own defaults for the shared examples. PORTOLAN_E_INVALID: a run
- * lacks the signals for the rule. */
-int pair_select(const struct pair *pair, const struct selection_rule *rule, const struct region_cuts *cuts,
-                double fraction, uint64_t seed, struct pair_overlap *overlap, struct portolan_error *error);
+ * many. Without `cuts`, regions are cut by each run's own defaults for the shared examples. A run that lacks the signals
+ * for the rule ends the command. */
+struct pair_overlap pair_select(const struct pair *pair, const struct selection_rule *rule,
+                                const struct region_cuts *cuts, double fraction, uint64_t seed);
 
 #endif
