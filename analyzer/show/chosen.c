@@ -4,10 +4,9 @@
  */
 #include "chosen.h"
 
-#include "measures/trace.h"
+#include "die/die.h"
 #include "die/memory.h"
-
-#include <portolan/error.h>
+#include "measures/trace.h"
 
 #include <math.h>
 
@@ -23,8 +22,8 @@ chosen_free(struct chosen *chosen)
 	*chosen = (struct chosen){0};
 }
 
-static int
-chosen_allocate(struct chosen *chosen, const struct dynamics *run, size_t n, struct portolan_error *error)
+static void
+chosen_allocate(struct chosen *chosen, const struct dynamics *run, size_t n)
 {
 	chosen->part = *run;
 	chosen->part.ids = (struct ids){0};
@@ -32,7 +31,7 @@ chosen_allocate(struct chosen *chosen, const struct dynamics *run, size_t n, str
 	chosen->part.gold = memory_array(n, sizeof(*chosen->part.gold), "gold labels");
 	for (size_t c = 0; c < run->column_count; c++)
 		chosen->part.columns[c].values = memory_array(n, sizeof(double), "measures");
-	return stories_new(&chosen->stories, n, run->epoch_count, error);
+	must(stories_new(&chosen->stories, n, run->epoch_count, &failure));
 }
 
 static void
@@ -50,9 +49,8 @@ chosen_take_example(struct chosen *chosen, const struct trace *trace, uint32_t r
 }
 
 /* `places` are those of the block's rows. */
-static int
-chosen_take_block(struct chosen *chosen, struct trace *trace, size_t index, const uint32_t *places, size_t rows,
-                  struct portolan_error *error)
+static void
+chosen_take_block(struct chosen *chosen, struct trace *trace, size_t index, const uint32_t *places, size_t rows)
 {
 	bool is_read = false;
 
@@ -60,67 +58,49 @@ chosen_take_block(struct chosen *chosen, struct trace *trace, size_t index, cons
 		if (places[r] == PLACES_NONE)
 			continue;
 		if (!is_read) {
-			int code = trace_block(trace, index, error);
-
-			if (code < 0)
-				return code;
+			must(trace_block(trace, index, &failure));
 			trace_measure(trace, trace->block.epoch_count, 0);
 			is_read = true;
 		}
 		chosen_take_example(chosen, trace, (uint32_t)r, places[r]);
 	}
-	return 0;
 }
 
-static int
-chosen_take_all(struct chosen *chosen, const struct dynamics *run, const uint32_t *places, struct portolan_error *error)
+static void
+chosen_take_all(struct chosen *chosen, const struct dynamics *run, const uint32_t *places)
 {
-	struct trace trace;
-	int code = trace_init(&trace, run, STORE_CHUNK, error);
+	CLEANUP(trace_free) struct trace trace = {0};
 
-	for (size_t b = 0; code >= 0 && b < store_snapshot_blocks(run->snapshot); b++) {
+	must(trace_init(&trace, run, STORE_CHUNK, &failure));
+	for (size_t b = 0; b < store_snapshot_blocks(run->snapshot); b++) {
 		size_t first = b * STORE_CHUNK, rest = (size_t)run->info->rows - first;
 
-		code = chosen_take_block(chosen, &trace, b, places + first, rest < STORE_CHUNK ? rest : STORE_CHUNK,
-		                         error);
+		chosen_take_block(chosen, &trace, b, places + first, rest < STORE_CHUNK ? rest : STORE_CHUNK);
 	}
-	trace_free(&trace);
-	return code;
 }
 
-static int
-chosen_copy_ids(struct ids *ids, const struct places_list *list, struct portolan_error *error)
+static void
+chosen_copy_ids(struct ids *ids, const struct places_list *list)
 {
-	int code = 0;
-
-	for (size_t place = 0; place < list->count && code >= 0; place++) {
-		uint32_t index = list->different[place], offsets[2] = {0, 0};
-		struct store_ids one = {.rows = 1, .offsets = offsets};
+	ids->kind = list->ids.kind;
+	for (size_t place = 0; place < list->count; place++) {
+		char digits[NUMBER_ROOM];
 		size_t length;
+		const char *id = id_print(&list->ids, list->different[place], digits, &length);
 
-		if (list->ids.kind == STORE_ID_INT) {
-			one.integers = &list->ids.integers[index];
-		} else {
-			one.text = ids_text(&list->ids, index, &length);
-			offsets[1] = (uint32_t)length;
-		}
-		code = ids_append(ids, list->ids.kind, &one, error);
+		must(ids_append_text(ids, id, length, &failure));
 	}
-	return code;
 }
 
-int
-chosen_read(struct chosen *chosen, const struct dynamics *run, const struct places_list *list,
-            struct portolan_error *error)
+void
+chosen_read(struct chosen *chosen, const struct dynamics *run, const struct places_list *list)
 {
 	CLEANUP_ARRAY uint32_t *places = NULL;
-	int code = chosen_allocate(chosen, run, list->count, error);
 
-	if (code >= 0)
-		code = chosen_copy_ids(&chosen->part.ids, list, error);
-	if (code >= 0)
-		code = places_of_list(list, run, &places, error);
-	return code < 0 ? code : chosen_take_all(chosen, run, places, error);
+	chosen_allocate(chosen, run, list->count);
+	chosen_copy_ids(&chosen->part.ids, list);
+	must(places_of_list(list, run, &places, &failure));
+	chosen_take_all(chosen, run, places);
 }
 
 bool

@@ -1,8 +1,9 @@
 /*
- * chosen.h: reads everything about a few examples of a run, and only their blocks.
+ * chosen.h: reads everything about a few examples of a run, and only their blocks, for portolan show.
  *
  *     struct chosen chosen = {0};
- *     chosen_read(&chosen, &run, &list, &error)  → chosen.found[place]; the rest of those only → chosen_free(&chosen)
+ *     chosen_read(&chosen, &run, &list);   chosen.found[place], and the rest of those that were found
+ *     chosen_free(&chosen);
  */
 #ifndef CHOSEN_H
 #define CHOSEN_H
@@ -16,9 +17,8 @@ struct chosen {
 	struct stories stories; /* by place */
 };
 
-/* `run` was opened; the list is of its ids. Call chosen_free() after a failure, too. */
-int chosen_read(struct chosen *chosen, const struct dynamics *run, const struct places_list *list,
-                struct portolan_error *error);
+/* `run` was opened; the list is of its ids. */
+void chosen_read(struct chosen *chosen, const struct dynamics *run, const struct places_list *list);
 void chosen_free(struct chosen *chosen); /* may be called twice */
 
 /* Is it a forgetting event? The example at a place is not correct at epoch e (its number among the run's epochs), and

@@ -1,9 +1,19 @@
-/* show.c: portolan show: tells the story of some examples of a run, epoch by epoch. */
-#include "base/cleanup.h"
+/*
+ * show.c: portolan show: tells the story of some examples of a run, epoch by epoch. People get a row for each example,
+ * with one mark for each epoch, and then a row for each observation. Programs get an object for each example, as the live
+ * page does.
+ */
+#include "base/number.h"
+#include "base/terminal.h"
+#include "chosen.h"
+#include "die/die.h"
+#include "die/memory.h"
 #include "options/format.h"
-#include "show_report.h"
+#include "output/table.h"
+#include "serve/examples.h"
 
-#include <portolan/error.h>
+#include <math.h>
+#include <string.h>
 
 #define TEXTS_MAX 16
 
@@ -39,55 +49,267 @@ show_check(void *context, struct portolan_error *error)
 	return format_choose_json(&request->common, "text");
 }
 
+#define MARK_BYTES 4 /* bytes of the longest mark, with the NUL after it */
+
+/* The marks for p(gold) from 0 to 1, for correct, not correct, and not observed. */
+static const struct marks {
+	const char *levels[10];
+	size_t level_count;
+	const char *correct, *wrong, *absent;
+} unicode_marks = {{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}, 8, "✓", "✗", "·"},
+  plain_marks = {{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}, 10, "+", "x", "."};
+
+static const char *
+show_level(const struct marks *marks, float gold_prob)
+{
+	double scaled = (double)gold_prob * (double)marks->level_count;
+	size_t at = scaled > 0 ? (size_t)scaled : 0;
+
+	return marks->levels[at < marks->level_count ? at : marks->level_count - 1];
+}
+
+/* The places of the observed examples, in the list's order, each once; *count: how many. */
+static uint32_t *
+show_order(const struct chosen *chosen, const struct places_list *list, size_t *count)
+{
+	CLEANUP_FREE uint8_t *is_there = memory_new(list->count + 1, 1);
+	uint32_t *order = memory_new(list->count + 1, sizeof(*order));
+
+	*count = 0;
+	for (size_t i = 0; i < list->ids.rows; i++) {
+		size_t place = list->place[i];
+
+		if (chosen->found[place] && !is_there[place])
+			order[(*count)++] = (uint32_t)place;
+		is_there[place] = 1;
+	}
+	return order;
+}
+
+static const double *
+show_values(const struct chosen *chosen, enum measure measure)
+{
+	for (size_t c = 0; c < chosen->part.column_count; c++)
+		if (chosen->part.columns[c].measure == (int)measure)
+			return chosen->part.columns[c].values;
+	return NULL;
+}
+
+/* The name of the label, or its number; the caller's to free(). NULL: it is not known. */
+static char *
+show_label(const struct dynamics *part, uint32_t place)
+{
+	const char *label = dynamics_label(part, place);
+
+	if (part->gold[place] < 0 && !label)
+		return NULL;
+	return label ? memory_text("%s", label) : memory_text("%d", part->gold[place]);
+}
+
+/* A mark for each epoch, of p(gold) or of correctness; the caller's to free(). */
+static char *
+show_line(const struct stories *stories, const struct marks *marks, size_t place, bool of_gold_prob)
+{
+	char *line = memory_new(stories->epochs * MARK_BYTES + 1, 1), *to = line;
+
+	for (size_t e = 0; e < stories->epochs; e++) {
+		float gold_prob = stories->gold_prob[place * stories->epochs + e];
+		bool correct = stories->correct[place * stories->epochs + e];
+
+		to = stpcpy(to, isnan(gold_prob) ? marks->absent
+		                : of_gold_prob   ? show_level(marks, gold_prob)
+		                : correct        ? marks->correct
+		                                 : marks->wrong);
+	}
+	return line;
+}
+
+struct example_row {
+	uint32_t place;
+	char *gold, *levels, *correctness;
+	double confidence, variability, correct;
+	uint64_t forgotten;
+};
+
+static void
+show_write_examples(struct report *report, const struct chosen *chosen, const struct marks *marks,
+                    const uint32_t *order, size_t count)
+{
+	const struct table_column columns[] = {
+	        {"id", TABLE_ID_AT, offsetof(struct example_row, place), .of = &chosen->part.ids},
+	        {"gold", TABLE_TEXT, offsetof(struct example_row, gold)},
+	        {"confidence", TABLE_F64, offsetof(struct example_row, confidence)},
+	        {"variability", TABLE_F64, offsetof(struct example_row, variability)},
+	        {"correctness", TABLE_F64, offsetof(struct example_row, correct)},
+	        {"forgotten", TABLE_U64, offsetof(struct example_row, forgotten)},
+	        {"p(gold)", TABLE_TEXT, offsetof(struct example_row, levels)},
+	        {"correct", TABLE_TEXT, offsetof(struct example_row, correctness)},
+	};
+	CLEANUP_FREE struct example_row *rows = memory_new(count, sizeof(*rows));
+	struct table table = TABLE_OF(columns, rows, count);
+
+	for (size_t r = 0; r < count; r++)
+		rows[r] = (struct example_row){
+		        .place = order[r],
+		        .gold = show_label(&chosen->part, order[r]),
+		        .levels = show_line(&chosen->stories, marks, order[r], true),
+		        .correctness = show_line(&chosen->stories, marks, order[r], false),
+		        .confidence = show_values(chosen, MEASURE_CONFIDENCE)[order[r]],
+		        .variability = show_values(chosen, MEASURE_VARIABILITY)[order[r]],
+		        .correct = show_values(chosen, MEASURE_CORRECTNESS)[order[r]],
+		        .forgotten = (uint64_t)show_values(chosen, MEASURE_FORGETTING_EVENTS)[order[r]],
+		};
+	table_report(report, "examples", &table);
+	for (size_t r = 0; r < count; r++) {
+		free(rows[r].gold);
+		free(rows[r].levels);
+		free(rows[r].correctness);
+	}
+}
+
+struct observation_row {
+	uint32_t place, epoch;
+	float gold_prob;
+	const char *correct, *event;
+};
+
+static void
+show_write_observations(struct report *report, const struct chosen *chosen, const uint32_t *order, size_t count)
+{
+	const struct table_column columns[] = {
+	        {"id", TABLE_ID_AT, offsetof(struct observation_row, place), .of = &chosen->part.ids},
+	        {"epoch", TABLE_U32, offsetof(struct observation_row, epoch)},
+	        {"gold_prob", TABLE_F32, offsetof(struct observation_row, gold_prob)},
+	        {"correct", TABLE_TEXT, offsetof(struct observation_row, correct)},
+	        {"event", TABLE_TEXT, offsetof(struct observation_row, event)},
+	};
+	const struct stories *stories = &chosen->stories;
+	CLEANUP_FREE struct observation_row *rows = memory_new(count * stories->epochs, sizeof(*rows));
+	const double *first = show_values(chosen, MEASURE_FIRST_LEARNED);
+	struct table table = TABLE_OF(columns, rows, 0);
+
+	for (size_t i = 0; i < count * stories->epochs; i++) {
+		uint32_t place = order[i / stories->epochs];
+		size_t e = i % stories->epochs, at = place * stories->epochs + e;
+		uint32_t epoch = chosen->part.epochs[e];
+
+		if (!isnan(stories->gold_prob[at]))
+			rows[table.rows++] = (struct observation_row){
+			        .place = place,
+			        .epoch = epoch,
+			        .gold_prob = stories->gold_prob[at],
+			        .correct = stories->correct[at] ? "yes" : "no",
+			        .event = chosen_is_forgotten(chosen, place, e) ? "forgotten"
+			                 : first[place] == (double)epoch       ? "learned"
+			                                                       : "",
+			};
+	}
+	table_report(report, "observations", &table);
+}
+
+static void
+show_write_texts(struct report *report, const struct ids *ids, const struct texts *texts, const uint32_t *order,
+                 size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		size_t record = texts_find(texts, ids, order[i]), length;
+		char id[256], digits[NUMBER_ROOM];
+		const char *text = id_print(ids, order[i], digits, &length);
+
+		snprintf(id, sizeof(id), "%.*s", (int)length, text);
+		if (record != TEXTS_NONE)
+			texts_report(report, id, texts, record);
+	}
+}
+
+static void
+show_write_text(struct report *report, const struct chosen *chosen, const struct texts *texts, const uint32_t *order,
+                size_t count)
+{
+	const struct marks *marks = terminal_is_unicode() ? &unicode_marks : &plain_marks;
+	const struct dynamics *part = &chosen->part;
+
+	report_line(
+	        report,
+	        "%s, epochs %u to %u\nmarks, one an epoch: p(gold) %s (0) to %s (1); correct %s, not %s; not observed %s\n",
+	        part->info->name, part->epochs[0], part->epochs[part->epoch_count - 1], marks->levels[0],
+	        marks->levels[marks->level_count - 1], marks->correct, marks->wrong, marks->absent);
+	show_write_examples(report, chosen, marks, order, count);
+	report_line(report, "\n");
+	show_write_observations(report, chosen, order, count);
+	if (!texts)
+		return;
+	report_line(report, "\n");
+	show_write_texts(report, &part->ids, texts, order, count);
+}
+
+static void
+show_write_json(struct report *report, const struct chosen *chosen, const struct texts *texts, const uint32_t *order,
+                size_t count)
+{
+	const struct dynamics *part = &chosen->part;
+
+	report_text(report, "run", part->info->name);
+	report_begin_list(report, "epochs");
+	for (size_t e = 0; e < part->epoch_count; e++)
+		report_whole(report, NULL, part->epochs[e]);
+	report_end(report);
+	report_begin_list(report, "examples");
+	for (size_t i = 0; i < count; i++) {
+		report_begin(report, NULL);
+		examples_report_members(report, part, texts, order[i], &chosen->stories, order[i]);
+		report_begin_list(report, "forgotten");
+		for (size_t e = 0; e < part->epoch_count; e++)
+			if (chosen_is_forgotten(chosen, order[i], e))
+				report_whole(report, NULL, part->epochs[e]);
+		report_end(report);
+		report_end(report);
+	}
+	report_end(report);
+}
+
+static void
+show_write_unknown(struct report *report, const struct chosen *chosen, const struct places_list *list)
+{
+	report_begin_list(report, "unknown");
+	for (size_t place = 0; place < list->count; place++)
+		if (!chosen->found[place])
+			examples_report_id(report, NULL, &chosen->part.ids, (uint32_t)place);
+	report_end(report);
+}
+
 static void
 show_close_texts(struct texts **texts)
 {
 	texts_free(*texts);
 }
 
-static int
-show_write(const struct show_options *request, const struct chosen *chosen, const struct places_list *list,
-           struct portolan_error *error)
+/* Writes the observed examples in the order of the list, each once. */
+static void
+show_write(const struct show_options *request, const struct chosen *chosen, const struct places_list *list)
 {
 	CLEANUP(show_close_texts) struct texts *texts = NULL;
+	const char *path = request->common.output;
 	struct report report;
-	int code = 0;
+	size_t count;
+	CLEANUP_FREE uint32_t *order = show_order(chosen, list, &count);
 
 	if (request->data)
-		code = texts_open(&texts, request->data, request->id_field, request->glue, request->texts,
-		                  request->text_count, error);
-	if (code >= 0)
-		code = request->common.json ? report_open(&report, request->common.output, 2, error)
-		                            : report_open_text(&report, request->common.output, error);
-	if (code < 0)
-		return code;
-	show_report(&report, chosen, list, texts);
-	return report_close(&report, error);
-}
-
-/* Writes the stories. Returns STATUS_INCOMPLETE if an example was not observed. */
-static int
-show_examples(const struct show_options *request, const struct dynamics *run, const struct places_list *list,
-              struct portolan_error *error)
-{
-	CLEANUP(chosen_free) struct chosen chosen = {0};
-	size_t found = 0;
-	int code = chosen_read(&chosen, run, list, error), status;
-
-	if (code < 0)
-		return code;
-	for (size_t place = 0; place < list->count; place++)
-		found += chosen.found[place];
-	if (found > 0)
-		code = show_write(request, &chosen, list, error);
-	if (code < 0)
-		return code;
-	status = dynamics_report_run(run, request->common.strict);
-	if (places_warn(list, run, chosen.found) > 0)
-		status = STATUS_INCOMPLETE;
-	return found > 0 ? status
-	                 : error_set(error, PORTOLAN_E_INVALID, "run '%s': none of these examples was observed%s",
-	                             run->info->name, run->range_given ? " in these epochs" : "");
+		must(texts_open(&texts, request->data, request->id_field, request->glue, request->texts,
+		                request->text_count, &failure));
+	if (request->common.json)
+		must(report_open(&report, path, 2, &failure));
+	else
+		must(report_open_text(&report, path, &failure));
+	report_begin(&report, NULL);
+	if (request->common.json) {
+		show_write_json(&report, chosen, texts, order, count);
+		show_write_unknown(&report, chosen, list);
+	} else {
+		show_write_text(&report, chosen, texts, order, count);
+	}
+	report_end(&report);
+	must(report_close(&report, &failure));
 }
 
 static int
@@ -96,14 +318,28 @@ show_run(void *context, struct portolan_error *error)
 	const struct show_options *request = context;
 	const struct common_options *common = &request->common;
 	const struct dynamics_request wanted = {.measures = MEASURE_ALL, .gold = true, .user = true};
-	CLEANUP(dynamics_free) struct dynamics dynamics = {0};
+	CLEANUP(dynamics_free) struct dynamics run = {0};
 	CLEANUP(places_free) struct places_list list = {0};
-	int code = dynamics_open(&dynamics, &common->query, common->operands[0], &wanted, error);
+	CLEANUP(chosen_free) struct chosen chosen = {0};
+	size_t found = 0;
+	int status;
 
-	if (code >= 0)
-		code = places_read_texts(&list, common->operands + 1, (size_t)common->operand_count - 1, request->ids,
-		                         dynamics.info->id_kind, error);
-	return code < 0 ? code : show_examples(request, &dynamics, &list, error);
+	(void)error;
+	must(dynamics_open(&run, &common->query, common->operands[0], &wanted, &failure));
+	must(places_read_texts(&list, common->operands + 1, (size_t)common->operand_count - 1, request->ids,
+	                       run.info->id_kind, &failure));
+	chosen_read(&chosen, &run, &list);
+	for (size_t place = 0; place < list.count; place++)
+		found += chosen.found[place];
+	if (found > 0)
+		show_write(request, &chosen, &list);
+	status = dynamics_report_run(&run, common->strict);
+	if (places_warn(&list, &run, chosen.found) > 0)
+		status = STATUS_INCOMPLETE;
+	if (found == 0)
+		die("run '%s': none of these examples was observed%s", run.info->name,
+		    run.range_given ? " in these epochs" : "");
+	return status;
 }
 
 #define TO(member) .offset = offsetof(struct show_options, member)
