@@ -5,11 +5,12 @@
  * signal, which is an answer too.
  */
 #include "base/message.h"
-#include "check_report.h"
+#include "base/number.h"
+#include "die/die.h"
 #include "options/format.h"
+#include "output/table.h"
+#include "verdict/completeness.h"
 #include "verdict/counters.h"
-
-#include <portolan/error.h>
 
 #include <errno.h>
 #include <signal.h>
@@ -20,131 +21,211 @@
 #include <unistd.h>
 
 struct check {
-	const struct common_options *common;
 	struct store *store;
 	struct report report;
 	bool every; /* all runs, and the store's own counters */
 	int status;
 };
 
-static int
-check_one(struct check *check, uint32_t run, const char *name, struct portolan_error *error)
+static const char *
+check_verdict(const struct completeness *result)
+{
+	if (result->damaged)
+		return "damaged";
+	return result->findings.count ? "incomplete" : "complete";
+}
+
+/* For people, the verdict and its reasons come first. */
+static void
+check_say_verdict(struct report *report, const struct completeness *result)
+{
+	char line[FINDING_ROOM];
+
+	report_line(report, "%s: %s\n", result->info.name, check_verdict(result));
+	for (uint64_t i = 0; i < result->damaged && i < COMPLETENESS_LINES; i++)
+		report_line(report, "  damaged: %s\n", result->damage[i] ? result->damage[i] : "");
+	if (result->damaged > COMPLETENESS_LINES)
+		report_line(report, "  damaged: %s more\n", NUMBER_GROUPED(result->damaged - COMPLETENESS_LINES));
+	for (size_t i = 0; i < result->findings.count; i++) {
+		verdict_print(&result->findings.found[i], line);
+		report_line(report, "  incomplete: %s\n", line);
+	}
+}
+
+/* The same for programs: the findings as lines, and by their kinds. */
+static void
+check_add_findings(struct report *report, const struct findings *findings)
+{
+	struct finding_line {
+		const char *kind, *problem, *remedy;
+	} lines[VERDICT_KINDS];
+	static const struct table_column columns[] = {{"kind", TABLE_TEXT, offsetof(struct finding_line, kind)},
+	                                              {"problem", TABLE_TEXT, offsetof(struct finding_line, problem)},
+	                                              {"remedy", TABLE_TEXT, offsetof(struct finding_line, remedy)}};
+	char line[FINDING_ROOM];
+
+	report_begin_list(report, "problems");
+	for (size_t i = 0; i < findings->count; i++) {
+		const struct finding *finding = &findings->found[i];
+		const struct verdict_text *text = &verdict_texts[finding->kind];
+
+		verdict_print(finding, line);
+		report_text(report, NULL, line);
+		lines[i] = (struct finding_line){text->name, finding->problem, text->remedy};
+	}
+	report_end(report);
+	table_report(report, "findings", &TABLE_OF(columns, lines, findings->count));
+}
+
+static void
+check_add_damage(struct report *report, const struct completeness *result)
+{
+	report_begin_list(report, "damage");
+	for (uint64_t i = 0; i < result->damaged && i < COMPLETENESS_LINES; i++)
+		report_text(report, NULL, result->damage[i] ? result->damage[i] : "");
+	report_end(report);
+}
+
+static void
+check_add_epochs(struct report *report, const struct completeness *result)
+{
+	static const char *const words[] = {
+	        [EPOCH_ENDED] = "ended", [EPOCH_OPEN] = "open", [EPOCH_INTERRUPTED] = "interrupted"};
+	static const struct table_column columns[] = {
+	        {"epoch", TABLE_U32, offsetof(struct completeness_epoch, stored.epoch)},
+	        {"observed", TABLE_U64, offsetof(struct completeness_epoch, observed)},
+	        {"missing", TABLE_U64, offsetof(struct completeness_epoch, missing)},
+	        {"state", TABLE_WORD, offsetof(struct completeness_epoch, state), .of = words},
+	        {"folded", TABLE_U64, offsetof(struct completeness_epoch, stored.folded)},
+	        {"in_log", TABLE_U64, offsetof(struct completeness_epoch, stored.waiting)},
+	        {"folds", TABLE_U32, offsetof(struct completeness_epoch, stored.folds)}};
+
+	table_report(report, "epochs", &TABLE_OF(columns, result->epochs, result->epoch_count));
+}
+
+/* Adds a run: an object, which the caller ends. */
+static void
+check_add_run(struct report *report, const struct completeness *result)
+{
+	const struct store_run_info *info = &result->info;
+
+	check_say_verdict(report, result);
+	report_begin(report, NULL);
+	if (!report->as_text) {
+		report_text(report, "run", info->name);
+		report_text(report, "verdict", check_verdict(result));
+		check_add_findings(report, &result->findings);
+	}
+	REPORT_WHOLES(report, {"records", result->records}, {"damaged", result->damaged});
+	if (!report->as_text)
+		check_add_damage(report, result);
+	report_text(report, "state", info->state == STORE_RECORDING ? "recording" : "closed");
+	REPORT_WHOLES(report, {"declared", info->declared}, {"examples", info->examples});
+	REPORT_WHOLES(report, {"observations", info->observations}, {"missing", result->missing},
+	              {"skipped_epochs", result->skipped_epochs}, {"replaced", info->replaced},
+	              {"refused", info->refused}, {"changed_labels", info->changed_labels});
+	report_begin(report, "sessions");
+	REPORT_WHOLES(report, {"live", result->live}, {"closed", result->closed}, {"never_closed", result->lost});
+	report_end(report);
+	counters_report_clients(report, &result->clients);
+	report_whole(report, "not_arrived", result->not_arrived);
+	counters_report(report, &result->counters);
+	check_add_epochs(report, result);
+}
+
+/* The reader for which the store's file grows, if there is one: "long_reader"; null if not. */
+static void
+check_add_reader(struct report *report, const struct store_long_reader *reader)
+{
+	if (!reader->process) {
+		if (!report->as_text)
+			report_null(report, "long_reader");
+		return;
+	}
+	report_line(report,
+	            "the file grows: process %ld reads a state of the store that is %s transactions old, and %s bytes "
+	            "cannot be used again until it has finished\n",
+	            reader->process, NUMBER_GROUPED(reader->behind), NUMBER_GROUPED(reader->bytes));
+	if (report->as_text)
+		return;
+	report_begin(report, "long_reader");
+	REPORT_WHOLES(report, {"process", (uint64_t)reader->process}, {"transactions_behind", reader->behind},
+	              {"held_bytes", reader->bytes});
+	report_end(report);
+}
+
+static void
+check_one(struct check *check, const char *name)
 {
 	struct completeness result;
-	int code = completeness_check(check->store, run, name, &result, error);
+	uint32_t number;
 
-	if (code < 0)
-		return code;
+	must(store_find_run(check->store, name, &number, &failure)); /* or which record is damaged */
+	must(completeness_check(check->store, number, name, &result, &failure));
 	if (result.damaged)
 		check->status = STATUS_FAILED;
 	else if (result.findings.count && check->status == STATUS_DONE)
 		check->status = STATUS_INCOMPLETE;
-	check_report_run(&check->report, &result);
+	check_add_run(&check->report, &result);
 	if (check->every)
 		report_end(&check->report);
 	completeness_free(&result);
-	return 0;
 }
 
-/* All runs are a list in JSON, and one after the other in text. */
+/* All runs are a list in JSON, and one after the other in text. The store's own counters follow. */
 static void
-begin_report(struct check *check)
-{
-	if (!check->every || check->report.as_text)
-		return;
-	report_begin(&check->report, NULL);
-	report_begin_list(&check->report, "runs");
-}
-
-static int
-end_report(struct check *check, struct portolan_error *error)
+check_all(struct check *check)
 {
 	struct report *report = &check->report;
-	struct store_long_reader reader;
 	struct store_counters counters;
-	int code = check->every ? store_counters(check->store, 0, &counters, error) : 0;
+	struct store_run_info *runs;
+	size_t count;
 
-	if (code < 0)
-		return code;
-	store_long_reader(check->store, STORE_HELD_BACK, &reader);
-	if (check->every) {
-		if (!report->as_text)
-			report_end(report);
-		report_line(report, "the store, removed runs included\n");
-		report_begin(report, "store");
-		counters_report(report, &counters);
-		report_end(report);
+	if (!report->as_text) {
+		report_begin(report, NULL);
+		report_begin_list(report, "runs");
 	}
-	check_report_reader(report, &reader);
-	if (!check->every || !report->as_text)
+	must(store_runs(check->store, &runs, &count, &failure));
+	for (size_t i = 0; i < count; i++)
+		check_one(check, runs[i].name);
+	free(runs);
+	must(store_counters(check->store, 0, &counters, &failure));
+	if (!report->as_text)
 		report_end(report);
-	return 0;
+	report_line(report, "the store, removed runs included\n");
+	report_begin(report, "store");
+	counters_report(report, &counters);
+	report_end(report);
 }
 
 /* One run by its name, or all runs. */
 static int
-check_runs(struct check *check, const char *name, struct portolan_error *error)
+check_store(const struct common_options *common, const char *name)
 {
-	struct store_run_info *runs;
-	uint32_t number;
-	size_t count;
-	int code;
+	struct check check = {.every = !name};
+	struct report *report = &check.report;
+	struct store_long_reader reader;
 
-	if (name) {
-		code = store_find_run(check->store, name, &number, error);
-		return code < 0 ? code : check_one(check, number, name, error);
-	}
-	code = store_runs(check->store, &runs, &count, error);
-	if (code < 0)
-		return code;
-	for (size_t i = 0; i < count && code >= 0; i++) {
-		code = store_find_run(check->store, runs[i].name, &number, error); /* or which record is damaged */
-		if (code >= 0)
-			code = check_one(check, number, runs[i].name, error);
-	}
-	free(runs);
-	return code;
+	must(store_open(common->query.store, &check.store, &failure));
+	if (common->json)
+		must(report_open(report, common->output, 2, &failure));
+	else
+		must(report_open_text(report, common->output, &failure));
+	if (name)
+		check_one(&check, name);
+	else
+		check_all(&check);
+	store_long_reader(check.store, STORE_HELD_BACK, &reader);
+	check_add_reader(report, &reader);
+	if (name || !report->as_text)
+		report_end(report);
+	must(report_close(report, &failure));
+	store_close(check.store);
+	return check.status;
 }
 
 static int
-check_store(struct check *check, const char *name, struct portolan_error *error)
-{
-	int code = store_open(check->common->query.store, &check->store, error);
-
-	if (code < 0)
-		return code;
-	code = check->common->json ? report_open(&check->report, check->common->output, 2, error)
-	                           : report_open_text(&check->report, check->common->output, error);
-	if (code >= 0) {
-		begin_report(check);
-		code = check_runs(check, name, error);
-		if (code >= 0)
-			code = end_report(check, error);
-		if (code >= 0)
-			code = report_close(&check->report, error);
-		else
-			report_discard(&check->report);
-	}
-	store_close(check->store);
-	return code;
-}
-
-/* In the process that reads. */
-static int
-check_here(const struct common_options *common, const char *name)
-{
-	struct check check = {.common = common, .every = !name};
-	struct portolan_error error;
-	int code = check_store(&check, name, &error);
-
-	if (code >= 0)
-		return check.status;
-	message_error("%s", error.message);
-	return STATUS_FAILED;
-}
-
-static int
-await(pid_t child, const struct common_options *common)
+check_await(pid_t child, const struct common_options *common)
 {
 	int ended;
 
@@ -181,13 +262,15 @@ check_run(void *context, struct portolan_error *error)
 	const struct common_options *common = context;
 	pid_t child = fork();
 
+	(void)error;
 	if (child < 0)
-		return error_set(error, PORTOLAN_E_SYSTEM, "cannot start the check: %s", strerror(errno));
+		die("cannot start the check: %s", strerror(errno));
 	if (child == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
-		_exit(check_here(common, common->operand_count ? common->operands[0] : NULL));
+		die_through(NULL); /* the parent's part, at its end */
+		_exit(check_store(common, common->operand_count ? common->operands[0] : NULL));
 	}
-	return await(child, common);
+	return check_await(child, common);
 }
 
 extern const struct help help_check;

@@ -1,6 +1,7 @@
 /* runs.c: portolan runs: the runs in the store, one line each. */
 #include "base/cleanup.h"
 #include "base/message.h"
+#include "die/die.h"
 #include "die/memory.h"
 #include "options/format.h"
 #include "output/table.h"
@@ -31,9 +32,8 @@ static const struct table_column runs_columns[] = {
         {"mode", TABLE_TEXT, offsetof(struct runs_line, mode)},
         {"created", TABLE_TEXT, offsetof(struct runs_line, created)}};
 
-static int
-runs_write(const struct runs_request *request, const struct store_run_info *runs, size_t count,
-           struct portolan_error *error)
+static void
+runs_write(const struct runs_request *request, const struct store_run_info *runs, size_t count)
 {
 	CLEANUP_FREE struct runs_line *lines = memory_new(count, sizeof(*lines));
 
@@ -51,27 +51,21 @@ runs_write(const struct runs_request *request, const struct store_run_info *runs
 		line->epochs = (int64_t)run->epochs;
 		line->observations = (int64_t)run->observations;
 	}
-	return table_write(&TABLE_OF(runs_columns, lines, count), request->common.output,
-	                   (enum table_format)request->format, error);
+	must(table_write(&TABLE_OF(runs_columns, lines, count), request->common.output,
+	                 (enum table_format)request->format, &failure));
 }
 
-static int
-runs_report(struct store *store, const char *path, struct store_run_info *runs, size_t count,
-            struct portolan_error *error)
+static void
+runs_report(struct store *store, const char *path, struct store_run_info *runs, size_t count)
 {
 	struct report report;
-	int code = report_open(&report, path, 2, error);
 
-	if (code < 0)
-		return code;
+	must(report_open(&report, path, 2, &failure));
 	report_begin_list(&report, NULL);
-	for (size_t i = 0; i < count && code >= 0; i++)
-		code = run_report(&report, store, &runs[i], error);
+	for (size_t i = 0; i < count; i++)
+		must(run_report(&report, store, &runs[i], &failure));
 	report_end(&report);
-	if (code >= 0)
-		return report_close(&report, error);
-	report_discard(&report);
-	return code;
+	must(report_close(&report, &failure));
 }
 
 /* Reports the damaged runs; returns their number. */
@@ -91,30 +85,6 @@ runs_count_damaged(const struct store_run_info *runs, size_t count)
 	return damaged;
 }
 
-/* Returns the number of damaged runs. */
-static int
-runs_list(const struct runs_request *request, struct portolan_error *error)
-{
-	const struct common_options *common = &request->common;
-	struct store_run_info *runs;
-	struct store *store;
-	size_t count;
-	int code = store_open(common->query.store, &store, error);
-
-	if (code < 0)
-		return code;
-	code = store_runs(store, &runs, &count, error);
-	if (code >= 0) {
-		code = common->json ? runs_report(store, common->output, runs, count, error)
-		                    : runs_write(request, runs, count, error);
-		if (code >= 0)
-			code = runs_count_damaged(runs, count);
-		free(runs);
-	}
-	store_close(store);
-	return code;
-}
-
 static int
 runs_check(void *context, struct portolan_error *error)
 {
@@ -127,9 +97,24 @@ runs_check(void *context, struct portolan_error *error)
 static int
 runs_run(void *context, struct portolan_error *error)
 {
-	int damaged = runs_list(context, error);
+	const struct runs_request *request = context;
+	const struct common_options *common = &request->common;
+	struct store_run_info *runs;
+	struct store *store;
+	size_t count;
+	int damaged;
 
-	return damaged > 0 ? STATUS_FAILED : damaged;
+	(void)error;
+	must(store_open(common->query.store, &store, &failure));
+	must(store_runs(store, &runs, &count, &failure));
+	if (common->json)
+		runs_report(store, common->output, runs, count);
+	else
+		runs_write(request, runs, count);
+	damaged = runs_count_damaged(runs, count);
+	free(runs);
+	store_close(store);
+	return damaged > 0 ? STATUS_FAILED : STATUS_DONE;
 }
 
 extern const struct help help_runs;
