@@ -1,11 +1,10 @@
 /*
- * handover.c: finds portoland, and replaces this process by it.
+ * handover.c: the commands that change a store, or make one, which is the collector's work: portolan import, rm, backup,
+ * salvage and keygen find portoland, and replace this process by it.
  *
  * $PORTOLAND, if set, names the program. Otherwise it is beside this program (installed), in ../collector (a build
  * tree), or on $PATH. It gets the options that were given, and checks their values.
  */
-#include "handover.h"
-
 #include "base/message.h"
 #include "options/options.h"
 
@@ -17,6 +16,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* The requests of all five commands. */
+struct handover_request {
+	struct common_options common;
+	const char *run;    /* of import */
+	const char *client; /* of keygen */
+	const char *new;    /* of salvage */
+	bool overwrite;     /* of import */
+	bool yes;           /* of rm */
+};
 
 /* Finds the folder of this program. */
 static bool
@@ -68,7 +77,9 @@ handover_find(const char **words)
 	return STATUS_FAILED;
 }
 
-int
+/* The run of these commands: replaces this process by portoland, with the command's options that were given and its one
+ * operand. Returns STATUS_FAILED when there is no such program. */
+static int
 handover(void *context, struct portolan_error *error)
 {
 	const struct common_options *common = context;
@@ -90,3 +101,117 @@ handover(void *context, struct portolan_error *error)
 	words[count++] = common->operands[0];
 	return handover_find(words);
 }
+
+/* Asks whether to remove the run, and waits for the answer. */
+static bool
+handover_confirm_rm(const char *run, const char *store)
+{
+	char answer[16];
+
+	message_set_quiet(false); /* a question is no closing line */
+	message_note("remove run '%s', and all that was recorded of it, from %s? [y/N]", run, store);
+	return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
+static int
+handover_run_rm(void *context, struct portolan_error *error)
+{
+	const struct handover_request *request = context;
+	const struct common_options *common = &request->common;
+	const char *run = common->operands[0];
+
+	if (request->yes || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO) ||
+	    handover_confirm_rm(run, common->query.store))
+		return handover(context, error);
+	message_error("run '%s' was not removed", run);
+	return STATUS_FAILED;
+}
+
+#define TO(member) .offset = offsetof(struct handover_request, member)
+static const struct option_spec import_options[] = {
+        {"run", "NAME", OPTION_TEXT, TO(run), .group = OPTION_GROUP_HOW},
+        {"overwrite", NULL, OPTION_FLAG, TO(overwrite), .group = OPTION_GROUP_HOW},
+        {0},
+};
+
+static const struct option_spec rm_options[] = {
+        {"yes", NULL, OPTION_FLAG, TO(yes), .letter = 'y', .group = OPTION_GROUP_HOW},
+        {0},
+};
+
+static const struct option_spec salvage_options[] = {
+        {"output", "NEW", OPTION_FOLDER, TO(new), .letter = 'o', .group = OPTION_GROUP_OUTPUT, .often = true,
+         .missing = "say which store to make with -o NEW"},
+        {0},
+};
+
+static const struct option_spec keygen_options[] = {
+        {"client", "NAME", OPTION_TEXT, TO(client), .group = OPTION_GROUP_HOW},
+        {0},
+};
+
+extern const struct help help_import, help_rm, help_backup, help_salvage, help_keygen;
+
+const struct command import_command = {
+        .name = "import",
+        .operands = "DIR|FILE [--run NAME]",
+        .help = &help_import,
+        .common = COMMON_STORE,
+        .options = import_options,
+        .operand = "file",
+        .least = 1,
+        .most = 1,
+        .request_size = sizeof(struct handover_request),
+        .run = handover,
+};
+
+const struct command rm_command = {
+        .name = "rm",
+        .operands = "RUN",
+        .help = &help_rm,
+        .common = COMMON_STORE,
+        .options = rm_options,
+        .operand = "run",
+        .least = 1,
+        .most = 1,
+        .request_size = sizeof(struct handover_request),
+        .run = handover_run_rm,
+};
+
+const struct command backup_command = {
+        .name = "backup",
+        .operands = "DIR",
+        .help = &help_backup,
+        .common = COMMON_STORE,
+        .operand = "directory",
+        .least = 1,
+        .most = 1,
+        .request_size = sizeof(struct handover_request),
+        .run = handover,
+};
+
+const struct command salvage_command = {
+        .name = "salvage",
+        .operands = "STORE",
+        .help = &help_salvage,
+        .common = COMMON_JSON,
+        .options = salvage_options,
+        .operand = "directory",
+        .least = 1,
+        .most = 1,
+        .request_size = sizeof(struct handover_request),
+        .run = handover,
+};
+
+const struct command keygen_command = {
+        .name = "keygen",
+        .operands = "DIR [--client NAME]",
+        .help = &help_keygen,
+        .common = COMMON_STORE,
+        .options = keygen_options,
+        .operand = "directory",
+        .least = 1,
+        .most = 1,
+        .request_size = sizeof(struct handover_request),
+        .run = handover,
+};
