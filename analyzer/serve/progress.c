@@ -21,9 +21,9 @@
 struct followed {
 	char *run;
 	struct live live;
-	char *seen;                   /* what the last look saw, as JSON */
-	double looked, took, changed; /* seconds, monotonic; took: the last look's */
-	uint64_t accepted;
+	char *seen;          /* what the last look saw, as JSON */
+	double looked, took; /* seconds: when the last look ended, monotonic; how long it took */
+	struct frame_pace pace;
 	struct followed *next; /* looked at less lately */
 };
 
@@ -101,23 +101,6 @@ progress_find(struct progress *progress, const char *run)
 	return found;
 }
 
-/* As in the watch command: the rate since the last look, and the time since anything was new. */
-static struct frame_moment
-progress_moment(struct followed *followed, const struct live_view *view, double now)
-{
-	struct frame_moment moment = {.run = followed->run, .directory = followed->live.directory, .time = time(NULL)};
-	double since = now - followed->looked;
-
-	moment.rate = followed->looked > 0 && view->accepted >= followed->accepted && since > 0
-	                      ? (double)(view->accepted - followed->accepted) / since
-	                      : NAN;
-	if (followed->looked == 0 || view->accepted != followed->accepted)
-		followed->changed = now;
-	moment.idle = now - followed->changed;
-	followed->accepted = view->accepted;
-	return moment;
-}
-
 /* NULL: out of memory. */
 static char *
 progress_describe(const struct live_view *view, const struct frame_moment *moment)
@@ -138,9 +121,9 @@ progress_describe(const struct live_view *view, const struct frame_moment *momen
 static int
 progress_update(struct progress *progress, struct followed *followed, struct portolan_error *error)
 {
+	struct frame_moment moment = {.run = followed->run, .directory = followed->live.directory, .time = time(NULL)};
 	double began = clock_s();
 	struct live_view view;
-	struct frame_moment moment;
 	struct store *store;
 	ino_t inode;
 	int code = open_stores_take(progress->stores, &store, &inode, error);
@@ -151,7 +134,7 @@ progress_update(struct progress *progress, struct followed *followed, struct por
 	if (code >= 0 && view.state == LIVE_NO_RUN)
 		code = error_set(error, STORE_E_NO_RUN, "%s", view.why);
 	if (code >= 0) {
-		moment = progress_moment(followed, &view, began);
+		frame_take_pace(&followed->pace, &view, clock_s(), &moment);
 		free(followed->seen);
 		followed->seen = progress_describe(&view, &moment);
 	}

@@ -1,5 +1,5 @@
-/* collector_lock.c: the system lists flock(2) locks as "1: FLOCK  ADVISORY  WRITE 1234 fe:00:5678 0 EOF" in
- * /proc/locks. */
+/* collector_lock.c: finds out whether a collector serves the store, from the list of flock(2) locks in /proc/locks:
+ * "1: FLOCK  ADVISORY  WRITE 1234 fe:00:5678 0 EOF". */
 #include "collector_lock.h"
 
 #include <stdio.h>

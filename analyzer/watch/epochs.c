@@ -1,8 +1,4 @@
-/*
- * epochs.c: portolan epochs: how each epoch of a run went, one line each.
- *
- * The sums are those of portolan watch and the live page (watch/live.h), taken once.
- */
+/* epochs.c: portolan epochs: prints how each epoch of a run went, one line each, from one look (live.h). */
 #include "base/message.h"
 #include "live.h"
 #include "options/format.h"

@@ -1,6 +1,6 @@
 /*
- * frame.h: prints one look at a run as a screen, a line, or a JSON object. Pure. Control characters in users' text
- * (names, messages) are shown as question marks.
+ * frame.h: shows one look at a run as a screen or a line, for portolan watch, or as a JSON object, for it and the live
+ * page. Pure. Control characters in users' text (names, messages) are shown as question marks.
  */
 #ifndef FRAME_H
 #define FRAME_H
@@ -20,17 +20,29 @@ struct frame_moment {
 	const char *trouble; /* the last look failed, and why; NULL: it did not */
 };
 
+extern const char *const frame_states[]; /* by enum live_state, as users read them */
+
+/* The pace of the recording, from look to look. Begins as {0}. */
+struct frame_pace {
+	double looked, changed; /* seconds, monotonic: the last look, and the last that saw something new */
+	uint64_t accepted;      /* at the last look */
+	uint32_t number;        /* of the run; 0: there was none */
+};
+
+/* Takes a look that was made `now`: sets the moment's rate and idle. */
+void frame_take_pace(struct frame_pace *pace, const struct live_view *view, double now, struct frame_moment *moment);
+
 /* Prints lines that each end with a newline, none longer than `columns` characters; returns how many. */
 unsigned frame_screen(FILE *stream, const struct live_view *view, const struct frame_moment *moment,
                       const struct terminal_size *size);
 
-/* One line. */
+/* Prints one line. */
 void frame_line(FILE *stream, const struct live_view *view, const struct frame_moment *moment);
 
-/* A document. */
+/* Writes an object, which is the document. */
 void frame_json(struct report *report, const struct live_view *view, const struct frame_moment *moment);
 
-/* Warnings about the run's recording: one line each. */
+/* Lists warnings about the run's recording, each of one line; returns how many. */
 #define FRAME_WARNINGS 14
 #define FRAME_WARNING_ROOM FINDING_ROOM
 unsigned frame_warnings(const struct live_view *view, const struct frame_moment *moment,

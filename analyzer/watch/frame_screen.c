@@ -1,5 +1,5 @@
 /*
- * frame_screen.c: a look as a screen of text.
+ * frame_screen.c: shows a look at a run as a screen of text, for portolan watch on a terminal.
  *
  * From above: the state, warnings, the latest epochs, the map. Of the lines that the first two leave, the epochs get a
  * third, and the map the rest; it is left out if that is too little. Lines that are too wide are cut, with a mark.
@@ -27,7 +27,7 @@ struct screen {
 };
 
 static unsigned
-lines_left(const struct screen *screen)
+screen_lines_left(const struct screen *screen)
 {
 	unsigned usable = screen->size->lines > 1 ? screen->size->lines - 1 : 1;
 
@@ -36,7 +36,7 @@ lines_left(const struct screen *screen)
 
 /* Columns of the terminal that the next character takes, and its bytes. */
 static unsigned
-next_width(const char *at, size_t *bytes)
+screen_next_width(const char *at, size_t *bytes)
 {
 	ucs4_t character;
 	int used = u8_mbtouc(&character, (const uint8_t *)at, strlen(at)), width = uc_width(character, "UTF-8");
@@ -46,27 +46,27 @@ next_width(const char *at, size_t *bytes)
 }
 
 static unsigned
-count_columns(const char *text)
+screen_count_columns(const char *text)
 {
 	unsigned count = 0;
 	size_t bytes;
 
 	for (; *text; text += bytes)
-		count += next_width(text, &bytes);
+		count += screen_next_width(text, &bytes);
 	return count;
 }
 
 /* Prints at most so many columns, and a mark where the text is cut, as the beginning of a number would be another
  * number. Leaves out characters that could move the cursor. */
 static void
-put_cut(FILE *stream, const char *text, const struct terminal_size *size)
+screen_put_cut(FILE *stream, const char *text, const struct terminal_size *size)
 {
 	unsigned used = 0, most = size->columns;
-	bool cut = count_columns(text) > most;
+	bool cut = screen_count_columns(text) > most;
 	size_t bytes;
 
 	for (; *text; text += bytes) {
-		used += next_width(text, &bytes);
+		used += screen_next_width(text, &bytes);
 		if (used + cut > most)
 			break;
 		if ((unsigned char)*text < ' ' || *text == 0x7f)
@@ -79,24 +79,24 @@ put_cut(FILE *stream, const char *text, const struct terminal_size *size)
 }
 
 __attribute__((format(printf, 2, 3))) static void
-put_line(struct screen *screen, const char *format, ...)
+screen_put_line(struct screen *screen, const char *format, ...)
 {
 	char line[LINE_ROOM];
 	va_list arguments;
 
-	if (lines_left(screen) == 0)
+	if (screen_lines_left(screen) == 0)
 		return;
 	va_start(arguments, format);
 	vsnprintf(line, sizeof(line), format, arguments);
 	va_end(arguments);
-	put_cut(screen->stream, line, screen->size);
+	screen_put_cut(screen->stream, line, screen->size);
 	fputc('\n', screen->stream);
 	screen->used++;
 }
 
 /* "3:07", "1:03:07" */
 static void
-print_duration(double seconds, char text[32])
+screen_print_duration(double seconds, char text[32])
 {
 	uint64_t whole = (uint64_t)llround(seconds);
 
@@ -108,7 +108,7 @@ print_duration(double seconds, char text[32])
 }
 
 static void
-print_bar(double share, unsigned width, bool unicode, char text[256])
+screen_print_bar(double share, unsigned width, bool unicode, char text[256])
 {
 	unsigned full = (unsigned)(share * width + 1e-9);
 
@@ -119,86 +119,75 @@ print_bar(double share, unsigned width, bool unicode, char text[256])
 
 /* Epoch 3  ███░░░  52%  131,000 of 250,000  5,300/s  0:22 left */
 static void
-put_progress(struct screen *screen, const struct live_view *view, const struct frame_moment *moment)
+screen_put_progress(struct screen *screen, const struct live_view *view, const struct frame_moment *moment)
 {
 	const struct tally_epoch *epoch = &view->epochs[view->epoch_count - 1];
-	char observed[NUMBER_ROOM], expected[NUMBER_ROOM], rate[64] = "", share[320] = "", bar[256], left[32];
+	char rate[64] = "", share[320] = "", bar[256], left[32];
 	double part = view->expected ? (double)epoch->observed / (double)view->expected : 0;
 
-	number_print_grouped(epoch->observed, observed);
-	number_print_grouped(view->expected, expected);
-	if (!isnan(moment->rate)) {
-		number_print_grouped((uint64_t)llround(moment->rate), rate);
-		snprintf(rate + strlen(rate), sizeof(rate) - strlen(rate), "/s");
-	}
+	if (!isnan(moment->rate))
+		snprintf(rate, sizeof(rate), "%s/s", NUMBER_GROUPED((uint64_t)llround(moment->rate)));
 	if (moment->rate > 0 && view->expected > epoch->observed) {
-		print_duration((double)(view->expected - epoch->observed) / moment->rate, left);
+		screen_print_duration((double)(view->expected - epoch->observed) / moment->rate, left);
 		snprintf(rate + strlen(rate), sizeof(rate) - strlen(rate), "  %s left", left);
 	}
 	if (view->expected) {
-		print_bar(part < 1 ? part : 1, screen->size->columns >= 76 ? 24 : 10, screen->size->unicode, bar);
+		screen_print_bar(part < 1 ? part : 1, screen->size->columns >= 76 ? 24 : 10, screen->size->unicode,
+		                 bar);
 		snprintf(share, sizeof(share), "%s %3.0f%%  ", bar, floor(100 * part));
 	}
-	put_line(screen, "epoch %u  %s%s%s%s  %s", epoch->epoch, share, observed, view->expected ? " of " : "",
-	         view->expected ? expected : "", rate);
+	screen_put_line(screen, "epoch %u  %s%s%s%s  %s", epoch->epoch, share, NUMBER_GROUPED(epoch->observed),
+	                view->expected ? " of " : "", view->expected ? NUMBER_GROUPED(view->expected) : "", rate);
 }
 
 static void
-put_state(struct screen *screen, const struct live_view *view, const struct frame_moment *moment)
+screen_put_state(struct screen *screen, const struct live_view *view, const struct frame_moment *moment)
 {
-	char events[NUMBER_ROOM], forgotten[NUMBER_ROOM], never[NUMBER_ROOM], kept[NUMBER_ROOM], spooled[NUMBER_ROOM];
-
 	if (view->epoch_count == 0) {
-		put_line(screen, "nothing stored yet");
+		screen_put_line(screen, "nothing stored yet");
 		return;
 	}
-	put_progress(screen, view, moment);
-	number_print_grouped(view->events, events);
-	number_print_grouped(view->counts.forgotten, forgotten);
-	number_print_grouped(view->counts.never_learned, never);
-	put_line(screen, "forgetting events %s, of %s examples; not learned yet %s", events, forgotten, never);
-	number_print_grouped(view->info.observations, kept);
-	number_print_grouped(view->clients.spooled, spooled);
-	put_line(screen, "observations %s; spooled %s; sessions %llu, live %llu", kept, spooled,
-	         (unsigned long long)view->sessions, (unsigned long long)view->live_sessions);
+	screen_put_progress(screen, view, moment);
+	screen_put_line(screen, "forgetting events %s, of %s examples; not learned yet %s",
+	                NUMBER_GROUPED(view->events), NUMBER_GROUPED(view->counts.forgotten),
+	                NUMBER_GROUPED(view->counts.never_learned));
+	screen_put_line(screen, "observations %s; spooled %s; sessions %llu, live %llu",
+	                NUMBER_GROUPED(view->info.observations), NUMBER_GROUPED(view->clients.spooled),
+	                (unsigned long long)view->sessions, (unsigned long long)view->live_sessions);
 }
 
 static void
-put_warnings(struct screen *screen, const struct live_view *view, const struct frame_moment *moment)
+screen_put_warnings(struct screen *screen, const struct live_view *view, const struct frame_moment *moment)
 {
 	char warnings[FRAME_WARNINGS][FRAME_WARNING_ROOM];
 	unsigned count = frame_warnings(view, moment, warnings);
 
 	for (unsigned i = 0; i < count; i++)
-		put_line(screen, "! %s", warnings[i]);
+		screen_put_line(screen, "! %s", warnings[i]);
 }
 
 static void
-put_table(struct screen *screen, const struct live_view *view, unsigned lines)
+screen_put_table(struct screen *screen, const struct live_view *view, unsigned lines)
 {
 	size_t first;
 
 	if (view->epoch_count == 0 || lines < 2)
 		return;
 	first = view->epoch_count > lines - 1 ? view->epoch_count - (lines - 1) : 0;
-	put_line(screen, " epoch      observed  accuracy  confidence     forgotten       learned");
+	screen_put_line(screen, " epoch      observed  accuracy  confidence     forgotten       learned");
 	for (size_t e = first; e < view->epoch_count; e++) {
 		const struct tally_epoch *epoch = &view->epochs[e];
-		char observed[NUMBER_ROOM], forgotten[NUMBER_ROOM], learned[NUMBER_ROOM];
-		double n = epoch->observed ? (double)epoch->observed : NAN;
 
-		number_print_grouped(epoch->observed, observed);
-		number_print_grouped(epoch->forgotten, forgotten);
-		number_print_grouped(epoch->learned, learned);
-		put_line(screen, "%6u %13s %9.4f %11.4f %13s %13s", epoch->epoch, observed, (double)epoch->correct / n,
-		         epoch->gold_prob / n, forgotten, learned);
+		screen_put_line(screen, "%6u %13s %9.4f %11.4f %13s %13s", epoch->epoch,
+		                NUMBER_GROUPED(epoch->observed), tally_accuracy(epoch), tally_confidence(epoch),
+		                NUMBER_GROUPED(epoch->forgotten), NUMBER_GROUPED(epoch->learned));
 	}
 }
 
 /* A line of the map, which is no wider than the terminal. Where it is styled, the colours are those of the map's pictures
  * (map_markers.c): red is mostly right, blue mostly wrong; between them the terminal's own stands for the dark one. */
 static void
-put_map_line(struct screen *screen, const struct small_map *map, unsigned line)
+screen_put_map_line(struct screen *screen, const struct small_map *map, unsigned line)
 {
 	static const char *const shades[] = {" ", "░", "▒", "▓", "█"}, *const plain[] = {" ", ".", ":", "+", "#"};
 	static const char *const colours[] = {"\033[34m", "\033[39m", "\033[31m"};
@@ -221,47 +210,43 @@ put_map_line(struct screen *screen, const struct small_map *map, unsigned line)
 }
 
 static void
-put_map(struct screen *screen, const struct tally_sample *sample)
+screen_put_map(struct screen *screen, const struct tally_sample *sample)
 {
-	unsigned lines = lines_left(screen) - 2, columns = screen->size->columns;
+	unsigned lines = screen_lines_left(screen) - 2, columns = screen->size->columns;
 	struct small_map map;
 
 	columns = columns > MAP_MARGIN + 1 ? columns - MAP_MARGIN - 1 : 0;
 	if (!small_map_make(sample, columns, lines, &map))
 		return;
 	if (screen->size->styled)
-		put_line(screen, "confidence; colours, as in the map, are correctness: red high, blue low");
+		screen_put_line(screen, "confidence; colours, as in the map, are correctness: red high, blue low");
 	else
-		put_line(screen, "confidence");
+		screen_put_line(screen, "confidence");
 	for (unsigned l = 0; l < map.lines; l++)
-		put_map_line(screen, &map, l);
-	put_line(screen, "%*s%-*s%.2g", MAP_MARGIN, "", (int)map.columns - 4, "0  variability", map.variability_max);
+		screen_put_map_line(screen, &map, l);
+	screen_put_line(screen, "%*s%-*s%.2g", MAP_MARGIN, "", (int)map.columns - 4, "0  variability",
+	                map.variability_max);
 }
 
 unsigned
 frame_screen(FILE *stream, const struct live_view *view, const struct frame_moment *moment,
              const struct terminal_size *size)
 {
-	static const char *const words[] = {[LIVE_NO_STORE] = "waiting",
-	                                    [LIVE_NO_RUN] = "waiting",
-	                                    [LIVE_NOTHING] = "recording",
-	                                    [LIVE_RECORDING] = "recording",
-	                                    [LIVE_CLOSED] = "closed"};
 	struct screen screen = {.stream = stream, .size = size};
 	unsigned left;
 	bool with_map;
 
-	put_line(&screen, "%s  %s  %s", moment->clock, words[view->state], moment->run);
+	screen_put_line(&screen, "%s  %s  %s", moment->clock, frame_states[view->state], moment->run);
 	if (view->state == LIVE_NO_STORE || view->state == LIVE_NO_RUN) {
-		put_line(&screen, "waits for it: %s", moment->trouble ? moment->trouble : view->why);
+		screen_put_line(&screen, "waits for it: %s", moment->trouble ? moment->trouble : view->why);
 		return screen.used;
 	}
-	put_state(&screen, view, moment);
-	put_warnings(&screen, view, moment);
-	left = lines_left(&screen);
+	screen_put_state(&screen, view, moment);
+	screen_put_warnings(&screen, view, moment);
+	left = screen_lines_left(&screen);
 	with_map = left >= SPACE_FOR_BOTH && size->columns >= MAP_COLUMNS_MIN;
-	put_table(&screen, view, with_map ? (left / 3) : left);
+	screen_put_table(&screen, view, with_map ? (left / 3) : left);
 	if (with_map)
-		put_map(&screen, &view->sample);
+		screen_put_map(&screen, &view->sample);
 	return screen.used;
 }

@@ -1,10 +1,11 @@
 /*
  * live.c: keeps up with a run that is being recorded, for `watch`, `epochs` and `serve`: a look reads only what is new.
  *
- * It keeps the sums from which measures are computed, of the settled epochs: the first epochs, without a gap, that are
- * folded and have nothing waiting. Later epochs are read at every look, and added to a copy of the sums. The epochs' records are read before and after
- * the snapshot: the snapshot has an epoch whole if its record is folded, has nothing waiting, and did not change in
- * between. When a settled epoch has changed (by a patch), the sums are dropped and made anew.
+ * The settled epochs are the first ones, without a gap, that are folded and have nothing waiting. The sums over these are
+ * kept from look to look. Later epochs are read at every look, and added to a copy of the sums. The epochs' records are
+ * read before and after the snapshot is opened: the snapshot has an epoch whole if its record is folded, has nothing
+ * waiting, and did not change in between. When a settled epoch has changed (by a patch), the sums are dropped and made
+ * anew.
  */
 #include "live.h"
 
@@ -17,8 +18,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static void
-forget(struct live *live)
+void
+live_free(struct live *live)
 {
 	free(live->blocks);
 	free(live->epochs);
@@ -33,51 +34,45 @@ forget(struct live *live)
 	live->number = 0;
 }
 
-void
-live_free(struct live *live)
-{
-	forget(live);
-}
-
 static bool
-is_settled(const struct store_epoch *epoch)
+live_is_settled(const struct store_epoch *epoch)
 {
 	return epoch->folds > 0 && epoch->waiting == 0;
 }
 
 static bool
-is_same(const struct store_epoch *a, const struct store_epoch *b)
+live_is_same(const struct store_epoch *a, const struct store_epoch *b)
 {
 	return a->epoch == b->epoch && a->folds == b->folds && a->folded == b->folded && a->waiting == b->waiting;
 }
 
 /* The number of leading epochs that are settled and were the same a moment ago. */
 static size_t
-count_settled(const struct store_epoch *before, size_t before_count, const struct store_epoch *after,
-              size_t after_count)
+live_count_settled(const struct store_epoch *before, size_t before_count, const struct store_epoch *after,
+                   size_t after_count)
 {
 	size_t n = 0;
 
-	while (n < before_count && n < after_count && is_settled(&after[n]) && is_same(&before[n], &after[n]))
+	while (n < before_count && n < after_count && live_is_settled(&after[n]) && live_is_same(&before[n], &after[n]))
 		n++;
 	return n;
 }
 
 /* Are the sums still valid? */
 static bool
-holds(const struct live *live, const struct store_epoch *epochs, size_t count)
+live_holds(const struct live *live, const struct store_epoch *epochs, size_t count)
 {
 	if (live->settled_count > count)
 		return false;
 	for (size_t e = 0; e < live->settled_count; e++)
-		if (!is_same(&live->settled[e], &epochs[e]))
+		if (!live_is_same(&live->settled[e], &epochs[e]))
 			return false;
 	return true;
 }
 
 /* Room for what a snapshot of `rows` examples and so many epochs brings. */
 static int
-make_room(struct live *live, uint64_t rows, size_t epochs, struct portolan_error *error)
+live_make_room(struct live *live, uint64_t rows, size_t epochs, struct portolan_error *error)
 {
 	size_t blocks = (size_t)((rows + STORE_CHUNK - 1) / STORE_CHUNK);
 	struct tally_block *more;
@@ -118,7 +113,7 @@ struct reading {
 };
 
 static void
-read_block(const struct reading *reading, const struct store_block *block)
+live_read_block(const struct reading *reading, const struct store_block *block)
 {
 	struct live *live = reading->live;
 	struct tally_block *settled = &live->blocks[block->first / STORE_CHUNK], now;
@@ -143,7 +138,7 @@ read_block(const struct reading *reading, const struct store_block *block)
 }
 
 static int
-read_blocks(const struct reading *reading, struct store_snapshot *snapshot, struct portolan_error *error)
+live_read_blocks(const struct reading *reading, struct store_snapshot *snapshot, struct portolan_error *error)
 {
 	struct store_cursor *cursor;
 	size_t blocks = store_snapshot_blocks(snapshot);
@@ -165,15 +160,15 @@ read_blocks(const struct reading *reading, struct store_snapshot *snapshot, stru
 		else
 			code = store_cursor_block(cursor, b, &block, error);
 		if (code >= 0)
-			read_block(reading, &block);
+			live_read_block(reading, &block);
 	}
 	store_cursor_close(cursor);
 	return code;
 }
 
 static int
-read_snapshot(struct live *live, struct store_snapshot *snapshot, const struct store_epoch *after, size_t settled,
-              struct live_view *view, struct portolan_error *error)
+live_read_snapshot(struct live *live, struct store_snapshot *snapshot, const struct store_epoch *after, size_t settled,
+                   struct live_view *view, struct portolan_error *error)
 {
 	struct reading reading = {.live = live, .view = view, .first = live->settled_count};
 	const uint32_t *numbers;
@@ -182,7 +177,7 @@ read_snapshot(struct live *live, struct store_snapshot *snapshot, const struct s
 
 	reading.count = store_snapshot_epochs(snapshot, &numbers);
 	reading.fresh = settled - live->settled_count;
-	code = make_room(live, view->info.rows, reading.first + reading.count, error);
+	code = live_make_room(live, view->info.rows, reading.first + reading.count, error);
 	if (code < 0)
 		return code;
 	points = live->shown.points;
@@ -191,7 +186,7 @@ read_snapshot(struct live *live, struct store_snapshot *snapshot, const struct s
 	live->shown.points = points;
 	for (size_t e = 0; e < reading.count; e++)
 		live->epochs[reading.first + e] = (struct tally_epoch){.epoch = numbers[e]};
-	code = read_blocks(&reading, snapshot, error);
+	code = live_read_blocks(&reading, snapshot, error);
 	if (code < 0)
 		return code;
 	for (size_t e = live->settled_count; e < settled; e++)
@@ -205,7 +200,7 @@ read_snapshot(struct live *live, struct store_snapshot *snapshot, const struct s
 
 /* Epochs and what is settled of them; the run is known by its number. */
 static int
-look_at_epochs(struct live *live, struct store *store, struct live_view *view, struct portolan_error *error)
+live_look_at_epochs(struct live *live, struct store *store, struct live_view *view, struct portolan_error *error)
 {
 	struct store_snapshot_options options = {
 	        .epoch_to = UINT32_MAX,
@@ -218,10 +213,10 @@ look_at_epochs(struct live *live, struct store *store, struct live_view *view, s
 
 	if (code < 0)
 		return code;
-	if (!holds(live, before, before_count)) {
+	if (!live_holds(live, before, before_count)) {
 		uint32_t number = live->number;
 
-		forget(live);
+		live_free(live);
 		live->number = number;
 	}
 	if (live->settled_count > 0)
@@ -231,12 +226,12 @@ look_at_epochs(struct live *live, struct store *store, struct live_view *view, s
 		code = store_epochs(store, live->number, &after, &after_count, error);
 	if (code >= 0) {
 		view->info = *store_snapshot_info(snapshot);
-		settled = count_settled(before, before_count, after, after_count);
+		settled = live_count_settled(before, before_count, after, after_count);
 		if (view->info.number != live->number || settled < live->settled_count)
 			code = error_set(error, STORE_E_NO_RUN, "run '%s' is being overwritten", live->run);
 	}
 	if (code >= 0)
-		code = read_snapshot(live, snapshot, after, settled, view, error);
+		code = live_read_snapshot(live, snapshot, after, settled, view, error);
 	store_snapshot_close(snapshot);
 	free(before);
 	free(after);
@@ -244,7 +239,7 @@ look_at_epochs(struct live *live, struct store *store, struct live_view *view, s
 }
 
 static int
-look_at_sessions(struct live *live, struct store *store, struct live_view *view, struct portolan_error *error)
+live_look_at_sessions(struct live *live, struct store *store, struct live_view *view, struct portolan_error *error)
 {
 	struct completeness sums = {0};
 	int code = store_sessions(store, live->number, &sums.sessions, &sums.session_count, error);
@@ -269,7 +264,7 @@ look_at_sessions(struct live *live, struct store *store, struct live_view *view,
 
 /* Finds the run's number, and drops the sums of another run. */
 static int
-find_run(struct live *live, struct store *store, ino_t inode, struct portolan_error *error)
+live_find_run(struct live *live, struct store *store, ino_t inode, struct portolan_error *error)
 {
 	uint32_t number;
 	int code = store_find_run(store, live->run, &number, error);
@@ -277,14 +272,14 @@ find_run(struct live *live, struct store *store, ino_t inode, struct portolan_er
 	if (code < 0)
 		return code;
 	if (number != live->number || inode != live->inode)
-		forget(live);
+		live_free(live);
 	live->number = number;
 	live->inode = inode;
 	return 0;
 }
 
 static void
-finish_view(const struct live *live, struct live_view *view)
+live_finish_view(const struct live *live, struct live_view *view)
 {
 	const struct store_run_info *info = &view->info;
 
@@ -306,16 +301,16 @@ live_look_in(struct live *live, struct store *store, ino_t inode, struct live_vi
 	int code;
 
 	*view = (struct live_view){.state = LIVE_NO_RUN};
-	code = find_run(live, store, inode, error);
+	code = live_find_run(live, store, inode, error);
 	if (code >= 0)
-		code = look_at_epochs(live, store, view, error);
+		code = live_look_at_epochs(live, store, view, error);
 	if (code >= 0)
-		code = look_at_sessions(live, store, view, error);
+		code = live_look_at_sessions(live, store, view, error);
 	if (code >= 0) {
-		finish_view(live, view);
+		live_finish_view(live, view);
 		return 0;
 	}
-	forget(live); /* a reading that was broken off may have left half a sum */
+	live_free(live); /* a reading that was broken off may have left half a sum */
 	if (code != STORE_E_NO_RUN)
 		return code;
 	*view = (struct live_view){.state = LIVE_NO_RUN};
@@ -339,7 +334,7 @@ live_look(struct live *live, struct live_view *view, struct portolan_error *erro
 		store_close(store);
 		return code;
 	}
-	forget(live);
+	live_free(live);
 	*view = (struct live_view){.state = LIVE_NO_STORE};
 	snprintf(view->why, sizeof(view->why), "%s", error->message);
 	return code == STORE_E_NO_STORE ? 0 : code;

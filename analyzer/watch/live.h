@@ -1,5 +1,6 @@
 /*
- * live.h: the present state of a run, for repeated looks while it is being recorded.
+ * live.h: looks at a run again and again while it is being recorded, and says how far it is; for `watch`, `epochs` and
+ * `serve`.
  *
  * Each look opens the store, takes one snapshot, reads it in short transactions, and closes everything. Nothing is held
  * between looks, so watching and collecting do not get in each other's way. Epochs that are folded and have nothing
@@ -42,16 +43,15 @@ struct live_view {
 struct live {
 	const char *directory, *run;
 	bool (*stopped)(void); /* asked between blocks; NULL: never */
-	/* private: the run that the sums below are of, */
-	uint32_t number;
-	ino_t inode;
-	/* and its settled epochs: the first settled_count of epochs[], with their records. */
+	/* private */
+	uint32_t number; /* of the run that the sums are of */
+	ino_t inode;     /* of its store's data.mdb */
 	struct tally_epoch *epochs;
-	struct store_epoch *settled;
-	size_t settled_count, epoch_room;
-	struct tally_block *blocks;
+	struct store_epoch *settled;      /* the records of the settled epochs, which are the first of epochs[] */
+	size_t settled_count, epoch_room; /* epoch_room: of both */
+	struct tally_block *blocks;       /* sums over the settled epochs */
 	size_t block_count;
-	struct tally_sample sample, shown;
+	struct tally_sample sample, shown; /* of the settled epochs; of all */
 };
 
 /* 0; PORTOLAN_E_CANCELLED when `stopped` asked for it; else the code of a failure, which may be temporary. Everything
@@ -62,6 +62,6 @@ int live_look(struct live *live, struct live_view *view, struct portolan_error *
 int live_look_in(struct live *live, struct store *store, ino_t inode, struct live_view *view,
                  struct portolan_error *error);
 
-void live_free(struct live *live);
+void live_free(struct live *live); /* the sums too: the next look reads the run anew */
 
 #endif

@@ -1,11 +1,12 @@
-/* small_map.c: see small_map.h. The right edge is 0.5, the largest possible value, or 0.25 if that is enough. */
+/* small_map.c: draws the data map in characters, for the screen of portolan watch. The right edge is 0.5, the largest
+ * variability there can be, or 0.25 if that is enough. */
 #include "small_map.h"
 
 #include <math.h>
 #include <string.h>
 
 static unsigned
-cell_of(double value, double end, unsigned cells)
+small_map_cell(double value, double end, unsigned cells)
 {
 	double cell = value / end * cells;
 
@@ -13,7 +14,7 @@ cell_of(double value, double end, unsigned cells)
 }
 
 static double
-most_variable(const struct tally_sample *sample, bool *any)
+small_map_most_variable(const struct tally_sample *sample, bool *any)
 {
 	double most = 0;
 
@@ -38,15 +39,15 @@ small_map_make(const struct tally_sample *sample, unsigned columns, unsigned lin
 	                          .lines = lines < SMALL_MAP_LINES ? lines : SMALL_MAP_LINES};
 	if (map->columns == 0 || map->lines == 0)
 		return false;
-	map->variability_max = most_variable(sample, &any) > 0.25 ? 0.5 : 0.25;
+	map->variability_max = small_map_most_variable(sample, &any) > 0.25 ? 0.5 : 0.25;
 	for (size_t i = 0; any && i < tally_sample_points(sample); i++) {
 		const struct tally_point *point = &sample->points[i];
 		unsigned line, column;
 
 		if (point->count == 0)
 			continue;
-		line = map->lines - 1 - cell_of(point->mean, 1, map->lines);
-		column = cell_of(tally_variability(point), map->variability_max, map->columns);
+		line = map->lines - 1 - small_map_cell(point->mean, 1, map->lines);
+		column = small_map_cell(tally_variability(point), map->variability_max, map->columns);
 		map->points++;
 		right[line][column] += (double)point->right / point->count;
 		if (++counts[line][column] > most)
@@ -55,9 +56,9 @@ small_map_make(const struct tally_sample *sample, unsigned columns, unsigned lin
 	for (unsigned l = 0; l < map->lines; l++)
 		for (unsigned c = 0; c < map->columns; c++)
 			if (counts[l][c]) {
-				map->shades[l][c] = (uint8_t)(1 + cell_of(log(counts[l][c]), log(most) + 1e-9,
-				                                          SMALL_MAP_SHADES - 1));
-				map->thirds[l][c] = (uint8_t)cell_of(right[l][c] / counts[l][c], 1, 3);
+				map->shades[l][c] = (uint8_t)(1 + small_map_cell(log(counts[l][c]), log(most) + 1e-9,
+				                                                 SMALL_MAP_SHADES - 1));
+				map->thirds[l][c] = (uint8_t)small_map_cell(right[l][c] / counts[l][c], 1, 3);
 			}
 	return any;
 }

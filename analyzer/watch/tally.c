@@ -1,4 +1,5 @@
-/* tally.c: see tally.h. Correctness is counted for 64 examples at a time, in the words of the store's bitmaps. */
+/* tally.c: adds up epochs for watch, epochs and serve. Correctness is counted for 64 examples at a time, in the words of
+ * the store's bitmaps. */
 #include "tally.h"
 
 #include "measures/log_product.h"
@@ -7,13 +8,13 @@
 #include <string.h>
 
 static unsigned
-ones(uint64_t word)
+tally_ones(uint64_t word)
 {
 	return (unsigned)__builtin_popcountll(word);
 }
 
 static void
-sum_present(const float *values, uint64_t present, struct tally_epoch *epoch)
+tally_sum_present(const float *values, uint64_t present, struct tally_epoch *epoch)
 {
 	double sum = 0, mantissa = 1;
 	int64_t exponent = 0;
@@ -65,11 +66,11 @@ tally_add(struct tally_block *block, const struct store_values *gold_prob, const
 		uint64_t present = gold_prob->present[w], right = bits[w] & present;
 		uint64_t forgotten = block->right[w] & present & ~right;
 
-		epoch->observed += ones(present);
-		epoch->correct += ones(right);
-		sum_present(probabilities + (size_t)w * 64, present, epoch);
-		epoch->forgotten += ones(forgotten);
-		epoch->learned += ones(right & ~block->ever_right[w]);
+		epoch->observed += tally_ones(present);
+		epoch->correct += tally_ones(right);
+		tally_sum_present(probabilities + (size_t)w * 64, present, epoch);
+		epoch->forgotten += tally_ones(forgotten);
+		epoch->learned += tally_ones(right & ~block->ever_right[w]);
 		block->seen[w] |= present;
 		block->right[w] = (block->right[w] & ~present) | right;
 		block->ever_right[w] |= right;
@@ -81,9 +82,9 @@ void
 tally_count(const struct tally_block *block, struct tally_counts *counts)
 {
 	for (uint32_t w = 0; w < STORE_CHUNK_WORDS; w++) {
-		counts->examples += ones(block->seen[w]);
-		counts->forgotten += ones(block->forgotten[w]);
-		counts->never_learned += ones(block->seen[w] & ~block->ever_right[w]);
+		counts->examples += tally_ones(block->seen[w]);
+		counts->forgotten += tally_ones(block->forgotten[w]);
+		counts->never_learned += tally_ones(block->seen[w] & ~block->ever_right[w]);
 	}
 }
 

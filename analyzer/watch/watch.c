@@ -41,17 +41,15 @@ struct watch {
 	struct frame_moment moment;
 	struct terminal terminal;
 	enum manner manner;
-	double looked, changed; /* seconds, monotonic: the last look, and the last that saw something new */
-	uint64_t accepted;      /* at the last look */
-	uint32_t number;        /* of the run; 0: none */
-	char *line;             /* the last one, as far as a change in it is news */
+	struct frame_pace pace;
+	char *line; /* the last one, as far as a change in it is news */
 	unsigned troubles;
 	bool ended; /* by Ctrl-C: the screen is the last one */
 	int status;
 };
 
 static void
-ends(sigset_t *signals)
+watch_set_ends(sigset_t *signals)
 {
 	sigemptyset(signals);
 	sigaddset(signals, SIGINT);
@@ -60,7 +58,7 @@ ends(sigset_t *signals)
 }
 
 static bool
-is_stopped(void)
+watch_is_stopped(void)
 {
 	sigset_t pending;
 
@@ -70,46 +68,35 @@ is_stopped(void)
 
 /* Waits; returns the signal that came, or 0. */
 static int
-wait_for(double seconds)
+watch_wait(double seconds)
 {
 	struct timespec time = {.tv_sec = (time_t)seconds, .tv_nsec = (long)(fmod(seconds, 1) * 1e9)};
 	sigset_t signals;
 	int number;
 
-	ends(&signals);
+	watch_set_ends(&signals);
 	sigaddset(&signals, SIGWINCH);
 	number = sigtimedwait(&signals, NULL, &time);
 	return number > 0 ? number : 0;
 }
 
-/* Sets the time, the rate since the last look, and whether anything is new. */
+/* Sets the time, the rate since the last look, and for how long nothing was new. */
 static void
-take_moment(struct watch *watch)
+watch_take_moment(struct watch *watch)
 {
-	const struct live_view *view = &watch->view;
-	double now = clock_s();
-	time_t time_now = time(NULL);
-	bool same = view->info.number == watch->number && view->accepted >= watch->accepted;
+	time_t now = time(NULL);
 	struct tm local;
 
-	watch->moment.time = time_now;
-	if (!localtime_r(&time_now, &local) ||
+	watch->moment.time = now;
+	if (!localtime_r(&now, &local) ||
 	    strftime(watch->moment.clock, sizeof(watch->moment.clock), "%H:%M:%S", &local) == 0)
 		watch->moment.clock[0] = '\0';
-	watch->moment.rate = NAN;
-	if (same && watch->number && watch->looked > 0 && now > watch->looked)
-		watch->moment.rate = (double)(view->accepted - watch->accepted) / (now - watch->looked);
-	if (!same || view->accepted != watch->accepted || watch->looked == 0)
-		watch->changed = now;
-	watch->moment.idle = now - watch->changed;
-	watch->looked = now;
-	watch->accepted = view->accepted;
-	watch->number = view->info.number;
+	frame_take_pace(&watch->pace, &watch->view, clock_s(), &watch->moment);
 }
 
 /* A line is printed only if it has news. The time, the rate, and another second without data are no news. */
 static bool
-show_line(struct watch *watch)
+watch_show_line(struct watch *watch)
 {
 	struct frame_moment news = watch->moment;
 	char *text = NULL;
@@ -134,7 +121,7 @@ show_line(struct watch *watch)
 }
 
 static bool
-show_json(struct watch *watch)
+watch_show_json(struct watch *watch)
 {
 	struct report report;
 
@@ -145,7 +132,7 @@ show_json(struct watch *watch)
 }
 
 static bool
-show_screen(struct watch *watch)
+watch_show_screen(struct watch *watch)
 {
 	struct terminal_size size = terminal_size();
 	bool is_last = watch->once || watch->ended || watch->view.state == LIVE_CLOSED;
@@ -168,11 +155,11 @@ show_screen(struct watch *watch)
 }
 
 static bool
-show(struct watch *watch)
+watch_show(struct watch *watch)
 {
-	bool shown = watch->manner == MANNER_JSON    ? show_json(watch)
-	             : watch->manner == MANNER_LINES ? show_line(watch)
-	                                             : show_screen(watch);
+	bool shown = watch->manner == MANNER_JSON    ? watch_show_json(watch)
+	             : watch->manner == MANNER_LINES ? watch_show_line(watch)
+	                                             : watch_show_screen(watch);
 
 	if (!shown) {
 		message_error("cannot write standard output: %s", strerror(errno ? errno : ENOMEM));
@@ -183,7 +170,7 @@ show(struct watch *watch)
 
 /* Reads the run once, and shows it. False: watching is over. */
 static bool
-update_view(struct watch *watch, struct portolan_error *error)
+watch_look(struct watch *watch, struct portolan_error *error)
 {
 	struct live_view view;
 	int code = live_look(&watch->live, &view, error);
@@ -205,21 +192,21 @@ update_view(struct watch *watch, struct portolan_error *error)
 		watch->view = view;
 		watch->moment.trouble = NULL;
 	}
-	take_moment(watch);
-	return show(watch) && !watch->once && watch->view.state != LIVE_CLOSED;
+	watch_take_moment(watch);
+	return watch_show(watch) && !watch->once && watch->view.state != LIVE_CLOSED;
 }
 
 /* Ctrl-C is the normal end. Any other signal ends the program like any program. */
 static bool
-take_signal(struct watch *watch, int number)
+watch_take_signal(struct watch *watch, int number)
 {
 	sigset_t signals;
 
 	if (number == SIGWINCH)
-		return watch->manner != MANNER_SCREEN || (terminal_clear(&watch->terminal) && show_screen(watch));
+		return watch->manner != MANNER_SCREEN || (terminal_clear(&watch->terminal) && watch_show_screen(watch));
 	watch->ended = true;
 	if (number == SIGINT && watch->manner == MANNER_SCREEN)
-		show_screen(watch);
+		watch_show_screen(watch);
 	if (number != SIGINT) {
 		sigemptyset(&signals);
 		sigaddset(&signals, number);
@@ -235,17 +222,17 @@ watch_until_end(struct watch *watch, struct portolan_error *error)
 	sigset_t signals, before;
 	bool going = true;
 
-	ends(&signals);
+	watch_set_ends(&signals);
 	sigaddset(&signals, SIGWINCH);
 	sigprocmask(SIG_BLOCK, &signals, &before);
 	while (going) {
 		double began = clock_s(), until;
 
-		going = update_view(watch, error);
+		going = watch_look(watch, error);
 		until = clock_s() + fmax(watch->interval, SHARE * (clock_s() - began));
 		for (int number = 0; going && clock_s() < until;) {
-			number = wait_for(fmax(until - clock_s(), 0));
-			going = number == 0 || take_signal(watch, number);
+			number = watch_wait(fmax(until - clock_s(), 0));
+			going = number == 0 || watch_take_signal(watch, number);
 		}
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
@@ -260,8 +247,8 @@ watch_run(void *context, struct portolan_error *error)
 	struct watch *watch = context;
 	const struct common_options *common = &watch->common;
 
-	watch->live =
-	        (struct live){.directory = common->query.store, .run = common->operands[0], .stopped = is_stopped};
+	watch->live = (struct live){
+	        .directory = common->query.store, .run = common->operands[0], .stopped = watch_is_stopped};
 	watch->moment.directory = common->query.store;
 	watch->moment.run = common->operands[0];
 	if (common->json)
