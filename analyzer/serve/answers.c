@@ -1,4 +1,4 @@
-/* answers.c: what the functions that answer requests share: numbers and columns of a query, and errors as answers. */
+/* answers.c: reads numbers and columns from a request's query, for the functions that answer requests. */
 #include "answers.h"
 
 #include "base/number.h"
@@ -8,39 +8,10 @@
 #include <string.h>
 
 void
-answer_failure(struct http_answer *answer, int code, const struct portolan_error *error)
-{
-	unsigned status = code == STORE_E_NO_RUN                               ? 404
-	                  : code == VIEW_E_VERSION                             ? 409
-	                  : code == VIEW_E_RANGE || code == PORTOLAN_E_INVALID ? 400
-	                                                                       : 503;
-
-	http_error(answer, status, "%s", error->message);
-	answer->filename = NULL;
-}
-
-void
 answer_unchanged(struct http_answer *answer)
 {
 	http_lasting(answer, "application/json", "", 0);
 	answer->status = 304;
-}
-
-int
-answer_output(struct output *output, const char *type, struct http_answer *answer, struct portolan_error *error)
-{
-	if (output_check(output, NULL) < 0)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	http_bytes(answer, type, output->buffer, output->used);
-	output->buffer = NULL;
-	output_discard(output);
-	return 0;
-}
-
-int
-answer_report(struct report *report, struct http_answer *answer, struct portolan_error *error)
-{
-	return answer_output(&report->output, "application/json", answer, error);
 }
 
 int

@@ -1,8 +1,10 @@
 /*
- * answers.h: the functions that answer requests, and those that they share. The requests are described in README.md.
+ * answers.h: what the functions that answer requests get to see, and what they share. The requests are described in
+ * README.md.
  *
- * Each function fills the answer and returns 0, or a code of the error, which answer_failure() makes the answer of. All
- * are safe from several threads.
+ * An answer is what the function writes to question->report: JSON, or, to its output, bytes of the type that it sets in
+ * `answer`. Or else it fills `answer` itself. It returns 0, or a code of the error, which becomes the answer then. All are
+ * safe from several threads.
  */
 #ifndef ANSWERS_H
 #define ANSWERS_H
@@ -11,12 +13,22 @@
 #include "progress.h"
 #include "searches.h"
 #include "selections.h"
-#include "server.h"
 #include "texts.h"
 #include "views.h"
 
 #include "output/report.h"
 
+struct server_settings {
+	const struct run_query *query; /* where the store is; threads; memory */
+	const char *const *runs;       /* shown first, as the user named them */
+	size_t run_count;
+	const char *data, *id_field; /* the user's file, and its field with the ids; NULL: none */
+	bool glue;                   /* the file is read as files/glue.h says */
+	const char *const *text_fields;
+	size_t text_count;
+};
+
+/* What all requests share: server.c makes it. */
 struct server {
 	struct server_settings settings;
 	struct open_stores *stores;
@@ -31,13 +43,10 @@ struct server {
 struct question {
 	struct server *server;
 	const struct http_request *request;
+	struct report *report;   /* for the answer; empty */
 	const char *run;         /* its name; NULL: the answer is not about one */
 	const struct view *view; /* of that run, by epochs and version; NULL likewise */
 };
-
-/* Turns an error into an answer: 400 for a wrong request, 404 for a run that is not there, 409 for a version that is
- * gone, 503 for the rest. */
-void answer_failure(struct http_answer *answer, int code, const struct portolan_error *error);
 
 /* Nothing has changed since the request was last answered. */
 void answer_unchanged(struct http_answer *answer);
@@ -49,10 +58,6 @@ int answer_number(const struct http_request *request, const char *name, uint64_t
 /* The measure or user's column of the view that the query names with `name`. PORTOLAN_E_INVALID. */
 int answer_column(const struct question *question, const char *name, const struct dynamics_column **column,
                   struct portolan_error *error);
-
-/* Makes the bytes of an output of memory the answer; the output is empty then. PORTOLAN_E_MEMORY. */
-int answer_output(struct output *output, const char *type, struct http_answer *answer, struct portolan_error *error);
-int answer_report(struct report *report, struct http_answer *answer, struct portolan_error *error); /* JSON */
 
 typedef int answer_function(const struct question *question, struct http_answer *answer, struct portolan_error *error);
 

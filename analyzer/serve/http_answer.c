@@ -1,5 +1,5 @@
 /* http_answer.c: fills in the answer to a request: bytes, or an error as JSON. */
-#include "http_answer.h"
+#include "http.h"
 
 #include "output/report.h"
 

@@ -91,16 +91,13 @@ answer_points(const struct question *question, struct http_answer *answer, struc
 int
 answer_legend(const struct question *question, struct http_answer *answer, struct portolan_error *error)
 {
-	CLEANUP(report_discard) struct report report = {0};
 	CLEANUP(colours_free) struct colours colours = {0};
 	int code = points_take_colours(question, &colours, error);
 
+	(void)answer;
 	if (code >= 0)
-		code = report_open_memory(&report, error);
-	if (code < 0)
-		return code;
-	colours_report(&report, NULL, &colours, http_argument(question->request, "colour"));
-	return answer_report(&report, answer, error);
+		colours_report(question->report, NULL, &colours, http_argument(question->request, "colour"));
+	return code;
 }
 
 /* The box in view, in the measures' units; edges are inside. */

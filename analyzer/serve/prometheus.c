@@ -254,7 +254,7 @@ int
 answer_metrics(const struct question *question, struct http_answer *answer, struct portolan_error *error)
 {
 	struct open_stores *stores = question->server->stores;
-	CLEANUP(output_discard) struct output output = {0};
+	struct output *output = &question->report->output;
 	CLEANUP_FREE struct run_numbers *runs = NULL;
 	struct store_counters counters;
 	struct store *store;
@@ -267,14 +267,13 @@ answer_metrics(const struct question *question, struct http_answer *answer, stru
 	if (code >= 0)
 		code = metrics_read_runs(store, &runs, &count, error);
 	open_stores_return(stores, store);
-	if (code >= 0)
-		code = output_open_memory(&output, 1u << 14, error);
 	if (code < 0)
 		return code;
-	metrics_write_store(&output, question->server->settings.query->store, &counters);
-	metrics_write_families(&output, runs, count);
-	metrics_write_sessions(&output, runs, count);
-	metrics_write_refused(&output, runs, count);
-	metrics_write_ages(&output, runs, count);
-	return answer_output(&output, TYPE, answer, error);
+	metrics_write_store(output, question->server->settings.query->store, &counters);
+	metrics_write_families(output, runs, count);
+	metrics_write_sessions(output, runs, count);
+	metrics_write_refused(output, runs, count);
+	metrics_write_ages(output, runs, count);
+	answer->type = TYPE;
+	return 0;
 }

@@ -109,19 +109,14 @@ int
 answer_selection(const struct question *question, struct http_answer *answer, struct portolan_error *error)
 {
 	struct selections *selections = question->server->selections;
-	CLEANUP(report_discard) struct report report = {0};
 	uint64_t known;
 	int code = answer_number(question->request, "known", 0, INT64_MAX, UINT64_MAX, &known, error);
 
 	if (code < 0)
 		return code;
-	if (known == selections_serial(selections, question->run)) {
+	if (known == selections_serial(selections, question->run))
 		answer_unchanged(answer);
-		return 0;
-	}
-	code = report_open_memory(&report, error);
-	if (code < 0)
-		return code;
-	selections_report(&report, selections, question->run);
-	return answer_report(&report, answer, error);
+	else
+		selections_report(question->report, selections, question->run);
+	return 0;
 }

@@ -6,7 +6,6 @@
 
 #include "categories.h"
 #include "examples.h"
-#include "select_rows.h"
 #include "word_shares.h"
 
 #include "base/cleanup.h"
@@ -20,42 +19,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MEMORY_ROOM (1u << 16) /* bytes to begin an answer with */
-
 static int
 forms_ids(const struct question *question, struct picked *picked, struct http_answer *answer,
           struct portolan_error *error)
 {
-	CLEANUP(report_discard) struct report report = {0};
-	int code = report_open_memory(&report, error);
+	struct report *report = question->report;
 
-	if (code < 0)
-		return code;
-	report_begin(&report, NULL);
-	report_whole(&report, "count", picked->count);
-	report_begin_list(&report, "ids");
+	(void)answer, (void)error;
+	report_begin(report, NULL);
+	report_whole(report, "count", picked->count);
+	report_begin_list(report, "ids");
 	for (size_t i = 0; i < picked->count; i++)
-		examples_report_id(&report, NULL, &question->view->dynamics.ids, picked->order[i]);
-	report_end(&report);
-	report_end(&report);
-	return answer_report(&report, answer, error);
+		examples_report_id(report, NULL, &question->view->dynamics.ids, picked->order[i]);
+	report_end(report);
+	report_end(report);
+	return 0;
 }
 
 static int
 forms_list(const struct question *question, struct picked *picked, struct http_answer *answer,
            struct portolan_error *error)
 {
-	CLEANUP(output_discard) struct output output = {0};
-	int code = output_open_memory(&output, MEMORY_ROOM, error);
+	struct output *output = &question->report->output;
 
-	if (code < 0)
-		return code;
+	(void)error;
 	for (size_t i = 0; i < picked->count; i++) {
-		text_id(&output, &question->view->dynamics.ids, picked->order[i]);
-		output_text(&output, "\n");
+		text_id(output, &question->view->dynamics.ids, picked->order[i]);
+		output_text(output, "\n");
 	}
 	answer->filename = "selection.txt";
-	return answer_output(&output, "text/plain; charset=utf-8", answer, error);
+	answer->type = "text/plain; charset=utf-8";
+	return 0;
 }
 
 /* By place: 1 where the example is selected. NULL: out of memory. */
@@ -100,20 +94,19 @@ static int
 forms_csv(const struct question *question, struct picked *picked, struct http_answer *answer,
           struct portolan_error *error)
 {
-	CLEANUP(output_discard) struct output output = {0};
+	struct output *output = &question->report->output;
 	struct run_table run_table;
-	int code = output_open_memory(&output, MEMORY_ROOM, error);
 
-	if (code < 0)
-		return code;
+	(void)error;
 	run_table_init(&run_table, &question->view->dynamics);
 	run_table.table.order = picked->order;
 	run_table.table.rows = picked->count;
 	run_table.table.for_spreadsheets = true;
-	table_put_head(&run_table.table, &output, TABLE_CSV);
-	table_put_rows(&run_table.table, &output, TABLE_CSV, 0, picked->count);
+	table_put_head(&run_table.table, output, TABLE_CSV);
+	table_put_rows(&run_table.table, output, TABLE_CSV, 0, picked->count);
 	answer->filename = "selection.csv";
-	return answer_output(&output, "text/csv; charset=utf-8", answer, error);
+	answer->type = "text/csv; charset=utf-8";
+	return 0;
 }
 
 static int
@@ -128,19 +121,17 @@ forms_lines(const struct question *question, struct picked *picked, struct http_
             struct portolan_error *error)
 {
 	const struct texts *texts = question->server->texts;
-	CLEANUP(output_discard) struct output output = {0};
+	struct output *output = &question->report->output;
 	const char *text;
 	size_t length;
 	int code = forms_need_texts(texts, error);
 
-	if (code >= 0)
-		code = output_open_memory(&output, MEMORY_ROOM, error);
 	if (code < 0)
 		return code;
 	text = texts_header(texts, &length);
 	if (text) {
-		output_bytes(&output, text, length);
-		output_text(&output, "\n");
+		output_bytes(output, text, length);
+		output_text(output, "\n");
 	}
 	for (size_t i = 0; i < picked->count; i++) {
 		size_t record = texts_find(texts, &question->view->dynamics.ids, picked->order[i]);
@@ -148,16 +139,14 @@ forms_lines(const struct question *question, struct picked *picked, struct http_
 		if (record == TEXTS_NONE)
 			continue;
 		text = texts_line(texts, record, &length);
-		output_bytes(&output, text, length);
-		output_text(&output, "\n");
+		output_bytes(output, text, length);
+		output_text(output, "\n");
 	}
-	code = texts_check(texts, error);
-	if (code < 0)
-		return code;
 	answer->filename = strcmp(texts_ending(texts), "csv") == 0   ? "selection.csv"
 	                   : strcmp(texts_ending(texts), "tsv") == 0 ? "selection.tsv"
 	                                                             : "selection.jsonl";
-	return answer_output(&output, "text/plain; charset=utf-8", answer, error);
+	answer->type = "text/plain; charset=utf-8";
+	return texts_check(texts, error);
 }
 
 /* {"name", "count", "all", "groups": [{"label", "value", "inside", "all"}, …]}: for each category the number of its
@@ -202,20 +191,17 @@ forms_groups(const struct question *question, struct picked *picked, struct http
 {
 	const struct view *view = question->view;
 	const char *asked = http_argument(question->request, "column"), *name = asked ? asked : "gold";
-	CLEANUP(report_discard) struct report report = {0};
 	CLEANUP(categories_free) struct categories categories = {0};
 	CLEANUP_FREE unsigned char *selected = forms_mark(&view->dynamics, picked);
 	const struct attribute *column;
 	int code = selected ? categories_make(&categories, view, question->server->texts, name, &column, error)
 	                    : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 
+	(void)answer;
 	if (code == 0)
 		code = error_set(error, PORTOLAN_E_INVALID, "'%.100s' holds numbers, and groups are categories", name);
-	if (code >= 0)
-		code = report_open_memory(&report, error);
-	if (code >= 0)
-		code = forms_report_groups(&report, &categories, selected, picked->count, name, error);
-	return code < 0 ? code : answer_report(&report, answer, error);
+	return code < 0 ? code
+	                : forms_report_groups(question->report, &categories, selected, picked->count, name, error);
 }
 
 static int
@@ -223,23 +209,19 @@ forms_words(const struct question *question, struct picked *picked, struct http_
             struct portolan_error *error)
 {
 	const struct texts *texts = question->server->texts;
-	CLEANUP(report_discard) struct report report = {0};
 	CLEANUP_FREE unsigned char *selected = NULL;
 	uint64_t most;
 	int code = answer_number(question->request, "most", 1, 1000, 50, &most, error);
 
+	(void)answer;
 	if (code >= 0)
 		code = forms_need_texts(texts, error);
-	if (code >= 0)
-		code = report_open_memory(&report, error);
 	if (code < 0)
 		return code;
 	selected = forms_mark(&question->view->dynamics, picked);
-	code = selected ? word_shares(&report, question->view, texts, selected, (size_t)most, error)
+	code = selected ? word_shares(question->report, question->view, texts, selected, (size_t)most, error)
 	                : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	if (code >= 0)
-		code = texts_check(texts, error);
-	return code < 0 ? code : answer_report(&report, answer, error);
+	return code < 0 ? code : texts_check(texts, error);
 }
 
 /* The digests of the columns and labels that the selection uses, which show whether it is repeated on the same data. */
@@ -268,10 +250,11 @@ forms_report_digests(struct report *report, const struct view *view, const struc
 /* The selection in a form that can be repeated on a run that grows: with the run, its present epochs, digests, and ids
  * in place of filters that only the server knows. */
 static int
-forms_report_selection(struct report *report, const char *key, const struct question *question, struct picked *picked,
+forms_report_selection(const char *key, const struct question *question, struct picked *picked,
                        struct portolan_error *error)
 {
 	const struct dynamics *dynamics = &question->view->dynamics;
+	struct report *report = question->report;
 	char epochs[32];
 	const char *name;
 	json_t *value;
@@ -297,15 +280,8 @@ static int
 forms_selection(const struct question *question, struct picked *picked, struct http_answer *answer,
                 struct portolan_error *error)
 {
-	CLEANUP(report_discard) struct report report = {0};
-	int code = report_open_memory(&report, error);
-
-	if (code >= 0)
-		code = forms_report_selection(&report, NULL, question, picked, error);
-	if (code < 0)
-		return code;
 	answer->filename = "selection.json";
-	return answer_report(&report, answer, error);
+	return forms_report_selection(NULL, question, picked, error);
 }
 
 static int
@@ -313,20 +289,16 @@ forms_manifest(const struct question *question, struct picked *picked, struct ht
                struct portolan_error *error)
 {
 	const struct dynamics *dynamics = &question->view->dynamics;
-	CLEANUP(report_discard) struct report report = {0};
-	int code = report_open_memory(&report, error);
+	struct report *report = question->report;
+	int code;
 
-	if (code < 0)
-		return code;
-	manifest_begin(&report, "serve", dynamics, question->server->settings.query->store);
-	report_whole(&report, "chosen", picked->count);
-	manifest_classes(&report, dynamics, picked->order, picked->count);
-	code = forms_report_selection(&report, "selection", question, picked, error);
-	report_end(&report);
-	if (code < 0)
-		return code;
+	manifest_begin(report, "serve", dynamics, question->server->settings.query->store);
+	report_whole(report, "chosen", picked->count);
+	manifest_classes(report, dynamics, picked->order, picked->count);
+	code = forms_report_selection("selection", question, picked, error);
+	report_end(report);
 	answer->filename = "selection.manifest.json";
-	return answer_report(&report, answer, error);
+	return code;
 }
 
 static int
@@ -334,15 +306,15 @@ forms_keep(const struct question *question, struct picked *picked, struct http_a
            struct portolan_error *error)
 {
 	uint64_t serial = selections_put(question->server->selections, question->run, within_json(picked->within));
-	CLEANUP(report_discard) struct report report = {0};
-	int code = serial ? report_open_memory(&report, error) : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	struct report *report = question->report;
 
-	if (code < 0)
-		return code;
-	report_begin(&report, NULL);
-	REPORT_WHOLES(&report, {"serial", serial}, {"count", picked->count});
-	report_end(&report);
-	return answer_report(&report, answer, error);
+	(void)answer;
+	if (!serial)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	report_begin(report, NULL);
+	REPORT_WHOLES(report, {"serial", serial}, {"count", picked->count});
+	report_end(report);
+	return 0;
 }
 
 static const struct form {

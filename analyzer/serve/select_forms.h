@@ -1,12 +1,26 @@
-/* select_forms.h: the forms in which the selected examples are answered. */
+/* select_forms.h: a selection that was asked for, with what it selects, and the forms in which that is answered. */
 #ifndef SELECT_FORMS_H
 #define SELECT_FORMS_H
 
 #include "answers.h"
-#include "picked.h"
+#include "file_filters.h"
+
+#include "selection/within.h"
+
+/* A selection, and the examples of question->view that it selects. */
+struct picked {
+	struct within *within;
+	struct file_filters file; /* of its filters, with the view of the selection's own epochs */
+	uint32_t *order;          /* dense indices by ascending id */
+	size_t count;
+};
 
 /* Answers in the form that ?as= names; without it with the ids. May change picked->order. */
 int select_send(const struct question *question, struct picked *picked, struct http_answer *answer,
                 struct portolan_error *error);
+
+/* ?as=rows: answers with a page of the table. Changes picked->order. */
+int select_send_rows(const struct question *question, struct picked *picked, struct http_answer *answer,
+                     struct portolan_error *error);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * select_rows.c: ?as=rows: answers a page of the table of a selection: searched, sorted, and then cut.
  */
-#include "select_rows.h"
+#include "select_forms.h"
 
 #include "examples.h"
 
@@ -165,11 +165,11 @@ rows_cut(struct picked *picked, const struct rows_query *query, size_t from)
 
 static int
 rows_send(const struct question *question, const struct rows_query *query, struct picked *picked,
-          struct http_answer *answer, struct portolan_error *error)
+          struct portolan_error *error)
 {
 	const struct server *server = question->server;
 	const struct view *view = question->view;
-	CLEANUP(report_discard) struct report report = {0};
+	struct report *report = question->report;
 	CLEANUP(stories_free) struct stories stories = {0};
 	size_t all = picked->count, searched = all, count, from;
 	int code;
@@ -181,22 +181,19 @@ rows_send(const struct question *question, const struct rows_query *query, struc
 	if (!rows_cut(picked, query, from))
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	for (size_t i = 0; i < picked->count; i++)
-		picked->order[i] = (uint32_t)view_place(view, picked->order[i]);
+		picked->order[i] = (uint32_t)view_find(view, &view->dynamics.ids, picked->order[i]);
 	code = stories_read(&stories, server->stores, view, picked->order, picked->count, error);
-	if (code >= 0)
-		code = report_open_memory(&report, error);
 	if (code < 0)
 		return code;
-	report_begin(&report, NULL);
-	REPORT_WHOLES(&report, {"count", count}, {"from", from}, {"searched", searched});
-	report_flag(&report, "complete", searched == all);
-	report_begin_list(&report, "rows");
+	report_begin(report, NULL);
+	REPORT_WHOLES(report, {"count", count}, {"from", from}, {"searched", searched});
+	report_flag(report, "complete", searched == all);
+	report_begin_list(report, "rows");
 	for (size_t i = 0; i < picked->count; i++)
-		examples_report(&report, view, server->texts, picked->order[i], &stories, i);
-	report_end(&report);
-	report_end(&report);
-	code = texts_check(server->texts, error);
-	return code < 0 ? code : answer_report(&report, answer, error);
+		examples_report(report, view, server->texts, picked->order[i], &stories, i);
+	report_end(report);
+	report_end(report);
+	return texts_check(server->texts, error);
 }
 
 int
@@ -206,8 +203,9 @@ select_send_rows(const struct question *question, struct picked *picked, struct 
 	struct rows_query query = {0};
 	int code = rows_read_query(question, &query, error);
 
+	(void)answer;
 	if (code >= 0)
-		code = rows_send(question, &query, picked, answer, error);
+		code = rows_send(question, &query, picked, error);
 	free(query.labels);
 	return code;
 }

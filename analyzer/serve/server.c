@@ -1,5 +1,6 @@
 /* server.c: answers requests: gives each to the function for its path, with the run and the view that it names. */
-#include "answers.h"
+#include "server.h"
+
 #include "page.h"
 
 #include "base/cleanup.h"
@@ -175,14 +176,44 @@ server_answer_post(struct question *question, struct http_answer *answer, struct
 	return run ? answer_select(question, answer, error) : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 }
 
+/* Makes what was written the answer. */
+static int
+server_take_report(struct output *output, struct http_answer *answer, struct portolan_error *error)
+{
+	if (output_check(output, NULL) < 0)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	http_bytes(answer, answer->type ? answer->type : "application/json", output->buffer, output->used);
+	output->buffer = NULL;
+	return 0;
+}
+
+/* Makes an error the answer: 400 for a wrong request, 404 for a run that is not there, 409 for a version that is gone, 503
+ * for the rest. */
+static void
+server_answer_error(struct http_answer *answer, int code, const struct portolan_error *error)
+{
+	unsigned status = code == STORE_E_NO_RUN                               ? 404
+	                  : code == VIEW_E_VERSION                             ? 409
+	                  : code == VIEW_E_RANGE || code == PORTOLAN_E_INVALID ? 400
+	                                                                       : 503;
+
+	http_error(answer, status, "%s", error->message);
+	answer->filename = NULL;
+}
+
 void
 server_answer(void *server, const struct http_request *request, struct http_answer *answer)
 {
-	struct question question = {.server = server, .request = request};
+	CLEANUP(report_discard) struct report report = {0};
+	struct question question = {.server = server, .request = request, .report = &report};
 	struct portolan_error error;
-	int code = request->post ? server_answer_post(&question, answer, &error)
-	                         : server_answer_get(&question, answer, &error);
+	int code = report_open_memory(&report, &error);
 
+	if (code >= 0)
+		code = request->post ? server_answer_post(&question, answer, &error)
+		                     : server_answer_get(&question, answer, &error);
+	if (code >= 0 && answer->status == 0)
+		code = server_take_report(&report.output, answer, &error);
 	if (code < 0)
-		answer_failure(answer, code, &error);
+		server_answer_error(answer, code, &error);
 }

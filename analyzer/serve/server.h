@@ -1,22 +1,8 @@
-/* server.h: answers requests: the function for each path, and the state that these functions share. */
+/* server.h: the live page's server, behind HTTP: gives each request to the function that answers it (answers.h). */
 #ifndef SERVER_H
 #define SERVER_H
 
-#include "http.h"
-
-#include "measures/run_query.h"
-
-struct server_settings {
-	const struct run_query *query; /* where the store is; threads; memory */
-	const char *const *runs;       /* shown first, as the user named them */
-	size_t run_count;
-	const char *data, *id_field; /* the user's file, and its field with the ids; NULL: none */
-	bool glue;                   /* the file is read as files/glue.h says */
-	const char *const *text_fields;
-	size_t text_count;
-};
-
-struct server;
+#include "answers.h"
 
 /* Makes a server. The settings stay the caller's until server_free(). */
 int server_new(struct server **server, const struct server_settings *settings, struct portolan_error *error);

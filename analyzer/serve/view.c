@@ -142,14 +142,14 @@ view_numbers(const struct view *view, const struct texts *texts, const struct at
 
 /* Places ascend as ids do. */
 size_t
-view_place(const struct view *view, uint32_t index)
+view_find(const struct view *view, const struct ids *ids, uint32_t index)
 {
 	const struct dynamics *dynamics = &view->dynamics;
 	size_t from = 0, to = dynamics->count;
 
 	while (from < to) {
 		size_t middle = from + (to - from) / 2;
-		int difference = ids_compare(&dynamics->ids, dynamics->order[middle], &dynamics->ids, index);
+		int difference = ids_compare(&dynamics->ids, dynamics->order[middle], ids, index);
 
 		if (difference == 0)
 			return middle;

@@ -52,8 +52,9 @@ double *view_numbers(const struct view *view, const struct texts *texts, const s
 /* The least and the greatest of the observed examples' values, by dense index; 0 and 0: there are none. */
 void view_extent(const struct dynamics *dynamics, const double *values, double *low, double *high);
 
-/* The place of an example among the observed ones by ascending id; SIZE_MAX: it was not observed. `index` is dense. */
-size_t view_place(const struct view *view, uint32_t index);
+/* The place among the observed examples, by ascending id, of id `index` of `ids`, which are of the run's kind; SIZE_MAX: it
+ * was not observed. */
+size_t view_find(const struct view *view, const struct ids *ids, uint32_t index);
 
 /* Loads a view that is zeroed except for its range; afterwards it does not need the store. Its version is read first,
  * so a view may be newer than its version, never older. `inode` is the store's; the epochs in `query` are ignored.
