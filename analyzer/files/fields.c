@@ -280,3 +280,64 @@ fields_has(const struct user_file *file, const char *name)
 	}
 	return has;
 }
+
+static bool
+fields_add_name(struct names *names, const char *at, size_t length)
+{
+	return length == 0 || names_add(names, at, length) != NAMES_NONE;
+}
+
+/* Adds the names of the header's columns. False: out of memory. `room` is for a name. */
+static bool
+fields_list_header(const struct user_file *file, char *room, struct names *names)
+{
+	const struct record *header = &file->header;
+	struct field field;
+
+	for (const char *at = header->at; at;) {
+		if (!records_take_field(file->format, &at, header->at + header->length, room, &field))
+			break;
+		field = records_trim(field);
+		if (!fields_add_name(names, field.at, field.length))
+			return false;
+	}
+	return true;
+}
+
+/* The same of the members of a JSON line, as far as it is well-formed. */
+static bool
+fields_list_members(const struct record *record, bool only_values, char *room, struct names *names)
+{
+	struct json_line line = {.begin = record->at, .at = record->at, .end = record->at + record->length};
+	struct json_value key, value;
+
+	for (int code = json_line_first(&line, &key); code > 0; code = json_line_next(&line, &key)) {
+		bool is_value;
+
+		if (!json_line_decode(&key, room) || json_line_value(&line, &value) < 0)
+			break;
+		is_value = value.kind != JSON_LINE_OBJECT && value.kind != JSON_LINE_ARRAY &&
+		           value.kind != JSON_LINE_NOT_FINITE;
+		if ((is_value || !only_values) && !fields_add_name(names, key.at, key.size))
+			return false;
+	}
+	return true;
+}
+
+int
+fields_list(const struct user_file *file, bool only_values, struct names *names, struct portolan_error *error)
+{
+	struct user_part part = user_file_whole(file);
+	bool has_header = file->format != RECORDS_JSONL, listed;
+	const struct record *first = has_header ? &file->header : &part.record;
+	int code = has_header ? 1 : user_part_next(&part, error);
+	char *room;
+
+	if (code <= 0)
+		return code;
+	room = malloc(first->length + 1);
+	listed = room && (has_header ? fields_list_header(file, room, names)
+	                             : fields_list_members(first, only_values, room, names));
+	free(room);
+	return listed ? 0 : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+}

@@ -12,6 +12,7 @@
 #ifndef FIELDS_H
 #define FIELDS_H
 
+#include "base/names.h"
 #include "user_file.h"
 
 #define FIELDS_MAX 72 /* the most fields that are read of a record */
@@ -61,6 +62,10 @@ int fields_shown(const struct field *field);
 
 /* True: a record of CSV or TSV has more fields than the header, or fewer. An empty line is not ragged. */
 bool fields_is_ragged(const struct fields_reader *reader);
+
+/* Adds the names of the columns: those of the header, or the members of the first JSON line; not empty ones.
+ * `only_values`: no member that is an object, an array or NaN. PORTOLAN_E_MEMORY. */
+int fields_list(const struct user_file *file, bool only_values, struct names *names, struct portolan_error *error);
 
 /* True: the header has a column of this name, or the first JSON line a member. */
 bool fields_has(const struct user_file *file, const char *name);

@@ -5,7 +5,6 @@
  */
 #include "texts.h"
 
-#include <json_line.h>
 #include "base/cleanup.h"
 #include "base/number.h"
 
@@ -63,57 +62,21 @@ texts_is_column(const struct texts *texts, const char *name)
 	return strcmp(name, texts->id_field) != 0;
 }
 
-static bool
-texts_add_name(struct texts *texts, const char *at, size_t length)
+/* Lists the columns that are neither the ids' nor shown as text. */
+static int
+texts_list_columns(struct texts *texts, struct portolan_error *error)
 {
-	CLEANUP_FREE char *name = strndup(at, length);
+	CLEANUP(names_free) struct names all = {0};
+	size_t length;
+	int code = fields_list(&texts->file, false, &all, error);
 
-	return name && (!*name || !texts_is_column(texts, name) ||
-	                names_add(&texts->column_names, name, strlen(name)) != NAMES_NONE);
-}
+	for (uint32_t n = 0; n < all.count && code >= 0; n++) {
+		const char *name = names_text(&all, n, &length);
 
-/* Takes the members of the first JSON line, which is well-formed. False: out of memory. */
-static bool
-texts_name_members(struct texts *texts)
-{
-	struct user_part part = user_file_whole(&texts->file);
-	struct portolan_error error;
-	struct json_value key, value;
-	struct json_line line;
-	CLEANUP_FREE char *room = NULL;
-	bool added;
-
-	if (user_part_next(&part, &error) <= 0)
-		return true;
-	room = malloc(part.record.length + 1);
-	added = room != NULL;
-	line = (struct json_line){
-	        .begin = part.record.at, .at = part.record.at, .end = part.record.at + part.record.length};
-	for (int code = json_line_first(&line, &key); added && code > 0; code = json_line_next(&line, &key)) {
-		if (!json_line_decode(&key, room) || json_line_value(&line, &value) < 0)
-			break;
-		added = texts_add_name(texts, key.at, key.size);
+		if (texts_is_column(texts, name) && names_add(&texts->column_names, name, length) == NAMES_NONE)
+			code = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	}
-	return added;
-}
-
-/* The columns of the header. False: out of memory. */
-static bool
-texts_name_header(struct texts *texts)
-{
-	const struct record *header = &texts->file.header;
-	CLEANUP_FREE char *room = malloc(header->length + 1);
-	bool added = room != NULL;
-
-	for (const char *at = header->at; added && at;) {
-		struct field field;
-
-		if (!records_take_field(texts->file.format, &at, header->at + header->length, room, &field))
-			break;
-		field = records_trim(field);
-		added = texts_add_name(texts, field.at, field.length);
-	}
-	return added;
+	return code;
 }
 
 static int
@@ -141,9 +104,8 @@ texts_open(struct texts **texts, const char *path, const char *id_field, bool gl
 	opened->fields = fields;
 	opened->field_count = count;
 	code = texts_open_file(opened, path, glue, error);
-	if (code >= 0 &&
-	    !(opened->file.format == RECORDS_JSONL ? texts_name_members(opened) : texts_name_header(opened)))
-		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	if (code >= 0)
+		code = texts_list_columns(opened, error);
 	if (code >= 0)
 		code = texts_make_index(opened, error);
 	if (code >= 0)

@@ -9,8 +9,6 @@
 #include "die/memory.h"
 #include "words.h"
 
-#include <json_line.h>
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,8 +18,7 @@ _Static_assert(COLUMNS_MAX + 3 <= FIELDS_MAX, "all columns, a pair of texts and 
 void
 columns_free(struct columns *columns)
 {
-	for (size_t i = 0; i < columns->listed_count; i++)
-		free(columns->listed[i]);
+	names_free(&columns->listed);
 	for (size_t i = 0; i < 3; i++)
 		array_free(columns->made[i]);
 	attributes_free(&columns->attributes);
@@ -29,70 +26,24 @@ columns_free(struct columns *columns)
 	*columns = (struct columns){0};
 }
 
-/* Lists a column, unless it is that of the ids. */
-static void
-columns_add_name(struct columns *columns, const char *name, size_t length, const char *id_field)
+/* Lists all columns of the file but that of the ids; returns how many. */
+static size_t
+columns_list_all(struct columns *columns, const char *id_field, const char *names[COLUMNS_MAX])
 {
-	if (strlen(id_field) == length && memcmp(name, id_field, length) == 0)
-		return;
-	if (columns->listed_count == COLUMNS_MAX)
-		die("%s has more than %d columns: choose those to be summarised with --columns", columns->file.path,
-		    COLUMNS_MAX);
-	columns->listed[columns->listed_count++] = memory_copy(name, length);
-}
+	size_t count = 0, length;
 
-static bool
-columns_is_listed(const struct columns *columns, const struct json_value *key)
-{
-	for (size_t i = 0; i < columns->listed_count; i++)
-		if (strlen(columns->listed[i]) == key->size && memcmp(columns->listed[i], key->at, key->size) == 0)
-			return true;
-	return false;
-}
+	must(fields_list(&columns->file, true, &columns->listed, &failure));
+	for (uint32_t n = 0; n < columns->listed.count; n++) {
+		const char *name = names_text(&columns->listed, n, &length);
 
-/* Lists the members of a JSON object that are numbers, texts, or true or false. A record that is not well-formed is
- * refused when its fields are read. */
-static void
-columns_list_members(struct columns *columns, const struct record *record, const char *id_field)
-{
-	struct json_line line = {.begin = record->at, .at = record->at, .end = record->at + record->length};
-	CLEANUP_FREE char *text = memory_new(record->length + 1, 1);
-	struct json_value key, value;
-
-	for (int code = json_line_first(&line, &key); code > 0; code = json_line_next(&line, &key)) {
-		if (!json_line_decode(&key, text) || json_line_value(&line, &value) < 0)
-			return;
-		if (value.kind != JSON_LINE_OBJECT && value.kind != JSON_LINE_ARRAY &&
-		    value.kind != JSON_LINE_NOT_FINITE && !columns_is_listed(columns, &key))
-			columns_add_name(columns, key.at, key.size, id_field);
+		if (strcmp(name, id_field) == 0)
+			continue;
+		if (count == COLUMNS_MAX)
+			die("%s has more than %d columns: choose those to be summarised with --columns",
+			    columns->file.path, COLUMNS_MAX);
+		names[count++] = name;
 	}
-}
-
-/* Lists the columns of a header. */
-static void
-columns_list_header(struct columns *columns, const struct record *header, const char *id_field)
-{
-	CLEANUP_FREE char *text = memory_new(header->length + 1, 1);
-	const char *at = header->at;
-	struct field field;
-
-	while (at && records_take_field(columns->file.format, &at, header->at + header->length, text, &field)) {
-		field = records_trim(field);
-		if (field.length > 0)
-			columns_add_name(columns, field.at, field.length, id_field);
-	}
-}
-
-/* Lists the columns of the header, or the members of the first JSON line. */
-static void
-columns_list_all(struct columns *columns, const char *id_field)
-{
-	struct user_part part = user_file_whole(&columns->file);
-
-	if (columns->file.format != RECORDS_JSONL)
-		columns_list_header(columns, &columns->file.header, id_field);
-	else if (must(user_part_next(&part, &failure)) > 0)
-		columns_list_members(columns, &part.record, id_field);
+	return count;
 }
 
 /* Reads the requested columns, or all; returns how many. The two texts, if there are any, follow them. */
@@ -103,13 +54,11 @@ columns_read_attributes(struct columns *columns, const struct columns_request *r
 	struct attributes_request wanted = {
 	        .file = &columns->file, .id_field = request->id_field, .names = names, .options = options};
 	bool all = request->name_count == 0 && !request->texts[0];
-	size_t plain;
+	size_t plain = all ? columns_list_all(columns, request->id_field, names) : request->name_count;
 
-	if (all)
-		columns_list_all(columns, request->id_field);
-	plain = all ? columns->listed_count : request->name_count;
 	for (; wanted.count < plain; wanted.count++) {
-		names[wanted.count] = all ? columns->listed[wanted.count] : request->names[wanted.count];
+		if (!all)
+			names[wanted.count] = request->names[wanted.count];
 		options[wanted.count] = all ? "its first line" : "--columns";
 	}
 	for (int t = 0; t < 2 && request->texts[0]; t++) {

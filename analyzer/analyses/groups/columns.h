@@ -25,9 +25,8 @@ struct columns { /* must not move: names point into it */
 	char passed_over[256]; /* the names of columns with too many categories, with commas */
 	/* private */
 	struct user_file file;
-	char *listed[COLUMNS_MAX]; /* the names of all columns of the file, if none was asked for by name */
-	size_t listed_count;
-	double *made[3]; /* columns derived from texts */
+	struct names listed; /* the names of all columns of the file, if none was asked for by name */
+	double *made[3];     /* columns derived from texts */
 	char made_names[3][300];
 };
 
