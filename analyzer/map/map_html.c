@@ -13,7 +13,6 @@
 #include "output/report.h"
 #include "selection/manifest.h"
 #include "serve/page.h"
-#include "serve/view_report.h"
 
 #include <string.h>
 

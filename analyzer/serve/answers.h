@@ -18,19 +18,20 @@
 
 #include "output/report.h"
 
+#define SERVER_TEXTS_MAX 16
 struct server_settings {
 	const struct run_query *query; /* where the store is; threads; memory */
 	const char *const *runs;       /* shown first, as the user named them */
 	size_t run_count;
 	const char *data, *id_field; /* the user's file, and its field with the ids; NULL: none */
 	bool glue;                   /* the file is read as files/glue.h says */
-	const char *const *text_fields;
+	const char *text_fields[SERVER_TEXTS_MAX];
 	size_t text_count;
 };
 
 /* What all requests share: server.c makes it. */
 struct server {
-	struct server_settings settings;
+	const struct server_settings *settings;
 	struct open_stores *stores;
 	struct views *views;
 	struct texts *texts;       /* NULL: no --data */

@@ -1,8 +1,8 @@
 /*
- * open_stores.c: keeps the store open that is served, and notices another one in its place, by the inode of its
- * data.mdb. A process may open a store only once with LMDB, so
- * a store that returns to its place while it is still read is not opened again. LMDB opens by name, so the inode of the
- * opened file is checked afterwards.
+ * open_stores.c: keeps the store open that is served, and notices another one in its place, by the inode of its data.mdb.
+ *
+ * A process may open a store only once with LMDB. So a store that returns to its place while it is still read is not
+ * opened again. LMDB opens by name, so the inode of the opened file is checked afterwards.
  */
 #include "open_stores.h"
 
@@ -32,20 +32,19 @@ struct open_stores {
 	struct open_store *list; /* the first one is current */
 };
 
-int
-open_stores_new(struct open_stores **stores, const char *directory, struct portolan_error *error)
+struct open_stores *
+open_stores_new(const char *directory)
 {
-	struct open_stores *made = calloc(1, sizeof(*made));
+	struct open_stores *stores = calloc(1, sizeof(*stores));
 
-	if (made)
-		made->directory = strdup(directory);
-	if (!made || !made->directory) {
-		free(made);
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	if (stores)
+		stores->directory = strdup(directory);
+	if (!stores || !stores->directory) {
+		free(stores);
+		return NULL;
 	}
-	pthread_mutex_init(&made->lock, NULL);
-	*stores = made;
-	return 0;
+	pthread_mutex_init(&stores->lock, NULL);
+	return stores;
 }
 
 static void

@@ -12,8 +12,8 @@
 struct store;
 struct open_stores;
 
-/* `directory` is copied. PORTOLAN_E_MEMORY. */
-int open_stores_new(struct open_stores **stores, const char *directory, struct portolan_error *error);
+/* `directory` is copied. NULL: out of memory. */
+struct open_stores *open_stores_new(const char *directory);
 void open_stores_free(struct open_stores *stores); /* every store must be returned; NULL: nothing */
 
 /* The store that is in the directory now, open until it is returned: for short transactions. `inode`, unless it is

@@ -269,7 +269,7 @@ answer_metrics(const struct question *question, struct http_answer *answer, stru
 	open_stores_return(stores, store);
 	if (code < 0)
 		return code;
-	metrics_write_store(output, question->server->settings.query->store, &counters);
+	metrics_write_store(output, question->server->settings->query->store, &counters);
 	metrics_write_families(output, runs, count);
 	metrics_write_sessions(output, runs, count);
 	metrics_write_refused(output, runs, count);

@@ -2,7 +2,6 @@
  * (api/example), and where its examples are in another run (api/match). */
 #include "answers.h"
 #include "examples.h"
-#include "view_report.h"
 
 #include "base/cleanup.h"
 #include "measures/aggregate.h"

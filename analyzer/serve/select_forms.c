@@ -292,7 +292,7 @@ forms_manifest(const struct question *question, struct picked *picked, struct ht
 	struct report *report = question->report;
 	int code;
 
-	manifest_begin(report, "serve", dynamics, question->server->settings.query->store);
+	manifest_begin(report, "serve", dynamics, question->server->settings->query->store);
 	report_whole(report, "chosen", picked->count);
 	manifest_classes(report, dynamics, picked->order, picked->count);
 	code = forms_report_selection("selection", question, picked, error);

@@ -22,15 +22,11 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#define TEXTS_MAX 16
 #define MEMORY (UINT64_C(224) << 20) /* it runs beside the training; other commands take more */
 
 struct serve_request {
 	struct common_options common;
-	const char *data, *id_field;
-	bool glue;
-	const char *texts[TEXTS_MAX];
-	size_t text_count;
+	struct server_settings settings;
 	uint64_t port;
 	const char *listen, *token_file, *public_text;
 	bool no_open, end_with_stdin;
@@ -44,12 +40,15 @@ static int
 serve_take_texts(void *context, char *text)
 {
 	struct serve_request *request = context;
-	size_t count = options_split(text, TEXTS_MAX - request->text_count, request->texts + request->text_count);
+	struct server_settings *settings = &request->settings;
+	size_t count = options_split(text, SERVER_TEXTS_MAX - settings->text_count,
+	                             settings->text_fields + settings->text_count);
 
 	if (count == 0)
 		return options_wrong(&request->common,
-		                     "--text takes names of fields, with commas between them, %d at most", TEXTS_MAX);
-	request->text_count += count;
+		                     "--text takes names of fields, with commas between them, %d at most",
+		                     SERVER_TEXTS_MAX);
+	settings->text_count += count;
 	return 0;
 }
 
@@ -234,21 +233,14 @@ serve_until_end(struct serve_request *request, struct server *server, int signal
 static int
 serve_open(struct serve_request *request, struct server **server, struct portolan_error *error)
 {
-	const struct server_settings settings = {
-	        .query = &request->common.query,
-	        .runs = (const char *const *)request->common.operands,
-	        .run_count = (size_t)request->common.operand_count,
-	        .data = request->data,
-	        .id_field = request->id_field,
-	        .glue = request->glue,
-	        .text_fields = request->texts,
-	        .text_count = request->text_count,
-	};
 	int code = request->token_file ? token_from_file(request->token_file, request->token, error)
 	                               : token_make(request->token, error);
 
+	request->settings.query = &request->common.query;
+	request->settings.runs = (const char *const *)request->common.operands;
+	request->settings.run_count = (size_t)request->common.operand_count;
 	if (code >= 0)
-		code = server_new(server, &settings, error);
+		code = server_new(server, &request->settings, error);
 	if (code >= 0)
 		code = listen_open(&request->listening, error);
 	return code;
@@ -285,9 +277,9 @@ serve_run(void *context, struct portolan_error *error)
 
 #define TO(member) .offset = offsetof(struct serve_request, member)
 static const struct option_spec options[] = {
-        {"data", "FILE", OPTION_INPUT, TO(data), .needs = "id-field", .often = true},
-        {"id-field", "FIELD", OPTION_TEXT, TO(id_field), .needs = "data", .often = true},
-        {"glue", NULL, OPTION_FLAG, TO(glue), .needs = "data", .group = OPTION_GROUP_HOW},
+        {"data", "FILE", OPTION_INPUT, TO(settings.data), .needs = "id-field", .often = true},
+        {"id-field", "FIELD", OPTION_TEXT, TO(settings.id_field), .needs = "data", .often = true},
+        {"glue", NULL, OPTION_FLAG, TO(settings.glue), .needs = "data", .group = OPTION_GROUP_HOW},
         {"text", "FIELD[,FIELD]", OPTION_TEXT, .take = serve_take_texts, .needs = "data", .often = true},
         {"port", "N", OPTION_WHOLE, TO(port), .least = 1, .most = 65535, .excludes = "listen",
          .group = OPTION_GROUP_ACCESS, .often = true},

@@ -29,25 +29,23 @@ int
 server_new(struct server **server, const struct server_settings *settings, struct portolan_error *error)
 {
 	CLEANUP(server_drop) struct server *made = calloc(1, sizeof(*made));
-	int code;
+	int code = 0;
 
 	if (!made)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	made->settings = *settings;
-	code = open_stores_new(&made->stores, settings->query->store, error);
-	if (code < 0)
-		return code;
+	made->settings = settings;
+	made->stores = open_stores_new(settings->query->store);
 	made->selections = selections_new();
 	made->progress = progress_new(made->stores, settings->query->store);
-	if (!made->selections || !made->progress)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	code = views_new(&made->views, made->stores, settings->query, error);
-	if (code >= 0 && settings->data)
+	made->views = views_new(made->stores, settings->query);
+	if (settings->data)
 		code = texts_open(&made->texts, settings->data, settings->id_field, settings->glue,
 		                  settings->text_fields, settings->text_count, error);
 	if (code < 0)
 		return code;
-	if (made->texts && !(made->searches = searches_new(made->texts, settings->query->threads)))
+	if (made->texts)
+		made->searches = searches_new(made->texts, settings->query->threads);
+	if (!made->stores || !made->selections || !made->progress || !made->views || (made->texts && !made->searches))
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	*server = made;
 	made = NULL;
@@ -71,7 +69,7 @@ server_free(struct server *server)
 void
 server_warn_absent(struct server *server)
 {
-	const struct server_settings *settings = &server->settings;
+	const struct server_settings *settings = server->settings;
 	struct portolan_error error;
 	struct store *store;
 	uint32_t number;

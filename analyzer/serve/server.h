@@ -4,7 +4,7 @@
 
 #include "answers.h"
 
-/* Makes a server. The settings stay the caller's until server_free(). */
+/* Makes a server. The settings stay the caller's, and stay as they are until server_free(). */
 int server_new(struct server **server, const struct server_settings *settings, struct portolan_error *error);
 /* Warns if the store or a run is not there (yet), for which the page waits. */
 void server_warn_absent(struct server *server);

@@ -63,6 +63,9 @@ int view_load(struct view *view, struct store *store, ino_t inode, const struct 
               struct portolan_error *error);
 void view_finish(struct view *view);
 
+/* Writes the object that api/view answers; README.md describes it. texts may be NULL. (view_report.c) */
+void view_report(struct report *report, const struct view *view, const struct texts *texts);
+
 /* The version that a view of the run would have now. A code of store.h. */
 int view_read_version(struct store *store, ino_t inode, const char *run, char version[VIEW_VERSION_ROOM],
                       struct portolan_error *error);

@@ -1,7 +1,6 @@
 /* view_report.c: describes a view to the page: its epochs, columns, labels, regions, and the user's file. */
-#include "view_report.h"
-
 #include "colours.h"
+#include "view.h"
 
 #include "selection/regions.h"
 #include "verdict/run_report.h"

@@ -39,19 +39,18 @@ struct views {
 	bool is_loading; /* a view: one at a time, with all threads */
 };
 
-int
-views_new(struct views **views, struct open_stores *stores, const struct run_query *query, struct portolan_error *error)
+struct views *
+views_new(struct open_stores *stores, const struct run_query *query)
 {
-	struct views *made = calloc(1, sizeof(*made));
+	struct views *views = calloc(1, sizeof(*views));
 
-	if (!made)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	made->stores = stores;
-	made->query = query;
-	pthread_mutex_init(&made->lock, NULL);
-	pthread_cond_init(&made->loaded, NULL);
-	*views = made;
-	return 0;
+	if (!views)
+		return NULL;
+	views->stores = stores;
+	views->query = query;
+	pthread_mutex_init(&views->lock, NULL);
+	pthread_cond_init(&views->loaded, NULL);
+	return views;
 }
 
 static void

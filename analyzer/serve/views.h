@@ -17,9 +17,8 @@
 
 struct views;
 
-/* `stores` and `query`, whose threads and memory are used, stay the caller's. PORTOLAN_E_MEMORY. */
-int views_new(struct views **views, struct open_stores *stores, const struct run_query *query,
-              struct portolan_error *error);
+/* `stores` and `query`, whose threads and memory are used, stay the caller's. NULL: out of memory. */
+struct views *views_new(struct open_stores *stores, const struct run_query *query);
 void views_free(struct views *views); /* everything must be returned; NULL: nothing */
 
 /* `range` as --epochs takes it, but not auto; NULL or "": all. `version`: the view of exactly that version; NULL: the

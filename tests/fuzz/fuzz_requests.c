@@ -260,14 +260,14 @@ end(void)
 static void
 begin(void)
 {
-	static const char *const fields[] = {"text"};
 	static struct run_query query = {.epoch_to = UINT32_MAX, .threads = 1, .max_memory = 64u << 20};
-	struct server_settings settings = {
-	        .query = &query, .data = data_path, .id_field = "id", .text_fields = fields, .text_count = 1};
+	static struct server_settings settings = {
+	        .query = &query, .id_field = "id", .text_fields = {"text"}, .text_count = 1};
 	struct http_settings http_settings = {.socket = -1, .access = {TOKEN}, .answer = answer};
 
 	query.store = small_runs();
 	write_data();
+	settings.data = data_path;
 	require(server_new(&server, &settings, NULL) == 0);
 	http_settings.context = server;
 	require(http_start(&http, &http_settings, NULL) == 0);

@@ -109,7 +109,8 @@ test_another_store(void **state)
 
 	(void)state;
 	put(first);
-	assert_int_equal(open_stores_new(&stores, place, &error), 0);
+	stores = open_stores_new(place);
+	assert_non_null(stores);
 	before = take(stores, first);
 	assert_ptr_equal(take(stores, first), before);
 	open_stores_return(stores, before);
@@ -132,12 +133,12 @@ static void
 test_another_store_meanwhile(void **state)
 {
 	struct open_stores *stores;
-	struct portolan_error error;
 	struct store *store;
 
 	(void)state;
 	put(first);
-	assert_int_equal(open_stores_new(&stores, place, &error), 0);
+	stores = open_stores_new(place);
+	assert_non_null(stores);
 	put_next = second;
 	store = take(stores, second);
 	assert_null(put_next);
