@@ -1,31 +1,31 @@
 /*
- * early_stopping.c: computes the measures from the run's own blocks, cut off after each epoch.
+ * early_stopping.c: measures the run as it was after each of its epochs (measures/trace.h), and correlates that with the
+ * whole run, for portolan compare --early-stopping.
  *
- * A block without its last epochs is a block. So the functions that compute the measures compute them here too, from the
- * same snapshot, and the last row compares the measures with themselves. Running sums would save most of the reading, but
- * differ from the measures in the last bits; and reading is an eighth of the time, the rest is ranking. Threads share
- * the epochs. The ranks of the whole run's measures are computed once.
+ * The last row compares the measures with themselves. Running sums would save most of the reading, but differ from the
+ * measures in the last bits; and reading is an eighth of the time, the rest is ranking. Threads share the epochs. The
+ * ranks of the whole run's measures are computed once.
  */
 #include "early_stopping.h"
 
 #include "base/parallel.h"
 #include "die/die.h"
 #include "die/memory.h"
+#include "measures/trace.h"
 #include "plot/chart.h"
 #include "statistics/correlation.h"
 
 #include <math.h>
 
-/* The memory of one thread: the measures over the epochs so far, by dense index, and room to rank them. */
+/* The memory of one thread: the measures over the epochs so far, and room to rank them. */
 struct room {
-	struct store_cursor *cursor;
-	double *confidence, *variability, *epochs;
+	struct trace trace;
 	double *x, *y;
 	struct sort_item *items;
 };
 
 struct early {
-	const struct dynamics *dynamics;
+	struct dynamics dynamics;                     /* the run, of whose columns only those that are needed */
 	const double *confidence, *variability;       /* over all epochs, by dense index */
 	double *confidence_ranks, *variability_ranks; /* by place in the order */
 	struct room *rooms;                           /* by thread */
@@ -37,12 +37,9 @@ static void
 early_free(struct early *early)
 {
 	for (unsigned r = 0; r < early->room_count; r++) {
-		const struct room *room = &early->rooms[r];
+		struct room *room = &early->rooms[r];
 
-		store_cursor_close(room->cursor);
-		array_free(room->confidence);
-		array_free(room->variability);
-		array_free(room->epochs);
+		trace_free(&room->trace);
 		array_free(room->x);
 		array_free(room->y);
 		array_free(room->items);
@@ -52,55 +49,45 @@ early_free(struct early *early)
 	array_free(early->variability_ranks);
 }
 
+/* Keeps the columns that are needed, which a run that was loaded for early stopping has. */
+static void
+early_choose_columns(struct dynamics *dynamics)
+{
+	const uint32_t needed =
+	        MEASURE_BIT(MEASURE_EPOCHS) | MEASURE_BIT(MEASURE_CONFIDENCE) | MEASURE_BIT(MEASURE_VARIABILITY);
+	size_t kept = 0;
+
+	for (size_t c = 0; c < dynamics->column_count; c++)
+		if (dynamics->columns[c].measure >= 0 && needed & MEASURE_BIT(dynamics->columns[c].measure))
+			dynamics->columns[kept++] = dynamics->columns[c];
+	dynamics->column_count = kept;
+}
+
 static void
 early_init_room(struct room *room, const struct dynamics *dynamics)
 {
 	static const char what[] = "values to rank";
 	size_t rows = store_snapshot_blocks(dynamics->snapshot) * STORE_CHUNK, n = dynamics->count;
 
-	*room = (struct room){
-	        .confidence = memory_array(rows, sizeof(double), what),
-	        .variability = memory_array(rows, sizeof(double), what),
-	        .epochs = memory_array(rows, sizeof(double), what),
-	        .x = memory_array(n, sizeof(double), what),
-	        .y = memory_array(n, sizeof(double), what),
-	        .items = memory_array(2 * n, sizeof(*room->items), what),
-	};
-	must(store_cursor_open(dynamics->snapshot, &room->cursor, &failure));
+	room->x = memory_array(n, sizeof(*room->x), what);
+	room->y = memory_array(n, sizeof(*room->y), what);
+	room->items = memory_array(2 * n, sizeof(*room->items), what);
+	must(trace_init(&room->trace, dynamics, rows, &failure));
 }
 
-/* Computes the measures over the first `epochs` epochs of the run. */
-static int
-early_measure(const struct dynamics *dynamics, struct room *room, size_t epochs, struct portolan_error *error)
-{
-	for (size_t b = 0; b < store_snapshot_blocks(dynamics->snapshot); b++) {
-		double *out[MEASURE_COUNT] = {NULL};
-		struct store_block block;
-		int code = store_cursor_block(room->cursor, b, &block, error);
-
-		if (code < 0)
-			return code;
-		block.epoch_count = epochs;
-		out[MEASURE_EPOCHS] = room->epochs + block.first;
-		out[MEASURE_CONFIDENCE] = room->confidence + block.first;
-		out[MEASURE_VARIABILITY] = room->variability + block.first;
-		measures_block(&block, dynamics->epochs, dynamics->window, out);
-	}
-	return 0;
-}
-
-/* Correlates a measure so far, `part`, with that of all epochs, `full`, over the examples observed so far. `ranks`, of
- * all examples by `full`, serve where all were observed. */
+/* Correlates a measure so far with that of all epochs, `full`, over the examples observed so far. `ranks`, of all
+ * examples by `full`, serve where all were observed. */
 static void
-early_correlate(const struct dynamics *dynamics, const double *full, const double *ranks, const double *part,
+early_correlate(const struct dynamics *dynamics, const char *measure, const double *full, const double *ranks,
                 struct room *room, uint64_t *examples, double *pearson, double *spearman)
 {
+	const double *epochs = trace_values(&room->trace, "epochs"), *part = trace_values(&room->trace, measure);
 	size_t n = 0;
 
 	for (size_t i = 0; i < dynamics->count; i++) {
 		uint32_t row = dynamics->order[i];
 
-		if (!(room->epochs[row] > 0))
+		if (!(epochs[row] > 0))
 			continue;
 		room->x[n] = full[row];
 		room->y[n++] = part[row];
@@ -119,15 +106,15 @@ early_fill_row(void *context, unsigned thread, unsigned slot, size_t e, struct p
 	const struct early *early = context;
 	struct room *room = &early->rooms[thread];
 	struct early_epoch *row = &early->rows[e];
-	int code = early_measure(early->dynamics, room, e + 1, error);
+	int code = trace_all(&room->trace, e + 1, error);
 
 	(void)slot;
 	if (code < 0)
 		return code;
-	row->epoch = early->dynamics->epochs[e];
-	early_correlate(early->dynamics, early->confidence, early->confidence_ranks, room->confidence, room,
+	row->epoch = early->dynamics.epochs[e];
+	early_correlate(&early->dynamics, "confidence", early->confidence, early->confidence_ranks, room,
 	                &row->examples, &row->confidence_pearson, &row->confidence_spearman);
-	early_correlate(early->dynamics, early->variability, early->variability_ranks, room->variability, room,
+	early_correlate(&early->dynamics, "variability", early->variability, early->variability_ranks, room,
 	                &row->examples, &row->variability_pearson, &row->variability_spearman);
 	return 0;
 }
@@ -148,7 +135,7 @@ struct early_epoch *
 early_stopping(const struct dynamics *dynamics)
 {
 	CLEANUP(early_free)
-	struct early early = {.dynamics = dynamics,
+	struct early early = {.dynamics = *dynamics,
 	                      .confidence = dynamics_measure(dynamics, MEASURE_CONFIDENCE),
 	                      .variability = dynamics_measure(dynamics, MEASURE_VARIABILITY),
 	                      .rows = memory_new(dynamics->epoch_count, sizeof(*early.rows))};
@@ -158,11 +145,12 @@ early_stopping(const struct dynamics *dynamics)
 	                            .context = &early,
 	                            .work = early_fill_row};
 
+	early_choose_columns(&early.dynamics);
 	if (parallel.threads > dynamics->epoch_count)
 		parallel.threads = (unsigned)dynamics->epoch_count;
 	early.rooms = memory_new(parallel.threads, sizeof(*early.rooms));
 	while (early.room_count < parallel.threads)
-		early_init_room(&early.rooms[early.room_count++], dynamics);
+		early_init_room(&early.rooms[early.room_count++], &early.dynamics);
 	early.confidence_ranks = early_rank(dynamics, early.confidence, early.rooms[0].items);
 	early.variability_ranks = early_rank(dynamics, early.variability, early.rooms[0].items);
 	must(parallel_run(&parallel, &failure));
