@@ -1,4 +1,4 @@
-/* runs.c: portolan runs: the runs in the store, one line each. */
+/* runs.c: portolan runs: prints the runs in the store, one line each. */
 #include "base/cleanup.h"
 #include "base/message.h"
 #include "die/die.h"

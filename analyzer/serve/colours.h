@@ -1,7 +1,7 @@
 /*
- * colours.h: what colours the points: a measure, the gold labels, or a column of the user's file ("data:NAME"). A
- * colour is one byte per example: a category's rank, or a value from 0, the column's low, to 254, its high;
- * COLOUR_NONE: no value.
+ * colours.h: chooses the colours of the points on the live page: by a measure, the gold labels, or a column of the user's
+ * file ("data:NAME"). A colour is one byte for each example: a category's rank; or a value from 0, the column's low, to
+ * 254, its high; or COLOUR_NONE, no value.
  */
 #ifndef COLOURS_H
 #define COLOURS_H

@@ -1,4 +1,4 @@
-/* examples.h: examples of a view: as JSON, and searched for a text. */
+/* examples.h: writes examples as JSON, for the live page and portolan show; and searches those of a view for a text. */
 #ifndef EXAMPLES_H
 #define EXAMPLES_H
 

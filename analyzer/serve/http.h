@@ -1,5 +1,6 @@
 /*
- * http.h: the HTTP daemon (libmicrohttpd): access, limits, headers. The caller gives the answers.
+ * http.h: the live page's HTTP daemon (libmicrohttpd): checks who may ask, keeps to limits, and sends the answers, which the
+ * caller gives.
  *
  *     struct http_settings settings = {.socket = fd, .access = {token}, .answer = answer, .context = server};
  *     http_start(&http, &settings, &error); … http_stop(http);
@@ -43,9 +44,10 @@ struct http_answer {
 	bool gzip;    /* they are compressed */
 };
 
-/* Sets the answer: these bytes (taken over); this text (copied); or an error, {"error": …}. */
+/* Makes these bytes the answer. http_bytes() takes them over, and frees them with free(); those of http_lasting() stay. */
 void http_bytes(struct http_answer *answer, const char *type, void *bytes, size_t size);
 void http_lasting(struct http_answer *answer, const char *type, const void *bytes, size_t size);
+/* Makes an error the answer: {"error": …}. */
 __attribute__((format(printf, 3, 4))) void http_error(struct http_answer *answer, unsigned status, const char *format,
                                                       ...);
 

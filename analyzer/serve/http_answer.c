@@ -1,4 +1,4 @@
-/* http_answer.c: fills in the answer to a request: bytes, or an error as JSON. */
+/* http_answer.c: makes bytes, or an error as JSON, the answer to an HTTP request. */
 #include "http.h"
 
 #include "output/report.h"

@@ -1,4 +1,4 @@
-/* listen.h: the socket on which the page is served: of loopback, or a Unix socket that its user alone can open. */
+/* listen.h: opens the socket on which the page is served: of loopback, or a Unix socket that its user alone can open. */
 #ifndef LISTEN_H
 #define LISTEN_H
 

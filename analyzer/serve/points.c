@@ -1,4 +1,5 @@
-/* points.c: GET api/points, api/legend, api/bins and api/inside: examples as a browser draws them. Little-endian. */
+/* points.c: GET api/points, api/legend, api/bins and api/inside: answers with examples as the page draws them, in
+ * little-endian numbers. */
 #include "answers.h"
 #include "colours.h"
 

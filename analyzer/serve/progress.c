@@ -1,6 +1,4 @@
-/*
- * progress.c: says how far the recording of a run is. It looks at a run again and again, and reads settled epochs once.
- */
+/* progress.c: looks at the runs that the live page shows again and again (watch/live.h), and describes each look as JSON. */
 #include "progress.h"
 
 #include "watch/frame.h"

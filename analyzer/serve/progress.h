@@ -1,4 +1,5 @@
-/* progress.h: the progress of a run's recording, as `portolan watch --json` prints it. Safe from several threads. */
+/* progress.h: tells the live page how far the recording of a run is, as `portolan watch --json` does. Safe from several
+ * threads. */
 #ifndef PROGRESS_H
 #define PROGRESS_H
 

@@ -1,6 +1,6 @@
 /*
- * select_forms.c: the selected examples in the requested form (?as=): ids, a mask, files, groups and words, or kept for
- * programs. Each form is a function in the table at the end.
+ * select_forms.c: answers POST api/runs/RUN/select with the selected examples in the requested form (?as=): ids, a mask,
+ * files, groups and words, or kept for programs. Each form is a function in the table at the end.
  */
 #include "select_forms.h"
 

@@ -1,6 +1,5 @@
-/*
- * select_rows.c: ?as=rows: answers a page of the table of a selection: searched, sorted, and then cut.
- */
+/* select_rows.c: answers POST api/runs/RUN/select?as=rows with a page of the table of the selection: the examples are
+ * searched, sorted, and then cut. */
 #include "select_forms.h"
 
 #include "examples.h"

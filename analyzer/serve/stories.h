@@ -1,4 +1,5 @@
-/* stories.h: the observations of some examples, epoch by epoch. */
+/* stories.h: reads the observations of some examples, epoch by epoch: the stories that the live page, its file and portolan
+ * show tell. */
 #ifndef STORIES_H
 #define STORIES_H
 

@@ -1,7 +1,8 @@
 /*
- * texts.h: the user's own file (--data): the texts of an example, its line, and columns. If another file takes its
- * place, the opened one is still read. If the file itself is changed, texts_check() says so: call it after reading,
- * before the texts are shown. Columns that were read before stay right. Safe from several threads.
+ * texts.h: reads the user's own file (--data) for the live page, its file and portolan show: the texts of an example, its
+ * line, and columns. If another file takes its place, the opened one is still read. If the file itself is changed,
+ * texts_check() says so: call it after reading, before the texts are shown. Columns that were read before stay right. Safe
+ * from several threads.
  */
 #ifndef TEXTS_H
 #define TEXTS_H
@@ -15,8 +16,8 @@ struct texts;
 
 #define TEXTS_NONE SIZE_MAX
 
-/* Finds the records of all ids; with `glue` as files/glue.h says. If `count` is 0, no field is shown as text. Errors
- * name file, line and field. */
+/* Opens the file, and finds the record of each id in it. `glue`: it is read as files/glue.h says. The `count` fields are
+ * shown as text. Errors name file, line and field. */
 int texts_open(struct texts **texts, const char *path, const char *id_field, bool glue, const char *const *fields,
                size_t count, struct portolan_error *error);
 void texts_free(struct texts *texts); /* NULL: nothing */

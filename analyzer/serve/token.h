@@ -1,4 +1,5 @@
-/* token.h: the secret that every request must show, as the machine may have other users. */
+/* token.h: makes, or reads from a file, the secret that every request to the live page must show, as the machine may have
+ * other users. */
 #ifndef TOKEN_H
 #define TOKEN_H
 

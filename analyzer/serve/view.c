@@ -1,4 +1,4 @@
-/* view.c: loads a run over a range of epochs, and computes once what requests need again and again. They only read. */
+/* view.c: loads a run over a range of epochs for the live page, and computes once what its requests need again and again. */
 #include "view.h"
 
 #include "selection/region_list.h"

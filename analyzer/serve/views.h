@@ -1,6 +1,6 @@
 /*
- * views.h: the present views of runs. A view is a run over a range of epochs at one moment, loaded once for all
- * requests, and loaded again when the run has grown. Safe from several threads.
+ * views.h: hands out views (view.h) to the live page's requests: loads each once for all of them, and again when the run
+ * has grown. Safe from several threads.
  *
  *     code = views_take(views, "snli/seed1", "0:6", NULL, &view, &error);
  *     … view->dynamics, which nobody changes …

@@ -1,4 +1,4 @@
-/* word_shares.h: finds the words of the user's texts that a selection has more often than the rest. */
+/* word_shares.h: finds the words of the user's texts that a selection on the live page has more often than the rest. */
 #ifndef WORD_SHARES_H
 #define WORD_SHARES_H
 

@@ -1,6 +1,6 @@
 /*
- * chosen.c: reads the observations, measures, labels and ids of a few examples. Of the run only the blocks that have one
- * of them are read, and measured as measures/trace.h measures a block.
+ * chosen.c: reads the observations, measures, labels and ids of the few examples that portolan show was asked for. Of the
+ * run, only the blocks with one of these examples are read; measures/trace.h measures a block.
  */
 #include "chosen.h"
 

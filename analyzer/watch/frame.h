@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 
+/* When and how a look was made. */
 struct frame_moment {
 	const char *directory, *run;
 	int64_t time;        /* seconds since 1970 */

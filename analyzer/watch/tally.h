@@ -1,15 +1,15 @@
 /*
- * tally.h: sums over a run's epochs that read each epoch only once. Pure.
+ * tally.h: adds up the epochs of a run, each of which is read only once, for watch, epochs and the live page. Pure.
  *
- * Epochs are added in ascending order, block by block. Half a byte per example is kept, so the whole run's forgetting
- * can be followed; confidence and variability are followed for a sample of at most TALLY_POINTS examples.
+ * Epochs are added in ascending order, block by block. Half a byte per example is kept, with which the whole run's
+ * forgetting can be followed. Confidence and variability are followed for a sample of at most TALLY_POINTS examples.
  */
 #ifndef TALLY_H
 #define TALLY_H
 
 #include <portolan/store.h>
 
-/* Of the examples of one block, as of their last observation. */
+/* What is known of the examples of one block: a bit of each word for an example. */
 struct tally_block {
 	uint64_t seen[STORE_CHUNK_WORDS];       /* observed at least once */
 	uint64_t right[STORE_CHUNK_WORDS];      /* correct when last observed */

@@ -1,8 +1,8 @@
 /*
- * watch.c: portolan watch: a run while it is being recorded.
+ * watch.c: portolan watch: shows a run while it is being recorded, look by look: as a screen, as lines, or as JSON.
  *
- * Signals are blocked, and waited for between two looks, so no handler runs, and Ctrl-C is an ordinary way to end. A
- * long look is followed by a longer wait, so that looking takes at most a tenth of the time.
+ * Signals are blocked, and waited for between two looks. So no handler runs, and Ctrl-C is an ordinary way to end. After a
+ * look, `watch` waits for nine times as long as the look took at least: looking takes at most a tenth of the time.
  */
 #include "base/message.h"
 #include "base/style.h"

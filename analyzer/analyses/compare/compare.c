@@ -1,6 +1,6 @@
 /*
- * compare.c: the command portolan compare: how alike the measures of several runs are, how soon the measures of one run
- * settle, and one table of measures for several runs.
+ * compare.c: portolan compare: finds out how alike the measures of several runs are, and how soon the measures of one run
+ * settle; or prints one table of measures for several runs.
  *
  * The measures of all runs are held at once, and every pair is compared from memory. For the one table (--average), only
  * two runs are held at a time.

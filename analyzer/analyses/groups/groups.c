@@ -1,4 +1,5 @@
-/* groups.c: portolan groups: how a selection differs from the whole, or how often examples were forgotten. */
+/* groups.c: portolan groups: checks what is asked for, loads the run, and has one of the two answers given: how a selection
+ * differs from the whole, or how often examples were forgotten. */
 #include "groups.h"
 
 #include "die/die.h"

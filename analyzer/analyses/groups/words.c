@@ -1,4 +1,4 @@
-/* words.c: cuts texts into words, and compares two texts by their sorted words. */
+/* words.c: cuts texts into words, and compares two texts by their sorted words, for portolan groups --text-pair. */
 #include "words.h"
 
 #include "die/memory.h"
