@@ -3,8 +3,8 @@
  * README.md.
  *
  * An answer is what the function writes to question->report: JSON, or, to its output, bytes of the type that it sets in
- * `answer`. Or else it fills `answer` itself. It returns 0, or a code of the error, which becomes the answer then. All are
- * safe from several threads.
+ * `answer`. Or else it fills `answer` itself. It returns 0, or a code of the error, which becomes the answer then. The
+ * functions are safe from several threads.
  */
 #ifndef ANSWERS_H
 #define ANSWERS_H

@@ -144,12 +144,6 @@ http_is_refused(const struct http *http, const struct exchange *exchange, const 
 }
 
 static void
-http_release(void *bytes)
-{
-	free(bytes);
-}
-
-static void
 http_add_headers(struct MHD_Response *response, const struct http_answer *answer)
 {
 	char disposition[600];
@@ -180,9 +174,8 @@ static enum MHD_Result
 http_send(struct MHD_Connection *connection, struct http_answer *answer)
 {
 	struct MHD_Response *response =
-	        answer->lasting
-	                ? MHD_create_response_from_buffer(answer->size, answer->bytes, MHD_RESPMEM_PERSISTENT)
-	                : MHD_create_response_from_buffer_with_free_callback(answer->size, answer->bytes, http_release);
+	        answer->lasting ? MHD_create_response_from_buffer(answer->size, answer->bytes, MHD_RESPMEM_PERSISTENT)
+	                        : MHD_create_response_from_buffer_with_free_callback(answer->size, answer->bytes, free);
 	enum MHD_Result result;
 
 	if (!response) {
@@ -250,7 +243,7 @@ http_trust(const struct http *http, struct MHD_Connection *connection)
 }
 
 static struct exchange *
-exchange_new(const struct access *access, struct MHD_Connection *connection, const char *url, const char *method)
+http_new_exchange(const struct access *access, struct MHD_Connection *connection, const char *url, const char *method)
 {
 	struct exchange *exchange = calloc(1, sizeof(*exchange));
 	const char *encodings = http_header(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING);
@@ -307,7 +300,7 @@ http_handle(void *context, struct MHD_Connection *connection, const char *url, c
 
 	(void)version;
 	if (!exchange) { /* only the headers are there */
-		exchange = *state = exchange_new(&http->settings.access, connection, url, method);
+		exchange = *state = http_new_exchange(&http->settings.access, connection, url, method);
 		if (!exchange)
 			return MHD_NO;
 		if (http_is_entry(&http->settings.access, exchange, method))

@@ -46,7 +46,7 @@ progress_new(struct open_stores *stores, const char *directory)
 }
 
 static void
-followed_free(struct followed *followed)
+progress_free_followed(struct followed *followed)
 {
 	live_free(&followed->live);
 	free(followed->seen);
@@ -61,7 +61,7 @@ progress_free(struct progress *progress)
 		return;
 	for (struct followed *followed = progress->list, *next; followed; followed = next) {
 		next = followed->next;
-		followed_free(followed);
+		progress_free_followed(followed);
 	}
 	pthread_mutex_destroy(&progress->lock);
 	free(progress);
@@ -80,7 +80,7 @@ progress_find(struct progress *progress, const char *run)
 	if (found) {
 		*at = found->next;
 		if (strcmp(found->run, run) != 0) {
-			followed_free(found);
+			progress_free_followed(found);
 			found = NULL;
 		}
 	}

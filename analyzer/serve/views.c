@@ -54,7 +54,7 @@ views_new(struct open_stores *stores, const struct run_query *query)
 }
 
 static void
-kept_free(struct kept_view *kept)
+views_free_kept(struct kept_view *kept)
 {
 	view_finish(&kept->view);
 	free(kept->run);
@@ -68,7 +68,7 @@ views_free(struct views *views)
 		return;
 	for (struct kept_view *kept = views->list, *next; kept; kept = next) {
 		next = kept->next;
-		kept_free(kept);
+		views_free_kept(kept);
 	}
 	pthread_cond_destroy(&views->loaded);
 	pthread_mutex_destroy(&views->lock);
@@ -153,7 +153,7 @@ views_forget(struct views *views, struct kept_view *kept)
 	while (*at != kept)
 		at = &(*at)->next;
 	*at = kept->next;
-	kept_free(kept);
+	views_free_kept(kept);
 }
 
 /* Are there two newer views of the same run and range? One may still be asked for by its version. */

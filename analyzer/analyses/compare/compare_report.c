@@ -6,13 +6,13 @@
 
 #include <string.h>
 
-struct report_move {
+struct compare_move {
 	const char *run_a, *run_b, *from, *to;
 	uint64_t examples;
 };
 
 #define LINE(member) offsetof(struct pair_correlation, member)
-#define MOVE(member) offsetof(struct report_move, member)
+#define MOVE(member) offsetof(struct compare_move, member)
 #define PAIR(member) offsetof(struct compare_pair, member)
 #define EPOCH(member) offsetof(struct early_epoch, member)
 
@@ -45,7 +45,7 @@ static const struct table_column epoch_columns[] = {{"epoch", TABLE_U32, EPOCH(e
 /* Three shares of the selections a and b: of the examples of a, those that are in b too; of the examples in either,
  * those that are in both; and the first share if b were drawn independently. */
 static double
-report_overlap(const void *row)
+compare_overlap(const void *row)
 {
 	const struct compare_pair *pair = row;
 
@@ -53,7 +53,7 @@ report_overlap(const void *row)
 }
 
 static double
-report_jaccard(const void *row)
+compare_jaccard(const void *row)
 {
 	const struct pair_overlap *overlap = &((const struct compare_pair *)row)->overlap;
 
@@ -61,7 +61,7 @@ report_jaccard(const void *row)
 }
 
 static double
-report_by_chance(const void *row)
+compare_by_chance(const void *row)
 {
 	const struct compare_pair *pair = row;
 
@@ -70,7 +70,7 @@ report_by_chance(const void *row)
 
 #define SELECTION_COLUMNS 10
 static struct table
-report_selections(const struct compare_result *result, struct table_column columns[SELECTION_COLUMNS])
+compare_selections(const struct compare_result *result, struct table_column columns[SELECTION_COLUMNS])
 {
 	const struct table_column list[SELECTION_COLUMNS] = {
 	        {"run_a", TABLE_TEXT, PAIR(run_a)},
@@ -80,9 +80,9 @@ report_selections(const struct compare_result *result, struct table_column colum
 	        {"selected_a", TABLE_U64, PAIR(overlap.in_a)},
 	        {"selected_b", TABLE_U64, PAIR(overlap.in_b)},
 	        {"both", TABLE_U64, PAIR(overlap.both)},
-	        {"overlap", TABLE_REAL_OF, .real = report_overlap},
-	        {"jaccard", TABLE_REAL_OF, .real = report_jaccard},
-	        {"by_chance", TABLE_REAL_OF, .real = report_by_chance}};
+	        {"overlap", TABLE_REAL_OF, .real = compare_overlap},
+	        {"jaccard", TABLE_REAL_OF, .real = compare_jaccard},
+	        {"by_chance", TABLE_REAL_OF, .real = compare_by_chance}};
 
 	memcpy(columns, list, sizeof(list));
 	return (struct table){.columns = columns,
@@ -92,25 +92,25 @@ report_selections(const struct compare_result *result, struct table_column colum
 	                      .struct_size = sizeof(*result->pairs)};
 }
 
-static struct report_move *
-report_moves(const struct compare_result *result, size_t *count)
+static struct compare_move *
+compare_moves(const struct compare_result *result, size_t *count)
 {
-	struct report_move *moves = memory_new(REGION_COUNT * REGION_COUNT * result->pair_count, sizeof(*moves));
+	struct compare_move *moves = memory_new(REGION_COUNT * REGION_COUNT * result->pair_count, sizeof(*moves));
 
 	*count = 0;
 	for (const struct compare_pair *pair = result->pairs; pair < result->pairs + result->pair_count; pair++)
 		for (unsigned from = 0; from < REGION_COUNT; from++)
 			for (unsigned to = 0; to < REGION_COUNT; to++)
-				moves[(*count)++] = (struct report_move){pair->run_a, pair->run_b, region_names[from],
-				                                         region_names[to], pair->moves[from][to]};
+				moves[(*count)++] = (struct compare_move){pair->run_a, pair->run_b, region_names[from],
+				                                          region_names[to], pair->moves[from][to]};
 	return moves;
 }
 
 static void
-report_write_table(const char *path, enum table_format format, enum compare_table which,
-                   const struct compare_result *result)
+compare_write_table(const char *path, enum table_format format, enum compare_table which,
+                    const struct compare_result *result)
 {
-	CLEANUP_FREE struct report_move *moves = NULL;
+	CLEANUP_FREE struct compare_move *moves = NULL;
 	struct table_column columns[SELECTION_COLUMNS];
 	struct table table;
 	size_t count;
@@ -121,11 +121,11 @@ report_write_table(const char *path, enum table_format format, enum compare_tabl
 		table = TABLE_OF(correlation_columns, result->correlations, count);
 		break;
 	case COMPARE_REGIONS:
-		moves = report_moves(result, &count);
+		moves = compare_moves(result, &count);
 		table = TABLE_OF(move_columns, moves, count);
 		break;
 	case COMPARE_SELECTIONS:
-		table = report_selections(result, columns);
+		table = compare_selections(result, columns);
 		break;
 	default:
 		table = TABLE_OF(epoch_columns, result->epochs, result->epoch_count);
@@ -135,7 +135,7 @@ report_write_table(const char *path, enum table_format format, enum compare_tabl
 
 /* Reports how many examples move from region to region: an object for each pair. */
 static void
-report_regions(struct report *report, const struct compare_result *result)
+compare_report_regions(struct report *report, const struct compare_result *result)
 {
 	report_begin_list(report, "regions");
 	for (const struct compare_pair *pair = result->pairs; pair < result->pairs + result->pair_count; pair++) {
@@ -156,10 +156,10 @@ report_regions(struct report *report, const struct compare_result *result)
 }
 
 static void
-report_write(const char *path, const struct compare_result *result)
+compare_write_report(const char *path, const struct compare_result *result)
 {
 	struct table_column columns[SELECTION_COLUMNS];
-	struct table selections = report_selections(result, columns);
+	struct table selections = compare_selections(result, columns);
 	const struct pair_correlation *list = result->correlations;
 	size_t count = result->correlation_count;
 	struct report report;
@@ -169,7 +169,7 @@ report_write(const char *path, const struct compare_result *result)
 	table_report(&report, "pairs", &TABLE_OF(pair_columns, result->pairs, result->pair_count));
 	table_report(&report, "correlations", &TABLE_OF(correlation_columns, list, count));
 	table_report(&report, "averages", &TABLE_OF(average_columns, list + count, result->mean_count));
-	report_regions(&report, result);
+	compare_report_regions(&report, result);
 	table_report(&report, "selections", &selections);
 	if (result->epochs) {
 		report_begin(&report, "early_stopping");
@@ -186,7 +186,7 @@ compare_write(const struct common_options *common, enum table_format format, enu
               const struct compare_result *result)
 {
 	if (common->json)
-		report_write(common->output, result);
+		compare_write_report(common->output, result);
 	else
-		report_write_table(common->output, format, table, result);
+		compare_write_table(common->output, format, table, result);
 }
