@@ -291,100 +291,59 @@ curvature_batch(const struct curvature *curvature)
 size_t
 curvature_scratch(const struct curvature *curvature)
 {
-	if (curvature->columns >= PROBLEM_MANY)
-		return curvature->columns * (2 * curvature->stride + kernels_round(curvature->columns));
-	return (1 + curvature->columns) * CURVATURE_BATCH * curvature->stride;
+	return curvature->columns *
+	       (2 * curvature_batch(curvature) * curvature->stride + kernels_round(curvature->columns));
 }
 
-/* vectors = vectors Mᵀ M, for `count` rows of `vectors`. `between` has room for as many. */
+/* rows = rows Mᵀ M, for `count` of them. `between` has room for as many. */
 static void
-curvature_apply_factor(const struct curvature *curvature, const struct kernels *kernels, const float *m, float *vectors,
+curvature_apply_factor(const struct curvature *curvature, const struct kernels *kernels, const float *m, float *rows,
                        size_t count, float *between)
 {
 	size_t order = curvature->order, stride = curvature->stride;
-	struct kernels_product across = {vectors, stride, m + order * stride, stride, between, stride, count, order,
-	                                 stride,  false};
-	struct kernels_product back = {between, stride, m, stride, vectors, stride, count, order, stride, false};
+	struct kernels_product across = {rows,   stride, m + order * stride, stride, between, stride, count, order,
+	                                 stride, false};
+	struct kernels_product back = {between, stride, m, stride, rows, stride, count, order, stride, false};
 
 	kernels->multiply(&across);
 	kernels->multiply(&back);
 }
 
-/* Applies the curvature to vectors of few columns. */
-static void
-curvature_apply_few(const struct curvature *curvature, const struct kernels *kernels, double *const *vectors,
-                    size_t count, float *scratch)
-{
-	size_t columns = curvature->columns, stride = curvature->stride;
-	float *turned = scratch + CURVATURE_BATCH * stride; /* by column, then vector */
-
-	for (size_t k = 0; k < columns; k++)
-		for (size_t v = 0; v < count; v++) {
-			float *to = turned + (k * CURVATURE_BATCH + v) * stride;
-
-			memset(to, 0, stride * sizeof(float));
-			for (size_t i = 0; i < columns; i++)
-				for (size_t f = 0; f < stride; f++)
-					to[f] += (float)(curvature->transform[i * columns + k] *
-					                 vectors[v][i * stride + f]);
-		}
-	for (size_t k = 0; k < columns; k++) {
-		size_t pair = curvature->factor_count > 1 ? k : 0;
-
-		curvature_apply_factor(curvature, kernels,
-		                       curvature->factors + pair * curvature_pair_length(curvature->order),
-		                       turned + k * CURVATURE_BATCH * stride, count, scratch);
-	}
-	for (size_t v = 0; v < count; v++)
-		for (size_t i = 0; i < columns; i++) {
-			double *to = vectors[v] + i * stride;
-
-			memset(to, 0, stride * sizeof(double));
-			for (size_t k = 0; k < columns; k++)
-				for (size_t f = 0; f < curvature->order; f++)
-					to[f] += curvature->transform[i * columns + k] *
-					         turned[(k * CURVATURE_BATCH + v) * stride + f];
-		}
-}
-
-/* to = T from, or Tᵀ from if `across`; both are columns × stride. `turn` has room for T in single precision. */
+/* to = T from, or Tᵀ from if `across`; both are columns × width. `turn` has room for T in single precision. */
 static void
 curvature_apply_transform(const struct curvature *curvature, const struct kernels *kernels, bool across,
-                          const float *from, float *to, float *turn)
+                          const float *from, float *to, size_t width, float *turn)
 {
-	size_t n = curvature->columns, stride = curvature->stride, width = kernels_round(n);
-	struct kernels_product product = {turn, width, from, stride, to, stride, n, n, stride, false};
+	size_t n = curvature->columns, stride = kernels_round(n);
+	struct kernels_product product = {turn, stride, from, width, to, width, n, n, width, false};
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < n; k++)
-			turn[(across ? k : i) * width + (across ? i : k)] = (float)curvature->transform[i * n + k];
+			turn[(across ? k : i) * stride + (across ? i : k)] = (float)curvature->transform[i * n + k];
 	kernels->multiply(&product);
 }
 
-/* Applies the curvature to one vector of many columns: four large products, in single precision, as the result only has to be
- * near. */
-static void
-curvature_apply_many(const struct curvature *curvature, const struct kernels *kernels, double *vector, float *scratch)
-{
-	size_t columns = curvature->columns, stride = curvature->stride, length = columns * stride;
-	float *one = scratch, *other = one + length, *turn = other + length;
-
-	for (size_t i = 0; i < length; i++)
-		one[i] = (float)vector[i];
-	curvature_apply_transform(curvature, kernels, true, one, other, turn);
-	curvature_apply_factor(curvature, kernels, curvature->factors, other, columns, one);
-	curvature_apply_transform(curvature, kernels, false, other, one, turn);
-	for (size_t k = 0; k < columns; k++)
-		for (size_t f = 0; f < stride; f++)
-			vector[k * stride + f] = f < curvature->order ? one[k * stride + f] : 0;
-}
-
+/* Large products in single precision, as the result only has to be near. Rows lie by column, then by vector. */
 void
 curvature_apply(const struct curvature *curvature, const struct kernels *kernels, double *const *vectors, size_t count,
                 float *scratch)
 {
-	if (curvature->columns < PROBLEM_MANY)
-		curvature_apply_few(curvature, kernels, vectors, count, scratch);
-	for (size_t v = 0; v < count && curvature->columns >= PROBLEM_MANY; v++)
-		curvature_apply_many(curvature, kernels, vectors[v], scratch);
+	size_t columns = curvature->columns, stride = curvature->stride, width = count * stride;
+	size_t at_once = curvature->factor_count > 1 ? 1 : columns;
+	float *one = scratch, *other = one + columns * width, *turn = other + columns * width;
+
+	for (size_t k = 0; k < columns; k++)
+		for (size_t v = 0; v < count; v++)
+			for (size_t f = 0; f < stride; f++)
+				one[k * width + v * stride + f] = (float)vectors[v][k * stride + f];
+	curvature_apply_transform(curvature, kernels, true, one, other, width, turn);
+	for (size_t k = 0; k < columns; k += at_once)
+		curvature_apply_factor(curvature, kernels,
+		                       curvature->factors + k * curvature_pair_length(curvature->order),
+		                       other + k * width, at_once * count, one);
+	curvature_apply_transform(curvature, kernels, false, other, one, width, turn);
+	for (size_t k = 0; k < columns; k++)
+		for (size_t v = 0; v < count; v++)
+			for (size_t f = 0; f < stride; f++)
+				vectors[v][k * stride + f] = f < curvature->order ? one[k * width + v * stride + f] : 0;
 }

@@ -24,6 +24,33 @@ kernels_floats(size_t count)
 	return memset(memory_need(aligned_alloc(64, bytes)), 0, bytes);
 }
 
+typedef float four __attribute__((vector_size(16), may_alias));
+
+/* Writes a square of four rows and columns, by pairs of rows, then pairs of pairs. */
+static void
+kernels_transpose_square(const float *rows, size_t stride, float *across, size_t width)
+{
+	four a = *(const four *)rows, b = *(const four *)(rows + stride);
+	four c = *(const four *)(rows + 2 * stride), d = *(const four *)(rows + 3 * stride);
+	four ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+
+	*(four *)across = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+	*(four *)(across + width) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+	ab = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+	cd = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+	*(four *)(across + 2 * width) = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+	*(four *)(across + 3 * width) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+}
+
+void
+kernels_transpose(const float *rows, size_t stride, size_t count, float *across, size_t width)
+{
+	for (size_t i = 0; i < count; i += KERNELS_STRIDE)
+		for (size_t f = 0; f < stride; f += 4)
+			for (size_t j = i; j < i + KERNELS_STRIDE; j += 4)
+				kernels_transpose_square(rows + j * stride + f, stride, across + f * width + j, width);
+}
+
 /* Half to single precision by integer arithmetic: shifts the bits into place, and corrects the exponent by a product, which
  * also makes normal numbers of subnormal ones. */
 static float

@@ -35,12 +35,15 @@ struct kernels_fit {
 	float *scratch;  /* (columns + 2) × KERNELS_TILE */
 };
 
-/* The distances of one row from the separating planes of all classifiers: z[slot − 1][classifier], `lanes` classifiers. */
+/* A classifier's predictions of `count` rows: z[k × tile + i] is the distance of row i from the class in slot k + 1. made,
+ * correct and margins are 64-byte aligned, and have `tile` entries. */
 struct kernels_judged {
 	const float *z;
-	size_t columns, lanes; /* lanes: a multiple of KERNELS_STRIDE */
-	const uint64_t *held_out;
-	unsigned gold; /* slot */
+	size_t tile, columns, count;
+	const int32_t *golds;    /* by row: the slot of its label */
+	const uint64_t *trained; /* a bit for each row: whether it trained the classifier */
+	int32_t *made, *correct;
+	float *margins;
 };
 
 /*
@@ -68,12 +71,9 @@ struct kernels {
 	 * both have `tile` floats. The last register of each row of z is readable. */
 	double (*residuals)(float *z, size_t tile, size_t columns, const uint8_t *absent, const int32_t *slots,
 	                    size_t count, float *sums, float *over);
-	/* Of distances as residuals() takes them: right[i], whether gold has the largest (of equal ones the lowest class
-	 * wins), and margins[i] = z_gold − max other z. */
-	void (*judge_rows)(const float *z, size_t tile, size_t columns, const int32_t *golds, size_t count,
-	                   int32_t *right, float *margins);
-	/* Returns how many of the held-out classifiers are right; *margin becomes their sum of z_gold − max other z. */
-	unsigned (*judge)(const struct kernels_judged *judged, float *margin);
+	/* Of distances as residuals() takes them. Adds, for each row that did not train the classifier: 1 to made[i]; 1 to
+	 * correct[i], if gold has the largest distance (of equal ones the lowest class wins); z_gold − max other z to margins[i]. */
+	void (*judge)(const struct kernels_judged *judged);
 	void (*multiply)(const struct kernels_product *product);
 	/* Half precision to single; `from` need not be aligned. */
 	void (*widen)(const void *from, float *to, size_t count);
@@ -83,6 +83,10 @@ struct kernels {
 	/* to = from − less; `from` need not be aligned. */
 	void (*subtract)(const float *from, const float *less, float *to, size_t count);
 };
+
+/* Writes the first `count` rows (a multiple of KERNELS_STRIDE) as columns of `across`, which is stride × width. Works in
+ * squares, which take few lines of cache both ways. All of it is 16-byte aligned. */
+void kernels_transpose(const float *rows, size_t stride, size_t count, float *across, size_t width);
 
 /* The fastest kernels that this processor has the instructions for. */
 const struct kernels *kernels_best(void);

@@ -312,27 +312,35 @@ KERNEL(residuals_all)(float *z, size_t tile, size_t columns, const uint8_t *abse
 	return loss;
 }
 
+/* Of equal distances the lowest class wins: gold must be above those before it, and not below those after it. */
 static void
-KERNEL(judge_rows)(const float *z, size_t tile, size_t columns, const int32_t *golds, size_t count, int32_t *right,
-                   float *margins)
+KERNEL(judge)(const struct kernels_judged *judged)
 {
-	for (size_t i = 0; i < count; i += LANES) {
-		FLOATS gold = {0}, before, after = KERNEL(all)(-INFINITY);
-		INTEGERS slot, good;
+	INTEGERS bit;
 
-		memcpy(&slot, golds + i, sizeof(slot));
+	for (int i = 0; i < LANES; i++)
+		bit[i] = 1 << i;
+	for (size_t i = 0; i < judged->count; i += LANES) {
+		FLOATS gold = {0}, before, after = KERNEL(all)(-INFINITY), margin;
+		INTEGERS slot, held_out, *made = (INTEGERS *)(judged->made + i),
+		                         *correct = (INTEGERS *)(judged->correct + i);
+
+		memcpy(&slot, judged->golds + i, sizeof(slot));
 		before = KERNEL(choose)(slot > 0, gold, after);
-		for (size_t k = 0; k < columns; k++) {
-			FLOATS value = KERNEL(load)(z + k * tile + i);
+		for (size_t k = 0; k < judged->columns; k++) {
+			FLOATS value = KERNEL(load)(judged->z + k * judged->tile + i);
 			INTEGERS number = (INTEGERS){0} + (int32_t)(k + 1);
 
 			gold = KERNEL(choose)(number == slot, value, gold);
 			before = KERNEL(choose)(number < slot, KERNEL(larger)(value, before), before);
 			after = KERNEL(choose)(number > slot, KERNEL(larger)(value, after), after);
 		}
-		good = (gold > before) & (gold >= after) & 1;
-		memcpy(right + i, &good, sizeof(good));
-		KERNEL(store)(margins + i, gold - KERNEL(larger)(before, after));
+		margin = gold - KERNEL(larger)(before, after);
+		held_out = (((INTEGERS){0} + (int32_t)(judged->trained[i / 64] >> i % 64)) & bit) == 0;
+		*made -= held_out;
+		*correct -= held_out & (gold > before) & (gold >= after);
+		KERNEL(store)
+		(judged->margins + i, KERNEL(load)(judged->margins + i) + (FLOATS)((INTEGERS)margin & held_out));
 	}
 }
 
@@ -394,47 +402,6 @@ KERNEL(fit)(const struct kernels_fit *fit, const float *const *rows, const int32
 	return loss;
 }
 
-/* Of equal distances the lowest class wins: gold must be above those before it, and not below those after it. */
-static unsigned
-KERNEL(judge)(const struct kernels_judged *judged, float *margin)
-{
-	FLOATS total = {0};
-	INTEGERS right = {0}, bit;
-	float sum = 0;
-	int32_t count = 0;
-
-	for (int i = 0; i < LANES; i++)
-		bit[i] = 1 << i;
-	for (size_t j = 0; j < judged->lanes; j += LANES) {
-		const float *z = judged->z + j;
-		uint32_t bits = (uint32_t)(judged->held_out[j / 64] >> j % 64 & ((UINT64_C(1) << LANES) - 1));
-		INTEGERS held = (((INTEGERS){0} + (int32_t)bits) & bit) != 0;
-		FLOATS gold = {0}, before = KERNEL(all)(-INFINITY), after = before, room;
-
-		if (judged->gold > 0) {
-			gold = KERNEL(load)(z + (judged->gold - 1) * judged->lanes);
-			before = (FLOATS){0};
-		}
-		for (size_t k = 1; k <= judged->columns; k++) {
-			FLOATS value = KERNEL(load)(z + (k - 1) * judged->lanes);
-
-			if (k < judged->gold)
-				before = KERNEL(larger)(value, before);
-			else if (k > judged->gold)
-				after = KERNEL(larger)(value, after);
-		}
-		room = gold - KERNEL(larger)(before, after);
-		right -= held & (gold > before) & (gold >= after);
-		total += (FLOATS)((INTEGERS)room & held);
-	}
-	for (int i = 0; i < LANES; i++) {
-		sum += total[i];
-		count += right[i];
-	}
-	*margin = sum;
-	return (unsigned)count;
-}
-
 static void
 KERNEL(widen)(const void *halves, float *to, size_t count)
 {
@@ -489,7 +456,6 @@ static const struct kernels KERNEL(all_kernels) = {
         .fit = KERNEL(fit),
         .residuals = KERNEL(residuals_all),
         .judge = KERNEL(judge),
-        .judge_rows = KERNEL(judge_rows),
         .multiply = KERNEL(multiply),
         .widen = KERNEL(widen),
         .survey = KERNEL(survey),

@@ -20,8 +20,9 @@
 
 #include <portolan/portolan.h>
 
-/* From this many columns (classes − 1) on, the weights of one classifier do not stay in a near cache. Then products with
- * them are large ones (kernels.h), and all columns share one factor of the curvature. */
+/* From this many columns (classes − 1) on, the weights of one classifier do not stay in a near cache. Then a sweep takes each
+ * classifier by itself (sweep.c), few are searched for at a time (lockstep.c), and all columns share one factor of the curvature
+ * (curvature.c). */
 #define PROBLEM_MANY 65
 
 struct problem {

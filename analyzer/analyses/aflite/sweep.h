@@ -16,15 +16,7 @@ struct sweep {
 /* Fills gradients and losses of the active sets. The bits do not depend on the number of threads. */
 void sweep_run(const struct sweep *sweep);
 
-/* The same for many columns, where the caller has set gradients and losses to zero (sweep_many.c). */
-void sweep_many_run(const struct sweep *sweep);
-
 /* The bytes that a sweep takes. */
 size_t sweep_bytes(size_t sets, size_t columns, size_t stride, unsigned threads);
-size_t sweep_many_bytes(size_t columns, size_t stride, unsigned threads);
-
-/* Writes the first `count` rows (a multiple of KERNELS_STRIDE) as columns of `across`, which is stride × width. Works in
- * squares, which take few lines of cache both ways. */
-void sweep_transpose(const float *rows, size_t stride, size_t count, float *across, size_t width);
 
 #endif

@@ -171,7 +171,9 @@ test_rows(void **state)
 		const struct kernels *kernels = kernels_named(kinds[kind]);
 		struct random_state random;
 		float *z, *sums, *over, *margins;
-		int32_t golds[TILE] = {0}, right[TILE];
+		int32_t golds[TILE] = {0}, made[TILE] __attribute__((aligned(64))) = {0},
+		        correct[TILE] __attribute__((aligned(64))) = {0};
+		uint64_t trained = UINT64_C(1) << 11;
 		uint8_t absent[COLUMNS + 1] = {0};
 		double before[COLUMNS + 1][COUNT], loss = 0;
 
@@ -190,7 +192,9 @@ test_rows(void **state)
 			for (size_t k = 0; k < COLUMNS; k++)
 				before[k + 1][i] = z[k * TILE + i];
 		}
-		kernels->judge_rows(z, TILE, COLUMNS, golds, COUNT, right, margins);
+		memset(margins, 0, TILE * sizeof(float));
+		kernels->judge(
+		        &(struct kernels_judged){z, TILE, COLUMNS, COUNT, golds, &trained, made, correct, margins});
 		for (size_t i = 0; i < COUNT; i++) {
 			size_t best = 0, gold = (size_t)golds[i];
 			double other = -INFINITY;
@@ -199,8 +203,9 @@ test_rows(void **state)
 				best = before[k][i] > before[best][i] ? k : best;
 				other = k == gold ? other : fmax(other, before[k][i]);
 			}
-			assert_int_equal(right[i], best == gold);
-			assert_close(margins[i], before[gold][i] - other, 1e-6);
+			assert_int_equal(made[i], i != 11);
+			assert_int_equal(correct[i], best == gold && i != 11);
+			assert_close(margins[i], i != 11 ? before[gold][i] - other : 0, 1e-6);
 		}
 		for (size_t i = 0; i < COUNT; i++)
 			golds[i] = golds[i] == 4 ? 0 : golds[i];
@@ -227,32 +232,38 @@ test_rows(void **state)
 static void
 test_judge(void **state)
 {
-	/* Lanes 0 … 5: z of slots 1 and 2; slot 0 has 0. */
+	/* Rows 0 … 5: z of slots 1 and 2; slot 0 has 0. */
 	static const float first[6] = {1, -1, 0, 2, 0, -3}, second[6] = {0, 2, 0, 2, 1, -1};
-	/* gold's slot: margins by lane; ties go to the lowest class */
+	/* gold's slot: margins by row; ties go to the lowest class */
 	static const float margins[3][6] = {{-1, -2, 0, -2, -1, 1}, {1, -3, 0, 0, -1, -3}, {-1, 2, 0, 0, 1, -1}};
 	static const unsigned right[3] = {1u << 2 | 1u << 5, 1u << 0 | 1u << 3, 1u << 1 | 1u << 4};
 
 	(void)state;
 	for (size_t kind = 0; kind < KINDS; kind++) {
 		const struct kernels *kernels = kernels_named(kinds[kind]);
-		float *z = aligned_alloc(64, 2 * 16 * sizeof(float));
+		float *z = aligned_alloc(64, 3 * 16 * sizeof(float)), *found = z + 2 * 16;
 
 		assert_non_null(z);
-		memset(z, 0, 2 * 16 * sizeof(float));
+		memset(z, 0, 3 * 16 * sizeof(float));
 		memcpy(z, first, sizeof(first));
 		memcpy(z + 16, second, sizeof(second));
-		for (unsigned gold = 0; kernels && gold < 3; gold++)
+		for (int32_t gold = 0; kernels && gold < 3; gold++)
 			for (uint64_t held = 0; held < 64; held++) {
-				struct kernels_judged judged = {
-				        .z = z, .columns = 2, .lanes = 16, .held_out = &held, .gold = gold};
-				float margin, sum = 0;
+				int32_t golds[16] = {gold, gold, gold, gold, gold, gold};
+				int32_t made[16] __attribute__((aligned(64))) = {0};
+				int32_t correct[16] __attribute__((aligned(64))) = {0};
+				uint64_t trained = ~held;
 
-				for (unsigned lane = 0; lane < 6; lane++)
-					sum += held >> lane & 1 ? margins[gold][lane] : 0;
-				assert_int_equal(kernels->judge(&judged, &margin),
-				                 __builtin_popcountll(held & right[gold]));
-				assert_close(margin, sum, 1e-6);
+				memset(found, 0, 16 * sizeof(float));
+				kernels->judge(
+				        &(struct kernels_judged){z, 16, 2, 6, golds, &trained, made, correct, found});
+				for (unsigned row = 0; row < 6; row++) {
+					bool is_held = held >> row & 1;
+
+					assert_int_equal(made[row], is_held);
+					assert_int_equal(correct[row], is_held && right[gold] >> row & 1);
+					assert_close(found[row], is_held ? margins[gold][row] : 0, 1e-6);
+				}
 			}
 		free(z);
 	}
