@@ -8,9 +8,8 @@
 #include "base/message.h"
 #include "base/number.h"
 #include "checkpoint.h"
+#include "die/die.h"
 #include "options/format.h"
-
-#include <portolan/error.h>
 
 #include <inttypes.h>
 #include <math.h>
@@ -46,8 +45,8 @@ aflite_print_memory(double bytes, char text[MEMORY_ROOM])
 }
 
 /* Refuses a filter that would take more memory than there is. */
-static int
-aflite_check_memory(const struct aflite *aflite, const struct filter_options *options, struct portolan_error *error)
+static void
+aflite_check_memory(const struct aflite *aflite, const struct filter_options *options)
 {
 	const struct input *input = &aflite->input;
 	uint64_t needed = filter_bytes(options, input->count, input->source.array->header.shape[1],
@@ -57,15 +56,12 @@ aflite_check_memory(const struct aflite *aflite, const struct filter_options *op
 
 	aflite_print_memory((double)needed, takes);
 	if (most > 0 && needed > most)
-		return error_set(
-		        error, PORTOLAN_E_INVALID,
-		        "it would take %s of memory, and %s %s: give it so much, or say fewer --partitions, or fewer features",
-		        takes, aflite->request->max_memory ? "--max-memory is" : "there are",
-		        aflite_print_memory((double)most, there));
+		die("it would take %s of memory, and %s %s: give it so much, or say fewer --partitions, or fewer features",
+		    takes, aflite->request->max_memory ? "--max-memory is" : "there are",
+		    aflite_print_memory((double)most, there));
 	message_note("aflite: %s examples, %llu features, %zu classes; takes about %s of memory",
 	             NUMBER_GROUPED(input->count), (unsigned long long)input->source.array->header.shape[1],
 	             input->labels.class_count, takes);
-	return 0;
 }
 
 /* Warns of what is odd about the data, but can be worked with. */
@@ -124,30 +120,25 @@ aflite_check_endings(const struct aflite *aflite)
 	return status;
 }
 
-/* Opens input and filter. 0, STATUS_USAGE, or a negative code. */
+/* Opens input and filter. 0, or STATUS_USAGE. */
 static int
-aflite_open(struct aflite *aflite, struct portolan_error *error)
+aflite_open(struct aflite *aflite)
 {
 	const struct aflite_request *request = aflite->request;
+	struct filter_options options = aflite_filter_options(request, 0);
 	struct input_request wanted = request->input;
-	struct filter_options options;
 	struct filter_data data;
-	int code = request->plot ? picture_check(&request->picture, error) : 0;
 
-	if (code >= 0 && request->checkpoint)
-		code = checkpoint_prepare(request->checkpoint, error);
-	if (code < 0)
-		return code;
-	options = aflite_filter_options(request, 0);
+	if (request->plot)
+		must(picture_check(&request->picture, &failure));
+	if (request->checkpoint)
+		checkpoint_prepare(request->checkpoint);
 	wanted.query = &request->common.query;
 	wanted.kernels = options.kernels;
 	wanted.threads = options.threads;
-	code = input_open(&aflite->input, &wanted, error);
-	if (code < 0)
-		return code;
-	code = aflite_check_endings(aflite);
-	if (code != 0)
-		return code;
+	input_open(&aflite->input, &wanted);
+	if (aflite_check_endings(aflite) != 0)
+		return STATUS_USAGE;
 	aflite_report_input(aflite);
 	options = aflite_filter_options(request, aflite->input.count);
 	data = (struct filter_data){.rows = aflite->input.count,
@@ -156,45 +147,43 @@ aflite_open(struct aflite *aflite, struct portolan_error *error)
 	                            .classes = aflite->input.labels.class_count,
 	                            .groups = aflite->input.has_groups ? aflite->input.groups.values : NULL,
 	                            .group_count = (uint32_t)aflite->input.groups.class_count};
-	code = data.classes > 1 ? aflite_check_memory(aflite, &options, error) : 0;
-	if (code >= 0)
-		code = filter_init(&aflite->filter, &options, &data, error);
+	if (data.classes > 1)
+		aflite_check_memory(aflite, &options);
+	filter_init(&aflite->filter, &options, &data);
 	aflite->parameters = checkpoint_parameters(&options, &aflite->input.source, aflite->input.labels.digest,
 	                                           aflite->input.groups.digest);
-	return code;
+	return 0;
 }
 
-/* Runs the phases, from the checkpoint on if there is one. */
+/* As must(), but wipes the status line first. */
 static int
-aflite_run_phases(struct aflite *aflite, struct portolan_error *error)
+aflite_must(struct status *status, int code)
+{
+	if (code < 0)
+		status_end(status);
+	return must(code);
+}
+
+/* Runs the phases, from the checkpoint on if there is one. A checkpoint that was written stays until the result is. */
+static void
+aflite_run_phases(struct aflite *aflite)
 {
 	const char *checkpoint = aflite->request->checkpoint;
 	struct filter *filter = &aflite->filter;
 	struct status status;
-	int code = checkpoint ? checkpoint_read(filter, checkpoint, aflite->parameters, error) : 0;
 
-	if (code > 0)
+	if (checkpoint && must(checkpoint_read(filter, checkpoint, aflite->parameters, &failure)) > 0)
 		message_note("aflite: going on after phase %zu", filter->phases);
-	if (code >= 0)
-		code = filter_load(filter, &aflite->input.source, error);
-	if (code < 0)
-		return code;
-	code = 0;
+	filter_load(filter, &aflite->input.source);
 	status_begin(&status, filter);
-	while (code >= 0 && !filter->finished) {
-		code = filter_phase(filter, error);
-		if (code >= 0 && checkpoint) {
-			int written = checkpoint_write(filter, checkpoint, aflite->parameters, error);
-
-			code = written < 0 ? written : code;
-		}
-		if (code >= 0)
-			status_update(&status, filter);
+	while (!filter->finished) {
+		aflite_must(&status, filter_phase(filter, &failure));
+		if (checkpoint)
+			aflite_must(&status, checkpoint_write(filter, checkpoint, aflite->parameters, &failure));
+		status_update(&status, filter);
 	}
-	if (code >= 0)
-		code = filter_measure(filter, error);
+	aflite_must(&status, filter_measure(filter, &failure));
 	status_end(&status);
-	return code < 0 ? code : 0;
 }
 
 /* Says what happened. Returns STATUS_INCOMPLETE if a record is missing, or, with --strict, a classifier did not converge. */
@@ -243,18 +232,18 @@ static int
 aflite_run(void *context, struct portolan_error *error)
 {
 	struct aflite aflite = {.request = context};
-	int code = aflite_open(&aflite, error);
+	int status = aflite_open(&aflite);
 
-	if (code == 0)
-		code = aflite_run_phases(&aflite, error);
-	if (code == 0)
-		code = aflite_write(&aflite, error);
-	if (code == 0)
-		code = aflite_report_result(&aflite);
+	(void)error;
+	if (status == 0) {
+		aflite_run_phases(&aflite);
+		aflite_write(&aflite);
+		status = aflite_report_result(&aflite);
+	}
 	free(aflite.parameters);
 	filter_free(&aflite.filter);
 	input_close(&aflite.input);
-	return code;
+	return status;
 }
 
 static const struct aflite_request aflite_defaults = {

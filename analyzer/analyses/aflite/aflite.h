@@ -29,9 +29,10 @@ struct aflite {
 };
 
 /* Writes every file that was asked for, and removes the checkpoint. */
-int aflite_write(const struct aflite *aflite, struct portolan_error *error);
+void aflite_write(const struct aflite *aflite);
 
-int aflite_draw_chart(const struct filter *filter, const struct picture *picture, struct portolan_error *error);
+/* Draws the phases, of which there is at least one. */
+void aflite_draw_chart(const struct filter *filter, const struct picture *picture);
 
 extern const struct option_spec aflite_option_table[];
 

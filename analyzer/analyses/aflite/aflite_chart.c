@@ -2,6 +2,7 @@
  * and the kept examples are. */
 #include "aflite.h"
 #include "base/number.h"
+#include "die/die.h"
 #include "die/memory.h"
 #include "plot/chart.h"
 
@@ -35,8 +36,8 @@ chart_count_predictability(struct predictability *bars, const struct filter *fil
 	bars->threshold_p[0] = bars->threshold_p[1] = filter->options.threshold;
 }
 
-int
-aflite_draw_chart(const struct filter *filter, const struct picture *picture, struct portolan_error *error)
+void
+aflite_draw_chart(const struct filter *filter, const struct picture *picture)
 {
 	size_t n = filter_lines(filter);
 	CLEANUP_FREE double *phase = memory_new(4 * n, sizeof(*phase));
@@ -82,7 +83,5 @@ aflite_draw_chart(const struct filter *filter, const struct picture *picture, st
 	snprintf(caption, sizeof(caption), "%s of %s examples kept; %s classifiers a phase, of %s examples each",
 	         NUMBER_GROUPED(filter_left(filter)), NUMBER_GROUPED(filter->total),
 	         NUMBER_GROUPED(filter->options.partitions), NUMBER_GROUPED(filter->options.train));
-	(void)error;
 	chart_draw(&chart, picture);
-	return 0;
 }

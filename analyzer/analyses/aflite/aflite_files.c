@@ -6,6 +6,7 @@
 
 #include "checkpoint.h"
 #include "files/lines.h"
+#include "die/die.h"
 #include "die/memory.h"
 #include "output/table.h"
 #include "output/text.h"
@@ -39,8 +40,8 @@ static const struct table_column log_columns[] = {{"phase", TABLE_U64, LINE(phas
                                                   {"evaluations", TABLE_U64, LINE(log.evaluations)}};
 
 /* Writes a line for each phase, and one for the kept set. */
-static int
-aflite_write_log(const struct aflite *aflite, struct portolan_error *error)
+static void
+aflite_write_log(const struct aflite *aflite)
 {
 	size_t count = filter_lines(&aflite->filter);
 	CLEANUP_FREE struct log_line *lines = memory_new(count, sizeof(*lines));
@@ -48,7 +49,7 @@ aflite_write_log(const struct aflite *aflite, struct portolan_error *error)
 
 	for (size_t i = 0; i < count; i++)
 		lines[i] = (struct log_line){i + 1, *filter_line(&aflite->filter, i)};
-	return table_write(&table, aflite->request->log, (enum table_format)aflite->request->log_format, error);
+	must(table_write(&table, aflite->request->log, (enum table_format)aflite->request->log_format, &failure));
 }
 
 struct score {
@@ -57,8 +58,8 @@ struct score {
 };
 
 /* Writes a line for each example, as the last phase that scored it has it. */
-static int
-aflite_write_scores(const struct aflite *aflite, struct portolan_error *error)
+static void
+aflite_write_scores(const struct aflite *aflite)
 {
 	const struct input *input = &aflite->input;
 	const struct filter_scores *scores = &aflite->filter.scores;
@@ -81,20 +82,17 @@ aflite_write_scores(const struct aflite *aflite, struct portolan_error *error)
 		list[i].p = made ? scores->correct[i] / (double)made : NAN;
 		list[i].margin = made ? scores->margins[i] : NAN;
 	}
-	return table_write(&table, aflite->request->scores, (enum table_format)aflite->request->scores_format, error);
+	must(table_write(&table, aflite->request->scores, (enum table_format)aflite->request->scores_format, &failure));
 }
 
 /* Writes the examples for which in[example] is `wanted`, ascending: an id per line, or their lines of the user's file. */
-static int
-aflite_write_list(const struct aflite *aflite, const char *path, const uint8_t *in, bool wanted,
-                  struct portolan_error *error)
+static void
+aflite_write_list(const struct aflite *aflite, const char *path, const uint8_t *in, bool wanted)
 {
 	const struct input *input = &aflite->input;
 	struct output output;
-	int code = output_open(&output, path, error);
 
-	if (code < 0)
-		return code;
+	must(output_open(&output, path, &failure));
 	if (input->has_join)
 		lines_head(&output, &input->join, NULL);
 	for (size_t i = 0; i < input->join.count; i++) {
@@ -111,7 +109,7 @@ aflite_write_list(const struct aflite *aflite, const char *path, const uint8_t *
 		text_id(&output, input->ids, input->examples[i]);
 		output_bytes(&output, "\n", 1);
 	}
-	return output_finish(&output, error);
+	must(output_finish(&output, &failure));
 }
 
 /* Draws as many of all examples as are kept: in[example] becomes 1. */
@@ -174,17 +172,15 @@ aflite_report_parameters(struct report *report, const struct aflite *aflite)
 	report_end(report);
 }
 
-static int
-aflite_write_manifest(const struct aflite *aflite, const char *output, struct portolan_error *error)
+static void
+aflite_write_manifest(const struct aflite *aflite, const char *output)
 {
 	const struct filter *filter = &aflite->filter;
 	struct manifest manifest;
 	struct report *report = &manifest.report;
-	int code = manifest_open(&manifest, "aflite", output, aflite->input.has_run ? &aflite->input.dynamics : NULL,
-	                         aflite->request->common.query.store, error);
 
-	if (code < 0)
-		return code;
+	must(manifest_open(&manifest, "aflite", output, aflite->input.has_run ? &aflite->input.dynamics : NULL,
+	                   aflite->request->common.query.store, &failure));
 	REPORT_WHOLES(report, {"examples", filter->total}, {"excluded", aflite->input.excluded},
 	              {"kept", filter_left(filter)}, {"phases", filter->phases});
 	report_begin(report, "held_out_accuracy");
@@ -194,36 +190,33 @@ aflite_write_manifest(const struct aflite *aflite, const char *output, struct po
 	report_end(report);
 	aflite_report_classes(report, aflite);
 	aflite_report_parameters(report, aflite);
-	return manifest_close(&manifest, error);
+	must(manifest_close(&manifest, &failure));
 }
 
-int
-aflite_write(const struct aflite *aflite, struct portolan_error *error)
+void
+aflite_write(const struct aflite *aflite)
 {
 	const struct aflite_request *request = aflite->request;
 	const char *kept = request->common.output;
 	CLEANUP_FREE uint8_t *in = memory_new(aflite->filter.total, 1);
-	int code = 0;
 
 	if (request->log)
-		code = aflite_write_log(aflite, error);
-	if (code >= 0 && request->scores)
-		code = aflite_write_scores(aflite, error);
-	if (code >= 0 && request->baseline) {
+		aflite_write_log(aflite);
+	if (request->scores)
+		aflite_write_scores(aflite);
+	if (request->baseline) {
 		aflite_draw_baseline(&aflite->filter, in);
-		code = aflite_write_list(aflite, request->baseline, in, true, error);
+		aflite_write_list(aflite, request->baseline, in, true);
 	}
 	for (size_t i = 0; i < aflite->filter.total; i++)
 		in[i] = aflite->filter.scores.removed[i] == 0;
-	if (code >= 0 && request->removed)
-		code = aflite_write_list(aflite, request->removed, in, false, error);
-	if (code >= 0 && request->plot)
-		code = aflite_draw_chart(&aflite->filter, &request->picture, error);
-	if (code >= 0)
-		code = aflite_write_list(aflite, kept, in, true, error);
-	if (code >= 0 && !request->without_manifest && manifest_is_possible(kept))
-		code = aflite_write_manifest(aflite, kept, error);
-	if (code >= 0 && request->checkpoint)
+	if (request->removed)
+		aflite_write_list(aflite, request->removed, in, false);
+	if (request->plot)
+		aflite_draw_chart(&aflite->filter, &request->picture);
+	aflite_write_list(aflite, kept, in, true);
+	if (!request->without_manifest && manifest_is_possible(kept))
+		aflite_write_manifest(aflite, kept);
+	if (request->checkpoint)
 		checkpoint_remove(request->checkpoint);
-	return code < 0 ? code : 0;
 }

@@ -5,6 +5,7 @@
 #include "checkpoint.h"
 
 #include "files/content.h"
+#include "die/die.h"
 #include "die/memory.h"
 #include "output/output.h"
 
@@ -71,18 +72,17 @@ checkpoint_parameters(const struct filter_options *options, const struct matrix_
 	        (unsigned long long)options->seed, options->kernels->name, options->lambda, source->standardise);
 }
 
-int
-checkpoint_prepare(const char *directory, struct portolan_error *error)
+void
+checkpoint_prepare(const char *directory)
 {
 	struct stat status;
 
 	if (mkdir(directory, 0777) == 0)
-		return 0;
+		return;
 	if (errno != EEXIST)
-		return error_set(error, PORTOLAN_E_SYSTEM, "cannot make %s: %s", directory, strerror(errno));
+		die("cannot make %s: %s", directory, strerror(errno));
 	if (stat(directory, &status) != 0 || !S_ISDIR(status.st_mode))
-		return error_set(error, PORTOLAN_E_INVALID, "%s is no directory, as --checkpoint needs one", directory);
-	return 0;
+		die("%s is no directory, as --checkpoint needs one", directory);
 }
 
 /* Refuses other parameters, and names the first word that differs. */

@@ -16,7 +16,7 @@ char *checkpoint_parameters(const struct filter_options *options, const struct m
                             uint64_t groups);
 
 /* Makes the directory if there is none. */
-int checkpoint_prepare(const char *directory, struct portolan_error *error);
+void checkpoint_prepare(const char *directory);
 
 /* For a filter that was just made. 1: it stands where the checkpoint was written; 0: there is none. PORTOLAN_E_INVALID: the
  * checkpoint is damaged, or has other parameters, of which the message names the first; the filter is unchanged. */

@@ -7,6 +7,7 @@
  */
 #include "filter.h"
 
+#include "die/die.h"
 #include "lockstep.h"
 #include "predict.h"
 #include "sweep.h"
@@ -37,31 +38,23 @@ filter_bytes(const struct filter_options *options, size_t rows, size_t features,
 }
 
 /* Refuses sizes that do not go together. */
-static int
-filter_check(const struct filter_options *options, const struct filter_data *data, struct portolan_error *error)
+static void
+filter_check(const struct filter_options *options, const struct filter_data *data)
 {
 	size_t rows = data->rows;
 
 	if (data->classes < 2)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "all examples have the same label: nothing can be predicted");
+		die("all examples have the same label: nothing can be predicted");
 	if (options->train >= rows)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "--train-size %zu: there are %zu examples, and some must be left to predict",
-		                 options->train, rows);
+		die("--train-size %zu: there are %zu examples, and some must be left to predict", options->train, rows);
 	if (options->train >= options->target)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "--train-size %zu must be below --target-size %zu: towards the end so many are left",
-		                 options->train, options->target);
+		die("--train-size %zu must be below --target-size %zu: towards the end so many are left",
+		    options->train, options->target);
 	if (options->target > rows)
-		return error_set(
-		        error, PORTOLAN_E_INVALID,
-		        "--target-size %zu: there are %zu examples; with %zu they are measured, and none is removed",
-		        options->target, rows, rows);
+		die("--target-size %zu: there are %zu examples; with %zu they are measured, and none is removed",
+		    options->target, rows, rows);
 	if (data->classes > UINT16_MAX)
-		return error_set(error, PORTOLAN_E_INVALID, "%zu labels are more than classes can be: are they ids?",
-		                 data->classes);
-	return 0;
+		die("%zu labels are more than classes can be: are they ids?", data->classes);
 }
 
 static void
@@ -83,15 +76,10 @@ filter_allocate(struct filter *filter, const struct filter_data *data)
 	training_init(&filter->training, filter->options.partitions, n, filter->classes);
 }
 
-int
-filter_init(struct filter *filter, const struct filter_options *options, const struct filter_data *data,
-            struct portolan_error *error)
+void
+filter_init(struct filter *filter, const struct filter_options *options, const struct filter_data *data)
 {
-	int code = filter_check(options, data, error);
-
-	*filter = (struct filter){0};
-	if (code < 0)
-		return code;
+	filter_check(options, data);
 	*filter = (struct filter){
 	        .options = *options, .total = data->rows, .classes = data->classes, .group_count = data->group_count};
 	filter->matrix = (struct matrix){
@@ -103,13 +91,12 @@ filter_init(struct filter *filter, const struct filter_options *options, const s
 		if (data->groups)
 			filter->groups[i] = data->groups[i];
 	}
-	return 0;
 }
 
-int
-filter_load(struct filter *filter, const struct matrix_source *source, struct portolan_error *error)
+void
+filter_load(struct filter *filter, const struct matrix_source *source)
 {
-	return matrix_load(&filter->matrix, source, filter->examples, filter->matrix.rows, error);
+	matrix_load(&filter->matrix, source, filter->examples, filter->matrix.rows);
 }
 
 void

@@ -3,7 +3,7 @@
  * are left, a phase scores each of them: how often are linear classifiers right about it that were not trained on it? Then it
  * removes the most predictable slice. The phase in which fewer examples than a slice qualify is the last.
  *
- *     filter_init(&filter, &options, &data, error); filter_load(&filter, &source, error)
+ *     filter_init(&filter, &options, &data); filter_load(&filter, &source)
  *     while ((code = filter_phase(&filter, error)) > 0)
  *             … filter.log[filter.phases − 1] …
  *     filter_measure(&filter, error); … filter.kept …
@@ -79,11 +79,10 @@ struct filter {
 	size_t curved; /* the rows that were left when the curvature was made; 0: there is none */
 };
 
-/* PORTOLAN_E_INVALID: the sizes do not go together; the filter is empty then. The features are not loaded yet. So
- * checkpoint_read() may come first, and say which of them are still needed. */
-int filter_init(struct filter *filter, const struct filter_options *options, const struct filter_data *data,
-                struct portolan_error *error);
-int filter_load(struct filter *filter, const struct matrix_source *source, struct portolan_error *error);
+/* Ends the program where the sizes do not go together. The features are not loaded yet. So checkpoint_read() may come first, and
+ * say which of them are still needed. */
+void filter_init(struct filter *filter, const struct filter_options *options, const struct filter_data *data);
+void filter_load(struct filter *filter, const struct matrix_source *source);
 void filter_free(struct filter *filter); /* may be called twice */
 
 /* 1: one phase is done, and there are more to do; 0: that was the last. */

@@ -5,10 +5,9 @@
  */
 #include "input.h"
 
+#include "die/die.h"
 #include "die/memory.h"
 #include "row_ids.h"
-
-#include <portolan/error.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,53 +60,45 @@ input_row_ids(const struct input *input, const struct input_request *request)
 
 /* Labels and groups are taken row by row. If they are fields of the user's own file, its records have to be in the order of the
  * rows. */
-static int
-input_check_order(const struct input *input, const struct input_request *request, struct portolan_error *error)
+static void
+input_check_order(const struct input *input, const struct input_request *request)
 {
 	const struct row_ids_request ids = input_row_ids(input, request);
 
-	if (!request->feature_ids ||
-	    !(input_is_own(request, request->labels) || input_is_own(request, request->groups)))
-		return 0;
-	return row_ids_check_order(&ids, error);
+	if (request->feature_ids && (input_is_own(request, request->labels) || input_is_own(request, request->groups)))
+		row_ids_check_order(&ids);
 }
 
 /* Refuses labels or groups that are not as many as the rows. */
-static int
-input_refuse_count(const struct input *input, const char *path, const char *what, const struct labels *labels,
-                   struct portolan_error *error)
+static void
+input_check_count(const struct input *input, const char *path, const char *what, const struct labels *labels)
 {
-	size_t count = labels->count;
+	const struct npy_array *array = &input->features.array;
+	unsigned long long rows = array->header.shape[0];
 
-	if (labels->passed > 0)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "%s has %zu %s without the %zu records that --glue passes over, and %s has %llu rows: "
-		                 "make features of the others alone",
-		                 path, count, what, labels->passed, input->features.array.path,
-		                 (unsigned long long)input->features.array.header.shape[0]);
-	return error_set(error, PORTOLAN_E_INVALID, "%s has %zu %s, and %s has %llu rows", path, count, what,
-	                 input->features.array.path, (unsigned long long)input->features.array.header.shape[0]);
+	if (labels->count != rows && labels->passed > 0)
+		die("%s has %zu %s without the %zu records that --glue passes over, and %s has %llu rows: "
+		    "make features of the others alone",
+		    path, labels->count, what, labels->passed, array->path, rows);
+	if (labels->count != rows)
+		die("%s has %zu %s, and %s has %llu rows", path, labels->count, what, array->path, rows);
 }
 
 /* Makes room for n examples, and fills in[i] with whether example order[i] takes part, as far as --exclude says. */
-static int
-input_exclude(struct input *input, const struct input_request *request, const uint32_t *order, size_t n, uint8_t *in,
-              struct portolan_error *error)
+static void
+input_exclude(struct input *input, const struct input_request *request, const uint32_t *order, size_t n, uint8_t *in)
 {
 	struct ids_index index;
-	int code;
 
 	input->examples = memory_new(n, sizeof(*input->examples));
 	input->rows = memory_new(n, sizeof(*input->rows));
 	memset(in, 1, n);
 	if (!request->exclude)
-		return 0;
+		return;
 	input->exclude = (struct pool_list){.path = request->exclude, .is_exclusion = true};
-	code = ids_index_init(&index, input->ids, order, n, error);
-	if (code >= 0)
-		code = pool_apply(&index, input->has_run ? "the run" : "the rows", &input->exclude, in, n, error);
+	must(ids_index_init(&index, input->ids, order, n, &failure));
+	must(pool_apply(&index, input->has_run ? "the run" : "the rows", &input->exclude, in, n, &failure));
 	ids_index_free(&index);
-	return code;
 }
 
 static void
@@ -118,48 +109,40 @@ input_add_example(struct input *input, uint32_t example, uint32_t row)
 }
 
 /* Makes an example of every row that takes part. */
-static int
-input_take_rows(struct input *input, const struct input_request *request, struct portolan_error *error)
+static void
+input_take_rows(struct input *input, const struct input_request *request)
 {
 	const struct row_ids_request ids = input_row_ids(input, request);
 	size_t n = ids.rows;
 	CLEANUP_FREE uint32_t *order = memory_new(n, sizeof(*order));
 	CLEANUP_FREE uint8_t *in = memory_new(n, 1);
-	int code = row_ids_read(&input->row_ids, &ids, error);
 
+	row_ids_read(&input->row_ids, &ids);
 	for (size_t i = 0; i < n; i++)
 		order[i] = (uint32_t)i;
 	input->ids = &input->row_ids;
-	if (code >= 0)
-		code = input_exclude(input, request, order, n, in, error);
-	for (size_t i = 0; code >= 0 && i < n; i++)
+	input_exclude(input, request, order, n, in);
+	for (size_t i = 0; i < n; i++)
 		if (in[i])
 			input_add_example(input, (uint32_t)i, (uint32_t)i);
 	input->excluded = n - input->count;
-	return code;
 }
 
-static int
-input_read_files(struct input *input, const struct input_request *request, struct portolan_error *error)
+static void
+input_read_files(struct input *input, const struct input_request *request)
 {
 	struct npy_array *array = &input->features.array;
-	int code = npy_open(array, request->features, error);
 
-	if (code >= 0)
-		code = npy_check_matrix_any(array, error);
-	if (code >= 0 && array->header.shape[0] >= UINT32_MAX)
-		code = error_set(error, PORTOLAN_E_INVALID, "%s has too many rows: at most 4,294,967,294",
-		                 request->features);
-	if (code >= 0)
-		code = labels_read(&input->labels, "--labels", request->labels, "--label-field", request->label_field,
-		                   input_glue_id(request, request->labels), error);
-	if (code >= 0 && input->labels.count != array->header.shape[0])
-		code = input_refuse_count(input, request->labels, "labels", &input->labels, error);
-	if (code >= 0)
-		code = input_take_rows(input, request, error);
-	if (code >= 0 && input->excluded > 0)
+	must(npy_open(array, request->features, &failure));
+	must(npy_check_matrix_any(array, &failure));
+	if (array->header.shape[0] >= UINT32_MAX)
+		die("%s has too many rows: at most 4,294,967,294", request->features);
+	labels_read(&input->labels, "--labels", request->labels, "--label-field", request->label_field,
+	            input_glue_id(request, request->labels));
+	input_check_count(input, request->labels, "labels", &input->labels);
+	input_take_rows(input, request);
+	if (input->excluded > 0)
 		labels_keep(&input->labels, input->rows, input->count);
-	return code;
 }
 
 /* Adds the name of the example's class; if the run has no names, its number. */
@@ -196,96 +179,73 @@ input_take_observed(struct input *input, const uint8_t *in)
 	}
 }
 
-static int
-input_read_run(struct input *input, const struct input_request *request, struct portolan_error *error)
+static void
+input_read_run(struct input *input, const struct input_request *request)
 {
 	struct dynamics_request wanted = {.gold = true};
 	struct dynamics *dynamics = &input->dynamics;
 	CLEANUP_FREE uint8_t *in = NULL;
-	int code = dynamics_load(dynamics, request->query, request->run, &wanted, error);
 
-	if (code < 0)
-		return code;
+	must(dynamics_load(dynamics, request->query, request->run, &wanted, &failure));
 	input->has_run = true;
 	input->ids = &dynamics->ids;
 	in = memory_new(dynamics->count, 1);
-	code = features_open(&input->features, request->features, request->feature_ids, dynamics, true, error);
-	if (code >= 0)
-		code = input_exclude(input, request, dynamics->order, dynamics->count, in, error);
-	if (code < 0)
-		return code;
+	must(features_open(&input->features, request->features, request->feature_ids, dynamics, true, &failure));
+	input_exclude(input, request, dynamics->order, dynamics->count, in);
 	input_take_observed(input, in);
 	labels_finish(&input->labels);
-	return 0;
 }
 
 /* Reads a group for each row of the features, and brings the groups into the order of the examples. */
-static int
-input_read_groups(struct input *input, const struct input_request *request, struct portolan_error *error)
+static void
+input_read_groups(struct input *input, const struct input_request *request)
 {
-	int code = labels_read(&input->groups, "--groups", request->groups, "--group-field", request->group_field,
-	                       input_glue_id(request, request->groups), error);
-
-	if (code < 0)
-		return code;
-	if (input->groups.count != input->features.array.header.shape[0])
-		return input_refuse_count(input, request->groups, "groups", &input->groups, error);
+	labels_read(&input->groups, "--groups", request->groups, "--group-field", request->group_field,
+	            input_glue_id(request, request->groups));
+	input_check_count(input, request->groups, "groups", &input->groups);
 	input->has_groups = true;
 	labels_keep(&input->groups, input->rows, input->count);
-	return 0;
 }
 
-/* Refuses labels that all differ: most likely, ids were given. */
-static int
-input_refuse_ids(const struct input *input, const struct input_request *request, struct portolan_error *error)
+/* Refuses an input without examples, and labels that all differ: most likely, ids were given. */
+static void
+input_check_examples(const struct input *input, const struct input_request *request)
 {
-	return error_set(error, PORTOLAN_E_INVALID,
-	                 "%s%s: all %zu labels are different, as ids are, and nothing can be learned of them: %s",
-	                 request->run ? "run " : "", request->run ? request->run : request->labels, input->count,
-	                 request->label_field ? "say the field of the labels with --label-field FIELD"
-	                                      : "say the file of the labels with --labels FILE");
+	if (input->count == 0 && input->excluded > 0)
+		die("%s leaves no example that could take part", request->exclude);
+	if (input->count == 0 && !request->run)
+		die("%s has no rows", request->features);
+	if (input->count == 0)
+		die("no example of run '%s' has a row in %s and a gold label", request->run, request->features);
+	if (input->count > 2 && input->labels.class_count == input->count)
+		die("%s%s: all %zu labels are different, as ids are, and nothing can be learned of them: %s",
+		    request->run ? "run " : "", request->run ? request->run : request->labels, input->count,
+		    request->label_field ? "say the field of the labels with --label-field FIELD"
+		                         : "say the file of the labels with --labels FILE");
 }
 
-/* Refuses an input without examples. */
-static int
-input_refuse_nobody(const struct input *input, const struct input_request *request, struct portolan_error *error)
+void
+input_open(struct input *input, const struct input_request *request)
 {
-	if (input->excluded > 0)
-		return error_set(error, PORTOLAN_E_INVALID, "%s leaves no example that could take part",
-		                 request->exclude);
-	if (!request->run)
-		return error_set(error, PORTOLAN_E_INVALID, "%s has no rows", request->features);
-	return error_set(error, PORTOLAN_E_INVALID, "no example of run '%s' has a row in %s and a gold label",
-	                 request->run, request->features);
-}
-
-int
-input_open(struct input *input, const struct input_request *request, struct portolan_error *error)
-{
-	int code;
-
 	*input = (struct input){0};
-	code = request->run ? input_read_run(input, request, error) : input_read_files(input, request, error);
-	if (code >= 0 && input->count == 0)
-		code = input_refuse_nobody(input, request, error);
-	if (code >= 0 && input->count > 2 && input->labels.class_count == input->count)
-		code = input_refuse_ids(input, request, error);
-	if (code >= 0 && request->data) {
-		code = join_open(&input->join, request->data, request->id_field, request->glue, input->ids,
-		                 input->examples, input->count, error);
-		input->has_join = code >= 0;
+	if (request->run)
+		input_read_run(input, request);
+	else
+		input_read_files(input, request);
+	input_check_examples(input, request);
+	if (request->data) {
+		must(join_open(&input->join, request->data, request->id_field, request->glue, input->ids,
+		               input->examples, input->count, &failure));
+		input->has_join = true;
 	}
-	if (code >= 0 && request->groups)
-		code = input_read_groups(input, request, error);
-	if (code >= 0)
-		code = input_check_order(input, request, error);
-	if (code < 0)
-		return code;
+	if (request->groups)
+		input_read_groups(input, request);
+	input_check_order(input, request);
 	input->source = (struct matrix_source){.array = &input->features.array,
 	                                       .rows = input->rows,
 	                                       .count = input->count,
 	                                       .kernels = request->kernels,
 	                                       .threads = request->threads,
 	                                       .standardise = request->standardise};
-	return matrix_survey(&input->source, error);
+	matrix_survey(&input->source);
 }

@@ -42,9 +42,9 @@ struct input {
 	struct matrix_source source;
 };
 
-/* Reads labels and groups, and looks at all features. PORTOLAN_E_INVALID: labels, groups and rows are not as many, or a feature
- * is not finite. After a failure, too, the input is closed. */
-int input_open(struct input *input, const struct input_request *request, struct portolan_error *error);
+/* Reads labels and groups, and looks at all features. Ends the program where labels, groups and rows are not as many, or a feature
+ * is not finite. */
+void input_open(struct input *input, const struct input_request *request);
 void input_close(struct input *input); /* may be called twice */
 
 #endif

@@ -8,9 +8,8 @@
 
 #include "files/join.h"
 #include "files/list.h"
+#include "die/die.h"
 #include "die/memory.h"
-
-#include <portolan/error.h>
 
 #include <errno.h>
 #include <inttypes.h>
@@ -165,39 +164,38 @@ labels_is_record(const char *path, const char *line, size_t length)
 	               (strcasecmp(dot, ".tsv") == 0 && memchr(line, '\t', length)));
 }
 
+/* For list_read(). */
 static int
 labels_take_line(void *context, uint64_t place, const char *label, size_t length, struct portolan_error *error)
 {
 	const struct list *list = context;
+	unsigned long long at = place;
 
+	(void)error;
 	if (length == 0)
-		return error_set(error, PORTOLAN_E_INVALID, "%s: the label in %s %llu is empty", list->path, list->unit,
-		                 (unsigned long long)place);
+		die("%s: the label in %s %llu is empty", list->path, list->unit, at);
 	if (memchr(label, '\0', length))
-		return error_set(error, PORTOLAN_E_INVALID, "%s: the label in %s %llu has a NUL character", list->path,
-		                 list->unit, (unsigned long long)place);
+		die("%s: the label in %s %llu has a NUL character", list->path, list->unit, at);
 	if (labels_is_record(list->path, label, length))
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "%s: %s %llu is a record, not a label: which of its fields is meant? %s FIELD",
-		                 list->path, list->unit, (unsigned long long)place, list->field_option);
+		die("%s: %s %llu is a record, not a label: which of its fields is meant? %s FIELD", list->path,
+		    list->unit, at, list->field_option);
 	labels_add(list->labels, label, length);
 	return 0;
 }
 
-static int
-labels_take_field(struct labels *labels, const struct fields_reader *reader, struct portolan_error *error)
+static void
+labels_take_field(struct labels *labels, const struct fields_reader *reader)
 {
 	const char *name = reader->fields->names[0].text;
 	const struct field *field = &reader->found[0];
 
 	if (field->kind == FIELD_OTHER)
-		return fields_wrong(reader, error, ": field '%s' is neither text, number nor truth value", name);
+		must(fields_wrong(reader, &failure, ": field '%s' is neither text, number nor truth value", name));
 	if (!field->at || field->length == 0)
-		return fields_wrong(reader, error, " has no field '%s', or it is empty", name);
+		must(fields_wrong(reader, &failure, " has no field '%s', or it is empty", name));
 	if (memchr(field->at, '\0', field->length))
-		return fields_wrong(reader, error, ": field '%s' has a NUL character", name);
+		must(fields_wrong(reader, &failure, ": field '%s' has a NUL character", name));
 	labels_add(labels, field->at, field->length);
-	return 0;
 }
 
 /* Whether an earlier record has the same id. */
@@ -209,50 +207,43 @@ labels_is_again(struct names *seen, const struct field *id)
 	return join_is_id(id) && labels_add_name(seen, id->at, id->length) < known;
 }
 
-static int
+static void
 labels_read_field(struct labels *labels, const char *option, const char *path, const char *field_option,
-                  const char *field, const char *glue_id, struct portolan_error *error)
+                  const char *field, const char *glue_id)
 {
 	const char *const names[] = {field, glue_id}, *const options[] = {field_option, "--id-field"};
 	struct user_file file;
 	struct fields fields;
 	struct fields_reader reader = {0};
 	CLEANUP(names_free) struct names seen = {0};
-	int code = user_file_open(&file, option, path, error);
 
-	if (code < 0)
-		return code;
+	must(user_file_open(&file, option, path, &failure));
 	if (glue_id)
 		user_file_read_as_glue(&file, glue_id);
-	code = fields_init(&fields, &file, names, options, glue_id ? 2 : 1, error);
+	must(fields_init(&fields, &file, names, options, glue_id ? 2 : 1, &failure));
 	fields_begin(&reader, &fields, user_file_whole(&file));
-	while (code >= 0 && (code = fields_next(&reader, error)) > 0) {
+	while (must(fields_next(&reader, &failure)) > 0) {
 		bool again = glue_id && labels_is_again(&seen, &reader.found[1]);
 
 		labels->passed += again;
 		if (!again)
-			code = labels_take_field(labels, &reader, error);
+			labels_take_field(labels, &reader);
 	}
 	labels->passed += reader.part.unlabelled;
 	fields_end(&reader);
 	user_file_close(&file);
-	return code;
 }
 
-int
+void
 labels_read(struct labels *labels, const char *option, const char *path, const char *field_option, const char *field,
-            const char *glue_id, struct portolan_error *error)
+            const char *glue_id)
 {
 	struct list list = {.labels = labels, .path = path, .field_option = field_option};
-	int code;
 
 	*labels = (struct labels){0};
-	code = field ? labels_read_field(labels, option, path, field_option, field, glue_id, error)
-	             : list_read(path, LIST_LABELS, &list.unit, labels_take_line, &list, error);
-	if (code < 0) {
-		labels_free(labels);
-		return code;
-	}
+	if (field)
+		labels_read_field(labels, option, path, field_option, field, glue_id);
+	else
+		must(list_read(path, LIST_LABELS, &list.unit, labels_take_line, &list, &failure));
 	labels_finish(labels);
-	return 0;
 }

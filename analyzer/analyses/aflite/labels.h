@@ -23,9 +23,9 @@ struct labels {
 
 /* Reads the labels; field NULL: `path` is an array or text. `option` and `field_option` name what gave path and field, for
  * messages. glue_id: the field of the ids, if the file is read as files/glue.h says; then only one record of an id has a label.
- * PORTOLAN_E_INVALID: a row has no label, or a number is not whole. */
-int labels_read(struct labels *labels, const char *option, const char *path, const char *field_option,
-                const char *field, const char *glue_id, struct portolan_error *error);
+ * Ends the program where a row has no label, or a number is not whole. */
+void labels_read(struct labels *labels, const char *option, const char *path, const char *field_option,
+                 const char *field, const char *glue_id);
 
 /* The same, label by label. */
 void labels_add(struct labels *labels, const char *text, size_t length);

@@ -5,8 +5,7 @@
 #include "matrix.h"
 
 #include "base/parallel.h"
-
-#include <portolan/error.h>
+#include "die/die.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -36,24 +35,21 @@ matrix_load_part(void *context, unsigned thread, unsigned slot, size_t part, str
 	return 0;
 }
 
-static int
-matrix_allocate(struct matrix *matrix, struct portolan_error *error)
+static void
+matrix_allocate(struct matrix *matrix)
 {
 	void *memory = MAP_FAILED;
 
 	if (!__builtin_mul_overflow(matrix->rows * sizeof(float), matrix->stride, &matrix->bytes))
 		memory = mmap(NULL, matrix->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu rows of %zu features", matrix->rows,
-		                 matrix->features);
+		die("out of memory for %zu rows of %zu features", matrix->rows, matrix->features);
 	madvise(memory, matrix->bytes, MADV_HUGEPAGE);
 	matrix->values = memory;
-	return 0;
 }
 
-int
-matrix_load(struct matrix *matrix, const struct matrix_source *source, const uint32_t *examples, size_t count,
-            struct portolan_error *error)
+void
+matrix_load(struct matrix *matrix, const struct matrix_source *source, const uint32_t *examples, size_t count)
 {
 	size_t features = source->array->header.shape[1];
 	struct loading loading = {.matrix = matrix};
@@ -62,16 +58,12 @@ matrix_load(struct matrix *matrix, const struct matrix_source *source, const uin
 	                            .what = "loading the features",
 	                            .context = &loading,
 	                            .work = matrix_load_part};
-	int code;
 
 	*matrix = (struct matrix){.rows = count, .features = features, .stride = matrix_stride(features)};
-	code = matrix_allocate(matrix, error);
-	if (code < 0)
-		return code;
+	matrix_allocate(matrix);
 	matrix_reader_init(&loading.reader, source, examples, count);
-	code = parallel_run(&parallel, error);
+	must(parallel_run(&parallel, &failure));
 	matrix_reader_free(&loading.reader);
-	return code;
 }
 
 void

@@ -20,9 +20,8 @@ matrix_stride(size_t features)
 	return kernels_round(features + 1);
 }
 
-/* After matrix_survey(): row i becomes example examples[i], for `count` of them; NULL: example i. PORTOLAN_E_MEMORY. */
-int matrix_load(struct matrix *matrix, const struct matrix_source *source, const uint32_t *examples, size_t count,
-                struct portolan_error *error);
+/* After matrix_survey(): row i becomes example examples[i], for `count` of them; NULL: example i. */
+void matrix_load(struct matrix *matrix, const struct matrix_source *source, const uint32_t *examples, size_t count);
 void matrix_free(struct matrix *matrix); /* may be called twice */
 
 static inline const float *

@@ -9,6 +9,7 @@
 #include "matrix_source.h"
 
 #include "base/parallel.h"
+#include "die/die.h"
 #include "die/memory.h"
 
 #include <portolan/error.h>
@@ -226,8 +227,8 @@ source_keep_constant(const struct matrix_source *source, size_t *columns, size_t
 }
 
 /* Sets digest, centres and constant columns. */
-static int
-source_set_centres(struct matrix_source *source, const struct survey *all, struct portolan_error *error)
+static void
+source_set_centres(struct matrix_source *source, const struct survey *all)
 {
 	size_t features = source->array->header.shape[1], constant = 0;
 	CLEANUP_FREE size_t *columns = memory_new(features, sizeof(*columns));
@@ -235,9 +236,8 @@ source_set_centres(struct matrix_source *source, const struct survey *all, struc
 	source->digest = all->digest;
 	for (size_t f = 0; f < features; f++) {
 		if (all->highest[f] > LARGE || all->lowest[f] < -LARGE)
-			return error_set(error, PORTOLAN_E_INVALID,
-			                 "%s: column %zu (from 0) has values beyond 1e15: scale the features first",
-			                 source->array->path, f);
+			die("%s: column %zu (from 0) has values beyond 1e15: scale the features first",
+			    source->array->path, f);
 		source->centre[f] = (float)(all->sums[f] / (double)source->count);
 		if (all->highest[f] == all->lowest[f]) {
 			source->centre[f] = all->highest[f];
@@ -246,7 +246,6 @@ source_set_centres(struct matrix_source *source, const struct survey *all, struc
 	}
 	source->constant_columns = source_keep_constant(source, columns, constant);
 	source->first_constant = source->constant_columns ? columns[0] : 0;
-	return 0;
 }
 
 /* Adds up Σ (x − centre)² of a part, and Σ (x − centre), as the centre is not quite the mean. */
@@ -284,19 +283,17 @@ spread_add_part(void *context, unsigned slot, size_t part, struct portolan_error
 	return 0;
 }
 
-static int
-source_measure_scales(struct matrix_source *source, struct surveying *surveying, struct parallel *parallel,
-                      struct portolan_error *error)
+static void
+source_measure_scales(struct matrix_source *source, struct surveying *surveying, struct parallel *parallel)
 {
 	float *scale = kernels_floats(surveying->stride);
 	const struct survey *all = &surveying->all;
-	int code;
 
 	memset(all->sums, 0, 2 * surveying->stride * sizeof(double));
 	parallel->what = "measuring the features' deviations";
 	parallel->work = spread_take_part;
 	parallel->deliver = spread_add_part;
-	code = parallel_run(parallel, error);
+	must(parallel_run(parallel, &failure));
 	for (size_t f = 0; f < surveying->stride; f++) {
 		double shift = all->shifts[f] / (double)source->count;
 		double square = all->sums[f] / (double)source->count, variance = square - shift * shift;
@@ -305,11 +302,10 @@ source_measure_scales(struct matrix_source *source, struct surveying *surveying,
 		scale[f] = variance > ROUNDING * square && isfinite(inverse) ? inverse : 1;
 	}
 	source->scale = scale;
-	return code;
 }
 
-int
-matrix_survey(struct matrix_source *source, struct portolan_error *error)
+void
+matrix_survey(struct matrix_source *source)
 {
 	unsigned slots = parallel_slots(source->threads);
 	CLEANUP_FREE struct survey *of_slots = memory_new(slots, sizeof(*of_slots));
@@ -320,7 +316,6 @@ matrix_survey(struct matrix_source *source, struct portolan_error *error)
 	                            .context = &surveying,
 	                            .work = survey_take_part,
 	                            .deliver = survey_add_part};
-	int code;
 
 	surveying.stride = kernels_round(surveying.features + 1);
 	survey_init(&surveying.all, surveying.stride);
@@ -329,18 +324,14 @@ matrix_survey(struct matrix_source *source, struct portolan_error *error)
 	source->scale = NULL;
 	source->centre = kernels_floats(surveying.stride);
 	matrix_reader_init(&surveying.reader, source, NULL, source->count);
-	code = parallel_run(&parallel, error);
-	if (code >= 0)
-		code = source_set_centres(source, &surveying.all, error);
-	if (code >= 0 && source->standardise)
-		code = source_measure_scales(source, &surveying, &parallel, error);
+	must(parallel_run(&parallel, &failure));
+	source_set_centres(source, &surveying.all);
+	if (source->standardise)
+		source_measure_scales(source, &surveying, &parallel);
 	for (unsigned s = 0; s < slots; s++)
 		survey_free(&of_slots[s]);
 	survey_free(&surveying.all);
 	matrix_reader_free(&surveying.reader);
-	if (code < 0)
-		matrix_source_free(source);
-	return code;
 }
 
 void

@@ -29,8 +29,8 @@ struct matrix_source {
 	uint64_t digest; /* of the examples' bytes in the file */
 };
 
-/* Looks at all examples. PORTOLAN_E_INVALID: a value is not finite, or too large for single precision. */
-int matrix_survey(struct matrix_source *source, struct portolan_error *error);
+/* Looks at all examples. Ends the program where a value is not finite, or too large for single precision. */
+void matrix_survey(struct matrix_source *source);
 void matrix_source_free(struct matrix_source *source); /* may be called twice */
 
 struct matrix_reader {

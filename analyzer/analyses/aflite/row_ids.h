@@ -13,11 +13,10 @@ struct row_ids_request {
 	bool glue;         /* whether that file is read as files/glue.h says */
 };
 
-/* PORTOLAN_E_INVALID: there are more or fewer ids than rows, an id is missing, or there twice. Also after a failure, the caller
- * frees the ids. */
-int row_ids_read(struct ids *ids, const struct row_ids_request *request, struct portolan_error *error);
+/* Ends the program where there are more or fewer ids than rows, or an id is missing, or there twice. */
+void row_ids_read(struct ids *ids, const struct row_ids_request *request);
 
-/* PORTOLAN_E_INVALID: as above, or a record of the user's file has another id than the list has for its row. */
-int row_ids_check_order(const struct row_ids_request *request, struct portolan_error *error);
+/* Ends the program as above, and where a record of the user's file has another id than the list has for its row. */
+void row_ids_check_order(const struct row_ids_request *request);
 
 #endif

@@ -5,9 +5,11 @@
 #include "aflite/labels.h"
 #include "aflite/slice.h"
 #include "aflite/training.h"
+#include "base/status.h"
 #include "statistics/random.h"
 
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static uint32_t *
@@ -328,7 +330,6 @@ static struct labels
 read_text(const char *text, const char *field, const char *ending)
 {
 	struct labels labels;
-	struct portolan_error error = {0};
 	char path[64];
 	FILE *file;
 
@@ -337,10 +338,34 @@ read_text(const char *text, const char *field, const char *ending)
 	assert_non_null(file);
 	fputs(text, file);
 	fclose(file);
-	if (labels_read(&labels, "--labels", path, "--label-field", field, NULL, &error) < 0)
-		labels.count = SIZE_MAX;
+	labels_read(&labels, "--labels", path, "--label-field", field, NULL);
 	unlink(path);
 	return labels;
+}
+
+/* Whether the program ends with a message that has `expected` in it, in a child of this one. */
+static bool
+is_refused(const char *text, const char *field, const char *ending, const char *expected)
+{
+	char message[256] = "", path[64];
+	int pipes[2], status;
+	pid_t child;
+
+	assert_int_equal(pipe(pipes), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		dup2(pipes[1], STDERR_FILENO);
+		read_text(text, field, ending);
+		_exit(0);
+	}
+	close(pipes[1]);
+	assert_true(read(pipes[0], message, sizeof(message) - 1) >= 0);
+	close(pipes[0]);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	snprintf(path, sizeof(path), "labels-%d%s", (int)child, ending);
+	unlink(path);
+	return WIFEXITED(status) && WEXITSTATUS(status) == STATUS_FAILED && strstr(message, expected);
 }
 
 static void
@@ -368,9 +393,9 @@ test_labels(void **state)
 	labels = read_text("id,y\n7,1\n8,0\n", "y", ".csv");
 	assert_true(labels.count == 2 && labels.values[0] == 1);
 	labels_free(&labels);
-	assert_true(read_text("{\"y\": 1}\n{\"z\": 1}\n", "y", ".jsonl").count == SIZE_MAX);
-	assert_true(read_text("{\"y\": 1}\n{\"y\": [1]}\n", "y", ".jsonl").count == SIZE_MAX);
-	assert_true(read_text("id,y\n7,1\n8,\n", "y", ".csv").count == SIZE_MAX);
+	assert_true(is_refused("{\"y\": 1}\n{\"z\": 1}\n", "y", ".jsonl", "has no field 'y', or it is empty"));
+	assert_true(is_refused("{\"y\": 1}\n{\"y\": [1]}\n", "y", ".jsonl", "is neither text, number nor truth value"));
+	assert_true(is_refused("id,y\n7,1\n8,\n", "y", ".csv", "has no field 'y', or it is empty"));
 }
 
 int
