@@ -1,5 +1,6 @@
 /*
- * contents.c: reads only the presence of observations, and the gold labels of examples.
+ * contents.c: what `portolan dynamics --contents` reports, found without reading a signal: only the presence of
+ * observations is read, and the gold labels of examples.
  *
  * Observations change only when a batch comes, and the store counts the batches of each epoch. But an epoch's table
  * also has gold labels, which are kept per example and may change with a batch of another epoch. So the labels of the
@@ -8,8 +9,9 @@
 #include "contents.h"
 
 #include "base/parallel.h"
-#include "layout.h"
+#include "die/die.h"
 #include "die/memory.h"
+#include "layout.h"
 #include "verdict/run_report.h"
 
 #include <stdlib.h>
@@ -61,23 +63,20 @@ contents_is_as_before(struct contents_worker *worker, const struct store_values 
 	return false;
 }
 
-static int
+static void
 contents_scan_epochs(struct contents *contents, struct contents_worker *worker, size_t index,
-                     struct epoch_contents *epochs, struct portolan_error *error)
+                     struct epoch_contents *epochs)
 {
 	const uint64_t columns = STORE_COLUMN_BIT(STORE_CORRECT) | STORE_COLUMN_BIT(STORE_GOLD);
 	struct epoch_contents before = {0};
-	int code = 0;
 
 	memset(worker->present, 0, sizeof(worker->present));
-	for (size_t e = 0; code >= 0 && e < contents->run->epoch_count; e++) {
+	for (size_t e = 0; e < contents->run->epoch_count; e++) {
 		struct store_block block;
 		const struct store_values *correct;
 
-		code = store_cursor_epochs(worker->cursor, index, e, 1, columns, &block, error);
+		must(store_cursor_epochs(worker->cursor, index, e, 1, columns, &block, &failure));
 		epochs[e] = (struct epoch_contents){0};
-		if (code < 0)
-			break;
 		correct = store_block_values(&block, 0, STORE_CORRECT);
 		if (!correct->values)
 			continue;
@@ -87,20 +86,18 @@ contents_scan_epochs(struct contents *contents, struct contents_worker *worker, 
 		}
 		epochs[e] = before;
 	}
-	return code;
 }
 
-static int
-contents_find_largest_id(struct contents *contents, struct contents_worker *worker, size_t index, uint64_t *largest,
-                         struct portolan_error *error)
+static uint64_t
+contents_find_largest_id(struct contents *contents, struct contents_worker *worker, size_t index)
 {
 	struct store_ids ids;
-	int code = store_cursor_ids(worker->cursor, index, &ids, error);
+	uint64_t largest = 0;
 
-	*largest = 0;
-	for (uint32_t r = 0; code >= 0 && contents->run->info->id_kind == STORE_ID_INT && r < ids.rows; r++)
-		*largest = ids.integers[r] > *largest ? ids.integers[r] : *largest;
-	return code;
+	must(store_cursor_ids(worker->cursor, index, &ids, &failure));
+	for (uint32_t r = 0; contents->run->info->id_kind == STORE_ID_INT && r < ids.rows; r++)
+		largest = ids.integers[r] > largest ? ids.integers[r] : largest;
+	return largest;
 }
 
 static int
@@ -108,11 +105,11 @@ contents_scan_block(void *context, unsigned thread, unsigned slot, size_t index,
 {
 	struct contents *contents = context;
 	struct contents_worker *worker = &contents->workers[thread];
-	int code = contents_find_largest_id(contents, worker, index, &contents->largest_ids[slot], error);
 
-	return code < 0 ? code
-	                : contents_scan_epochs(contents, worker, index,
-	                                       contents->slots + slot * contents->run->epoch_count, error);
+	(void)error;
+	contents->largest_ids[slot] = contents_find_largest_id(contents, worker, index);
+	contents_scan_epochs(contents, worker, index, contents->slots + slot * contents->run->epoch_count);
+	return 0;
 }
 
 static int
@@ -137,31 +134,29 @@ contents_add(void *context, unsigned slot, size_t index, struct portolan_error *
 	return 0;
 }
 
-static int
-contents_open(struct contents *contents, struct portolan_error *error)
+static void
+contents_open(struct contents *contents)
 {
 	const struct dynamics *run = contents->run;
 	size_t slots = parallel_slots(run->threads);
-	int code = 0;
 
 	contents->workers = memory_new(run->threads, sizeof(*contents->workers));
 	contents->slots = memory_new(slots * run->epoch_count, sizeof(*contents->slots));
 	contents->epochs = memory_new(run->epoch_count, sizeof(*contents->epochs));
 	contents->largest_ids = memory_new(slots, sizeof(*contents->largest_ids));
-	for (unsigned t = 0; t < run->threads && code >= 0; t++) {
+	for (unsigned t = 0; t < run->threads; t++) {
 		struct contents_worker *worker = &contents->workers[t];
 
 		worker->rows = memory_new(STORE_CHUNK, sizeof(*worker->rows));
 		worker->labels = memory_new(STORE_CHUNK, sizeof(*worker->labels));
-		code = store_cursor_open(run->snapshot, &worker->cursor, error);
+		must(store_cursor_open(run->snapshot, &worker->cursor, &failure));
 	}
-	return code;
 }
 
 static void
 contents_free(struct contents *contents)
 {
-	for (unsigned t = 0; contents->workers && t < contents->run->threads; t++) {
+	for (unsigned t = 0; t < contents->run->threads; t++) {
 		store_cursor_close(contents->workers[t].cursor);
 		free(contents->workers[t].rows);
 		free(contents->workers[t].labels);
@@ -231,29 +226,25 @@ contents_report_run(struct report *report, const struct contents *contents)
 		report_whole(report, "largest_id", contents->largest_id);
 }
 
-static int
-contents_write(struct report *report, const struct contents *contents, struct portolan_error *error)
+static void
+contents_write(struct report *report, const struct contents *contents)
 {
 	struct dynamics *run = contents->run;
-	struct store_epoch *stored = NULL;
+	struct store_epoch *stored;
 	struct layout layout;
-	size_t count = 0;
-	int code = layout_init(&layout, run, NULL, 0, error);
+	size_t count;
 
-	if (code >= 0)
-		code = store_epochs(run->store, run->info->number, &stored, &count, error);
-	if (code >= 0) {
-		contents_report_run(report, contents);
-		contents_report_columns(report, &layout);
-		contents_report_epochs(report, contents, stored, count);
-	}
+	layout_init(&layout, run, NULL, 0);
+	must(store_epochs(run->store, run->info->number, &stored, &count, &failure));
+	contents_report_run(report, contents);
+	contents_report_columns(report, &layout);
+	contents_report_epochs(report, contents, stored, count);
 	free(stored);
 	layout_free(&layout);
-	return code;
 }
 
-int
-contents_report(struct report *report, struct dynamics *run, struct portolan_error *error)
+void
+contents_report(struct report *report, struct dynamics *run)
 {
 	struct contents contents = {.run = run};
 	struct parallel parallel = {.threads = run->threads,
@@ -262,12 +253,9 @@ contents_report(struct report *report, struct dynamics *run, struct portolan_err
 	                            .context = &contents,
 	                            .work = contents_scan_block,
 	                            .deliver = contents_add};
-	int code = contents_open(&contents, error);
 
-	if (code >= 0)
-		code = parallel_run(&parallel, error);
-	if (code >= 0)
-		code = contents_write(report, &contents, error);
+	contents_open(&contents);
+	must(parallel_run(&parallel, &failure));
+	contents_write(report, &contents);
 	contents_free(&contents);
-	return code;
 }

@@ -1,4 +1,5 @@
-/* contents.h: the contents of a run, epoch by epoch, each with a text that changes when the epoch does. */
+/* contents.h: for programs that keep a copy of a run: what it holds, epoch by epoch, each epoch with a text that changes when
+ * the epoch does. */
 #ifndef DYNAMICS_CONTENTS_H
 #define DYNAMICS_CONTENTS_H
 
@@ -22,6 +23,6 @@
  * `run` was opened with LAYOUT_COLUMNS as signals. A state may be newer than the run's snapshot: a program that then
  * opens the run again reads at least the observations that the state stands for.
  */
-int contents_report(struct report *report, struct dynamics *run, struct portolan_error *error);
+void contents_report(struct report *report, struct dynamics *run);
 
 #endif

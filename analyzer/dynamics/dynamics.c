@@ -1,17 +1,14 @@
 /* dynamics.c: portolan dynamics: every observation of a run, as it was recorded. */
 #include "measures/dynamics.h"
 
-#include "base/arrays.h"
 #include "base/message.h"
 #include "base/number.h"
 #include "contents.h"
+#include "die/die.h"
+#include "die/memory.h"
 #include "options/format.h"
 #include "output/output.h"
 #include "write.h"
-
-#include <portolan/error.h>
-
-#include <stdlib.h>
 
 struct dynamics_options {
 	struct common_options common;
@@ -51,52 +48,41 @@ observations_check(void *context, struct portolan_error *error)
 	return format_of_table(common, "--sessions", request->sessions, TABLE_CSV, &request->sessions_format);
 }
 
-static int
-observations_write_contents(const struct dynamics_options *request, struct dynamics *run, struct portolan_error *error)
+static void
+observations_write_contents(const struct dynamics_options *request, struct dynamics *run)
 {
 	struct report report;
-	int code = report_open(&report, request->common.output, 2, error);
 
-	if (code < 0)
-		return code;
+	must(report_open(&report, request->common.output, 2, &failure));
 	report_begin(&report, NULL);
-	code = contents_report(&report, run, error);
+	contents_report(&report, run);
 	report_end(&report);
-	if (code >= 0)
-		return report_close(&report, error);
-	report_discard(&report);
-	return code;
+	must(report_close(&report, &failure));
 }
 
 /* Written before the observations, so that a program that reads these from a pipe knows the sessions by then. */
-static int
-observations_write_sessions(const struct dynamics_options *request, const struct dynamics *run,
-                            struct portolan_error *error)
+static void
+observations_write_sessions(const struct dynamics_options *request, const struct dynamics *run)
 {
 	static const char *const session[] = {"session"};
 	struct layout layout;
-	int code = layout_init(&layout, run, session, 1, error);
 
-	if (code >= 0)
-		code = table_write(&TABLE_OF(layout_session_columns, layout.sessions, layout.session_count),
-		                   request->sessions, (enum table_format)request->sessions_format, error);
+	layout_init(&layout, run, session, 1);
+	must(table_write(&TABLE_OF(layout_session_columns, layout.sessions, layout.session_count), request->sessions,
+	                 (enum table_format)request->sessions_format, &failure));
 	layout_free(&layout);
-	return code;
 }
 
-static int
-observations_write_to(struct dynamics *run, const struct observations_request *request, const char *path,
-                      struct portolan_error *error)
+static void
+observations_write_to(struct dynamics *run, const struct observations_request *request, const char *path)
 {
 	struct output output;
-	int code = output_open(&output, path, error);
 
-	if (code < 0)
-		return code;
-	code = request->format == TABLE_NPY ? table_check_npy(&output, error) : 0;
-	if (code >= 0)
-		code = observations_write(run, request, &output, error);
-	return output_end(&output, code, error);
+	must(output_open(&output, path, &failure));
+	if (request->format == TABLE_NPY)
+		must(table_check_npy(&output, &failure));
+	observations_write(run, request, &output);
+	must(output_finish(&output, &failure));
 }
 
 /* Warns of gaps, without the warnings about measures of dynamics_report(). `listed`: examples that are not in the list
@@ -119,38 +105,35 @@ observations_warn(struct dynamics *run, bool listed, bool strict)
 /* Returns STATUS_INCOMPLETE if some listed examples were not observed. */
 static int
 observations_write_listed(const struct dynamics_options *request, struct dynamics *run,
-                          struct observations_request *wanted, struct portolan_error *error)
+                          struct observations_request *wanted)
 {
 	struct places_list list;
-	int code = places_read(&list, request->ids, run->info->id_kind, error), status;
+	int status;
 
-	if (code < 0)
-		return code;
+	must(places_read(&list, request->ids, run->info->id_kind, &failure));
 	wanted->list = &list;
-	wanted->found = array_new(list.count, 1, "marks", error);
-	code = wanted->found ? observations_write_to(run, wanted, request->common.output, error) : PORTOLAN_E_MEMORY;
-	if (code >= 0) {
-		status = observations_warn(run, true, request->common.strict);
-		code = places_warn(&list, run, wanted->found) > 0 ? STATUS_INCOMPLETE : status;
-	}
+	wanted->found = memory_array(list.count, 1, "marks");
+	observations_write_to(run, wanted, request->common.output);
+	status = observations_warn(run, true, request->common.strict);
+	if (places_warn(&list, run, wanted->found) > 0)
+		status = STATUS_INCOMPLETE;
 	array_free(wanted->found);
 	places_free(&list);
-	return code;
+	return status;
 }
 
 static int
-observations_write_wanted(const struct dynamics_options *request, struct dynamics *run, struct portolan_error *error)
+observations_write_wanted(const struct dynamics_options *request, struct dynamics *run)
 {
 	struct observations_request wanted = {.format = (enum table_format)request->format,
 	                                      .names = request->names,
 	                                      .name_count = request->name_count,
 	                                      .id_bytes = request->id_bytes};
-	int code;
 
 	if (request->ids)
-		return observations_write_listed(request, run, &wanted, error);
-	code = observations_write_to(run, &wanted, request->common.output, error);
-	return code < 0 ? code : observations_warn(run, false, request->common.strict);
+		return observations_write_listed(request, run, &wanted);
+	observations_write_to(run, &wanted, request->common.output);
+	return observations_warn(run, false, request->common.strict);
 }
 
 static int
@@ -159,18 +142,18 @@ observations_run(void *context, struct portolan_error *error)
 	const struct dynamics_options *request = context;
 	const struct dynamics_request wanted = {.signals = LAYOUT_COLUMNS};
 	struct dynamics dynamics;
-	int code = dynamics_open(&dynamics, &request->common.query, request->common.operands[0], &wanted, error);
+	int status = STATUS_DONE;
 
-	if (code < 0)
-		return code;
+	(void)error;
+	must(dynamics_open(&dynamics, &request->common.query, request->common.operands[0], &wanted, &failure));
+	if (request->sessions)
+		observations_write_sessions(request, &dynamics);
 	if (request->contents)
-		code = observations_write_contents(request, &dynamics, error);
-	else if (request->sessions)
-		code = observations_write_sessions(request, &dynamics, error);
-	if (code >= 0 && !request->contents)
-		code = observations_write_wanted(request, &dynamics, error);
+		observations_write_contents(request, &dynamics);
+	else
+		status = observations_write_wanted(request, &dynamics);
 	dynamics_free(&dynamics);
-	return code;
+	return status;
 }
 
 #define TO(member) .offset = offsetof(struct dynamics_options, member)

@@ -1,20 +1,21 @@
 /*
- * layout.c: says where the columns of observations lie in a block of the store.
+ * layout.c: the columns of `portolan dynamics`: their names and types, and where the values of each lie in a block of the
+ * store.
  *
  * A user's column with the name of a built-in one is called user_NAME.
  */
 #include "layout.h"
 
 #include "base/suggest.h"
+#include "die/die.h"
 #include "die/memory.h"
 
-#include <portolan/error.h>
-
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* In the order of the table. Columns on request are no recorded signals: they describe the example, and the source of the
- * observation. */
+/* The built-in columns, in the order of the table. Those on request are no recorded signals: they describe the example, and
+ * the source of the observation. */
 static const struct known {
 	struct table_column column; /* of LAYOUT_SESSION: over struct layout_session */
 	enum layout_source source;
@@ -40,7 +41,7 @@ static const struct known {
          true},
 };
 #define KNOWN (sizeof(known) / sizeof(known[0]))
-#define SIGNAL 2 /* what a user's column is like */
+#define SIGNAL 2 /* known[SIGNAL] is the first signal; a user's column has its type */
 
 const struct table_column layout_session_columns[4] = {
         {"session_number", TABLE_U32, offsetof(struct layout_session, number)},
@@ -70,7 +71,7 @@ layout_choice_of(const struct known *one, unsigned stored, const char *prefix, c
 	return choice;
 }
 
-/* Every column that the run can give, in the order of the table; those on request only if they are wanted. */
+/* Lists every column that the run can give, in the order of the table. `on_request`: those on request as well. */
 static size_t
 layout_list(const struct dynamics *run, bool on_request, struct layout_choice *choices)
 {
@@ -92,9 +93,8 @@ layout_list(const struct dynamics *run, bool on_request, struct layout_choice *c
 	return count;
 }
 
-static int
-layout_refuse(const struct dynamics *run, const char *name, const struct layout_choice *all, size_t count,
-              struct portolan_error *error)
+__attribute__((noreturn)) static void
+layout_refuse(const struct dynamics *run, const char *name, const struct layout_choice *all, size_t count)
 {
 	const char *names[LAYOUT_FIELDS_MAX], *nearest;
 	char has[192] = "";
@@ -111,10 +111,8 @@ layout_refuse(const struct dynamics *run, const char *name, const struct layout_
 	has[used] = '\0';
 	nearest = suggest_nearest(name, names, count);
 	if (nearest)
-		return error_set(error, PORTOLAN_E_INVALID, "run '%s' has no column '%s' (did you mean '%s'?)",
-		                 run->info->name, name, nearest);
-	return error_set(error, PORTOLAN_E_INVALID, "run '%s' has no column '%s' in these epochs; it has %s",
-	                 run->info->name, name, has);
+		die("run '%s' has no column '%s' (did you mean '%s'?)", run->info->name, name, nearest);
+	die("run '%s' has no column '%s' in these epochs; it has %s", run->info->name, name, has);
 }
 
 static void
@@ -129,9 +127,8 @@ layout_add(struct layout *layout, const struct layout_choice *choice)
 		layout->stored |= STORE_COLUMN_BIT(field->stored);
 }
 
-static int
-layout_add_named(struct layout *layout, const struct dynamics *run, const char *const *names, size_t count,
-                 struct portolan_error *error)
+static void
+layout_add_named(struct layout *layout, const struct dynamics *run, const char *const *names, size_t count)
 {
 	struct layout_choice all[LAYOUT_FIELDS_MAX];
 	size_t there = layout_list(run, true, all);
@@ -142,32 +139,26 @@ layout_add_named(struct layout *layout, const struct dynamics *run, const char *
 		while (i < there && strcmp(all[i].field.name, names[n]) != 0)
 			i++;
 		if (i == there)
-			return layout_refuse(run, names[n], all, there, error);
+			layout_refuse(run, names[n], all, there);
 		layout_add(layout, &all[i]);
 	}
-	return 0;
 }
 
-static int
-layout_check_names(const struct layout *layout, struct portolan_error *error)
+static void
+layout_check_names(const struct layout *layout)
 {
 	for (size_t f = 0; f < layout->count; f++)
 		for (size_t before = 0; before < f; before++)
 			if (strcmp(layout->fields[f].name, layout->fields[before].name) == 0)
-				return error_set(error, PORTOLAN_E_INVALID,
-				                 "two columns are named '%s': choose others with --columns",
-				                 layout->fields[f].name);
-	return 0;
+				die("two columns are named '%s': choose others with --columns", layout->fields[f].name);
 }
 
-static int
-layout_read_sessions(struct layout *layout, const struct dynamics *run, struct portolan_error *error)
+static void
+layout_read_sessions(struct layout *layout, const struct dynamics *run)
 {
 	struct store_session *sessions;
-	int code = store_sessions(run->store, run->info->number, &sessions, &layout->session_count, error);
 
-	if (code < 0)
-		return code;
+	must(store_sessions(run->store, run->info->number, &sessions, &layout->session_count, &failure));
 	layout->sessions = memory_new(layout->session_count + 1, sizeof(*layout->sessions));
 	for (size_t s = 0; s < layout->session_count; s++) {
 		struct layout_session *session = &layout->sessions[s];
@@ -179,29 +170,24 @@ layout_read_sessions(struct layout *layout, const struct dynamics *run, struct p
 			session->digits[i] = "0123456789abcdef"[sessions[s].id[i / 2] >> (i % 2 ? 0 : 4) & 15];
 	}
 	free(sessions);
-	return 0;
 }
 
-int
-layout_init(struct layout *layout, const struct dynamics *run, const char *const *names, size_t count,
-            struct portolan_error *error)
+void
+layout_init(struct layout *layout, const struct dynamics *run, const char *const *names, size_t count)
 {
 	struct layout_choice all[LAYOUT_FIELDS_MAX] = {layout_choice_of(&known[0], 0, "", "id"),
 	                                               layout_choice_of(&known[1], 0, "", "epoch")};
 	size_t there = 2;
-	int code;
 
 	*layout = (struct layout){.stored = STORE_COLUMN_BIT(STORE_CORRECT)};
 	if (count == 0)
 		there += layout_list(run, false, all + there);
 	for (size_t i = 0; i < there; i++)
 		layout_add(layout, &all[i]);
-	code = layout_add_named(layout, run, names, count, error);
-	if (code >= 0)
-		code = layout_check_names(layout, error);
-	if (code >= 0 && layout->stored & STORE_COLUMN_BIT(STORE_SESSION))
-		code = layout_read_sessions(layout, run, error);
-	return code;
+	layout_add_named(layout, run, names, count);
+	layout_check_names(layout);
+	if (layout->stored & STORE_COLUMN_BIT(STORE_SESSION))
+		layout_read_sessions(layout, run);
 }
 
 void
@@ -211,15 +197,14 @@ layout_free(struct layout *layout)
 	layout->sessions = NULL;
 }
 
-int
-layout_open_block(struct layout_block *block, const struct layout *layout, const struct dynamics *run,
-                  struct portolan_error *error)
+void
+layout_open_block(struct layout_block *block, const struct layout *layout, const struct dynamics *run)
 {
 	memcpy(block->columns, layout->columns, sizeof(block->columns));
 	block->rows = memory_new(STORE_CHUNK, sizeof(*block->rows));
 	block->sessions = memory_new(STORE_CHUNK, sizeof(*block->sessions));
 	block->table = (struct table){.columns = block->columns, .column_count = layout->count, .order = block->rows};
-	return store_cursor_open(run->snapshot, &block->cursor, error);
+	must(store_cursor_open(run->snapshot, &block->cursor, &failure));
 }
 
 void
@@ -231,7 +216,7 @@ layout_close_block(struct layout_block *block)
 	free(block->sessions);
 }
 
-/* Of what the block lacks altogether no row is present. */
+/* In a column that the block lacks altogether, no row is present. */
 static void
 layout_point_at(struct table_column *column, const struct store_values *values)
 {
@@ -241,7 +226,7 @@ layout_point_at(struct table_column *column, const struct store_values *values)
 	column->present = !values->values ? none : values->complete ? NULL : values->present;
 }
 
-/* The numbers of the rows' sessions, for a look into the run's table of them. */
+/* Lists the number of each row's session, by which its cells are found in the run's table of sessions. */
 static void
 layout_find_sessions(struct layout_block *block, const struct layout *layout)
 {
@@ -279,24 +264,19 @@ layout_point(struct layout_block *block, const struct layout *layout)
 		layout_find_sessions(block, layout);
 }
 
-int
+void
 layout_read_block(struct layout_block *block, const struct layout *layout, const struct dynamics *run, size_t index,
-                  size_t epoch, struct portolan_error *error)
+                  size_t epoch)
 {
 	struct store_ids ids;
-	int code = store_cursor_ids(block->cursor, index, &ids, error);
 
+	must(store_cursor_ids(block->cursor, index, &ids, &failure));
 	block->ids.rows = 0;
+	must(ids_append(&block->ids, run->info->id_kind, &ids, &failure));
 	block->epoch = run->epochs[epoch];
-	if (code >= 0)
-		code = ids_append(&block->ids, run->info->id_kind, &ids, error);
-	if (code >= 0)
-		code = store_cursor_epochs(block->cursor, index, epoch, 1, layout->stored, &block->block, error);
-	if (code < 0)
-		return code;
+	must(store_cursor_epochs(block->cursor, index, epoch, 1, layout->stored, &block->block, &failure));
 	block->table.rows = layout_list_observed(&block->block, block->rows);
 	layout_point(block, layout);
-	return 0;
 }
 
 size_t

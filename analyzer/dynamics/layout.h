@@ -1,7 +1,8 @@
 /*
- * layout.h: the observations of a block of the store, at one epoch, as rows of a table; and which columns that table has.
+ * layout.h: the table that `portolan dynamics` prints: which columns it has, and the observations of a block of the store,
+ * at one epoch, as its rows.
  *
- * In npy:
+ * Its types in npy:
  *
  *   id               u8, or text: UTF-8 bytes, or UCS-4 characters, filled up with zeros
  *   epoch            u4
@@ -52,10 +53,9 @@ struct layout {
 /* All columns of the store that layout_init() may need: for dynamics_open(). */
 #define LAYOUT_COLUMNS (~UINT64_C(0))
 
-/* id, epoch, and the columns named; without names every signal that the run has in its epochs. PORTOLAN_E_INVALID: the run
- * has no such column. Call layout_free() in any case. */
-int layout_init(struct layout *layout, const struct dynamics *run, const char *const *names, size_t count,
-                struct portolan_error *error);
+/* Id, epoch, and the columns named; without names, every signal that the run has in its epochs. A name that the run has no
+ * column for ends the program. Call layout_free(). */
+void layout_init(struct layout *layout, const struct dynamics *run, const char *const *names, size_t count);
 void layout_free(struct layout *layout);
 
 /* A block at an epoch: `table` has a row for each observation, in the order of the block. One thread's. */
@@ -68,13 +68,12 @@ struct layout_block {
 	struct ids ids;
 	uint32_t epoch, *rows, *sessions;
 };
-int layout_open_block(struct layout_block *block, const struct layout *layout, const struct dynamics *run,
-                      struct portolan_error *error);
-void layout_close_block(struct layout_block *block); /* of {0}: nothing */
+void layout_open_block(struct layout_block *block, const struct layout *layout, const struct dynamics *run);
+void layout_close_block(struct layout_block *block);
 
-/* Reads a block at an epoch, by its number among those of the run. The order of the rows may be cut by the caller. */
-int layout_read_block(struct layout_block *block, const struct layout *layout, const struct dynamics *run, size_t index,
-                      size_t epoch, struct portolan_error *error);
+/* Reads a block at an epoch, by its number among those of the run. The caller may shorten the table's order. */
+void layout_read_block(struct layout_block *block, const struct layout *layout, const struct dynamics *run,
+                       size_t index, size_t epoch);
 
 /* Lists the rows of the block that were observed, ascending: how many. Room for STORE_CHUNK. */
 size_t layout_list_observed(const struct store_block *block, uint32_t *rows);

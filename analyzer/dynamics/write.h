@@ -1,5 +1,5 @@
 /*
- * write.h: a run's observations as a table: a row each, by epoch, then by ascending id.
+ * write.h: for `portolan dynamics`: a run's observations as a table: a row each, by epoch, then by ascending id.
  *
  * Bounded memory. If the ids came in ascending order, rows are written as they are read. Otherwise an epoch is gathered
  * in memory. If there is room only for a part of it at a time, the epoch is read several times.
@@ -15,13 +15,12 @@ struct observations_request {
 	const char *const *names; /* columns; see layout_init() */
 	size_t name_count;
 	bool id_bytes;                  /* of npy: ids that are text as bytes */
-	const struct places_list *list; /* only these; NULL: all */
+	const struct places_list *list; /* the examples that are wanted; NULL: all */
 	uint8_t *found;                 /* by place in the list: set to 1 for those observed */
 };
 
-/* `run` was opened with LAYOUT_COLUMNS as signals. Its count and gaps are then those of what was written. Write errors
- * that are not returned here come from output_finish(). */
-int observations_write(struct dynamics *run, const struct observations_request *request, struct output *output,
-                       struct portolan_error *error);
+/* `run` was opened with LAYOUT_COLUMNS as signals. Its count and gaps are then those of what was written. The caller
+ * finishes the output. */
+void observations_write(struct dynamics *run, const struct observations_request *request, struct output *output);
 
 #endif
