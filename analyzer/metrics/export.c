@@ -1,21 +1,22 @@
 /*
- * export.c: writes a whole run as a table, by ascending id, in bounded memory.
+ * export.c: writes all measures of a run for `portolan metrics`, by ascending id, in bounded memory.
  *
  * Workers make the rows, as formatting numbers costs more than computing them; the delivering thread only writes. If the
  * store's order is that of the ids, one scan gives the rows, and nothing is held. Otherwise the run is held in memory, and
  * its rows are taken in order.
  *
  * Records of one size go straight to their place in a file. The place is known before they are made: that of the
- * example in the order, or, if the ids are not in order, the one that sorting the ids gives (output/ordered.h). So one
- * scan is enough for these as well.
+ * example in the order, or, if the ids are not in order, the one that sorting the ids gives (ordered.h). So one scan
+ * is enough for these as well.
  */
 #include "export.h"
 
 #include "base/arrays.h"
 #include "base/parallel.h"
+#include "die/die.h"
 #include "files/places.h"
 #include "measures/scan.h"
-#include "output/ordered.h"
+#include "ordered.h"
 #include "output/table_stream.h"
 
 #include <math.h>
@@ -33,13 +34,12 @@ struct export
 	uint32_t rows; /* made at once */
 	bool placed;   /* the workers write records to their places */
 	/* If the ids are not in order: */
-	uint32_t *places; /* where each example's record goes, by dense index */
+	uint32_t *places; /* where each example's record goes, by dense index; NULL: they are in order */
 	struct ordered ordered;
-	uint64_t written; /* records in order */
 };
 
-/* What is not a measure of the run as it was read: "never learned", and the counts of other programs' tables. Returns the
- * number of rows. */
+/* Turns measures into what the table shows for them: for "never learned" the number that stands for it, and the counts of
+ * other programs' tables. Returns the number of rows. */
 static size_t
 export_mark(const struct export *export, struct dynamics *part)
 {
@@ -54,19 +54,18 @@ export_make_part(void *context, struct dynamics *part, unsigned slot, struct por
 	const struct output *made = &export->stream.slots[slot];
 	size_t rows = export_mark(export, part), size = export->stream.record.size;
 	struct run_table table;
-	int code;
 
+	(void)error;
 	run_table_part(&table, &export->table, part);
-	code = table_stream_make(&export->stream, slot, &table.table, 0, rows, error);
-	if (code < 0 || !export->placed)
-		return code;
-	if (!export->places)
-		return output_write_at(export->output, made->buffer, made->used,
-		                       export->stream.head + part->place * size, error);
-	for (size_t i = 0; i < rows && code >= 0; i++)
-		code = ordered_put(&export->ordered, slot, made->buffer + i * size,
-		                   export->places[part->first + part->order[i]], error);
-	return code;
+	must(table_stream_make(&export->stream, slot, &table.table, 0, rows, &failure));
+	if (export->places)
+		for (size_t i = 0; i < rows; i++)
+			ordered_put(&export->ordered, slot, made->buffer + i * size,
+			            export->places[part->first + part->order[i]]);
+	else if (export->placed)
+		must(output_write_at(export->output, made->buffer, made->used, export->stream.head + part->place * size,
+		                     &failure));
+	return 0;
 }
 
 static int
@@ -77,16 +76,16 @@ export_deliver(void *context, unsigned slot, struct portolan_error *error)
 	return table_stream_deliver(&export->stream, slot, error);
 }
 
-/* Rows that come in order: one scan. */
-static int
-export_scan(struct export *export, struct portolan_error *error)
+/* Makes the rows of the run's parts, in one scan. */
+static void
+export_scan(struct export *export)
 {
 	struct scan_steps steps = {.context = export, .work = export_make_part, .deliver = export_deliver};
 
 	if (export->placed)
 		steps = (struct scan_steps){
 		        .context = export, .work = export_make_part, .rows = export->rows, .placed = !export->places};
-	return scan_run(export->run, &steps, error);
+	must(scan_run(export->run, &steps, &failure));
 }
 
 static int
@@ -107,9 +106,9 @@ export_deliver_piece(void *context, unsigned slot, size_t piece, struct portolan
 	return export_deliver(context, slot, error);
 }
 
-/* Rows of a run that is held. */
-static int
-export_held(struct export *export, struct portolan_error *error)
+/* Makes the rows of a run that is held. */
+static void
+export_held(struct export *export)
 {
 	size_t rows = export_mark(export, export->run);
 	struct parallel parallel = {.threads = export->run->threads,
@@ -121,43 +120,21 @@ export_held(struct export *export, struct portolan_error *error)
 
 	run_table_part(&export->table, &export->table, export->run);
 	export->table.table.rows = rows;
-	return parallel_run(&parallel, error);
+	must(parallel_run(&parallel, &failure));
 }
 
-static int
-export_write_bucket(void *context, unsigned slot, const char *records, size_t n, struct portolan_error *error)
+/* Makes records that do not come in order. */
+static void
+export_scattered(struct export *export)
 {
-	struct export *export = context;
-	size_t size = export->stream.record.size;
-	uint64_t at = export->stream.head + export->written * size;
-
-	(void)slot;
-	export->written += n;
-	return output_write_at(export->output, records, n * size, at, error);
-}
-
-/* Records that do not come in order wait in the file itself. */
-static int
-export_scattered(struct export *export, struct portolan_error *error)
-{
-	const struct ordered_steps steps = {.context = export, .what = "writing", .deliver = export_write_bucket};
 	size_t size = export->stream.record.size, examples;
-	int code = places_of_all(export->run, &export->places, &examples, error);
 
-	if (code >= 0)
-		code = ordered_init(&export->ordered, size, examples, export->run->threads, export->output,
-		                    export->stream.head, error);
-	if (code >= 0)
-		code = ordered_begin(&export->ordered, error);
-	if (code >= 0)
-		code = export_scan(export, error);
+	must(places_of_all(export->run, &export->places, &examples, &failure));
+	ordered_init(&export->ordered, size, examples, export->run->threads, export->output, export->stream.head);
+	export_scan(export);
 	array_free(export->places);
-	export->places = NULL;
-	if (code >= 0)
-		code = ordered_take(&export->ordered, export->run->threads, &steps, error);
-	ordered_free(&export->ordered);
+	ordered_finish(&export->ordered);
 	output_cut(export->output, export->stream.head + export->run->count * size);
-	return code;
 }
 
 /* How many rows are made at once: those of a block, or, for records in a file, whole tiles that fit a cache. */
@@ -169,51 +146,37 @@ export_rows_at_once(const struct export *export)
 	return tiles * 64 > STORE_CHUNK ? STORE_CHUNK : tiles > 0 ? tiles * 64 : 64;
 }
 
-static int
-export_write(struct export *export, struct portolan_error *error)
-{
-	bool is_npy = export->request->format == TABLE_NPY, ascending, held;
-	struct dynamics *run = export->run;
-	struct text_extent extent = {0};
-	int code = dynamics_look_at_ids(run, &ascending, is_npy ? &extent : NULL, error);
-
-	export->placed = is_npy && output_can_patch(export->output);
-	held = is_npy ? !export->placed : !ascending; /* npy's head says how many rows there are */
-	if (code >= 0 && held)
-		code = dynamics_hold(run, error);
-	if (code < 0)
-		return code;
-	published_describe(&export->table, run, export->request->form);
-	export->table.columns[0].width = extent.longest;
-	if (export->placed)
-		run_table_note_wide_ids(&extent);
-	code = table_stream_init(&export->stream, &export->table.table, export->output, export->request->format,
-	                         parallel_slots(run->threads), error);
-	if (code >= 0)
-		code = table_stream_begin(&export->stream, held ? run->count : 0, error);
-	if (code < 0)
-		return code;
-	export->rows = export_rows_at_once(export);
-	if (export->placed && !ascending)
-		code = export_scattered(export, error);
-	else
-		code = held ? export_held(export, error) : export_scan(export, error);
-	if (code >= 0 && run->count == 0)
-		code = dynamics_no_observations(run, error);
-	return code < 0 ? code : table_stream_end(&export->stream, run->count, NULL, error);
-}
-
-int
-export_run(struct dynamics *run, const struct export_request *request, struct output *output,
-           struct portolan_error *error)
+void
+export_run(struct dynamics *run, const struct export_request *request, struct output *output)
 {
 	struct export export = {.run = run, .request = request, .output = output};
-	int code;
+	bool is_npy = request->format == TABLE_NPY, ascending, held;
+	struct text_extent extent = {0};
 
 	export.never = never_learned_number(request->convention, run->epoch_count);
 	if (isinf(export.never))
 		dynamics_measure_column(run, MEASURE_FORGETTING_EVENTS)->integer = false;
-	code = export_write(&export, error);
+	must(dynamics_look_at_ids(run, &ascending, is_npy ? &extent : NULL, &failure));
+	export.placed = is_npy && output_can_patch(output);
+	held = is_npy ? !export.placed : !ascending; /* npy's head says how many rows there are */
+	if (held)
+		must(dynamics_hold(run, &failure));
+	published_describe(&export.table, run, request->form);
+	export.table.columns[0].width = extent.longest;
+	if (export.placed)
+		run_table_note_wide_ids(&extent);
+	must(table_stream_init(&export.stream, &export.table.table, output, request->format,
+	                       parallel_slots(run->threads), &failure));
+	must(table_stream_begin(&export.stream, held ? run->count : 0, &failure));
+	export.rows = export_rows_at_once(&export);
+	if (export.placed && !ascending)
+		export_scattered(&export);
+	else if (held)
+		export_held(&export);
+	else
+		export_scan(&export);
+	if (run->count == 0)
+		must(dynamics_no_observations(run, &failure));
+	must(table_stream_end(&export.stream, run->count, NULL, &failure));
 	table_stream_free(&export.stream);
-	return code;
 }

@@ -1,4 +1,4 @@
-/* export.h: a whole run as a table, by ascending id, in bounded memory. */
+/* export.h: for `portolan metrics`: all measures of a run as a table, by ascending id, in bounded memory. */
 #ifndef EXPORT_H
 #define EXPORT_H
 
@@ -13,9 +13,8 @@ struct export_request {
 /*
  * `run` was opened with published_measures(), and, for PUBLISHED_NOT, with gold and the users' columns. Keeps within
  * run->max_memory, apart from the memory that the store needs for an epoch in progress. Sums up the run as scan_run()
- * does. Write errors that are not returned here come from output_finish().
+ * does. The caller finishes the output.
  */
-int export_run(struct dynamics *run, const struct export_request *request, struct output *output,
-               struct portolan_error *error);
+void export_run(struct dynamics *run, const struct export_request *request, struct output *output);
 
 #endif

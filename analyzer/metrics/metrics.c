@@ -1,12 +1,11 @@
 /* metrics.c: portolan metrics: every example's measures, in five formats. */
+#include "die/die.h"
 #include "export.h"
 #include "measures/dynamics.h"
 #include "options/format.h"
 #include "output/output.h"
 
-#include <portolan/error.h>
-
-/* table_format_names, and other programs' tables. */
+/* The formats after those of enum table_format: other programs' tables. */
 enum { METRICS_CARTOGRAPHY = TABLE_NPY + 1, METRICS_AUM };
 static const char *const format_names[] = {"csv", "tsv", "jsonl", "npy", "cartography", "aum", NULL};
 
@@ -41,28 +40,24 @@ metrics_check(void *context, struct portolan_error *error)
 	return 0;
 }
 
-static int
-metrics_write(struct dynamics *dynamics, const struct export_request *request, const char *path,
-              struct portolan_error *error)
+static void
+metrics_write(struct dynamics *dynamics, const struct export_request *request, const char *path)
 {
 	struct output output;
-	int code = output_open(&output, path, error);
 
-	if (code < 0)
-		return code;
-	code = request->format == TABLE_NPY ? table_check_npy(&output, error) : 0;
-	if (code >= 0)
-		code = export_run(dynamics, request, &output, error);
-	return output_end(&output, code, error);
+	must(output_open(&output, path, &failure));
+	if (request->format == TABLE_NPY)
+		must(table_check_npy(&output, &failure));
+	export_run(dynamics, request, &output);
+	must(output_finish(&output, &failure));
 }
 
 /* Of a run that was opened. */
-static int
-metrics_show(struct dynamics *dynamics, struct portolan_error *error)
+static void
+metrics_show(struct dynamics *dynamics)
 {
-	int code = dynamics_hold(dynamics, error);
-
-	return code < 0 ? code : run_table_write(dynamics, NULL, TABLE_ALIGNED, error);
+	must(dynamics_hold(dynamics, &failure));
+	must(run_table_write(dynamics, NULL, TABLE_ALIGNED, &failure));
 }
 
 static int
@@ -85,22 +80,20 @@ metrics_run(void *context, struct portolan_error *error)
 	        .gold = export.form == PUBLISHED_NOT,
 	        .user = export.form == PUBLISHED_NOT,
 	};
-	const char *name = common->operands[0];
 	struct dynamics dynamics;
-	int code = dynamics_open(&dynamics, &common->query, name, &wanted, error);
+	int status;
 
-	if (code < 0)
-		return code;
+	(void)error;
+	must(dynamics_open(&dynamics, &common->query, common->operands[0], &wanted, &failure));
 	if (export.form == PUBLISHED_AUM && !dynamics_measure_column(&dynamics, MEASURE_AUM))
-		code = dynamics_no_measure(&dynamics, NULL, "aum", error);
-	else if (request->for_people)
-		code = metrics_show(&dynamics, error);
+		must(dynamics_no_measure(&dynamics, NULL, "aum", &failure));
+	if (request->for_people)
+		metrics_show(&dynamics);
 	else
-		code = metrics_write(&dynamics, &export, common->output, error);
-	if (code >= 0)
-		code = dynamics_report(&dynamics, common->strict);
+		metrics_write(&dynamics, &export, common->output);
+	status = dynamics_report(&dynamics, common->strict);
 	dynamics_free(&dynamics);
-	return code;
+	return status;
 }
 
 #define TO(member) .offset = offsetof(struct metrics_request, member)

@@ -1,0 +1,40 @@
+/*
+ * ordered.h: for `portolan metrics`: records of one size, which threads make in any order, come to lie in a file in the
+ * order of their places, in bounded memory.
+ *
+ * Until then they wait in the file itself. The places are divided into buckets, each with a stretch of the file. Records of
+ * a bucket are kept until there are enough of them to be written together. In the end each bucket is sorted in memory.
+ */
+#ifndef ORDERED_H
+#define ORDERED_H
+
+#include "output/output.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define ORDERED_BUCKETS 256
+
+struct ordered {
+	size_t size;               /* bytes of a record */
+	const struct output *file; /* the records lie there from `at` on */
+	uint64_t at;
+	uint32_t *places;                  /* of the records as they wait in the file */
+	struct ordered_heap *heaps;        /* by number */
+	unsigned threads, heap_count;      /* heap_count: parallel_slots(threads) */
+	unsigned shift;                    /* bucket b has the places from b << shift on */
+	uint32_t count, kept;              /* buckets; records that a heap keeps of each */
+	uint32_t arrived[ORDERED_BUCKETS]; /* records of each that are in the file */
+};
+
+/* For `places` places at most, in a file with output_can_patch() that has been flushed. Call ordered_finish(). */
+void ordered_init(struct ordered *ordered, size_t size, size_t places, unsigned threads, const struct output *file,
+                  uint64_t at);
+
+/* Copies a record. `number`, below parallel_slots(threads), is one thread's at a time. A place gets one record at most. */
+void ordered_put(struct ordered *ordered, unsigned number, const void *record, uint32_t place);
+
+/* Puts all records in order, one after another, also where places between them have none. Frees everything. */
+void ordered_finish(struct ordered *ordered);
+
+#endif
