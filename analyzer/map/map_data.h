@@ -12,7 +12,7 @@
 
 #include "axis.h"
 #include "plot/script.h"
-#include "selection/regions.h"
+#include "regions/regions.h"
 
 #include <portolan/portolan.h>
 

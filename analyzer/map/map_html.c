@@ -11,7 +11,7 @@
 #include "die/memory.h"
 #include "html_data.h"
 #include "output/report.h"
-#include "selection/manifest.h"
+#include "regions/provenance.h"
 #include "serve/page.h"
 
 #include <string.h>
@@ -189,7 +189,7 @@ map_page_write_about(struct map_page *file)
 	must(report_open_memory(&json, &failure));
 	report_begin(&json, NULL);
 	report_text(&json, "portolan", PORTOLAN_VERSION);
-	manifest_add_created(&json);
+	provenance_add_created(&json);
 	report_whole(&json, "examples", file->data.n);
 	report_whole(&json, "seed", request->options.seed);
 	report_text(&json, "title", request->title);

@@ -9,7 +9,7 @@
 #define DATA_IQ_H
 
 #include "measures/dynamics.h"
-#include "regions.h"
+#include "regions/regions.h"
 
 extern const char *const data_iq_names[REGION_COUNT];
 

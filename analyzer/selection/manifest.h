@@ -5,17 +5,13 @@
  *     report_text(&manifest.report, "rule", …);            … whatever the command adds …
  *     manifest_close(&manifest, error);
  *
- * Members every manifest has: portolan (the version), command, created (now, or $SOURCE_DATE_EPOCH; UTC), store (its
- * absolute path), run, run_created, epochs (numbers, and how many: seen of those asked for), observed (examples),
- * output (file, bytes, xxh128: what xxh128sum prints).
+ * Members every manifest has: those of regions/provenance.h, and output (file, bytes, xxh128: what xxh128sum prints).
  */
 #ifndef MANIFEST_H
 #define MANIFEST_H
 
-#include "classes.h"
-#include "measures/dynamics.h"
-#include "output/report.h"
-#include "regions.h"
+#include "regions/provenance.h"
+#include "regions/regions.h"
 
 struct manifest {
 	struct report report; /* within its object */
@@ -35,16 +31,6 @@ int manifest_claim(const char *output, struct portolan_error *error);
 int manifest_open(struct manifest *manifest, const char *command, const char *output, const struct dynamics *dynamics,
                   const char *store, struct portolan_error *error);
 int manifest_close(struct manifest *manifest, struct portolan_error *error);
-
-/* For a report that is no file: begins its object, with the members up to observed. */
-void manifest_begin(struct report *report, const char *command, const struct dynamics *dynamics, const char *store);
-
-/* Adds "created": now, or $SOURCE_DATE_EPOCH; UTC. */
-void manifest_add_created(struct report *report);
-
-/* "classes": [{"gold": 0, "label": "red", "observed": 10, "chosen": 3}, …], those without label as null; null where the
- * run has no labels. Needs dynamics->gold. */
-void manifest_classes(struct report *report, const struct dynamics *dynamics, const uint32_t *chosen, size_t count);
 
 /* Adds epochs_from and epochs_to, as far as the user gave them. */
 void manifest_add_range(struct report *report, const struct dynamics *dynamics);

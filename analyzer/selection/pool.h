@@ -3,7 +3,7 @@
 #define POOL_H
 
 #include "measures/dynamics.h"
-#include "within.h"
+#include "regions/within.h"
 
 #define POOL_LISTS_MAX 16
 

@@ -3,7 +3,7 @@
 #define RULE_OPTIONS_H
 
 #include "options/options.h"
-#include "regions.h"
+#include "regions/regions.h"
 #include "selection.h"
 
 /* Each: 0, or options_wrong(). */

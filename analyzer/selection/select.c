@@ -80,8 +80,8 @@ read_within(struct select_request *request, struct dynamics_request *wanted, str
 
 	if (code < 0)
 		return code;
-	run = within_run(request->within);
-	epochs = within_epochs(request->within);
+	run = request->within->run;
+	epochs = request->within->epochs;
 	if (run && strcmp(run, request->runs[0]) != 0)
 		message_warning("%s was made on run '%s', and is applied to '%s'", request->within_file, run,
 		                request->runs[0]);

@@ -104,7 +104,7 @@ static void
 add_pool(struct report *report, const struct select_request *request)
 {
 	if (request->within)
-		report_json(report, "within", within_json(request->within));
+		report_json(report, "within", request->within->object);
 	if (request->list_count > 0) {
 		add_lists(report, "only", request, false);
 		add_lists(report, "exclude", request, true);
@@ -166,7 +166,7 @@ write_manifest(const struct select_request *request, const struct selection_plan
 	if (code < 0)
 		return code;
 	REPORT_WHOLES(report, {"eligible", source->count}, {"chosen", count});
-	manifest_classes(report, source->dynamics, chosen, count);
+	provenance_add_classes(report, source->dynamics, chosen, count);
 	report_begin(report, "rule");
 	add_rule(report, request->rule, strlen(request->rule), &plan->rule);
 	report_end(report);

@@ -10,7 +10,7 @@
 #include "base/arrays.h"
 #include "beta.h"
 #include "data_iq.h"
-#include "region_list.h"
+#include "regions/regions.h"
 #include "statistics/k_center.h"
 #include "statistics/random.h"
 #include "statistics/top.h"

@@ -10,7 +10,7 @@
 #include "base/sort.h"
 #include "features.h"
 #include "measures/dynamics.h"
-#include "regions.h"
+#include "regions/regions.h"
 
 enum selection_kind {
 	SELECT_MEASURE,

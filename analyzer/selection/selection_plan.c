@@ -9,7 +9,7 @@
 #include "selection_plan.h"
 
 #include "base/arrays.h"
-#include "classes.h"
+#include "regions/classes.h"
 
 #include <portolan/error.h>
 

@@ -7,7 +7,7 @@
 #include "views.h"
 
 #include "output/report.h"
-#include "selection/classes.h"
+#include "regions/classes.h"
 
 struct categories {
 	int32_t *numbers; /* by place; −1: none */

@@ -216,7 +216,7 @@ filters_report_replaced(struct report *report, struct file_filters *filters, str
 
 	if (!kept)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	within_use_file(replaced, &file);
+	replaced->file = file;
 	code = within_keep(replaced, dynamics, dynamics->order, dynamics->count, kept, &count, error);
 	if (code >= 0)
 		filters_report_ids(report, &dynamics->ids, kept, count);
@@ -227,7 +227,7 @@ int
 file_filters_report(struct report *report, struct file_filters *filters, const struct within *within,
                     struct portolan_error *error)
 {
-	const json_t *all = json_object_get(within_json(within), "filters");
+	const json_t *all = json_object_get(within->object, "filters");
 	struct within *replaced = NULL;
 	const char *name;
 	json_t *filter;

@@ -1,4 +1,4 @@
-/* file_filters.h: filters of a selection that need the user's own file (selection/within.h): on its columns, and on
+/* file_filters.h: filters of a selection that need the user's own file (regions/within.h): on its columns, and on
  * texts; and the conversion of such a selection to one that other programs can repeat. */
 #ifndef FILE_FILTERS_H
 #define FILE_FILTERS_H
@@ -8,7 +8,7 @@
 #include "views.h"
 
 #include "output/report.h"
-#include "selection/within.h"
+#include "regions/within.h"
 
 struct file_filters {
 	struct texts *texts;       /* NULL: there is no such file. Its columns are refused, and only ids hold a text */

@@ -18,7 +18,7 @@ select_evaluate(const struct server *server, const struct view *view, struct pic
 	const struct dynamics *dynamics = &view->dynamics;
 
 	picked->file = (struct file_filters){server->texts, server->searches, view};
-	within_use_file(picked->within, &file);
+	picked->within->file = file;
 	picked->order = malloc((dynamics->count + 1) * sizeof(*picked->order));
 	if (!picked->order)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
@@ -64,7 +64,7 @@ select_pick(struct question *question, struct picked *picked, struct portolan_er
 {
 	const struct http_request *request = question->request;
 	struct views *views = question->server->views;
-	const char *run = within_run(picked->within), *own = within_epochs(picked->within);
+	const char *run = picked->within->run, *own = picked->within->epochs;
 	const char *epochs = http_argument(request, "epochs"), *version = http_argument(request, "version");
 	bool of_own = !epochs || strcmp(epochs, own ? own : "") == 0;
 	const struct view *view;

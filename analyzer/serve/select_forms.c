@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "output/report.h"
 #include "output/text.h"
-#include "selection/manifest.h"
+#include "regions/provenance.h"
 #include "tables/run_table.h"
 
 #include <portolan/error.h>
@@ -264,7 +264,7 @@ forms_report_selection(const char *key, const struct question *question, struct 
 	report_begin(report, key);
 	report_text(report, "run", question->run);
 	report_text(report, "epochs", epochs);
-	json_object_foreach((json_t *)(uintptr_t)within_json(picked->within), name, value)
+	json_object_foreach((json_t *)(uintptr_t)picked->within->object, name, value)
 	{
 		if (strcmp(name, "run") != 0 && strcmp(name, "epochs") != 0 && strcmp(name, "digests") != 0 &&
 		    strcmp(name, "filters") != 0)
@@ -292,9 +292,9 @@ forms_manifest(const struct question *question, struct picked *picked, struct ht
 	struct report *report = question->report;
 	int code;
 
-	manifest_begin(report, "serve", dynamics, question->server->settings->query->store);
+	provenance_begin(report, "serve", dynamics, question->server->settings->query->store);
 	report_whole(report, "chosen", picked->count);
-	manifest_classes(report, dynamics, picked->order, picked->count);
+	provenance_add_classes(report, dynamics, picked->order, picked->count);
 	code = forms_report_selection("selection", question, picked, error);
 	report_end(report);
 	answer->filename = "selection.manifest.json";
@@ -305,7 +305,7 @@ static int
 forms_keep(const struct question *question, struct picked *picked, struct http_answer *answer,
            struct portolan_error *error)
 {
-	uint64_t serial = selections_put(question->server->selections, question->run, within_json(picked->within));
+	uint64_t serial = selections_put(question->server->selections, question->run, picked->within->object);
 	struct report *report = question->report;
 
 	(void)answer;

@@ -5,7 +5,7 @@
 #include "answers.h"
 #include "file_filters.h"
 
-#include "selection/within.h"
+#include "regions/within.h"
 
 /* A selection, and the examples of question->view that it selects. */
 struct picked {

@@ -1,7 +1,7 @@
 /* view.c: loads a run over a range of epochs for the live page, and computes once what its requests need again and again. */
 #include "view.h"
 
-#include "selection/region_list.h"
+#include "regions/regions.h"
 
 #include <portolan/error.h>
 

@@ -8,8 +8,8 @@
 #include "texts.h"
 
 #include "measures/dynamics.h"
-#include "selection/regions.h"
-#include "selection/within.h"
+#include "regions/regions.h"
+#include "regions/within.h"
 
 #include <sys/types.h>
 

@@ -2,7 +2,7 @@
 #include "colours.h"
 #include "view.h"
 
-#include "selection/regions.h"
+#include "regions/regions.h"
 #include "verdict/run_report.h"
 
 static void

@@ -7,7 +7,7 @@
 #include "small_runs.h"
 
 #include <measures/dynamics.h>
-#include <selection/within.h>
+#include <regions/within.h>
 
 static struct dynamics runs[2];
 
@@ -94,7 +94,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	within_request(within, &request);
 	require((request.measures & ~MEASURE_ALL) == 0);
-	text = json_dumps(within_json(within), 0);
+	text = json_dumps(within->object, 0);
 	require(text);
 	require(within_parse(&again, "again", text, strlen(text), &error) == 0);
 	free(text);

@@ -17,8 +17,8 @@ PARTS = ("include", "client", "collector", "analyzer")
 # Where an include that points up is tried: the file, a header of a floor above its own, and one of a floor below.
 UPWARDS = [("analyzer/base/number.c", "measures/dynamics.h", None),
            ("analyzer/measures/scan.c", "options/options.h", "base/parallel.h"),
-           ("analyzer/selection/regions.c", "serve/http.h", "measures/dynamics.h"),
-           ("analyzer/serve/serve.c", "die/memory.h", "selection/selection.h")]  # what goes on running does not die
+           ("analyzer/regions/regions.c", "serve/http.h", "measures/dynamics.h"),
+           ("analyzer/serve/serve.c", "die/memory.h", "regions/regions.h")]  # what goes on running does not die
 
 
 def sources():

@@ -17,7 +17,7 @@
 #include "pairs.h"
 #include "plot/chart.h"
 #include "plot/picture.h"
-#include "selection/region_list.h"
+#include "regions/regions.h"
 #include "selection/rule_options.h"
 #include "tables/run_table.h"
 

@@ -6,7 +6,7 @@
 #define PAIRS_H
 
 #include "measures/dynamics.h"
-#include "selection/regions.h"
+#include "regions/regions.h"
 #include "selection/selection.h"
 
 struct pair {

@@ -4,7 +4,7 @@
 
 #include "options/options.h"
 #include "plot/picture.h"
-#include "selection/regions.h"
+#include "regions/regions.h"
 
 enum noise_method { NOISE_METHOD_FLIPS, NOISE_METHOD_AUM };
 

@@ -27,7 +27,7 @@
 #include "base/number.h"
 #include "die/die.h"
 #include "die/memory.h"
-#include "selection/classes.h"
+#include "regions/classes.h"
 
 #include <math.h>
 

@@ -10,9 +10,9 @@
 #include "base/number.h"
 #include "die/die.h"
 #include "die/memory.h"
-#include "selection/classes.h"
+#include "regions/classes.h"
+#include "regions/regions.h"
 #include "selection/manifest.h"
-#include "selection/region_list.h"
 #include "selection/selection.h"
 #include "statistics/random.h"
 
@@ -215,7 +215,7 @@ plan_write_manifest(const struct noise_request *request, const struct dynamics *
 	for (size_t i = 0; i < flips->count; i++)
 		rows[i] = flips->flips[i].row;
 	report_whole(report, "chosen", flips->count);
-	manifest_classes(report, dynamics, rows, flips->count);
+	provenance_add_classes(report, dynamics, rows, flips->count);
 	plan_describe(request, flips, report);
 	manifest_add_range(report, dynamics);
 	report_end(report);

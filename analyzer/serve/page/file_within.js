@@ -1,5 +1,5 @@
 /*
- * file_within.js: decides which examples a selection holds, as selection/within.c does: exactly, on the measures
+ * file_within.js: decides which examples a selection holds, as regions/within.c does: exactly, on the measures
  * themselves as float64, even-odd, edges inside, bounds inclusive. So the ids agree.
  *
  * `examples` is {n, column(name), gold, labels, placeOf(id)}: see file_source.js.
@@ -17,7 +17,7 @@ function wholeOf(value) {
   return bits >> 63n ? -size : size;
 }
 
-/* As selection/orientation.c: above 0 where the point is to the left of the line from a to b, 0 on it, exactly. */
+/* As regions/orientation.c: above 0 where the point is to the left of the line from a to b, 0 on it, exactly. */
 function orientation(ax, ay, bx, by, x, y) {
   const left = (bx - ax) * (y - ay);
   const right = (x - ax) * (by - ay);
@@ -29,7 +29,7 @@ function orientation(ax, ay, bx, by, x, y) {
   return Number(exact > 0n) - Number(exact < 0n);
 }
 
-/* `vertices` is x0 y0 x1 y1 …. As selection/outline.c: counts the edges that a ray to the right crosses. */
+/* `vertices` is x0 y0 x1 y1 …. As regions/outline.c: counts the edges that a ray to the right crosses. */
 export function isInside(vertices, x, y) {
   let inside = false;
   const end = vertices.length;
@@ -130,7 +130,7 @@ function keepCategories(examples, name, filter, kept) {
   for (let place = 0; place < numbers.length; place++) if (!wanted.has(numbers[place])) kept[place] = 0;
 }
 
-/* Filters that need the user's own file, as selection/within.h tells them from the others. */
+/* Filters that need the user's own file, as regions/within.h tells them from the others. */
 export const isOfFile = (name, filter) => name.startsWith("data:") || (name === "text" && "contains" in filter);
 
 function keepOfFile(examples, name, filter, kept) {

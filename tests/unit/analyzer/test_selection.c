@@ -2,8 +2,8 @@
 #include "unit.h"
 
 #include "base/arrays.h"
-#include "selection/orientation.h"
-#include "selection/regions.h"
+#include "regions/orientation.h"
+#include "regions/regions.h"
 #include "selection/selection_plan.h"
 #include "statistics/random.h"
 #include "statistics/top.h"

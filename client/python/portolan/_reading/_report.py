@@ -94,7 +94,7 @@ def _summary(epoch: dict[str, Any]) -> dict[str, Any]:
 
 @functools.lru_cache(maxsize=4096)
 def _region_shares(name: str, folder: str, epochs: str, content: tuple[Any, ...]) -> dict[str, float]:
-    """The share of examples in each region, as analyzer/selection/regions.h defines the regions. `content` describes the epochs' contents: it is
+    """The share of examples in each region, as analyzer/regions/regions.h defines the regions. `content` describes the epochs' contents: it is
     part of the cache's key, so a run that was overwritten does not get the shares of the old one."""
     import numpy as np
 

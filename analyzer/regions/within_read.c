@@ -1,6 +1,6 @@
 /* within_read.c: reads a selection strictly: members that it does not understand are refused, as they could mean
  * another selection. */
-#include "within_parts.h"
+#include "within_read.h"
 
 #include "files/content.h"
 
@@ -29,7 +29,7 @@ within_wrong(const struct within *within, struct portolan_error *error, const ch
 
 /* The first member of an object that is none of the names (with blanks between them); NULL: there is none. */
 static const char *
-unknown_member(const json_t *object, const char *const *names)
+within_unknown_member(const json_t *object, const char *const *names)
 {
 	const char *key;
 	json_t *value;
@@ -47,7 +47,8 @@ unknown_member(const json_t *object, const char *const *names)
 }
 
 static int
-read_polygon(struct within *within, const json_t *polygon, struct within_part *part, struct portolan_error *error)
+within_read_polygon(struct within *within, const json_t *polygon, struct within_part *part,
+                    struct portolan_error *error)
 {
 	size_t count = json_array_size(polygon);
 	double *vertices;
@@ -75,22 +76,22 @@ read_polygon(struct within *within, const json_t *polygon, struct within_part *p
 }
 
 static int
-read_part(struct within *within, const json_t *object, struct within_part *part, struct portolan_error *error)
+within_read_part(struct within *within, const json_t *object, struct within_part *part, struct portolan_error *error)
 {
 	static const char *const names[] = {"op", "polygon", NULL};
 	const char *op = json_string_value(json_object_get(object, "op"));
-	const char *unknown = unknown_member(object, names);
+	const char *unknown = within_unknown_member(object, names);
 
 	if (unknown)
 		return within_wrong(within, error, "a part has 'op' and 'polygon', not '%.100s'", unknown);
 	if (!op || (strcmp(op, "add") != 0 && strcmp(op, "remove") != 0))
 		return within_wrong(within, error, "the 'op' of a part is \"add\" or \"remove\"");
 	part->removes = *op == 'r';
-	return read_polygon(within, json_object_get(object, "polygon"), part, error);
+	return within_read_polygon(within, json_object_get(object, "polygon"), part, error);
 }
 
 static int
-read_parts(struct within *within, struct portolan_error *error)
+within_read_parts(struct within *within, struct portolan_error *error)
 {
 	const json_t *polygon = json_object_get(within->object, "polygon");
 	const json_t *parts = json_object_get(within->object, "parts");
@@ -114,8 +115,8 @@ read_parts(struct within *within, struct portolan_error *error)
 	if (!within->parts)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	for (size_t p = 0; p < within->part_count && code >= 0; p++) {
-		code = polygon ? read_polygon(within, polygon, &within->parts[p], error)
-		               : read_part(within, json_array_get(parts, p), &within->parts[p], error);
+		code = polygon ? within_read_polygon(within, polygon, &within->parts[p], error)
+		               : within_read_part(within, json_array_get(parts, p), &within->parts[p], error);
 		vertices += within->parts[p].outline.count;
 		if (code >= 0 && vertices > VERTICES_MAX)
 			code = within_wrong(within, error, "its polygons have %d vertices at most, altogether",
@@ -132,7 +133,7 @@ within_is_of_file(const char *name, const json_t *filter)
 
 /* {"contains": […]} */
 static int
-check_search(const struct within *within, const char *name, const json_t *filter, struct portolan_error *error)
+within_check_search(const struct within *within, const char *name, const json_t *filter, struct portolan_error *error)
 {
 	const json_t *texts = json_object_get(filter, "contains"), *text;
 	bool fits = json_object_size(filter) == 1 && json_array_size(texts) > 0 && json_array_size(texts) <= TEXTS_MAX;
@@ -149,7 +150,7 @@ check_search(const struct within *within, const char *name, const json_t *filter
 
 /* Has the filter only members that a filter of this column can have? */
 static int
-check_filter(const struct within *within, const char *name, const json_t *filter, struct portolan_error *error)
+within_check_filter(const struct within *within, const char *name, const json_t *filter, struct portolan_error *error)
 {
 	static const char *const of_sets[] = {"in", NULL}, *const of_numbers[] = {"in", "min", "max", NULL};
 	bool set = strcmp(name, "gold") == 0 || strcmp(name, "id") == 0;
@@ -159,8 +160,8 @@ check_filter(const struct within *within, const char *name, const json_t *filter
 	size_t i;
 
 	if (of_file && *name == 't')
-		return check_search(within, name, filter, error);
-	if (json_object_size(filter) == 0 || unknown_member(filter, set ? of_sets : of_numbers))
+		return within_check_search(within, name, filter, error);
+	if (json_object_size(filter) == 0 || within_unknown_member(filter, set ? of_sets : of_numbers))
 		return within_wrong(within, error, "the filter of '%.100s' is {%s}", name,
 		                    set ? "\"in\": […]"
 		                        : "\"min\": NUMBER, \"max\": NUMBER}, one or both, or {\"in\": […]");
@@ -184,7 +185,7 @@ check_filter(const struct within *within, const char *name, const json_t *filter
 }
 
 static int
-read_filters(struct within *within, struct portolan_error *error)
+within_read_filters(struct within *within, struct portolan_error *error)
 {
 	json_t *filters = json_object_get(within->object, "filters"), *filter;
 	const char *name;
@@ -194,7 +195,7 @@ read_filters(struct within *within, struct portolan_error *error)
 		return within_wrong(within, error, "'filters' is an object");
 	json_object_foreach(filters, name, filter)
 	{
-		code = check_filter(within, name, filter, error);
+		code = within_check_filter(within, name, filter, error);
 		if (code < 0)
 			return code;
 	}
@@ -203,13 +204,13 @@ read_filters(struct within *within, struct portolan_error *error)
 }
 
 static int
-read_object(struct within *within, struct portolan_error *error)
+within_read_object(struct within *within, struct portolan_error *error)
 {
 	static const char *const names[] = {"run", "x", "y", "epochs", "polygon", "parts", "filters", "digests", NULL};
 	const json_t *run = json_object_get(within->object, "run");
 	const json_t *epochs = json_object_get(within->object, "epochs");
 	const json_t *digests = json_object_get(within->object, "digests");
-	const char *unknown = unknown_member(within->object, names), *name;
+	const char *unknown = within_unknown_member(within->object, names), *name;
 	json_t *digest;
 	int code;
 
@@ -229,8 +230,10 @@ read_object(struct within *within, struct portolan_error *error)
 		if (!json_is_string(digest))
 			return within_wrong(within, error, "the digest of '%.100s' is no text", name);
 	}
-	code = read_filters(within, error);
-	return code < 0 ? code : read_parts(within, error);
+	within->run = json_string_value(run);
+	within->epochs = json_string_value(epochs);
+	code = within_read_filters(within, error);
+	return code < 0 ? code : within_read_parts(within, error);
 }
 
 int
@@ -248,7 +251,7 @@ within_parse(struct within **within, const char *what, const char *text, size_t 
 	}
 	made->object = json_loadb(text, size, JSON_REJECT_DUPLICATES, &trouble);
 	if (made->object)
-		code = read_object(made, error);
+		code = within_read_object(made, error);
 	else if (size == 0)
 		code = within_wrong(made, error, "it is empty");
 	else
@@ -284,28 +287,4 @@ within_free(struct within *within)
 	json_decref(within->object);
 	free(within->what);
 	free(within);
-}
-
-const char *
-within_run(const struct within *within)
-{
-	return json_string_value(json_object_get(within->object, "run"));
-}
-
-const char *
-within_epochs(const struct within *within)
-{
-	return json_string_value(json_object_get(within->object, "epochs"));
-}
-
-void
-within_use_file(struct within *within, const struct within_file *file)
-{
-	within->file = *file;
-}
-
-const json_t *
-within_json(const struct within *within)
-{
-	return within->object;
 }

@@ -1,5 +1,5 @@
 /*
- * regions.h: the three regions of a data map, for commands that must name the region of an example. Pure.
+ * regions.h: the three regions of a data map, for all that must say in which region an example is.
  *
  * Swayamdipta et al. 2020 rank, and do not cut. The cuts here: ambiguous is the third of the examples with the highest
  * variability, and those that vary as much as the last of these; of the rest, easy-to-learn has confidence ≥ 0.5,
@@ -8,8 +8,7 @@
 #ifndef REGIONS_H
 #define REGIONS_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "measures/dynamics.h"
 
 enum region { REGION_EASY = 0, REGION_AMBIGUOUS, REGION_HARD, REGION_COUNT };
 extern const char *const region_names[REGION_COUNT];
@@ -28,5 +27,13 @@ bool regions_parse_cuts(const char *text, struct region_cuts *cuts);
 struct region_cuts regions_default_cuts(const double *descending_variability, size_t n);
 
 enum region region_of(double variability, double confidence, const struct region_cuts *cuts);
+
+/* Lists the enum region of every observed example, by dense index; the caller's to array_free(). Without `cuts`, with the
+ * run's own defaults. Needs confidence and variability. PORTOLAN_E_MEMORY. */
+int region_list(const struct dynamics *dynamics, const struct region_cuts *cuts, uint8_t **regions,
+                struct portolan_error *error);
+
+/* The default cuts for a run, from its own variability, which must be loaded. PORTOLAN_E_MEMORY. */
+int region_cuts_of(const struct dynamics *dynamics, struct region_cuts *cuts, struct portolan_error *error);
 
 #endif

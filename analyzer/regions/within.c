@@ -1,5 +1,5 @@
-/* within.c: evaluates a selection, which within_read.c has read, on a run. */
-#include "within_parts.h"
+/* within.c: decides which examples of a run a selection holds that the live page has exported. */
+#include "within.h"
 
 #include "base/number.h"
 
@@ -13,7 +13,7 @@
 #define DIGEST_BLOCK 4096 /* values that are hashed at once; the hash of a block is the seed of the next */
 
 static void
-request_column(const char *name, struct dynamics_request *request)
+within_request_column(const char *name, struct dynamics_request *request)
 {
 	int measure = measure_find(name);
 
@@ -30,28 +30,28 @@ within_request(const struct within *within, struct dynamics_request *request)
 	json_t *filter;
 
 	if (within->x) {
-		request_column(within->x, request);
-		request_column(within->y, request);
+		within_request_column(within->x, request);
+		within_request_column(within->y, request);
 	}
 	json_object_foreach((json_t *)(uintptr_t)within->filters, name, filter)
 	{
 		if (strcmp(name, "gold") == 0)
 			request->gold = true;
 		else if (strcmp(name, "id") != 0 && !within_is_of_file(name, filter))
-			request_column(name, request);
+			within_request_column(name, request);
 	}
 	json_object_foreach(json_object_get(within->object, "digests"), name, filter)
 	{
 		if (strcmp(name, "gold") == 0)
 			request->gold = true;
 		else
-			request_column(name, request);
+			within_request_column(name, request);
 	}
 }
 
 static const double *
-find_column(const struct within *within, const struct dynamics *dynamics, const char *name,
-            struct portolan_error *error)
+within_column(const struct within *within, const struct dynamics *dynamics, const char *name,
+              struct portolan_error *error)
 {
 	const struct dynamics_column *column = dynamics_column(dynamics, name);
 
@@ -63,11 +63,11 @@ find_column(const struct within *within, const struct dynamics *dynamics, const 
 }
 
 static int
-keep_parts(const struct within *within, const struct dynamics *dynamics, uint32_t *kept, size_t *count,
-           struct portolan_error *error)
+within_keep_parts(const struct within *within, const struct dynamics *dynamics, uint32_t *kept, size_t *count,
+                  struct portolan_error *error)
 {
-	const double *x = find_column(within, dynamics, within->x, error);
-	const double *y = x ? find_column(within, dynamics, within->y, error) : NULL;
+	const double *x = within_column(within, dynamics, within->x, error);
+	const double *y = x ? within_column(within, dynamics, within->y, error) : NULL;
 	size_t left = 0;
 
 	if (!y)
@@ -87,7 +87,7 @@ keep_parts(const struct within *within, const struct dynamics *dynamics, uint32_
 }
 
 static int
-compare_numbers(const void *a, const void *b)
+within_compare_numbers(const void *a, const void *b)
 {
 	const double *first = a, *second = b;
 
@@ -96,7 +96,7 @@ compare_numbers(const void *a, const void *b)
 
 /* The numbers of an array, ascending; the caller's to free(). NULL: out of memory. */
 static double *
-sort_numbers(const json_t *array)
+within_sort_numbers(const json_t *array)
 {
 	size_t count = json_array_size(array);
 	double *numbers = malloc((count + 1) * sizeof(*numbers));
@@ -105,7 +105,7 @@ sort_numbers(const json_t *array)
 		return NULL;
 	for (size_t i = 0; i < count; i++)
 		numbers[i] = json_number_value(json_array_get(array, i));
-	qsort(numbers, count, sizeof(*numbers), compare_numbers);
+	qsort(numbers, count, sizeof(*numbers), within_compare_numbers);
 	return numbers;
 }
 
@@ -116,7 +116,7 @@ within_keep_numbers(const double *values, const json_t *filter, uint32_t *kept, 
 	const json_t *in = json_object_get(filter, "in"), *min = json_object_get(filter, "min");
 	const json_t *max = json_object_get(filter, "max");
 	double least = min ? json_number_value(min) : -INFINITY, most = max ? json_number_value(max) : INFINITY;
-	double *listed = sort_numbers(in);
+	double *listed = within_sort_numbers(in);
 	size_t left = 0;
 
 	if (!listed)
@@ -125,7 +125,7 @@ within_keep_numbers(const double *values, const json_t *filter, uint32_t *kept, 
 		double value = values[kept[i]];
 
 		if (value >= least && value <= most && /* NaN passes nothing */
-		    (!in || bsearch(&value, listed, json_array_size(in), sizeof(value), compare_numbers)))
+		    (!in || bsearch(&value, listed, json_array_size(in), sizeof(value), within_compare_numbers)))
 			kept[left++] = kept[i];
 	}
 	free(listed);
@@ -135,8 +135,8 @@ within_keep_numbers(const double *values, const json_t *filter, uint32_t *kept, 
 
 /* The number of a class, given by name or number; −1: null. */
 static int
-class_of(const struct within *within, const struct dynamics *dynamics, const json_t *value, int64_t *label,
-         struct portolan_error *error)
+within_find_class(const struct within *within, const struct dynamics *dynamics, const json_t *value, int64_t *label,
+                  struct portolan_error *error)
 {
 	const char *name = json_string_value(value);
 
@@ -159,7 +159,7 @@ class_of(const struct within *within, const struct dynamics *dynamics, const jso
 }
 
 static int
-compare_labels(const void *a, const void *b)
+within_compare_labels(const void *a, const void *b)
 {
 	const int64_t *first = a, *second = b;
 
@@ -167,8 +167,8 @@ compare_labels(const void *a, const void *b)
 }
 
 static int
-keep_labels(const struct within *within, const struct dynamics *dynamics, const json_t *filter, uint32_t *kept,
-            size_t *count, struct portolan_error *error)
+within_keep_labels(const struct within *within, const struct dynamics *dynamics, const json_t *filter, uint32_t *kept,
+                   size_t *count, struct portolan_error *error)
 {
 	const json_t *in = json_object_get(filter, "in");
 	size_t wanted = json_array_size(in), left = 0;
@@ -176,13 +176,13 @@ keep_labels(const struct within *within, const struct dynamics *dynamics, const 
 	int code = labels ? 0 : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 
 	for (size_t v = 0; v < wanted && code >= 0; v++)
-		code = class_of(within, dynamics, json_array_get(in, v), &labels[v], error);
+		code = within_find_class(within, dynamics, json_array_get(in, v), &labels[v], error);
 	if (code >= 0)
-		qsort(labels, wanted, sizeof(*labels), compare_labels);
+		qsort(labels, wanted, sizeof(*labels), within_compare_labels);
 	for (size_t i = 0; i < *count && code >= 0; i++) {
 		int64_t gold = dynamics->gold ? dynamics->gold[kept[i]] : -1;
 
-		if (bsearch(&gold, labels, wanted, sizeof(*labels), compare_labels))
+		if (bsearch(&gold, labels, wanted, sizeof(*labels), within_compare_labels))
 			kept[left++] = kept[i];
 	}
 	free(labels);
@@ -192,8 +192,8 @@ keep_labels(const struct within *within, const struct dynamics *dynamics, const 
 }
 
 static int
-keep_ids(const struct within *within, const struct dynamics *dynamics, const json_t *filter, uint32_t *kept,
-         size_t *count, struct portolan_error *error)
+within_keep_ids(const struct within *within, const struct dynamics *dynamics, const json_t *filter, uint32_t *kept,
+                size_t *count, struct portolan_error *error)
 {
 	const json_t *in = json_object_get(filter, "in"), *value;
 	struct ids_index index;
@@ -238,8 +238,8 @@ keep_ids(const struct within *within, const struct dynamics *dynamics, const jso
 }
 
 static int
-keep_of_file(const struct within *within, const char *name, const json_t *filter, uint32_t *kept, size_t *count,
-             struct portolan_error *error)
+within_keep_of_file(const struct within *within, const char *name, const json_t *filter, uint32_t *kept, size_t *count,
+                    struct portolan_error *error)
 {
 	if (within->file.keep)
 		return within->file.keep(within->file.context, name, filter, kept, count, error);
@@ -250,18 +250,18 @@ keep_of_file(const struct within *within, const char *name, const json_t *filter
 }
 
 static int
-keep_filter(const struct within *within, const struct dynamics *dynamics, const char *name, const json_t *filter,
-            uint32_t *kept, size_t *count, struct portolan_error *error)
+within_keep_filter(const struct within *within, const struct dynamics *dynamics, const char *name, const json_t *filter,
+                   uint32_t *kept, size_t *count, struct portolan_error *error)
 {
 	const double *values;
 
 	if (strcmp(name, "gold") == 0)
-		return keep_labels(within, dynamics, filter, kept, count, error);
+		return within_keep_labels(within, dynamics, filter, kept, count, error);
 	if (strcmp(name, "id") == 0)
-		return keep_ids(within, dynamics, filter, kept, count, error);
+		return within_keep_ids(within, dynamics, filter, kept, count, error);
 	if (within_is_of_file(name, filter))
-		return keep_of_file(within, name, filter, kept, count, error);
-	values = find_column(within, dynamics, name, error);
+		return within_keep_of_file(within, name, filter, kept, count, error);
+	values = within_column(within, dynamics, name, error);
 	return values ? within_keep_numbers(values, filter, kept, count, error) : PORTOLAN_E_INVALID;
 }
 
@@ -277,12 +277,12 @@ within_keep(const struct within *within, const struct dynamics *dynamics, const 
 		memcpy(kept, order, n * sizeof(*kept));
 	*kept_count = n;
 	if (within->x)
-		code = keep_parts(within, dynamics, kept, kept_count, error);
+		code = within_keep_parts(within, dynamics, kept, kept_count, error);
 	for (int of_file = 0; of_file < 2; of_file++) { /* the slower filters come last */
 		json_object_foreach((json_t *)(uintptr_t)within->filters, name, filter)
 		{
 			if (code >= 0 && within_is_of_file(name, filter) == of_file)
-				code = keep_filter(within, dynamics, name, filter, kept, kept_count, error);
+				code = within_keep_filter(within, dynamics, name, filter, kept, kept_count, error);
 		}
 	}
 	return code;
@@ -290,7 +290,7 @@ within_keep(const struct within *within, const struct dynamics *dynamics, const 
 
 /* A value of the column, or, if that is NULL, a gold label; −1: none. */
 static double
-value_of(const struct dynamics *dynamics, const double *values, uint32_t index)
+within_digested_value(const struct dynamics *dynamics, const double *values, uint32_t index)
 {
 	double value = values ? values[index] : dynamics->gold ? dynamics->gold[index] : -1;
 
@@ -307,7 +307,7 @@ within_digest(const struct dynamics *dynamics, const double *values, char digest
 		size_t filled = 0;
 
 		for (; filled < DIGEST_BLOCK && i < dynamics->count; i++)
-			block[filled++] = value_of(dynamics, values, dynamics->order[i]);
+			block[filled++] = within_digested_value(dynamics, values, dynamics->order[i]);
 		hash = XXH3_64bits_withSeed(block, filled * sizeof(*block), hash);
 	}
 	snprintf(digest, WITHIN_DIGEST_ROOM, "%016llx", (unsigned long long)hash);

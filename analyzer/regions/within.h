@@ -1,5 +1,6 @@
 /*
- * within.h: a selection as the live page exports it: polygons over two measures, and filters.
+ * within.h: which examples of a run are in a selection as the live page exports it: polygons over two measures, and
+ * filters.
  *
  *     {"run": NAME, "x": "variability", "y": "confidence", "epochs": "1:6",
  *      "parts": [{"op": "add", "polygon": [[x, y], …]}, {"op": "remove", "polygon": …}],
@@ -22,37 +23,7 @@
 #define WITHIN_H
 
 #include "measures/dynamics.h"
-
-#include <jansson.h>
-
-struct within;
-
-/* Reads one from JSON text. `what` names it in errors ("FILE.json", "the request"). PORTOLAN_E_INVALID says which
- * member is wrong, and how it should be. */
-int within_parse(struct within **within, const char *what, const char *text, size_t size, struct portolan_error *error);
-int within_read(struct within **within, const char *path, struct portolan_error *error); /* from a file */
-void within_free(struct within *within);                                                 /* NULL: nothing */
-
-/* The run and the epochs of the selection; NULL: not given. */
-const char *within_run(const struct within *within);
-const char *within_epochs(const struct within *within); /* "1:6" */
-
-/* The object from which it was read, without unknown members. Borrowed. */
-const json_t *within_json(const struct within *within);
-
-/* Does the filter need the user's own file? */
-bool within_is_of_file(const char *name, const json_t *filter);
-
-/*
- * Evaluates such filters: keep() does what within_keep() does, for one filter; kept[] has the *count remaining dense
- * indices by ascending id. Without it, within_keep() refuses such filters.
- */
-struct within_file {
-	int (*keep)(void *context, const char *name, const json_t *filter, uint32_t *kept, size_t *count,
-	            struct portolan_error *error);
-	void *context;
-};
-void within_use_file(struct within *within, const struct within_file *file); /* is copied */
+#include "within_read.h"
 
 /* Adds the data that must be loaded for it. */
 void within_request(const struct within *within, struct dynamics_request *request);
