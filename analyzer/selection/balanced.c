@@ -1,9 +1,8 @@
-/* balanced.c: see balanced.h. Groups are laid out one after the other, each shuffled; rounds then take from all. */
+/* balanced.c: orders examples such that each beginning takes evenly from groups: the groups are laid out one after the other,
+ * each shuffled; rounds then take from all. */
 #include "balanced.h"
 
-#include "base/arrays.h"
-
-#include <portolan/error.h>
+#include "die/memory.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -16,7 +15,7 @@ struct group {
 };
 
 static int
-compare_sizes(const void *a, const void *b)
+balanced_compare_sizes(const void *a, const void *b)
 {
 	const struct group *x = a, *y = b;
 
@@ -27,8 +26,8 @@ compare_sizes(const void *a, const void *b)
 
 /* Puts the members of each group one after the other; the small groups together become all[count], the last one. */
 static void
-lay_out(const uint32_t *list, const uint32_t *groups, size_t n, size_t least, struct group *all, size_t count,
-        uint32_t *members)
+balanced_lay_out(const uint32_t *list, const uint32_t *groups, size_t n, size_t least, struct group *all, size_t count,
+                 uint32_t *members)
 {
 	struct group *rest = &all[count];
 
@@ -53,7 +52,7 @@ lay_out(const uint32_t *list, const uint32_t *groups, size_t n, size_t least, st
 
 /* Takes one from each group that has one left, the largest first, up to `limit`; returns how many. */
 static size_t
-take_rounds(const struct group *groups, size_t count, const uint32_t *members, size_t limit, uint32_t *ranked)
+balanced_take_rounds(const struct group *groups, size_t count, const uint32_t *members, size_t limit, uint32_t *ranked)
 {
 	size_t used = 0;
 
@@ -68,27 +67,19 @@ take_rounds(const struct group *groups, size_t count, const uint32_t *members, s
 	return used;
 }
 
-int
+void
 balanced_order(const uint32_t *list, const uint32_t *groups, size_t n, size_t group_count, size_t least,
-               struct random_state *random, size_t limit, uint32_t *ranked, struct portolan_error *error)
+               struct random_state *random, size_t limit, uint32_t *ranked)
 {
-	uint32_t *members = array_new(n, sizeof(*members), "examples in groups", error);
-	struct group *all = array_new(group_count + 1, sizeof(*all), "groups", error), *rest;
+	CLEANUP_ARRAY uint32_t *members = memory_array(n, sizeof(*members), "examples in groups");
+	CLEANUP_ARRAY struct group *all = memory_array(group_count + 1, sizeof(*all), "groups");
+	const struct group *rest = &all[group_count];
 	size_t used;
 
-	if (!members || !all) {
-		array_free(members);
-		array_free(all);
-		return PORTOLAN_E_MEMORY;
-	}
-	rest = &all[group_count];
-	lay_out(list, groups, n, least, all, group_count, members);
+	balanced_lay_out(list, groups, n, least, all, group_count, members);
 	for (size_t g = 0; g <= group_count; g++)
 		random_sample(random, members + all[g].from, all[g].size, all[g].size);
-	qsort(all, group_count, sizeof(*all), compare_sizes);
-	used = take_rounds(all, group_count, members, limit, ranked);
+	qsort(all, group_count, sizeof(*all), balanced_compare_sizes);
+	used = balanced_take_rounds(all, group_count, members, limit, ranked);
 	memcpy(ranked + used, members + rest->from, (limit - used) * sizeof(*ranked));
-	array_free(members);
-	array_free(all);
-	return 0;
 }

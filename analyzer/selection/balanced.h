@@ -11,14 +11,15 @@
 
 #include "statistics/random.h"
 
-#include <portolan/portolan.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /*
  * groups[i] < group_count is that of list[i], of n. Fills ranked[] with the first `limit` ≤ n of the order; within its
  * group each is drawn at random. Groups with fewer than `least` members become one group, whose turn comes when all
- * others are used up. Of equal groups the later counts as the larger. PORTOLAN_E_MEMORY.
+ * others are used up. Of equal groups the later counts as the larger.
  */
-int balanced_order(const uint32_t *list, const uint32_t *groups, size_t n, size_t group_count, size_t least,
-                   struct random_state *random, size_t limit, uint32_t *ranked, struct portolan_error *error);
+void balanced_order(const uint32_t *list, const uint32_t *groups, size_t n, size_t group_count, size_t least,
+                    struct random_state *random, size_t limit, uint32_t *ranked);
 
 #endif

@@ -13,8 +13,8 @@
 
 extern const char *const data_iq_names[REGION_COUNT];
 
-/* Of every observed example, by dense index: enum region, for easy, ambiguous and hard; the caller's to array_free(). Needs
- * confidence and aleatoric. PORTOLAN_E_MEMORY. */
-int data_iq_list(const struct dynamics *dynamics, uint8_t **groups, struct portolan_error *error);
+/* The group of every observed example, by dense index: enum region, for easy, ambiguous and hard; the caller's to
+ * array_free(). Needs confidence and aleatoric. */
+uint8_t *data_iq_list(const struct dynamics *dynamics);
 
 #endif

@@ -13,11 +13,10 @@ struct features {
 };
 
 /* `ids_path` lists the ids of the rows, see list.h; NULL: the row's number, from 0, is the id. Rows of examples that
- * the run does not have are let pass. `any`: as npy_check_matrix_any(), and the values are not looked at.
- * PORTOLAN_E_INVALID: no such matrix, another number of ids than rows, an id twice.
- */
-int features_open(struct features *features, const char *path, const char *ids_path, const struct dynamics *dynamics,
-                  bool any, struct portolan_error *error);
+ * the run does not have are let pass. `any`: as npy_check_matrix_any(), and the values are not looked at. A file that is no
+ * such matrix ends the program, and so do another number of ids than rows, and an id that stands there twice. */
+void features_open(struct features *features, const char *path, const char *ids_path, const struct dynamics *dynamics,
+                   bool any);
 void features_close(struct features *features); /* may be called twice */
 
 #endif

@@ -1,12 +1,10 @@
-/* manifest.c: written when the output is complete, with a checksum of that file. */
+/* manifest.c: writes the manifest beside an output that is complete, with the checksum of that file. */
 #include "manifest.h"
 
 #include "die/die.h"
 #include "die/memory.h"
 #include "output/claims.h"
 #include "regions/provenance.h"
-
-#include <portolan/error.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,35 +27,22 @@ manifest_is_possible(const char *output)
 int
 manifest_claim(const char *output, struct portolan_error *error)
 {
-	char *path;
-	int code;
+	CLEANUP_FREE char *path = NULL;
 
 	if (!manifest_is_possible(output))
 		return 0;
-	if (asprintf(&path, "%s.manifest.json", output) < 0)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the manifest of %s", output);
-	code = claims_add_output("the manifest", path, error);
-	free(path);
-	return code;
+	path = memory_text("%s.manifest.json", output);
+	return claims_add_output("the manifest", path, error);
 }
 
-int
+void
 manifest_open(struct manifest *manifest, const char *command, const char *output, const struct dynamics *dynamics,
-              const char *store, struct portolan_error *error)
+              const char *store)
 {
-	struct report *report = &manifest->report;
-	int code;
-
 	manifest->of = output;
-	if (asprintf(&manifest->path, "%s.manifest.json", output) < 0)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for the manifest of %s", output);
-	code = report_open(report, manifest->path, 1, error);
-	if (code < 0) {
-		free(manifest->path);
-		return code;
-	}
-	provenance_begin(report, command, dynamics, store);
-	return 0;
+	manifest->path = memory_text("%s.manifest.json", output);
+	must(report_open(&manifest->report, manifest->path, 1, &failure));
+	provenance_begin(&manifest->report, command, dynamics, store);
 }
 
 void
@@ -80,62 +65,48 @@ manifest_add_cuts(struct report *report, const struct region_cuts *cuts)
 	report_end(report);
 }
 
-/* The checksum of the file on disk: XXH128, as its tools print it. */
-static int
-digest(const char *path, char hex[33], uint64_t *bytes, struct portolan_error *error)
+/* Finds the checksum of the file on disk, XXH128 as its tools print it, and its size. */
+static void
+manifest_digest(const char *path, char hex[33], uint64_t *bytes)
 {
-	XXH3_state_t *state = XXH3_createState();
-	uint8_t *buffer = malloc(READ_SIZE);
-	int fd = open(path, O_RDONLY | O_CLOEXEC), code = 0;
+	CLEANUP_FREE uint8_t *buffer = memory_new(READ_SIZE, 1);
+	XXH3_state_t *state = memory_need(XXH3_createState());
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	XXH128_hash_t hash;
 	ssize_t got = 1;
 
 	*bytes = 0;
-	if (!state || !buffer)
-		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory for the checksum of %s", path);
-	else
-		XXH3_128bits_reset(state);
-	while (code >= 0 && got != 0) {
+	XXH3_128bits_reset(state);
+	while (got != 0) {
 		got = fd < 0 ? -1 : read(fd, buffer, READ_SIZE);
 		if (got < 0 && (fd < 0 || errno != EINTR))
-			code = error_set(error, PORTOLAN_E_SYSTEM, "cannot read %s for its manifest: %s", path,
-			                 strerror(errno));
+			die("cannot read %s for its manifest: %s", path, strerror(errno));
 		if (got > 0) {
 			XXH3_128bits_update(state, buffer, (size_t)got);
 			*bytes += (uint64_t)got;
 		}
 	}
-	if (code >= 0) {
-		hash = XXH3_128bits_digest(state);
-		snprintf(hex, 33, "%016llx%016llx", (unsigned long long)hash.high64, (unsigned long long)hash.low64);
-	}
-	if (fd >= 0)
-		close(fd);
-	free(buffer);
+	close(fd);
+	hash = XXH3_128bits_digest(state);
+	snprintf(hex, 33, "%016llx%016llx", (unsigned long long)hash.high64, (unsigned long long)hash.low64);
 	XXH3_freeState(state);
-	return code;
 }
 
-int
-manifest_close(struct manifest *manifest, struct portolan_error *error)
+void
+manifest_close(struct manifest *manifest)
 {
 	const char *slash = strrchr(manifest->of, '/');
 	struct report *report = &manifest->report;
 	uint64_t bytes;
 	char hex[33];
-	int code = digest(manifest->of, hex, &bytes, error);
 
-	if (code >= 0) {
-		report_begin(report, "output");
-		report_text(report, "file", slash ? slash + 1 : manifest->of);
-		report_whole(report, "bytes", bytes);
-		report_text(report, "xxh128", hex);
-		report_end(report);
-		report_end(report);
-		code = report_close(report, error);
-	} else {
-		report_discard(report);
-	}
+	manifest_digest(manifest->of, hex, &bytes);
+	report_begin(report, "output");
+	report_text(report, "file", slash ? slash + 1 : manifest->of);
+	report_whole(report, "bytes", bytes);
+	report_text(report, "xxh128", hex);
+	report_end(report);
+	report_end(report);
+	must(report_close(report, &failure));
 	free(manifest->path);
-	return code;
 }

@@ -1,9 +1,9 @@
 /*
  * manifest.h: the file FILE.manifest.json beside an output: how the output was made, and what it must hold.
  *
- *     manifest_open(&manifest, "select", "subset.txt", dynamics, store, error);
+ *     manifest_open(&manifest, "select", "subset.txt", dynamics, store);
  *     report_text(&manifest.report, "rule", …);            … whatever the command adds …
- *     manifest_close(&manifest, error);
+ *     manifest_close(&manifest);
  *
  * Members every manifest has: those of regions/provenance.h, and output (file, bytes, xxh128: what xxh128sum prints).
  */
@@ -23,14 +23,14 @@ struct manifest {
 /* Can the output have one? Standard output, pipes and devices cannot. Asked before the file exists. */
 bool manifest_is_possible(const char *output);
 
-/* Claims its file (see output/claims.h), if there is to be one. */
+/* Claims its file (see output/claims.h), if there is to be one. For checks of options: fails as claims_add_output(). */
 int manifest_claim(const char *output, struct portolan_error *error);
 
 /* Opens the manifest of the finished `output`, whose name must stay until manifest_close(). Without `dynamics`, it has
- * no members from store to observed. On success call manifest_close(). */
-int manifest_open(struct manifest *manifest, const char *command, const char *output, const struct dynamics *dynamics,
-                  const char *store, struct portolan_error *error);
-int manifest_close(struct manifest *manifest, struct portolan_error *error);
+ * no members from store to observed. */
+void manifest_open(struct manifest *manifest, const char *command, const char *output, const struct dynamics *dynamics,
+                   const char *store);
+void manifest_close(struct manifest *manifest);
 
 /* Adds epochs_from and epochs_to, as far as the user gave them. */
 void manifest_add_range(struct report *report, const struct dynamics *dynamics);

@@ -1,14 +1,12 @@
-/* pool.c: each list marks the examples it names; the examples that all marks leave are copied in order. */
+/* pool.c: finds the examples to select from: each of the user's lists marks the examples that it names, and those that all
+ * marks leave are copied in order. */
 #include "pool.h"
 
-#include "base/arrays.h"
-#include "base/number.h"
+#include "die/die.h"
+#include "die/memory.h"
 #include "files/list.h"
 
-#include <portolan/error.h>
-
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct marking {
@@ -19,22 +17,22 @@ struct marking {
 };
 
 static int
-mark_id(void *context, uint64_t place, const char *id, size_t length, struct portolan_error *error)
+pool_mark_id(void *context, uint64_t place, const char *id, size_t length, struct portolan_error *error)
 {
 	struct marking *marking = context;
 	struct pool_list *list = marking->list;
 	int64_t position = ids_index_find(marking->index, id, length);
 	int shown = (int)(length < sizeof(list->first) - 1 ? length : sizeof(list->first) - 1);
 
+	(void)error;
 	list->ids++;
 	if (position >= 0) {
 		marking->marks[position] = 1;
 		return 0;
 	}
 	if (!ids_can_have(marking->index->ids, id, length))
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "%s: %s %llu: '%.*s' is no whole number, as the ids of %s are (one id a line)",
-		                 list->path, list->unit, (unsigned long long)place, shown, id, marking->whose);
+		die("%s: %s %llu: '%.*s' is no whole number, as the ids of %s are (one id a line)", list->path,
+		    list->unit, (unsigned long long)place, shown, id, marking->whose);
 	if (list->unknown++ == 0) {
 		list->first_place = place;
 		snprintf(list->first, sizeof(list->first), "%.*s", shown, id);
@@ -42,78 +40,52 @@ mark_id(void *context, uint64_t place, const char *id, size_t length, struct por
 	return 0;
 }
 
-int
-pool_apply(const struct ids_index *index, const char *whose, struct pool_list *list, uint8_t *in, size_t n,
-           struct portolan_error *error)
-{
-	uint8_t *marks = array_new(n, 1, "marks", error);
-	struct marking marking = {index, whose, list, marks};
-	int code;
-
-	if (!marks)
-		return PORTOLAN_E_MEMORY;
-	memset(marks, 0, n);
-	code = list_read(list->path, LIST_IDS, &list->unit, mark_id, &marking, error);
-	for (size_t i = 0; code >= 0 && i < n; i++)
-		in[i] &= list->is_exclusion ? !marks[i] : marks[i];
-	array_free(marks);
-	return code;
-}
-
-static int
-apply_lists(struct pool *pool, const struct dynamics *dynamics, struct pool_list *lists, size_t count,
-            struct portolan_error *error)
-{
-	size_t n = dynamics->count;
-	uint8_t *in = array_new(n, 1, "marks", error);
-	struct ids_index index = {0};
-	int code;
-
-	if (!in)
-		return PORTOLAN_E_MEMORY;
-	memset(in, 1, n);
-	code = ids_index_init(&index, &dynamics->ids, dynamics->order, n, error);
-	for (size_t i = 0; code >= 0 && i < count; i++)
-		code = pool_apply(&index, "the run", &lists[i], in, n, error);
-	ids_index_free(&index);
-	for (size_t i = 0; code >= 0 && i < n; i++)
-		if (in[i])
-			pool->order[pool->count++] = dynamics->order[i];
-	array_free(in);
-	if (code >= 0 && pool->count == 0)
-		code = error_set(
-		        error, PORTOLAN_E_INVALID,
-		        "the lists leave nothing to choose from: of the %zu examples observed none is in every "
-		        "--only and in no --exclude",
-		        n);
-	return code;
-}
-
-int
-pool_make(struct pool *pool, const struct dynamics *dynamics, struct pool_list *lists, size_t count,
-          const struct within *within, struct portolan_error *error)
-{
-	int code = 0;
-
-	*pool = (struct pool){.order = array_new(dynamics->count, sizeof(*pool->order), "examples", error)};
-	if (!pool->order)
-		return PORTOLAN_E_MEMORY;
-	if (count == 0) {
-		memcpy(pool->order, dynamics->order, dynamics->count * sizeof(*pool->order));
-		pool->count = dynamics->count;
-	} else {
-		code = apply_lists(pool, dynamics, lists, count, error);
-	}
-	if (code >= 0 && within)
-		code = within_keep(within, dynamics, pool->order, pool->count, pool->order, &pool->count, error);
-	if (code < 0)
-		pool_free(pool);
-	return code;
-}
-
 void
-pool_free(struct pool *pool)
+pool_apply(const struct ids_index *index, const char *whose, struct pool_list *list, uint8_t *in, size_t n)
 {
-	array_free(pool->order);
-	*pool = (struct pool){0};
+	CLEANUP_ARRAY uint8_t *marks = memory_array(n, 1, "marks");
+	struct marking marking = {index, whose, list, marks};
+
+	must(list_read(list->path, LIST_IDS, &list->unit, pool_mark_id, &marking, &failure));
+	for (size_t i = 0; i < n; i++)
+		in[i] &= list->is_exclusion ? !marks[i] : marks[i];
+}
+
+/* Lists the examples that the lists leave in `order`; returns how many. */
+static size_t
+pool_apply_all(const struct dynamics *dynamics, struct pool_list *lists, size_t count, uint32_t *order)
+{
+	size_t n = dynamics->count, left = 0;
+	CLEANUP_ARRAY uint8_t *in = memory_array(n, 1, "marks");
+	struct ids_index index;
+
+	memset(in, 1, n);
+	must(ids_index_init(&index, &dynamics->ids, dynamics->order, n, &failure));
+	for (size_t i = 0; i < count; i++)
+		pool_apply(&index, "the run", &lists[i], in, n);
+	ids_index_free(&index);
+	for (size_t i = 0; i < n; i++)
+		if (in[i])
+			order[left++] = dynamics->order[i];
+	if (left == 0)
+		die("the lists leave nothing to choose from: of the %zu examples observed none is in every "
+		    "--only and in no --exclude",
+		    n);
+	return left;
+}
+
+uint32_t *
+pool_make(const struct dynamics *dynamics, struct pool_list *lists, size_t count, const struct within *within,
+          size_t *left)
+{
+	uint32_t *order = memory_array(dynamics->count, sizeof(*order), "examples");
+
+	*left = dynamics->count;
+	if (count == 0)
+		memcpy(order, dynamics->order, dynamics->count * sizeof(*order));
+	else
+		*left = pool_apply_all(dynamics, lists, count, order);
+	if (within)
+		must(within_keep(within, dynamics, order, *left, order, left, &failure));
+	return order;
 }

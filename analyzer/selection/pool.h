@@ -1,4 +1,4 @@
-/* pool.h: the examples to select from: all observed ones, or those that the user's lists leave. */
+/* pool.h: the examples that `portolan select` chooses from: all observed ones, or those that the user's lists leave. */
 #ifndef POOL_H
 #define POOL_H
 
@@ -19,20 +19,13 @@ struct pool_list {
 };
 
 /* Sets in[0 … n − 1], by position in the index, to 0 for whom one list does not leave in. `whose` ids these are, for
- * messages: "the run". PORTOLAN_E_INVALID: an id that cannot be one of them, by file and line. */
-int pool_apply(const struct ids_index *index, const char *whose, struct pool_list *list, uint8_t *in, size_t n,
-               struct portolan_error *error);
+ * messages: "the run". An id that cannot be one of them ends the program, by file and line. */
+void pool_apply(const struct ids_index *index, const char *whose, struct pool_list *list, uint8_t *in, size_t n);
 
-struct pool {
-	uint32_t *order; /* dense indices by ascending id */
-	size_t count;
-};
-
-/* The pool has the examples that are in every list, in no list of exclusions, and within the polygons, if there are any
- * (NULL: none). PORTOLAN_E_INVALID: an id that cannot be one of the run, by file and line; or the lists leave no
- * example. Polygons may leave none. */
-int pool_make(struct pool *pool, const struct dynamics *dynamics, struct pool_list *lists, size_t count,
-              const struct within *within, struct portolan_error *error);
-void pool_free(struct pool *pool); /* may be called twice */
+/* Lists the examples that are in every list, in no list of exclusions, and within the polygons, if there are any (NULL:
+ * none): *left dense indices by ascending id; the caller's to array_free(). An id that cannot be one of the run ends the
+ * program, by file and line, and so do lists that leave no example. Polygons may leave none. */
+uint32_t *pool_make(const struct dynamics *dynamics, struct pool_list *lists, size_t count, const struct within *within,
+                    size_t *left);
 
 #endif

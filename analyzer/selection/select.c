@@ -1,23 +1,22 @@
 /*
- * select.c: portolan select: the ids, or the user's own lines, of the examples a rule ranks first.
+ * select.c: portolan select: the ids, or the user's own lines, of the examples that a rule ranks first.
  *
- * Joined lines come in rank order, like ids do: the first lines are the most ambiguous (hardest, …) ones. The file is
- * mapped, so that takes no memory for its text.
+ * Joined lines come in rank order, like ids do: the first lines are the most ambiguous (hardest, …) ones. Their file is
+ * mapped: its text takes no memory.
  */
 #include "base/message.h"
 #include "base/parallel.h"
-#include "files/join.h"
+#include "die/die.h"
+#include "die/memory.h"
 #include "select_files.h"
 #include "select_options.h"
 #include "trajectories.h"
-
-#include <portolan/error.h>
 
 #include <string.h>
 
 /* STATUS_INCOMPLETE if a list had ids that cannot be chosen. */
 static int
-report_lists(const struct select_request *request, const struct dynamics *dynamics)
+select_report_lists(const struct select_request *request, const struct dynamics *dynamics)
 {
 	int status = STATUS_DONE;
 
@@ -34,86 +33,65 @@ report_lists(const struct select_request *request, const struct dynamics *dynami
 	return request->common.strict ? status : STATUS_DONE;
 }
 
-/* An exit status, or a negative code with `error` filled. */
+/* Returns an exit status. */
 static int
-write_selection(struct select_request *request, struct dynamics *dynamics, struct portolan_error *error)
+select_choose(struct select_request *request, struct dynamics *dynamics)
 {
 	struct features features = {0};
-	struct pool pool;
-	int status = pool_make(&pool, dynamics, request->lists, request->list_count, request->within, error), lists;
+	struct selection_source source = {
+	        .dynamics = dynamics,
+	        .cuts = request->has_cuts ? &request->cuts : NULL,
+	        .threshold = request->has_threshold ? &request->threshold : NULL,
+	        .features = request->features ? &features : NULL,
+	        .threads = parallel_threads(request->common.query.threads),
+	        .beta_c = request->beta_c,
+	        .clusters = (size_t)request->clusters,
+	        .seed = request->seed,
+	};
+	CLEANUP_ARRAY uint32_t *order =
+	        pool_make(dynamics, request->lists, request->list_count, request->within, &source.count);
+	int status, lists = select_report_lists(request, dynamics);
 
-	if (status < 0)
-		return status;
-	lists = report_lists(request, dynamics);
+	source.order = order;
 	if (request->run_count == 1) /* behind the polygons, which were drawn over events alone */
 		never_learned_count(dynamics, (enum never_learned)request->never_learned);
 	if (request->features)
-		status = features_open(&features, request->features, request->feature_ids, dynamics, false, error);
-	if (status >= 0) {
-		struct selection_source source = {
-		        .dynamics = dynamics,
-		        .order = pool.order,
-		        .count = pool.count,
-		        .cuts = request->has_cuts ? &request->cuts : NULL,
-		        .threshold = request->has_threshold ? &request->threshold : NULL,
-		        .features = request->features ? &features : NULL,
-		        .threads = parallel_threads(request->common.query.threads),
-		        .beta_c = request->beta_c,
-		        .clusters = (size_t)request->clusters,
-		        .seed = request->seed,
-		};
-
-		status = select_write_files(request, &source, error);
-	}
+		features_open(&features, request->features, request->feature_ids, dynamics, false);
+	status = select_write_files(request, &source);
 	features_close(&features);
-	pool_free(&pool);
 	return status ? status : lists;
 }
 
-/* The selection of --within. Its epochs are used unless others were asked for. */
-static int
-read_within(struct select_request *request, struct dynamics_request *wanted, struct portolan_error *error)
+/* Reads the selection of --within. Its epochs are used unless others were asked for. */
+static void
+select_read_within(struct select_request *request, struct dynamics_request *wanted)
 {
-	struct common_options *common = &request->common;
+	struct run_query *query = &request->common.query;
 	const char *run, *epochs;
-	int code = within_read(&request->within, request->within_file, error);
 
-	if (code < 0)
-		return code;
+	must(within_read(&request->within, request->within_file, &failure));
 	run = request->within->run;
 	epochs = request->within->epochs;
 	if (run && strcmp(run, request->runs[0]) != 0)
 		message_warning("%s was made on run '%s', and is applied to '%s'", request->within_file, run,
 		                request->runs[0]);
-	if (epochs && common->query.epochs_given)
+	if (epochs && query->epochs_given)
 		message_warning("%s was made on epochs %s, and is applied to others", request->within_file, epochs);
-	else if (epochs && (!run_query_parse_epochs(epochs, &common->query.epoch_from, &common->query.epoch_to) ||
-	                    common->query.epoch_from >= common->query.epoch_to))
-		return error_set(error, PORTOLAN_E_INVALID, "%s: 'epochs' is A:B, with A below B, not '%s'",
-		                 request->within_file, epochs);
-	common->query.epochs_given = common->query.epochs_given || epochs;
+	else if (epochs && (!run_query_parse_epochs(epochs, &query->epoch_from, &query->epoch_to) ||
+	                    query->epoch_from >= query->epoch_to))
+		die("%s: 'epochs' is A:B, with A below B, not '%s'", request->within_file, epochs);
+	query->epochs_given = query->epochs_given || epochs;
 	within_request(request->within, wanted);
-	return 0;
 }
 
 /* Warns if the values on which the polygons were drawn have changed. */
 static void
-warn_changed(const struct select_request *request, const struct dynamics *dynamics)
+select_warn_changed(const struct select_request *request, const struct dynamics *dynamics)
 {
 	if (request->within && request->run_count == 1 && within_is_changed(request->within, dynamics))
 		message_warning(
 		        "%s: observations of these epochs were replaced or added since it was made: the ids may be others",
 		        request->within_file);
-}
-
-/* From a run, or several made into one. */
-static int
-select_from(struct select_request *request, struct dynamics *dynamics, struct portolan_error *error)
-{
-	int status = select_check_rules(request, dynamics);
-
-	warn_changed(request, dynamics);
-	return status == 0 ? write_selection(request, dynamics, error) : status;
 }
 
 static int
@@ -129,17 +107,22 @@ select_run(void *context, struct portolan_error *error)
 	struct dynamics_request ranked = {0};
 	struct aggregate_report report;
 	struct dynamics dynamics = {0};
-	int status = request->within_file ? read_within(request, &wanted, error) : 0, gaps;
+	int status, gaps;
 
+	(void)error;
+	if (request->within_file)
+		select_read_within(request, &wanted);
 	selection_plan_request(&request->plan, &wanted);
 	selection_plan_request(&request->plan, &ranked);
-	if (status >= 0 && request->run_count == 1)
-		status = dynamics_load(&dynamics, &common->query, request->runs[0], &wanted, error);
-	else if (status >= 0)
-		status = dynamics_load_aggregate(&dynamics, &common->query, request->runs, request->run_count, &wanted,
-		                                 (enum never_learned)request->never_learned, &report, error);
-	if (status >= 0)
-		status = select_from(request, &dynamics, error);
+	if (request->run_count == 1)
+		must(dynamics_load(&dynamics, &common->query, request->runs[0], &wanted, &failure));
+	else
+		must(dynamics_load_aggregate(&dynamics, &common->query, request->runs, request->run_count, &wanted,
+		                             (enum never_learned)request->never_learned, &report, &failure));
+	status = select_check_rules(request, &dynamics);
+	select_warn_changed(request, &dynamics);
+	if (status == STATUS_DONE)
+		status = select_choose(request, &dynamics);
 	if (status == STATUS_DONE || status == STATUS_INCOMPLETE) {
 		dynamics_report_variability(&dynamics, ranked.measures);
 		gaps = request->run_count > 1 ? aggregate_report_gaps(&report, common->strict)

@@ -1,14 +1,14 @@
-/* select_files.c: one ranking, one file for each size, and beside each file its manifest. */
+/* select_files.c: writes what portolan select has chosen: one ranking, a file for each size, and beside each its manifest. */
 #include "select_files.h"
 
-#include "base/arrays.h"
 #include "base/message.h"
+#include "base/status.h"
+#include "die/die.h"
+#include "die/memory.h"
+#include "manifest.h"
 #include "output/claims.h"
-#include "output/table.h"
+#include "select_output.h"
 
-#include <portolan/error.h>
-
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,20 +19,9 @@ select_has_manifest(const struct select_request *request)
 	       (request->fraction_count > 0 || manifest_is_possible(request->common.output));
 }
 
-/* "subsets/hard.txt" and "0.1" make "subsets/hard-0.1.txt"; the caller's to free(). */
-static char *
-name_file(const char *output, const char *fraction)
-{
-	const char *slash = strrchr(output, '/'), *base = slash ? slash + 1 : output, *dot = strrchr(base, '.');
-	char *name;
-	int length = (int)(dot && dot > base ? (size_t)(dot - output) : strlen(output));
-
-	return asprintf(&name, "%.*s-%s%s", length, output, fraction, output + length) < 0 ? NULL : name;
-}
-
 /* Members of a rule. */
 static void
-add_rule(struct report *report, const char *text, size_t length, const struct selection_rule *rule)
+select_add_rule(struct report *report, const char *text, size_t length, const struct selection_rule *rule)
 {
 	char ranks[400];
 
@@ -42,14 +31,14 @@ add_rule(struct report *report, const char *text, size_t length, const struct se
 }
 
 static void
-add_mixes(struct report *report, const struct select_request *request)
+select_add_mixes(struct report *report, const struct select_request *request)
 {
 	report_begin_list(report, "mix");
 	for (size_t i = 0; i < request->plan.mix_count; i++) {
 		const char *text = request->mix_rules[i];
 
 		report_begin(report, NULL);
-		add_rule(report, text, (size_t)(strrchr(text, '=') - text), &request->plan.mixes[i].rule);
+		select_add_rule(report, text, (size_t)(strrchr(text, '=') - text), &request->plan.mixes[i].rule);
 		report_real(report, "fraction", request->plan.mixes[i].fraction);
 		report_end(report);
 	}
@@ -57,7 +46,7 @@ add_mixes(struct report *report, const struct select_request *request)
 }
 
 static void
-add_lists(struct report *report, const char *key, const struct select_request *request, bool is_exclusion)
+select_add_lists(struct report *report, const char *key, const struct select_request *request, bool is_exclusion)
 {
 	static const struct table_column columns[] = {{"file", TABLE_TEXT, offsetof(struct pool_list, path)},
 	                                              {"ids", TABLE_U64, offsetof(struct pool_list, ids)},
@@ -73,7 +62,7 @@ add_lists(struct report *report, const char *key, const struct select_request *r
 }
 
 static void
-add_size(struct report *report, const struct select_request *request, const struct selection_plan *plan)
+select_add_size(struct report *report, const struct select_request *request, const struct selection_plan *plan)
 {
 	if (plan->count > 0)
 		report_whole(report, "count", plan->count);
@@ -101,13 +90,13 @@ add_size(struct report *report, const struct select_request *request, const stru
 
 /* Members about the source of the examples. */
 static void
-add_pool(struct report *report, const struct select_request *request)
+select_add_pool(struct report *report, const struct select_request *request)
 {
 	if (request->within)
 		report_json(report, "within", request->within->object);
 	if (request->list_count > 0) {
-		add_lists(report, "only", request, false);
-		add_lists(report, "exclude", request, true);
+		select_add_lists(report, "only", request, false);
+		select_add_lists(report, "exclude", request, true);
 	}
 	if (request->run_count > 1) {
 		report_begin_list(report, "with");
@@ -119,14 +108,14 @@ add_pool(struct report *report, const struct select_request *request)
 
 /* The options given beside the rule; those not given are left out. */
 static void
-add_parameters(struct report *report, const struct select_request *request, const struct selection_plan *plan,
-               const struct dynamics *dynamics)
+select_add_parameters(struct report *report, const struct select_request *request, const struct selection_plan *plan,
+                      const struct dynamics *dynamics)
 {
 	report_begin(report, "parameters");
-	add_size(report, request, plan);
+	select_add_size(report, request, plan);
 	if (plan->mix_count > 0)
-		add_mixes(report, request);
-	add_pool(report, request);
+		select_add_mixes(report, request);
+	select_add_pool(report, request);
 	if (request->has_cuts)
 		manifest_add_cuts(report, &request->cuts);
 	if (plan->rule.kind == SELECT_DUAL_BETA)
@@ -143,7 +132,10 @@ add_parameters(struct report *report, const struct select_request *request, cons
 	if (request->common.query.window)
 		report_whole(report, "window", request->common.query.window);
 	report_whole(report, "seed", request->seed);
-	report_text(report, "format", request->format == SELECT_LINES ? "lines" : select_format_names[request->format]);
+	report_text(report, "format",
+	            request->format == SELECT_LINES ? "lines"
+	            : request->format == SELECT_IDS ? "ids"
+	                                            : table_format_names[request->format]);
 	if (request->join) {
 		report_text(report, "join", request->join);
 		report_text(report, "id_field", request->id_field);
@@ -154,28 +146,25 @@ add_parameters(struct report *report, const struct select_request *request, cons
 	report_end(report);
 }
 
-static int
-write_manifest(const struct select_request *request, const struct selection_plan *plan,
-               const struct selection_source *source, const uint32_t *chosen, size_t count, const char *output,
-               struct portolan_error *error)
+static void
+select_write_manifest(const struct select_request *request, const struct selection_plan *plan,
+                      const struct selection_source *source, const uint32_t *chosen, size_t count, const char *output)
 {
 	struct manifest manifest;
 	struct report *report = &manifest.report;
-	int code = manifest_open(&manifest, "select", output, source->dynamics, request->common.query.store, error);
 
-	if (code < 0)
-		return code;
+	manifest_open(&manifest, "select", output, source->dynamics, request->common.query.store);
 	REPORT_WHOLES(report, {"eligible", source->count}, {"chosen", count});
 	provenance_add_classes(report, source->dynamics, chosen, count);
 	report_begin(report, "rule");
-	add_rule(report, request->rule, strlen(request->rule), &plan->rule);
+	select_add_rule(report, request->rule, strlen(request->rule), &plan->rule);
 	report_end(report);
-	add_parameters(report, request, plan, source->dynamics);
-	return manifest_close(&manifest, error);
+	select_add_parameters(report, request, plan, source->dynamics);
+	manifest_close(&manifest);
 }
 
 static void
-warn_fewer(const struct selection_plan *plan, size_t eligible, size_t count, size_t asked)
+select_warn_fewer(const struct selection_plan *plan, size_t eligible, size_t count, size_t asked)
 {
 	const char *why = count == asked        ? "there are no more examples to choose from"
 	                  : plan->mix_count > 0 ? "the rules rank no more"
@@ -192,84 +181,61 @@ warn_fewer(const struct selection_plan *plan, size_t eligible, size_t count, siz
 
 /* One selection into one file. */
 static int
-write_file(const struct select_request *request, const struct selection_plan *plan,
-           const struct selection_source *source, const struct selection_ranking *ranking, const char *output,
-           struct portolan_error *error)
+select_write_file(const struct select_request *request, const struct selection_plan *plan,
+                  const struct selection_source *source, const struct selection_ranking *ranking, const char *output)
 {
-	const struct select_output_options options = {
-	        .common = &request->common,
-	        .format = (enum select_format)request->format,
-	        .path = output,
-	        .join = request->join,
-	        .id_field = request->id_field,
-	        .glue = request->glue,
-	        .with_measures = request->with_measures,
-	        .for_people = request->for_people,
-	        .with_all = option_given(&request->common, "count"),
-	};
-	uint32_t *chosen;
 	size_t count, asked;
-	int code, status = selection_plan_take(plan, source, ranking, &chosen, &count, &asked, error);
+	CLEANUP_ARRAY uint32_t *chosen = selection_plan_take(plan, source, ranking, &count, &asked);
+	int status;
 
-	if (status < 0)
-		return status;
-	warn_fewer(plan, source->count, count, asked);
-	status = select_output(&options, source->dynamics, chosen, count, error);
-	if (status >= 0 && status != STATUS_USAGE && select_has_manifest(request)) {
-		code = write_manifest(request, plan, source, chosen, count, output, error);
-		status = code < 0 ? code : status;
-	}
-	array_free(chosen);
+	select_warn_fewer(plan, source->count, count, asked);
+	status = select_output(request, output, source->dynamics, chosen, count);
+	if (status != STATUS_USAGE && select_has_manifest(request))
+		select_write_manifest(request, plan, source, chosen, count, output);
 	return status;
 }
 
 int
-select_write_files(const struct select_request *request, const struct selection_source *source,
-                   struct portolan_error *error)
+select_write_files(const struct select_request *request, const struct selection_source *source)
 {
 	struct selection_plan plan = request->plan;
 	struct selection_ranking ranking;
-	int code = selection_plan_rank(&plan, source, request->fractions, request->fraction_count, &ranking, error);
 	int status = STATUS_DONE;
 
-	for (size_t i = 0; i < request->file_count && code >= 0 && code != STATUS_USAGE; i++) {
+	must(selection_plan_check(&plan, source, &failure));
+	selection_plan_rank(&plan, source, request->fractions, request->fraction_count, &ranking);
+	for (size_t i = 0; i < request->file_count && status != STATUS_USAGE; i++) {
+		int of_file;
+
 		if (request->fraction_count > 0)
 			plan.fraction = request->fractions[i];
-		code = write_file(request, &plan, source, &ranking, request->files[i], error);
-		status = code > status ? code : status;
+		of_file = select_write_file(request, &plan, source, &ranking, request->files[i]);
+		status = of_file > status ? of_file : status;
 	}
 	selection_ranking_free(&ranking);
-	return code < 0 ? code : status;
+	return status;
 }
 
-void
-select_free_files(struct select_request *request)
+/* "subsets/hard.txt" and "0.1" make "subsets/hard-0.1.txt". */
+static char *
+select_name_file(const char *output, const char *fraction)
 {
-	for (size_t i = 0; i < request->file_count && request->fraction_count > 0; i++)
-		free((char *)request->files[i]);
-	request->file_count = 0;
-}
+	const char *slash = strrchr(output, '/'), *base = slash ? slash + 1 : output, *dot = strrchr(base, '.');
+	int length = (int)(dot && dot > base ? (size_t)(dot - output) : strlen(output));
 
-static int
-name_files(struct select_request *request, struct portolan_error *error)
-{
-	if (request->fraction_count == 0)
-		request->files[request->file_count++] = request->common.output;
-	for (size_t i = 0; i < request->fraction_count; i++) {
-		request->files[i] = name_file(request->common.output, request->fraction_names[i]);
-		if (!request->files[i])
-			return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a file's name");
-		request->file_count++;
-	}
-	return 0;
+	return memory_text("%.*s-%s%s", length, output, fraction, output + length);
 }
 
 int
 select_claim_files(struct select_request *request, struct portolan_error *error)
 {
-	int code = name_files(request, error);
+	int code = 0;
 
+	request->file_count = request->fraction_count > 0 ? request->fraction_count : 1;
 	for (size_t i = 0; i < request->file_count && code >= 0; i++) {
+		request->files[i] = request->fraction_count > 0
+		                            ? select_name_file(request->common.output, request->fraction_names[i])
+		                            : (char *)(uintptr_t)request->common.output;
 		if (request->fraction_count > 0)
 			code = claims_add_output("the file", request->files[i], error);
 		if (code >= 0 && select_has_manifest(request))
@@ -278,4 +244,12 @@ select_claim_files(struct select_request *request, struct portolan_error *error)
 	if (code < 0)
 		select_free_files(request);
 	return code;
+}
+
+void
+select_free_files(struct select_request *request)
+{
+	for (size_t i = 0; i < request->file_count && request->fraction_count > 0; i++)
+		free(request->files[i]);
+	request->file_count = 0;
 }

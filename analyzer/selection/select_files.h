@@ -1,19 +1,17 @@
-/* select_files.h: the file, or files, that a selection goes to, each with its manifest. */
+/* select_files.h: the file, or files, that portolan select writes, each with its manifest. */
 #ifndef SELECT_FILES_H
 #define SELECT_FILES_H
 
-#include "manifest.h"
-#include "select_options.h"
+#include "select_request.h"
 
 /* Is a manifest to be written? It needs gold labels. */
 bool select_has_manifest(const struct select_request *request);
 
 /* Names the files, and claims them and their manifests (see output/claims.h), before anything is written. */
 int select_claim_files(struct select_request *request, struct portolan_error *error);
-void select_free_files(struct select_request *request); /* may be called twice */
+void select_free_files(struct select_request *request);
 
-/* Ranks once, and writes one selection, or one for each of --fractions. An exit status, or a negative code. */
-int select_write_files(const struct select_request *request, const struct selection_source *source,
-                       struct portolan_error *error);
+/* Ranks once, and writes one selection, or one for each of --fractions. Returns an exit status. */
+int select_write_files(const struct select_request *request, const struct selection_source *source);
 
 #endif

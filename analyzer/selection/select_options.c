@@ -1,5 +1,5 @@
 /*
- * select_options.c: the words of portolan select.
+ * select_options.c: the options of portolan select.
  *
  * The table checks each option by itself. This file checks rules, sizes and files against one another, once all are
  * read.
@@ -14,7 +14,7 @@
 #include <string.h>
 
 static int
-take_rule(void *context, char *text)
+select_take_rule(void *context, char *text)
 {
 	struct select_request *request = context;
 
@@ -24,7 +24,7 @@ take_rule(void *context, char *text)
 
 /* N, or the word smallest. */
 static int
-take_count(void *context, char *text)
+select_take_count(void *context, char *text)
 {
 	struct select_request *request = context;
 	struct selection_plan *plan = &request->plan;
@@ -40,7 +40,7 @@ take_count(void *context, char *text)
 
 /* A share, below 1, or a number of examples. */
 static int
-take_offset(void *context, char *text)
+select_take_offset(void *context, char *text)
 {
 	struct select_request *request = context;
 	struct selection_plan *plan = &request->plan;
@@ -57,7 +57,7 @@ take_offset(void *context, char *text)
 
 /* RULE=FRACTION. */
 static int
-take_mix(void *context, char *text)
+select_take_mix(void *context, char *text)
 {
 	struct select_request *request = context;
 	struct selection_mix *part = &request->plan.mixes[request->plan.mix_count];
@@ -85,7 +85,7 @@ static const struct {
 #define PAPER_FRACTIONS (sizeof(paper_fractions) / sizeof(paper_fractions[0]))
 
 static int
-add_fraction(struct select_request *request, double fraction, const char *name)
+select_add_fraction(struct select_request *request, double fraction, const char *name)
 {
 	size_t at = request->fraction_count;
 
@@ -99,7 +99,7 @@ add_fraction(struct select_request *request, double fraction, const char *name)
 }
 
 static int
-take_fractions(void *context, char *text)
+select_take_fractions(void *context, char *text)
 {
 	struct select_request *request = context;
 	const char *parts[SELECT_FRACTIONS_MAX];
@@ -109,7 +109,7 @@ take_fractions(void *context, char *text)
 	request->fraction_count = 0;
 	if (strcmp(text, "paper") == 0) {
 		for (size_t i = 0; i < PAPER_FRACTIONS; i++)
-			add_fraction(request, paper_fractions[i].fraction, paper_fractions[i].name);
+			select_add_fraction(request, paper_fractions[i].fraction, paper_fractions[i].name);
 		return 0;
 	}
 	count = options_split(text, SELECT_FRACTIONS_MAX, parts);
@@ -123,13 +123,13 @@ take_fractions(void *context, char *text)
 		if (!number_parse(parts[i], &fraction) || !(fraction > 0 && fraction <= 1))
 			return options_wrong(&request->common, "--fractions %s: a number above 0, up to 1", parts[i]);
 		number_print(fraction, name);
-		status = add_fraction(request, fraction, name);
+		status = select_add_fraction(request, fraction, name);
 	}
 	return status;
 }
 
 static int
-take_cuts(void *context, char *text)
+select_take_cuts(void *context, char *text)
 {
 	struct select_request *request = context;
 
@@ -138,7 +138,7 @@ take_cuts(void *context, char *text)
 }
 
 static int
-take_list(struct select_request *request, const char *path, bool is_exclusion)
+select_take_list(struct select_request *request, const char *path, bool is_exclusion)
 {
 	if (request->list_count == POOL_LISTS_MAX)
 		return options_wrong(&request->common, "--only and --exclude at most %d times together",
@@ -148,19 +148,19 @@ take_list(struct select_request *request, const char *path, bool is_exclusion)
 }
 
 static int
-take_only(void *context, char *text)
+select_take_only(void *context, char *text)
 {
-	return take_list(context, text, false);
+	return select_take_list(context, text, false);
 }
 
 static int
-take_exclude(void *context, char *text)
+select_take_exclude(void *context, char *text)
 {
-	return take_list(context, text, true);
+	return select_take_list(context, text, true);
 }
 
 static int
-take_run(void *context, char *text)
+select_take_run(void *context, char *text)
 {
 	struct select_request *request = context;
 
@@ -172,40 +172,43 @@ take_run(void *context, char *text)
 
 static const char *const sizes_names[] = {"rounded", "published", NULL};
 
+/* The choices of --format: the first is SELECT_IDS, the others are those of table_format_names. */
+static const char *const format_names[] = {"ids", "csv", "tsv", "jsonl", "npy", NULL};
+#define PLACE_OF_NPY (1 + TABLE_NPY)
+
 #define TO(member) .offset = offsetof(struct select_request, member)
 #define SIZES "fraction count fractions"
 const struct option_spec select_option_table[] = {
-        {"by", "RULE", OPTION_RULE, .take = take_rule, .often = true},
+        {"by", "RULE", OPTION_RULE, .take = select_take_rule, .often = true},
         {"fraction", "F", OPTION_REAL, TO(plan.fraction), .range = RANGE_ABOVE_TO, .to = 1,
          .excludes = "threshold " SIZES, .often = true},
-        {"count", "N", OPTION_TEXT, .take = take_count, .excludes = "threshold " SIZES, .often = true},
+        {"count", "N", OPTION_TEXT, .take = select_take_count, .excludes = "threshold " SIZES, .often = true},
         {"threshold", "X", OPTION_REAL, TO(threshold), .excludes = "threshold " SIZES},
-        {"fractions", "LIST", OPTION_TEXT, .take = take_fractions, .excludes = "threshold " SIZES,
+        {"fractions", "LIST", OPTION_TEXT, .take = select_take_fractions, .excludes = "threshold " SIZES,
          .group = OPTION_GROUP_OUTPUT},
         {"sizes", "WHICH", OPTION_CHOICE, TO(sizes), .choices = sizes_names, .needs = "fraction fractions",
          .excludes = "per-class stratified", .group = OPTION_GROUP_HOW},
-        {"offset", "K", OPTION_TEXT, .take = take_offset, .excludes = "both-ends offset"},
+        {"offset", "K", OPTION_TEXT, .take = select_take_offset, .excludes = "both-ends offset"},
         {"both-ends", "SHARE", OPTION_REAL, TO(plan.top_share), .range = RANGE_FROM_BELOW, .to = 1, .needs = SIZES},
         {"per-class", NULL, OPTION_FLAG, TO(per_class), .needs = SIZES, .excludes = "stratified"},
         {"stratified", NULL, OPTION_FLAG, TO(stratified), .needs = SIZES},
         {"strata", "N", OPTION_WHOLE, TO(strata), .least = 1, .most = 1000000, .needs = SIZES,
          .excludes = "threshold offset both-ends per-class stratified"},
         {"cut", "SHARE", OPTION_REAL, TO(cut), .range = RANGE_FROM_BELOW, .to = 1, .needs = "strata"},
-        {"mix", "RULE=FRACTION", OPTION_TEXT, .take = take_mix, .needs = SIZES},
+        {"mix", "RULE=FRACTION", OPTION_TEXT, .take = select_take_mix, .needs = SIZES},
         {"within", "FILE.json", OPTION_INPUT, TO(within_file)},
-        {"only", "FILE", OPTION_INPUT, .take = take_only},
-        {"exclude", "FILE", OPTION_INPUT, .take = take_exclude},
-        {"with", "RUN", OPTION_RUN, .take = take_run},
+        {"only", "FILE", OPTION_INPUT, .take = select_take_only},
+        {"exclude", "FILE", OPTION_INPUT, .take = select_take_exclude},
+        {"with", "RUN", OPTION_RUN, .take = select_take_run},
         {"never-learned", "CONVENTION", OPTION_CHOICE, TO(never_learned), .choices = never_learned_names,
          .group = OPTION_GROUP_HOW},
-        {"regions", "V,C", OPTION_TEXT, .take = take_cuts, .group = OPTION_GROUP_HOW},
+        {"regions", "V,C", OPTION_TEXT, .take = select_take_cuts, .group = OPTION_GROUP_HOW},
         {"c-d", "C", OPTION_REAL, TO(beta_c), .range = RANGE_ABOVE_TO, .to = 1000, .group = OPTION_GROUP_HOW},
         {"clusters", "K", OPTION_WHOLE, TO(clusters), .least = 1, .most = 1000000, .group = OPTION_GROUP_HOW},
         {"features", "X.npy", OPTION_INPUT, TO(features)},
         {"feature-ids", "FILE", OPTION_INPUT, TO(feature_ids), .needs = "features"},
         {"seed", "N", OPTION_WHOLE, TO(seed), .most = INT64_MAX, .group = OPTION_GROUP_HOW},
-        {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = select_format_names,
-         .group = OPTION_GROUP_OUTPUT},
+        {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = format_names, .group = OPTION_GROUP_OUTPUT},
         {"with-measures", NULL, OPTION_FLAG, TO(with_measures), .group = OPTION_GROUP_OUTPUT, .often = true},
         {"data", "FILE", OPTION_INPUT, TO(join), .needs = "id-field", .old_names = "join", .often = true},
         {"id-field", "FIELD", OPTION_TEXT, TO(id_field), .needs = "data", .often = true},
@@ -216,7 +219,7 @@ const struct option_spec select_option_table[] = {
 
 /* Has any part of the plan a rule of this kind? */
 static bool
-has_kind(const struct select_request *request, enum selection_kind kind)
+select_has_kind(const struct select_request *request, enum selection_kind kind)
 {
 	bool has = request->plan.rule.kind == kind;
 
@@ -227,7 +230,7 @@ has_kind(const struct select_request *request, enum selection_kind kind)
 
 /* Checks sizes, ends, classes and mixes against one another. */
 static int
-check_plan(struct select_request *request)
+select_check_plan(struct select_request *request)
 {
 	const struct common_options *common = &request->common;
 	struct selection_plan *plan = &request->plan;
@@ -242,7 +245,7 @@ check_plan(struct select_request *request)
 	                                      : SELECTION_CLASSES_ANY;
 	plan->published = request->sizes == SIZES_PUBLISHED;
 	if (request->never_learned < 0)
-		request->never_learned = request->run_count > 1 || has_kind(request, SELECT_FORGETTING)
+		request->never_learned = request->run_count > 1 || select_has_kind(request, SELECT_FORGETTING)
 		                                 ? NEVER_LEARNED_EPOCHS
 		                                 : NEVER_LEARNED_FLAG;
 	request->has_threshold = option_given(common, "threshold");
@@ -265,10 +268,10 @@ check_plan(struct select_request *request)
 }
 
 static int
-check_drawn(const struct select_request *request)
+select_check_drawn(const struct select_request *request)
 {
 	const struct common_options *common = &request->common;
-	bool by_beta = has_kind(request, SELECT_DUAL_BETA), by_clusters = has_kind(request, SELECT_S2L);
+	bool by_beta = select_has_kind(request, SELECT_DUAL_BETA), by_clusters = select_has_kind(request, SELECT_S2L);
 
 	if (!by_beta && option_given(common, "c-d"))
 		return options_wrong(common, "--c-d is for --by dual-beta");
@@ -290,10 +293,10 @@ check_drawn(const struct select_request *request)
 }
 
 static int
-check_features(const struct select_request *request)
+select_check_features(const struct select_request *request)
 {
 	const struct common_options *common = &request->common;
-	bool by_cover = has_kind(request, SELECT_K_CENTER);
+	bool by_cover = select_has_kind(request, SELECT_K_CENTER);
 
 	if (by_cover && !request->features)
 		return options_wrong(common, "k-center needs --features X.npy, one row for each example");
@@ -304,47 +307,55 @@ check_features(const struct select_request *request)
 		                     "k-center covers all classes at once: leave out --per-class and --stratified");
 	if (!by_cover && request->features)
 		return options_wrong(common, "--features is for --by k-center");
-	if (request->has_cuts && !has_kind(request, SELECT_REGION))
+	if (request->has_cuts && !select_has_kind(request, SELECT_REGION))
 		return options_wrong(common, "--regions is for rules like region:ambiguous");
 	return 0;
 }
 
-/* With --data the lines are as FILE has them, in whichever format that is; select_output() compares the two. */
+/* With --data, the lines are as FILE has them, in whichever format that is; select_output() compares the two. */
 static int
-choose_format(struct select_request *request)
+select_choose_lines(struct select_request *request)
 {
-	static const char *const measured[] = {"csv", "tsv", "jsonl", "npy", NULL};
 	const struct common_options *common = &request->common;
 	const char *ending = format_of_ending(common->output);
-	int format = request->format, status;
+	int format = request->format;
 
-	if (request->with_measures && format == SELECT_IDS)
-		return options_wrong(common, "--with-measures needs --format csv, tsv, jsonl or npy, or --data");
-	if (request->join) {
-		if (format >= 0 && format != SELECT_NPY)
-			return options_wrong(common,
-			                     "--data prints FILE's lines; --format can only be npy, for their numbers");
-		if (format < 0 && ending && strcmp(ending, select_format_names[SELECT_NPY]) == 0)
-			format = SELECT_NPY;
-		request->format = format < 0 ? SELECT_LINES : SELECT_NPY;
-		status = format < 0 ? 0 : format_choose(common, select_format_names, &format);
-	} else if (request->with_measures) {
-		request->for_people = format_is_for_people(common);
-		format = format < 0 ? -1 : format - SELECT_CSV;
-		status = format_choose(common, measured, &format);
-		request->format = SELECT_CSV + format;
-	} else {
-		status = format_choose(common, select_format_names, &request->format);
-	}
-	if (status == 0 && request->join && request->with_measures && request->format == SELECT_NPY)
+	if (format >= 0 && format != PLACE_OF_NPY)
+		return options_wrong(common, "--data prints FILE's lines; --format can only be npy, for their numbers");
+	if (format < 0 && ending && strcmp(ending, table_format_names[TABLE_NPY]) == 0)
+		format = PLACE_OF_NPY;
+	request->format = format < 0 ? SELECT_LINES : TABLE_NPY;
+	if (format >= 0 && format_choose(common, format_names, &format) != 0)
+		return STATUS_USAGE;
+	if (request->with_measures && request->format == TABLE_NPY)
 		return options_wrong(common,
 		                     "--with-measures has no place in an array of line numbers: change the name of -o");
+	return 0;
+}
+
+static int
+select_choose_format(struct select_request *request)
+{
+	const struct common_options *common = &request->common;
+	int format = request->format, status;
+
+	if (request->with_measures && format == 0)
+		return options_wrong(common, "--with-measures needs --format csv, tsv, jsonl or npy, or --data");
+	if (request->join)
+		return select_choose_lines(request);
+	if (request->with_measures) {
+		request->for_people = format_is_for_people(common);
+		request->format = format < 0 ? -1 : format - 1;
+		return format_choose(common, table_format_names, &request->format);
+	}
+	status = format_choose(common, format_names, &format);
+	request->format = format == 0 ? SELECT_IDS : format - 1;
 	return status;
 }
 
 /* Standard input can be read once, and several files need names. */
 static int
-check_files(struct select_request *request, struct portolan_error *error)
+select_check_files(struct select_request *request, struct portolan_error *error)
 {
 	const struct common_options *common = &request->common;
 
@@ -357,7 +368,7 @@ check_files(struct select_request *request, struct portolan_error *error)
 
 /* Without a rule, all examples within the polygons are selected. */
 static int
-check_rule(struct select_request *request)
+select_check_rule(struct select_request *request)
 {
 	const struct common_options *common = &request->common;
 	static const char *const needing[] = {"fraction", "count",   "fractions", "threshold",
@@ -379,18 +390,18 @@ int
 select_check(void *context, struct portolan_error *error)
 {
 	struct select_request *request = context;
-	int status = check_rule(request);
+	int status = select_check_rule(request);
 
 	if (status == 0)
-		status = check_plan(request);
+		status = select_check_plan(request);
 	request->runs[0] = request->common.operands[0];
 	if (status == 0)
-		status = check_drawn(request);
+		status = select_check_drawn(request);
 	if (status == 0)
-		status = check_features(request);
+		status = select_check_features(request);
 	if (status == 0)
-		status = choose_format(request);
-	return status == 0 ? check_files(request, error) : status;
+		status = select_choose_format(request);
+	return status == 0 ? select_check_files(request, error) : status;
 }
 
 int
@@ -408,7 +419,7 @@ select_check_rules(const struct select_request *request, const struct dynamics *
 			return STATUS_FAILED;
 		}
 	}
-	if (request->format == SELECT_NPY && !request->join && !request->with_measures &&
+	if (request->format == TABLE_NPY && !request->join && !request->with_measures &&
 	    dynamics->info->id_kind == STORE_ID_STR)
 		return options_wrong(
 		        &request->common,

@@ -1,56 +1,15 @@
-/* select_options.h: the request of portolan select. */
+/* select_options.h: the options of portolan select, and what they must be to go together. */
 #ifndef SELECT_OPTIONS_H
 #define SELECT_OPTIONS_H
 
-#include "base/number.h"
-#include "measures/aggregate.h"
-#include "options/options.h"
-#include "pool.h"
-#include "select_output.h"
-#include "selection_plan.h"
-
-#define SELECT_FRACTIONS_MAX 32
-
-enum select_sizes { SIZES_ROUNDED, SIZES_PUBLISHED };
-
-struct select_request {
-	struct common_options common;
-	struct selection_plan plan;
-	uint64_t seed;
-	const char *rule; /* as it was given; NULL: not yet */
-	const char *mix_rules[SELECTION_MIXES_MAX];
-	bool for_people; /* see select_output_options */
-	bool has_threshold, has_cuts, with_measures, without_manifest, per_class, stratified;
-	double threshold;
-	uint64_t strata; /* 0: not asked for */
-	uint64_t clusters;
-	double cut, beta_c;
-	struct region_cuts cuts;
-	size_t fraction_count; /* of --fractions; then one file each */
-	double fractions[SELECT_FRACTIONS_MAX];
-	char fraction_names[SELECT_FRACTIONS_MAX][NUMBER_ROOM]; /* as in the files' names */
-	const char *files[SELECT_FRACTIONS_MAX]; /* to be written; NULL: standard output. See select_claim_files() */
-	size_t file_count;
-	struct pool_list lists[POOL_LISTS_MAX];
-	size_t list_count;
-	const char *within_file;
-	struct within *within; /* what it holds */
-	const char *features, *feature_ids;
-	int format;        /* enum select_format; -1: not given */
-	int sizes;         /* enum select_sizes */
-	int never_learned; /* enum never_learned; -1: not given */
-	const char *join, *id_field;
-	bool glue;
-	char *runs[AGGREGATE_RUNS_MAX]; /* the operand, once all is read, and those of --with */
-	size_t run_count;
-};
+#include "select_request.h"
 
 extern const struct option_spec select_option_table[];
 
 /* command.check: refuses options that do not go together, and sets what follows from the others. */
 int select_check(void *request, struct portolan_error *error);
 
-/* Checks the rules, for which the run's own columns must be known. */
+/* Checks the rules, for which the run's own columns must be known. 0, or an exit status. */
 int select_check_rules(const struct select_request *request, const struct dynamics *dynamics);
 
 #endif

@@ -1,8 +1,9 @@
-/* select_output.c: ids, tables, arrays, or the user's own lines. */
+/* select_output.c: writes chosen examples as ids, as a table, as an array, or as the user's own lines. */
 #include "select_output.h"
 
-#include "base/message.h"
-#include "base/number.h"
+#include "base/status.h"
+#include "die/die.h"
+#include "die/memory.h"
 #include "files/join.h"
 #include "files/lines.h"
 #include "options/format.h"
@@ -11,68 +12,53 @@
 #include "tables/run_table.h"
 
 #include <json_line.h>
-#include <portolan/error.h>
-
-#include <stdlib.h>
 #include <string.h>
 
-const char *const select_format_names[] = {"ids", "csv", "tsv", "jsonl", "npy", NULL};
-
-/* Of a format that is a table's. */
-static enum table_format
-select_table_format(const struct select_output_options *options)
-{
-	return (enum table_format)(options->format - SELECT_CSV);
-}
-
-static int
-write_measures(struct output *output, const struct select_output_options *options, const struct dynamics *dynamics,
-               const uint32_t *chosen, size_t count, struct portolan_error *error)
+static void
+select_write_measures(struct output *output, const struct select_request *request, const struct dynamics *dynamics,
+                      const uint32_t *chosen, size_t count)
 {
 	struct run_table run_table;
 
 	run_table_init(&run_table, dynamics);
 	run_table.table.order = chosen;
 	run_table.table.rows = count;
-	run_table.table.excerpt = options->with_all ? NULL : "examples";
-	return table_write_to(&run_table.table, output,
-	                      options->for_people ? TABLE_ALIGNED : select_table_format(options), error);
+	run_table.table.excerpt = option_given(&request->common, "count") ? NULL : "examples";
+	must(table_write_to(&run_table.table, output,
+	                    request->for_people ? TABLE_ALIGNED : (enum table_format)request->format, &failure));
 }
 
-static int
-write_ids(struct output *output, const struct select_output_options *options, const struct dynamics *dynamics,
-          const uint32_t *chosen, size_t count, struct portolan_error *error)
+static void
+select_write_ids(struct output *output, const struct select_request *request, const struct dynamics *dynamics,
+                 const uint32_t *chosen, size_t count)
 {
 	const struct table_column column = {"id", TABLE_ID, .of = &dynamics->ids};
 	const struct table table = {.columns = &column, .column_count = 1, .rows = count, .order = chosen};
 
-	if (options->format == SELECT_NPY)
+	if (request->format == TABLE_NPY) {
 		npy_write_header(output, "<u8", count);
-	else if (options->format != SELECT_IDS)
-		return table_write_to(&table, output, select_table_format(options), error);
-	for (size_t i = 0; i < count; i++) {
-		if (options->format == SELECT_NPY) {
+		for (size_t i = 0; i < count; i++)
 			output_bytes(output, &dynamics->ids.integers[chosen[i]], 8);
-		} else {
+	} else if (request->format == SELECT_IDS) {
+		for (size_t i = 0; i < count; i++) {
 			text_id(output, &dynamics->ids, chosen[i]);
 			output_bytes(output, "\n", 1);
 		}
+	} else {
+		must(table_write_to(&table, output, (enum table_format)request->format, &failure));
 	}
-	return 0;
 }
 
-static int
-refuse_column(const char *path, const char *what, const char *name, struct portolan_error *error)
+__attribute__((noreturn)) static void
+select_refuse_column(const char *path, const char *what, const char *name)
 {
-	return error_set(
-	        error, PORTOLAN_E_INVALID,
-	        "%s has a %s '%s' already, which --with-measures adds: rename or remove it there, or leave out --with-measures",
-	        path, what, name);
+	die("%s has a %s '%s' already, which --with-measures adds: rename or remove it there, or leave out --with-measures",
+	    path, what, name);
 }
 
 /* The measure of this name that is added to every line; NULL: none. */
 static const char *
-find_added(const struct dynamics *dynamics, const struct field *name)
+select_find_added(const struct dynamics *dynamics, const struct field *name)
 {
 	for (size_t c = 0; c < dynamics->column_count; c++)
 		if (name->length == strlen(dynamics->columns[c].name) &&
@@ -81,9 +67,8 @@ find_added(const struct dynamics *dynamics, const struct field *name)
 	return NULL;
 }
 
-static int
-check_header(const struct join *join, const char *path, const struct dynamics *dynamics, char *text,
-             struct portolan_error *error)
+static void
+select_check_header(const struct join *join, const char *path, const struct dynamics *dynamics, char *text)
 {
 	const char *at = join->header.at, *end = at + join->header.length;
 	struct field field;
@@ -92,16 +77,15 @@ check_header(const struct join *join, const char *path, const struct dynamics *d
 		const char *name;
 
 		field = records_trim(field);
-		name = find_added(dynamics, &field);
+		name = select_find_added(dynamics, &field);
 		if (name)
-			return refuse_column(path, "column", name, error);
+			select_refuse_column(path, "column", name);
 	}
-	return 0;
 }
 
 /* The first of the added measures that a JSON line has already; NULL: none. */
 static const char *
-find_added_member(const struct dynamics *dynamics, const struct record *record, char *text)
+select_find_added_member(const struct dynamics *dynamics, const struct record *record, char *text)
 {
 	struct json_line line = {.begin = record->at, .at = record->at, .end = record->at + record->length};
 	struct json_value key, value;
@@ -111,56 +95,51 @@ find_added_member(const struct dynamics *dynamics, const struct record *record, 
 
 		if (!json_line_decode(&key, text) || json_line_value(&line, &value) < 0)
 			break;
-		there = find_added(dynamics, &(struct field){key.at, key.size, FIELD_TEXT});
+		there = select_find_added(dynamics, &(struct field){key.at, key.size, FIELD_TEXT});
 		if (there)
 			return there;
 	}
 	return NULL;
 }
 
-static int
-check_line(const struct join *join, const struct join_match *match, const char *path, const struct dynamics *dynamics,
-           char *text, struct portolan_error *error)
+static void
+select_check_line(const struct join *join, const struct join_match *match, const char *path,
+                  const struct dynamics *dynamics, char *text)
 {
 	const char *there;
 
 	if (join->format != RECORDS_JSONL) {
 		if (join->file.glue_id || records_count_fields(join->format, &match->record) <=
 		                                  records_count_fields(join->format, &join->header))
-			return 0;
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "%s: record %llu has more fields than the header, so --with-measures cannot name them",
-		                 path, (unsigned long long)match->number + 1);
+			return;
+		die("%s: record %llu has more fields than the header, so --with-measures cannot name them", path,
+		    (unsigned long long)match->number + 1);
 	}
-	there = find_added_member(dynamics, &match->record, text);
-	return there ? refuse_column(path, "field", there, error) : 0;
+	there = select_find_added_member(dynamics, &match->record, text);
+	if (there)
+		select_refuse_column(path, "field", there);
 }
 
 /* Checks, before anything is written, that no line already has a field with the name of an added measure. */
-static int
-check_lines(const struct join *join, const char *path, const struct dynamics *dynamics, struct portolan_error *error)
+static void
+select_check_lines(const struct join *join, const char *path, const struct dynamics *dynamics)
 {
 	size_t longest = join->header.length;
-	char *text;
-	int code = 0;
+	CLEANUP_FREE char *text = NULL;
 
 	for (size_t i = 0; i < join->count; i++)
 		longest = join->matches[i].record.length > longest ? join->matches[i].record.length : longest;
-	text = malloc(longest + 1);
-	if (!text)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for a line of %s", path);
+	text = memory_new(longest + 1, 1);
 	if (join->format != RECORDS_JSONL)
-		code = check_header(join, path, dynamics, text, error);
-	for (size_t i = 0; i < join->count && code >= 0; i++)
-		code = check_line(join, &join->matches[i], path, dynamics, text, error);
-	free(text);
-	return code;
+		select_check_header(join, path, dynamics, text);
+	for (size_t i = 0; i < join->count; i++)
+		select_check_line(join, &join->matches[i], path, dynamics, text);
 }
 
 /* A line with the measures before the brace that closes it, or after the header's last column. */
 static void
-write_extended(struct output *output, const struct join *join, const struct record *record,
-               const struct table *measures, size_t position)
+select_write_extended(struct output *output, const struct join *join, const struct record *record,
+                      const struct table *measures, size_t position)
 {
 	size_t length = record->length, fields;
 
@@ -180,8 +159,8 @@ write_extended(struct output *output, const struct join *join, const struct reco
 }
 
 static void
-write_lines(struct output *output, const struct join *join, const struct dynamics *dynamics, const uint32_t *chosen,
-            bool with_measures)
+select_write_lines(struct output *output, const struct join *join, const struct dynamics *dynamics,
+                   const uint32_t *chosen, bool with_measures)
 {
 	struct run_table run_table;
 	struct table measures;
@@ -197,7 +176,7 @@ write_lines(struct output *output, const struct join *join, const struct dynamic
 		const struct record *record = &match->record;
 
 		if (with_measures)
-			write_extended(output, join, record, &measures, match->position);
+			select_write_extended(output, join, record, &measures, match->position);
 		else
 			lines_record(output, join, record);
 		lines_end(output, record);
@@ -205,79 +184,62 @@ write_lines(struct output *output, const struct join *join, const struct dynamic
 }
 
 static void
-write_numbers(struct output *output, const struct join *join)
+select_write_numbers(struct output *output, const struct join *join)
 {
 	npy_write_header(output, "<i8", join->count);
 	for (size_t i = 0; i < join->count; i++)
 		output_bytes(output, &join->matches[i].number, 8);
 }
 
-static int
-write_selection(struct output *output, const struct select_output_options *options, const struct join *join,
-                const struct dynamics *dynamics, const uint32_t *chosen, size_t count, struct portolan_error *error)
+static void
+select_write(struct output *output, const struct select_request *request, const struct join *join,
+             const struct dynamics *dynamics, const uint32_t *chosen, size_t count)
 {
-	int code = options->format == SELECT_NPY ? table_check_npy(output, error) : 0;
-
-	if (code < 0)
-		return code;
-	if (options->format == SELECT_LINES)
-		write_lines(output, join, dynamics, chosen, options->with_measures);
-	else if (join)
-		write_numbers(output, join);
-	else if (options->with_measures)
-		return write_measures(output, options, dynamics, chosen, count, error);
+	if (request->format == TABLE_NPY)
+		must(table_check_npy(output, &failure));
+	if (request->format == SELECT_LINES)
+		select_write_lines(output, join, dynamics, chosen, request->with_measures);
+	else if (request->join)
+		select_write_numbers(output, join);
+	else if (request->with_measures)
+		select_write_measures(output, request, dynamics, chosen, count);
 	else
-		return write_ids(output, options, dynamics, chosen, count, error);
-	return 0;
+		select_write_ids(output, request, dynamics, chosen, count);
 }
 
+/* Can the joined lines be written? Returns an exit status. */
 static int
-check_join(const struct select_output_options *options, const struct join *join, const struct dynamics *dynamics,
-           const uint32_t *chosen, size_t count, struct portolan_error *error)
+select_check_join(const struct select_request *request, const char *path, const struct join *join,
+                  const struct dynamics *dynamics, const uint32_t *chosen, size_t count)
 {
-	int code = options->format == SELECT_LINES
-	                   ? format_of_lines(options->common, "-o", options->path, options->join, join->format)
-	                   : 0;
-
-	if (code == 0 && options->with_measures)
-		code = check_lines(join, options->join, dynamics, error);
-	if (code != 0)
-		return code;
-	return join_report(join, options->id_field, &dynamics->ids, chosen, count, "selected ") ? STATUS_DONE
+	if (request->format == SELECT_LINES &&
+	    format_of_lines(&request->common, "-o", path, request->join, join->format) != 0)
+		return STATUS_USAGE;
+	if (request->with_measures)
+		select_check_lines(join, request->join, dynamics);
+	return join_report(join, request->id_field, &dynamics->ids, chosen, count, "selected ") ? STATUS_DONE
 	                                                                                        : STATUS_INCOMPLETE;
 }
 
-static int
-write_output(const struct select_output_options *options, const struct join *join, const struct dynamics *dynamics,
-             const uint32_t *chosen, size_t count, struct portolan_error *error)
-{
-	struct output output;
-	int code = output_open(&output, options->path, error);
-
-	if (code < 0)
-		return code;
-	code = write_selection(&output, options, join, dynamics, chosen, count, error);
-	return output_end(&output, code, error);
-}
-
 int
-select_output(const struct select_output_options *options, const struct dynamics *dynamics, const uint32_t *chosen,
-              size_t count, struct portolan_error *error)
+select_output(const struct select_request *request, const char *path, const struct dynamics *dynamics,
+              const uint32_t *chosen, size_t count)
 {
-	struct join join;
-	int code, status;
+	struct join join = {0};
+	struct output output;
+	int status = STATUS_DONE;
 
-	if (!options->join)
-		return write_output(options, NULL, dynamics, chosen, count, error);
-	status =
-	        join_open(&join, options->join, options->id_field, options->glue, &dynamics->ids, chosen, count, error);
-	if (status < 0)
-		return status;
-	status = check_join(options, &join, dynamics, chosen, count, error);
-	if (status >= 0 && status != STATUS_USAGE) {
-		code = write_output(options, &join, dynamics, chosen, count, error);
-		status = code < 0 ? code : status;
+	if (request->join) {
+		must(join_open(&join, request->join, request->id_field, request->glue, &dynamics->ids, chosen, count,
+		               &failure));
+		status = select_check_join(request, path, &join, dynamics, chosen, count);
 	}
-	join_free(&join);
+	if (status != STATUS_USAGE) {
+		must(output_open(&output, path, &failure));
+		select_write(&output, request, &join, dynamics, chosen, count);
+		must(output_finish(&output, &failure));
+	}
+	if (request->join)
+		join_free(&join);
 	return status;
 }

@@ -11,6 +11,7 @@
 #include "features.h"
 #include "measures/dynamics.h"
 #include "regions/regions.h"
+#include "sizes.h"
 
 enum selection_kind {
 	SELECT_MEASURE,
@@ -71,19 +72,19 @@ struct selection_source {
 	uint64_t seed;
 };
 
+/* Can the run be ranked by the rule, which it knows? PORTOLAN_E_INVALID: it has not the signals for the measure. */
+int selection_rule_check(const struct selection_rule *rule, const struct dynamics *dynamics,
+                         struct portolan_error *error);
+
 /* The first `limit` at most that the rule ranks: fills ranked[] (room for limit, ≤ count) with dense indices in rank
- * order; *ranked_count is less than limit where the rule's set, or what the threshold leaves, is smaller. Memory grows
- * with limit. PORTOLAN_E_INVALID: the run has not the signals for the measure, which must be known; an example without
- * features. */
-int selection_rank_first(const struct selection_source *source, const struct selection_rule *rule, size_t limit,
-                         uint32_t *ranked, size_t *ranked_count, struct portolan_error *error);
+ * order, and returns how many, fewer than limit where the rule's set, or what the threshold leaves, is smaller. Memory
+ * grows with limit. Where selection_rule_check() fails, or an example has no features, the program ends. */
+size_t selection_rank_first(const struct selection_source *source, const struct selection_rule *rule, size_t limit,
+                            uint32_t *ranked);
 
 /* The same for all observed examples: room for dynamics->count. */
-int selection_rank(const struct dynamics *dynamics, const struct selection_rule *rule, uint64_t seed, uint32_t *ranked,
-                   size_t *ranked_count, struct portolan_error *error);
-
-/* fraction × n, rounded half up; fraction in [0, 1]. */
-size_t selection_size(double fraction, size_t n);
+size_t selection_rank(const struct dynamics *dynamics, const struct selection_rule *rule, uint64_t seed,
+                      uint32_t *ranked);
 
 /* The pure functions. `order` lists n examples by ascending id; `items` has room for 2 n. */
 void selection_by_values(const double *values, bool descending, const uint32_t *order, size_t n,
@@ -95,12 +96,5 @@ void selection_forgetting_values(const double *events, const double *never_learn
 /* Lists those of `order` whose value is at least `from` and at most `to`; returns how many. kept may be order. */
 size_t selection_keep_within(const double *values, double from, double to, const uint32_t *order, size_t n,
                              uint32_t *kept);
-
-/*
- * Divides `size` ≤ Σ counts among classes in proportion to their counts, by largest remainders (of equal ones the
- * first): quotas[c] is size·counts[c]/Σ counts, rounded down or up, and the quotas add up to size. Counts are below
- * 2^32.
- */
-void selection_share_out(const uint32_t *counts, size_t classes, size_t size, size_t *quotas);
 
 #endif

@@ -8,7 +8,8 @@
  */
 #include "selection_plan.h"
 
-#include "base/arrays.h"
+#include "die/die.h"
+#include "die/memory.h"
 #include "regions/classes.h"
 
 #include <portolan/error.h>
@@ -53,7 +54,7 @@ selection_plan_parts(const struct selection_plan *plan, struct selection_rule ru
 /* allenai/cartography writes int(f · n) + 1 examples of a ranking, and int(f · n) of two ends (selection/
  * train_dy_filtering.py) and at random (selection/random_filtering.py). */
 static size_t
-size_of_fraction(const struct selection_plan *plan, double fraction, size_t n)
+plan_size_of_fraction(const struct selection_plan *plan, double fraction, size_t n)
 {
 	bool one_more = plan->top_share == 1 && plan->rule.kind != SELECT_RANDOM;
 	size_t size;
@@ -65,17 +66,17 @@ size_of_fraction(const struct selection_plan *plan, double fraction, size_t n)
 }
 
 static size_t
-size_of(const struct selection_plan *plan, size_t n)
+plan_size(const struct selection_plan *plan, size_t n)
 {
 	if (!plan->has_size)
 		return n;
 	if (plan->count > 0)
 		return plan->count < n ? (size_t)plan->count : n;
-	return size_of_fraction(plan, plan->fraction, n);
+	return plan_size_of_fraction(plan, plan->fraction, n);
 }
 
 static size_t
-offset_of(const struct selection_plan *plan, size_t n)
+plan_offset(const struct selection_plan *plan, size_t n)
 {
 	if (plan->offset_count > 0)
 		return plan->offset_count < n ? (size_t)plan->offset_count : n;
@@ -84,40 +85,57 @@ offset_of(const struct selection_plan *plan, size_t n)
 
 /* The most that a part can need, as it passes over the examples that the others have. */
 static size_t
-limit_of(const struct selection_plan *plan, size_t n, const double *fractions, size_t fraction_count)
+plan_limit(const struct selection_plan *plan, size_t n, const double *fractions, size_t fraction_count)
 {
-	size_t most = fraction_count > 0 ? 0 : size_of(plan, n);
+	size_t most = fraction_count > 0 ? 0 : plan_size(plan, n);
 
 	if (plan->classes != SELECTION_CLASSES_ANY)
 		return n;
 	for (size_t i = 0; i < fraction_count; i++) {
-		size_t size = size_of_fraction(plan, fractions[i], n);
+		size_t size = plan_size_of_fraction(plan, fractions[i], n);
 
 		most = size > most ? size : most;
 	}
-	most += offset_of(plan, n);
+	most += plan_offset(plan, n);
 	return most < n ? most : n;
 }
 
 int
-selection_plan_rank(const struct selection_plan *plan, const struct selection_source *source, const double *fractions,
-                    size_t fraction_count, struct selection_ranking *ranking, struct portolan_error *error)
+selection_plan_check(const struct selection_plan *plan, const struct selection_source *source,
+                     struct portolan_error *error)
 {
-	size_t limit = limit_of(plan, source->count, fractions, fraction_count);
+	const struct dynamics *dynamics = source->dynamics;
 	struct selection_rule rules[SELECTION_PARTS_MAX];
 	size_t part_count = selection_plan_parts(plan, rules);
-	int code = 0;
+	bool has_labels = plan->classes == SELECTION_CLASSES_ANY || source->count == 0;
+
+	for (size_t p = 0; p < part_count; p++) {
+		int code = selection_rule_check(&rules[p], dynamics, error);
+
+		if (code < 0)
+			return code;
+	}
+	for (size_t i = 0; i < source->count && !has_labels; i++)
+		has_labels = dynamics->gold[source->order[i]] >= 0;
+	if (has_labels)
+		return 0;
+	return error_set(error, PORTOLAN_E_INVALID, "run '%s' has no gold labels, which %s needs", dynamics->info->name,
+	                 plan->classes == SELECTION_CLASSES_EACH ? "--per-class" : "--stratified");
+}
+
+void
+selection_plan_rank(const struct selection_plan *plan, const struct selection_source *source, const double *fractions,
+                    size_t fraction_count, struct selection_ranking *ranking)
+{
+	size_t limit = plan_limit(plan, source->count, fractions, fraction_count);
+	struct selection_rule rules[SELECTION_PARTS_MAX];
+	size_t part_count = selection_plan_parts(plan, rules);
 
 	*ranking = (struct selection_ranking){0};
-	for (size_t p = 0; p < part_count && code >= 0; p++) {
-		ranking->lists[p] = array_new(limit, sizeof(*ranking->lists[p]), "ranked examples", error);
-		code = ranking->lists[p] ? selection_rank_first(source, &rules[p], limit, ranking->lists[p],
-		                                                &ranking->counts[p], error)
-		                         : PORTOLAN_E_MEMORY;
+	for (size_t p = 0; p < part_count; p++) {
+		ranking->lists[p] = memory_array(limit, sizeof(*ranking->lists[p]), "ranked examples");
+		ranking->counts[p] = selection_rank_first(source, &rules[p], limit, ranking->lists[p]);
 	}
-	if (code < 0)
-		selection_ranking_free(ranking);
-	return code;
 }
 
 void
@@ -129,7 +147,7 @@ selection_ranking_free(struct selection_ranking *ranking)
 }
 
 static size_t
-group_of(const struct taking *taking, uint32_t index)
+taking_group_of(const struct taking *taking, uint32_t index)
 {
 	if (taking->plan->classes == SELECTION_CLASSES_ANY)
 		return 0;
@@ -137,40 +155,28 @@ group_of(const struct taking *taking, uint32_t index)
 }
 
 /* Counts each group's examples, and makes room for quotas. */
-static int
-make_groups(struct taking *taking, struct portolan_error *error)
+static void
+taking_make_groups(struct taking *taking)
 {
 	const struct selection_source *source = taking->source;
 	const struct dynamics *dynamics = source->dynamics;
-	size_t groups = 1;
 
+	taking->groups = 1;
 	if (taking->plan->classes != SELECTION_CLASSES_ANY) {
-		if (classes_make(&taking->classes, dynamics->gold, source->order, source->count, error) < 0)
-			return PORTOLAN_E_MEMORY;
-		groups = taking->classes.count;
-		if (groups == 1 && taking->classes.labels[0] < 0)
-			return error_set(error, PORTOLAN_E_INVALID, "run '%s' has no gold labels, which %s needs",
-			                 dynamics->info->name,
-			                 taking->plan->classes == SELECTION_CLASSES_EACH ? "--per-class"
-			                                                                 : "--stratified");
+		must(classes_make(&taking->classes, dynamics->gold, source->order, source->count, &failure));
+		taking->groups = taking->classes.count;
 	}
-	taking->groups = groups;
-	taking->sizes = calloc(groups, sizeof(*taking->sizes));
-	taking->quotas = calloc(groups * taking->part_count, sizeof(*taking->quotas));
-	taking->passed = calloc(groups, sizeof(*taking->passed));
-	if (!taking->sizes || !taking->quotas || !taking->passed)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu classes", groups);
-	taking->taken = array_new(dynamics->ids.rows, 1, "marks", error);
-	if (!taking->taken)
-		return PORTOLAN_E_MEMORY;
+	taking->sizes = memory_new(taking->groups, sizeof(*taking->sizes));
+	taking->quotas = memory_new(taking->groups * taking->part_count, sizeof(*taking->quotas));
+	taking->passed = memory_new(taking->groups, sizeof(*taking->passed));
+	taking->taken = memory_array(dynamics->ids.rows, 1, "marks");
 	for (size_t i = 0; i < source->count; i++)
-		taking->sizes[group_of(taking, source->order[i])]++;
-	return 0;
+		taking->sizes[taking_group_of(taking, source->order[i])]++;
 }
 
 /* Divides a group's `size` among the parts, whose quotas lie `step` apart. */
 static void
-divide(const struct selection_plan *plan, size_t size, size_t *quotas, size_t step)
+plan_divide(const struct selection_plan *plan, size_t size, size_t *quotas, size_t step)
 {
 	size_t own = size, first_mix = plan->top_share < 1 ? 2 : 1;
 
@@ -187,7 +193,7 @@ divide(const struct selection_plan *plan, size_t size, size_t *quotas, size_t st
 }
 
 static size_t
-smallest_of(const uint32_t *sizes, size_t groups)
+plan_smallest(const uint32_t *sizes, size_t groups)
 {
 	size_t least = SIZE_MAX;
 
@@ -196,43 +202,39 @@ smallest_of(const uint32_t *sizes, size_t groups)
 	return least;
 }
 
-/* Sets the quota of each part in each group (classes, or all as one), the number that the rule passes over there, and
- * the total. */
-static int
-share_out(struct taking *taking, size_t *asked, struct portolan_error *error)
+/* Sets the quota of each part in each group (classes, or all as one), and the number that the rule passes over there.
+ * Returns the number of examples that is asked for. */
+static size_t
+taking_share_out(struct taking *taking)
 {
 	const struct selection_plan *plan = taking->plan;
 	const uint32_t *sizes = taking->sizes;
-	size_t groups = taking->groups, smallest = smallest_of(sizes, groups), all = 0;
-	size_t *shares = calloc(groups, sizeof(*shares));
+	size_t groups = taking->groups, smallest = plan_smallest(sizes, groups), all = 0, asked = 0;
+	CLEANUP_FREE size_t *shares = memory_new(groups, sizeof(*shares));
 
-	if (!shares)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory for %zu classes", groups);
 	for (size_t g = 0; g < groups; g++) {
-		shares[g] = plan->smallest ? smallest : size_of(plan, sizes[g]);
-		taking->passed[g] = offset_of(plan, sizes[g]);
+		shares[g] = plan->smallest ? smallest : plan_size(plan, sizes[g]);
+		taking->passed[g] = plan_offset(plan, sizes[g]);
 		all += sizes[g];
 	}
 	if (plan->classes == SELECTION_CLASSES_STRATIFIED) {
-		selection_share_out(sizes, groups, size_of(plan, all), shares);
-		selection_share_out(sizes, groups, offset_of(plan, all), taking->passed);
+		selection_share_out(sizes, groups, plan_size(plan, all), shares);
+		selection_share_out(sizes, groups, plan_offset(plan, all), taking->passed);
 	}
-	*asked = 0;
 	for (size_t g = 0; g < groups; g++) {
-		divide(plan, shares[g], taking->quotas + g, groups);
-		*asked += shares[g];
+		plan_divide(plan, shares[g], taking->quotas + g, groups);
+		asked += shares[g];
 	}
-	free(shares);
-	return 0;
+	return asked;
 }
 
 static size_t
-take_part(struct taking *taking, size_t part, const uint32_t *ranked, size_t n, uint32_t *chosen, size_t used)
+taking_take_part(struct taking *taking, size_t part, const uint32_t *ranked, size_t n, uint32_t *chosen, size_t used)
 {
 	size_t *quotas = taking->quotas + part * taking->groups;
 
 	for (size_t r = 0; r < n; r++) {
-		size_t group = group_of(taking, ranked[r]);
+		size_t group = taking_group_of(taking, ranked[r]);
 
 		if (part == 0 && taking->passed[group] > 0) {
 			taking->passed[group]--;
@@ -247,35 +249,25 @@ take_part(struct taking *taking, size_t part, const uint32_t *ranked, size_t n, 
 	return used;
 }
 
-int
+uint32_t *
 selection_plan_take(const struct selection_plan *plan, const struct selection_source *source,
-                    const struct selection_ranking *ranking, uint32_t **chosen, size_t *count, size_t *asked,
-                    struct portolan_error *error)
+                    const struct selection_ranking *ranking, size_t *count, size_t *asked)
 {
 	struct taking taking = {.plan = plan, .source = source};
-	uint32_t *list = NULL;
 	struct selection_rule rules[SELECTION_PARTS_MAX];
-	size_t used = 0;
-	int code;
+	uint32_t *chosen;
 
 	taking.part_count = selection_plan_parts(plan, rules);
-	code = make_groups(&taking, error);
-	if (code >= 0)
-		code = share_out(&taking, asked, error);
-	if (code >= 0) {
-		list = array_new(*asked, sizeof(*list), "chosen examples", error);
-		code = list ? 0 : PORTOLAN_E_MEMORY;
-	}
-	for (size_t p = 0; p < taking.part_count && code >= 0; p++)
-		used = take_part(&taking, p, ranking->lists[p], ranking->counts[p], list, used);
+	taking_make_groups(&taking);
+	*asked = taking_share_out(&taking);
+	chosen = memory_array(*asked, sizeof(*chosen), "chosen examples");
+	*count = 0;
+	for (size_t p = 0; p < taking.part_count; p++)
+		*count = taking_take_part(&taking, p, ranking->lists[p], ranking->counts[p], chosen, *count);
 	free(taking.sizes);
 	free(taking.quotas);
 	free(taking.passed);
 	array_free(taking.taken);
 	classes_free(&taking.classes);
-	if (code < 0)
-		return code;
-	*chosen = list;
-	*count = used;
-	return 0;
+	return chosen;
 }

@@ -45,19 +45,22 @@ struct selection_ranking {
 	size_t counts[SELECTION_PARTS_MAX];
 };
 
-/* Ranks as many examples as the plan can take, with its own size and with all of `fractions`. */
-int selection_plan_rank(const struct selection_plan *plan, const struct selection_source *source,
-                        const double *fractions, size_t fraction_count, struct selection_ranking *ranking,
-                        struct portolan_error *error);
+/* Can the plan be carried out? PORTOLAN_E_INVALID: the run has not the signals for a measure; it has no gold labels, and
+ * the plan needs classes. */
+int selection_plan_check(const struct selection_plan *plan, const struct selection_source *source,
+                         struct portolan_error *error);
+
+/* Ranks as many examples as the plan, which was checked, can take, with its own size and with all of `fractions`. */
+void selection_plan_rank(const struct selection_plan *plan, const struct selection_source *source,
+                         const double *fractions, size_t fraction_count, struct selection_ranking *ranking);
 void selection_ranking_free(struct selection_ranking *ranking); /* may be called twice */
 
 /*
- * *chosen (the caller's to array_free()) lists *count different dense indices: those of the rule in rank order, those
- * of its other end in the order from that end, those of mixes in their own order. A part passes over the examples of
- * the parts before it. *asked is the size asked for, which a rule that is a set may not reach.
+ * Lists *count different dense indices (the caller's to array_free()): those of the rule in rank order, those of its other
+ * end in the order from that end, those of mixes in their own order. A part passes over the examples of the parts before
+ * it. *asked is the size asked for, which a rule that is a set may not reach.
  */
-int selection_plan_take(const struct selection_plan *plan, const struct selection_source *source,
-                        const struct selection_ranking *ranking, uint32_t **chosen, size_t *count, size_t *asked,
-                        struct portolan_error *error);
+uint32_t *selection_plan_take(const struct selection_plan *plan, const struct selection_source *source,
+                              const struct selection_ranking *ranking, size_t *count, size_t *asked);
 
 #endif

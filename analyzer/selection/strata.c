@@ -2,11 +2,9 @@
 #include "strata.h"
 
 #include "balanced.h"
-#include "base/arrays.h"
-#include "selection.h"
+#include "die/memory.h"
+#include "sizes.h"
 #include "statistics/top.h"
-
-#include <portolan/error.h>
 
 #include <math.h>
 #include <string.h>
@@ -20,74 +18,45 @@ strata_find(double value, double lowest, double highest, size_t count)
 	return at < count ? at : count - 1;
 }
 
-struct room {
-	struct sort_item *items;
-	uint32_t *list, *groups;
-};
-
-static int
-room_init(struct room *room, size_t n, struct portolan_error *error)
-{
-	room->items = array_new(2 * n, sizeof(*room->items), "examples to rank", error);
-	room->list = array_new(n, sizeof(*room->list), "examples to rank", error);
-	room->groups = array_new(n, sizeof(*room->groups), "strata of examples", error);
-	return room->items && room->list && room->groups ? 0 : PORTOLAN_E_MEMORY;
-}
-
-static void
-room_free(struct room *room)
-{
-	array_free(room->items);
-	array_free(room->list);
-	array_free(room->groups);
-}
-
-/* Lists the examples that are not cut off, in the order of `strata->list`, with finite values first; returns the number
- * with finite values; *count: that of all. */
+/* Fills `list` with the examples that are not cut off, in the order of `strata->list`, with finite values first; returns
+ * the number with finite values; *count: that of all. */
 static size_t
-list_rest(const struct strata *strata, struct room *room, size_t *count)
+strata_list_rest(const struct strata *strata, uint32_t *list, size_t *count)
 {
+	CLEANUP_ARRAY struct sort_item *items = memory_array(2 * strata->n, sizeof(*items), "examples to rank");
 	size_t cut = selection_size(strata->cut, strata->n), finite = 0, last = 0;
-	struct sort_item *rest = room->items + cut;
+	struct sort_item *rest = items + cut;
 
-	top_of_values(strata->values, strata->descending, strata->list, strata->n, strata->n, room->items);
+	top_of_values(strata->values, strata->descending, strata->list, strata->n, strata->n, items);
 	*count = strata->n - cut;
 	for (size_t i = 0; i < *count; i++)
 		finite += isfinite(strata->values[rest[i].value]);
 	last = finite;
 	finite = 0;
 	for (size_t i = 0; i < *count; i++)
-		room->list[isfinite(strata->values[rest[i].value]) ? finite++ : last++] = rest[i].value;
+		list[isfinite(strata->values[rest[i].value]) ? finite++ : last++] = rest[i].value;
 	return finite;
 }
 
-int
-strata_rank(const struct strata *strata, size_t limit, uint32_t *ranked, size_t *ranked_count,
-            struct portolan_error *error)
+size_t
+strata_rank(const struct strata *strata, size_t limit, uint32_t *ranked)
 {
-	struct room room = {0};
+	CLEANUP_ARRAY uint32_t *list = memory_array(strata->n, sizeof(*list), "examples to rank");
+	CLEANUP_ARRAY uint32_t *groups = memory_array(strata->n, sizeof(*groups), "strata of examples");
 	struct random_state random;
-	size_t count = 0, finite = 0, drawn;
-	int code = room_init(&room, strata->n, error);
+	size_t count, finite = strata_list_rest(strata, list, &count), drawn;
 
-	if (code >= 0)
-		finite = list_rest(strata, &room, &count);
 	if (finite > 0) { /* they are sorted: the range is that of the ends */
-		double first = strata->values[room.list[0]], last = strata->values[room.list[finite - 1]];
+		double first = strata->values[list[0]], last = strata->values[list[finite - 1]];
 
 		for (size_t i = 0; i < finite; i++)
-			room.groups[i] = (uint32_t)strata_find(strata->values[room.list[i]], fmin(first, last),
-			                                       fmax(first, last), strata->count);
+			groups[i] = (uint32_t)strata_find(strata->values[list[i]], fmin(first, last), fmax(first, last),
+			                                  strata->count);
 	}
 	random_seed(&random, strata->seed);
 	limit = limit < count ? limit : count;
 	drawn = limit < finite ? limit : finite;
-	if (code >= 0)
-		code = balanced_order(room.list, room.groups, finite, strata->count, 1, &random, drawn, ranked, error);
-	if (code >= 0) {
-		memcpy(ranked + drawn, room.list + finite, (limit - drawn) * sizeof(*ranked));
-		*ranked_count = limit;
-	}
-	room_free(&room);
-	return code;
+	balanced_order(list, groups, finite, strata->count, 1, &random, drawn, ranked);
+	memcpy(ranked + drawn, list + finite, (limit - drawn) * sizeof(*ranked));
+	return limit;
 }

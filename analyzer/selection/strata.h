@@ -7,8 +7,6 @@
 #ifndef STRATA_H
 #define STRATA_H
 
-#include <portolan/portolan.h>
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,10 +21,9 @@ struct strata {
 	uint64_t seed;
 };
 
-/* Fills ranked[] with the first `limit` ≤ n at most; *ranked_count says how many there are. Examples whose value is not
- * finite come last, by ascending id. PORTOLAN_E_MEMORY. */
-int strata_rank(const struct strata *strata, size_t limit, uint32_t *ranked, size_t *ranked_count,
-                struct portolan_error *error);
+/* Fills ranked[] with the first `limit` ≤ n at most; returns how many there are. Examples whose value is not finite come
+ * last, by ascending id. */
+size_t strata_rank(const struct strata *strata, size_t limit, uint32_t *ranked);
 
 /* The stratum of a value from `lowest` to `highest`, all finite: 0 … count−1. */
 size_t strata_find(double value, double lowest, double highest, size_t count);

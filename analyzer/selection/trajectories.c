@@ -2,10 +2,9 @@
 #include "trajectories.h"
 
 #include "balanced.h"
-#include "base/arrays.h"
+#include "die/die.h"
+#include "die/memory.h"
 #include "statistics/k_means.h"
-
-#include <portolan/error.h>
 
 #include <float.h>
 #include <math.h>
@@ -19,7 +18,7 @@
 /* The losses of the block's rows, epoch after epoch for a word of rows. The columns of all epochs lie as far from one
  * another as the cache is wide, so row by row, no value would stay in the cache until the next row. */
 static void
-read_word(const struct store_block *block, uint32_t from, uint32_t rows, float *losses)
+trajectories_read_word(const struct store_block *block, uint32_t from, uint32_t rows, float *losses)
 {
 	size_t epochs = block->epoch_count;
 	float last[WORD];
@@ -44,94 +43,60 @@ read_word(const struct store_block *block, uint32_t from, uint32_t rows, float *
 }
 
 /* By dense index; an example that was never observed has NaN. */
-static int
-read_losses(const struct dynamics *dynamics, float *losses, struct portolan_error *error)
+static void
+trajectories_read(const struct dynamics *dynamics, float *losses)
 {
-	struct store_cursor *cursor = NULL;
-	int code = store_cursor_open(dynamics->snapshot, &cursor, error);
+	struct store_cursor *cursor;
 
-	for (size_t b = 0; code >= 0 && b < store_snapshot_blocks(dynamics->snapshot); b++) {
+	must(store_cursor_open(dynamics->snapshot, &cursor, &failure));
+	for (size_t b = 0; b < store_snapshot_blocks(dynamics->snapshot); b++) {
 		struct store_block block;
 
-		code = store_cursor_block(cursor, b, &block, error);
-		for (uint32_t r = 0; code >= 0 && r < block.rows; r += WORD)
-			read_word(&block, r, block.rows - r < WORD ? block.rows - r : WORD,
-			          losses + (size_t)(block.first + r) * dynamics->epoch_count);
+		must(store_cursor_block(cursor, b, &block, &failure));
+		for (uint32_t r = 0; r < block.rows; r += WORD)
+			trajectories_read_word(&block, r, block.rows - r < WORD ? block.rows - r : WORD,
+			                       losses + (size_t)(block.first + r) * dynamics->epoch_count);
 	}
 	store_cursor_close(cursor);
-	return code;
 }
 
-struct room {
-	struct k_means means;
-	float *losses; /* by dense index */
-	uint32_t *drawn, *labels;
-};
-
+/* Finds the cluster of each of the n examples in `order`. The centres begin as the first of the examples drawn. */
 static void
-room_free(struct room *room)
+trajectories_cluster(struct k_means *means, const float *losses, const uint32_t *order, size_t n,
+                     struct random_state *random, uint32_t *labels)
 {
-	array_free(room->means.centres);
-	array_free(room->means.turned);
-	array_free(room->means.sizes);
-	array_free(room->losses);
-	array_free(room->drawn);
-	array_free(room->labels);
-}
-
-static int
-room_init(struct room *room, const struct selection_source *source, struct portolan_error *error)
-{
-	size_t epochs = source->dynamics->epoch_count, clusters = room->means.clusters;
-
-	room->means.dimensions = epochs;
-	room->means.centres = array_new(clusters * epochs, sizeof(double), "centres", error);
-	room->means.turned = array_new(K_MEANS_PADDED(clusters) * epochs, sizeof(double), "centres", error);
-	room->means.sizes = array_new(clusters, sizeof(size_t), "sizes of clusters", error);
-	room->losses = array_new(source->dynamics->ids.rows * epochs, sizeof(float), "losses", error);
-	room->drawn = array_new(source->count, sizeof(uint32_t), "examples to draw from", error);
-	room->labels = array_new(source->count, sizeof(uint32_t), "clusters of examples", error);
-	return room->means.centres && room->means.turned && room->means.sizes && room->losses && room->drawn &&
-	                       room->labels
-	               ? 0
-	               : PORTOLAN_E_MEMORY;
-}
-
-/* The centres begin as the first of the examples drawn. */
-static void
-find_clusters(struct room *room, const struct selection_source *source, struct random_state *random)
-{
-	struct k_means *means = &room->means;
-	size_t epochs = means->dimensions, n = source->count;
+	size_t epochs = means->dimensions;
 	size_t sample = n / SAMPLE < means->clusters ? n : means->clusters * SAMPLE;
+	CLEANUP_ARRAY uint32_t *drawn = memory_array(n, sizeof(*drawn), "examples to draw from");
 
-	memcpy(room->drawn, source->order, n * sizeof(*room->drawn));
-	random_sample(random, room->drawn, n, sample);
+	memcpy(drawn, order, n * sizeof(*drawn));
+	random_sample(random, drawn, n, sample);
 	for (size_t k = 0; k < means->clusters; k++)
 		for (size_t e = 0; e < epochs; e++)
-			means->centres[k * epochs + e] = (double)room->losses[room->drawn[k] * epochs + e];
-	k_means_fit(means, room->losses, room->drawn, sample, TIMES, room->labels);
-	k_means_assign(means, room->losses, source->order, n, room->labels);
+			means->centres[k * epochs + e] = (double)losses[drawn[k] * epochs + e];
+	k_means_fit(means, losses, drawn, sample, TIMES, labels);
+	k_means_assign(means, losses, order, n, labels);
 }
 
-int
-trajectories_rank(const struct selection_source *source, size_t limit, uint32_t *ranked, size_t *ranked_count,
-                  struct portolan_error *error)
+size_t
+trajectories_rank(const struct trajectories *trajectories, size_t limit, uint32_t *ranked)
 {
-	size_t n = source->count, clusters = source->clusters < n ? source->clusters : n;
-	struct room room = {.means.clusters = clusters};
+	const struct dynamics *dynamics = trajectories->dynamics;
+	size_t n = trajectories->n, epochs = dynamics->epoch_count;
+	size_t clusters = trajectories->clusters < n ? trajectories->clusters : n;
+	CLEANUP_ARRAY double *centres = memory_array(clusters * epochs, sizeof(*centres), "centres");
+	CLEANUP_ARRAY double *turned = memory_array(K_MEANS_PADDED(clusters) * epochs, sizeof(*turned), "centres");
+	CLEANUP_ARRAY size_t *sizes = memory_array(clusters, sizeof(*sizes), "sizes of clusters");
+	CLEANUP_ARRAY float *losses = memory_array(dynamics->ids.rows * epochs, sizeof(*losses), "losses");
+	CLEANUP_ARRAY uint32_t *labels = memory_array(n, sizeof(*labels), "clusters of examples");
+	struct k_means means = {
+	        .clusters = clusters, .dimensions = epochs, .centres = centres, .turned = turned, .sizes = sizes};
 	struct random_state random;
-	int code = room_init(&room, source, error);
 
-	if (code >= 0)
-		code = read_losses(source->dynamics, room.losses, error);
-	if (code >= 0) {
-		random_seed(&random, source->seed);
-		find_clusters(&room, source, &random);
-		limit = limit < n ? limit : n;
-		code = balanced_order(source->order, room.labels, n, clusters, LEAST, &random, limit, ranked, error);
-		*ranked_count = limit;
-	}
-	room_free(&room);
-	return code;
+	trajectories_read(dynamics, losses);
+	random_seed(&random, trajectories->seed);
+	trajectories_cluster(&means, losses, trajectories->list, n, &random, labels);
+	limit = limit < n ? limit : n;
+	balanced_order(trajectories->list, labels, n, clusters, LEAST, &random, limit, ranked);
+	return limit;
 }

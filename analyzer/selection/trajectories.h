@@ -9,14 +9,21 @@
 #ifndef TRAJECTORIES_H
 #define TRAJECTORIES_H
 
-#include "selection.h"
+#include "measures/dynamics.h"
 
 #define TRAJECTORIES_CLUSTERS 100 /* of the published settings */
 
-/* As selection_rank_first(), with source->clusters. At an epoch without an observation, the loss is that of the epoch
- * before, or else after. A probability of 0 counts as the smallest normal float32. Memory: 4 bytes an example and
- * epoch. */
-int trajectories_rank(const struct selection_source *source, size_t limit, uint32_t *ranked, size_t *ranked_count,
-                      struct portolan_error *error);
+struct trajectories {
+	const struct dynamics *dynamics;
+	const uint32_t *list; /* dense indices by ascending id */
+	size_t n;
+	size_t clusters; /* at least 1 */
+	uint64_t seed;
+};
+
+/* Fills ranked[] with the first `limit` at most; returns how many there are. At an epoch without an observation, the loss
+ * is that of the epoch before, or else after. A probability of 0 counts as the smallest normal float32. Memory: 4 bytes an
+ * example and epoch. */
+size_t trajectories_rank(const struct trajectories *trajectories, size_t limit, uint32_t *ranked);
 
 #endif

@@ -139,14 +139,13 @@ check_selection(const struct dynamics *dynamics, const struct selection_plan *pl
 	        .dynamics = dynamics, .order = dynamics->order, .count = dynamics->count, .threads = 1};
 	struct selection_ranking ranking;
 	size_t count, asked;
-	int code = selection_plan_rank(plan, &source, NULL, 0, &ranking, &error);
+	int code = selection_plan_check(plan, &source, &error);
 
 	require(taken);
 	if (code == 0) {
-		code = selection_plan_take(plan, &source, &ranking, &chosen, &count, &asked, &error);
+		selection_plan_rank(plan, &source, NULL, 0, &ranking);
+		chosen = selection_plan_take(plan, &source, &ranking, &count, &asked);
 		selection_ranking_free(&ranking);
-	}
-	if (code == 0) {
 		require(count <= asked && asked <= dynamics->count);
 		for (size_t i = 0; i < count; i++) {
 			require(chosen[i] < dynamics->ids.rows && !taken[chosen[i]]);

@@ -179,8 +179,8 @@ aflite_write_manifest(const struct aflite *aflite, const char *output)
 	struct manifest manifest;
 	struct report *report = &manifest.report;
 
-	must(manifest_open(&manifest, "aflite", output, aflite->input.has_run ? &aflite->input.dynamics : NULL,
-	                   aflite->request->common.query.store, &failure));
+	manifest_open(&manifest, "aflite", output, aflite->input.has_run ? &aflite->input.dynamics : NULL,
+	                   aflite->request->common.query.store);
 	REPORT_WHOLES(report, {"examples", filter->total}, {"excluded", aflite->input.excluded},
 	              {"kept", filter_left(filter)}, {"phases", filter->phases});
 	report_begin(report, "held_out_accuracy");
@@ -190,7 +190,7 @@ aflite_write_manifest(const struct aflite *aflite, const char *output)
 	report_end(report);
 	aflite_report_classes(report, aflite);
 	aflite_report_parameters(report, aflite);
-	must(manifest_close(&manifest, &failure));
+	manifest_close(&manifest);
 }
 
 void

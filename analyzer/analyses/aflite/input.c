@@ -97,7 +97,7 @@ input_exclude(struct input *input, const struct input_request *request, const ui
 		return;
 	input->exclude = (struct pool_list){.path = request->exclude, .is_exclusion = true};
 	must(ids_index_init(&index, input->ids, order, n, &failure));
-	must(pool_apply(&index, input->has_run ? "the run" : "the rows", &input->exclude, in, n, &failure));
+	pool_apply(&index, input->has_run ? "the run" : "the rows", &input->exclude, in, n);
 	ids_index_free(&index);
 }
 
@@ -190,7 +190,7 @@ input_read_run(struct input *input, const struct input_request *request)
 	input->has_run = true;
 	input->ids = &dynamics->ids;
 	in = memory_new(dynamics->count, 1);
-	must(features_open(&input->features, request->features, request->feature_ids, dynamics, true, &failure));
+	features_open(&input->features, request->features, request->feature_ids, dynamics, true);
 	input_exclude(input, request, dynamics->order, dynamics->count, in);
 	input_take_observed(input, in);
 	labels_finish(&input->labels);

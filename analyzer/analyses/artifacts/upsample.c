@@ -173,10 +173,10 @@ upsample_write_manifest(const struct upsample *upsample)
 {
 	struct manifest manifest;
 
-	must(manifest_open(&manifest, "upsample", upsample->corpus_options.common.output, NULL, NULL, &failure));
+	manifest_open(&manifest, "upsample", upsample->corpus_options.common.output, NULL, NULL);
 	upsample_add_request(&manifest.report, upsample);
 	upsample_add_report(&manifest.report, "report", upsample);
-	must(manifest_close(&manifest, &failure));
+	manifest_close(&manifest);
 }
 
 /* Ranks the tokens, and takes the first of them. */

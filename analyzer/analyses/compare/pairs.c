@@ -89,7 +89,7 @@ pair_mark_selected(const struct dynamics *dynamics, uint32_t *rows, size_t share
 
 	part.order = rows;
 	part.count = shared;
-	must(selection_rank_first(&source, rule, size, ranked, &n, &failure));
+	n = selection_rank_first(&source, rule, size, ranked);
 	for (size_t i = 0; i < n; i++)
 		marks[ranked[i]] = 1;
 	return n;

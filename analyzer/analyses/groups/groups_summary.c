@@ -113,9 +113,8 @@ summary_select(struct groups *groups, bool *selected)
 	const struct dynamics *dynamics = &groups->dynamics;
 	CLEANUP_ARRAY uint32_t *ranked = memory_array(dynamics->count, sizeof(*ranked), "ranked examples");
 	CLEANUP_ARRAY bool *chosen = memory_array(dynamics->ids.rows, sizeof(*chosen), "marks");
-	size_t ranked_count, size;
+	size_t ranked_count = selection_rank(dynamics, &groups->rule, groups->seed, ranked), size;
 
-	must(selection_rank(dynamics, &groups->rule, groups->seed, ranked, &ranked_count, &failure));
 	size = summary_selection_size(groups);
 	groups->selected_count = size < ranked_count ? size : ranked_count;
 	if (groups->count > groups->selected_count)

@@ -211,7 +211,7 @@ plan_write_manifest(const struct noise_request *request, const struct dynamics *
 	struct manifest manifest;
 	struct report *report = &manifest.report;
 
-	must(manifest_open(&manifest, "noise plan", common->output, dynamics, common->query.store, &failure));
+	manifest_open(&manifest, "noise plan", common->output, dynamics, common->query.store);
 	for (size_t i = 0; i < flips->count; i++)
 		rows[i] = flips->flips[i].row;
 	report_whole(report, "chosen", flips->count);
@@ -219,7 +219,7 @@ plan_write_manifest(const struct noise_request *request, const struct dynamics *
 	plan_describe(request, flips, report);
 	manifest_add_range(report, dynamics);
 	report_end(report);
-	must(manifest_close(&manifest, &failure));
+	manifest_close(&manifest);
 }
 
 int

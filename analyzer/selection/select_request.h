@@ -1,0 +1,51 @@
+/* select_request.h: what the user asks `portolan select` for, as its options say it. */
+#ifndef SELECT_REQUEST_H
+#define SELECT_REQUEST_H
+
+#include "base/number.h"
+#include "measures/aggregate.h"
+#include "options/options.h"
+#include "pool.h"
+#include "output/table.h"
+#include "selection_plan.h"
+
+#define SELECT_FRACTIONS_MAX 32
+
+enum select_sizes { SIZES_ROUNDED, SIZES_PUBLISHED };
+
+/* The outputs that are no table of enum table_format: an id a line, and the lines of the user's own file. */
+enum { SELECT_IDS = TABLE_NPY + 1, SELECT_LINES };
+
+struct select_request {
+	struct common_options common;
+	struct selection_plan plan;
+	uint64_t seed;
+	const char *rule; /* as it was given; NULL: not yet */
+	const char *mix_rules[SELECTION_MIXES_MAX];
+	bool for_people; /* measures in aligned columns */
+	bool has_threshold, has_cuts, with_measures, without_manifest, per_class, stratified;
+	double threshold;
+	uint64_t strata; /* 0: not asked for */
+	uint64_t clusters;
+	double cut, beta_c;
+	struct region_cuts cuts;
+	size_t fraction_count; /* of --fractions; then one file each */
+	double fractions[SELECT_FRACTIONS_MAX];
+	char fraction_names[SELECT_FRACTIONS_MAX][NUMBER_ROOM]; /* as in the files' names */
+	char *files[SELECT_FRACTIONS_MAX]; /* to be written; NULL: standard output. See select_claim_files() */
+	size_t file_count;
+	struct pool_list lists[POOL_LISTS_MAX];
+	size_t list_count;
+	const char *within_file;
+	struct within *within; /* what it holds */
+	const char *features, *feature_ids;
+	int format; /* enum table_format, or SELECT_…; before select_check() a place in --format's choices, -1: not given */
+	int sizes;                      /* enum select_sizes */
+	int never_learned;              /* enum never_learned; -1: not given */
+	const char *join, *id_field;    /* NULL: no join */
+	bool glue;                      /* the joined file is read as files/glue.h says */
+	char *runs[AGGREGATE_RUNS_MAX]; /* the operand, once all is read, and those of --with */
+	size_t run_count;
+};
+
+#endif
