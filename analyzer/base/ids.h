@@ -9,7 +9,7 @@
 struct ids {
 	enum store_id_kind kind;
 	size_t rows;
-	uint64_t *integers; /* STORE_ID_INT */
+	uint64_t *integers; /* STORE_ID_INT; else NULL */
 	char *text;         /* STORE_ID_STR: id i is text + offsets[i] … offsets[i+1] */
 	uint64_t *offsets;
 	size_t room, text_room;

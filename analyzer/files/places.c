@@ -18,15 +18,11 @@ int
 places_of_all(const struct dynamics *run, uint32_t **places, size_t *count, struct portolan_error *error)
 {
 	struct ids ids = {0};
-	uint32_t *order = NULL;
 	int code = dynamics_read_ids(run, &ids, error);
+	uint32_t *order = code < 0 ? NULL : ids_in_order(&ids, error);
 
-	*places = NULL;
 	*count = ids.rows;
-	if (code >= 0)
-		order = ids_in_order(&ids, error);
-	if (order)
-		*places = array_new(ids.rows, sizeof(**places), "places of examples", error);
+	*places = order ? array_new(ids.rows, sizeof(**places), "places of examples", error) : NULL;
 	for (size_t i = 0; *places && i < ids.rows; i++)
 		(*places)[order[i]] = (uint32_t)i;
 	array_free(order);

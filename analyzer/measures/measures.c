@@ -123,6 +123,13 @@ tile_fill(double *values, double value)
 		values[r] = value;
 }
 
+static void
+tile_divide(double *values, const double *by)
+{
+	for (unsigned r = 0; r < TILE; r++)
+		values[r] /= by[r];
+}
+
 /* Counts the epochs in which all of the given columns are present (`second` may be the same as `first`). */
 static void
 tile_count(const struct tile *tile, unsigned first, unsigned second, double *counts)
@@ -145,8 +152,7 @@ tile_mean(const struct tile *tile, unsigned column, const double *counts, double
 		for (unsigned r = 0; r < TILE; r++)
 			mean[r] += values[r];
 	}
-	for (unsigned r = 0; r < TILE; r++)
-		mean[r] /= counts[r];
+	tile_divide(mean, counts);
 }
 
 static void
@@ -160,8 +166,7 @@ tile_variance(const struct tile *tile, const double *counts, const double *mean,
 		for (unsigned r = 0; r < TILE; r++)
 			variance[r] += (values[r] - mean[r]) * (values[r] - mean[r]);
 	}
-	for (unsigned r = 0; r < TILE; r++)
-		variance[r] /= counts[r];
+	tile_divide(variance, counts);
 }
 
 static void
@@ -175,8 +180,7 @@ tile_aleatoric(const struct tile *tile, const double *counts, double *mean)
 		for (unsigned r = 0; r < TILE; r++)
 			mean[r] += p[r] * (1 - p[r]);
 	}
-	for (unsigned r = 0; r < TILE; r++)
-		mean[r] /= counts[r];
+	tile_divide(mean, counts);
 }
 
 static void
@@ -194,26 +198,6 @@ tile_loss(const struct tile *tile, const double *counts, double *mean)
 	}
 	for (unsigned r = 0; r < TILE; r++)
 		mean[r] = log_product_loss(mantissas[r], exponents[r]) / counts[r];
-}
-
-static void
-tile_el2n(const struct tile *tile, double *mean)
-{
-	double zero[TILE] = {0}, one[TILE], p[TILE], others[TILE], counts[TILE];
-
-	tile_fill(one, 1);
-	tile_fill(mean, 0);
-	tile_count(tile, STORE_GOLD_PROB, STORE_OTHER_SQ, counts);
-	for (size_t e = 0; e < tile->block->epoch_count; e++) {
-		uint64_t present = tile_present(tile, e, STORE_GOLD_PROB) & tile_present(tile, e, STORE_OTHER_SQ);
-
-		tile_load(tile, e, STORE_GOLD_PROB, present, one, p);
-		tile_load(tile, e, STORE_OTHER_SQ, present, zero, others);
-		for (unsigned r = 0; r < TILE; r++)
-			mean[r] += sqrt((1 - p[r]) * (1 - p[r]) + others[r]);
-	}
-	for (unsigned r = 0; r < TILE; r++)
-		mean[r] /= counts[r];
 }
 
 static void
@@ -287,8 +271,7 @@ tile_learning(const struct tile *tile, const uint32_t *epochs, double *const out
 	if (out[MEASURE_CORRECTNESS]) {
 		counters_read(&epoch_count, counts);
 		counters_read(&correct_count, values);
-		for (unsigned r = 0; r < TILE; r++)
-			values[r] /= counts[r];
+		tile_divide(values, counts);
 		tile_store(tile, out[MEASURE_CORRECTNESS], values);
 	}
 	counters_read(&forgotten_count, values);
@@ -319,14 +302,25 @@ measures_mean(const struct store_block *block, unsigned column, double *mean)
 }
 
 static void
-measures_el2n(const struct store_block *block, double *mean)
+measures_el2n(const struct store_block *block, double *el2n)
 {
 	for (size_t word = 0; word * TILE < block->rows; word++) {
 		struct tile tile = tile_at(block, word);
-		double values[TILE];
+		double zero[TILE] = {0}, one[TILE], p[TILE], others[TILE], counts[TILE], mean[TILE] = {0};
 
-		tile_el2n(&tile, values);
-		tile_store(&tile, mean, values);
+		tile_fill(one, 1);
+		tile_count(&tile, STORE_GOLD_PROB, STORE_OTHER_SQ, counts);
+		for (size_t e = 0; e < block->epoch_count; e++) {
+			uint64_t present =
+			        tile_present(&tile, e, STORE_GOLD_PROB) & tile_present(&tile, e, STORE_OTHER_SQ);
+
+			tile_load(&tile, e, STORE_GOLD_PROB, present, one, p);
+			tile_load(&tile, e, STORE_OTHER_SQ, present, zero, others);
+			for (unsigned r = 0; r < TILE; r++)
+				mean[r] += sqrt((1 - p[r]) * (1 - p[r]) + others[r]);
+		}
+		tile_divide(mean, counts);
+		tile_store(&tile, el2n, mean);
 	}
 }
 

@@ -4,9 +4,9 @@
  * A file is written without a name (O_TMPFILE) in the folder of its target, gets a temporary name when it is complete,
  * and is renamed when it is on the disk. So a file of the target's name is always complete, even after a power cut; a
  * failed command leaves the old file untouched, and an interrupted one leaves nothing behind. File systems that cannot
- * do that get the temporary name at once, and a signal that ends the program removes it. A symbolic link is followed first: the link stays, the file behind it is
- * replaced. close() is checked too: some file systems report a full disk only there. A closed pipe ends the program as
- * it ends any filter: by SIGPIPE, without a message.
+ * do that get the temporary name at once, and a signal that ends the program removes it. A symbolic link is followed
+ * first: the link stays, the file behind it is replaced. close() is checked too: some file systems report a full disk
+ * only there. A closed pipe ends the program as it ends any filter: by SIGPIPE, without a message.
  */
 #include "output.h"
 
@@ -44,8 +44,8 @@ forget_temporary(struct output *output)
 	output->temporary = NULL;
 }
 
-static void
-output_release(struct output *output)
+void
+output_discard(struct output *output)
 {
 	if (output->fd >= 0 && output->path != NULL)
 		close(output->fd);
@@ -144,7 +144,7 @@ output_open(struct output *output, const char *path, struct portolan_error *erro
 		if (open_path(output, path) < 0) {
 			int code = output_refused(path, error);
 
-			output_release(output);
+			output_discard(output);
 			return code;
 		}
 	}
@@ -455,14 +455,8 @@ output_finish(struct output *output, struct portolan_error *error)
 	}
 	if (failure != 0)
 		code = failed(output, failure, error);
-	output_release(output);
+	output_discard(output);
 	return code;
-}
-
-void
-output_discard(struct output *output)
-{
-	output_release(output);
 }
 
 int

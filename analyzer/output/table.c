@@ -110,7 +110,7 @@ table_fetch(const struct table *table, size_t row)
 	for (size_t c = 0; c < table->column_count; c++) {
 		const struct table_column *column = &table->columns[c];
 
-		if (column->type == TABLE_ID && ((const struct ids *)column->of)->kind == STORE_ID_INT)
+		if (column->type == TABLE_ID && ((const struct ids *)column->of)->integers)
 			__builtin_prefetch(&((const struct ids *)column->of)->integers[row]);
 		else if (column->values)
 			__builtin_prefetch(table_first(table, column) + row * table_stride(table, column));

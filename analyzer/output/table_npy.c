@@ -245,7 +245,7 @@ npy_put_column(const struct npy_tile *tile)
 	size_t stride = table_stride(tile->table, column), size = tile->field->size;
 	bool is_real = column->type == TABLE_F64 || column->type == TABLE_F32;
 
-	if (ids && ids->kind == STORE_ID_INT)
+	if (ids && ids->integers)
 		npy_copy(tile, (const char *)ids->integers, 8);
 	else if (column->type == TABLE_F64 && column->whole && size <= 8)
 		npy_put_wholes(tile, first, stride);
