@@ -20,13 +20,12 @@ store_catalog_find(const struct view *view, const void *name, size_t size, uint3
 int
 store_catalog_runs(const struct view *view, struct store_run_info **runs, size_t *count, struct portolan_error *error)
 {
-	const struct store_key all = {.size = 0};
 	CLEANUP(store_walk_close) struct view_walk walk = {0};
 	CLEANUP_FREE struct store_run_info *list = NULL;
 	size_t n = 0;
 	int rc;
 
-	store_walk_open(&walk, view, DB_RUNS, &all, 0, error);
+	store_walk_open(&walk, view, DB_RUNS, NULL, 0, error);
 	for (; (rc = store_walk_next(&walk, error)) == 0; n++) {
 		const uint8_t *body;
 		size_t size;

@@ -98,7 +98,6 @@ collect_remove_item(struct store_writer *writer, const struct view_walk *item, s
 int
 store_writer_collect(struct store_writer *writer, bool *more, struct portolan_error *error)
 {
-	const struct store_key all = {.size = 0};
 	CLEANUP(store_walk_close) struct view_walk walk = {0};
 	struct budget budget = {0};
 	int rc = store_writer_begin(writer, error), dead;
@@ -106,7 +105,7 @@ store_writer_collect(struct store_writer *writer, bool *more, struct portolan_er
 	if (rc)
 		return rc;
 	mdb_reader_check(writer->environment.env, &dead);
-	rc = store_walk_open(&walk, &writer->view, DB_REMOVALS, &all, 0, error);
+	rc = store_walk_open(&walk, &writer->view, DB_REMOVALS, NULL, 0, error);
 	while (!rc && !collect_is_spent(&budget) && (rc = store_walk_next(&walk, error)) == 0) {
 		rc = collect_remove_item(writer, &walk, &budget, error);
 		if (!rc && !collect_is_spent(&budget))

@@ -114,7 +114,7 @@ void store_view_describe(const struct view *view, enum store_db db, const void *
 int store_view_corrupt(const struct view *view, enum store_db db, const void *key, size_t size,
                        struct portolan_error *error);
 
-/* A walk over the records from `from` on whose keys begin with its first `prefix` bytes. */
+/* A walk over the records from `from` on (NULL: from the first) whose keys begin with its first `prefix` bytes. */
 struct view_walk {
 	const struct view *view;
 	enum store_db db;

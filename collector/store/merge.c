@@ -48,9 +48,9 @@ store_merge_clear(struct merge_chunk *chunk)
 	chunk->session = UINT32_MAX;
 	chunk->changed = false;
 	chunk->stored = false;
-	chunk->merged = chunk->seen = chunk->relabelled = 0;
+	chunk->merged = 0;
 	chunk->met_count = chunk->met_last = 0;
-	chunk->returned = 0;
+	chunk->counts = (struct merge_counts){0};
 	chunk->present[STORE_GOLD_PROB] = merge_zero(chunk->present[STORE_GOLD_PROB], BITMAP_BYTES);
 	return chunk->present[STORE_GOLD_PROB] ? 0 : STORE_E_MEMORY;
 }
@@ -85,11 +85,10 @@ store_merge_count(const struct merge_chunk *chunk)
 void
 store_merge_add_counts(const struct merge_chunk *chunk, struct merge_counts *counts)
 {
-	for (uint32_t i = 0; i < chunk->met_count; i++)
-		counts->replaced += chunk->met[i].count;
-	counts->returned += chunk->returned;
-	counts->seen += chunk->seen;
-	counts->relabelled += chunk->relabelled;
+	counts->replaced += chunk->counts.replaced;
+	counts->returned += chunk->counts.returned;
+	counts->seen += chunk->counts.seen;
+	counts->relabelled += chunk->counts.relabelled;
 }
 
 static bool
@@ -168,7 +167,8 @@ merge_choose_winners(const struct batch *batch, const uint32_t *order, struct me
 		if (bit_get(chunk->present[STORE_GOLD_PROB], at)) {
 			if (merge_count_met(chunk, batch->session) < 0)
 				return STORE_E_MEMORY;
-			chunk->returned += (session ? session[at] : chunk->session) == batch->session;
+			chunk->counts.replaced++;
+			chunk->counts.returned += (session ? session[at] : chunk->session) == batch->session;
 			if (session && order[session[at]] > mine)
 				continue;
 		}

@@ -10,6 +10,12 @@
 
 #include "batch.h"
 
+/* What merges met: observations that met another, those of them that met one of their own session, examples not seen
+ * before, labels that differed from the known one. */
+struct merge_counts {
+	uint64_t replaced, returned, seen, relabelled;
+};
+
 struct merge_chunk {
 	uint64_t columns;                    /* columns in use; `present` and `values` of other columns are not valid */
 	uint64_t *present[STORE_COLUMN_MAX]; /* [STORE_GOLD_PROB]: the rows with an observation, whether or not
@@ -22,9 +28,8 @@ struct merge_chunk {
 	struct merge_met *met;               /* numbers of observations that met another, by the session of the second,
 	                                      * in order */
 	uint32_t met_count, met_last;        /* index of the one that was counted last */
-	uint64_t returned;                   /* observations that met one of their own session */
-	bool changed;                        /* set by store_merge_example(), like `seen` and `relabelled` */
-	uint64_t seen, relabelled;           /* examples not seen before; labels that differed from the known one */
+	struct merge_counts counts;          /* of the merges since the image was made empty */
+	bool changed;                        /* set by store_merge_example() */
 };
 
 struct merge_met {
@@ -41,12 +46,7 @@ int store_merge_reset(struct merge_chunk *chunk);
 int store_merge_column(struct merge_chunk *chunk, unsigned column);
 void store_merge_free(struct merge_chunk *chunk);
 uint32_t store_merge_count(const struct merge_chunk *chunk); /* of its observations */
-
-/* What the merges into an image met: observations that met another, those of them that met one of their own session,
- * examples not seen before, labels that differed from the known one. */
-struct merge_counts {
-	uint64_t replaced, returned, seen, relabelled;
-};
+/* Adds the counts of an image. */
 void store_merge_add_counts(const struct merge_chunk *chunk, struct merge_counts *counts);
 
 struct merge_row {
@@ -81,7 +81,7 @@ store_merge_example(const struct batch *batch, const uint32_t *order, struct mer
 		session[at] = batch->session;
 		chunk->rows = at >= chunk->rows ? at + 1 : chunk->rows;
 		chunk->changed = true;
-		chunk->seen++;
+		chunk->counts.seen++;
 	}
 	if (!batch->data[STORE_GOLD])
 		return 0;
@@ -90,7 +90,7 @@ store_merge_example(const struct batch *batch, const uint32_t *order, struct mer
 	known = (uint32_t *)chunk->values[STORE_GOLD] + at;
 	label = load_u32(batch->data[STORE_GOLD] + 4 * (size_t)row.row);
 	if (bit_get(chunk->present[STORE_GOLD], at)) {
-		chunk->relabelled += *known != label;
+		chunk->counts.relabelled += *known != label;
 		if (order[session[at]] > order[batch->session] || (*known == label && session[at] == batch->session))
 			return 0;
 	}

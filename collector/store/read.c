@@ -133,13 +133,12 @@ read_edit_distance(const char *a, const char *b)
 static int
 read_suggest_run(const struct view *view, const char *run, struct portolan_error *error)
 {
-	const struct store_key all = {.size = 0};
 	CLEANUP(store_walk_close) struct view_walk walk = {0};
 	char nearest[256] = "";
 	size_t distance = strlen(run) / 3 > NEAR ? strlen(run) / 3 + 1 : NEAR + 1;
 
 	if (strlen(run) < 256)
-		store_walk_open(&walk, view, DB_RUNS, &all, 0, error);
+		store_walk_open(&walk, view, DB_RUNS, NULL, 0, error);
 	while (walk.cursor && store_walk_next(&walk, error) == 0) {
 		char name[256] = "";
 

@@ -22,21 +22,21 @@ store_key_add_bytes(struct store_key *key, const void *data, size_t size)
 	key->size += size;
 }
 
-void
-store_key_add_u8(struct store_key *key, uint8_t value)
+static void
+record_key_add_u8(struct store_key *key, uint8_t value)
 {
 	key->data[key->size++] = value;
 }
 
-void
-store_key_add_u32(struct store_key *key, uint32_t value)
+static void
+record_key_add_u32(struct store_key *key, uint32_t value)
 {
 	value = htobe32(value);
 	store_key_add_bytes(key, &value, sizeof(value));
 }
 
-void
-store_key_add_u64(struct store_key *key, uint64_t value)
+static void
+record_key_add_u64(struct store_key *key, uint64_t value)
 {
 	value = htobe64(value);
 	store_key_add_bytes(key, &value, sizeof(value));
@@ -56,7 +56,7 @@ store_key_u32(uint32_t run)
 {
 	struct store_key key = {.size = 0};
 
-	store_key_add_u32(&key, run);
+	record_key_add_u32(&key, run);
 	return key;
 }
 
@@ -65,7 +65,7 @@ store_key_u32_u32(uint32_t run, uint32_t second)
 {
 	struct store_key key = store_key_u32(run);
 
-	store_key_add_u32(&key, second);
+	record_key_add_u32(&key, second);
 	return key;
 }
 
@@ -74,7 +74,7 @@ store_key_run(uint32_t run, uint8_t part)
 {
 	struct store_key key = store_key_u32(run);
 
-	store_key_add_u8(&key, part);
+	record_key_add_u8(&key, part);
 	return key;
 }
 
@@ -83,7 +83,7 @@ store_key_session(uint32_t run, uint8_t part, uint32_t session)
 {
 	struct store_key key = store_key_run(run, part);
 
-	store_key_add_u32(&key, session);
+	record_key_add_u32(&key, session);
 	return key;
 }
 
@@ -92,7 +92,7 @@ store_key_log(uint32_t run, uint32_t epoch, uint64_t position)
 {
 	struct store_key key = store_key_u32_u32(run, epoch);
 
-	store_key_add_u64(&key, position);
+	record_key_add_u64(&key, position);
 	return key;
 }
 
@@ -101,7 +101,7 @@ store_key_session_id(const uint8_t id[16], uint32_t run)
 {
 	struct store_key key = store_key_bytes(id, 16);
 
-	store_key_add_u32(&key, run);
+	record_key_add_u32(&key, run);
 	return key;
 }
 
@@ -110,7 +110,7 @@ store_key_chunk(uint32_t run, uint32_t epoch, uint32_t chunk)
 {
 	struct store_key key = store_key_u32_u32(run, epoch);
 
-	store_key_add_u32(&key, chunk);
+	record_key_add_u32(&key, chunk);
 	return key;
 }
 
@@ -119,7 +119,7 @@ store_key_column(uint32_t run, uint32_t epoch, uint32_t chunk, uint8_t column)
 {
 	struct store_key key = store_key_chunk(run, epoch, chunk);
 
-	store_key_add_u8(&key, column);
+	record_key_add_u8(&key, column);
 	return key;
 }
 

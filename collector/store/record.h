@@ -16,13 +16,10 @@ struct store_key {
 	size_t size;
 };
 
-/* Keys of bytes, and of big-endian numbers; store_key_add_…() appends one to a key. */
+/* Keys of bytes, and of big-endian numbers; store_key_add_bytes() appends to a key. */
 struct store_key store_key_bytes(const void *data, size_t size);
 struct store_key store_key_u32(uint32_t run);
 struct store_key store_key_u32_u32(uint32_t run, uint32_t second);
-void store_key_add_u8(struct store_key *key, uint8_t value);
-void store_key_add_u32(struct store_key *key, uint32_t value);
-void store_key_add_u64(struct store_key *key, uint64_t value);
 void store_key_add_bytes(struct store_key *key, const void *data, size_t size);
 
 /* Keys of records, as the databases in layout.h have them. */

@@ -118,18 +118,19 @@ static int
 reading_remove_columns(const struct reading *reading, uint32_t epoch, uint32_t chunk, bool all, uint64_t columns,
                        struct portolan_error *error)
 {
-	const struct store_key whole = store_key_chunk(reading->copy->run, epoch, chunk);
+	const uint32_t run = reading->copy->run;
+	const struct store_key whole = store_key_chunk(run, epoch, chunk);
 	struct store_writer *writer = reading->copy->writer;
 	int rc = store_writer_begin(writer, error);
 
 	if (!rc && all)
 		return store_writer_delete_all(writer, DB_COLUMNS, &whole, error);
 	for (; columns && !rc; columns &= columns - 1) {
-		struct store_key value = whole, presence = whole;
+		const uint8_t column = (uint8_t)mask_first(columns);
+		const struct store_key values = store_key_column(run, epoch, chunk, column);
+		const struct store_key presence = store_key_column(run, epoch, chunk, column | STORE_PRESENCE);
 
-		store_key_add_u8(&value, (uint8_t)mask_first(columns));
-		store_key_add_u8(&presence, (uint8_t)(mask_first(columns) | STORE_PRESENCE));
-		rc = store_writer_delete(writer, DB_COLUMNS, &value, error)
+		rc = store_writer_delete(writer, DB_COLUMNS, &values, error)
 		             ?: store_writer_delete(writer, DB_COLUMNS, &presence, error);
 	}
 	return rc;

@@ -2,8 +2,8 @@
  * verify.c: reads every record of a run and compares it with its checksum.
  *
  * The check walks through the databases, and needs nothing but whole records. So it continues after damage, and finds
- * damage in records that no reader uses. Each piece of the walk is a transaction of its own, which begins after the last
- * key of the piece before: a long transaction would keep the collector from using freed pages again.
+ * damage in records that no reader uses. Each piece of the walk is a transaction of its own, which begins after the
+ * last key of the piece before: a long transaction would keep the collector from using freed pages again.
  */
 #include "ids.h"
 #include "read.h"

@@ -265,7 +265,9 @@ store_walk_open(struct view_walk *walk, const struct view *view, enum store_db d
 {
 	int rc;
 
-	*walk = (struct view_walk){.view = view, .db = db, .from = *from, .prefix_size = prefix_size};
+	*walk = (struct view_walk){.view = view, .db = db, .prefix_size = prefix_size};
+	if (from)
+		walk->from = *from;
 	view_lock(view);
 	rc = mdb_cursor_open(view->txn, view->environment->dbi[db], &walk->cursor);
 	view_unlock(view);

@@ -3,10 +3,10 @@
  *
  * The store holds only `ids`: index → id, appended in the transaction of the batch that brought the ids. The opposite
  * direction, id → index, is a table in memory (dictionary.c), made from `ids` when a run is first written to. In the
- * database it would be a B-tree accessed in random order: in the first epoch of shuffled ids this dirtied a page per new
- * id and made appending twenty times slower (measured). A run with so many examples that the table's memory matters can
- * declare them, and needs no table. All tables together are bounded: a batch whose new ids find no room changes nothing
- * (STORE_E_IDS), and may come again when other tables are gone.
+ * database it would be a B-tree accessed in random order: in the first epoch of shuffled ids this dirtied a page per
+ * new id and made appending twenty times slower (measured). A run with so many examples that the table's memory matters
+ * can declare them, and needs no table. All tables together are bounded: a batch whose new ids find no room changes
+ * nothing (STORE_E_IDS), and may come again when other tables are gone.
  */
 #include "write_ids.h"
 

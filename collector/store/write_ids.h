@@ -19,8 +19,8 @@ store_append_integer(const struct store_append *append, uint32_t row)
 
 /*
  * Sets index[i] to the index of the id in row kept[i], for i < count. New ids get the next indices and are stored
- * (state->rows is increased; the caller stores the state). `kept` ascends. IDS_NO_INDEX: an empty string, or no index is
- * left. STORE_E_IDS: there is no room for the new ones, and nothing has changed.
+ * (state->rows is increased; the caller stores the state). `kept` ascends. IDS_NO_INDEX: an empty string, or no index
+ * is left. STORE_E_IDS: there is no room for the new ones, and nothing has changed.
  */
 int store_ids_assign(struct store_writer *writer, uint32_t run, struct run_state_record *state,
                      const struct store_append *append, const uint32_t *kept, uint32_t count, uint32_t *index,

@@ -195,9 +195,9 @@ run_mark_removed(struct store_writer *writer, uint32_t run, struct run_state_rec
 int
 store_writer_remove_run(struct store_writer *writer, struct store_text name, struct portolan_error *error)
 {
-	uint32_t run = 0;
+	const struct store_key key = store_key_bytes(name.data, name.size < KEY_MAX ? name.size : KEY_MAX);
 	struct run_state_record state;
-	struct store_key key = {.size = 0};
+	uint32_t run = 0;
 	int rc = store_writer_begin(writer, error)
 	                 ?: store_catalog_find(&writer->view, name.data, name.size, &run, error);
 
@@ -212,7 +212,6 @@ store_writer_remove_run(struct store_writer *writer, struct store_text name, str
 	}
 	if (rc)
 		return rc;
-	store_key_add_bytes(&key, name.data, name.size);
 	rc = store_writer_delete(writer, DB_RUNS, &key, error);
 	return rc ?: run_mark_removed(writer, run, &state, error);
 }
@@ -262,10 +261,9 @@ store_writer_drop_unnamed(struct store_writer *writer, uint32_t run, struct port
 int
 store_writer_drop_all_unnamed(struct store_writer *writer, struct portolan_error *error)
 {
-	const struct store_key all = {.size = 0};
 	CLEANUP(store_walk_close) struct view_walk walk = {0};
 	struct run_state_record state;
-	int rc = store_writer_begin(writer, error) ?: store_walk_open(&walk, &writer->view, DB_RUN, &all, 0, error);
+	int rc = store_writer_begin(writer, error) ?: store_walk_open(&walk, &writer->view, DB_RUN, NULL, 0, error);
 
 	while (!rc && (rc = store_walk_next(&walk, error)) == 0) {
 		const uint8_t *key = walk.key.mv_data;
@@ -304,16 +302,14 @@ static int
 run_visit(struct store_writer *writer, const struct store_run_info *run, const struct store_each *each,
           struct portolan_error *error)
 {
+	const struct store_key key = store_key_bytes(run->name, strlen(run->name));
 	struct run_state_record state;
-	struct store_key key = {.size = 0};
 	int rc = store_writer_begin(writer, error); /* run() may have committed for the run before */
 
 	if (rc)
 		return rc;
-	if (run->number == 0) {
-		store_key_add_bytes(&key, run->name, strlen(run->name));
+	if (run->number == 0)
 		return store_view_corrupt(&writer->view, DB_RUNS, key.data, key.size, error);
-	}
 	rc = store_catalog_state(&writer->view, run->number, &state, error);
 	return rc ?: each->run(each->context, run->number, state.sessions, error);
 }
