@@ -1,18 +1,29 @@
 /*
  * join.c: decides whether a session joins the run of its name, replaces it, or is refused.
  *
- * Sessions of one group are ranks of one launch. A late session was recorded while no collector could be reached: it is
- * judged as if it had come when it began (client/WIRE.md, "Late sessions").
+ * A group is one launch of a job, in which each rank has one session; the same string means the same launch, whatever
+ * the clocks say. So a session joins the run of its group if the run has no session of its rank. If the run has one,
+ * the launch was started again under the old name: with `resume` it continues the run, and with `overwrite` it begins
+ * anew once no session records into the run any more.
+ *
+ * A late session was recorded while no collector could be reached: it is judged as if it had come when it began
+ * (client/WIRE.md, "Late sessions").
  */
-#include "join.h"
-
 #include "writer.h"
+
+/* The sessions of one run. */
+struct survey {
+	uint32_t sessions;
+	uint64_t newest; /* the latest start of the run's sessions */
+	struct session_record first;
+	bool has_rank;
+};
 
 /* One walk over the run's sessions. It takes about 0.1 µs for each, so even the 10,000th rank gets its place in 1
  * ms. */
-int
-store_survey(struct store_writer *writer, uint32_t run, uint32_t rank, struct survey *survey,
-             struct portolan_error *error)
+static int
+join_survey(struct store_writer *writer, uint32_t run, uint32_t rank, struct survey *survey,
+            struct portolan_error *error)
 {
 	const struct store_key from = store_key_u32_u32(run, 0);
 	CLEANUP(store_walk_close) struct view_walk walk = {0};
@@ -63,7 +74,7 @@ store_join(struct store_writer *writer, const struct store_run_info *info, const
 		return 0;
 	}
 	if (same_group || request->late)
-		rc = store_survey(writer, info->number, request->rank, &survey, error);
+		rc = join_survey(writer, info->number, request->rank, &survey, error);
 	if (rc)
 		return rc;
 	if (same_group && !survey.has_rank)
@@ -75,4 +86,15 @@ store_join(struct store_writer *writer, const struct store_run_info *info, const
 	else
 		*join = request->overwrite && !(same_group && request->live) ? JOIN_REPLACES : JOIN_REFUSED;
 	return 0;
+}
+
+int
+store_writer_started(struct store_writer *writer, uint32_t run, uint64_t *started, struct portolan_error *error)
+{
+	struct survey survey;
+	int rc = store_writer_begin(writer, error) ?: join_survey(writer, run, 0, &survey, error);
+
+	if (!rc && survey.newest >= *started)
+		*started = survey.newest + 1;
+	return rc;
 }

@@ -10,8 +10,6 @@
  */
 #include "writer.h"
 
-#include "join.h"
-
 #include <stdlib.h>
 #include <time.h>
 

@@ -4,19 +4,6 @@
  */
 #include "writer.h"
 
-#include "join.h"
-
-int
-store_writer_started(struct store_writer *writer, uint32_t run, uint64_t *started, struct portolan_error *error)
-{
-	struct survey survey;
-	int rc = store_writer_begin(writer, error) ?: store_survey(writer, run, 0, &survey, error);
-
-	if (!rc && survey.newest >= *started)
-		*started = survey.newest + 1;
-	return rc;
-}
-
 static int
 session_put_process(struct store_writer *writer, uint32_t run, uint32_t session, const struct process_record *record,
                     struct portolan_error *error)

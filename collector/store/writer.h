@@ -73,6 +73,16 @@ int store_writer_put_session_id(struct store_writer *writer, const uint8_t id[16
 int store_writer_list_removal(struct store_writer *writer, uint32_t run, uint32_t epoch, uint64_t to,
                               struct portolan_error *error);
 
+/* join.c: what happens to a session whose run exists already. */
+enum join {
+	JOIN_SESSION = 1, /* the session joins the run */
+	JOIN_REPLACES,    /* the run is removed, and made anew */
+	JOIN_BESIDE,      /* another run is made, which may take its name later */
+	JOIN_REFUSED,
+};
+int store_join(struct store_writer *writer, const struct store_run_info *info, const struct store_run_request *request,
+               enum join *join, struct portolan_error *error);
+
 /* Removes the runs that never got their name. */
 int store_writer_drop_all_unnamed(struct store_writer *writer, struct portolan_error *error);
 
