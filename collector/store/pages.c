@@ -7,9 +7,10 @@
  * The trees of the databases lead to their leaves (pages_tree.c). Where a branch is lost, the leaves below it may be
  * found all the same (pages_lost.c).
  */
-#include "pages_parts.h"
+#include "pages.h"
 
 #include "environment.h"
+#include "pages_parts.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,8 +4,6 @@
 #ifndef STORE_PAGES_PARTS_H
 #define STORE_PAGES_PARTS_H
 
-#include "pages.h"
-
 #include "record.h"
 
 enum { PAGE_BRANCH = 1, PAGE_LEAF = 2, PAGE_OVERFLOW = 4, PAGE_META = 8 };

@@ -4,13 +4,13 @@
 #ifndef STORE_SALVAGE_PARTS_H
 #define STORE_SALVAGE_PARTS_H
 
-#include "salvage.h"
-
 #include "ids.h"
 #include "merge.h"
 #include "writer.h"
 
 #define SALVAGE_COMMIT_BYTES ((size_t)32 << 20)
+
+struct store_salvage_report;
 
 /* A run whose records were copied, and have no name. */
 struct salvage_copy {

@@ -11,6 +11,7 @@
 #include "salvage_parts.h"
 
 #include "read.h"
+#include "salvage.h"
 
 #include <stdlib.h>
 
