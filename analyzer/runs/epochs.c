@@ -1,10 +1,9 @@
-/* epochs.c: portolan epochs: prints how each epoch of a run went, one line each, from one look (live.h). */
+/* epochs.c: portolan epochs: prints how each epoch of a run went, one line each, from one look at the run (watch/live.h). */
 #include "base/message.h"
-#include "live.h"
+#include "die/die.h"
 #include "options/format.h"
 #include "output/table.h"
-
-#include <portolan/error.h>
+#include "watch/live.h"
 
 struct epochs_request {
 	struct common_options common;
@@ -18,42 +17,30 @@ static const struct table_column epochs_columns[] = {{"epoch", TABLE_U32, offset
                                                      {"forgotten", TABLE_U64, offsetof(struct tally_epoch, forgotten)},
                                                      {"learned", TABLE_U64, offsetof(struct tally_epoch, learned)}};
 
-static int
-epochs_report(const char *path, const struct live_view *view, const struct table *epochs, struct portolan_error *error)
+static void
+epochs_report(const char *path, const struct live_view *view, const struct table *epochs)
 {
 	struct report report;
-	int code = report_open(&report, path, 2, error);
 
-	if (code < 0)
-		return code;
+	must(report_open(&report, path, 2, &failure));
 	report_begin(&report, NULL);
 	report_text(&report, "run", view->info.name);
 	report_whole(&report, "examples", view->counts.examples);
 	table_report(&report, "epochs", epochs);
 	report_end(&report);
-	return report_close(&report, error);
+	must(report_close(&report, &failure));
 }
 
-static int
-epochs_write(const struct epochs_request *request, const struct live_view *view, struct portolan_error *error)
-{
-	const struct table epochs = TABLE_OF(epochs_columns, view->epochs, view->epoch_count);
-	const char *path = request->common.output;
-
-	return request->common.json ? epochs_report(path, view, &epochs, error)
-	                            : table_write(&epochs, path, (enum table_format)request->format, error);
-}
-
-static int
-epochs_refuse(const struct live_view *view, struct portolan_error *error)
+/* Ends the command if there is nothing to print. */
+static void
+epochs_refuse(const struct live_view *view)
 {
 	if (view->state == LIVE_NO_STORE || view->state == LIVE_NO_RUN)
-		return error_set(error, PORTOLAN_E_INVALID, "%s", view->why);
-	if (view->state == LIVE_NOTHING)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "run '%s' is being recorded, but nothing is stored yet: try again later",
-		                 view->info.name);
-	return error_set(error, PORTOLAN_E_INVALID, "run '%s' has no observations", view->info.name);
+		die("%s", view->why);
+	if (view->epoch_count == 0 && view->state == LIVE_NOTHING)
+		die("run '%s' is being recorded, but nothing is stored yet: try again later", view->info.name);
+	if (view->epoch_count == 0)
+		die("run '%s' has no observations", view->info.name);
 }
 
 /* An exit status. */
@@ -80,18 +67,23 @@ static int
 epochs_run(void *context, struct portolan_error *error)
 {
 	const struct epochs_request *request = context;
-	struct live live = {.directory = request->common.query.store, .run = request->common.operands[0]};
+	const struct common_options *common = &request->common;
+	struct live live = {.directory = common->query.store, .run = common->operands[0]};
 	struct live_view view;
-	int code = live_look(&live, &view, error);
+	struct table epochs;
+	int status;
 
-	if (code >= 0 && view.epoch_count == 0)
-		code = epochs_refuse(&view, error);
-	if (code >= 0)
-		code = epochs_write(request, &view, error);
-	if (code >= 0)
-		code = epochs_warn(&view, request->common.strict);
+	(void)error;
+	must(live_look(&live, &view, &failure));
+	epochs_refuse(&view);
+	epochs = TABLE_OF(epochs_columns, view.epochs, view.epoch_count);
+	if (common->json)
+		epochs_report(common->output, &view, &epochs);
+	else
+		must(table_write(&epochs, common->output, (enum table_format)request->format, &failure));
+	status = epochs_warn(&view, common->strict);
 	live_free(&live);
-	return code;
+	return status;
 }
 
 extern const struct help help_epochs;
