@@ -1,4 +1,5 @@
-/* aflite.h: what portolan aflite was asked for, and what its files share. */
+/* aflite.h: what the files of the command aflite hand to one another: what the user asked for, the examples, the filter, and the
+ * functions that write its results. */
 #ifndef AFLITE_H
 #define AFLITE_H
 
@@ -25,7 +26,7 @@ struct aflite {
 	const struct aflite_request *request;
 	struct input input;
 	struct filter filter;
-	char *parameters; /* of the checkpoint */
+	char *parameters; /* what a checkpoint has to have in common with this run */
 };
 
 /* Writes every file that was asked for, and removes the checkpoint. */

@@ -20,7 +20,7 @@ struct curvature {
 	double *transform; /* T: columns × columns, row by row */
 };
 
-/* The bytes that the curvature keeps; *scratch becomes those that curvature_make() takes besides. */
+/* The bytes that a curvature keeps. *scratch becomes how many more curvature_make() takes while it runs. */
 size_t curvature_bytes(size_t columns, size_t order, unsigned threads, size_t *scratch);
 
 void curvature_init(struct curvature *curvature, size_t columns, size_t order);

@@ -1,6 +1,6 @@
 /*
- * gram.h: sums of products of rows with themselves, x xᵀ, weighted by how unsure a classifier is of each row. The curvature
- * is made of them.
+ * gram.h: the sums that the curvature is made of: the products x xᵀ of rows, weighted by how unsure a classifier is of each,
+ * and the covariance of its probabilities.
  */
 #ifndef AFLITE_GRAM_H
 #define AFLITE_GRAM_H

@@ -1,4 +1,4 @@
-/* input.h: what aflite works on: the features, labels and groups of the examples, from files or by the ids of a run. */
+/* input.h: the examples that aflite filters: the features, label and group of each, from files or by the ids of a run. */
 #ifndef AFLITE_INPUT_H
 #define AFLITE_INPUT_H
 

@@ -28,7 +28,7 @@ labels_free(struct labels *labels)
 	*labels = (struct labels){0};
 }
 
-/* Adds a name, and returns its number, which is names->count before if the name is new. */
+/* Adds a name, and returns its number. A new name has the number that names->count was before. */
 static uint32_t
 labels_add_name(struct names *names, const char *text, size_t length)
 {

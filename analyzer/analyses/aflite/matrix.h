@@ -1,6 +1,6 @@
 /*
- * matrix.h: the features of the examples that are left, in memory, in single precision, as matrix_source.h centres and scales
- * them. A row has a 1 after its features, for the intercept.
+ * matrix.h: the features of the examples that are left, in memory, as the classifiers multiply them: in single precision,
+ * centred and scaled (matrix_source.h). A row has a 1 after its features, for the intercept.
  */
 #ifndef AFLITE_MATRIX_H
 #define AFLITE_MATRIX_H

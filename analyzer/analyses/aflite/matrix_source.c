@@ -1,6 +1,6 @@
 /*
- * matrix_source.c: surveys a file of features: the means of the columns, their deviations if asked for, constant columns, and
- * a digest.
+ * matrix_source.c: reads the rows of a file of features, for matrix.c, and surveys the file: the means of the columns, their
+ * deviations if asked for, constant columns, and a digest.
  *
  * Sums are those of all examples, in parts of fixed size that are added in their order. So centres and scales depend neither
  * on the number of threads nor on how many examples are left when a checkpoint is resumed. Deviations take another pass over
@@ -21,10 +21,84 @@
 
 #define SUMS 256   /* rows that are added up in single precision */
 #define LARGE 1e15 /* the largest value: squares of larger ones might leave single precision when they are added up */
+#define WINDOW 256 /* rows that are gathered at once from a file of columns */
 #define ROUNDING 1e-10 /* a variance below this share of the mean square comes of rounding */
 
+/*
+ * The rows of the matrix in the file. In a file of columns ("Fortran order"), the values of a row lie far from one another, each in
+ * a page of its own. So a few hundred rows are gathered together, column by column.
+ */
+struct file_rows {
+	const struct npy_array *array;
+	const uint32_t *examples, *rows; /* row i is row rows[examples[i]] of the array; either may be NULL: i → i */
+	size_t count;
+	uint8_t *room;         /* of a file of columns: WINDOW rows */
+	size_t first, present; /* the rows that are in it */
+};
+
+/* The place of one value: row of the array, column. */
+static const uint8_t *
+file_rows_value(const struct npy_array *array, size_t row, size_t column)
+{
+	const struct npy_header *header = &array->header;
+	size_t place = header->is_fortran ? column * header->shape[0] + row : row * header->shape[1] + column;
+
+	return array->data + place * header->item_size;
+}
+
+static void
+file_rows_init(struct file_rows *file_rows, const struct npy_array *array, const uint32_t *examples,
+               const uint32_t *rows, size_t count)
+{
+	*file_rows = (struct file_rows){.array = array, .examples = examples, .rows = rows, .count = count};
+	if (array->header.is_fortran)
+		file_rows->room = memory_need(malloc(WINDOW * array->header.shape[1] * array->header.item_size));
+}
+
+static void
+file_rows_free(struct file_rows *file_rows)
+{
+	free(file_rows->room);
+}
+
+static size_t
+file_rows_place(const struct file_rows *file_rows, size_t i)
+{
+	size_t example = file_rows->examples ? file_rows->examples[i] : i;
+
+	return file_rows->rows ? file_rows->rows[example] : example;
+}
+
+static void
+file_rows_gather(struct file_rows *file_rows, size_t first)
+{
+	size_t columns = file_rows->array->header.shape[1], size = file_rows->array->header.item_size;
+	size_t left = file_rows->count - first;
+
+	file_rows->first = first;
+	file_rows->present = left < WINDOW ? left : WINDOW;
+	for (size_t c = 0; c < columns; c++)
+		for (size_t i = 0; i < file_rows->present; i++)
+			memcpy(file_rows->room + (i * columns + c) * size,
+			       file_rows_value(file_rows->array, file_rows_place(file_rows, first + i), c), size);
+}
+
+/* The bytes of row i, as a file of rows has them, until another row is asked for. They need not be aligned. Of a file of columns,
+ * rows are best asked for in their order. */
+static const uint8_t *
+file_rows_at(struct file_rows *file_rows, size_t i)
+{
+	const struct npy_header *header = &file_rows->array->header;
+
+	if (!file_rows->room)
+		return file_rows_value(file_rows->array, file_rows_place(file_rows, i), 0);
+	if (i - file_rows->first >= file_rows->present)
+		file_rows_gather(file_rows, i);
+	return file_rows->room + (i - file_rows->first) * header->shape[1] * header->item_size;
+}
+
 struct survey {
-	double *sums, *shifts; /* of values, then of squares, and of the values that these squares are of */
+	double *sums, *shifts; /* by column: Σ x in the first pass; Σ (x − centre)² and Σ (x − centre) in the second */
 	float *part, *lowest, *highest, *row;
 	uint64_t digest;
 };

@@ -8,7 +8,7 @@
 #ifndef AFLITE_MATRIX_SOURCE_H
 #define AFLITE_MATRIX_SOURCE_H
 
-#include "file_rows.h"
+#include "files/npy_read.h"
 #include "kernels.h"
 
 #include <portolan/portolan.h>

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define BLOCK 256  /* rows */
-#define COLUMNS 96 /* weight vectors that are multiplied at once, of as many whole classifiers as they are */
+#define COLUMNS 96 /* the most weight vectors that are multiplied at once; but always one whole classifier */
 
 struct predict_slot {
 	float *across, *z; /* the block's transpose, stride × BLOCK; distances, columns × BLOCK */
@@ -34,6 +34,7 @@ struct predicting {
 	struct predict_slot *slots;
 };
 
+/* The number of classifiers that a block of rows is multiplied with at once. */
 static size_t
 predict_sets_at_once(size_t sets, size_t columns)
 {
@@ -110,7 +111,7 @@ predict_judge_block(const struct predicting *predicting, struct predict_slot *sl
 	}
 }
 
-/* Transposes a block of rows, and makes a beginning for their predictions. */
+/* Transposes a block of rows, and sets the counts of its predictions to zero. */
 static void
 predict_begin_block(const struct predicting *predicting, struct predict_slot *slot, size_t first, size_t rows)
 {
@@ -128,7 +129,7 @@ predict_begin_block(const struct predicting *predicting, struct predict_slot *sl
 	memset(slot->margins, 0, BLOCK * sizeof(*slot->margins));
 }
 
-/* Hands over the predictions of a block. */
+/* Copies the predictions of a block to those of all rows. */
 static void
 predict_end_block(const struct predictions *to, const struct predict_slot *slot, size_t first, size_t rows)
 {

@@ -1,4 +1,4 @@
-/* predict.h: what the classifiers say of the examples that they were not trained on. */
+/* predict.h: lets the classifiers of a phase predict the examples that they were not trained on. */
 #ifndef AFLITE_PREDICT_H
 #define AFLITE_PREDICT_H
 

@@ -1,4 +1,5 @@
-/* row_ids.c: reads the ids of rows. They are texts, whatever they look like, and all differ. */
+/* row_ids.c: reads the ids of the rows of features, for input.c: from a list, or from the user's own file. Such ids are texts, also
+ * where they look like numbers, and no two rows have the same. */
 #include "row_ids.h"
 
 #include "base/names.h"

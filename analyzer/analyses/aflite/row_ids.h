@@ -1,4 +1,4 @@
-/* row_ids.h: the ids of the rows of features that belong to no run. */
+/* row_ids.h: whose rows the features are, where the user gives no run that says so. */
 #ifndef AFLITE_ROW_IDS_H
 #define AFLITE_ROW_IDS_H
 

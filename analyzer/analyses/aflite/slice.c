@@ -20,7 +20,7 @@ const char *const slice_ties_names[] = {"margin", "hash", "index", NULL};
 
 struct taking {
 	const struct slice_request *request;
-	double *values;  /* by row: what the rows are put in order by */
+	double *values;  /* by row: rows with a larger value are removed first */
 	uint32_t *order; /* the rows that qualify, by ascending example */
 	struct sort_item *items;
 };

@@ -1,4 +1,4 @@
-/* slice.h: which examples a phase removes. Pure. */
+/* slice.h: chooses the examples that a phase of AFLite removes, by what its classifiers predicted. Pure. */
 #ifndef AFLITE_SLICE_H
 #define AFLITE_SLICE_H
 

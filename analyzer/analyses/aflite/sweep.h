@@ -1,4 +1,4 @@
-/* sweep.h: one pass over the rows for all classifiers together, which brings each row into the cache once for all of them. */
+/* sweep.h: the losses of all classifiers, and their gradients, by one pass over the rows. lockstep.c searches by them. */
 #ifndef AFLITE_SWEEP_H
 #define AFLITE_SWEEP_H
 

@@ -352,6 +352,7 @@ is_refused(const char *text, const char *field, const char *ending, const char *
 	pid_t child;
 
 	assert_int_equal(pipe(pipes), 0);
+	fflush(stdout); /* which die() writes, too */
 	child = fork();
 	assert_true(child >= 0);
 	if (child == 0) {
