@@ -236,7 +236,7 @@ find_fields(struct reading *reading, struct portolan_error *error)
 	const char *names[FIELDS_MAX], *options[FIELDS_MAX];
 	size_t column;
 
-	if (reading->file->format != RECORDS_JSONL &&
+	if (reading->file->format != TABLE_JSONL &&
 	    user_file_column(reading->file, "--id-field", request->id_field, &column, error) < 0)
 		return PORTOLAN_E_INVALID;
 	for (size_t a = 0; a < request->count; a++) {

@@ -16,14 +16,14 @@ fields_init(struct fields *fields, const struct user_file *file, const char *con
 	int code = 0;
 
 	*fields = (struct fields){.file = file, .count = count};
-	if (file->format != RECORDS_JSONL)
+	if (file->format != TABLE_JSONL)
 		fields->width = records_count_fields(file->format, &file->header);
 	for (size_t i = 0; i < count && code >= 0; i++) {
 		struct field_name *name = &fields->names[i];
 
 		*name = (struct field_name){.text = names[i], .length = strlen(names[i])};
 		name->is_glue_id = file->glue_id && strcmp(file->glue_id, names[i]) == 0;
-		if (file->format != RECORDS_JSONL)
+		if (file->format != TABLE_JSONL)
 			code = user_file_column(file, options[i], names[i], &name->column, error);
 		if (name->column > fields->last)
 			fields->last = name->column;
@@ -77,7 +77,7 @@ fields_is_ragged(const struct fields_reader *reader)
 	const struct record *record = &reader->part.record;
 	size_t width = fields->width, count;
 
-	if (fields->file->format == RECORDS_JSONL || record->length == 0)
+	if (fields->file->format == TABLE_JSONL || record->length == 0)
 		return false;
 	count = records_count_fields(fields->file->format, record);
 	return fields->file->glue_id ? count < width : count != width;
@@ -252,7 +252,7 @@ fields_next(struct fields_reader *reader, struct portolan_error *error)
 		return PORTOLAN_E_MEMORY;
 	taking.room = reader->room;
 	memset(reader->found, 0, fields->count * sizeof(*reader->found));
-	if (fields->file->format == RECORDS_JSONL) {
+	if (fields->file->format == TABLE_JSONL) {
 		struct json_line line = {.begin = record->at, .at = record->at, .end = record->at + record->length};
 
 		if (!take_members(&taking, &line, reader->room + record->length + 1))
@@ -273,7 +273,7 @@ fields_has(const struct user_file *file, const char *name)
 	struct fields fields;
 	bool has = fields_init(&fields, file, &name, &option, 1, NULL) >= 0;
 
-	if (has && file->format == RECORDS_JSONL) {
+	if (has && file->format == TABLE_JSONL) {
 		fields_begin(&reader, &fields, user_file_whole(file));
 		has = fields_next(&reader, NULL) > 0 && reader.found[0].kind != FIELD_ABSENT;
 		fields_end(&reader);
@@ -328,7 +328,7 @@ int
 fields_list(const struct user_file *file, bool only_values, struct names *names, struct portolan_error *error)
 {
 	struct user_part part = user_file_whole(file);
-	bool has_header = file->format != RECORDS_JSONL, listed;
+	bool has_header = file->format != TABLE_JSONL, listed;
 	const struct record *first = has_header ? &file->header : &part.record;
 	int code = has_header ? 1 : user_part_next(&part, error);
 	char *room;

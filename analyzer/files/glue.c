@@ -33,7 +33,7 @@ glue_number(const char *id, size_t length, char *digits)
 }
 
 bool
-glue_is_unlabelled(enum records_format format, const struct record *record)
+glue_is_unlabelled(enum table_format format, const struct record *record)
 {
 	const char *last = records_last_field(format, record);
 	struct field label = {last, (size_t)(record->at + record->length - last), FIELD_TEXT};

@@ -18,6 +18,6 @@
 size_t glue_number(const char *id, size_t length, char *digits);
 
 /* True: the record of CSV or TSV has no label. */
-bool glue_is_unlabelled(enum records_format format, const struct record *record);
+bool glue_is_unlabelled(enum table_format format, const struct record *record);
 
 #endif

@@ -100,7 +100,7 @@ find_matches(struct join *join, const char *id_field, const struct ids_index *in
 	}
 	join->oddities.unlabelled = reader.part.unlabelled;
 	fields_end(&reader);
-	if (code >= 0 && records == join->oddities.without_id && join->file.size > 0 && join->format == RECORDS_JSONL)
+	if (code >= 0 && records == join->oddities.without_id && join->file.size > 0 && join->format == TABLE_JSONL)
 		return error_set(error, PORTOLAN_E_INVALID, "%s: no line has a field '%s' (see --id-field)",
 		                 join->file.path, id_field);
 	return code;

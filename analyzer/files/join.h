@@ -35,7 +35,7 @@ struct join_match {
 };
 
 struct join {
-	enum records_format format;
+	enum table_format format;
 	struct record header;       /* CSV and TSV */
 	size_t mark;                /* bytes of a byte order mark, which stands at the beginning of `text` */
 	struct join_match *matches; /* by position, then by number */

@@ -1,21 +1,15 @@
 /* lines.c: writes lines of the user's own file into an output, as they stand in the file. */
 #include "lines.h"
 
-enum table_format
-lines_format(const struct join *join)
-{
-	return join->format == RECORDS_JSONL ? TABLE_JSONL : join->format == RECORDS_CSV ? TABLE_CSV : TABLE_TSV;
-}
-
 void
 lines_head(struct output *output, const struct join *join, const struct table *more)
 {
 	output_bytes(output, join->text, join->mark);
-	if (join->format == RECORDS_JSONL)
+	if (join->format == TABLE_JSONL)
 		return;
 	output_bytes(output, join->header.at, join->header.length);
 	if (more)
-		table_put_head(more, output, lines_format(join));
+		table_put_head(more, output, join->format);
 	output_bytes(output, join->header.at + join->header.length, join->header.next - join->header.length);
 	if (join->header.next == join->header.length)
 		output_bytes(output, "\n", 1);
@@ -24,7 +18,7 @@ lines_head(struct output *output, const struct join *join, const struct table *m
 void
 lines_record(struct output *output, const struct join *join, const struct record *record)
 {
-	size_t width = join->file.glue_id && join->format != RECORDS_JSONL
+	size_t width = join->file.glue_id && join->format != TABLE_JSONL
 	                       ? records_count_fields(join->format, &join->header)
 	                       : SIZE_MAX;
 	const char *last;
@@ -35,7 +29,7 @@ lines_record(struct output *output, const struct join *join, const struct record
 	}
 	last = records_last_field(join->format, record);
 	output_bytes(output, record->at, records_first_fields(join->format, record, width - 1));
-	output_bytes(output, join->format == RECORDS_CSV ? "," : "\t", width > 1);
+	output_bytes(output, join->format == TABLE_CSV ? "," : "\t", width > 1);
 	output_bytes(output, last, (size_t)(record->at + record->length - last));
 }
 

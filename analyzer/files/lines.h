@@ -5,9 +5,6 @@
 #include "join.h"
 #include "output/table.h"
 
-/* The format of the file's lines. */
-enum table_format lines_format(const struct join *join);
-
 /* Writes what stands before the records: the byte order mark, and, in CSV and TSV, the header. The columns of `more`
  * follow the header's; NULL: there are none. */
 void lines_head(struct output *output, const struct join *join, const struct table *more);

@@ -26,7 +26,7 @@ read_lines(const struct reading *reading, const struct content *content, struct 
 	int code = 0;
 
 	for (uint64_t line = 1; at < content->size && code >= 0; line++) {
-		struct record record = records_next(RECORDS_TSV, content->bytes + at, content->size - at);
+		struct record record = records_next(TABLE_TSV, content->bytes + at, content->size - at);
 
 		if (record.length > 0)
 			code = reading->visit(reading->context, line, record.at, record.length, error);

@@ -5,24 +5,24 @@
 #include <string.h>
 #include <strings.h>
 
-enum records_format
+enum table_format
 records_format_of(const char *path, const char *text, size_t size)
 {
 	const char *dot = strrchr(path, '.');
 	size_t i = 0, line;
 
 	if (dot && (strcasecmp(dot, ".jsonl") == 0 || strcasecmp(dot, ".ndjson") == 0 || strcasecmp(dot, ".json") == 0))
-		return RECORDS_JSONL;
+		return TABLE_JSONL;
 	if (dot && strcasecmp(dot, ".csv") == 0)
-		return RECORDS_CSV;
+		return TABLE_CSV;
 	if (dot && strcasecmp(dot, ".tsv") == 0)
-		return RECORDS_TSV;
+		return TABLE_TSV;
 	while (i < size && strchr(" \t\r\n", text[i]))
 		i++;
 	if (i < size && text[i] == '{')
-		return RECORDS_JSONL;
-	line = records_next(RECORDS_TSV, text, size).length;
-	return size > 0 && memchr(text, '\t', line) ? RECORDS_TSV : RECORDS_CSV;
+		return TABLE_JSONL;
+	line = records_next(TABLE_TSV, text, size).length;
+	return size > 0 && memchr(text, '\t', line) ? TABLE_TSV : TABLE_CSV;
 }
 
 /* The opening quote of a field between `at` and `end`, where a field begins at `begin`; NULL: there is none. */
@@ -73,12 +73,12 @@ csv_end(const char *text, size_t size, bool *unclosed)
 }
 
 struct record
-records_next(enum records_format format, const char *text, size_t size)
+records_next(enum table_format format, const char *text, size_t size)
 {
 	bool unclosed = false;
 	size_t end;
 
-	if (format == RECORDS_CSV) {
+	if (format == TABLE_CSV) {
 		end = csv_end(text, size, &unclosed);
 	} else {
 		const char *newline = size > 0 ? memchr(text, '\n', size) : NULL;
@@ -118,14 +118,14 @@ unquote(const char *from, const char *end, char *text)
 }
 
 bool
-records_take_field(enum records_format format, const char **at, const char *end, char *text, struct field *field)
+records_take_field(enum table_format format, const char **at, const char *end, char *text, struct field *field)
 {
 	const char *from = *at, *stop = from;
-	bool quoted = format == RECORDS_CSV && from < end && *from == '"';
+	bool quoted = format == TABLE_CSV && from < end && *from == '"';
 
 	if (quoted && !(stop = skip_quoted(from + 1, end)))
 		return false;
-	stop = memchr(stop, format == RECORDS_TSV ? '\t' : ',', (size_t)(end - stop));
+	stop = memchr(stop, format == TABLE_TSV ? '\t' : ',', (size_t)(end - stop));
 	*at = stop ? stop + 1 : NULL;
 	if (!stop)
 		stop = end;
@@ -147,7 +147,7 @@ records_trim(struct field field)
 }
 
 const char *
-records_last_field(enum records_format format, const struct record *record)
+records_last_field(enum table_format format, const struct record *record)
 {
 	const char *at = record->at, *begin = at;
 
@@ -157,7 +157,7 @@ records_last_field(enum records_format format, const struct record *record)
 }
 
 size_t
-records_first_fields(enum records_format format, const struct record *record, size_t count)
+records_first_fields(enum table_format format, const struct record *record, size_t count)
 {
 	const char *at = record->at;
 
@@ -168,7 +168,7 @@ records_first_fields(enum records_format format, const struct record *record, si
 }
 
 size_t
-records_count_fields(enum records_format format, const struct record *record)
+records_count_fields(enum table_format format, const struct record *record)
 {
 	const char *at = record->at;
 	size_t count = 0;

@@ -5,13 +5,13 @@
 #ifndef RECORDS_H
 #define RECORDS_H
 
+#include "output/table_format.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
-enum records_format { RECORDS_JSONL, RECORDS_CSV, RECORDS_TSV };
-
-/* The format that the file's name says (.jsonl, .ndjson, .json, .csv, .tsv), or else its first line. */
-enum records_format records_format_of(const char *path, const char *text, size_t size);
+/* The format, TABLE_CSV, TABLE_TSV or TABLE_JSONL, that the file's name says (.jsonl, .ndjson, .json, .csv, .tsv), or else its first line. */
+enum table_format records_format_of(const char *path, const char *text, size_t size);
 
 struct record {
 	const char *at;
@@ -21,7 +21,7 @@ struct record {
 };
 
 /* The record that begins at `text`; size > 0. In CSV a field that begins with a quote may hold line ends. */
-struct record records_next(enum records_format format, const char *text, size_t size);
+struct record records_next(enum table_format format, const char *text, size_t size);
 
 /* A field without quotes and escapes. JSON's true and false are the numbers 1 and 0, as in NumPy. */
 enum field_kind {
@@ -43,17 +43,17 @@ struct field {
  * `text` has room for the field: a field with quotes inside is copied there. `text` NULL: the field is passed over.
  * False: a quote is not closed before `end`.
  */
-bool records_take_field(enum records_format format, const char **at, const char *end, char *text, struct field *field);
+bool records_take_field(enum table_format format, const char **at, const char *end, char *text, struct field *field);
 
 /* Where the last field of a CSV or TSV record begins. */
-const char *records_last_field(enum records_format format, const struct record *record);
+const char *records_last_field(enum table_format format, const struct record *record);
 /* The length of the record's first `count` fields, or of all, without the separator after them. */
-size_t records_first_fields(enum records_format format, const struct record *record, size_t count);
+size_t records_first_fields(enum table_format format, const struct record *record, size_t count);
 
 /* The field without the blanks around it. */
 struct field records_trim(struct field field);
 
 /* How many fields a record of CSV or TSV has; at least 1. */
-size_t records_count_fields(enum records_format format, const struct record *record);
+size_t records_count_fields(enum table_format format, const struct record *record);
 
 #endif

@@ -31,11 +31,11 @@ user_file_close(struct user_file *file)
 }
 
 void
-user_file_set_format(struct user_file *file, enum records_format format)
+user_file_set_format(struct user_file *file, enum table_format format)
 {
 	file->format = format;
 	file->begin = file->mark;
-	if (format == RECORDS_JSONL)
+	if (format == TABLE_JSONL)
 		return;
 	file->header = records_next(format, file->text + file->mark, file->size - file->mark);
 	file->begin += file->header.next;
@@ -189,7 +189,7 @@ int
 user_file_cut(const struct user_file *file, struct user_parts *parts, struct portolan_error *error)
 {
 	size_t left = file->size - file->begin, most = left / PART_SIZE + 1, at = file->begin;
-	bool quotes = file->format == RECORDS_CSV && left > 0 && memchr(file->text + at, '"', left);
+	bool quotes = file->format == TABLE_CSV && left > 0 && memchr(file->text + at, '"', left);
 
 	*parts = (struct user_parts){.cuts = malloc((most + 1) * sizeof(*parts->cuts))};
 	if (!parts->cuts)
@@ -238,11 +238,11 @@ user_part_next(struct user_part *part, struct portolan_error *error)
 			        error, PORTOLAN_E_INVALID,
 			        "%s: line %llu has a quote that is never closed, and swallows the rest of the file",
 			        file->path, (unsigned long long)user_file_line(file, part->record.at));
-		if (file->glue_id && file->format != RECORDS_JSONL && glue_is_unlabelled(file->format, &part->record)) {
+		if (file->glue_id && file->format != TABLE_JSONL && glue_is_unlabelled(file->format, &part->record)) {
 			part->unlabelled++;
 			continue;
 		}
-		if (file->format != RECORDS_JSONL || !is_blank(&part->record))
+		if (file->format != TABLE_JSONL || !is_blank(&part->record))
 			return 1;
 	}
 	return 0;

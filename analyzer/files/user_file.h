@@ -11,7 +11,7 @@
 
 struct user_file {
 	const char *path; /* as the user gave it; "-": standard input. The caller's */
-	enum records_format format;
+	enum table_format format;
 	struct record header; /* CSV and TSV */
 	size_t mark;          /* bytes of a byte order mark, which stands at the beginning of `text` */
 	size_t begin;         /* where the records begin */
@@ -27,7 +27,7 @@ int user_file_open(struct user_file *file, const char *option, const char *path,
 void user_file_close(struct user_file *file); /* may be called twice */
 
 /* Sets the format, for a file whose name does not tell it. */
-void user_file_set_format(struct user_file *file, enum records_format format);
+void user_file_set_format(struct user_file *file, enum table_format format);
 
 /* The ids of this file, of SNLI, MNLI or QNLI, become numbers (glue.h). Call it before any record is read. */
 void user_file_read_as_glue(struct user_file *file, const char *id_field);

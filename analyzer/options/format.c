@@ -161,15 +161,14 @@ format_of_one(const struct common_options *request, const char *option, const ch
 
 int
 format_of_lines(const struct common_options *request, const char *option, const char *path, const char *data,
-                enum records_format format)
+                enum table_format format)
 {
-	static const char *const names[] = {[RECORDS_JSONL] = "jsonl", [RECORDS_CSV] = "csv", [RECORDS_TSV] = "tsv"};
 	const char *ending = format_of_ending(path), *own = format_of_ending(data);
 
-	if (!ending || strcmp(ending, names[format]) == 0 || (own && strcmp(ending, own) == 0))
+	if (!ending || strcmp(ending, table_format_names[format]) == 0 || (own && strcmp(ending, own) == 0))
 		return 0;
 	if (!format_is_known(ending))
-		return format_of_one(request, option, path, names[format]);
+		return format_of_one(request, option, path, table_format_names[format]);
 	return options_wrong(request, "%s %s is %s by its name, and the lines of %s are %s: change the name", option,
-	                     path, ending, data, names[format]);
+	                     path, ending, data, table_format_names[format]);
 }

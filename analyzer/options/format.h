@@ -36,7 +36,7 @@ int format_of_one(const struct common_options *request, const char *option, cons
 /* Of lines of the user's file `data`, whose format may be known from its first line only: 0, or options_wrong(): the
  * name of the output, which `option` gave, has neither the ending of their format nor that of `data`. */
 int format_of_lines(const struct common_options *request, const char *option, const char *path, const char *data,
-                    enum records_format format);
+                    enum table_format format);
 
 /* A file's ending: "csv", "xyz". NULL: it has none, it is txt, or the file is a device. */
 const char *format_of_ending(const char *path);

@@ -9,10 +9,7 @@
 
 #include "report.h"
 #include "table_columns.h"
-
-/* As table_format_names. TABLE_ALIGNED: columns below one another, for people. */
-enum table_format { TABLE_CSV, TABLE_TSV, TABLE_JSONL, TABLE_NPY, TABLE_ALIGNED };
-extern const char *const table_format_names[]; /* as users say them: the first four; ends with NULL */
+#include "table_format.h"
 
 /* The whole table to a file, or, for NULL and "-", to standard output. PORTOLAN_E_INVALID: npy on a terminal; two columns
  * of one name, in npy and JSON lines. */

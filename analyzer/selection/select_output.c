@@ -108,7 +108,7 @@ select_check_line(const struct join *join, const struct join_match *match, const
 {
 	const char *there;
 
-	if (join->format != RECORDS_JSONL) {
+	if (join->format != TABLE_JSONL) {
 		if (join->file.glue_id || records_count_fields(join->format, &match->record) <=
 		                                  records_count_fields(join->format, &join->header))
 			return;
@@ -130,7 +130,7 @@ select_check_lines(const struct join *join, const char *path, const struct dynam
 	for (size_t i = 0; i < join->count; i++)
 		longest = join->matches[i].record.length > longest ? join->matches[i].record.length : longest;
 	text = memory_new(longest + 1, 1);
-	if (join->format != RECORDS_JSONL)
+	if (join->format != TABLE_JSONL)
 		select_check_header(join, path, dynamics, text);
 	for (size_t i = 0; i < join->count; i++)
 		select_check_line(join, &join->matches[i], path, dynamics, text);
@@ -143,18 +143,18 @@ select_write_extended(struct output *output, const struct join *join, const stru
 {
 	size_t length = record->length, fields;
 
-	while (join->format == RECORDS_JSONL && length > 0 && record->at[length - 1] != '}')
+	while (join->format == TABLE_JSONL && length > 0 && record->at[length - 1] != '}')
 		length--;
-	if (join->format == RECORDS_JSONL) {
+	if (join->format == TABLE_JSONL) {
 		output_bytes(output, record->at, length - 1);
 	} else {
 		lines_record(output, join, record);
 		fields = records_count_fields(join->format, record);
 		for (; fields < records_count_fields(join->format, &join->header); fields++)
-			output_bytes(output, join->format == RECORDS_CSV ? "," : "\t", 1);
+			output_bytes(output, join->format == TABLE_CSV ? "," : "\t", 1);
 	}
-	table_put_rows(measures, output, lines_format(join), position, 1);
-	if (join->format == RECORDS_JSONL)
+	table_put_rows(measures, output, join->format, position, 1);
+	if (join->format == TABLE_JSONL)
 		output_bytes(output, "}", 1);
 }
 

@@ -318,15 +318,13 @@ const char *
 texts_header(const struct texts *texts, size_t *length)
 {
 	*length = texts->file.mark + texts->file.header.length;
-	return texts->file.format == RECORDS_JSONL ? NULL : texts->file.text;
+	return texts->file.format == TABLE_JSONL ? NULL : texts->file.text;
 }
 
 const char *
 texts_ending(const struct texts *texts)
 {
-	static const char *const endings[] = {[RECORDS_JSONL] = "jsonl", [RECORDS_CSV] = "csv", [RECORDS_TSV] = "tsv"};
-
-	return endings[texts->file.format];
+	return table_format_names[texts->file.format];
 }
 
 /* Reads a column, with a value for each record that the file had when it was opened. */

@@ -47,26 +47,26 @@ check_map(struct map_source *source)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	static const enum table_format formats[] = {TABLE_JSONL, TABLE_CSV, TABLE_TSV};
 	static const char *const headers[] = {"", "x_low,x_high,y_low,y_high,count",
 	                                      "x_low\tx_high\ty_low\ty_high\tcount"};
 	const struct map_source_request request = {.x = "variability", .y = "confidence"};
 	struct input input = {data, size};
 	unsigned variant = input_u8(&input);
-	enum records_format format = (enum records_format)(variant % 3);
+	enum table_format format = formats[variant % 3];
 	struct user_file file = {.path = "cells", .format = format};
 	struct map_source source = {0};
 	struct portolan_error error = {0};
 	char *text;
-	int length =
-	        asprintf(&text, "%s%s%s%.*s", headers[format],
-	                 variant & 4 && format != RECORDS_JSONL ? format == RECORDS_CSV ? ",colour" : "\tcolour" : "",
-	                 format == RECORDS_JSONL ? "" : "\n", (int)input.size, (const char *)input.data);
+	int length = asprintf(&text, "%s%s%s%.*s", headers[variant % 3],
+	                      variant & 4 && format != TABLE_JSONL ? format == TABLE_CSV ? ",colour" : "\tcolour" : "",
+	                      format == TABLE_JSONL ? "" : "\n", (int)input.size, (const char *)input.data);
 	int code;
 
 	require(length >= 0);
 	file.text = text;
 	file.size = (size_t)length;
-	if (format != RECORDS_JSONL) {
+	if (format != TABLE_JSONL) {
 		file.header = records_next(format, text, file.size);
 		file.begin = file.header.next;
 	}

@@ -22,7 +22,7 @@ static const char *const names[] = {"id", "", "a\"b", "\xc3\xa4", "guid", "id,x"
 static const char *const endings[] = {"", ".csv", ".tsv", ".jsonl"};
 
 static void
-check_fields(enum records_format format, const struct record *record)
+check_fields(enum table_format format, const struct record *record)
 {
 	const char *at = record->at, *end = at + record->length;
 	char *text = malloc(record->length + 1);
@@ -33,7 +33,7 @@ check_fields(enum records_format format, const struct record *record)
 	while (at && records_take_field(format, &at, end, text, &field)) {
 		fields++;
 		require(field.length <= record->length);
-		require(format != RECORDS_TSV || !memchr(field.at, '\t', field.length));
+		require(format != TABLE_TSV || !memchr(field.at, '\t', field.length));
 		touch(field.at, field.length);
 	}
 	require(record->unclosed || (!at && fields == records_count_fields(format, record)));
@@ -41,11 +41,11 @@ check_fields(enum records_format format, const struct record *record)
 }
 
 static struct user_file
-file_of(enum records_format format, const char *text, size_t size)
+file_of(enum table_format format, const char *text, size_t size)
 {
 	struct user_file file = {.path = "lines", .text = text, .size = size, .format = format};
 
-	if (format != RECORDS_JSONL) {
+	if (format != TABLE_JSONL) {
 		file.header = records_next(format, text, size);
 		file.begin = file.header.next;
 	}
@@ -63,10 +63,10 @@ compare_field(const struct field *a, const struct field *b)
 
 /* The file in parts is the file, and several fields at once are what each is alone. */
 static void
-check_parts(enum records_format format, const char *text, size_t size)
+check_parts(enum table_format format, const char *text, size_t size)
 {
 	struct user_file file = file_of(format, text, size);
-	struct fields fields = {.file = &file, .count = format == RECORDS_JSONL ? FIELDS : 3, .last = 2};
+	struct fields fields = {.file = &file, .count = format == TABLE_JSONL ? FIELDS : 3, .last = 2};
 	struct fields single[FIELDS];
 	struct fields_reader all = {0}, each[FIELDS] = {{0}};
 	struct portolan_error error = {0};
@@ -104,15 +104,15 @@ check_parts(enum records_format format, const char *text, size_t size)
 }
 
 static void
-check_records(enum records_format format, const char *text, size_t size)
+check_records(enum table_format format, const char *text, size_t size)
 {
 	for (size_t at = 0; at < size;) {
 		struct record record = records_next(format, text + at, size - at);
 
 		require(record.at == text + at);
 		require(record.next > 0 && record.next <= size - at && record.length <= record.next);
-		require(format == RECORDS_CSV || !memchr(record.at, '\n', record.length));
-		if (format != RECORDS_JSONL)
+		require(format == TABLE_CSV || !memchr(record.at, '\n', record.length));
+		if (format != TABLE_JSONL)
 			check_fields(format, &record);
 		at += record.next;
 	}
@@ -137,7 +137,7 @@ static void
 check_beside_jansson(const char *text, size_t size)
 {
 	static const char *const name = "", *const option = "";
-	struct user_file file = file_of(RECORDS_JSONL, text, size);
+	struct user_file file = file_of(TABLE_JSONL, text, size);
 	struct fields_reader reader = {0};
 	struct portolan_error error = {0};
 	struct fields fields;
@@ -287,10 +287,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	unsigned variant = input_u8(&input);
 	const char *text = (const char *)input.data;
 
-	for (int format = RECORDS_JSONL; format <= RECORDS_TSV; format++)
-		check_records((enum records_format)format, text, input.size);
-	for (int format = RECORDS_JSONL; format <= RECORDS_TSV; format++)
-		check_parts((enum records_format)format, text, input.size);
+	for (int format = TABLE_CSV; format <= TABLE_JSONL; format++)
+		check_records((enum table_format)format, text, input.size);
+	for (int format = TABLE_CSV; format <= TABLE_JSONL; format++)
+		check_parts((enum table_format)format, text, input.size);
 	check_beside_jansson(text, input.size);
 	join_file(variant, text, input.size);
 	read_attributes(variant, text, input.size);

@@ -159,7 +159,7 @@ flips_read(const char *option, const char *path, const struct dynamics *dynamics
 	struct fields fields;
 
 	must(user_file_open(&reading.file, option, path, &failure));
-	user_file_set_format(&reading.file, RECORDS_TSV);
+	user_file_set_format(&reading.file, TABLE_TSV);
 	reading.places = memory_array(dynamics->count, sizeof(*reading.places), "places of records");
 	flips.flips = memory_array(dynamics->count, sizeof(*flips.flips), "flips"); /* of an example at most one */
 	must(ids_index_init(&reading.index, &dynamics->ids, dynamics->order, dynamics->count, &failure));

@@ -234,11 +234,11 @@ take(const struct user_file *file, const char *const *names, size_t count, const
 }
 
 static struct user_file
-file_of(enum records_format format, const char *text)
+file_of(enum table_format format, const char *text)
 {
 	struct user_file file = {.path = "file", .format = format, .text = text, .size = strlen(text)};
 
-	if (format != RECORDS_JSONL) {
+	if (format != TABLE_JSONL) {
 		file.header = records_next(format, text, file.size);
 		file.begin = file.header.next;
 	}
@@ -251,19 +251,19 @@ test_fields(void **state)
 	const char *const names[] = {"c", "a", "a"}, *const wanted[] = {"x, \"y\"\nz", "1", "1"};
 	const char *const missing[] = {NULL, "1", "1"}, *const odd[] = {"bc", "", ""};
 	struct user_file file =
-	        file_of(RECORDS_JSONL, "{\"a\": 1, \"b\": [{\"c\": 2}], \"\\u0063\": \"x, \\\"y\\\"\\nz\"}\n");
+	        file_of(TABLE_JSONL, "{\"a\": 1, \"b\": [{\"c\": 2}], \"\\u0063\": \"x, \\\"y\\\"\\nz\"}\n");
 
 	(void)state;
 	take(&file, names, 3, wanted);
-	file = file_of(RECORDS_JSONL, "{\"c\": null, \"a\": 1, \"a\": 2}");
+	file = file_of(TABLE_JSONL, "{\"c\": null, \"a\": 1, \"a\": 2}");
 	take(&file, names, 3, missing);
-	file = file_of(RECORDS_CSV, "a,b,c\n1,\"5\"\" disk\",\"x, \"\"y\"\"\nz\"\n");
+	file = file_of(TABLE_CSV, "a,b,c\n1,\"5\"\" disk\",\"x, \"\"y\"\"\nz\"\n");
 	take(&file, names, 3, wanted);
-	file = file_of(RECORDS_CSV, "c,a\n\"b\"c,\n");
+	file = file_of(TABLE_CSV, "c,a\n\"b\"c,\n");
 	take(&file, names, 3, odd);
-	file = file_of(RECORDS_CSV, "a,b,c\n1,2\n");
+	file = file_of(TABLE_CSV, "a,b,c\n1,2\n");
 	take(&file, names, 3, missing);
-	file = file_of(RECORDS_TSV, "a\tb\tc\n1\t2\n");
+	file = file_of(TABLE_TSV, "a\tb\tc\n1\t2\n");
 	take(&file, names, 3, missing);
 }
 

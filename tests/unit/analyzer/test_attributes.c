@@ -9,11 +9,11 @@
 
 /* A file in memory. */
 static struct user_file
-file_of(enum records_format format, const char *text)
+file_of(enum table_format format, const char *text)
 {
 	struct user_file file = {.path = "file", .format = format, .text = text, .size = strlen(text)};
 
-	if (format != RECORDS_JSONL) {
+	if (format != TABLE_JSONL) {
 		file.header = records_next(format, text, file.size);
 		file.begin = file.header.next;
 	}
@@ -25,7 +25,7 @@ static const char *const options[] = {"--x", "--y"};
 
 /* Beside the examples 5, 7, 9 and 11, of which all but 11 are chosen, in the order 9, 5, 7. */
 static int
-read_beside(enum records_format format, const char *text, struct attributes *attributes, struct portolan_error *error)
+read_beside(enum table_format format, const char *text, struct attributes *attributes, struct portolan_error *error)
 {
 	static uint64_t integers[] = {5, 7, 9, 11};
 	static const uint32_t chosen[] = {2, 0, 1};
@@ -44,7 +44,7 @@ test_kinds(void **state)
 	size_t length;
 
 	(void)state;
-	assert_int_equal(read_beside(RECORDS_CSV, "id,kind,score\n7,a,1.5\n11,b,x\n5,7,-2e1\n8,z,3\n9,\"a\",\n,q,1\n",
+	assert_int_equal(read_beside(TABLE_CSV, "id,kind,score\n7,a,1.5\n11,b,x\n5,7,-2e1\n8,z,3\n9,\"a\",\n,q,1\n",
 	                             &attributes, NULL),
 	                 0);
 	assert_int_equal(attributes.count, 2);
@@ -79,8 +79,8 @@ test_blanks(void **state)
 	size_t length;
 
 	(void)state;
-	assert_int_equal(
-	        read_beside(RECORDS_CSV, "id, kind , score\n7, a, 1.5\n5, a,\t-2 \n 9,b, \n", &attributes, NULL), 0);
+	assert_int_equal(read_beside(TABLE_CSV, "id, kind , score\n7, a, 1.5\n5, a,\t-2 \n 9,b, \n", &attributes, NULL),
+	                 0);
 	assert_int_equal(attributes.list[0].kind, ATTRIBUTE_NUMBER);
 	assert_true(attributes.list[0].numbers[2] == 1.5 && attributes.list[0].numbers[1] == -2);
 	assert_true(isnan(attributes.list[0].numbers[0]));
@@ -97,13 +97,13 @@ test_oddities(void **state)
 	struct attributes attributes;
 
 	(void)state;
-	assert_int_equal(read_beside(RECORDS_CSV, "id,kind,score\n5,a,1\n7,a\n\n9,a,1,2\n", &attributes, NULL), 0);
+	assert_int_equal(read_beside(TABLE_CSV, "id,kind,score\n5,a,1\n7,a\n\n9,a,1,2\n", &attributes, NULL), 0);
 	assert_int_equal(attributes.oddities.ragged, 2);
 	assert_int_equal(attributes.oddities.first_ragged, 3);
 	assert_int_equal(attributes.oddities.without_id, 1);
 	assert_int_equal(attributes.oddities.first_without_id, 4);
 	attributes_free(&attributes);
-	assert_int_equal(read_beside(RECORDS_JSONL,
+	assert_int_equal(read_beside(TABLE_JSONL,
 	                             "{\"id\": 5, \"score\": 1, \"kind\": 1}\n{\"Id\": 7}\n{\"id\": true}\n",
 	                             &attributes, NULL),
 	                 0);
@@ -118,7 +118,7 @@ test_json(void **state)
 	struct attributes attributes;
 
 	(void)state;
-	assert_int_equal(read_beside(RECORDS_JSONL,
+	assert_int_equal(read_beside(TABLE_JSONL,
 	                             "{\"id\": 5, \"score\": true, \"kind\": 3}\n\n"
 	                             "{\"id\": \"7\", \"score\": null, \"kind\": \"4.5\"}\n"
 	                             "{\"id\": 9.0, \"score\": false}\n",
@@ -133,7 +133,7 @@ test_json(void **state)
 }
 
 static void
-assert_refused(enum records_format format, const char *text, const char *expected)
+assert_refused(enum table_format format, const char *text, const char *expected)
 {
 	struct attributes attributes;
 	struct portolan_error error;
@@ -147,19 +147,19 @@ static void
 test_refused(void **state)
 {
 	(void)state;
-	assert_refused(RECORDS_TSV, "id\tscore\tkind\n5\t1\t2\n7\t1\t2\n5\t1\t2\n",
+	assert_refused(TABLE_TSV, "id\tscore\tkind\n5\t1\t2\n7\t1\t2\n5\t1\t2\n",
 	               "file: line 4: field id: '5' stands in line 2 already");
-	assert_refused(RECORDS_CSV, "id,kind,score\n5,\"a\nb\",1\n\"7,1,2\n",
+	assert_refused(TABLE_CSV, "id,kind,score\n5,\"a\nb\",1\n\"7,1,2\n",
 	               "file: line 4 has a quote that is never closed, and swallows the rest of the file");
-	assert_refused(RECORDS_CSV, "id,kind,scores\n5,1,2\n", "file has no column 'score'; did you mean --x scores?");
-	assert_refused(RECORDS_JSONL, "{\"id\": 5, \"score\": 1, \"kind\": {}}\n",
+	assert_refused(TABLE_CSV, "id,kind,scores\n5,1,2\n", "file has no column 'score'; did you mean --x scores?");
+	assert_refused(TABLE_JSONL, "{\"id\": 5, \"score\": 1, \"kind\": {}}\n",
 	               "file: line 1: field kind: neither a number nor text");
-	assert_refused(RECORDS_JSONL, "{\"id\": 5, \"score\": NaN, \"kind\": 1}\n",
+	assert_refused(TABLE_JSONL, "{\"id\": 5, \"score\": NaN, \"kind\": 1}\n",
 	               "file: line 1: field score: neither a number nor text");
 	assert_refused(
-	        RECORDS_JSONL, "{\"id\": 5, \"score\": 1, \"kind\": 1}\n{\"id\": 7, \"sco",
+	        TABLE_JSONL, "{\"id\": 5, \"score\": 1, \"kind\": 1}\n{\"id\": 7, \"sco",
 	        "file: line 2 is not well-formed JSON (one object a line): the end of a string expected at byte 15");
-	assert_refused(RECORDS_JSONL, "{\"id\": 5, \"score\": 1}\n",
+	assert_refused(TABLE_JSONL, "{\"id\": 5, \"score\": 1}\n",
 	               "file: no line has a value in field 'kind' (see --y)");
 }
 
@@ -169,14 +169,14 @@ test_odd_ids(void **state)
 	struct attributes attributes;
 
 	(void)state;
-	assert_int_equal(read_beside(RECORDS_CSV, "id,kind,score\ne5,1,2\n", &attributes, NULL), 0);
+	assert_int_equal(read_beside(TABLE_CSV, "id,kind,score\ne5,1,2\n", &attributes, NULL), 0);
 	assert_int_equal(attributes.unmatched, 3);
 	assert_string_equal(attributes.oddities.odd, "e5");
 	attributes_free(&attributes);
 }
 
 static int
-read_table(enum records_format format, const char *text, struct attributes *attributes, struct ids *ids,
+read_table(enum table_format format, const char *text, struct attributes *attributes, struct ids *ids,
            struct portolan_error *error)
 {
 	struct user_file file = file_of(format, text);
@@ -195,13 +195,13 @@ test_table(void **state)
 	size_t length;
 
 	(void)state;
-	assert_int_equal(read_table(RECORDS_CSV, "id,kind,score\n7,1,2\n5,2,3\n", &attributes, &ids, NULL), 0);
+	assert_int_equal(read_table(TABLE_CSV, "id,kind,score\n7,1,2\n5,2,3\n", &attributes, &ids, NULL), 0);
 	assert_int_equal(ids.kind, STORE_ID_INT);
 	assert_int_equal(ids.rows, 2);
 	assert_int_equal(ids.integers[1], 5);
 	attributes_free(&attributes);
 	ids_free(&ids);
-	assert_int_equal(read_table(RECORDS_CSV, "id,kind,score\n7,1,2\n5,b,3\nx,c,\n", &attributes, &ids, NULL), 0);
+	assert_int_equal(read_table(TABLE_CSV, "id,kind,score\n7,1,2\n5,b,3\nx,c,\n", &attributes, &ids, NULL), 0);
 	assert_int_equal(ids.kind, STORE_ID_STR);
 	assert_int_equal(ids.rows, 3);
 	assert_memory_equal(ids_text(&ids, 2, &length), "x", 1);
@@ -211,11 +211,11 @@ test_table(void **state)
 	assert_true(attributes.list[0].numbers[1] == 3 && isnan(attributes.list[0].numbers[2]));
 	attributes_free(&attributes);
 	ids_free(&ids);
-	assert_true(read_table(RECORDS_CSV, "id,kind,score\n7,1,2\n5,1,2\n7,1,2\n", &attributes, &ids, &error) < 0);
+	assert_true(read_table(TABLE_CSV, "id,kind,score\n7,1,2\n5,1,2\n7,1,2\n", &attributes, &ids, &error) < 0);
 	assert_string_equal(error.message, "file: line 4: field id: this id stands in line 2 already");
-	assert_true(read_table(RECORDS_CSV, "id,kind,score\n,1,2\n", &attributes, &ids, &error) < 0);
+	assert_true(read_table(TABLE_CSV, "id,kind,score\n,1,2\n", &attributes, &ids, &error) < 0);
 	assert_string_equal(error.message, "file: line 2: field id: no id");
-	assert_true(read_table(RECORDS_CSV, "id,kind,score\n", &attributes, &ids, &error) < 0);
+	assert_true(read_table(TABLE_CSV, "id,kind,score\n", &attributes, &ids, &error) < 0);
 	assert_string_equal(error.message, "file has no examples");
 }
 
@@ -230,7 +230,7 @@ test_many_categories(void **state)
 	(void)state;
 	for (int i = 0; i < 400; i++)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%d,k%d,1\n", i, i % 200);
-	assert_int_equal(read_table(RECORDS_CSV, text, &attributes, &ids, NULL), 0);
+	assert_int_equal(read_table(TABLE_CSV, text, &attributes, &ids, NULL), 0);
 	assert_int_equal(attributes.list[1].names.count, 200);
 	for (int i = 0; i < 400; i++)
 		assert_int_equal(attributes.list[1].categories[i], i % 200);
@@ -263,7 +263,7 @@ test_beyond_memory(void **state)
 	}
 	assert_true(fd >= 0 && write(fd, text, used) == (ssize_t)used && close(fd) == 0);
 	arrays_set_limit(0);
-	file = file_of(RECORDS_TSV, text);
+	file = file_of(TABLE_TSV, text);
 	assert_int_equal(attributes_read(&attributes, &request, &ids, chosen, MANY, NULL), 0);
 	assert_int_equal(join_open(&join, path, "id", false, &ids, chosen, MANY, NULL), 0);
 	arrays_set_limit(UINT64_MAX);

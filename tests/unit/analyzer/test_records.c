@@ -8,14 +8,14 @@
 #include <unistd.h>
 
 static struct record
-whole(enum records_format format, const char *text)
+whole(enum table_format format, const char *text)
 {
 	return records_next(format, text, strlen(text));
 }
 
 /* The length of the field of this number, copied to `text`; -1: the record has none, -2: a quote is not closed. */
 static long
-take_field(enum records_format format, const struct record *record, size_t number, char *text)
+take_field(enum table_format format, const struct record *record, size_t number, char *text)
 {
 	const char *at = record->at;
 	char room[200];
@@ -33,7 +33,7 @@ take_field(enum records_format format, const struct record *record, size_t numbe
 }
 
 static void
-assert_field(enum records_format format, const char *line, size_t number, const char *expected)
+assert_field(enum table_format format, const char *line, size_t number, const char *expected)
 {
 	struct record record = whole(format, line);
 	char text[200];
@@ -49,13 +49,13 @@ test_split(void **state)
 	struct record record;
 
 	(void)state;
-	record = whole(RECORDS_TSV, "a\tb\r\nc");
+	record = whole(TABLE_TSV, "a\tb\r\nc");
 	assert_int_equal(record.length, 3);
 	assert_int_equal(record.next, 5);
-	record = whole(RECORDS_CSV, "\"a\nb\",c\nd");
+	record = whole(TABLE_CSV, "\"a\nb\",c\nd");
 	assert_int_equal(record.length, 7);
 	assert_int_equal(record.next, 8);
-	record = whole(RECORDS_JSONL, "{}");
+	record = whole(TABLE_JSONL, "{}");
 	assert_int_equal(record.length, 2);
 	assert_int_equal(record.next, 2);
 }
@@ -63,20 +63,20 @@ test_split(void **state)
 static void
 test_csv_and_tsv(void **state)
 {
-	struct record record = whole(RECORDS_CSV, "a,\"b");
+	struct record record = whole(TABLE_CSV, "a,\"b");
 	char text[20];
 
 	(void)state;
-	assert_field(RECORDS_CSV, "a,b,c\n", 1, "b");
-	assert_field(RECORDS_CSV, "\"a,\"\"x\"\"\",b\n", 0, "a,\"x\"");
-	assert_field(RECORDS_CSV, "a,,c", 1, "");
-	assert_field(RECORDS_CSV, "a,", 1, "");
-	assert_field(RECORDS_TSV, "a\t\"b\tc", 1, "\"b");
-	assert_int_equal(take_field(RECORDS_CSV, &record, 1, text), -2);
-	record = whole(RECORDS_CSV, "a,b");
-	assert_int_equal(take_field(RECORDS_CSV, &record, 2, text), -1);
-	record = whole(RECORDS_TSV, "a\tb");
-	assert_int_equal(take_field(RECORDS_TSV, &record, 2, text), -1);
+	assert_field(TABLE_CSV, "a,b,c\n", 1, "b");
+	assert_field(TABLE_CSV, "\"a,\"\"x\"\"\",b\n", 0, "a,\"x\"");
+	assert_field(TABLE_CSV, "a,,c", 1, "");
+	assert_field(TABLE_CSV, "a,", 1, "");
+	assert_field(TABLE_TSV, "a\t\"b\tc", 1, "\"b");
+	assert_int_equal(take_field(TABLE_CSV, &record, 1, text), -2);
+	record = whole(TABLE_CSV, "a,b");
+	assert_int_equal(take_field(TABLE_CSV, &record, 2, text), -1);
+	record = whole(TABLE_TSV, "a\tb");
+	assert_int_equal(take_field(TABLE_TSV, &record, 2, text), -1);
 }
 
 /* The length of the text or number of this name, copied to `text`; -1: the line has none, -2: it is not well-formed. */
@@ -84,7 +84,7 @@ static long
 json_field(const char *line, size_t size, const char *name, char *text)
 {
 	static const char *const option = "--name";
-	struct user_file file = {.path = "file", .format = RECORDS_JSONL, .text = line, .size = size};
+	struct user_file file = {.path = "file", .format = TABLE_JSONL, .text = line, .size = size};
 	struct fields_reader reader = {0};
 	struct fields fields;
 	long length = -1;
@@ -169,14 +169,14 @@ test_quotes_in_csv(void **state)
 
 	(void)state;
 	for (int i = 0; i < 5; i++) {
-		struct record record = records_next(RECORDS_CSV, text + at, sizeof(text) - 1 - at);
+		struct record record = records_next(TABLE_CSV, text + at, sizeof(text) - 1 - at);
 		char field[100];
 
-		assert_int_equal(take_field(RECORDS_CSV, &record, 0, field), 1);
+		assert_int_equal(take_field(TABLE_CSV, &record, 0, field), 1);
 		assert_memory_equal(field, first[i], 1);
 		assert_int_equal(record.unclosed, i == 4);
 		if (i < 4) {
-			assert_int_equal(take_field(RECORDS_CSV, &record, 1, field), strlen(second[i]));
+			assert_int_equal(take_field(TABLE_CSV, &record, 1, field), strlen(second[i]));
 			assert_memory_equal(field, second[i], strlen(second[i]));
 		}
 		at += record.next;
@@ -185,7 +185,7 @@ test_quotes_in_csv(void **state)
 }
 
 static size_t
-fields_of(enum records_format format, const char *line)
+fields_of(enum table_format format, const char *line)
 {
 	struct record record = whole(format, line);
 
@@ -196,12 +196,12 @@ static void
 test_count_fields(void **state)
 {
 	(void)state;
-	assert_int_equal(fields_of(RECORDS_TSV, "a"), 1);
-	assert_int_equal(fields_of(RECORDS_TSV, "a\t\"b\tc\"\t"), 4);
-	assert_int_equal(fields_of(RECORDS_CSV, "a,,\"b,c\"\r\n"), 3);
-	assert_int_equal(fields_of(RECORDS_CSV, "\"a\"\",\"\"b\",5\", c"), 3);
-	assert_int_equal(fields_of(RECORDS_CSV, "\"a\"b\",c"), 2);
-	assert_int_equal(fields_of(RECORDS_CSV, "\"\",\"\""), 2);
+	assert_int_equal(fields_of(TABLE_TSV, "a"), 1);
+	assert_int_equal(fields_of(TABLE_TSV, "a\t\"b\tc\"\t"), 4);
+	assert_int_equal(fields_of(TABLE_CSV, "a,,\"b,c\"\r\n"), 3);
+	assert_int_equal(fields_of(TABLE_CSV, "\"a\"\",\"\"b\",5\", c"), 3);
+	assert_int_equal(fields_of(TABLE_CSV, "\"a\"b\",c"), 2);
+	assert_int_equal(fields_of(TABLE_CSV, "\"\",\"\""), 2);
 }
 
 /* Every bracket is closed by one of its kind, however deep; 2,048 within each other at most, the record's own too. */
@@ -272,12 +272,12 @@ static void
 test_format(void **state)
 {
 	(void)state;
-	assert_int_equal(records_format_of("x.JSONL", "", 0), RECORDS_JSONL);
-	assert_int_equal(records_format_of("x.csv", "{", 1), RECORDS_CSV);
-	assert_int_equal(records_format_of("x.tsv", "", 0), RECORDS_TSV);
-	assert_int_equal(records_format_of("x", " {\"a\":1}", 8), RECORDS_JSONL);
-	assert_int_equal(records_format_of("-", "a\tb\n", 4), RECORDS_TSV);
-	assert_int_equal(records_format_of("-", "a,b\nc\t", 6), RECORDS_CSV);
+	assert_int_equal(records_format_of("x.JSONL", "", 0), TABLE_JSONL);
+	assert_int_equal(records_format_of("x.csv", "{", 1), TABLE_CSV);
+	assert_int_equal(records_format_of("x.tsv", "", 0), TABLE_TSV);
+	assert_int_equal(records_format_of("x", " {\"a\":1}", 8), TABLE_JSONL);
+	assert_int_equal(records_format_of("-", "a\tb\n", 4), TABLE_TSV);
+	assert_int_equal(records_format_of("-", "a,b\nc\t", 6), TABLE_CSV);
 }
 
 static void

@@ -1,0 +1,9 @@
+/* table_format.h: the formats of tables, for who writes tables, and for who reads the user's own. */
+#ifndef TABLE_FORMAT_H
+#define TABLE_FORMAT_H
+
+/* As table_format_names. TABLE_ALIGNED: columns below one another, for people. */
+enum table_format { TABLE_CSV, TABLE_TSV, TABLE_JSONL, TABLE_NPY, TABLE_ALIGNED };
+extern const char *const table_format_names[]; /* as users say them: the first four; ends with NULL */
+
+#endif
