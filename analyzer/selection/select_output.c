@@ -12,6 +12,7 @@
 #include "tables/run_table.h"
 
 #include <json_line.h>
+
 #include <string.h>
 
 static void
