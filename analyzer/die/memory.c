@@ -68,3 +68,12 @@ memory_text(const char *format, ...)
 	va_end(arguments);
 	return memory_need(text);
 }
+
+uint32_t
+memory_name(struct names *names, const char *text, size_t length)
+{
+	uint32_t name = names_add(names, text, length);
+
+	memory_need(name == NAMES_NONE ? NULL : names);
+	return name;
+}

@@ -8,6 +8,7 @@
 
 #include "base/arrays.h"
 #include "base/cleanup.h"
+#include "base/names.h"
 
 #include <stddef.h>
 
@@ -37,6 +38,9 @@ char *memory_copy(const void *bytes, size_t length) __attribute__((malloc, retur
 
 /* A text as printf() prints it. */
 __attribute__((format(printf, 1, 2), malloc, returns_nonnull)) char *memory_text(const char *format, ...);
+
+/* The number of the text among the names, to which it is added if it is new: names_add(). */
+uint32_t memory_name(struct names *names, const char *text, size_t length);
 
 /* Returns `pointer`, which a function has returned that fails only for want of memory: NULL ends the program. */
 void *memory_need(void *pointer) __attribute__((returns_nonnull));

@@ -15,17 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The number of a text among `names`, to which it is added if it is new. */
-static uint32_t
-map_source_add_name(struct names *names, const char *text, size_t length)
-{
-	uint32_t name = names_add(names, text, length);
-
-	if (name == NAMES_NONE)
-		memory_need(NULL);
-	return name;
-}
-
 /* Makes room for the category of every row. No row has a category yet. */
 static void
 map_source_begin_categories(struct map_source *source, const char *name)
@@ -61,7 +50,7 @@ map_source_add_label(struct map_source *source, int32_t label)
 		snprintf(number, sizeof(number), "%d", label);
 		name = number;
 	}
-	return (int32_t)map_source_add_name(&source->categories, name, strlen(name));
+	return (int32_t)memory_name(&source->categories, name, strlen(name));
 }
 
 void
@@ -196,7 +185,7 @@ ranking_make(struct ranking *ranking, const struct map_source *sources, size_t c
 			size_t length;
 			const char *text = names_text(&sources[s].categories, c, &length);
 
-			map_source_add_name(&ranking->names, text, length);
+			memory_name(&ranking->names, text, length);
 		}
 	}
 	ranking->ranks = memory_new(ranking->names.count, sizeof(*ranking->ranks));

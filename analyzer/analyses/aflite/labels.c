@@ -28,21 +28,11 @@ labels_free(struct labels *labels)
 	*labels = (struct labels){0};
 }
 
-/* Adds a name, and returns its number. A new name has the number that names->count was before. */
-static uint32_t
-labels_add_name(struct names *names, const char *text, size_t length)
-{
-	uint32_t number = names_add(names, text, length);
-
-	memory_need(number == NAMES_NONE ? NULL : names);
-	return number;
-}
-
 void
 labels_add(struct labels *labels, const char *text, size_t length)
 {
 	labels->values = memory_grow(labels->values, &labels->room, labels->count + 1, sizeof(*labels->values));
-	labels->values[labels->count++] = labels_add_name(&labels->found, text, length);
+	labels->values[labels->count++] = memory_name(&labels->found, text, length);
 }
 
 static bool
@@ -204,7 +194,7 @@ labels_is_again(struct names *seen, const struct field *id)
 {
 	uint32_t known = seen->count;
 
-	return join_is_id(id) && labels_add_name(seen, id->at, id->length) < known;
+	return join_is_id(id) && memory_name(seen, id->at, id->length) < known;
 }
 
 static void

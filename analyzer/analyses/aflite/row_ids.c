@@ -23,10 +23,9 @@ row_ids_add(struct naming *naming, uint64_t place, const char *id, size_t length
 {
 	uint32_t offsets[2] = {0, (uint32_t)length};
 	struct store_ids one = {.rows = 1, .text = id, .offsets = offsets};
-	uint32_t number = names_add(&naming->seen, id, length);
+	uint32_t number = memory_name(&naming->seen, id, length);
 	bool again = number < naming->ids->rows;
 
-	memory_need(number == NAMES_NONE ? NULL : naming);
 	if (again && !naming->glue)
 		die("%s: the id '%.*s' stands there twice, the second time in %s %llu", naming->path,
 		    (int)(length < 60 ? length : 60), id, naming->unit, (unsigned long long)place);

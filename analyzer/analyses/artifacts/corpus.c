@@ -34,16 +34,6 @@ static const char *const corpus_stop_words[] = {
         "she'd", "it's", "it'll", "we're", "we've", "we'll", "we'd", "they're", "they've", "they'll", "they'd",
         "that's", "there's", "who's", "what's", "let's", "s", "t", NULL};
 
-uint32_t
-corpus_add_name(struct names *names, const char *text, size_t length)
-{
-	uint32_t name = names_add(names, text, length);
-
-	if (name == NAMES_NONE)
-		memory_need(NULL);
-	return name;
-}
-
 void
 corpus_close(struct corpus *corpus)
 {
@@ -76,7 +66,7 @@ corpus_add_words(struct corpus_list *list, const char *line, size_t length)
 	tokenizer_begin(&list->tokenizer, line, length, "");
 	while ((code = tokenizer_next(&list->tokenizer, &token)) > 0) {
 		if (!list->whole) {
-			corpus_add_name(list->names, token.text, token.length);
+			memory_name(list->names, token.text, token.length);
 			continue;
 		}
 		if (used + token.length + 1 > sizeof(joined))
@@ -87,7 +77,7 @@ corpus_add_words(struct corpus_list *list, const char *line, size_t length)
 		used += token.length;
 	}
 	if (code == 0 && used > 0)
-		corpus_add_name(list->names, joined, used);
+		memory_name(list->names, joined, used);
 	return code;
 }
 
@@ -128,7 +118,7 @@ corpus_take_stop_words(struct corpus *corpus)
 	if (given)
 		corpus_read_list(&corpus->stop_words, given, false);
 	for (const char *const *word = corpus_stop_words; *word && !given; word++)
-		corpus_add_name(&corpus->stop_words, *word, strlen(*word));
+		memory_name(&corpus->stop_words, *word, strlen(*word));
 	corpus->rules.stop_words = &corpus->stop_words;
 }
 

@@ -15,9 +15,6 @@
 #define CORPUS_LABELS_MAX 1000 /* a field with more different values is no label */
 #define CORPUS_IGNORED_MAX 16
 
-/* As names_add(), but the program ends where there is no memory for the text. */
-uint32_t corpus_add_name(struct names *names, const char *text, size_t length);
-
 struct corpus_request {
 	const char *path;
 	const char *texts[CORPUS_TEXTS_MAX];

@@ -181,7 +181,7 @@ holders_take_part(void *context, unsigned slot, size_t part, struct portolan_err
 		const char *text = (const char *)key;
 
 		key += holder->group;
-		holder->group = corpus_add_name(&holders->keys, text, size);
+		holder->group = memory_name(&holders->keys, text, size);
 		holders->list[holders->count++] = *holder;
 	}
 	return 0;
@@ -239,7 +239,7 @@ search_name_tokens(struct search *search)
 		size_t length;
 		const char *text = names_text(names, request->tokens[i].token, &length);
 
-		corpus_add_name(&search->tokens, text, length);
+		memory_name(&search->tokens, text, length);
 	}
 }
 

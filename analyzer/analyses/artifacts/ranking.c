@@ -185,7 +185,7 @@ ranking_read(const char *path, const struct token_counts *counts, size_t most, s
 		const struct field *token = &reader.found[FIELD_TOKEN];
 		struct ranked_token row = ranking_read_row(&reader, counts);
 
-		if (corpus_add_name(&seen, token->at, token->length) != rows++)
+		if (memory_name(&seen, token->at, token->length) != rows++)
 			must(fields_wrong(&reader, &failure, ": the token '%.*s' stands there twice",
 			                  fields_shown(token), token->at));
 		if (row.token == NAMES_NONE)
