@@ -180,7 +180,7 @@ aflite_write_manifest(const struct aflite *aflite, const char *output)
 	struct report *report = &manifest.report;
 
 	manifest_open(&manifest, "aflite", output, aflite->input.has_run ? &aflite->input.dynamics : NULL,
-	                   aflite->request->common.query.store);
+	              aflite->request->common.query.store);
 	REPORT_WHOLES(report, {"examples", filter->total}, {"excluded", aflite->input.excluded},
 	              {"kept", filter_left(filter)}, {"phases", filter->phases});
 	report_begin(report, "held_out_accuracy");
