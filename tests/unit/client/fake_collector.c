@@ -264,7 +264,7 @@ fake_main(void *argument)
 		fake->ready = true;
 		if (fake->zap_status)
 			answer_handshake(zap, fake->zap_status);
-		while (receive_one(&link))
+		while (fake->running && receive_one(&link))
 			continue;
 		if (fake->acknowledges && link.known && link.told < fake->stored)
 			answer_ack(&link);
