@@ -63,10 +63,11 @@ npy_write_records_header(struct output *output, const struct npy_field *fields, 
 		output_fail(output);
 		return;
 	}
+	fputc('[', stream);
 	for (size_t i = 0; i < count; i++) {
 		for (const char *c = fields[i].name; *c; c++)
 			ascii = ascii && (unsigned char)*c < 0x80;
-		fputs(i ? ", (" : "[(", stream);
+		fputs(i ? ", (" : "(", stream);
 		print_literal(stream, fields[i].name);
 		fprintf(stream, ", '%s')", fields[i].type);
 	}

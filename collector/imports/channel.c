@@ -88,8 +88,8 @@ channel_stop_collector(const struct channel *channel)
 		kill(channel->collector, SIGTERM);
 }
 
-/* Starts the program in a session of its own, so that Ctrl-C does not reach it, with no signal blocked. Returns 0 or an
- * errno. */
+/* Starts the program in a session of its own, so that Ctrl-C does not reach it, with no signal blocked or ignored, as
+ * channel_stop_collector() ends it by one. Returns 0 or an errno. */
 static int
 channel_spawn_collector(const char *program, const char *store, int said, pid_t *child)
 {
@@ -98,15 +98,18 @@ channel_spawn_collector(const char *program, const char *store, int said, pid_t 
 	                                 "--exit-when-idle", IDLE_SECONDS, "--starter", starter,    NULL};
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attributes;
-	sigset_t none;
+	sigset_t all, none;
 	int status;
 
 	snprintf(starter, sizeof(starter), "%d", (int)getpid());
+	sigfillset(&all);
 	sigemptyset(&none);
 	if ((status = posix_spawn_file_actions_init(&files)) != 0)
 		return status;
 	if ((status = posix_spawnattr_init(&attributes)) == 0) {
-		posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK);
+		posix_spawnattr_setflags(&attributes,
+		                         POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+		posix_spawnattr_setsigdefault(&attributes, &all);
 		posix_spawnattr_setsigmask(&attributes, &none);
 		posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 		posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);

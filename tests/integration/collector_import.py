@@ -237,6 +237,20 @@ class Import(DynamicsTest):
 
 
 class AllOrNothing(DynamicsTest):
+    def write_long_epochs(self):
+        """Ten more, which take a while to import."""
+        logits = [[number / 7, 1.0] for number in range(7)]
+        for epoch in range(2, 12):
+            self.write(epoch, (self.row(epoch, number, logits[number % 7], 1) for number in range(20000)))
+
+    def begin_import(self, **options):
+        """The process of an import that overwrites, and has begun."""
+        log = os.path.join(self.store, "portoland.log")
+        before = os.path.getsize(log)
+        process = subprocess.Popen([PORTOLAND, "import", self.dynamics, "--run", "a/b", "--overwrite", "--store", self.store], **options)
+        wait_until(lambda: b"begun" in open(log, "rb").read()[before:], "the import has begun")
+        return process
+
     def test_a_failure_leaves_what_was_to_be_overwritten(self):
         expected = self.write_two_epochs()
         self.assertEqual(self.run_import().returncode, 0)
@@ -253,13 +267,8 @@ class AllOrNothing(DynamicsTest):
     def test_sigkill_leaves_nothing_and_destroys_nothing(self):
         expected = self.write_two_epochs()
         self.assertEqual(self.run_import().returncode, 0)
-        logits = [[number / 7, 1.0] for number in range(7)]
-        for epoch in range(2, 12):
-            self.write(epoch, (self.row(epoch, number, logits[number % 7], 1) for number in range(20000)))
-        log = os.path.join(self.store, "portoland.log")
-        before = os.path.getsize(log)
-        process = subprocess.Popen([PORTOLAND, "import", self.dynamics, "--run", "a/b", "--overwrite", "--store", self.store])
-        wait_until(lambda: b"begun" in open(log, "rb").read()[before:], "the import has begun")
+        self.write_long_epochs()
+        process = self.begin_import()
         process.kill()
         process.wait()
         killed = time.monotonic()
@@ -293,6 +302,17 @@ class AllOrNothing(DynamicsTest):
         self.assertEqual(self.run_import().returncode, 0)  # the name is free
         done = portoland(*arguments, "--overwrite", preexec_fn=interrupted)
         self.assertEqual(done.returncode, 130)
+        self.assert_rows(expected)
+
+    def test_ctrl_c_ends_an_import_that_was_started_to_ignore_sigterm(self):
+        """As by trap '' TERM in a job's script: the collector that it starts ignores no signal."""
+        expected = self.write_two_epochs()
+        self.assertEqual(self.run_import().returncode, 0)
+        self.write_long_epochs()
+        process = self.begin_import(preexec_fn=lambda: signal.signal(signal.SIGTERM, signal.SIG_IGN))
+        process.send_signal(signal.SIGINT)
+        self.assertIsNone(process.communicate(timeout=10)[0])  # not when its session would end
+        self.assertEqual(process.returncode, 130)
         self.assert_rows(expected)
 
     def test_a_run_under_way_is_overwritten_when_the_import_is_complete(self):
