@@ -7,20 +7,58 @@
 
 #include <progress.h>
 
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 _Thread_local struct portolan_error failure;
 
 static int (*die_end)(const char *message);
 static atomic_flag is_dying = ATOMIC_FLAG_INIT;
+static _Atomic(pid_t) die_children[DIE_CHILDREN];
 
 void
 die_through(int (*end)(const char *message))
 {
 	die_end = end;
+}
+
+/* Puts `to` in the place of the first entry that is `from`. */
+static void
+die_replace_child(pid_t from, pid_t to)
+{
+	for (size_t c = 0; c < DIE_CHILDREN; c++) {
+		pid_t expected = from;
+
+		if (atomic_compare_exchange_strong(&die_children[c], &expected, to))
+			return;
+	}
+}
+
+void
+die_with(pid_t child)
+{
+	die_replace_child(0, child);
+}
+
+void
+die_without(pid_t child)
+{
+	die_replace_child(child, 0);
+}
+
+static void
+die_end_children(void)
+{
+	for (size_t c = 0; c < DIE_CHILDREN; c++) {
+		pid_t child = atomic_load(&die_children[c]);
+
+		if (child > 0 && kill(child, SIGKILL) == 0)
+			waitpid(child, NULL, 0);
+	}
 }
 
 void
@@ -40,6 +78,7 @@ die(const char *format, ...)
 		status = die_end(message);
 	else
 		message_error("%s", message);
+	die_end_children();
 	unfinished_remove();
 	fflush(stdout);
 	_exit(status); /* exit() would take from other threads what they still use */

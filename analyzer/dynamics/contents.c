@@ -63,9 +63,9 @@ contents_is_as_before(struct contents_worker *worker, const struct store_values 
 	return false;
 }
 
-static void
+static int
 contents_scan_epochs(struct contents *contents, struct contents_worker *worker, size_t index,
-                     struct epoch_contents *epochs)
+                     struct epoch_contents *epochs, struct portolan_error *error)
 {
 	const uint64_t columns = STORE_COLUMN_BIT(STORE_CORRECT) | STORE_COLUMN_BIT(STORE_GOLD);
 	struct epoch_contents before = {0};
@@ -74,8 +74,10 @@ contents_scan_epochs(struct contents *contents, struct contents_worker *worker, 
 	for (size_t e = 0; e < contents->run->epoch_count; e++) {
 		struct store_block block;
 		const struct store_values *correct;
+		int code = store_cursor_epochs(worker->cursor, index, e, 1, columns, &block, error);
 
-		must(store_cursor_epochs(worker->cursor, index, e, 1, columns, &block, &failure));
+		if (code < 0)
+			return code;
 		epochs[e] = (struct epoch_contents){0};
 		correct = store_block_values(&block, 0, STORE_CORRECT);
 		if (!correct->values)
@@ -86,18 +88,20 @@ contents_scan_epochs(struct contents *contents, struct contents_worker *worker, 
 		}
 		epochs[e] = before;
 	}
+	return 0;
 }
 
-static uint64_t
-contents_find_largest_id(struct contents *contents, struct contents_worker *worker, size_t index)
+static int
+contents_find_largest_id(struct contents *contents, struct contents_worker *worker, size_t index, uint64_t *largest,
+                         struct portolan_error *error)
 {
 	struct store_ids ids;
-	uint64_t largest = 0;
+	int code = store_cursor_ids(worker->cursor, index, &ids, error);
 
-	must(store_cursor_ids(worker->cursor, index, &ids, &failure));
-	for (uint32_t r = 0; contents->run->info->id_kind == STORE_ID_INT && r < ids.rows; r++)
-		largest = ids.integers[r] > largest ? ids.integers[r] : largest;
-	return largest;
+	*largest = 0;
+	for (uint32_t r = 0; code >= 0 && contents->run->info->id_kind == STORE_ID_INT && r < ids.rows; r++)
+		*largest = ids.integers[r] > *largest ? ids.integers[r] : *largest;
+	return code;
 }
 
 static int
@@ -105,11 +109,12 @@ contents_scan_block(void *context, unsigned thread, unsigned slot, size_t index,
 {
 	struct contents *contents = context;
 	struct contents_worker *worker = &contents->workers[thread];
+	int code = contents_find_largest_id(contents, worker, index, &contents->largest_ids[slot], error);
 
-	(void)error;
-	contents->largest_ids[slot] = contents_find_largest_id(contents, worker, index);
-	contents_scan_epochs(contents, worker, index, contents->slots + slot * contents->run->epoch_count);
-	return 0;
+	if (code < 0)
+		return code;
+	return contents_scan_epochs(contents, worker, index, contents->slots + slot * contents->run->epoch_count,
+	                            error);
 }
 
 static int

@@ -264,19 +264,24 @@ layout_point(struct layout_block *block, const struct layout *layout)
 		layout_find_sessions(block, layout);
 }
 
-void
+int
 layout_read_block(struct layout_block *block, const struct layout *layout, const struct dynamics *run, size_t index,
-                  size_t epoch)
+                  size_t epoch, struct portolan_error *error)
 {
 	struct store_ids ids;
+	int code = store_cursor_ids(block->cursor, index, &ids, error);
 
-	must(store_cursor_ids(block->cursor, index, &ids, &failure));
 	block->ids.rows = 0;
-	must(ids_append(&block->ids, run->info->id_kind, &ids, &failure));
+	if (code >= 0)
+		code = ids_append(&block->ids, run->info->id_kind, &ids, error);
+	if (code >= 0)
+		code = store_cursor_epochs(block->cursor, index, epoch, 1, layout->stored, &block->block, error);
+	if (code < 0)
+		return code;
 	block->epoch = run->epochs[epoch];
-	must(store_cursor_epochs(block->cursor, index, epoch, 1, layout->stored, &block->block, &failure));
 	block->table.rows = layout_list_observed(&block->block, block->rows);
 	layout_point(block, layout);
+	return 0;
 }
 
 size_t

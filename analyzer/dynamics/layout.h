@@ -71,9 +71,10 @@ struct layout_block {
 void layout_open_block(struct layout_block *block, const struct layout *layout, const struct dynamics *run);
 void layout_close_block(struct layout_block *block);
 
-/* Reads a block at an epoch, by its number among those of the run. The caller may shorten the table's order. */
-void layout_read_block(struct layout_block *block, const struct layout *layout, const struct dynamics *run,
-                       size_t index, size_t epoch);
+/* Reads a block at an epoch, by its number among those of the run. The caller may shorten the table's order. A failure is
+ * returned, so that of several threads' failures the user is told of the first block's. */
+int layout_read_block(struct layout_block *block, const struct layout *layout, const struct dynamics *run, size_t index,
+                      size_t epoch, struct portolan_error *error);
 
 /* Lists the rows of the block that were observed, ascending: how many. Room for STORE_CHUNK. */
 size_t layout_list_observed(const struct store_block *block, uint32_t *rows);

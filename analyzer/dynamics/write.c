@@ -114,15 +114,16 @@ counting_scan_block(void *context, unsigned thread, unsigned slot, size_t index,
 	struct counts *counts = &counting->slots[slot];
 	struct presence presence;
 
-	(void)error;
 	*counts = (struct counts){0};
 	if (!counting_choose(counting->writing, index, &presence))
 		return 0;
 	for (size_t e = 0; e < counting->writing->run->epoch_count; e++) {
 		struct store_block block;
+		int code = store_cursor_epochs(counting->cursors[thread], index, e, 1, STORE_COLUMN_BIT(STORE_CORRECT),
+		                               &block, error);
 
-		must(store_cursor_epochs(counting->cursors[thread], index, e, 1, STORE_COLUMN_BIT(STORE_CORRECT),
-		                         &block, &failure));
+		if (code < 0)
+			return code;
 		counting_add_epoch(&presence, &block, counts);
 	}
 	counting_add_examples(counting->writing, index, &presence, counts);
@@ -176,8 +177,10 @@ writing_make_block(void *context, unsigned thread, unsigned slot, size_t part, s
 	struct writing *writing = context;
 	struct layout_block *block = &writing->blocks[thread];
 	size_t blocks = store_snapshot_blocks(writing->run->snapshot);
+	int code = layout_read_block(block, &writing->layout, writing->run, part % blocks, part / blocks, error);
 
-	layout_read_block(block, &writing->layout, writing->run, part % blocks, part / blocks);
+	if (code < 0)
+		return code;
 	return table_stream_make(&writing->stream, slot, &block->table, 0, block->table.rows, error);
 }
 
@@ -230,12 +233,14 @@ writing_gather_block(void *context, unsigned thread, unsigned slot, size_t index
 	struct layout_block *block = &writing->blocks[thread];
 	struct output *records = &writing->gathers[thread];
 	size_t size = writing->stream.record.size, wanted = 0;
+	int code;
 
 	(void)slot;
-	(void)error;
 	if (!writing_holds_any(writing, index))
 		return 0;
-	layout_read_block(block, &writing->layout, writing->run, index, writing->epoch);
+	code = layout_read_block(block, &writing->layout, writing->run, index, writing->epoch, error);
+	if (code < 0)
+		return code;
 	for (size_t i = 0; i < block->table.rows; i++)
 		if (writing_holds(writing, block->block.first + block->rows[i]))
 			block->rows[wanted++] = block->rows[i];

@@ -32,6 +32,7 @@ program_wait(pid_t child)
 {
 	int status = 0;
 
+	die_without(child);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
 	return status;
@@ -76,6 +77,7 @@ program_spawn(char *const arguments[], int output, int messages, const int files
 		refused = errno;
 		_exit(127);
 	}
+	die_with(started);
 	if (refused == 0)
 		*child = started;
 	else

@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 
 import numpy as np
@@ -92,6 +93,23 @@ def interrupted_output(portolan):
     whole = child.returncode == 0 and names == ["out.csv"]
     return [] if whole or (child.returncode == -signal.SIGALRM and names in ([], ["out.csv"])) else \
         [f"interrupted output: {child.returncode}, {names}"]
+
+
+def failed_map(portolan):
+    """A map that fails while gnuplot gets ready leaves no process to the one that collects orphans, here the caller."""
+    orphans = """if True:
+        import ctypes, os, subprocess, sys, time
+        assert ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) == 0  # PR_SET_CHILD_SUBREAPER
+        for words in (["none"], ["small", "--x", "none"], ["small", "--data", "missing.csv", "--colour", "c"]):
+            done = subprocess.run([sys.argv[1], "map", *words, "-o", "failed.png"], capture_output=True)
+            assert done.returncode in (1, 2), done
+            try:
+                print(words, os.waitpid(-1, 0))
+            except ChildProcessError:
+                pass
+    """
+    done = subprocess.run([sys.executable, "-c", orphans, portolan], capture_output=True, text=True, env=environment())
+    return [f"failed map: {done}"] if done.returncode != 0 or done.stdout or done.stderr or os.path.exists("failed.png") else []
 
 
 def full_disk_map(portolan):
@@ -277,5 +295,5 @@ def latin_names(portolan):
     return problems
 
 
-ALL = (closed_pipe, interrupted_map, interrupted_output, full_disk_map, full_disk_files, closed_streams, missing_gnuplot, linked_picture, foreign_files, planted_link,
+ALL = (closed_pipe, interrupted_map, interrupted_output, failed_map, full_disk_map, full_disk_files, closed_streams, missing_gnuplot, linked_picture, foreign_files, planted_link,
        kept_modes, rare_characters, odd_path, latin_names, titles)

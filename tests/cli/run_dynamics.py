@@ -11,6 +11,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -353,6 +354,30 @@ def check_taken_names():
     assert json.loads(run("taken", "--format", "jsonl")[0])["user_id"] == float("inf")
 
 
+def check_damage(folder):
+    """What stands before the first damaged block is printed, and that block is named, whatever the number of threads."""
+    random, n = np.random.default_rng(11), 400_000
+    p = random.random(n, dtype="f4")
+    stores.make_store(MAKER, os.path.join(folder, "damaged"), [stores.run("large", [stores.batch(0, np.arange(n), p, random.random(n) < 0.5)])])
+    with open(os.path.join(folder, "damaged", "data.mdb"), "r+b") as file:
+        content = file.read()
+        for row in (150_000, 250_000, 350_000):
+            for found in re.finditer(re.escape(p[row : row + 4].tobytes()), content):  # also in pages that nothing uses any more
+                file.seek(found.start())
+                file.write(bytes([content[found.start()] ^ 1]))
+    results = set()
+    for threads in ("1", "8", "8", "8", "8"):
+        done = subprocess.run([PORTOLAN, "dynamics", "large", "--columns", "gold_prob", "--store", os.path.join(folder, "damaged"), "--threads", threads],
+                              capture_output=True, text=True, timeout=60)
+        results.add((done.returncode, done.stdout, done.stderr))
+        done = subprocess.run([PORTOLAN, "dynamics", "large", "--store", os.path.join(folder, "damaged"), "--columns", "gold_prob", "--threads", threads, "-o",
+                               os.path.join(folder, "damaged.csv")], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 1 and not os.path.exists(os.path.join(folder, "damaged.csv")), done
+    assert len(results) == 1, [(status, len(out), said) for status, out, said in results]
+    status, out, said = results.pop()
+    assert status == 1 and out.count("\n") > 100_000 and "damaged" in said, (status, out.count("\n"), said)
+
+
 def main():
     logs = make_logs()
     columns = {"declared": [*SIGNALS, "custom"], "gaps": SIGNALS[:4], "shuffled": ["gold_prob", "correct", "margin", "predicted"],
@@ -378,6 +403,7 @@ def main():
         check_taken_names()
         check_shows(logs)
         check_states()
+        check_damage(folder)
         messages = run("gaps")[1]
         assert "they have no row where they were not" in messages and "declared examples" in messages, messages
         run("gaps", "--strict", status=3)
