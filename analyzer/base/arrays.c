@@ -1,8 +1,10 @@
 /*
- * arrays.c: brings the memory of arrays: small ones from malloc(), all others as mappings, which stand in one list.
+ * arrays.c: gives the analyzer's code the memory of its long arrays, keeps it within --max-memory, and continues in
+ * temporary files beyond that limit (arrays.h).
  *
- * There are some dozens of mappings at most, so the list is searched. The process has one such list, as it has one
- * malloc(): --max-memory limits all memory of the process. A temporary file gets its blocks before it is mapped, so a
+ * A small array comes from malloc(). Every other one is a mapping of its own; the mappings stand in one list, which is
+ * searched, as there are some dozens of them at most. The process has one such list, as it has one malloc():
+ * --max-memory limits all memory of the process. A temporary file gets its blocks on the disk before it is mapped, so a
  * full disk is an error here, and no SIGBUS later.
  */
 #include "arrays.h"

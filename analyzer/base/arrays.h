@@ -1,9 +1,10 @@
 /*
- * arrays.h: memory for arrays that grow with the number of examples.
+ * arrays.h: memory for arrays that grow with the number of examples, within the limit that --max-memory sets. For all
+ * code that holds a run's ids or measures.
  *
- * It is anonymous while all such arrays of the process stay within a limit, which --max-memory sets. Beyond the limit
- * it comes from nameless temporary files in $TMPDIR, or else /var/tmp, which the kernel writes back when memory is
- * short. Users of an array need not know. Safe from several threads.
+ * The memory is anonymous while all such arrays of the process together stay within the limit. Beyond it, an array lies
+ * in a nameless temporary file in $TMPDIR, or else /var/tmp, which the kernel writes back when memory is short. Users
+ * of an array need not know which. Safe from several threads.
  */
 #ifndef ARRAYS_H
 #define ARRAYS_H

@@ -1,7 +1,8 @@
 /*
- * ids.c: holds ids as one array of integers, or one text with offsets; sorts them, and finds them by a hash index.
+ * ids.c: keeps the users' ids of examples in memory, sorts and compares them, and finds an example by its id (ids.h).
  *
- * Most runs have their ids in ascending order already (declared ids always), so this is checked first. The index uses
+ * Integer ids are one array, string ids one text with offsets. Most runs have their ids in ascending order already
+ * (declared ids always), so this is checked before anything is sorted. The index that finds ids is a hash table with
  * open addressing at half load; 32-bit slots suffice because a store has fewer than 2^32 examples.
  */
 #include "ids.h"

@@ -1,4 +1,10 @@
-/* ids.h: the users' ids of a run's examples, by dense index. One owner; reading is safe from several threads. */
+/*
+ * ids.h: the ids that users gave the examples of a run, integers or strings, in memory: for code that prints them,
+ * sorts by them, or finds an example by its id.
+ *
+ * An example is known inside the program by its dense index: its number in the run, from 0. ids[i] is the id of the
+ * example with dense index i. One owner; reading is safe from several threads.
+ */
 #ifndef IDS_H
 #define IDS_H
 

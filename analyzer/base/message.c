@@ -1,5 +1,5 @@
 /*
- * message.c: writes notes, warnings and errors to stderr, each as one line.
+ * message.c: writes the notes, warnings and errors of all commands to stderr, each as one line.
  *
  * A line is composed first and written with one call, so that lines of programs that share a terminal or a log file do
  * not mix. Quoted text (a file's header, a name) may hold anything: control characters are shown as question marks, so

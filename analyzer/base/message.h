@@ -1,5 +1,5 @@
-/* message.h: tells the user something on stderr: a note, a warning or an error, in one line each. Standard output
- * carries data alone. */
+/* message.h: tells the user something on stderr, in one line: a note, a warning or an error. For all commands: standard
+ * output carries data alone. */
 #ifndef MESSAGE_H
 #define MESSAGE_H
 

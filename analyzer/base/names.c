@@ -1,4 +1,5 @@
-/* names.c: numbers texts, which lie one behind the other, by an open table of their hashes. */
+/* names.c: gives each different text (a word, a category) a number, and finds it again (names.h). The texts lie one
+ * behind the other in memory; an open-addressed table of their hashes finds them. */
 #include "names.h"
 
 #include <stdlib.h>

@@ -1,5 +1,8 @@
-/* names.h: numbers texts that come again and again (words, categories): the different ones, from 0 in the order of
- * their first appearance. One owner, one thread; finding is safe from several. */
+/*
+ * names.h: numbers texts that come again and again, so that other code can count words, or store categories, as small
+ * integers. The different texts get the numbers 0, 1, 2 … in the order of their first appearance. One owner, one
+ * thread; finding is safe from several.
+ */
 #ifndef NAMES_H
 #define NAMES_H
 

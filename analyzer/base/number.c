@@ -1,11 +1,12 @@
 /*
- * number.c: prints the shortest text that stands for a number, and reads numbers.
+ * number.c: prints numbers into tables and JSON as the shortest text that reads back the same, and reads the numbers of
+ * users and of their files.
  *
- * Every double is identified by 17 significant digits, and every decimal of 15 survives the way through a double; so
- * the shortest text has at most 15 digits (then trailing zeros go), or 16, or 17, and three trials find it. In the
- * range where measures lie they are exact integer arithmetic in 128 bits: with x = m / 2^s and k decimals for 17
- * digits, e = m·10^k / 2^s is computed once. A candidate d is e rounded to a multiple of 100, of 10, or of 1. It reads
- * back as x if and only if d / 10^k is nearer to m / 2^s than half a unit of m. That is some 10 times faster than
+ * Every double is identified by 17 significant digits, and every decimal of 15 survives the way through a double. So
+ * the shortest text has at most 15 digits (trailing zeros are then left out), or 16, or 17, and three trials find it.
+ * In the range where measures lie, the trials are exact integer arithmetic in 128 bits: with x = m / 2^s and k decimals
+ * for 17 digits, e = m·10^k / 2^s is computed once. A candidate d is e rounded to a multiple of 100, of 10, or of 1. It
+ * reads back as x if and only if d / 10^k is nearer to m / 2^s than half a unit of m. That is some 10 times faster than
  * snprintf() and strtod(), which do the same for the values outside that range.
  */
 #include "number.h"

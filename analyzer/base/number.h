@@ -1,5 +1,5 @@
-/* number.h: prints numbers, for programs and for people, and reads those of users and of their files. Pure;
- * independent of the locale. */
+/* number.h: prints numbers, for programs (exactly) and for people ("25,000"), and reads the numbers of command lines
+ * and of users' files. Pure; independent of the locale. */
 #ifndef NUMBER_H
 #define NUMBER_H
 

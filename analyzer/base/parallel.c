@@ -1,9 +1,9 @@
 /*
- * parallel.c: runs parts of work in threads, with a window of slots that moves over the parts.
+ * parallel.c: runs numbered parts of work in threads, and hands their results to the caller in order (parallel.h).
  *
- * Part p has slot p mod slots, and is begun only when part p − slots was delivered. Parts are begun in order, so all
- * parts before a failed one are delivered first, and the reported error is always the same. With one thread, or if the
- * system refuses to start more, the caller's thread does the work.
+ * A result waits in a slot until it is delivered. Part p has slot p mod slots, and is begun only when part p − slots
+ * was delivered. Parts are begun in order, so all parts before a failed one are delivered first, and the reported error
+ * is always the same. With one thread, or if the system refuses to start more, the caller's thread does the work.
  */
 #include "parallel.h"
 

@@ -1,8 +1,10 @@
 /*
- * parallel.h: does numbered parts of work in several threads, and takes their results in the order of the parts.
+ * parallel.h: spreads work over several threads, for every command that reads or computes much: the caller divides the
+ * work into numbered parts, and gets their results in the order of the parts.
  *
- * A part's result waits in a slot. There are a few slots for each thread, so memory is bounded however many parts there
- * are, and however slowly results are taken. The work and the order of delivery do not depend on the number of threads.
+ * A part's result waits in a slot, a place in the caller's memory, until it is delivered. There are a few slots for
+ * each thread, so memory is bounded however many parts there are, and however slowly results are taken. The work and
+ * the order of delivery do not depend on the number of threads.
  */
 #ifndef PARALLEL_H
 #define PARALLEL_H

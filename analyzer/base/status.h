@@ -1,4 +1,4 @@
-/* status.h: the exit statuses of the program, which a command, or a part of one, returns. */
+/* status.h: the exit statuses of `portolan`. The functions that run a command, or a part of one, return them. */
 #ifndef STATUS_H
 #define STATUS_H
 

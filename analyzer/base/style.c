@@ -1,5 +1,9 @@
-/* style.c: writes the sequences that style text on a terminal. They are those of ECMA-48 with the eight colours that
- * every terminal has, which its user has chosen. */
+/*
+ * style.c: gives the escape sequences by which messages and tables become bold or coloured on a terminal (style.h).
+ *
+ * The sequences are those of ECMA-48, with the eight colours that every terminal has, and whose shades its user has
+ * chosen.
+ */
 #include "style.h"
 
 #include <stdbool.h>

@@ -1,4 +1,5 @@
-/* style.h: says which sequences make text on a terminal bold or coloured, where the user wants that. */
+/* style.h: decides whether text on a terminal is bold or coloured (--styled), and gives the escape sequences for that.
+ * For messages, tables and the screen of `portolan watch`. */
 #ifndef STYLE_H
 #define STYLE_H
 

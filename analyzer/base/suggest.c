@@ -1,8 +1,9 @@
 /*
- * suggest.c: finds what a message proposes with "did you mean …?" for a mistyped command, option, format or measure.
+ * suggest.c: finds the name for "did you mean …?" when a user mistyped a command, an option, a format or a measure.
  *
- * The restricted Damerau-Levenshtein distance, in three rolling rows: swapped letters are the commonest typing error
- * and must count once. The limit on length bounds time and stack; all names of the program are much shorter.
+ * It takes the restricted Damerau-Levenshtein distance, computed in three rolling rows: swapped letters are the
+ * commonest typing error and must count once. The limit on length bounds time and stack; all names of the program are
+ * much shorter.
  */
 #include "suggest.h"
 

@@ -1,4 +1,5 @@
-/* suggest.h: finds the name that a user probably meant. Pure. */
+/* suggest.h: finds, among the names that a command knows, the one that a user probably meant by a mistyped word: for
+ * error messages that ask "did you mean …?". Pure. */
 #ifndef SUGGEST_H
 #define SUGGEST_H
 

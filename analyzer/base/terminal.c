@@ -1,7 +1,9 @@
 /*
- * terminal.c: redraws a screen. The sequences are those of ECMA-48, which every terminal of today knows: cursor up,
- * erase to the end of the line and of the screen; and automatic wrapping is off while a screen is drawn, so that a
- * line that turns out too wide (characters of double width) is cut, not broken.
+ * terminal.c: redraws the screen of `portolan watch` in place, and tells the size of the terminal (terminal.h).
+ *
+ * The sequences are those of ECMA-48, which every terminal of today knows: cursor up, erase to the end of the line and
+ * of the screen. Automatic wrapping is off while a screen is drawn, so that a line that turns out too wide (characters
+ * of double width) is cut, not broken.
  */
 #include "terminal.h"
 

@@ -1,7 +1,8 @@
 /*
- * terminal.h: draws a screen again and again in the same place of a terminal, as `portolan watch` does; and tells how
- * large it is. No mode of the terminal is changed, so none must be restored: the last screen stays however the program
- * ends.
+ * terminal.h: draws a screen again and again in the same place of a terminal, for `portolan watch`; and tells what the
+ * terminal can show: its size, also for the pager, and Unicode, also for `portolan show`.
+ *
+ * No mode of the terminal is changed, so none must be restored: the last screen stays however the program ends.
  */
 #ifndef TERMINAL_H
 #define TERMINAL_H

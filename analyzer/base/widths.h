@@ -1,5 +1,5 @@
-/* widths.h: marks functions of long loops, which are then compiled once for each width of vector registers; which of
- * these runs is found out when the program starts. */
+/* widths.h: FOR_EACH_WIDTH, for functions with long loops over numbers: marks them to be compiled once for each width
+ * of vector registers. When the program starts, the version for the processor at hand is chosen. */
 #ifndef WIDTHS_H
 #define WIDTHS_H
 

@@ -1,10 +1,10 @@
 /*
- * contents.c: what `portolan dynamics --contents` reports, found without reading a signal: only the presence of
- * observations is read, and the gold labels of examples.
+ * contents.c: for `portolan dynamics --contents`: reports what a run holds, epoch by epoch (contents.h). No signal is
+ * read for it: only the presence of observations, and the gold labels of examples.
  *
- * Observations change only when a batch comes, and the store counts the batches of each epoch. But an epoch's table
- * also has gold labels, which are kept per example and may change with a batch of another epoch. So the labels of the
- * examples observed in the epoch are hashed, block by block.
+ * Observations change only when a client sends a batch, and the store counts the batches of each epoch. But an epoch's
+ * table also has gold labels, which are kept per example and may change with a batch of another epoch. So the labels of
+ * the examples observed in the epoch are hashed, block by block.
  */
 #include "contents.h"
 

@@ -1,5 +1,8 @@
-/* contents.h: for programs that keep a copy of a run: what it holds, epoch by epoch, each epoch with a text that changes when
- * the epoch does. */
+/*
+ * contents.h: for `portolan dynamics --contents`, which programs call that keep a copy of a run: what the run holds,
+ * epoch by epoch. Each epoch has a text that changes when the epoch does, so that only changed epochs need be copied
+ * again.
+ */
 #ifndef DYNAMICS_CONTENTS_H
 #define DYNAMICS_CONTENTS_H
 

@@ -1,4 +1,5 @@
-/* dynamics.c: portolan dynamics: every observation of a run, as it was recorded. */
+/* dynamics.c: the command `portolan dynamics`, which prints every observation of a run as it was recorded: its options,
+ * and what runs it. */
 #include "measures/dynamics.h"
 
 #include "base/message.h"

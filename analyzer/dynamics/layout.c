@@ -1,6 +1,6 @@
 /*
- * layout.c: the columns of `portolan dynamics`: their names and types, and where the values of each lie in a block of the
- * store.
+ * layout.c: the columns of the table that `portolan dynamics` prints (layout.h): their names and types, and where the
+ * values of each lie in a block of the store.
  *
  * A user's column with the name of a built-in one is called user_NAME.
  */

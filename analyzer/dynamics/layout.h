@@ -1,6 +1,6 @@
 /*
- * layout.h: the table that `portolan dynamics` prints: which columns it has, and the observations of a block of the store,
- * at one epoch, as its rows.
+ * layout.h: the table that `portolan dynamics` prints: which columns it has, and, as its rows, the observations of one
+ * block of the store (consecutive examples) at one epoch.
  *
  * Its types in npy:
  *

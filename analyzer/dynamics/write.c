@@ -1,7 +1,9 @@
 /*
- * write.c: writes the observations of a run for `portolan dynamics`: all threads make rows, the caller's thread writes them.
+ * write.c: writes the observations of a run for `portolan dynamics`. All threads make rows; the caller's thread writes
+ * them.
  *
- * The observations are counted before any is read: npy's head, and what people get of a long table, depend on their number.
+ * The observations are counted before any is read: npy's head, and what people get of a long table, depend on their
+ * number.
  *
  * If the store's order is that of the ids, a part of the work is a block of the store at one epoch, and its rows follow
  * those of the part before. If not, each example has a place (files/places.h). The records of an epoch are put at their

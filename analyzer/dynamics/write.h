@@ -1,8 +1,9 @@
 /*
- * write.h: for `portolan dynamics`: a run's observations as a table: a row each, by epoch, then by ascending id.
+ * write.h: for `portolan dynamics`: writes a run's observations as a table with a row for each, by epoch, then by
+ * ascending id.
  *
- * Bounded memory. If the ids came in ascending order, rows are written as they are read. Otherwise an epoch is gathered
- * in memory. If there is room only for a part of it at a time, the epoch is read several times.
+ * Memory is bounded. If the ids came in ascending order, rows are written as they are read. Otherwise an epoch is
+ * gathered in memory. If there is room only for a part of it at a time, the epoch is read several times.
  */
 #ifndef DYNAMICS_WRITE_H
 #define DYNAMICS_WRITE_H

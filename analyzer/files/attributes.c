@@ -1,8 +1,9 @@
 /*
- * attributes.c: reads columns of a user's file, and finds out which hold numbers and which hold categories.
+ * attributes.c: reads columns of a user's file, such as a text's length or genre, and finds out which hold numbers and
+ * which hold categories (attributes.h).
  *
- * A column holds numbers until a value is no number. The columns are then read once more, this one as categories. The
- * file is in memory, so the disk is read once.
+ * A column counts as one of numbers until a value is no number. All columns are then read once more, this one as
+ * categories. The file is in memory, so the disk is read once.
  */
 #include "attributes.h"
 

@@ -1,6 +1,6 @@
 /*
- * attributes.h: reads columns of a user's file (JSONL, CSV, TSV), numbers or categories, for the examples of a run
- * that the file's ids name.
+ * attributes.h: reads columns of a user's file (JSONL, CSV, TSV), numbers or categories, for the examples of a run,
+ * which the file names by id. For `portolan map`, `groups` and the live page, which colour and group examples by them.
  *
  * A column whose every value is a number, with or without blanks around it, is one of numbers; JSON's true and false
  * are 1 and 0. Otherwise its values are categories, by their text. Empty and blank fields, null and fields that a

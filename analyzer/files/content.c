@@ -1,6 +1,6 @@
 /*
- * content.c: brings the bytes of a user's file into memory: a regular file by mapping it, a pipe by reading it. Survives
- * that another program cuts a mapped file short.
+ * content.c: brings the bytes of a user's file into memory (content.h): a regular file by mapping it, a pipe by reading
+ * it. The program survives when another one cuts a mapped file short.
  *
  * The mappings stand in a table that a signal handler can read. An entry without an address is free. The handler
  * replaces the lost page and all pages after it by zeros, so it runs once, not for each page.

@@ -1,9 +1,9 @@
 /*
- * content.h: the bytes of a user's file, for the code that reads records or arrays from it. A regular file is mapped, and
- * so takes no memory; a pipe is read.
+ * content.h: brings the bytes of a user's file into memory, for the code that reads records or arrays from it. A
+ * regular file is mapped, and so takes no memory of its own; a pipe is read.
  *
- * Other programs may change the file meanwhile. If one cuts it short, reading its end raises SIGBUS; this module finds
- * the mapping that was read. Safe from several threads.
+ * Other programs may change the file meanwhile. If one cuts it short, reading the lost part raises SIGBUS;
+ * content_take_bus_error() then finds which file it was. Safe from several threads.
  */
 #ifndef CONTENT_H
 #define CONTENT_H

@@ -1,4 +1,5 @@
-/* fields.c: reads named fields from each record of a user's file, whichever format it has. */
+/* fields.c: reads named fields from each record of a user's file, for join.c and for the commands that read users'
+ * data; the file may be CSV, TSV or JSON lines. */
 #include "fields.h"
 
 #include "glue.h"

@@ -1,6 +1,6 @@
 /*
- * fields.h: reads named fields of each record of a user's file, whichever format the file has. A field is copied only
- * if its text has quotes or escapes.
+ * fields.h: reads named fields ("id", "text") of each record of a user's file, whichever format the file has, for the
+ * commands that read users' data. A field is copied only if its text has quotes or escapes.
  *
  *     struct fields_reader reader = {0};
  *     fields_init(&fields, &file, names, options, count, error);

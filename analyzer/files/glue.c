@@ -1,4 +1,5 @@
-/* glue.c: gives the files of SNLI, MNLI and QNLI the ids that the code published with Dataset Cartography logs. */
+/* glue.c: for --glue: gives the records of SNLI, MNLI and QNLI the ids that the code published with Dataset Cartography
+ * logs, and tells which records have no label (glue.h). */
 #include "glue.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /*
- * glue.h: reads files of SNLI, MNLI and QNLI as the code published with Swayamdipta et al. 2020 does, whose logs have
- * other ids (allenai/cartography, cartography/data_utils_glue.py). user_file_read_as_glue() asks for it.
+ * glue.h: two rules by which user_file.c and fields.c read SNLI, MNLI and QNLI as the code of Swayamdipta et al. 2020
+ * does (allenai/cartography, cartography/data_utils_glue.py): the number that its logs have in place of a record's id,
+ * and which records it leaves out. user_file_read_as_glue() asks for this.
  *
  * The logs have a number made from the pair's id: 555 for vg_len…, 444 for vg_verb…, then the digits of the id, then 0,
  * 1 or 2 if it ends with e, c or n, else 3. So 4705552913.jpg#2r1n becomes 4705552913212. Records of CSV and TSV whose

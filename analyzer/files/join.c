@@ -1,5 +1,5 @@
-/* join.c: matches the records of a user's file with examples: one pass over the file, then the matches are sorted by
- * position. */
+/* join.c: finds, in a user's file, the records of chosen examples (join.h), in one pass over the file. The matches are
+ * then sorted by the examples' positions in the list. */
 #include "join.h"
 
 #include "base/arrays.h"

@@ -1,4 +1,5 @@
-/* join.h: matches the records of a user's file with examples, by id. */
+/* join.h: finds the records in a user's file that belong to chosen examples, by id. For commands that print the user's
+ * own lines (`select`, `noise`, `aflite`) or read columns of them. */
 #ifndef JOIN_H
 #define JOIN_H
 

@@ -1,4 +1,5 @@
-/* lines.c: writes lines of the user's own file into an output, as they stand in the file. */
+/* lines.c: writes chosen records of a user's file, unchanged, into an output: for `portolan select` and `aflite`
+ * (lines.h). */
 #include "lines.h"
 
 void

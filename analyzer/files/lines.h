@@ -1,4 +1,5 @@
-/* lines.h: writes lines of the user's own file into an output, as they stand in the file, for commands that filter it. */
+/* lines.h: writes records of the user's own file into an output, as they stand in the file. For the commands that
+ * filter a user's file: `portolan select` and `aflite`. */
 #ifndef LINES_H
 #define LINES_H
 

@@ -1,4 +1,5 @@
-/* list.c: passes on each value of a file that lists values, whether that is text or NumPy's. */
+/* list.c: reads a user's list of ids or labels, one value a line or a NumPy array, and passes each value to the caller
+ * (list.h). */
 #include "list.h"
 
 #include "base/number.h"

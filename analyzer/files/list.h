@@ -1,6 +1,7 @@
 /*
- * list.h: reads a file that lists values: text with one value a line, or a NumPy array of one dimension, of whole
- * numbers or strings. Every value is passed on as text. Text may have a byte order mark, blank lines and CR LF.
+ * list.h: reads a user's file that lists ids or labels, for options such as --only and --feature-ids. The file is text
+ * with one value a line, or a NumPy array of one dimension, of whole numbers or strings. Every value is passed on as
+ * text. Text may have a byte order mark, blank lines and CR LF.
  */
 #ifndef LIST_H
 #define LIST_H

@@ -1,6 +1,6 @@
 /*
- * npy_read.c: opens arrays that NumPy wrote, and checks them. The header is a Python dictionary with three keys; the
- * parser knows only these.
+ * npy_read.c: opens the NumPy arrays of users (feature vectors, lists), and checks that the program can use them
+ * (npy_read.h). The header is a Python dictionary with three keys; the parser knows only these.
  *
  * Only arrays that can be used without conversion are opened; for others, the message says how NumPy converts them. A
  * file that is shorter or longer than its header says is refused, as either may be wrong.

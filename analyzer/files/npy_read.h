@@ -1,6 +1,6 @@
 /*
- * npy_read.h: opens arrays that NumPy wrote (.npy, formats 1.0 to 3.0), for features and lists. The data are mapped,
- * not copied: an array may be larger than memory.
+ * npy_read.h: opens arrays that users saved with NumPy (.npy, formats 1.0 to 3.0): feature vectors for `select` and
+ * `aflite`, and lists. The data are mapped, not copied: an array may be larger than memory.
  *
  *     struct npy_array array;
  *     if (npy_open(&array, "X.npy", error) == 0 && npy_check_matrix(&array, error) == 0)

@@ -1,5 +1,7 @@
-/* places.c: numbers examples by ascending id. The ids of a run are looked up in a list block by block, so that of all
- * examples of the run only the places take memory. */
+/*
+ * places.c: gives the examples of a run, or those of a user's list, their places by ascending id (places.h). The ids of
+ * a run are looked up in the list block by block, so that of the run only the places take memory, 4 bytes an example.
+ */
 #include "places.h"
 
 #include "base/arrays.h"

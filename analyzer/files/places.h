@@ -1,8 +1,9 @@
 /*
- * places.h: gives examples their places in the order of ascending ids: all examples of a run, or those that a user has
- * listed.
+ * places.h: tells code that writes or shows examples in the order of their ids where each comes: its place, a number
+ * from 0. Either all examples of a run have places, or those whose ids a user has listed. For `portolan metrics`,
+ * `dynamics` and `show`.
  *
- * A place is a number from 0. An example has a place whether it was observed or not.
+ * An example has a place whether it was observed or not.
  */
 #ifndef PLACES_H
 #define PLACES_H

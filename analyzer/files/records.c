@@ -1,5 +1,5 @@
-/* records.c: finds records and fields in three text formats. CSV is that of RFC 4180; TSV knows no quotes. What
- * stands in a JSON record is read by collector/json. */
+/* records.c: cuts the text of a user's file into records, and records into fields (records.h). CSV is that of RFC 4180;
+ * TSV knows no quotes. The members of a JSON record are read by collector/json. */
 #include "records.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /*
- * records.h: splits the text of a user's file, CSV, TSV or JSON lines, into records, and takes fields out of a record.
- * Pure: the functions read memory, and change nothing.
+ * records.h: cuts the text of a user's file (CSV, TSV or JSON lines) into records, and takes fields out of a record.
+ * For user_file.c and fields.c, and other code that reads users' data. Pure: the functions read memory, and change
+ * nothing.
  */
 #ifndef RECORDS_H
 #define RECORDS_H

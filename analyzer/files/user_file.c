@@ -1,5 +1,5 @@
 /*
- * user_file.c: opens a user's file, and cuts it into parts that threads read at once.
+ * user_file.c: opens a user's data file, and cuts it into parts that several threads read at once (user_file.h).
  *
  * In JSON and TSV a line end always ends a record. In CSV a line end may stand within quotes, which shows only when the
  * file is read from the beginning. So a CSV file with quotes is scanned once to find its cuts, as fast as a search for

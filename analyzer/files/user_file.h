@@ -1,4 +1,5 @@
-/* user_file.h: opens a user's file of records, finds its format and its header, and hands out its records. */
+/* user_file.h: opens a user's data file (CSV, TSV or JSON lines), finds its format and its header, and hands out its
+ * records. For all code that reads users' data; most of it takes the records through fields.h. */
 #ifndef USER_FILE_H
 #define USER_FILE_H
 

@@ -1,5 +1,6 @@
 /*
- * aggregate.c: adds runs to the first one, column by column.
+ * aggregate.c: makes one set of examples and measures of several runs (aggregate.h): it adds the measures of each run
+ * to those of the first, column by column.
  *
  * Both lists of examples ascend by id, so one pass over the two finds the shared examples, in whichever order they were
  * recorded.

@@ -1,6 +1,6 @@
 /*
- * aggregate.h: matches several runs of one store by id, and makes one of them, whose measures can be ranked, printed or
- * selected from like those of any run.
+ * aggregate.h: combines several runs of one store, matched by id, into one, for `portolan select --with` and `portolan
+ * compare`. The result has the mean of each measure, and can be ranked, printed or selected from like any run.
  *
  *     struct aggregate_report report;
  *     dynamics_load_aggregate(&dynamics, &common, runs, count, &request, &report, &error)

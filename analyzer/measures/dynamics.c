@@ -1,8 +1,8 @@
 /*
- * dynamics.c: opens a run, and loads the requested columns.
+ * dynamics.c: opens a run for a command, and loads the ids, labels and measures that the command asks for (dynamics.h).
  *
- * Measures are held as columns of doubles by dense index, one array each: 8 bytes per example and measure, whatever the
- * number of epochs. The scan's workers write straight into them.
+ * Measures are held as columns of doubles by dense index (the example's number in the run), one array each: 8 bytes per
+ * example and measure, whatever the number of epochs. The threads of scan.c write straight into them.
  */
 #include "dynamics.h"
 

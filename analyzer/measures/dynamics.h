@@ -2,11 +2,12 @@
  * dynamics.h: opens a run of the store, and reads the ids, labels and measures of its examples, for every command that
  * works with a run.
  *
- * All of it is read from one snapshot, so a run that is still being written gives a consistent answer. Examples not
- * observed in the range of epochs have a dense index, but are in no list.
+ * All of it is read from one snapshot, so a run that is still being written gives a consistent answer. An example has a
+ * dense index, its number in the run from 0, even if it was not observed in the range of epochs; but then it is in no
+ * list.
  *
- * dynamics_load() holds every example in arrays.h's arrays, whatever their number. dynamics_open() holds none; scan.h
- * then brings them part by part, each part being a struct dynamics as well.
+ * dynamics_load() holds every example in arrays of arrays.h, whatever their number. dynamics_open() holds none; scan.h
+ * then brings the run part by part, each part being a struct dynamics as well.
  */
 #ifndef DYNAMICS_H
 #define DYNAMICS_H

@@ -1,4 +1,5 @@
-/* dynamics_columns.c: finds a column of a run's dynamics, and fills the columns for a block of the store. */
+/* dynamics_columns.c: finds a column (a measure, or the mean of a column that the user logged) among those read of a
+ * run, and computes the values of all columns for a block of examples (dynamics_columns.h). */
 #include "dynamics_columns.h"
 
 #include "measures_tdds.h"

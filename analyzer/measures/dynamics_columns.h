@@ -1,6 +1,7 @@
 /*
- * dynamics_columns.h: what was read of a run's examples, column by column: struct dynamics, and finding and filling its
- * columns. dynamics.h opens and loads one; scan.h makes one of each part of a run.
+ * dynamics_columns.h: struct dynamics: the examples of a run as commands see them, with ids, labels, and measures
+ * column by column; and how a column is found and filled. dynamics.h opens and loads one; scan.h makes one of each part
+ * of a run.
  */
 #ifndef DYNAMICS_COLUMNS_H
 #define DYNAMICS_COLUMNS_H

@@ -1,4 +1,5 @@
-/* dynamics_report.c: says which data a run lacks for a command, as errors, and warns of runs that are incomplete. */
+/* dynamics_report.c: tells the user what a run lacks: errors where it lacks what a command needs, and warnings where it
+ * is incomplete. For every command that works with a run (declared in dynamics.h). */
 #include "dynamics.h"
 
 #include "base/message.h"

@@ -1,5 +1,6 @@
 /*
- * log_product.h: sums −ln p over many p by one logarithm: that of their product. Pure.
+ * log_product.h: sums −ln p over many probabilities p by one logarithm: that of their product. For the measure loss,
+ * and for the loss that `portolan watch` shows. Pure.
  *
  * The product is a mantissa from 0.6875 up to 1.375, times a power of two, and is split again after each factor. So it
  * neither vanishes nor loses digits, even if every p is close to 1, and a factor costs a few integer operations, a

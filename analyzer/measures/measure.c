@@ -1,4 +1,5 @@
-/* measure.c: the list of the measures, and finding one by its name. */
+/* measure.c: the table of the measures (name, and what each needs of a run; measure.h), and the search for one by its
+ * name. */
 #include "measure.h"
 
 #include <string.h>

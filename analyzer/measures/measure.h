@@ -1,5 +1,6 @@
 /*
- * measure.h: the measures of training dynamics that there are: what each is, its name, and what a run must have for it.
+ * measure.h: the measures of training dynamics that commands can print, rank and draw: the definition of each, its
+ * name, and what a run must have for it.
  *
  * Each is of one example, over its observed epochs e = 1 … E; p is the gold probability, c its mean, v its population
  * variance.

@@ -1,11 +1,12 @@
 /*
- * measures.c: computes the measures of the examples of one block.
+ * measures.c: computes the measures (measure.h) of the examples of one block of the store, for the code that loads or
+ * scans a run.
  *
  * The block is worked through in tiles of 64 rows, one word of its bitmaps. Within a tile the epochs are the outer loop
- * and the rows the inner one, whose length is a constant: the compiler makes vector code of it, and the second pass
- * over a tile finds it in the first-level cache. So variability is computed in two passes, mean first, which is exact
- * where a one-pass formula cancels: for nearly equal values. An absent value is replaced, as it is loaded, by one that
- * adds nothing.
+ * and the rows the inner one. The inner loop has a constant length, so the compiler makes vector code of it; and a
+ * second pass over the tile finds it in the first-level cache. So variability is computed in two passes, mean first.
+ * That is exact for nearly equal values, where a one-pass formula cancels. An absent value is replaced, as it is
+ * loaded, by one that adds nothing.
  *
  * Correct and forgotten epochs are counted for 64 rows at once, in bit planes: plane k holds bit k of 64 counters.
  */

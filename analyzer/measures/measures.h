@@ -1,9 +1,10 @@
 /*
- * measures.h: computes the measures of measure.h for the examples of a block of the store.
+ * measures.h: computes the measures of measure.h for the examples of a block: a stretch of consecutive examples, as the
+ * store keeps them. For the code that fills the columns of a run.
  *
  * Pure functions: no I/O, no allocation, no globals; safe from any thread. Accumulated in float64. Epochs at which an
- * example was not observed do not exist for it. Results are doubles, NaN where a measure is not defined ("empty"); counts
- * and epochs are whole numbers.
+ * example was not observed do not exist for it. Results are doubles, NaN where a measure is not defined ("empty");
+ * counts and epochs are whole numbers.
  */
 #ifndef MEASURES_H
 #define MEASURES_H

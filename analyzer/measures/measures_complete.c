@@ -1,12 +1,11 @@
 /*
- * measures_complete.c: computes measures of complete blocks. Most blocks are: they have every example at every epoch,
- * and need no check per row.
+ * measures_complete.c: the fast way of measures.c for complete blocks, in which every example has every epoch. Most
+ * blocks are complete, and need no check per row.
  *
- * The loops are plain ones over a constant number of rows, which the compiler makes vector code of (widths.h). A few
+ * The loops are plain ones over a constant number of rows, of which the compiler makes vector code (widths.h). A few
  * rows at a time are read twice, for mean and deviation: the second time from the first-level cache. Correct and
- * forgotten epochs are counted in bit planes (plane k has bit k of 64 numbers), eight words of them side by side; a byte
- * of a plane then becomes eight bytes.
- * These are numbers below 256, which limits the epochs.
+ * forgotten epochs are counted in bit planes (plane k has bit k of 64 numbers), eight words of them side by side. A
+ * byte of a plane then becomes eight bytes, each a number below 256, which limits the epochs.
  *
  * The operations and their order are those of measures.c for each row, without any contraction, so the results are the
  * same to the last bit.

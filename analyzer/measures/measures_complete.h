@@ -1,5 +1,5 @@
-/* measures_complete.h: computes measures of a block where every example was observed at every epoch, which is faster; for
- * measures.c. */
+/* measures_complete.h: for measures.c: the fast way to compute the measures of a complete block, in which every example
+ * was observed at every epoch. */
 #ifndef MEASURES_COMPLETE_H
 #define MEASURES_COMPLETE_H
 

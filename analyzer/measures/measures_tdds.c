@@ -1,5 +1,5 @@
 /*
- * measures_tdds.c: computes TDDS.
+ * measures_tdds.c: computes TDDS (measures_tdds.h) for the column of that name.
  *
  * A few rows go through all epochs side by side. The columns of all epochs and classes lie as far from one another as
  * the cache is wide, so row by row, no value would stay in the cache until the next row.

@@ -1,5 +1,5 @@
-/* measures_tdds.h: computes Temporal Dual-Depth Scoring (TDDS), a measure of whole distributions; for the code that
- * fills the columns of dynamics. */
+/* measures_tdds.h: computes Temporal Dual-Depth Scoring (TDDS), a measure of how an example's probabilities of all
+ * classes move from epoch to epoch; for the code that fills the columns of a run. */
 #ifndef MEASURES_TDDS_H
 #define MEASURES_TDDS_H
 

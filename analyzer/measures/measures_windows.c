@@ -1,11 +1,12 @@
 /*
- * measures_windows.c: computes dyn_unc and dual. Each window of J epochs at which an example was observed has a mean m
- * and a sample standard deviation s of p(gold). dyn_unc is the mean of s over the windows, dual the mean of (1 − m) s.
+ * measures_windows.c: computes the measures dyn_unc and dual for measures.c. Each window of J epochs at which an
+ * example was observed has a mean m and a sample standard deviation s of p(gold). dyn_unc is the mean of s over the
+ * windows, dual the mean of (1 − m) s.
  *
- * Neighbouring windows share all epochs but one, yet each is summed by itself, mean first: sums that are carried on
- * from window to window lose the digits in which nearly equal values differ. Words of 64 rows that have every epoch go
- * side by side, others row by row, with the same operations in the same order: the results are the same to the last
- * bit.
+ * Neighbouring windows share all epochs but one. Yet each is summed by itself, mean first: sums that are carried on
+ * from window to window lose the digits in which nearly equal values differ. Of words of 64 rows that have every epoch,
+ * several rows are computed side by side, others row by row. Both take the same operations in the same order, so the
+ * results are the same to the last bit.
  */
 #include "measures_windows.h"
 

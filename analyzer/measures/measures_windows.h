@@ -1,4 +1,4 @@
-/* measures_windows.h: computes the measures over windows of epochs, dyn_unc and dual; for measures.c. */
+/* measures_windows.h: computes dyn_unc and dual, the measures over windows of consecutive epochs; for measures.c. */
 #ifndef MEASURES_WINDOWS_H
 #define MEASURES_WINDOWS_H
 

@@ -1,4 +1,4 @@
-/* run_query.c: reads a range of epochs as users write it: "1:", ":5", "2:3". */
+/* run_query.c: reads a range of epochs as users write it for --epochs: "1:", ":5", "2:3". */
 #include "run_query.h"
 
 #include "base/number.h"

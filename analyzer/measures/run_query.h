@@ -1,5 +1,5 @@
-/* run_query.h: says what a command reads of a run: of which store, which epochs, and with how many threads and how
- * much memory. */
+/* run_query.h: what a command reads of a run, as the user's options say it: from which store, which epochs, and with
+ * how many threads and how much memory. */
 #ifndef RUN_QUERY_H
 #define RUN_QUERY_H
 

@@ -1,10 +1,11 @@
 /*
- * scan.c: reads a run block by block in several threads, and makes parts of its blocks for scan_run()'s caller.
+ * scan.c: reads a run block by block in several threads, and hands computed parts of it to the caller of scan_run()
+ * (scan.h).
  *
- * Each worker has one cursor and one set of buffers. The buffers are used again for every block, or piece of one, so they
- * stay in the worker's cache, from which the results are read back. Most pieces are complete: every example was observed
- * at every epoch, so they need no check per row. Sums of floating-point numbers over the run are made per block and added
- * in the order of the blocks: they are the same whatever the number of threads.
+ * Each worker has one cursor and one set of buffers. The buffers are used again for every block, or piece of one, so
+ * they stay in the worker's cache, from which the results are read back. Most pieces are complete: every example was
+ * observed at every epoch, so they need no check per row. Sums of floating-point numbers over the run are made per
+ * block and added in the order of the blocks: they are the same whatever the number of threads.
  *
  * The place of a block's examples in the output depends only on the number of observed examples in the blocks before
  * it. This is known as soon as a block is read, so workers pass the number on in the order of the blocks, and need not

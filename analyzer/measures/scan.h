@@ -1,10 +1,11 @@
 /*
- * scan.h: computes a run's examples part by part, in several threads, so that a command's memory need not grow with the
- * run.
+ * scan.h: computes the ids, labels and measures of a run part by part, in several threads, for commands whose memory
+ * must not grow with the run, and for dynamics_load().
  *
- * A part is a block of the store, or a piece of one, as a struct dynamics: example i of it is example first + i of the
- * run. Its columns, gold and ids are filled; order lists those that were observed. The worker owns it, and it is gone
- * when the work returns. The caller keeps the data to deliver in parallel_slots(run->threads) slots.
+ * A part is a block of the store (consecutive examples), or a piece of a block. It comes as a struct dynamics, in which
+ * example i is example first + i of the run. Its columns, gold and ids are filled; `order` lists the examples that were
+ * observed. The worker thread owns the part, which is gone when `work` returns. What is to be delivered, the caller
+ * keeps in slots, of which there are parallel_slots(run->threads).
  */
 #ifndef SCAN_H
 #define SCAN_H

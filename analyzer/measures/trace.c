@@ -1,4 +1,5 @@
-/* trace.c: computes a block's measures as they were after any of its epochs. */
+/* trace.c: computes the measures of a block as they were after any of its epochs, for pictures and comparisons over
+ * epochs (trace.h). */
 #include "trace.h"
 
 #include "base/arrays.h"

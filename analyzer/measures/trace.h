@@ -1,5 +1,6 @@
 /*
- * trace.h: computes a run's measures as they were after any of its epochs, for pictures of how examples moved.
+ * trace.h: computes the measures of a run as they were after any of its epochs, for code that shows how examples moved:
+ * the frames of `map`, the history of `show`, early stopping in `compare`.
  *
  * A block of the store without its last epochs is a block, so the same functions measure it, from the same snapshot.
  *

@@ -1,13 +1,13 @@
 /*
- * export.c: writes all measures of a run for `portolan metrics`, by ascending id, in bounded memory.
+ * export.c: for `portolan metrics`: writes all measures of a run, by ascending id, in bounded memory.
  *
- * Workers make the rows, as formatting numbers costs more than computing them; the delivering thread only writes. If the
- * store's order is that of the ids, one scan gives the rows, and nothing is held. Otherwise the run is held in memory, and
- * its rows are taken in order.
+ * Worker threads make the rows, as formatting numbers costs more than computing them; the delivering thread only
+ * writes. If the store's order is that of the ids, one scan of the run gives the rows, and nothing is held. Otherwise
+ * the run is held in memory, and its rows are taken in order.
  *
- * Records of one size go straight to their place in a file. The place is known before they are made: that of the
- * example in the order, or, if the ids are not in order, the one that sorting the ids gives (ordered.h). So one scan
- * is enough for these as well.
+ * For npy, records of one size are written straight to their place in a file. The place is known before a record is
+ * made: that of the example in the order, or, if the ids are not in order, the one that sorting the ids gives
+ * (ordered.h). So one scan is enough for these as well.
  */
 #include "export.h"
 

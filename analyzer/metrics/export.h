@@ -1,4 +1,4 @@
-/* export.h: for `portolan metrics`: all measures of a run as a table, by ascending id, in bounded memory. */
+/* export.h: for `portolan metrics`: writes all measures of a run as a table, by ascending id, in bounded memory. */
 #ifndef EXPORT_H
 #define EXPORT_H
 

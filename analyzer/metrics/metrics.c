@@ -1,4 +1,4 @@
-/* metrics.c: portolan metrics: every example's measures, in five formats. */
+/* metrics.c: the command `portolan metrics`, which prints every example's measures: its options, and what runs it. */
 #include "die/die.h"
 #include "export.h"
 #include "measures/dynamics.h"

@@ -1,8 +1,9 @@
 /*
- * ordered.c: puts records that come in any order into order, by buckets in a file.
+ * ordered.c: for `portolan metrics`: brings records that threads make in any order into the order of their places in a
+ * file (ordered.h), by way of buckets in that file.
  *
  * A bucket has at least 2^14 places, so that there is something to write together. There are at most ORDERED_BUCKETS
- * of them, for each of which every heap keeps some records.
+ * buckets, as every heap keeps some records of each.
  */
 #include "ordered.h"
 

@@ -1,9 +1,10 @@
 /*
- * ordered.h: for `portolan metrics`: records of one size, which threads make in any order, come to lie in a file in the
- * order of their places, in bounded memory.
+ * ordered.h: for `portolan metrics`, where ids do not ascend: writes records into a file by their places. Threads make
+ * the records, all of one size, in any order; in the end they lie in the file in order. Memory is bounded.
  *
- * Until then they wait in the file itself. The places are divided into buckets, each with a stretch of the file. Records of
- * a bucket are kept until there are enough of them to be written together. In the end each bucket is sorted in memory.
+ * Until the end, records wait in the file itself. The places are divided into buckets, each with a stretch of the file.
+ * Records of a bucket are kept in memory until there are enough of them to be written together. In the end each bucket
+ * is sorted in memory.
  */
 #ifndef ORDERED_H
 #define ORDERED_H

@@ -1,4 +1,5 @@
-/* published.c: the tables that the tools of the papers read: which columns, under which names. */
+/* published.c: for `portolan metrics`: makes tables that the tools of other projects read (published.h): which columns,
+ * under which names, with which values. */
 #include "published.h"
 
 #include <math.h>

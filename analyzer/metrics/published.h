@@ -1,9 +1,11 @@
 /*
- * published.h: a run's table as other programs, published with the measures, read and write it.
+ * published.h: for `portolan metrics`: writes a run's measures as the tables of two published programs, Dataset
+ * Cartography and AUM, so that their tools can read them.
  *
- * cartography: guid, index (by first appearance, as in the published files), threshold_closeness, confidence, variability
- * (or variability_ci in its place), correctness as a count, forgetfulness: the column forgetting_events. aum: sample_id,
- * aum, as the package published with Pleiss et al. 2020 names them; examples without are left out.
+ * cartography has the columns guid, index (by first appearance, as in the published files), threshold_closeness,
+ * confidence, variability (or variability_ci in its place), correctness as a count, and forgetfulness, which is our
+ * forgetting_events. aum has sample_id and aum, as the package published with Pleiss et al. 2020 names them; examples
+ * without an aum are left out.
  */
 #ifndef PUBLISHED_H
 #define PUBLISHED_H

@@ -1,4 +1,5 @@
-/* command.c: finds a command by its name, or by one that is nearly its name; and its actions. */
+/* command.c: finds a command of `portolan` by its name, or the one that a mistyped name is nearest to, and finds a
+ * command's actions (command.h). */
 #include "command.h"
 
 #include "base/suggest.h"

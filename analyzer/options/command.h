@@ -1,7 +1,9 @@
 /*
- * command.h: describes a subcommand of the program: its operands, its options, its help, and what runs it. Each is
- * defined beside its subject; commands/commands.c lists them. Dispatch, help, suggestions, man pages and shell
- * completion all come from that table.
+ * command.h: describes a command of `portolan` (`map`, `select` …): its operands, its options, its help, and the
+ * function that runs it.
+ *
+ * Each command is defined in the folder of its subject; commands/commands.c lists them. Dispatch, help, suggestions,
+ * man pages and shell completion all come from these descriptions.
  */
 #ifndef COMMAND_H
 #define COMMAND_H

@@ -1,10 +1,11 @@
 /*
- * command_line.c: reads a command line by the typed table of its command.
+ * command_line.c: reads the user's command line into the request of the command, by the table of its options
+ * (options.h), and refuses what is wrong.
  *
  * Options may stand anywhere before "--", be cut short as far as that is unambiguous, and have their argument after "="
- * or in the next word; letters may be put together. Each value is checked when it is read. When all are read, operands are
- * checked, and options against one another. Then the files are claimed (output/claims.h), so that a command that would
- * overwrite its input fails before it reads or writes anything.
+ * or in the next word; letters may be put together. Each value is checked when it is read. When all are read, operands
+ * are checked, and options against one another. Then the files are claimed (output/claims.h), so that a command that
+ * would overwrite its input fails before it reads or writes anything.
  */
 #include "command_line.h"
 

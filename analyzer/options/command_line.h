@@ -1,5 +1,5 @@
-/* command_line.h: reads the words of a command line into the request of their command; for main.c and the table of
- * commands. */
+/* command_line.h: reads the words of a command line into the struct of the command's options, its request; for main.c
+ * and commands/commands.c. */
 #ifndef COMMAND_LINE_H
 #define COMMAND_LINE_H
 

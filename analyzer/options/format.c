@@ -1,10 +1,10 @@
 /*
- * format.c: finds the format of an output by the ending of its name.
+ * format.c: chooses the format in which a command writes, from --format and the ending of the output's name (format.h).
  *
  * An ending is the letters and digits after the last dot of a file's name. A number is none (hard-0.1), and a device
- * has none. The endings that an output knows are those of the formats that the command can write there, and txt for its
- * default. Any other ending is refused, with the list of these; unless --format says which format it is, and the ending
- * is not that of another one, be it a format that only other programs write.
+ * has none. For an output, the endings are known of the formats that the command can write there; txt stands for its
+ * default. Any other ending is refused, with a list of the known ones. It is allowed if --format says the format, and
+ * no format of `portolan` or of another program has that ending.
  */
 #include "format.h"
 

@@ -1,4 +1,5 @@
-/* format.h: chooses the format in which a command writes, by the ending of the output's name, or by --format. */
+/* format.h: chooses the format in which a command writes (csv, npy, json …), by the ending of the output's name, or by
+ * --format. For all commands with an output. */
 #ifndef OPTIONS_FORMAT_H
 #define OPTIONS_FORMAT_H
 

@@ -1,5 +1,5 @@
 /*
- * help.c: prints help for people: examples first, because most readers look for these.
+ * help.c: prints the help of commands for people: examples first, because most readers look for these (help.h).
  *
  * `portolan COMMAND --help` is the short help, a screen of 24 lines by 80: examples, and each option in a few words, in
  * groups. If a command has more options than fit, the short help describes those that are marked as used often, and

@@ -1,5 +1,8 @@
-/* help.h: prints the help of a command, and the overview of all, from the table of commands. Those that return an exit
- * status print to standard output, on a terminal through $PAGER where they are longer than it. */
+/*
+ * help.h: prints the help of a command, and the overview of all, from the descriptions of the commands (command.h). For
+ * main.c, `help`, --help and the man pages. Functions that return an exit status print to standard output; on a
+ * terminal, what is longer than it goes through $PAGER.
+ */
 #ifndef HELP_H
 #define HELP_H
 

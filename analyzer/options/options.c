@@ -1,7 +1,5 @@
-/*
- * options.c: the options that commands share, and finding a command's option by its name, by the beginning of its name, or
- * by its letter.
- */
+/* options.c: defines the options that commands share (--store, -o, --epochs …), and finds an option of a command by its
+ * name, by the beginning of its name, or by its letter. */
 #include "options.h"
 
 #include "base/message.h"

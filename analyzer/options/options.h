@@ -1,6 +1,6 @@
 /*
- * options.h: the typed table of a command's options, for the commands that have one, and for what reads command lines by
- * it (command_line.h) and prints help of it (help.h).
+ * options.h: the typed table of a command's options. Each command that has options fills one; command_line.h reads
+ * command lines by it, and help.h prints help from it.
  *
  * A table has for each option the place of its value in the command's request, its kind, its bounds, and the other
  * options that it needs or excludes:

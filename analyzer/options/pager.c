@@ -1,5 +1,5 @@
-/* pager.c: shows a long text through a pager. A user who leaves the pager before the end closes the pipe, which is no
- * failure. */
+/* pager.c: shows a long help text through the user's pager (pager.h). A user who leaves the pager before the end closes
+ * the pipe, which is no failure. */
 #include "pager.h"
 
 #include "base/terminal.h"

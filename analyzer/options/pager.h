@@ -1,4 +1,4 @@
-/* pager.h: shows a text that may be longer than the terminal. */
+/* pager.h: shows a text that may be longer than the terminal, for the help. */
 #ifndef PAGER_H
 #define PAGER_H
 

@@ -1,5 +1,9 @@
-/* claims.c: compares files that are read and written. They are looked up anew each time: an output that was written
- * has another inode. */
+/*
+ * claims.c: remembers the files that a command reads and writes, and refuses an output that would replace one of them
+ * (claims.h).
+ *
+ * Files are looked up anew for each comparison: an output that was written meanwhile has another inode.
+ */
 #include "claims.h"
 
 #include <portolan/error.h>

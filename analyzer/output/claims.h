@@ -1,6 +1,6 @@
 /*
- * claims.h: keeps track of the files that this command reads and writes, so that no output replaces an input, or
- * another output.
+ * claims.h: makes sure that no output of a command replaces one of its inputs, or another output: a list of the files
+ * that the command reads and writes.
  *
  * The files in options are claimed before anything is read or written; output_open() asks about every file that it is
  * about to write. Files are compared by device and inode, so links and other spellings of a path do not matter; a file

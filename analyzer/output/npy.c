@@ -1,6 +1,8 @@
 /*
- * npy.c: writes the header of a .npy file: magic, version, length, and a Python dictionary literal padded with spaces
- * so that the data begin at a multiple of 64 bytes.
+ * npy.c: writes the header of a .npy file, so that NumPy can read the arrays and tables that commands write (npy.h).
+ *
+ * The header is a magic string, a version, a length, and a Python dictionary literal, padded with spaces so that the
+ * data begin at a multiple of 64 bytes.
  */
 #include "npy.h"
 

@@ -1,5 +1,8 @@
-/* npy.h: writes headers of NumPy's .npy files (format 1.0; 3.0 where a field name is not ASCII), and texts as NumPy
- * has them. The data follow, little-endian. */
+/*
+ * npy.h: writes the headers of NumPy's .npy files, and texts in NumPy's form, for commands that write tables or ids as
+ * npy. The format is 1.0, or 3.0 where a field name is not ASCII. The caller writes the data after the header,
+ * little-endian.
+ */
 #ifndef NPY_H
 #define NPY_H
 

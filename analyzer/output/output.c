@@ -1,5 +1,6 @@
 /*
- * output.c: writes an output through a buffer, and keeps its first error.
+ * output.c: writes what a command puts out, to standard output or into a file that appears only when it is complete
+ * (output.h). It writes through a buffer, and keeps the first error.
  *
  * A file is written without a name (O_TMPFILE) in the folder of its target, gets a temporary name when it is complete,
  * and is renamed when it is on the disk. So a file of the target's name is always complete, even after a power cut; a

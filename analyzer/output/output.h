@@ -1,5 +1,5 @@
 /*
- * output.h: the output of a command: standard output, or a file that appears only when it is complete.
+ * output.h: what every command writes its results to: standard output, or a file that appears only when it is complete.
  *
  * Errors are sticky: write everything, then ask output_finish() once. Nothing is lost silently: a full disk or a
  * closed pipe is its error. One owner, one thread.

@@ -1,4 +1,5 @@
-/* report.c: writes a command's results, as JSON for programs or as lines of text for people, from the same calls. */
+/* report.c: writes the results of a command, as JSON for programs or as lines of text for people, from the same calls
+ * (report.h). */
 #include "report.h"
 
 #include "base/number.h"

@@ -1,6 +1,6 @@
 /*
- * report.h: writes a command's results member by member: as JSON for programs (--json), or, from the same calls, as
- * text for people.
+ * report.h: writes the results of a command that are no table, member by member: as JSON for programs (--json), or,
+ * from the same calls, as text for people. The server of the live page writes its answers with it, too.
  *
  *     report_open() → report_begin(report, NULL) → members → report_end(report) → report_close()
  *

@@ -1,7 +1,9 @@
 /*
- * table.c: writes tables as CSV, TSV and JSON lines, and into reports; hands them to the writers of the other formats.
+ * table.c: writes the tables of all commands: CSV, TSV and JSON lines itself, npy and aligned columns by table_npy.c
+ * and table_aligned.c. It also puts tables into reports.
  *
- * A row costs no call but those that write its values: tables of ten million rows are written here, by several threads.
+ * A row costs no function call but those that write its values: tables of ten million rows are written here, by several
+ * threads.
  */
 #include "table.h"
 

@@ -1,5 +1,6 @@
 /*
- * table.h: writes a table, which table_columns.h describes, in any format, to a file, an output or a report.
+ * table.h: writes a command's table, which table_columns.h describes, in the format that the user chose, to a file, an
+ * output or a report.
  *
  *     code = table_write(&table, path, format, &error);   to a file, or to standard output
  *     table_report(&report, "epochs", &table);            as a list in a report

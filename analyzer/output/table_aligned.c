@@ -1,11 +1,11 @@
 /*
- * table_aligned.c: prints tables for people: columns below one another, as many in a line as the terminal has room
- * for.
+ * table_aligned.c: prints a table for people on a terminal: columns below one another, as many side by side as the
+ * terminal has room for.
  *
- * In a terminal that is too narrow for all columns, a text that is the same in all rows stands once, above the table, and
- * long headings are broken at their "_". Columns that still find no room follow below, in further blocks. Every block
- * begins with the leading columns, which say what a row is about. A text that is wider than the terminal leaves room for
- * loses its middle, where "…" stands: ids that begin alike mostly end differently.
+ * In a terminal that is too narrow for all columns, a text that is the same in all rows stands once, above the table,
+ * and long headings are broken at their "_". Columns that still find no room follow below, in further blocks. Every
+ * block begins with the leading columns, which say what a row is about. A text that is wider than the terminal leaves
+ * room for loses its middle, where "…" stands: ids that begin alike mostly end differently.
  */
 #include "table_aligned.h"
 

@@ -1,4 +1,5 @@
-/* table_aligned.h: prints a table for people, in columns below one another. */
+/* table_aligned.h: prints a table for people, in aligned columns. For table.c: it is the format that commands take on a
+ * terminal. */
 #ifndef TABLE_ALIGNED_H
 #define TABLE_ALIGNED_H
 

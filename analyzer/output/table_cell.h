@@ -1,7 +1,8 @@
 /*
- * table_cell.h: reads a value of a table, whatever its type; for the writers of tables.
+ * table_cell.h: reads one value of a table in memory, whatever the type of its column. For the code that writes tables:
+ * table.c, table_npy.c and table_aligned.c.
  *
- * Inlined: a table of ten million rows is read cell by cell.
+ * The functions are inlined: a table of ten million rows is read cell by cell.
  */
 #ifndef TABLE_CELL_H
 #define TABLE_CELL_H

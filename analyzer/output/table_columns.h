@@ -1,9 +1,9 @@
 /*
- * table_columns.h: what a table is: a list of columns over memory that is there already. For the code that makes tables,
- * and for their writers (table.h).
+ * table_columns.h: describes a table by its columns: what each column is called, and where in memory its values lie.
+ * Code that makes tables fills these structs; the writers of table.h read them.
  *
- * A column says what its values are and where they lie: value i stands `stride` bytes after value i − 1. So a table over
- * an array of structs and a table over arrays are one thing, and no cell is handed over one by one:
+ * A column says what its values are and where they lie: value i stands `stride` bytes after value i − 1. So a table
+ * over an array of structs and a table over arrays are one thing, and no cell is handed over one by one:
  *
  *     static const struct table_column columns[] = {
  *             {"epoch", TABLE_U32, offsetof(struct tally_epoch, epoch)},
@@ -14,11 +14,11 @@
  *     struct table table = TABLE_OF_ARRAYS(columns, n);
  *     table.order = ranked;
  *
- * What is computed for a table is put into an array of structs of its own first. `order` gives the rows in another order
- * than that of the memory, or some of them.
+ * What is computed for a table is put into an array of structs of its own first. `order` gives the rows in another
+ * order than that of the memory, or some of them.
  *
- * Empty is nothing in CSV and TSV, null in JSON, "-" for people; in npy NaN, -1 or an empty text. All that a table points
- * to stays the caller's, and is only read. A table that is not written may be read by several threads.
+ * Empty is nothing in CSV and TSV, null in JSON, "-" for people; in npy NaN, -1 or an empty text. All that a table
+ * points to stays the caller's, and is only read. A table that is not written may be read by several threads.
  */
 #ifndef TABLE_COLUMNS_H
 #define TABLE_COLUMNS_H

@@ -1,4 +1,5 @@
-/* table_format.h: the formats of tables, for who writes tables, and for who reads the user's own. */
+/* table_format.h: the names of the table formats, for the code that writes tables, and for the code that reads users'
+ * own files. */
 #ifndef TABLE_FORMAT_H
 #define TABLE_FORMAT_H
 

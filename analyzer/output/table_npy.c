@@ -1,8 +1,9 @@
 /*
- * table_npy.c: makes NumPy's structured arrays of tables.
+ * table_npy.c: turns the rows of a table into NumPy records, for npy files and for code that keeps or sorts rows
+ * (table_npy.h).
  *
- * Records are put together field by field for a tile of rows, which fits the first-level cache with all its fields: each
- * inner loop reads one column and writes with one stride, and most values cost no call.
+ * Records are put together field by field for a tile of rows, which fits the first-level cache with all its fields:
+ * each inner loop reads one column and writes with one stride, and most values cost no call.
  */
 #include "table_npy.h"
 

@@ -1,6 +1,7 @@
 /*
- * table_npy.h: makes records of one size of a table's rows: what NumPy's structured arrays hold, and what can be
- * sorted or kept.
+ * table_npy.h: turns the rows of a table into records, all of one size: the elements of NumPy's structured arrays. For
+ * tables written as npy, and for code that keeps rows until it can write them (table_stream.h) or sorts them
+ * (metrics/ordered.h).
  *
  * Records are little-endian, and their fields are not aligned.
  */

@@ -1,4 +1,5 @@
-/* table_stream.c: writes a table part by part: it keeps the slots of the parts, the head, and what people are shown. */
+/* table_stream.c: writes a long table part by part, for `portolan metrics` and `dynamics` (table_stream.h). It has a
+ * slot for each part that is in the making, writes the table's head, and keeps the rows that people are shown. */
 #include "table_stream.h"
 
 #include <portolan/error.h>

@@ -1,10 +1,11 @@
 /*
- * table_stream.h: writes a table that is too long to be in memory part by part: threads make the parts, and one of
- * them delivers these in the order of the rows.
+ * table_stream.h: writes, part by part, a table that is too long for memory; for `portolan metrics` and `dynamics`.
+ * Several threads make parts at the same time; table_stream_deliver() writes the finished parts in the order of their
+ * rows.
  *
- * A part is a table of the same columns. It is made in a slot, in the bytes of the format; for people, as records, of
- * which the first and the last of the whole table are kept. npy's head counts the rows: it is written again at the end,
- * if they were not counted before.
+ * A part is a table with the same columns. It is made in a slot, as bytes of the chosen format. For people it is made
+ * as records, of which only the first and the last of the whole table are kept. The head of npy says how many rows
+ * follow: if the rows were not counted before, the head is written again at the end.
  */
 #ifndef TABLE_STREAM_H
 #define TABLE_STREAM_H

@@ -1,4 +1,5 @@
-/* text.c: quotes texts and prints numbers for CSV, TSV and JSON, straight into the output's buffer. */
+/* text.c: writes single texts and numbers as CSV, TSV and JSON want them, with quotes and escapes, straight into the
+ * buffer of an output (text.h). */
 #include "text.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* text.h: writes single values into an output as CSV, TSV and JSON have them, and numbers as people read them. */
+/* text.h: writes single values into an output as CSV, TSV and JSON have them; and prints numbers in the short form for
+ * people. For the code that writes tables and reports. */
 #ifndef TEXT_H
 #define TEXT_H
 

@@ -1,7 +1,9 @@
 /*
- * unfinished.c: removes unfinished files. Their paths are in a table that a signal handler can read; a free entry is
- * NULL. What does not fit in the table is left behind by a signal. A signal that the caller has chosen to ignore
- * (nohup) stays ignored, and one that the command waits for itself (watch, serve) is blocked and does not come here.
+ * unfinished.c: removes a command's unfinished files when a signal ends the program (unfinished.h).
+ *
+ * Their paths are in a table that a signal handler can read; a free entry is NULL. A file that the table has no room
+ * for is left behind by a signal. A signal that the caller has chosen to ignore (nohup) stays ignored. One that the
+ * command waits for itself (watch, serve) is blocked, and does not come here.
  */
 #include "unfinished.h"
 

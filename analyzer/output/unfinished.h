@@ -1,4 +1,5 @@
-/* unfinished.h: removes the files that still have a temporary name when a signal ends the program (INT, TERM, HUP). */
+/* unfinished.h: removes the files that a command has begun and not finished when a signal ends the program (INT, TERM,
+ * HUP). output.c and die.c say which files these are, and when. */
 #ifndef OUTPUT_UNFINISHED_H
 #define OUTPUT_UNFINISHED_H
 

@@ -1,4 +1,5 @@
-/* written.c: says at the end which files were written. The first few are named; all others are counted. */
+/* written.c: tells the user at the end of a command which files it has written (written.h). The first few are named;
+ * all others are counted. */
 #include "written.h"
 
 #include "base/message.h"

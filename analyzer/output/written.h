@@ -1,4 +1,4 @@
-/* written.h: lists the files that a command has written, for the message at its end. */
+/* written.h: lists the files that a command has written, for the message to the user at its end. */
 #ifndef WRITTEN_H
 #define WRITTEN_H
 

@@ -1,5 +1,5 @@
-/* classes.c: a bitmap of the labels seen. Labels may be large numbers, so only this bitmap is as long as the largest
- * label. */
+/* classes.c: finds which gold labels occur among some examples, and numbers them (classes.h). Labels may be large
+ * numbers, so they are noted in a bitmap: nothing else is as long as the largest label. */
 #include "classes.h"
 
 #include <portolan/error.h>

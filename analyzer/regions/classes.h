@@ -1,4 +1,5 @@
-/* classes.h: the gold labels of some examples as groups 0 … count−1, ascending; examples without label (−1) first. */
+/* classes.h: numbers the classes that occur among some examples: the distinct gold labels, ascending, get 0 … count−1.
+ * Where examples have no label (−1), that is class 0. For code that counts or plans by class. */
 #ifndef CLASSES_H
 #define CLASSES_H
 

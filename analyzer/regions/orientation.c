@@ -1,10 +1,11 @@
 /*
- * orientation.c: decides in float64 where its error cannot reach the sign, else in whole numbers.
+ * orientation.c: decides exactly on which side of a polygon's edge a point lies: in float64 where its rounding error
+ * cannot change the answer, else in whole numbers.
  *
- * The bound is that of J. R. Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust Geometric
- * Predicates" (1997), section 4.3, rounded up, and room for products that underflow. Few points are so near to a line
- * that it does not tell; for them six products of coordinates are added in a fixed-point number that is wide enough for
- * all of float64.
+ * The bound on the error is that of J. R. Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust
+ * Geometric Predicates" (1997), section 4.3, rounded up, with room for products that underflow. Only points very near
+ * to a line need the whole numbers. For these, six products of coordinates are added in a fixed-point number that is
+ * wide enough for all of float64.
  */
 #include "orientation.h"
 

@@ -1,4 +1,5 @@
-/* orientation.h: on which side of a line a point lies, exactly. */
+/* orientation.h: tells, exactly, on which side of a line a point lies; for outline.c, which finds the examples inside a
+ * polygon. */
 #ifndef ORIENTATION_H
 #define ORIENTATION_H
 

@@ -1,8 +1,9 @@
 /*
- * outline.c: finds the edges that touch each band of heights.
+ * outline.c: finds whether a point lies in a polygon (outline.h). The height of the polygon is divided into bands, and
+ * for each band the edges that touch it are listed.
  *
  * For a point, only edges that reach its height count. The band of a height never falls as the height grows, even with
- * rounding, so the point's band has all those edges, and no answer depends on the number of bands.
+ * rounding. So the point's band has all those edges, and no answer depends on the number of bands.
  */
 #include "outline.h"
 

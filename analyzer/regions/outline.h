@@ -1,4 +1,5 @@
-/* outline.h: a polygon, with its edges by height, so that a point is compared only with the edges at its height. */
+/* outline.h: a polygon that a user has drawn on a data map, and the test whether a point is inside; for within.c. The
+ * edges are listed by height, so that a point is compared only with the edges at its height. */
 #ifndef OUTLINE_H
 #define OUTLINE_H
 

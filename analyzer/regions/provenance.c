@@ -1,4 +1,5 @@
-/* provenance.c: says in a report from which run, and when, an output was made, and how its examples are spread over classes. */
+/* provenance.c: says in a report from which run, and when, an output was made, and how its examples are spread over the
+ * classes (provenance.h). */
 #include "provenance.h"
 
 #include "output/table.h"

@@ -1,6 +1,6 @@
 /*
- * provenance.h: where an output comes from, as members of a report: for the manifests of commands, and for what the live page
- * exports.
+ * provenance.h: says in a report where an output comes from (program, store, run, epochs), for the manifests beside the
+ * outputs of commands, and for what the live page and HTML maps export.
  *
  * Members every such report has: portolan (the version), command, created (now, or $SOURCE_DATE_EPOCH; UTC), store (its
  * absolute path), run, run_created, epochs (numbers, and how many: seen of those asked for), observed (examples).

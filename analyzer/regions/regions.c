@@ -1,4 +1,5 @@
-/* regions.c: tells the three regions of a data map apart: easy-to-learn, ambiguous, hard-to-learn. */
+/* regions.c: tells in which region of a data map an example lies: easy-to-learn, ambiguous, or hard-to-learn
+ * (regions.h). */
 #include "regions.h"
 
 #include "base/arrays.h"

@@ -1,9 +1,10 @@
 /*
- * regions.h: the three regions of a data map, for all that must say in which region an example is.
+ * regions.h: the three regions of a data map (easy-to-learn, ambiguous, hard-to-learn), for all code that must say in
+ * which of them an example lies.
  *
- * Swayamdipta et al. 2020 rank, and do not cut. The cuts here: ambiguous is the third of the examples with the highest
- * variability, and those that vary as much as the last of these; of the rest, easy-to-learn has confidence ≥ 0.5,
- * hard-to-learn has less.
+ * Swayamdipta et al. 2020 rank examples, and do not cut. The cuts here: ambiguous is the third of the examples with the
+ * highest variability, and those that vary as much as the last of these; of the rest, easy-to-learn has confidence ≥
+ * 0.5, hard-to-learn has less.
  */
 #ifndef REGIONS_H
 #define REGIONS_H

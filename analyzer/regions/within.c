@@ -1,4 +1,5 @@
-/* within.c: decides which examples of a run a selection holds that the live page has exported. */
+/* within.c: finds the examples of a run that are in a selection: those that lie in its polygons and pass its filters
+ * (within.h). */
 #include "within.h"
 
 #include "base/number.h"

@@ -1,6 +1,7 @@
 /*
- * within.h: which examples of a run are in a selection as the live page exports it: polygons over two measures, and
- * filters.
+ * within.h: finds which examples of a run are in a selection that a user made on the live page: polygons over two
+ * measures, and filters. For `portolan select --within`, and for the live page itself. The page exports a selection as
+ * this JSON:
  *
  *     {"run": NAME, "x": "variability", "y": "confidence", "epochs": "1:6",
  *      "parts": [{"op": "add", "polygon": [[x, y], …]}, {"op": "remove", "polygon": …}],

@@ -1,5 +1,5 @@
-/* within_read.c: reads a selection strictly: members that it does not understand are refused, as they could mean
- * another selection. */
+/* within_read.c: reads a selection of the live page from JSON (within_read.h). It is strict: a member that it does not
+ * understand is refused, as it could mean another selection. */
 #include "within_read.h"
 
 #include "files/content.h"

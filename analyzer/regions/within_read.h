@@ -1,7 +1,5 @@
-/*
- * within_read.h: reads a selection as the live page exports it (within.h), for within.c, which evaluates it, and for who
- * only looks at what it says.
- */
+/* within_read.h: reads a selection that the live page has exported, from JSON into struct within; for within.c, which
+ * finds the examples in it, and for code that only looks at what a selection says. */
 #ifndef WITHIN_READ_H
 #define WITHIN_READ_H
 

@@ -1,5 +1,8 @@
-/* balanced.c: orders examples such that each beginning takes evenly from groups: the groups are laid out one after the other,
- * each shuffled; rounds then take from all. */
+/*
+ * balanced.c: for the CCS and S2L rules of `portolan select`: orders examples such that each beginning of the order
+ * takes evenly from all groups (balanced.h). The groups are laid out one after the other, each shuffled; rounds then
+ * take one from each.
+ */
 #include "balanced.h"
 
 #include "die/memory.h"

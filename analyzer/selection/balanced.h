@@ -1,10 +1,12 @@
 /*
- * balanced.h: orders examples in groups such that each beginning of the order takes from the groups as evenly as their
+ * balanced.h: for the rules of `portolan select` that draw evenly from groups of examples, CCS (strata.h) and S2L
+ * (trajectories.h): orders the examples such that each beginning of the order takes from the groups as evenly as their
  * sizes allow.
  *
- * The first n of the order are what Zheng et al. 2023 (CCS, algorithm 1) and Yang et al. 2024 (S2L, algorithm 1) draw as a
- * subset of n: the groups give the smallest first, each min(its size, what is left / groups left, rounded down). That is
- * one from every group that is not used up, round by round, the largest groups first where a round does not come to its end.
+ * The first n of the order are what Zheng et al. 2023 (CCS, algorithm 1) and Yang et al. 2024 (S2L, algorithm 1) draw
+ * as a subset of n: the groups give the smallest first, each min(its size, what is left / groups left, rounded down).
+ * That is one from every group that is not used up, round by round, the largest groups first where a round does not
+ * come to its end.
  */
 #ifndef BALANCED_H
 #define BALANCED_H

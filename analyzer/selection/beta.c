@@ -1,5 +1,8 @@
-/* beta.c: see beta.h. Computed as logarithms, as the densities of nearly certain examples are beyond the range of
- * numbers. */
+/*
+ * beta.c: for the DUAL rule of `portolan select` that prefers easier examples at small sizes (beta.h): weighs examples,
+ * and draws them. It computes with logarithms, as the densities of nearly certain examples are beyond the range of
+ * numbers.
+ */
 #include "beta.h"
 
 #include "statistics/random.h"

@@ -1,6 +1,6 @@
 /*
- * beta.h: draws examples by their DUAL scores, preferring easier ones at small sizes (Cho et al. 2025, §3: Beta
- * sampling).
+ * beta.h: for a rule of `portolan select`: draws examples by their DUAL scores, preferring easier ones at small sizes
+ * (Cho et al. 2025, §3: Beta sampling).
  *
  * Of n examples a share k is kept, r = 1 − k is pruned. Each is drawn, without replacement, with a probability in
  * proportion to dual · Beta(confidence; a, b), where

@@ -1,4 +1,5 @@
-/* data_iq.c: finds the Data-IQ group of each example: easy, ambiguous or hard. */
+/* data_iq.c: finds the Data-IQ group of each example (easy, ambiguous or hard), for the rules of `portolan select` that
+ * choose such a group. */
 #include "data_iq.h"
 
 #include "die/memory.h"

@@ -1,5 +1,6 @@
 /*
- * data_iq.h: the groups of Data-IQ (Seedat et al. 2022), where a rule selects by them.
+ * data_iq.h: the groups of Data-IQ (Seedat et al. 2022): easy, ambiguous and hard examples; for the rules of `portolan
+ * select` that choose such a group.
  *
  * With c the confidence, a the aleatoric uncertainty and m the median of a over the run's examples, as
  * numpy.percentile() has it: easy c ≥ 0.75 and a ≤ m, hard c ≤ 0.25 and a ≤ m, all others ambiguous. The code published

@@ -1,4 +1,5 @@
-/* features.c: reads the user's feature vectors, and finds the row of each example by its id, once. */
+/* features.c: reads a user's feature vectors for `portolan select` (k-center) and `aflite`, and finds for each example
+ * of the run the row that has its id, once for all (features.h). */
 #include "features.h"
 
 #include "die/die.h"

@@ -1,4 +1,5 @@
-/* features.h: the user's feature vectors (a NumPy matrix), and the row of each example. */
+/* features.h: opens the feature vectors that a user gives for the examples of a run (a NumPy matrix), and says which
+ * row belongs to which example. For `portolan select` (k-center) and `aflite`. */
 #ifndef FEATURES_H
 #define FEATURES_H
 

@@ -1,4 +1,5 @@
-/* manifest.c: writes the manifest beside an output that is complete, with the checksum of that file. */
+/* manifest.c: writes the manifest of an output (manifest.h): a JSON file beside it that says how the output was made.
+ * It is written when the output is complete, and has that file's checksum. */
 #include "manifest.h"
 
 #include "die/die.h"

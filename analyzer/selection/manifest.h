@@ -1,5 +1,6 @@
 /*
- * manifest.h: the file FILE.manifest.json beside an output: how the output was made, and what it must hold.
+ * manifest.h: writes the file FILE.manifest.json beside an output FILE: how the output was made, and the checksum that
+ * it must have. For `portolan select`, `noise`, `aflite` and `upsample`.
  *
  *     manifest_open(&manifest, "select", "subset.txt", dynamics, store);
  *     report_text(&manifest.report, "rule", …);            … whatever the command adds …

@@ -1,5 +1,5 @@
-/* pool.c: finds the examples to select from: each of the user's lists marks the examples that it names, and those that all
- * marks leave are copied in order. */
+/* pool.c: finds the examples that `portolan select` chooses from (pool.h). Each of the user's lists marks the examples
+ * that it leaves in; the examples that all lists leave in are copied in order. */
 #include "pool.h"
 
 #include "die/die.h"

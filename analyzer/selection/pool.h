@@ -1,4 +1,5 @@
-/* pool.h: the examples that `portolan select` chooses from: all observed ones, or those that the user's lists leave. */
+/* pool.h: the examples that `portolan select` chooses from: all that were observed, or those that the user's lists
+ * (--only, --exclude) and polygons (--within) leave. `aflite` reads its lists here, too. */
 #ifndef POOL_H
 #define POOL_H
 

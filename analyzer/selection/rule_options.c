@@ -1,4 +1,5 @@
-/* rule_options.c: parses the selection rules, and the cuts of regions, that stand on a command line. */
+/* rule_options.c: reads selection rules, and the cuts of the regions, from a command line, and says what is wrong with
+ * them (rule_options.h). */
 #include "rule_options.h"
 
 #include "base/suggest.h"

@@ -1,4 +1,5 @@
-/* rule_options.h: arguments that several commands take: selection rules, and the cuts of the regions. */
+/* rule_options.h: reads arguments that several commands take (`select`, `map`, `noise`, `compare`, `groups`): selection
+ * rules, and the cuts of the regions. */
 #ifndef RULE_OPTIONS_H
 #define RULE_OPTIONS_H
 

@@ -1,4 +1,5 @@
-/* rules.c: rules as text, and their meaning. */
+/* rules.c: the selection rules by name ("ambiguous", "confidence:asc"): parses a rule, puts it into words for
+ * manifests, and says what it needs of a run (selection.h). */
 #include "data_iq.h"
 #include "selection.h"
 

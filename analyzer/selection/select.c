@@ -1,8 +1,9 @@
 /*
- * select.c: portolan select: the ids, or the user's own lines, of the examples that a rule ranks first.
+ * select.c: the command `portolan select`, which writes the ids, or the user's own lines, of the examples that a rule
+ * ranks first.
  *
- * Joined lines come in rank order, like ids do: the first lines are the most ambiguous (hardest, …) ones. Their file is
- * mapped: its text takes no memory.
+ * Joined lines come in rank order, like ids do: the first lines are the most ambiguous (hardest, …) ones. The user's
+ * file is mapped: its text takes no memory.
  */
 #include "base/message.h"
 #include "base/parallel.h"

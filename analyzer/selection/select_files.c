@@ -1,4 +1,5 @@
-/* select_files.c: writes what portolan select has chosen: one ranking, a file for each size, and beside each its manifest. */
+/* select_files.c: writes the files of `portolan select` (select_files.h). The examples are ranked once; each size gets
+ * a file, and beside it a manifest. */
 #include "select_files.h"
 
 #include "base/message.h"

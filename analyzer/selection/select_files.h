@@ -1,4 +1,4 @@
-/* select_files.h: the file, or files, that portolan select writes, each with its manifest. */
+/* select_files.h: writes the file of `portolan select`, or one for each of --fractions, each with its manifest. */
 #ifndef SELECT_FILES_H
 #define SELECT_FILES_H
 

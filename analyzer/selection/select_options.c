@@ -1,7 +1,7 @@
 /*
- * select_options.c: the options of portolan select.
+ * select_options.c: the options of `portolan select`: their table, and the checks that they go together.
  *
- * The table checks each option by itself. This file checks rules, sizes and files against one another, once all are
+ * The table checks each option by itself. The functions check rules, sizes and files against one another, once all are
  * read.
  */
 #include "select_options.h"

@@ -1,4 +1,4 @@
-/* select_options.h: the options of portolan select, and what they must be to go together. */
+/* select_options.h: the options of `portolan select`, and the checks that they go together; for select.c. */
 #ifndef SELECT_OPTIONS_H
 #define SELECT_OPTIONS_H
 

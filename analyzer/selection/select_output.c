@@ -1,4 +1,5 @@
-/* select_output.c: writes chosen examples as ids, as a table, as an array, or as the user's own lines. */
+/* select_output.c: writes the examples that `portolan select` has chosen into one output: as ids, as a table, as an
+ * array, or as the user's own lines. */
 #include "select_output.h"
 
 #include "base/status.h"

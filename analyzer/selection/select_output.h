@@ -1,4 +1,5 @@
-/* select_output.h: writes the examples that portolan select has chosen: ids, tables, arrays, or the user's own lines. */
+/* select_output.h: writes the examples that `portolan select` has chosen into one output: ids, tables, arrays, or the
+ * user's own lines. For select_files.c. */
 #ifndef SELECT_OUTPUT_H
 #define SELECT_OUTPUT_H
 

@@ -1,4 +1,5 @@
-/* select_request.h: what the user asks `portolan select` for, as its options say it. */
+/* select_request.h: what the user asks `portolan select` for: the values of all its options, for the files
+ * select_*.c. */
 #ifndef SELECT_REQUEST_H
 #define SELECT_REQUEST_H
 

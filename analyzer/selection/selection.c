@@ -1,9 +1,9 @@
 /*
- * selection.c: rules as orders over examples.
+ * selection.c: ranks examples by a selection rule, for `portolan select` and other commands that rank (selection.h).
  *
- * A rule first keeps the examples of the list that are in its set, then takes the first by value. Every order is stable
- * over a list that ascends by id, so ties need no further comparison; random permutes that same list, so it does not
- * depend on the order in which examples were recorded.
+ * A rule that is a set first keeps the examples that are in the set. Then the examples are taken in the order of the
+ * rule's values. Every order is stable over a list that ascends by id, so ties need no further comparison. A random
+ * order permutes that same list, so it does not depend on the order in which examples were recorded.
  */
 #include "selection.h"
 

@@ -1,5 +1,6 @@
 /*
- * selection.h: ranks examples by a rule, and computes how many to take.
+ * selection.h: ranks examples by a selection rule such as "ambiguous" or "confidence:asc". For `portolan select`,
+ * `noise`, `compare` and `groups`.
  *
  * A rule is a measure with a direction, or a set with an order within it, or one of the baselines that have neither.
  * Ties are in the order of ascending ids, and examples without a value of the measure come last.

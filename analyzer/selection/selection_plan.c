@@ -1,5 +1,6 @@
 /*
- * selection_plan.c: from ranks to a selection.
+ * selection_plan.c: computes which examples a whole selection of `portolan select` takes (selection_plan.h), from the
+ * rankings of its rules.
  *
  * A selection has parts (the rule, its other end, the mixes) and groups (the classes, or all examples as one). Each
  * part has a quota in each group. The parts take their examples one after the other, in rank order, and pass over

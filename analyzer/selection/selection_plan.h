@@ -1,4 +1,5 @@
-/* selection_plan.h: a whole selection: a rule, a size, both ends, by class, mixed with other rules. */
+/* selection_plan.h: the plan of a whole selection, and its result, for `portolan select`: a rule and a size, and
+ * perhaps both ends of the ranking, a share of each class, or other rules mixed in. */
 #ifndef SELECTION_PLAN_H
 #define SELECTION_PLAN_H
 

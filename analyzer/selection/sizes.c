@@ -1,4 +1,4 @@
-/* sizes.c: computes how many examples a selection has, and how many of each class. */
+/* sizes.c: computes for `portolan select` how many examples a selection has, and how many of each class (sizes.h). */
 #include "sizes.h"
 
 #include <float.h>

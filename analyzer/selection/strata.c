@@ -1,4 +1,5 @@
-/* strata.c: chooses a subset that covers the whole range of a measure (coverage-centric selection). */
+/* strata.c: for `portolan select --strata`: chooses a subset that covers the whole range of a measure (coverage-centric
+ * selection). */
 #include "strata.h"
 
 #include "balanced.h"

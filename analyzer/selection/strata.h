@@ -1,8 +1,9 @@
 /*
- * strata.h: a subset that covers a measure's whole range: coverage-centric selection (CCS; Zheng et al. 2023, algorithm 1).
+ * strata.h: for `portolan select --strata`: chooses a subset that covers the whole range of a measure: coverage-centric
+ * selection (CCS; Zheng et al. 2023, algorithm 1).
  *
- * The first examples of the ranking, the hardest, are cut off. The range of the other values is divided into strata of
- * equal width, from which examples are taken as evenly as possible (see balanced.h).
+ * The first examples of the ranking, the hardest, are cut off. The range of the other examples' values is divided into
+ * strata of equal width, from which examples are taken as evenly as possible (see balanced.h).
  */
 #ifndef STRATA_H
 #define STRATA_H

@@ -1,4 +1,5 @@
-/* trajectories.c: chooses a subset that covers the different courses of losses (S2L). */
+/* trajectories.c: for the S2L rule of `portolan select`: chooses a subset that covers the different courses that
+ * examples' losses take over the epochs. */
 #include "trajectories.h"
 
 #include "balanced.h"

@@ -1,5 +1,6 @@
 /*
- * trajectories.h: a subset that covers the different courses of losses: S2L (Yang et al. 2024, algorithm 1).
+ * trajectories.h: for the S2L rule of `portolan select`: chooses a subset that covers the different courses that
+ * examples' losses take over the epochs (Yang et al. 2024, algorithm 1).
  *
  * Examples are clustered by their losses, −ln p(gold), epoch by epoch; examples are then taken from the clusters as
  * evenly as possible (see balanced.h), from clusters of one or two examples only when all others are used up. As in the

@@ -1,7 +1,10 @@
 /*
- * bootstrap.c: draws replicates of a sample. Nearly all of the time goes into drawing. So the draw avoids the division of
- * random_below(): it multiplies and shifts, and rejects numbers that would come once too often (Lemire 2019, "Fast random
- * integer generation in an interval").
+ * bootstrap.c: draws the replicates (samples from a sample) from which `portolan groups` estimates the error of a mean
+ * or a share.
+ *
+ * Nearly all of the time goes into drawing random numbers below n. So the draw avoids the division of random_below():
+ * it multiplies and shifts, and rejects numbers that would come once too often (Lemire 2019, "Fast random integer
+ * generation in an interval").
  */
 #include "bootstrap.h"
 

@@ -1,5 +1,5 @@
 /*
- * bootstrap.h: estimates the error of a mean or a share by drawing from the sample again. Pure; float64; seeded.
+ * bootstrap.h: estimates the error of a mean or a share by the bootstrap, for `portolan groups`. Pure; float64; seeded.
  *
  * A replicate draws n of the n values with replacement. Source: Efron and Tibshirani 1993, "An Introduction to the
  * Bootstrap", ch. 6 (the bootstrap), ch. 8.3 (two samples: each is drawn from by itself) and ch. 13.3 (the percentile

@@ -1,5 +1,9 @@
-/* correlation.c: correlates lists of numbers. A list is constant if its values are equal: its sum of squares need not be exactly
- * 0. */
+/*
+ * correlation.c: computes Pearson's correlation, and the ranks for Spearman's, for `portolan compare`.
+ *
+ * A list counts as constant if its values are equal. Its sum of squares does not tell this, as rounding may leave it
+ * above 0.
+ */
 #include "correlation.h"
 
 #include <math.h>

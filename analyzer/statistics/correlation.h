@@ -1,5 +1,6 @@
 /*
- * correlation.h: correlations of two lists of numbers. Pure; accumulated in float64, in two passes (mean first).
+ * correlation.h: correlations of two lists of numbers, for `portolan compare`. Pure; accumulated in float64, in two
+ * passes (mean first).
  *
  *   Pearson   r = Σ (x − x̄)(y − ȳ) / √(Σ (x − x̄)² · Σ (y − ȳ)²)                       Pearson 1895
  *   Spearman  Pearson's r of the ranks, equal values sharing the mean of their ranks   Spearman 1904

@@ -1,10 +1,10 @@
 /*
- * k_center.c: chooses points by sweeps over all of them, one for each chosen point. A sweep is cut into as many parts as there
- * are threads.
+ * k_center.c: chooses the subset of `portolan select --by k-center` (k_center.h), in several threads. Each chosen point
+ * takes one sweep over all points, cut into as many parts as there are threads.
  *
- * Threads live for the whole call and meet at a gate twice a sweep: when the next center is known, and when all parts have
- * their farthest point. A distance is computed as eight sums side by side, which fills vector registers. They are added in a
- * fixed order.
+ * Threads live for the whole call and meet at a gate twice a sweep: when the next center is known, and when all parts
+ * have their farthest point. A distance is computed as eight sums side by side, which fills vector registers. They are
+ * added in a fixed order.
  */
 #include "k_center.h"
 

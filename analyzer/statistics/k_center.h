@@ -1,5 +1,6 @@
 /*
- * k_center.h: a subset that covers the features: each next example is the one farthest from all chosen before.
+ * k_center.h: for `portolan select --by k-center`: chooses a subset that covers the users' feature vectors. Each next
+ * example is the one farthest from all chosen before.
  *
  * Gonzalez 1985 (the largest distance left is at most twice the best possible); as a baseline for choosing training
  * data: Sener and Savarese 2018 (k-center greedy). Pure but for the threads.

@@ -1,7 +1,8 @@
 /*
- * k_means.c: assigns points to their nearest centres. It computes the distances of a point from eight centres side by
- * side, which fills vector registers. So the centres are transposed first, a row for each dimension, padded to a
- * multiple of eight.
+ * k_means.c: clusters points by k-means, for the S2L rule of `portolan select` (k_means.h).
+ *
+ * The distances of a point from eight centres are computed side by side, which fills vector registers. So the centres
+ * are transposed first: a row for each dimension, padded to a multiple of eight.
  */
 #include "k_means.h"
 

@@ -1,4 +1,7 @@
-/* k_means.h: clusters by Lloyd's algorithm (Lloyd 1982), from given centres. Pure: the caller brings the memory. */
+/*
+ * k_means.h: clusters points by k-means (Lloyd's algorithm, Lloyd 1982), starting from centres that the caller gives.
+ * For the S2L rule of `portolan select`, which clusters examples by their losses. Pure: the caller brings the memory.
+ */
 #ifndef K_MEANS_H
 #define K_MEANS_H
 

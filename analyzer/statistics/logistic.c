@@ -1,5 +1,5 @@
-/* logistic.c: fits logistic regression by Newton's method. ln(1 + e^z) and 1/(1 + e^z) are computed in forms that do not
- * overflow. */
+/* logistic.c: fits a logistic regression on one number by Newton's method, for `portolan noise` (logistic.h). ln(1 +
+ * e^z) and 1/(1 + e^z) are computed in forms that do not overflow. */
 #include "logistic.h"
 
 #include <math.h>

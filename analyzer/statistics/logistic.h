@@ -1,5 +1,6 @@
 /*
- * logistic.h: logistic regression on one number. Pure; float64.
+ * logistic.h: logistic regression on one number, for `portolan noise`, which learns from it how a measure tells wrong
+ * labels from right ones. Pure; float64.
  *
  * Finds the weight w and intercept b that minimise
  *     w²/2 + C Σ ln(1 + exp(−t (w x + b))),  t = 1 for positive examples, −1 for the others; C = 1,

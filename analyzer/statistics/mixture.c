@@ -1,4 +1,5 @@
-/* mixture.c: fits mixtures of two groups. Densities are compared as logarithms, so none underflows. */
+/* mixture.c: fits two overlapping groups to a list of numbers, for `portolan noise` (mixture.h). Densities are compared
+ * as logarithms, so that none underflows. */
 #include "mixture.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 /*
- * mixture.h: finds two overlapping groups in a list of numbers, by expectation and maximisation. Pure; float64.
+ * mixture.h: finds two overlapping groups in a list of numbers by expectation and maximisation (EM), for `portolan
+ * noise`: do the examples of low confidence (or AUM) form a group of their own? Pure; float64.
  *
  * Beta: densities x^(α−1) (1−x)^(β−1) / B(α, β) on (0, 1); values are first brought into [1e-6, 1 − 1e-6]. The M step
  * takes α = m s and β = (1−m) s, s = m (1−m)/v − 1, from a group's weighted mean m and variance v.

@@ -1,8 +1,8 @@
 /*
- * random.c: generates numbers by xoshiro256**, as its authors describe it.
+ * random.c: generates the analyzer's random numbers (random.h) by xoshiro256**, as its authors describe it.
  *
- * Everything is unsigned 64-bit arithmetic, so the sequence depends on the seed alone, and selections and sampled maps can be
- * repeated. Any change here changes users' results, and needs a new major version.
+ * Everything is unsigned 64-bit arithmetic, so the sequence depends on the seed alone, and random selections and
+ * sampled maps can be repeated. Any change here changes users' results, and needs a new major version.
  */
 #include "random.h"
 

@@ -1,5 +1,6 @@
 /*
- * random.h: the analyzer's only source of chance. Seeded, so a result repeats on every machine.
+ * random.h: the random numbers of all commands that draw or shuffle: the analyzer's only source of chance. Seeded, so a
+ * result repeats on every machine.
  *
  * xoshiro256** 1.0 (Blackman and Vigna, "Scrambled linear pseudorandom number generators", ACM TOMS 47(4), 2021), its
  * state filled from the seed by splitmix64 (Steele, Lea and Flood, OOPSLA 2014). Not for secrets.

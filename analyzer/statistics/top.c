@@ -1,9 +1,9 @@
 /*
- * top.c: selects the first values by radix.
+ * top.c: finds the first k of n values for code that ranks examples (top.h), by radix.
  *
- * Each pass finds DIGIT_BITS more of the k-th key, from the top. Passes end early when exactly the wanted keys have these bits.
- * All keys below the k-th are taken, and of the keys equal to it the first, as many as are missing. So the result is that of a
- * stable sort of everything.
+ * Each pass fixes the next DIGIT_BITS bits of the k-th key, from the top on. The passes end early when exactly as many
+ * keys as are wanted begin with the bits found so far. All keys below the k-th are taken, and of the keys equal to it
+ * the first, as many as are still missing. So the result is that of a stable sort of everything.
  */
 #include "top.h"
 

@@ -1,4 +1,5 @@
-/* top.h: the first k of n values without sorting all of them. Pure: the caller brings the memory. */
+/* top.h: the first k of n values in order, without sorting all n, for code that ranks many examples and shows or
+ * selects few. Pure: the caller brings the memory. */
 #ifndef TOP_H
 #define TOP_H
 

@@ -1,4 +1,5 @@
-/* run_table.c: says where a run's columns lie, and what they are. */
+/* run_table.c: describes a run's examples and measures as a table, so that commands can write them (run_table.h): which
+ * columns there are, and where in memory the values lie. */
 #include "run_table.h"
 
 #include "base/message.h"

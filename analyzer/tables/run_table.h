@@ -1,5 +1,6 @@
 /*
- * run_table.h: a run's examples and their measures as a table (output/table.h).
+ * run_table.h: makes a table (output/table.h) of a run's examples and their measures, for the commands that print
+ * these: `metrics`, `select`, `compare`, and the live page's exports.
  *
  * Columns: id, gold, the dynamics' columns, and label where the run names its classes. npy has the id as "<u8" or "<U",
  * gold as "<i8", counts that are never empty as "<u4", other whole numbers as "<i8", floats as "<f8", label as "<U".

@@ -1,8 +1,9 @@
 /*
- * completeness.c: checks a run for `portolan check`. It looks at the run three times: at its records against their
- * checksums, at its observations, and at its counters.
+ * completeness.c: finds out for `portolan check` what of a run is missing or damaged (completeness.h). It looks at the
+ * run three times: at its records against their checksums, at its observations, and at its counters.
  *
- * The looks follow one another, so while the run is being recorded, each may be a little newer than the one before.
+ * The three looks follow one another, so while the run is being recorded, each may see a little more than the one
+ * before.
  */
 #include "completeness.h"
 

@@ -1,9 +1,11 @@
 /*
  * completeness.h: checks whether a run has all its observations, and whether the store holds them as they were written.
+ * For `portolan check`; `runs`, `watch` and `serve` use its sums over sessions.
  *
- * An example is expected in every epoch that has observations: the declared ones, or, where none were declared, all
- * that were ever seen. An epoch is open while a live session has not ended it; interrupted, if it holds observations
- * of a session that ended neither it nor itself; else it is ended.
+ * An observation is what was recorded of one example in one epoch. An example is expected in every epoch that has
+ * observations. The expected examples are the declared ones, or, where none were declared, all that were ever seen. An
+ * epoch is open while a live session has not ended it. It is interrupted if it holds observations of a session that
+ * ended neither it nor itself. Else it is ended.
  */
 #ifndef COMPLETENESS_H
 #define COMPLETENESS_H

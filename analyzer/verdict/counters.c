@@ -1,4 +1,5 @@
-/* counters.c: writes the counters of a store and of its clients into a report. */
+/* counters.c: writes into a report what was counted while runs were recorded: by the store, and by the clients that
+ * sent the observations (counters.h). */
 #include "counters.h"
 
 #include "verdict.h"

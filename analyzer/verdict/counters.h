@@ -1,5 +1,8 @@
-/* counters.h: writes counters of the store into a report, of a run or of all; in text only those that counted
- * anything. */
+/*
+ * counters.h: writes into a report the counters of a run's recording, or of all runs: observations received, refused,
+ * replaced, and so on. For `portolan check`, `watch` and `runs --json`. Text for people has only the counters that are
+ * not 0.
+ */
 #ifndef COUNTERS_H
 #define COUNTERS_H
 

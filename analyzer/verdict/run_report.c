@@ -1,5 +1,5 @@
-/* run_report.c: writes runs as `portolan runs --json` and the page's server print them: each with its record, and the
- * counters of its recording. */
+/* run_report.c: writes what is known of a run without reading its observations: its record in the store, and the
+ * counters of its recording. For `portolan runs --json` and for the live page's server. */
 #include "run_report.h"
 
 #include "completeness.h"

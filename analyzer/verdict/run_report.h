@@ -1,4 +1,5 @@
-/* run_report.h: writes runs as `portolan runs --json` and the page's server print them. */
+/* run_report.h: describes runs in a report, one or all: name, state, mode, times, counters. For `portolan runs --json`
+ * and for the live page's server. */
 #ifndef RUN_REPORT_H
 #define RUN_REPORT_H
 

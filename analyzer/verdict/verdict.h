@@ -1,6 +1,7 @@
 /*
- * verdict.h: finds what is wrong with a run. Each finding has a kind with a name, a sentence, and, where there is one,
- * a remedy.
+ * verdict.h: finds what went wrong when a run was recorded (ids that two examples share, refused observations, changed
+ * labels …), so that nobody trusts measures that mean something else. Each finding has a kind with a name, a sentence,
+ * and, where there is one, a remedy.
  *
  * `portolan check` lists every finding. The other commands warn of the findings that change the meaning of a run's
  * measures; these are found without reading any observation.
