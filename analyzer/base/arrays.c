@@ -33,7 +33,7 @@ struct mapping {
 
 static struct {
 	pthread_mutex_t lock; /* guards what follows */
-	uint64_t limit, used; /* anonymous bytes */
+	uint64_t limit, used; /* bytes of anonymous memory */
 	struct mapping *mappings;
 } arrays = {.lock = PTHREAD_MUTEX_INITIALIZER, .limit = UINT64_MAX};
 
@@ -56,9 +56,8 @@ arrays_room(void)
 	return room;
 }
 
-/* A third of the time of a large `metrics` went into page faults: huge pages, which need their alignment, make them
- * few.
- */
+/* Memory in huge pages, which needs their alignment: without them, a third of the time of a large `metrics` went into
+ * page faults. */
 static void *
 map_anonymous(size_t bytes)
 {

@@ -14,22 +14,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Sets the limit from now on; before, there is none. Existing arrays stay where they are. */
+/* Sets the limit from now on; before the first call there is none. Existing arrays stay where they are. */
 void arrays_set_limit(uint64_t bytes);
 
 /* How much of the limit is left. */
 uint64_t arrays_room(void);
 
-/* `count` zeroes of `size` bytes each; `what` names them in the plural. NULL: PORTOLAN_E_MEMORY, with `error` filled.
- */
+/* An array of `count` elements of `size` bytes each, all zero; `what` names the elements in errors, in the plural.
+ * NULL: PORTOLAN_E_MEMORY, with `error` filled. */
 void *array_new(size_t count, size_t size, const char *what, struct portolan_error *error);
 
-/* A longer array with the same beginning, in place of `array` (NULL: none), which is freed. NULL: as array_new(), and
- * `array` is as it was. */
+/* An array of `count` elements that begins with the `used` elements of `array` (NULL: none), which is freed. NULL: as
+ * array_new(), and `array` is as it was. */
 void *array_grow(void *array, size_t used, size_t count, size_t size, const char *what, struct portolan_error *error);
 
-/* Room for `needed` elements in *array, which has room for *room of them: doubled as often as it takes. PORTOLAN_E_MEMORY: as
- * array_grow(). */
+/* Makes room for `needed` elements in *array, which has room for *room, by doubling that as often as it takes.
+ * PORTOLAN_E_MEMORY: as array_grow(). */
 int array_reserve(void **array, size_t *room, size_t needed, size_t size, const char *what,
                   struct portolan_error *error);
 

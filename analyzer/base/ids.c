@@ -27,7 +27,7 @@ ids_free(struct ids *ids)
 	*ids = (struct ids){0};
 }
 
-/* Adds integers; or makes room for strings of `bytes` in all, whose text and offsets the caller adds. */
+/* Appends integer ids; or makes room for string ids of `bytes` in all, whose text and offsets the caller appends. */
 static int
 append(struct ids *ids, enum store_id_kind kind, const uint64_t *integers, size_t rows, size_t bytes,
        struct portolan_error *error)
@@ -242,7 +242,7 @@ ids_add_extent(const struct ids *ids, struct text_extent *extent)
 	}
 }
 
-/* The bytes that tell an id from others: of an integer those of the number. */
+/* The bytes that tell an id from others: those of the text, or of the number. */
 static const char *
 id_bytes(const struct ids *ids, uint32_t index, size_t *length)
 {
@@ -283,7 +283,7 @@ ids_index_free(struct ids_index *index)
 	index->slots = NULL;
 }
 
-/* Inlined: of integers the length is known then, and no function compares them. */
+/* Inlined: the length of integer ids is a constant then, and no function is called to compare them. */
 static inline __attribute__((always_inline)) int64_t
 find(const struct ids_index *index, const void *bytes, size_t length)
 {

@@ -23,18 +23,19 @@ struct ids {
 
 void ids_free(struct ids *ids); /* may be called twice */
 
-/* Appends a block of the store, or other ids. Blocks come in order. PORTOLAN_E_MEMORY. */
+/* Appends the ids of a block of the store, or all of other ids. Blocks come in order. PORTOLAN_E_MEMORY. */
 int ids_append(struct ids *ids, enum store_id_kind kind, const struct store_ids *block, struct portolan_error *error);
 int ids_append_all(struct ids *ids, const struct ids *more, struct portolan_error *error);
 
-/* Appends the id that a text stands for: in integers, any way of writing a whole number. 1: it stands for none, and nothing
- * was appended. PORTOLAN_E_MEMORY. */
+/* Appends the id that a text stands for; for integer ids, the text may be any way of writing a whole number. 1: it
+ * stands for none, and nothing was appended. PORTOLAN_E_MEMORY. */
 int ids_append_text(struct ids *ids, const char *text, size_t length, struct portolan_error *error);
 
 /* Can a text stand for one of the ids? For an integer, only a whole number can. */
 bool ids_can_have(const struct ids *ids, const char *text, size_t length);
 
-/* Makes room, so that appending up to so many ids copies nothing twice (of strings: their places). */
+/* Makes room for `rows` ids in all, so that appending them copies none again (of string ids, only the offsets have
+ * room). */
 int ids_reserve(struct ids *ids, enum store_id_kind kind, size_t rows, struct portolan_error *error);
 
 /* String id `index`; STORE_ID_STR only. */
@@ -45,7 +46,7 @@ ids_text(const struct ids *ids, uint32_t index, size_t *length)
 	return ids->text + ids->offsets[index];
 }
 
-/* Id `index` as text: of an integer its digits, in `digits`. It has no NUL after it. */
+/* Id `index` as text, without a NUL after it. The digits of an integer id are written into `digits`. */
 const char *id_print(const struct ids *ids, uint32_t index, char digits[NUMBER_ROOM], size_t *length);
 
 /* Sorts the n indices in `order`, given in ascending order, by ascending id: numeric, or bytewise. */
@@ -54,7 +55,7 @@ int ids_sort(const struct ids *ids, uint32_t *order, size_t n, struct portolan_e
 /* The indices of all ids, by ascending id; released with array_free(). NULL: PORTOLAN_E_MEMORY. */
 uint32_t *ids_in_order(const struct ids *ids, struct portolan_error *error);
 
-/* Do the ids ascend, and do they come after those of `before`, which may be none, and else ascend? */
+/* Do the ids ascend, and begin above the last of `before`? `before` may be empty; it is taken to ascend itself. */
 bool ids_ascend(const struct ids *before, const struct ids *ids);
 
 /* Below, at or above 0: id i of `a` comes before, is, or comes after id j of `b`; both of the same kind. */
@@ -66,16 +67,16 @@ bool ids_are_equal(const struct ids *ids, uint32_t a, uint32_t b);
  * Python's "surrogateescape". */
 size_t text_character(const char *text, size_t length, uint32_t *character);
 
-/* The lengths of texts, for an array of them. */
+/* The lengths of many texts, from which the size of an array of them follows. */
 struct text_extent {
 	size_t longest; /* characters */
 	size_t widest;  /* bytes */
 	uint64_t texts, bytes;
 };
 void text_extent_add(struct text_extent *extent, const char *text, size_t length);
-void ids_add_extent(const struct ids *ids, struct text_extent *extent); /* of strings; integers add nothing */
+void ids_add_extent(const struct ids *ids, struct text_extent *extent); /* of string ids; integer ids add nothing */
 
-/* Finds ids among n chosen examples; keeps pointers to `ids` and `chosen`. */
+/* An index that finds ids among n chosen examples. It keeps pointers to `ids` and `chosen`. */
 struct ids_index {
 	const struct ids *ids;
 	const uint32_t *chosen;
@@ -88,7 +89,7 @@ void ids_index_free(struct ids_index *index);
 /* The position in `chosen` of the id whose text is given (for integer ids: any way of writing a whole number); -1: not
  * there. */
 int64_t ids_index_find(const struct ids_index *index, const char *text, size_t length);
-/* The same of an id of the store, of the same kind. */
+/* As ids_index_find(), for an id in a block of the store, whose ids are of the same kind. */
 int64_t ids_index_find_stored(const struct ids_index *index, const struct store_ids *block, uint32_t row);
 
 #endif

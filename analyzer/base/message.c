@@ -35,7 +35,8 @@ message_is_quiet(void)
 	return is_quiet;
 }
 
-/* Prints "portolan: warning: ". A style covers the kind of message, or, without one, the whole beginning. */
+/* Prints a line that begins "portolan: warning: ". The style covers the kind of message ("warning"), or the whole
+ * beginning where no kind is named. */
 __attribute__((format(printf, 3, 0))) static void
 message_line(const char *kind, enum style manner, const char *format, va_list arguments)
 {

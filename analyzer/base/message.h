@@ -8,11 +8,11 @@
 /* "portolan: …" and a newline. */
 __attribute__((format(printf, 1, 2))) void message_error(const char *format, ...);
 
-/* After true, notes, warnings and bars of progress (progress.h) are not shown. */
+/* After message_set_quiet(true), notes, warnings and bars of progress (progress.h) are not shown. */
 void message_set_quiet(bool quiet);
 bool message_is_quiet(void);
 
-/* The same as message_error() for results that are no failures, such as a count. */
+/* The same line as that of message_error(), for results that are no failures, such as a count. */
 __attribute__((format(printf, 1, 2))) void message_note(const char *format, ...);
 
 /* "portolan: warning: …" and a newline. */

@@ -29,7 +29,7 @@ find_slot(const struct names *names, const char *text, size_t length, uint64_t k
 	}
 }
 
-/* Twice as many slots. */
+/* Doubles the number of slots. */
 static bool
 grow_slots(struct names *names)
 {
@@ -111,8 +111,8 @@ names_add_key(struct names *names, const char *text, size_t length, uint64_t key
 	return names->count - 1;
 }
 
-/* If the names are few, most texts that are looked up differ from all of them in the first byte or in length, and need
- * no hash. */
+/* The first byte and the length are compared first: where the names are few, most texts that are looked up are found to
+ * be none of them by that, without a hash. */
 uint32_t
 names_find(const struct names *names, const char *text, size_t length)
 {

@@ -33,10 +33,10 @@ struct names {
 	uint64_t *offsets; /* count + 1 */
 	char *text;
 	size_t room, text_room;
-	uint64_t lengths[256]; /* by first byte, the lengths of the texts: bit (length mod 64) */
+	uint64_t lengths[256]; /* by first byte: the lengths of the texts that begin with it, as bits (length mod 64) */
 };
 
-/* Short texts that have the same key and length are the same. */
+/* The key by which a text is found. Texts of up to NAMES_SHORT bytes that have the same key and length are the same. */
 static inline uint64_t
 names_key(const char *text, size_t length)
 {
@@ -48,7 +48,8 @@ names_key(const char *text, size_t length)
 	return le64toh(key);
 }
 
-/* The same of a text that is not empty and at which NAMES_SHORT bytes can be read, however long it is: faster. */
+/* The same key, computed faster, of a text that is not empty, and from whose beginning NAMES_SHORT bytes can be read,
+ * even if it is shorter. */
 static inline uint64_t
 names_key_padded(const char *text, size_t length)
 {
@@ -60,7 +61,7 @@ names_key_padded(const char *text, size_t length)
 	return le64toh(key) & UINT64_MAX >> (64 - 8 * length);
 }
 
-/* The slot to look at first for a key; every byte of it counts. */
+/* The slot to look at first for a key. Every byte of the key has a say in it. */
 static inline size_t
 names_place(const struct names *names, uint64_t key)
 {
@@ -71,7 +72,8 @@ names_place(const struct names *names, uint64_t key)
 /* The number of the text, which is added if it is new; NAMES_NONE: out of memory, or 4 GB long. */
 uint32_t names_add_key(struct names *names, const char *text, size_t length, uint64_t key);
 
-/* As names_add_key() for a short text in the slot that is looked at first, as most are; else NAMES_NONE. */
+/* The number of a short text, if it stands in the slot that is looked at first, as most do. NAMES_NONE: it does not,
+ * and names_add_key() must look further. */
 static inline uint32_t
 names_find_first(const struct names *names, size_t length, uint64_t key)
 {

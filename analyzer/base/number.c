@@ -17,9 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXACT_MIN 1e-4 /* below, %g writes exponents, and m·10^k would need more than 128 bits */
+#define EXACT_MIN 1e-4 /* below this, %g writes exponents, and m·10^k would need more than 128 bits */
 #define EXACT_MAX 1e4
-#define WHOLE_MAX 1e15 /* whole numbers below have at most 15 digits, and %g writes no exponent */
+#define WHOLE_MAX 1e15 /* whole numbers below this have at most 15 digits, and %g writes them without an exponent */
 #define MOST_DIGITS 17
 #define IMPLICIT_BIT (UINT64_C(1) << 52)
 
@@ -148,7 +148,7 @@ print_exact(double value, char *text)
 	shift = (unsigned)(1075 - (bits >> 52)); /* value = mantissa / 2^shift; 39 … 66 */
 	exact = scale * mantissa;
 	floor = (uint64_t)(exact >> shift);
-	/* 15, 16 and 17 digits */
+	/* the candidates of 15, 16 and 17 digits */
 	candidates[0] = (floor + 50) / 100;
 	candidates[1] = (floor + 5) / 10;
 	candidates[2] = floor + (exact >> (shift - 1) & 1);
@@ -216,7 +216,7 @@ is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* value × 10^power, when that is a whole number that fits. */
+/* Multiplies the value by 10^power. False: the product is no whole number, or does not fit. */
 static bool
 scale(uint64_t *value, long power)
 {

@@ -13,19 +13,20 @@
 size_t number_print(double value, char *text);
 size_t number_print_u64(uint64_t value, char *text);
 
-/* "25,000": for people; and the same as an expression, whose text lasts as long as the block it stands in. */
+/* Prints "25,000", for people. NUMBER_GROUPED() does so within an expression; its text lasts as long as the block
+ * around it. */
 size_t number_print_grouped(uint64_t value, char *text);
 #define NUMBER_GROUPED(value) number_grouped(value, (char[NUMBER_ROOM]){0})
 const char *number_grouped(uint64_t value, char *text);
 
-/* The whole of `text` (length bytes, digits only) as a number. */
+/* Reads a number from all `length` bytes of `text`, which must be digits. */
 bool number_parse_u64(const char *text, size_t length, uint64_t *value);
-/* The same for whole numbers in the forms of other programs: " 3", "4.0", "2e3", "1.50e1". Exact, without a double in
- * between. */
+/* Reads a whole number also in forms that other programs write: " 3", "4.0", "2e3", "1.50e1". Exact, without a double
+ * in between. */
 bool number_parse_whole(const char *text, size_t length, uint64_t *value);
-/* Bytes, as digits, with K, M, G or T (powers of 1024) after them or without. */
+/* Reads a number of bytes: digits, with or without K, M, G or T (powers of 1024) after them. */
 bool number_parse_size(const char *text, uint64_t *bytes);
-/* The whole of `text` as a finite decimal number. */
+/* Reads a finite decimal number from the whole of `text`. */
 bool number_parse(const char *text, double *value);
 
 #endif

@@ -21,17 +21,18 @@ struct parallel {
 	/* Computes part `part` into `slot`, which belongs to it until it is delivered. Several run at once, in threads
 	 * 0 … threads−1. */
 	int (*work)(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error);
-	/* In the caller's thread, for part 0, 1, 2, …; may be NULL. */
+	/* Takes the result of a part, in the caller's thread: part 0, then 1, 2, …. May be NULL. */
 	int (*deliver)(void *context, unsigned slot, size_t part, struct portolan_error *error);
 };
 
 /* The requested number of threads; for 0 one for each core that the process may use. */
 unsigned parallel_threads(unsigned asked);
 
-/* The number of slots that parallel_run() uses with so many threads. */
+/* The number of slots that parallel_run() uses with this many threads. */
 unsigned parallel_slots(unsigned threads);
 
-/* Stops at a negative code, and returns it; of several, that of the lowest part. No thread is left. */
+/* Does all parts. It stops when `work` or `deliver` returns a negative code, and returns that code; if several parts
+ * fail, that of the lowest. No thread is left then. */
 int parallel_run(const struct parallel *parallel, struct portolan_error *error);
 
 #endif

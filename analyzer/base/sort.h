@@ -17,9 +17,9 @@ struct sort_item {
 void sort_by_key(struct sort_item *items, struct sort_item *scratch, size_t n);
 
 /*
- * A key that orders like the number, ascending or descending; NaN comes last in both. −0 and 0 are equal. Doubles compare like
- * their bits once negative ones are inverted and the others get the top bit. Inline, since selecting takes it several
- * times of each value.
+ * A key that orders like the number, ascending or descending; NaN comes last either way, and −0 equals 0. The bits of
+ * doubles compare like the doubles once those of negative ones are inverted, and the others get the top bit. Inline,
+ * since selecting takes the key of each value several times.
  */
 static inline uint64_t
 sort_key(double value, bool descending)

@@ -8,10 +8,10 @@ extern const char *const style_when_names[]; /* as users say them; ends with NUL
 
 enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_ERROR, STYLE_WARNING, STYLES };
 
-/* --styled. */
+/* What the user chose by --styled. */
 void style_choose(enum style_when when);
 
-/* The sequence that makes a stream continue in a style; empty if the stream is not to be styled. STYLE_AUTO styles a
+/* The sequence after which text on `fd` has this style; empty where `fd` is not to be styled. STYLE_AUTO styles a
  * terminal that can show styles, unless $NO_COLOR is set and not empty (no-color.org). */
 const char *style(int fd, enum style style);
 

@@ -9,8 +9,8 @@
  * bytes. */
 size_t suggest_distance(const char *a, const char *b);
 
-/* The nearest of `names`: one that differs in at most a third of its letters (but at least one), or that begins with
- * `word`. NULL: none is near. */
+/* The one of `names` that is nearest to `word`. It must differ in at most a third of its letters (one letter may always
+ * differ), or begin with `word`. NULL: none is near. */
 const char *suggest_nearest(const char *word, const char *const *names, size_t count);
 
 #endif

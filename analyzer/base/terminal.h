@@ -10,24 +10,24 @@
 #include <stdbool.h>
 
 struct terminal_size {
-	unsigned columns, lines; /* a line of it stays free */
+	unsigned columns, lines; /* a screen that is drawn leaves one of the lines free */
 	bool unicode;
-	bool styled; /* in colours: the caller sets it */
+	bool styled; /* colours are wanted; set by the caller */
 };
 
 struct terminal {
 	unsigned drawn; /* lines of the last screen */
 };
 
-/* Standard output is a terminal that can move its cursor. */
+/* Is standard output a terminal that can move its cursor? */
 bool terminal_is_there(void);
-bool terminal_is_unicode(void); /* the user's locale is one of UTF-8 */
+bool terminal_is_unicode(void); /* is the user's locale one of UTF-8? */
 /* The size now (80 × 24 where it is not known), and whether the user's locale is one of UTF-8. */
 struct terminal_size terminal_size(void);
 
-/* Draws `text`, lines of it, over what was drawn last. False: standard output cannot be written. */
+/* Draws `text`, which has `lines` lines, over what was drawn last. False: standard output cannot be written. */
 bool terminal_draw(struct terminal *terminal, const char *text, unsigned lines);
-/* After a change of size the drawn lines may be anywhere, so the next screen begins on an empty one. */
+/* Makes the next screen begin on an empty one: after a change of size, the drawn lines may be anywhere. */
 bool terminal_clear(struct terminal *terminal);
 
 #endif

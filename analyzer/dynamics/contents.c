@@ -19,14 +19,15 @@
 #include <xxhash.h>
 
 struct epoch_contents {
-	uint64_t observations, labels; /* labels: their hash; 0: none yet */
+	uint64_t observations, labels; /* labels: the hash of the labels; 0: not computed yet */
 };
 
 struct contents_worker {
 	struct store_cursor *cursor;
 	uint32_t *rows;
 	int32_t *labels;
-	uint64_t present[STORE_CHUNK_WORDS]; /* of the epoch before, whose labels are hashed */
+	/* which examples were observed in the epoch before, whose labels are hashed */
+	uint64_t present[STORE_CHUNK_WORDS];
 };
 
 struct contents {
@@ -34,7 +35,7 @@ struct contents {
 	struct contents_worker *workers; /* by thread */
 	struct epoch_contents *slots;    /* by slot, then epoch */
 	struct epoch_contents *epochs;
-	uint64_t *largest_ids, largest_id; /* by slot; of all */
+	uint64_t *largest_ids, largest_id; /* the largest id, by slot; and that of all */
 };
 
 static uint64_t
@@ -51,7 +52,7 @@ contents_hash_labels(struct contents_worker *worker, const struct store_block *b
 	return XXH3_64bits(worker->labels, n * sizeof(*worker->labels));
 }
 
-/* If the examples are those of the epoch before, so are their labels. */
+/* Are the examples those of the epoch before? Then so are their labels. */
 static bool
 contents_is_as_before(struct contents_worker *worker, const struct store_values *correct, uint32_t rows)
 {
@@ -186,7 +187,7 @@ contents_report_epochs(struct report *report, const struct contents *contents, c
 
 		while (at < count && stored[at].epoch < run->epochs[e])
 			at++;
-		batches = at < count ? stored[at].batches : 0; /* none: the run was removed meanwhile */
+		batches = at < count ? stored[at].batches : 0; /* 0: the run was removed meanwhile */
 		snprintf(state, sizeof(state), "%u-%llu-%016llx", run->info->number, (unsigned long long)batches,
 		         (unsigned long long)contents->epochs[e].labels);
 		report_begin(report, NULL);

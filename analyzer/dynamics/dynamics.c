@@ -61,7 +61,8 @@ observations_write_contents(const struct dynamics_options *request, struct dynam
 	must(report_close(&report, &failure));
 }
 
-/* Written before the observations, so that a program that reads these from a pipe knows the sessions by then. */
+/* Writes the sessions before the observations: a program that reads the observations from a pipe then knows their
+ * sessions. */
 static void
 observations_write_sessions(const struct dynamics_options *request, const struct dynamics *run)
 {
@@ -86,8 +87,8 @@ observations_write_to(struct dynamics *run, const struct observations_request *r
 	must(output_finish(&output, &failure));
 }
 
-/* Warns of gaps, without the warnings about measures of dynamics_report(). `listed`: examples that are not in the list
- * are not missing. */
+/* Warns of gaps, in place of dynamics_report(), whose warning speaks of measures. `listed`: the user has listed
+ * examples; others are not missing. */
 static int
 observations_warn(struct dynamics *run, bool listed, bool strict)
 {

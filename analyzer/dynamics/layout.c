@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The built-in columns, in the order of the table. Those on request are no recorded signals: they describe the example, and
- * the source of the observation. */
+/* The built-in columns, in the order of the table. The columns on request (by name only) are no recorded signals: they
+ * describe the example, or the source of the observation. */
 static const struct known {
-	struct table_column column; /* of LAYOUT_SESSION: over struct layout_session */
+	struct table_column column; /* for LAYOUT_SESSION: a column of struct layout_session */
 	enum layout_source source;
 	unsigned stored;
 	bool on_request;
@@ -56,7 +56,7 @@ layout_has(const struct dynamics *run, const struct known *one)
 	       store_snapshot_columns(run->snapshot) & STORE_COLUMN_BIT(one->stored);
 }
 
-/* A field, before its place among the layout's. */
+/* A field before it gets its place in the layout. */
 struct layout_choice {
 	struct layout_field field;
 	struct table_column column;
@@ -71,7 +71,8 @@ layout_choice_of(const struct known *one, unsigned stored, const char *prefix, c
 	return choice;
 }
 
-/* Lists every column that the run can give, in the order of the table. `on_request`: those on request as well. */
+/* Lists every column that the run can give, in the order of the table. `on_request`: with the columns on request,
+ * too. */
 static size_t
 layout_list(const struct dynamics *run, bool on_request, struct layout_choice *choices)
 {
@@ -216,7 +217,7 @@ layout_close_block(struct layout_block *block)
 	free(block->sessions);
 }
 
-/* In a column that the block lacks altogether, no row is present. */
+/* Points the column at its values. In a column that the block does not have, no row has a value. */
 static void
 layout_point_at(struct table_column *column, const struct store_values *values)
 {
@@ -226,7 +227,7 @@ layout_point_at(struct table_column *column, const struct store_values *values)
 	column->present = !values->values ? none : values->complete ? NULL : values->present;
 }
 
-/* Lists the number of each row's session, by which its cells are found in the run's table of sessions. */
+/* Lists the session of each row, as its number in the run's table of sessions, where its cells are found. */
 static void
 layout_find_sessions(struct layout_block *block, const struct layout *layout)
 {

@@ -29,7 +29,7 @@ struct layout_session {
 	uint64_t started;
 	char digits[32];
 };
-extern const struct table_column layout_session_columns[4]; /* of struct layout_session */
+extern const struct table_column layout_session_columns[4]; /* the columns of struct layout_session */
 
 /* Where a column's values come from. */
 enum layout_source { LAYOUT_ID, LAYOUT_EPOCH, LAYOUT_STORED, LAYOUT_GOLD, LAYOUT_SESSION };
@@ -37,15 +37,16 @@ enum layout_source { LAYOUT_ID, LAYOUT_EPOCH, LAYOUT_STORED, LAYOUT_GOLD, LAYOUT
 struct layout_field {
 	char name[80];
 	enum layout_source source;
-	unsigned stored; /* column of the store, but of id and epoch */
+	unsigned stored; /* the column of the store; none for id and epoch */
 };
 
 struct layout {
 	struct layout_field fields[LAYOUT_FIELDS_MAX];
-	struct table_column columns[LAYOUT_FIELDS_MAX]; /* of each field; without values */
+	struct table_column columns[LAYOUT_FIELDS_MAX]; /* the column of each field; without values */
 	size_t count;
-	uint64_t stored; /* mask of the store's columns that are read for it; always with STORE_CORRECT, whose presence
-	                    shows which examples were observed */
+	/* the store's columns that are read, as a mask; always with STORE_CORRECT, whose presence shows which examples
+	 * were observed */
+	uint64_t stored;
 	struct layout_session *sessions;
 	size_t session_count;
 };
@@ -53,12 +54,13 @@ struct layout {
 /* All columns of the store that layout_init() may need: for dynamics_open(). */
 #define LAYOUT_COLUMNS (~UINT64_C(0))
 
-/* Id, epoch, and the columns named; without names, every signal that the run has in its epochs. A name that the run has no
- * column for ends the program. Call layout_free(). */
+/* Lays out id, epoch, and the columns named; without names, every signal that the run has in its epochs. A name for
+ * which the run has no column ends the program. Call layout_free(). */
 void layout_init(struct layout *layout, const struct dynamics *run, const char *const *names, size_t count);
 void layout_free(struct layout *layout);
 
-/* A block at an epoch: `table` has a row for each observation, in the order of the block. One thread's. */
+/* A block of the store at an epoch. `table` has a row for each observation, in the order of the block. Used by one
+ * thread. */
 struct layout_block {
 	struct table table;
 	struct store_block block;
@@ -76,7 +78,7 @@ void layout_close_block(struct layout_block *block);
 int layout_read_block(struct layout_block *block, const struct layout *layout, const struct dynamics *run, size_t index,
                       size_t epoch, struct portolan_error *error);
 
-/* Lists the rows of the block that were observed, ascending: how many. Room for STORE_CHUNK. */
+/* Lists the rows of the block that were observed, ascending, and returns how many. `rows` has room for STORE_CHUNK. */
 size_t layout_list_observed(const struct store_block *block, uint32_t *rows);
 
 #endif

@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TILE 1024 /* records that are made at once, before they are put at their places: so many fit into a cache */
+#define TILE 1024 /* how many records are made at once, before they are put at their places: so many fit into a cache */
 
 struct writing {
 	struct dynamics *run;
@@ -59,7 +59,7 @@ struct counting {
 	struct counts *slots, sums;
 };
 
-/* False: no example of the block is wanted. */
+/* Finds which examples of the block are wanted. False: none is. */
 static bool
 counting_choose(const struct writing *writing, size_t index, struct presence *presence)
 {
@@ -108,7 +108,8 @@ counting_add_examples(const struct writing *writing, size_t index, const struct 
 	}
 }
 
-/* Of all columns `correct` is the smallest, and every observation has it. */
+/* Reads a block's presence of observations, from `correct`: the smallest of all columns, and every observation has
+ * it. */
 static int
 counting_scan_block(void *context, unsigned thread, unsigned slot, size_t index, struct portolan_error *error)
 {
@@ -145,7 +146,8 @@ counting_add(void *context, unsigned slot, size_t index, struct portolan_error *
 	return 0;
 }
 
-/* Returns the number of observations that are wanted. The run's count and gaps become those of their examples. */
+/* Counts the observations that are wanted, and returns their number. The run's count and gaps become those of their
+ * examples. */
 static uint64_t
 writing_count(struct writing *writing)
 {
@@ -172,7 +174,7 @@ writing_count(struct writing *writing)
 	return counting.sums.observations;
 }
 
-/* Part: a block at an epoch; all blocks of the first epoch come first. */
+/* Makes the rows of a part: a block at an epoch. All blocks of the first epoch come first. */
 static int
 writing_make_block(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error)
 {
@@ -262,7 +264,8 @@ writing_gather_block(void *context, unsigned thread, unsigned slot, size_t index
 	return 0;
 }
 
-/* Piece: STORE_CHUNK places of the range. Its records are moved together, over the gaps between them. */
+/* Makes the rows of a piece: STORE_CHUNK places of the range. Its records are moved together first, over the gaps
+ * between them. */
 static int
 writing_make_piece(void *context, unsigned thread, unsigned slot, size_t piece, struct portolan_error *error)
 {
@@ -299,7 +302,7 @@ writing_range(struct writing *writing)
 	must(parallel_run(&making, &failure));
 }
 
-/* How many places there is room for at a time. */
+/* The number of places for which there is room at a time. */
 static uint32_t
 writing_places_at_once(const struct writing *writing)
 {
@@ -352,7 +355,7 @@ writing_prepare(struct writing *writing, const struct output *output)
 
 	layout_init(&writing->layout, run, request->names, request->name_count);
 	must(dynamics_look_at_ids(run, &ascending, &extent, &failure));
-	id->of = &run->ids; /* which has no ids, and says of what kind they are */
+	id->of = &run->ids; /* run->ids has no ids here, and says of what kind they are */
 	id->npy = has_characters || extent.texts == 0 ? NULL : "|S";
 	id->width = has_characters ? extent.longest : extent.widest;
 	if (request->list) {
@@ -360,7 +363,7 @@ writing_prepare(struct writing *writing, const struct output *output)
 		must(places_of_list(request->list, run, &writing->places, &failure));
 		return;
 	}
-	if (has_characters && output_can_patch(output)) /* a file, not another program */
+	if (has_characters && output_can_patch(output)) /* the output is a file, and no program at the end of a pipe */
 		run_table_note_wide_ids(&extent);
 	if (!ascending)
 		must(places_of_all(run, &writing->places, &writing->place_count, &failure));

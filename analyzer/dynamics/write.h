@@ -13,15 +13,15 @@
 
 struct observations_request {
 	enum table_format format; /* TABLE_ALIGNED: the ends of the table, for people */
-	const char *const *names; /* columns; see layout_init() */
+	const char *const *names; /* the columns; see layout_init() */
 	size_t name_count;
-	bool id_bytes;                  /* of npy: ids that are text as bytes */
+	bool id_bytes;                  /* npy: ids that are text are written as bytes */
 	const struct places_list *list; /* the examples that are wanted; NULL: all */
-	uint8_t *found;                 /* by place in the list: set to 1 for those observed */
+	uint8_t *found;                 /* by place in the list: set to 1 for examples that were observed */
 };
 
-/* `run` was opened with LAYOUT_COLUMNS as signals. Its count and gaps are then those of what was written. The caller
- * finishes the output. */
+/* Writes the table of `run`, which was opened with LAYOUT_COLUMNS as signals. The run's count and gaps become those of
+ * the written examples. The caller finishes the output. */
 void observations_write(struct dynamics *run, const struct observations_request *request, struct output *output);
 
 #endif

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define NUMBER_LENGTH_MAX 400 /* a longer value is text */
+#define NUMBER_LENGTH_MAX 400 /* the longest value, in bytes, that is taken for a number */
 
 struct reading {
 	const struct attributes_request *request;
@@ -68,7 +68,7 @@ check_field(const struct reading *reading, size_t field, struct portolan_error *
 	return 0;
 }
 
-/* The column holds categories from now on, as this value is no number. */
+/* Makes the column one of categories from now on, as this value is no number. */
 static void
 make_category(struct reading *reading, struct attribute *attribute, const struct field *value)
 {
@@ -128,7 +128,7 @@ take_position(struct reading *reading, int64_t *position, struct portolan_error 
 		if (!join_is_id(field))
 			return fields_wrong(&reading->reader, error, ": field %s: no id",
 			                    reading->fields.names[id].text);
-		code = ids_append_text(reading->ids, field->at, field->length, error); /* 1: no number */
+		code = ids_append_text(reading->ids, field->at, field->length, error); /* 1: this id is no number */
 		*position = (int64_t)attributes->records;
 	} else {
 		*position = join_find(reading->index, &reading->reader, id, &attributes->oddities);
@@ -173,7 +173,8 @@ read_records(struct reading *reading, struct portolan_error *error)
 	return code != 0 ? code : reading->again;
 }
 
-/* Makes the arrays ready for reading the file from its beginning: each column's has the kind that is known by now. */
+/* Makes the arrays ready for reading the file from its beginning. The array of each column has the kind that is known
+ * by now. */
 static int
 begin_pass(struct reading *reading, struct portolan_error *error)
 {
@@ -229,7 +230,8 @@ count_missing(struct reading *reading, struct portolan_error *error)
 	return 0;
 }
 
-/* The id is the last of the fields. But a missing id column is reported before any other missing column. */
+/* Finds the columns of the file. The id is the last of the fields. But a missing id column is reported before any
+ * other. */
 static int
 find_fields(struct reading *reading, struct portolan_error *error)
 {

@@ -22,12 +22,12 @@ struct attribute {
 	int32_t *categories; /* ATTRIBUTE_CATEGORY, by position; −1: missing */
 	struct names names;  /* of the categories, by first appearance in the file */
 	uint64_t missing;    /* the number of positions without a value */
-	uint64_t text_line;  /* ATTRIBUTE_CATEGORY: the first line whose value is no number */
-	char text[48];       /* the value in that line, cut */
+	uint64_t text_line;  /* ATTRIBUTE_CATEGORY: the first line whose value is no number, */
+	char text[48];       /* and that value, cut to fit */
 };
 
 struct attributes {
-	struct attribute *list; /* in the order asked for */
+	struct attribute *list; /* the columns, in the order asked for */
 	size_t count;
 	size_t rows;         /* the number of positions */
 	const char **places; /* by position: the example's record in the open file; NULL: the example has none */
@@ -45,11 +45,11 @@ struct attributes_request {
 	size_t count;
 };
 
-/* Reads the columns for the n examples in `chosen`. chosen[i] has position i. */
+/* Reads the columns for the n examples in `chosen`; example chosen[i] has position i. */
 int attributes_read(struct attributes *attributes, const struct attributes_request *request, const struct ids *ids,
                     const uint32_t *chosen, size_t n, struct portolan_error *error);
 
-/* Reads the columns for every record of the file. The i-th record has position i. Every record must have an id. *ids
+/* Reads the columns for every record of the file, each of which must have an id; the i-th record has position i. *ids
  * gets the ids, as integers if all of them are whole numbers; the caller frees it with ids_free(). */
 int attributes_read_all(struct attributes *attributes, const struct attributes_request *request, struct ids *ids,
                         struct portolan_error *error);

@@ -23,13 +23,13 @@
 #define MAPPINGS_MAX 16
 
 struct mapping {
-	_Atomic(char *) begin; /* NULL: free. It is set last */
+	_Atomic(char *) begin; /* NULL: the entry is free. It is set last */
 	size_t size;
 	const char *path;
 	int fd;
 	struct timespec changed; /* the file's time of change when it was mapped */
 	atomic_bool outlives_cuts;
-	atomic_bool was_cut; /* zeros stand for the lost part */
+	atomic_bool was_cut; /* another program cut the file short: zeros stand for the lost part */
 };
 
 static struct mapping mappings[MAPPINGS_MAX];

@@ -14,23 +14,25 @@
 #include <stddef.h>
 
 struct content {
-	const char *bytes; /* not NULL, also where the file is empty */
+	const char *bytes; /* never NULL, even if the file is empty */
 	size_t size;
 	struct mapping *mapping; /* holds the bytes; NULL: they were read, into memory of malloc() */
 };
 
-/* "-" is standard input. PORTOLAN_E_SYSTEM: "cannot read PATH: …". `path` stays the caller's until content_close(). */
+/* Brings the file into memory; "-" is standard input. PORTOLAN_E_SYSTEM: "cannot read PATH: …". `path` stays the
+ * caller's until content_close(). */
 int content_open(struct content *content, const char *path, struct portolan_error *error);
 void content_close(struct content *content); /* may be called twice */
 
 /* If another program cuts the file short after this call, the lost part reads as zeros, and this program goes on.
  * Without this call the program ends, with a message that names the file. */
 void content_outlive_cuts(struct content *content);
-/* True: the file has the size and the time of change that it had when it was opened, and no part of it was lost; so
+/* Has the file still the size and the time of change that it had when it was opened, and was no part of it lost? If so,
  * everything that was read is right. Another file that has taken its name does not matter. */
 bool content_is_unchanged(const struct content *content);
 
-/* For store_expect_short_file(). */
+/* For store_expect_short_file(), after a SIGBUS at an address. If that is in a mapped file, *path becomes the file's
+ * name. True: zeros now stand for the lost part, as content_outlive_cuts() asked, and the program can go on. */
 bool content_take_bus_error(void *address, const char **path);
 
 #endif

@@ -84,7 +84,8 @@ fields_is_ragged(const struct fields_reader *reader)
 	return fields->file->glue_id ? count < width : count != width;
 }
 
-/* Makes room for a copy of every field, for a key, and, behind them, for the number of the id (glue.h). */
+/* Makes room for a copy of every field, for a key of JSON, and, at the end, for the number that stands for the id
+ * (glue.h). */
 static int
 make_room(struct fields_reader *reader, struct portolan_error *error)
 {
@@ -107,7 +108,7 @@ make_room(struct fields_reader *reader, struct portolan_error *error)
 struct taking {
 	const struct fields *fields;
 	struct field *found;
-	size_t left; /* the number of names that were not found yet */
+	size_t left; /* the number of names that have not been found yet */
 	char *room;
 };
 
@@ -132,7 +133,7 @@ field_of(struct json_value *value, char *room, struct field *field)
 	return true;
 }
 
-/* Gives the value to each name that is the key. Of two members with one key the first counts. */
+/* Gives the value to each name that equals the key. Of two members with one key the first counts. */
 static bool
 take_member(struct taking *taking, const struct json_value *key, struct json_value *value)
 {
@@ -193,7 +194,8 @@ take_columns(struct taking *taking, const struct record *record)
 	return true;
 }
 
-/* A record may have more fields than the header (glue.h). The last column then has the record's last field. */
+/* Takes the record's last field for the header's last column: the record may have more fields than the header
+ * (glue.h). */
 static bool
 take_last(struct taking *taking, const struct record *record)
 {
@@ -305,7 +307,7 @@ fields_list_header(const struct user_file *file, char *room, struct names *names
 	return true;
 }
 
-/* The same of the members of a JSON line, as far as it is well-formed. */
+/* Adds the names of the members of a JSON line, as far as it is well-formed. */
 static bool
 fields_list_members(const struct record *record, bool only_values, char *room, struct names *names)
 {

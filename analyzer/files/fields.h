@@ -26,12 +26,12 @@ struct fields {
 		size_t column; /* CSV and TSV */
 		bool is_glue_id;
 	} names[FIELDS_MAX];
-	size_t last;  /* CSV and TSV: the greatest column that is read */
-	size_t width; /* CSV and TSV: how many fields the header has */
+	size_t last;  /* CSV and TSV: the last column that is read, by its number */
+	size_t width; /* CSV and TSV: the number of fields in the header */
 };
 
-/* The names stay the caller's, and may repeat. In CSV and TSV, a name without a column is an error, which names
- * options[i]. */
+/* Finds the columns of the named fields. The names stay the caller's, and may repeat. In CSV and TSV, a name without a
+ * column is an error, which names options[i]. */
 int fields_init(struct fields *fields, const struct user_file *file, const char *const *names,
                 const char *const *options, size_t count, struct portolan_error *error);
 
@@ -44,14 +44,14 @@ struct fields_reader { /* begins as {0}; one for each thread */
 	size_t room_size;
 };
 
-/* May be called again, for another part. */
+/* Begins to read a part of the file. May be called again, for another part. */
 void fields_begin(struct fields_reader *reader, const struct fields *fields, struct user_part part);
 /* Reads the next record. 1: it is read; 0: the part has no more; negative: the record is not well-formed, or memory is
  * out. Errors name file and line. */
 int fields_next(struct fields_reader *reader, struct portolan_error *error);
 void fields_end(struct fields_reader *reader); /* may be called twice */
 
-/* The number of the line on which the record begins, from 1. Counting reads all of the file before that line. */
+/* The number of the line, from 1, on which the record begins. Counting reads all of the file before that line. */
 uint64_t fields_line(const struct fields_reader *reader);
 
 /* The error "FILE: line N…", followed by the text of `format`; PORTOLAN_E_INVALID. */
@@ -60,14 +60,14 @@ __attribute__((format(printf, 3, 4))) int fields_wrong(const struct fields_reade
 /* How many bytes of a field a message shows: "%.*s", fields_shown(field), field->at. */
 int fields_shown(const struct field *field);
 
-/* True: a record of CSV or TSV has more fields than the header, or fewer. An empty line is not ragged. */
+/* Has a record of CSV or TSV more fields than the header, or fewer? An empty line counts as neither. */
 bool fields_is_ragged(const struct fields_reader *reader);
 
-/* Adds the names of the columns: those of the header, or the members of the first JSON line; not empty ones.
- * `only_values`: no member that is an object, an array or NaN. PORTOLAN_E_MEMORY. */
+/* Adds the names of the file's columns to `names`: those of the header, or the members of the first JSON line; not
+ * empty ones. `only_values`: without members whose value is an object, an array or NaN. PORTOLAN_E_MEMORY. */
 int fields_list(const struct user_file *file, bool only_values, struct names *names, struct portolan_error *error);
 
-/* True: the header has a column of this name, or the first JSON line a member. */
+/* Has the header a column with this name, or the first JSON line a member? */
 bool fields_has(const struct user_file *file, const char *name);
 
 #endif

@@ -15,10 +15,11 @@
 
 #define GLUE_NUMBER_MORE 4 /* a number has at most so many characters more than its id */
 
-/* Writes the number of an id, which is not empty, as digits without leading zeros; returns how many. */
+/* Writes the number that stands for an id, which is not empty, as digits without leading zeros. Returns how many
+ * digits. */
 size_t glue_number(const char *id, size_t length, char *digits);
 
-/* True: the record of CSV or TSV has no label. */
+/* Has the record of CSV or TSV no label? */
 bool glue_is_unlabelled(enum table_format format, const struct record *record);
 
 #endif

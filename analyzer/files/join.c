@@ -32,7 +32,7 @@ add_match(struct join *join, size_t *room, const struct join_match *match, struc
 	return 0;
 }
 
-/* Keeps the first id that no example of this run can have. It explains why no id of the file is found. */
+/* It also keeps the first id that no example of this run can have, which explains why no id of the file is found. */
 int64_t
 join_find(const struct ids_index *index, const struct fields_reader *reader, size_t id, struct join_oddities *oddities)
 {
@@ -106,7 +106,7 @@ find_matches(struct join *join, const char *id_field, const struct ids_index *in
 	return code;
 }
 
-/* Puts the matches into rank order, and counts the examples that have none. */
+/* Sorts the matches by the examples' positions, and counts the examples without any. */
 static int
 order_matches(struct join *join, size_t n, struct portolan_error *error)
 {

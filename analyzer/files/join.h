@@ -6,40 +6,40 @@
 #include "base/ids.h"
 #include "fields.h"
 
-/* Counts of records that may not be what their owner thinks. Lines are numbered from 1. */
+/* Counts of records that may not be what the user thinks. Lines are numbered from 1. */
 struct join_oddities {
-	uint64_t without_id, first_without_id; /* records without id, or with an empty one; the line of the first */
-	uint64_t ragged, first_ragged; /* records with more fields than the header, or fewer; the first one's line */
-	uint64_t unlabelled;           /* records without a label, which are passed over (glue.h) */
-	uint64_t again, first_again;   /* further records of an example, which are passed over (glue.h) */
+	uint64_t without_id, first_without_id; /* records whose id is missing or empty; the line of the first */
+	uint64_t ragged, first_ragged; /* records with more fields than the header, or fewer; the line of the first */
+	uint64_t unlabelled;           /* records without a label, which are skipped (glue.h) */
+	uint64_t again, first_again;   /* records of an example that has had one, which are skipped (glue.h) */
 	char odd[64]; /* the file's first id that is no whole number, if the run's ids are whole numbers; else empty */
 };
 
-/* An id is a text or a number, and not empty. */
+/* Can the field be an id? An id is a text or a number, and not empty. */
 static inline bool
 join_is_id(const struct field *field)
 {
 	return (field->kind == FIELD_TEXT || field->kind == FIELD_NUMBER) && field->length > 0;
 }
 
-/* The position of the example whose id stands in the record's field `id`; −1: no example has it. */
+/* The position in the index of the example whose id is in the record's field `id`; −1: no example has that id. */
 int64_t join_find(const struct ids_index *index, const struct fields_reader *reader, size_t id,
                   struct join_oddities *oddities);
 
-/* Warns of the oddities that were counted. */
+/* Warns of what was counted in `oddities`. */
 void join_warn(const struct join_oddities *oddities, const char *path, const char *id_field);
 
 struct join_match {
 	struct record record;
-	uint64_t number;   /* of the record in the file, from 0; a header does not count */
-	uint32_t position; /* in the list of chosen examples */
+	uint64_t number;   /* the record's number in the file, from 0; a header does not count */
+	uint32_t position; /* the example's position in the list of chosen examples */
 };
 
 struct join {
 	enum table_format format;
 	struct record header;       /* CSV and TSV */
 	size_t mark;                /* bytes of a byte order mark, which stands at the beginning of `text` */
-	struct join_match *matches; /* by position, then by number */
+	struct join_match *matches; /* sorted by position, then by number */
 	size_t count;
 	size_t again;         /* the number of further matches of an example; 0 in a file that is read as glue.h says */
 	uint64_t first_again; /* the number of the first record, in the file's order, that is a further match */
@@ -51,9 +51,9 @@ struct join {
 	struct user_file file;
 };
 
-/* Warns of oddities, of examples with several records, and of chosen examples without a record; false: there are such
- * examples. `ids`, `chosen` and n are those of join_open(). `which` is "selected " or empty: the message says which
- * examples are meant. */
+/* Warns of oddities, of examples with several records, and of chosen examples without a record. False: there are
+ * examples without one. `ids`, `chosen` and n are those of join_open(). `which` is "selected " or empty, for the
+ * message, which says so what examples are meant. */
 bool join_report(const struct join *join, const char *id_field, const struct ids *ids, const uint32_t *chosen, size_t n,
                  const char *which);
 

@@ -6,8 +6,8 @@
 #include "join.h"
 #include "output/table.h"
 
-/* Writes what stands before the records: the byte order mark, and, in CSV and TSV, the header. The columns of `more`
- * follow the header's; NULL: there are none. */
+/* Writes what comes before the records: the byte order mark, and, in CSV and TSV, the header. The columns of `more`
+ * follow those of the header; NULL: there are none. */
 void lines_head(struct output *output, const struct join *join, const struct table *more);
 
 /* Writes a record without its line end. If the file is read as glue.h says, fields beyond the header's are left out. */

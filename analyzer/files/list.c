@@ -36,7 +36,7 @@ read_lines(const struct reading *reading, const struct content *content, struct 
 	return code;
 }
 
-/* Prints a whole number of 1 to 8 bytes, and returns its length; 0: the number is negative, which no id is. */
+/* Prints a whole number of 1 to 8 bytes, and returns its length. 0: it is negative, which no id is. */
 static size_t
 print_integer(const struct reading *reading, const struct npy_header *header, const uint8_t *at, char text[NUMBER_ROOM])
 {
@@ -51,7 +51,7 @@ print_integer(const struct reading *reading, const struct npy_header *header, co
 	               : (size_t)snprintf(text, NUMBER_ROOM, "%" PRId64, (int64_t)(value << spare) >> spare);
 }
 
-/* Encodes UTF-32 as UTF-8, without the zeros at its end. `text` has room for 4 bytes a character. False: a number is no
+/* Turns UTF-32 into UTF-8, without the zeros at its end. `text` has room for 4 bytes a character. False: a number is no
  * character of Unicode. */
 static bool
 encode(const uint8_t *at, size_t characters, char *text, size_t *length)

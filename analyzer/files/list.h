@@ -11,11 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum list_kind { LIST_IDS, LIST_LABELS }; /* a label may be below 0, or a truth value, which becomes 0 or 1 */
+/* a list of labels may have numbers below 0, and truth values, which become 0 and 1 */
+enum list_kind { LIST_IDS, LIST_LABELS };
 
-/* Calls `visit` with each value, and with the line (from 1) or the row (from 0) in which it stands. A negative result
- * of `visit` ends the reading. *unit becomes "line" or "row" before the first call. "-" is standard input, which is
- * text. */
+/* Calls `visit` with each value, and with the line (from 1) or the row (from 0) where it is. A negative result of
+ * `visit` ends the reading, and is returned. *unit becomes "line" or "row" before the first call. "-" is standard
+ * input, which must be text. */
 int list_read(const char *path, enum list_kind kind, const char **unit,
               int (*visit)(void *context, uint64_t place, const char *value, size_t length,
                            struct portolan_error *error),

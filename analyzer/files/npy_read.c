@@ -56,7 +56,7 @@ take_word(struct scan *scan, const char *word)
 	return true;
 }
 
-/* A string literal without escapes. */
+/* Takes a string literal without escapes. */
 static bool
 take_string(struct scan *scan, char *text, size_t room)
 {
@@ -90,7 +90,7 @@ take_number(struct scan *scan, uint64_t *number)
 			return false;
 	if (scan->at == from)
 		return false;
-	if (scan->at < scan->end && *scan->at == 'L') /* a long of Python 2 */
+	if (scan->at < scan->end && *scan->at == 'L') /* the mark of a long integer in Python 2 */
 		scan->at++;
 	*number = value;
 	return true;
@@ -248,7 +248,8 @@ npy_parse_header(const void *bytes, size_t size, const char *path, struct npy_he
 		return code;
 	for (size_t d = 0; d < found.dimensions; d++)
 		if (found.shape[d] == 0)
-			found.count = 0; /* whatever the others would multiply to */
+			/* a dimension is 0, so there are no values, even if the others are too large to multiply */
+			found.count = 0;
 	for (size_t d = 0; d < found.dimensions; d++)
 		if (__builtin_mul_overflow(found.count, found.shape[d], &found.count))
 			return wrong(&scan, "shape", "is too large");

@@ -29,8 +29,8 @@ struct npy_header {
 	size_t offset;  /* where the data begin in the file */
 };
 
-/* Reads the header; pure. If it is accepted, the data, count × item_size bytes, end before SIZE_MAX.
- * PORTOLAN_E_INVALID: the message names the field and begins with `path`. */
+/* Reads the header; pure. An accepted header promises count × item_size bytes of data, which end before SIZE_MAX.
+ * PORTOLAN_E_INVALID: the message names the field, and begins with `path`. */
 int npy_parse_header(const void *bytes, size_t size, const char *path, struct npy_header *header,
                      struct portolan_error *error);
 
@@ -42,14 +42,14 @@ struct npy_array {
 	struct content content;
 };
 
-/* PORTOLAN_E_INVALID: the array would have to be converted or is damaged: cut short or too long, big-endian, pickled
- * objects, records. */
+/* Opens an array. PORTOLAN_E_INVALID: it is damaged (cut short or too long), or would have to be converted: it is
+ * big-endian, or has pickled objects or records. */
 int npy_open(struct npy_array *array, const char *path, struct portolan_error *error);
 void npy_close(struct npy_array *array); /* may be called twice */
 
-/* PORTOLAN_E_INVALID: not a matrix of float32 or float64, row by row, with at least one column. */
+/* PORTOLAN_E_INVALID: the array is no matrix of float32 or float64, row by row, with at least one column. */
 int npy_check_matrix(const struct npy_array *array, struct portolan_error *error);
-/* As npy_check_matrix(), but float16 is accepted too, and so is a matrix column by column (header.is_fortran). */
+/* As npy_check_matrix(), but accepts float16, too, and a matrix column by column (header.is_fortran). */
 int npy_check_matrix_any(const struct npy_array *array, struct portolan_error *error);
 /* PORTOLAN_E_INVALID: a value of the matrix is not finite; the message names the first. */
 int npy_check_finite(const struct npy_array *array, struct portolan_error *error);

@@ -12,7 +12,7 @@
 
 #define PLACES_NONE UINT32_MAX /* the place of an example that is not listed */
 
-/* *places has the place of each of the run's *count examples, by dense index. The caller frees it with array_free(),
+/* *places gets the place of each of the run's *count examples, by dense index. The caller frees it with array_free(),
  * also after a failure. */
 int places_of_all(const struct dynamics *run, uint32_t **places, size_t *count, struct portolan_error *error);
 
@@ -30,20 +30,20 @@ struct places_list {
 	size_t room;
 };
 
-/* Reads the ids of a file (list.h). PORTOLAN_E_INVALID: no example of the run can have this id; the message names
- * file and line. */
+/* Reads the ids that a file lists (list.h). PORTOLAN_E_INVALID: no example of the run can have such an id; the message
+ * names the file and the line. */
 int places_read(struct places_list *list, const char *path, enum store_id_kind kind, struct portolan_error *error);
-/* As places_read(), for n texts, and then for the file; `path` may be NULL. */
+/* As places_read(), but reads n texts first, and then the file; `path` may be NULL. */
 int places_read_texts(struct places_list *list, char *const *texts, size_t n, const char *path, enum store_id_kind kind,
                       struct portolan_error *error);
 void places_free(struct places_list *list); /* may be called twice */
 
-/* As places_of_all(), but only listed examples have a place; others have PLACES_NONE. Memory: 4 bytes an example. */
+/* As places_of_all(), but only listed examples have a place; the others get PLACES_NONE. Memory: 4 bytes an example. */
 int places_of_list(const struct places_list *list, const struct dynamics *run, uint32_t **places,
                    struct portolan_error *error);
 
-/* Warns of listed ids that were not found, and returns how many there are. `found`, by place, is 1 for ids that were.
- * The message names the ids of the command line, and the first id of the file with its line. */
+/* Warns of listed ids that were not found, and returns how many there are. found[place] is 1 for ids that were. The
+ * message names the ids of the command line, and the first such id of the file with its line. */
 uint64_t places_warn(const struct places_list *list, const struct dynamics *run, const uint8_t *found);
 
 #endif

@@ -47,8 +47,8 @@ skip_quoted(const char *at, const char *end)
 	return NULL;
 }
 
-/* The end of a CSV record. A quote opens only where a field begins, and closes where it is not doubled, as
- * records_take_field() has it: one within a plain field (5" disk) is a character like any other. */
+/* Where a CSV record ends. A quote opens only at the beginning of a field, and closes where it is not doubled, as in
+ * records_take_field(). Within a plain field (5" disk) it is a character like any other. */
 static size_t
 csv_end(const char *text, size_t size, bool *unclosed)
 {
@@ -93,7 +93,7 @@ records_next(enum table_format format, const char *text, size_t size)
 	};
 }
 
-/* A field without its quotes. Text after the closing quote belongs to the field. */
+/* Takes a field out of its quotes. Text after the closing quote belongs to the field. */
 static struct field
 unquote(const char *from, const char *end, char *text)
 {

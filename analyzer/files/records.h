@@ -11,7 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The format, TABLE_CSV, TABLE_TSV or TABLE_JSONL, that the file's name says (.jsonl, .ndjson, .json, .csv, .tsv), or else its first line. */
+/* The format of a file, TABLE_CSV, TABLE_TSV or TABLE_JSONL: as its name says (.jsonl, .ndjson, .json, .csv, .tsv), or
+ * else as its first line looks. */
 enum table_format records_format_of(const char *path, const char *text, size_t size);
 
 struct record {
@@ -24,7 +25,7 @@ struct record {
 /* The record that begins at `text`; size > 0. In CSV a field that begins with a quote may hold line ends. */
 struct record records_next(enum table_format format, const char *text, size_t size);
 
-/* A field without quotes and escapes. JSON's true and false are the numbers 1 and 0, as in NumPy. */
+/* What a field holds, without quotes and escapes. JSON's true and false are the numbers 1 and 0, as in NumPy. */
 enum field_kind {
 	FIELD_ABSENT,
 	FIELD_NULL,
@@ -34,13 +35,13 @@ enum field_kind {
 	FIELD_OTHER, /* an object, an array; NaN and the like, which are no JSON */
 };
 struct field {
-	const char *at; /* in the file, or in the room that the caller has given; NULL: absent, or null */
+	const char *at; /* in the file's text, or in the room that the caller gave; NULL: absent, or null */
 	size_t length;
 	enum field_kind kind;
 };
 
 /*
- * Takes the field of CSV or TSV that begins at *at. *at moves to the next field, or, after the last, becomes NULL.
+ * Takes the field of CSV or TSV that begins at *at, and moves *at to the next one; after the last, *at becomes NULL.
  * `text` has room for the field: a field with quotes inside is copied there. `text` NULL: the field is passed over.
  * False: a quote is not closed before `end`.
  */
@@ -54,7 +55,7 @@ size_t records_first_fields(enum table_format format, const struct record *recor
 /* The field without the blanks around it. */
 struct field records_trim(struct field field);
 
-/* How many fields a record of CSV or TSV has; at least 1. */
+/* The number of fields in a record of CSV or TSV, at least 1. */
 size_t records_count_fields(enum table_format format, const struct record *record);
 
 #endif

@@ -19,7 +19,8 @@
 
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
 #define GZIP_MAGIC "\x1f\x8b"
-#define LOOKED_AT 32 /* so many bytes of files that are no text, as NumPy's or Parquet's, have a zero among them */
+/* how many bytes are looked at: files that are no text, as NumPy's or Parquet's, have a zero among them */
+#define LOOKED_AT 32
 #define COLUMNS_MAX 4096
 #define PART_SIZE ((size_t)2 << 20)
 
@@ -76,8 +77,8 @@ user_file_read_as_glue(struct user_file *file, const char *id_field)
 
 /* The names of a header, for the error about a column that it does not have. */
 struct columns {
-	char nearest[64]; /* empty: none is near */
-	char all[160];    /* "id, text, label"; as many as fit */
+	char nearest[64]; /* the name nearest to the missing one; empty: none is near */
+	char all[160];    /* all names, as in "id, text, label", or as many as fit */
 };
 
 static void
@@ -95,7 +96,8 @@ note_column(struct columns *columns, const char *wanted, const char *name, size_
 		snprintf(columns->all + used, sizeof(columns->all) - used, ", ...");
 }
 
-/* The number of the header's column `name`; −1: there is none; −2: there are several. `text` has room for any field. */
+/* Finds the column of the header with this name. −1: there is none; −2: there are several. `text` has room for any
+ * field. */
 static long
 find_column(const struct user_file *file, const char *name, struct columns *columns, char *text)
 {
@@ -168,7 +170,7 @@ user_parts_free(struct user_parts *parts)
 	*parts = (struct user_parts){0};
 }
 
-/* Where the first record from `target` on begins. `at` is the beginning of an earlier record. */
+/* Finds where the first record begins that does so at `target` or later. `at` is the beginning of an earlier record. */
 static size_t
 next_cut(const struct user_file *file, bool quotes, size_t at, size_t target)
 {

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct user_file {
-	const char *path; /* as the user gave it; "-": standard input. The caller's */
+	const char *path; /* as the user gave it; "-": standard input. It stays the caller's */
 	enum table_format format;
 	struct record header; /* CSV and TSV */
 	size_t mark;          /* bytes of a byte order mark, which stands at the beginning of `text` */
@@ -27,18 +27,19 @@ struct user_file {
 int user_file_open(struct user_file *file, const char *option, const char *path, struct portolan_error *error);
 void user_file_close(struct user_file *file); /* may be called twice */
 
-/* Sets the format, for a file whose name does not tell it. */
+/* Sets the format of a file whose name does not tell it. */
 void user_file_set_format(struct user_file *file, enum table_format format);
 
-/* The ids of this file, of SNLI, MNLI or QNLI, become numbers (glue.h). Call it before any record is read. */
+/* Makes the file, of SNLI, MNLI or QNLI, be read by the rules of glue.h: its ids become numbers. To be called before
+ * any record is read. */
 void user_file_read_as_glue(struct user_file *file, const char *id_field);
 
-/* The number of the column of CSV or TSV whose name in the header, without blanks around it, is `name`. If there is
- * none, the error names the nearest column, or all of them. `option` is the option that gave the name. */
+/* Finds the column of CSV or TSV whose name in the header, without blanks around it, is `name`. If there is none, the
+ * error names the nearest column, or all of them. `option` is the option that gave the name. */
 int user_file_column(const struct user_file *file, const char *option, const char *name, size_t *column,
                      struct portolan_error *error);
 
-/* The number of the line, from 1, in which a byte of the file stands. Counting reads the file up to there. */
+/* The number of the line, from 1, that has a byte of the file. Counting reads the file up to there. */
 uint64_t user_file_line(const struct user_file *file, const char *at);
 
 /*

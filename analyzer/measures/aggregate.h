@@ -19,39 +19,40 @@ struct aggregate_report {
 	struct {
 		char name[256];
 		uint64_t examples; /* observed */
-		uint64_t gaps;     /* of these, without some of the run's epochs */
+		uint64_t gaps;     /* of these, examples that lack some of the run's epochs */
 		bool recording;
 		struct verdict verdict;
 	} run[AGGREGATE_RUNS_MAX];
 	uint64_t shared;       /* examples that all runs have */
-	uint64_t other_labels; /* gold labels that differ from the first run's, which stays */
+	uint64_t other_labels; /* gold labels that differ from those of the first run, which stay */
 };
 
 /* PORTOLAN_E_INVALID: the ids of one run are integers and those of the other strings. */
 int dynamics_check_ids(const struct dynamics *a, const struct dynamics *b, struct portolan_error *error);
 
-/* Lists the observed examples of both, by ascending id: their dense indices in each run. Room for the smaller count;
- * rows_a may be a->order, which is then cut down (the caller sets a->count). */
+/* Lists the examples observed in both runs, by ascending id, as their dense indices in each run. rows_a and rows_b have
+ * room for the smaller of the two counts. rows_a may be a->order, which is then cut down (the caller sets a->count).
+ * Returns how many there are. */
 size_t dynamics_match(const struct dynamics *a, const struct dynamics *b, uint32_t *rows_a, uint32_t *rows_b);
 
 /*
  * Loads 1 … AGGREGATE_RUNS_MAX different runs, one after another (memory: that of two), over the examples that all of
- * them have. Ids, dense indices, labels and epochs are the first run's. Of the columns that all runs have, epochs and
- * forgetting_events are summed; a run that never learned an example adds the number that stands for "never learned"
- * (with EPOCHS as in the code of Toneva et al. 2019). never_learned is 1 if no run learned the example. All other
- * columns are means over the runs, empty if they are empty in any. PORTOLAN_E_INVALID: a run without observations in
- * the range, other ids, or no example that all have.
+ * them have. Ids, dense indices, labels and epochs are the first run's. Only columns that all runs have are kept. Of
+ * these, epochs and forgetting_events are summed; a run that never learned an example adds the number that stands for
+ * "never learned" (with EPOCHS as in the code of Toneva et al. 2019). never_learned is 1 if no run learned the example.
+ * All other columns are means over the runs, empty if they are empty in any run. PORTOLAN_E_INVALID: a run has no
+ * observations in the range, or ids of another kind, or no example is in all runs.
  */
 int dynamics_load_aggregate(struct dynamics *dynamics, const struct run_query *query, char *const *runs, size_t count,
                             const struct dynamics_request *request, enum never_learned never_learned,
                             struct aggregate_report *report, struct portolan_error *error);
 
-/* Adds a run to a report that begins as {0}, for callers that match runs themselves (`shared` UINT64_MAX: not
- * reported). */
+/* Adds a run to a report, which begins as {0}, for callers that match runs themselves. `shared` is UINT64_MAX if it is
+ * not to be reported. */
 void aggregate_note_run(struct aggregate_report *report, const struct dynamics *run);
 
-/* Replaces dynamics_report(): warns of what is incomplete in each run; STATUS_INCOMPLETE under `strict` if anything
- * is. */
+/* Takes the place of dynamics_report() for several runs: warns of what is incomplete in each. Returns STATUS_INCOMPLETE
+ * under `strict` if anything is, else STATUS_DONE. */
 int aggregate_report_gaps(const struct aggregate_report *report, bool strict);
 
 #endif

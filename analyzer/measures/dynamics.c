@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define THREAD_BYTES (UINT64_C(16) << 20) /* a thread's buffers, about, and its share of the program */
+#define THREAD_BYTES (UINT64_C(16) << 20) /* about what a thread takes: its buffers, and its share of the program */
 #define USER_COLUMNS (~UINT64_C(0) << STORE_COLUMN_USER)
 
 void
@@ -81,7 +81,7 @@ add_column(struct dynamics *dynamics, const char *prefix, const char *name)
 	return column;
 }
 
-/* The columns that hold whole distributions, of two classes or more: prob_0, prob_1, … without a gap. */
+/* Finds the columns that hold whole distributions over two classes or more: prob_0, prob_1, … without a gap. */
 static void
 find_classes(struct dynamics *dynamics)
 {
@@ -104,7 +104,7 @@ find_classes(struct dynamics *dynamics)
 	dynamics->class_count = dynamics->class_count < 2 ? 0 : dynamics->class_count;
 }
 
-/* The columns of the measures that the run has signals for, and epochs. */
+/* Adds the columns of the requested measures for which the run has the signals and epochs. */
 static void
 add_measures(struct dynamics *dynamics, uint32_t measures)
 {
@@ -214,7 +214,8 @@ make_order(struct dynamics *dynamics, struct portolan_error *error)
 	return ids_sort(&dynamics->ids, dynamics->order, count, error);
 }
 
-/* The requested number of threads, or fewer if memory is short for their buffers; arrays get the rest of it. */
+/* Sets the number of threads, the requested one or fewer if memory is short for their buffers, and leaves the rest of
+ * the memory to arrays. */
 static void
 share_memory(struct dynamics *dynamics, const struct run_query *query)
 {
@@ -246,9 +247,9 @@ describe(struct dynamics *dynamics, const struct run_query *query, const struct 
 }
 
 /*
- * For --epochs auto: leaves out the leading epochs as long as the first remaining one dominates the variance, by the same
- * statistic and threshold as the warning of dynamics_report_variability(). Sets query->epoch_from, and says so on stderr.
- * Reads the run once, and once more for each epoch that is left out.
+ * For --epochs auto: leaves out leading epochs as long as the first of the remaining ones dominates the variance, by
+ * the same statistic and threshold as the warning of dynamics_report_variability(). Sets query->epoch_from, and says so
+ * on stderr. Reads the run once, and once more for each epoch that is left out.
  */
 static int
 choose_epochs(const struct dynamics *dynamics, struct run_query *query, const char *run, struct portolan_error *error)
@@ -281,7 +282,7 @@ choose_epochs(const struct dynamics *dynamics, struct run_query *query, const ch
 	return 0;
 }
 
-/* dynamics->store is open. */
+/* Opens the run in dynamics->store, which is open. */
 static int
 open_run(struct dynamics *dynamics, const struct run_query *query, const char *run,
          const struct dynamics_request *request, struct portolan_error *error)
@@ -345,7 +346,7 @@ int
 dynamics_look_at_ids(const struct dynamics *dynamics, bool *ascending, struct text_extent *extent,
                      struct portolan_error *error)
 {
-	struct ids blocks[2] = {{0}}; /* the present one, and the one before, in turn */
+	struct ids blocks[2] = {{0}}; /* the ids of the present block, and of the one before, in turn */
 	struct text_extent seen = {0};
 	struct store_cursor *cursor = NULL;
 	int code = 0;

@@ -19,11 +19,11 @@ struct dynamics_request {
 	uint32_t measures; /* MEASURE_BIT()s; measures for which the run lacks signals or epochs are left out */
 	bool gold;         /* gold labels, where known */
 	bool user;         /* means of the users' own columns */
-	uint64_t signals;  /* columns of the store that the caller reads himself: a mask */
+	uint64_t signals;  /* a mask of the store's columns that the caller reads himself */
 };
 
-/* The dynamics own everything until dynamics_free(). A run without observations in the range is an error, which names
- * the epochs that have some. */
+/* Opens a run and loads what the request names, to be released by dynamics_free(). A run without observations in the
+ * range is an error, which names the epochs that have some. */
 int dynamics_load(struct dynamics *dynamics, const struct run_query *query, const char *run,
                   const struct dynamics_request *request, struct portolan_error *error);
 void dynamics_free(struct dynamics *dynamics);
@@ -31,42 +31,44 @@ void dynamics_free(struct dynamics *dynamics);
 /* Ends the snapshot, and keeps the arrays: for callers that keep loaded dynamics for long. */
 void dynamics_detach(struct dynamics *dynamics);
 
-/* Only opens the run: columns have names and no values; ids, gold, order, count, gaps and first_epoch are empty. */
+/* Opens a run without loading it: columns have names and no values; ids, gold, order, count, gaps and first_epoch are
+ * empty. */
 int dynamics_open(struct dynamics *dynamics, const struct run_query *query, const char *run,
                   const struct dynamics_request *request, struct portolan_error *error);
 
-/* Loads a run that dynamics_open() opened; on failure frees it. */
+/* Loads the run that dynamics_open() opened; on failure frees it. */
 int dynamics_hold(struct dynamics *dynamics, struct portolan_error *error);
 
 /* Appends the ids of all examples of an opened run, observed or not. */
 int dynamics_read_ids(const struct dynamics *dynamics, struct ids *ids, struct portolan_error *error);
 
-/* Reads all ids without keeping them, to find out whether they ascend. `extent`, unless it is NULL, gets the extent of
- * string ids. */
+/* Finds out whether the ids of an opened run ascend, by reading them without keeping them. `extent`, unless it is NULL,
+ * gets the extent of string ids. */
 int dynamics_look_at_ids(const struct dynamics *dynamics, bool *ascending, struct text_extent *extent,
                          struct portolan_error *error);
 
-/* The error for the measure `name`, for which the run lacks signals or epochs. `option` (or NULL) asked for it. */
+/* The error that the run lacks the signals or epochs for a measure. `option` (or NULL) is the option that asked for
+ * it. */
 int dynamics_no_measure(const struct dynamics *dynamics, const char *option, const char *measure,
                         struct portolan_error *error);
 
-/* The error for a run without observations in the range; it names the epochs that have some. */
+/* The error that the run has no observations in the range; it names the epochs that have some. */
 int dynamics_no_observations(const struct dynamics *dynamics, struct portolan_error *error);
 
-/* Warns of the findings of the run's verdict, and if the run is still being recorded; returns as dynamics_report(). For
- * commands that read only chosen examples. */
+/* For commands that read only chosen examples: warns of the findings of the run's verdict, and if the run is still
+ * being recorded. Returns as dynamics_report() does. */
 int dynamics_report_run(const struct dynamics *dynamics, bool strict);
 
 /* Warns if the data read from a run are incomplete (still recording, examples or epochs missing), and of the findings
  * of its verdict; returns STATUS_INCOMPLETE under `strict` if anything was missing, else STATUS_DONE. */
 int dynamics_report(const struct dynamics *dynamics, bool strict);
 
-/* If variability is one of the measures to rank or draw by: warns when it is 0 for all examples, or mostly shows the
- * first epoch, unless the user chose the epochs. */
+/* For commands that rank or draw by `measures`: if variability is one of them, warns when it is 0 for all examples, or
+ * mostly shows the first epoch, unless the user chose the epochs. */
 void dynamics_report_variability(const struct dynamics *dynamics, uint32_t measures);
 
-/* As dynamics_load() and dynamics_open(), from the store that `first` has open (a process opens a store once), which
- * must be freed later than this. */
+/* As dynamics_load() and dynamics_open(), for a second run of the store that `first` has open (a process opens a store
+ * once). `first` must be freed later than this one. */
 int dynamics_load_beside(struct dynamics *dynamics, const struct dynamics *first, const struct run_query *query,
                          const char *run, const struct dynamics_request *request, struct portolan_error *error);
 

@@ -80,7 +80,7 @@ never_learned_number(enum never_learned convention, size_t epochs)
 	case NEVER_LEARNED_INFINITY:
 		return INFINITY;
 	default:
-		return NAN; /* an example that was never right was never forgotten either: 0 */
+		return NAN; /* 0 as it is: an example that was never right was never forgotten either */
 	}
 }
 

@@ -22,8 +22,9 @@ enum never_learned {
 extern const char *const never_learned_names[]; /* ends with NULL */
 
 struct dynamics_column {
-	char name[272];  /* of a measure, or of a user's column, with mean_ before it if a measure has the same name */
-	bool integer;    /* whole numbers */
+	/* the measure's name, or the user's column's, with mean_ before it if a measure has the same name */
+	char name[272];
+	bool integer;    /* the values are whole numbers */
 	bool sometimes;  /* may be empty (NaN) for an observed example */
 	double *values;  /* by dense index; NULL: not held, see scan.h */
 	int measure;     /* -1: a user's column */
@@ -34,33 +35,37 @@ struct dynamics_column {
 
 struct dynamics {
 	struct store *store;
-	bool store_borrowed; /* another's: see dynamics_load_beside() */
+	bool store_borrowed; /* the store is that of another struct dynamics: see dynamics_load_beside() */
 	struct store_snapshot *snapshot;
 	const struct store_run_info *info;
 	struct verdict verdict;
-	const uint32_t *epochs; /* with observations, in the range; ascending */
+	const uint32_t *epochs; /* the epochs in the range that have observations; ascending */
 	size_t epoch_count;
-	size_t window;                          /* epochs of one, of dyn_unc, dual and tdds */
-	unsigned classes[DYNAMICS_CLASSES_MAX]; /* of tdds: the users' columns prob_0, prob_1, …, by their numbers */
-	size_t class_count;                     /* 0: there are not two at least */
+	size_t window;                          /* how many epochs one window of dyn_unc, dual and tdds has */
+	unsigned classes[DYNAMICS_CLASSES_MAX]; /* for tdds: the numbers of the users' columns prob_0, prob_1, … */
+	size_t class_count;                     /* 0: there are fewer than two */
 	struct ids ids;
-	uint32_t *order; /* observed examples (dense indices) by ascending id; a part's: places in it, by dense index */
-	size_t count;    /* observed examples */
-	uint32_t first;  /* of a part: the dense index of its first example */
+	/* the observed examples (dense indices) by ascending id; of a part: places in the part, by dense index */
+	uint32_t *order;
+	size_t count;   /* the number of observed examples */
+	uint32_t first; /* of a part: the dense index of its first example */
 	uint64_t place; /* of a part, where scan.h was asked for it: how many observed examples the run has before it */
 	int32_t *gold;  /* by dense index; -1: not known. NULL when not asked for */
 	struct dynamics_column columns[DYNAMICS_COLUMNS_MAX]; /* `epochs` is always there */
 	size_t column_count;
-	enum never_learned never_learned;        /* how forgetting_events counts them; FLAG as loaded */
-	uint64_t gaps;                           /* examples that miss at least one of the epochs */
+	/* how forgetting_events counts examples that were never learned; FLAG when loaded */
+	enum never_learned never_learned;
+	/* the number of observed examples that miss at least one of the epochs */
+	uint64_t gaps;
 	struct measures_first_epoch first_epoch; /* filled when variability was asked for */
 	uint32_t epoch_from, epoch_to;           /* the range asked for */
 	bool range_given, with_gold;
-	bool range_chosen; /* by --epochs auto */
-	unsigned threads;  /* to work with */
+	bool range_chosen; /* the range was chosen by --epochs auto */
+	unsigned threads;  /* the number of threads to work with */
 };
 
-/* NULL: not asked for, or the run has no signals for it, or too few epochs. */
+/* The column of a name or measure, or the measure's values. NULL: it was not asked for, or the run has no signals for
+ * it, or too few epochs. */
 const struct dynamics_column *dynamics_column(const struct dynamics *dynamics, const char *name);
 struct dynamics_column *dynamics_measure_column(struct dynamics *dynamics, enum measure measure);
 const double *dynamics_measure(const struct dynamics *dynamics, enum measure measure);
@@ -72,19 +77,20 @@ const char *dynamics_label(const struct dynamics *dynamics, uint32_t index);
  * mean_NAME. */
 bool dynamics_is_reserved(const char *name);
 
-/* Fills the columns for the block's examples, over its epochs: column c from values[c] on, or, where `values` is NULL, its
- * own array. */
+/* Computes the columns for the examples of a block, over its epochs. Column c is written from values[c] on; where
+ * `values` is NULL, into its own array. */
 void dynamics_fill(const struct dynamics *dynamics, const struct store_block *block, double *const *values);
 
-/* The number of events by a convention; NaN: the events stay as they are, which is 0. */
+/* The number of forgetting events that the convention gives an example that was never learned. NaN: its events stay as
+ * they are, which is 0. */
 double never_learned_number(enum never_learned convention, size_t epochs);
 
-/* Writes the number in place of the forgetting events of the never learned in a run, or in a part of one, that has both
- * columns; NaN: changes nothing. */
+/* Gives each example that was never learned this number of forgetting events, in a run or a part of one that has both
+ * columns. NaN changes nothing. */
 void never_learned_mark(struct dynamics *part, double number);
 
-/* Writes the number that the convention has for the dynamics' own number of epochs, and remembers the convention. Without
- * both columns nothing changes. */
+/* Applies the convention to a run: as never_learned_mark() with the number that follows from its number of epochs. It
+ * also notes the convention. Without both columns nothing changes. */
 void never_learned_count(struct dynamics *dynamics, enum never_learned convention);
 
 #endif

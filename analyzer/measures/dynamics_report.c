@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "epochs 0 to 4", "epoch 3", or "epochs 0 to 100, with gaps"; of the whole run. */
+/* Describes the epochs of the whole run: "epochs 0 to 4", "epoch 3", or "epochs 0 to 100, with gaps". */
 static void
 describe_epochs(const struct dynamics *dynamics, char text[64])
 {
@@ -91,8 +91,8 @@ dynamics_report_run(const struct dynamics *dynamics, bool strict)
 	return warn_of_recording(dynamics) && strict ? STATUS_INCOMPLETE : STATUS_DONE;
 }
 
-/* Warns which columns of the user's have mean_ before their names, where these, or the measures that have the names, are
- * among the columns. */
+/* Says which of the user's columns have mean_ put before their names, as measures have these names, if such a column or
+ * measure is among the columns. */
 static void
 note_renamed(const struct dynamics *dynamics)
 {

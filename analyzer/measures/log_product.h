@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A stored probability that is 0 as a float32 was below 2^-150, and counts as 2^-150. */
+/* What a probability of 0 counts as: stored as a float32, it was below 2^-150. */
 #define LOG_PRODUCT_LEAST 0x1p-150
 
 /* Multiplies the product by p. The product begins as mantissa 1 and exponent 0. */
@@ -25,7 +25,7 @@ log_product_multiply(double *mantissa, int64_t *exponent, double p)
 	int64_t above;
 
 	memcpy(&bits, &product, sizeof(bits));
-	above = (int64_t)(bits - UINT64_C(0x3fe6000000000000)); /* of 0.6875 */
+	above = (int64_t)(bits - UINT64_C(0x3fe6000000000000)); /* the bits of 0.6875 */
 	*exponent += above >> 52;
 	bits -= (uint64_t)above & UINT64_C(0xfff) << 52;
 	memcpy(mantissa, &bits, sizeof(bits));

@@ -60,10 +60,10 @@ enum measure {
 
 struct measure_info {
 	const char *name;
-	bool integer;   /* counts and epochs */
+	bool integer;   /* the values are whole numbers: counts, or epochs */
 	bool sometimes; /* may be empty for an example that was observed */
-	uint64_t needs; /* store columns that it needs beside those of every observation */
-	bool windows;   /* of epochs: a run with fewer epochs than a window has no such measure */
+	uint64_t needs; /* a mask of the store columns that it needs beside those that every observation has */
+	bool windows;   /* it is over windows of epochs: a run with fewer epochs than a window does not have it */
 };
 extern const struct measure_info measure_infos[MEASURE_COUNT];
 

@@ -24,7 +24,7 @@
 #define ALL UINT64_MAX
 #define PLANES 32
 
-/* 64 rows of a block; `valid` has a bit for each that exists. */
+/* 64 rows of a block; `valid` has a bit for each row that exists. */
 struct tile {
 	const struct store_block *block;
 	size_t word;
@@ -61,7 +61,7 @@ tile_bits(const struct tile *tile, size_t epoch, unsigned column)
 	return values->present ? ((const uint64_t *)values->values)[tile->word] & tile_present(tile, epoch, column) : 0;
 }
 
-/* The tile's values of a float column as doubles, fill[r] where row r is not in `present`. */
+/* Reads the tile's values of a float column as doubles; values[r] is fill[r] where row r is not in `present`. */
 static void
 tile_load(const struct tile *tile, size_t epoch, unsigned column, uint64_t present, const double *fill, double *values)
 {
@@ -251,7 +251,8 @@ static void
 tile_learning(const struct tile *tile, const uint32_t *epochs, double *const out[MEASURE_COUNT])
 {
 	struct counters correct_count = {0}, forgotten_count = {0}, epoch_count = {0};
-	uint64_t observed = 0, right = 0, learned = 0; /* so far: seen, correct when last seen, ever correct */
+	/* by row, so far: seen at all, correct when last seen, ever correct */
+	uint64_t observed = 0, right = 0, learned = 0;
 	double first_learned[TILE], since[TILE], values[TILE], counts[TILE];
 
 	tile_fill(first_learned, NAN);
@@ -351,7 +352,7 @@ measures_block(const struct store_block *block, const uint32_t *epochs, size_t w
 		measures_windows(block, window, out[MEASURE_DYN_UNC], out[MEASURE_DUAL]);
 }
 
-/* For rows that have every epoch, in groups of eight: eight sums side by side. */
+/* Adds the sums of a complete block, eight rows side by side. */
 static void
 first_epoch_complete(const struct store_block *block, const double *confidence, const double *variability,
                      struct measures_first_epoch *sums)

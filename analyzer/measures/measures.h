@@ -14,23 +14,24 @@
 #define MEASURES_WINDOW 10 /* the default of J in the papers' notation */
 #define MEASURES_WINDOW_MAX 256
 
-/* Fills out[m][0 … block->rows−1] for every measure m whose out[m] is not NULL. `epochs` are the numbers of the block's
- * epochs, `window` is J, 2 … MEASURES_WINDOW_MAX. confidence is needed for variability, threshold_closeness and
- * variability_ci, variability for variability_ci: out[] must then have them too. Computes all measures but tdds, which
- * takes the users' columns prob_0, prob_1, …. The block must hold gold_prob, correct and measure_infos[m].needs. */
+/* Fills out[m][0 … block->rows−1] for every measure m but tdds, which takes the users' columns prob_0, prob_1, …, if
+ * out[m] is not NULL. `epochs` are the numbers of the block's epochs; `window` is J, 2 … MEASURES_WINDOW_MAX. If out[]
+ * has variability, threshold_closeness or variability_ci, it must have confidence; if it has variability_ci, also
+ * variability. The block must hold gold_prob, correct and measure_infos[m].needs. */
 void measures_block(const struct store_block *block, const uint32_t *epochs, size_t window,
                     double *const out[MEASURE_COUNT]);
 
 /* Was every example of the block observed at every epoch? */
 bool measures_are_complete(const struct store_block *block);
 
-/* The mean of any float column over the epochs that have it; NaN if none has. */
+/* Fills `mean` with each row's mean of a float column over the epochs that have it; NaN if none has. */
 void measures_mean(const struct store_block *block, unsigned column, double *mean);
 
 /*
- * The share of the variance within examples that comes from the block's first epoch alone: in Σ (p − c)², the part E /
- * (E − 1) · (p_1 − c)² is the difference between the first epoch and the mean of the others. Adds the sums over
- * examples observed at the first epoch and at least at two others; `confidence` and `variability` are the block's.
+ * What part of the variance within examples comes from the block's first epoch alone: in Σ (p − c)², the part E / (E −
+ * 1) · (p_1 − c)² is due to the difference between the first epoch and the mean of the others. measures_first_epoch()
+ * adds to the sums, over examples observed at the first epoch and at two others at least; `confidence` and
+ * `variability` are the block's.
  */
 struct measures_first_epoch {
 	double first, total;

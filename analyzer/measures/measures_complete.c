@@ -19,17 +19,17 @@
 #include <string.h>
 
 #define TILE 64u /* rows of a word of bits */
-#define ROWS 16u /* whose sums are held in registers */
-#define WORDS 8u /* worked on side by side */
+#define ROWS 16u /* rows whose sums are held in registers */
+#define WORDS 8u /* words that are worked on side by side */
 #define EPOCHS_MOST 255u
 #define PLANES_MOST 8u
 
 struct complete {
 	size_t epochs;
-	double count; /* `epochs` */
+	double count; /* the number of epochs, for division */
 	const float *gold_prob[EPOCHS_MOST];
 	const uint64_t *correct[EPOCHS_MOST];
-	double numbers[EPOCHS_MOST + 1]; /* of the epochs; the last: NaN, for none */
+	double numbers[EPOCHS_MOST + 1]; /* the epochs' numbers, as doubles; the last is NaN, for none */
 	double *const *out;
 };
 
@@ -44,7 +44,7 @@ struct learning {
 	uint64_t right[WORDS], learned[WORDS];
 };
 
-/* Adds one where the bit is set. */
+/* Adds one to each number whose bit is set. */
 INLINE void
 numbers_add(struct numbers *numbers, unsigned planes, const uint64_t bits[WORDS])
 {
@@ -60,7 +60,7 @@ numbers_add(struct numbers *numbers, unsigned planes, const uint64_t bits[WORDS]
 		}
 }
 
-/* The number becomes `number` where the bit is set. */
+/* Sets each number whose bit is set to `number`. */
 INLINE void
 numbers_set(struct numbers *numbers, unsigned planes, const uint64_t bits[WORDS], unsigned number)
 {
@@ -82,7 +82,7 @@ numbers_read(const struct numbers *numbers, unsigned planes, unsigned w, uint8_t
 		for (unsigned g = 0; g < TILE / 8; g++) {
 			uint64_t byte = numbers->planes[k][w] >> 8 * g & 0xff;
 
-			/* Its bit i moves to byte i. */
+			/* the byte is spread: its bit i moves to byte i */
 			byte = (byte | byte << 28) & UINT64_C(0x0000000f0000000f);
 			byte = (byte | byte << 14) & UINT64_C(0x0003000300030003);
 			byte = (byte | byte << 7) & UINT64_C(0x0101010101010101);
@@ -105,7 +105,7 @@ put_fractions(double *to, const uint8_t numbers[TILE], double count)
 		to[r] = numbers[r] / count;
 }
 
-/* Writes the number of each row's epoch; NaN where the bit of `none` is set. */
+/* Writes for each row the number of its epoch; NaN where the bit of `none` is set. */
 INLINE void
 put_epochs(const struct complete *c, double *to, struct numbers epochs, unsigned planes, const uint64_t none[WORDS],
            unsigned words)
@@ -142,7 +142,8 @@ put_learning(const struct complete *c, const struct learning *l, unsigned planes
 	}
 }
 
-/* The epoch since which each row has been right, or wrong, to the end; and the first epoch at which it was right. */
+/* Fills, for each row, the epoch since which it has been right, or wrong, to the end; and the first epoch at which it
+ * was right. */
 INLINE void
 put_times(const struct complete *c, const struct learning *l, unsigned planes, size_t at, unsigned words)
 {
@@ -262,8 +263,9 @@ FOR_EACH_WIDTH static void
 probabilities_all(const struct complete *c, size_t words)
 {
 	for (size_t w = 0; w < words; w++) {
-		/* One stream per epoch is more than processors prefetch, so the word after the next is fetched here. It
-		 * saves a fifth of the time while the columns are not in the cache yet. */
+		/* There is a stream of memory for each epoch, more than processors prefetch by themselves. So the word
+		 * after the next is fetched here, which saves a fifth of the time while the columns are not in the
+		 * cache yet. */
 		for (size_t e = 0; e < c->epochs; e++)
 			for (unsigned line = 0; line < TILE; line += 16)
 				__builtin_prefetch(c->gold_prob[e] + (w + 2) * TILE + line);
@@ -272,7 +274,8 @@ probabilities_all(const struct complete *c, size_t words)
 	}
 }
 
-/* Numbers up to `epochs` take four planes mostly. */
+/* Fills the measures of learning for whole words. Numbers up to `epochs` mostly take four planes, for which there is
+ * code of its own. */
 FOR_EACH_WIDTH static void
 learning_all(const struct complete *c, size_t words, bool times)
 {

@@ -5,8 +5,8 @@
 
 #include "measure.h"
 
-/* Fills the measures that measures_block() makes of gold_prob and correct alone, for whole words of 64 rows; returns
- * the number of these rows: 0 if the block is not complete. */
+/* Fills those measures of measures_block() that need gold_prob and correct alone, for whole words of 64 rows. Returns
+ * the number of these rows; 0: the block is not complete. */
 uint32_t measures_complete(const struct store_block *block, const uint32_t *epochs, double *const out[MEASURE_COUNT]);
 
 #endif

@@ -18,12 +18,12 @@
 /* The state of ROWS rows after some epochs. */
 struct rows {
 	double logs[ROWS][CLASSES_MAX];          /* ln(p + ε) of the distribution seen last */
-	double moves[ROWS][MEASURES_WINDOW_MAX]; /* the last window − 1, in turn */
-	size_t seen[ROWS];                       /* distributions */
+	double moves[ROWS][MEASURES_WINDOW_MAX]; /* the last J − 1 moves, in turn (J: epochs of a window) */
+	size_t seen[ROWS];                       /* how many distributions were seen */
 	double sums[ROWS];
 };
 
-/* How much the moves of a window vary. */
+/* How much the moves of one window vary. */
 static double
 vary(const double *moves, size_t count)
 {
@@ -37,7 +37,7 @@ vary(const double *moves, size_t count)
 	return sqrt(squares);
 }
 
-/* Takes the distribution of row `at` of the block as that of row r. */
+/* Takes the next distribution of row r, which is row `at` of the block. */
 static void
 take_distribution(struct rows *rows, unsigned r, const struct store_values *values, const unsigned *columns,
                   size_t classes, size_t at, size_t window)
@@ -58,7 +58,7 @@ take_distribution(struct rows *rows, unsigned r, const struct store_values *valu
 		rows->sums[r] = (1 - DECAY) * rows->sums[r] + DECAY * vary(rows->moves[r], window - 1);
 }
 
-/* The rows from `at` on that have every class at the epoch: a bit for each. */
+/* Finds the rows from `at` on that have every class at the epoch: a bit for each. */
 static uint64_t
 find_complete(const struct store_values *values, const unsigned *columns, size_t classes, size_t at, uint32_t count)
 {

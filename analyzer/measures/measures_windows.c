@@ -15,7 +15,7 @@
 #include <math.h>
 
 #define TILE 64u /* rows of a word of bits */
-#define ROWS 16u /* whose sums are held in registers */
+#define ROWS 16u /* rows whose sums are held in registers */
 
 /* The sums of a row over its windows so far. */
 struct sums {
@@ -127,7 +127,7 @@ measure_word(const struct store_block *block, size_t word, size_t window, double
 		measure_rows(block, word * TILE + r, window, dyn_unc, dual);
 }
 
-/* Do all rows of the word have every epoch? */
+/* Has every row of the word every epoch? */
 static bool
 is_complete(const struct store_block *block, size_t word)
 {

@@ -8,15 +8,17 @@
 
 struct run_query {
 	const char *store;             /* its directory */
-	uint32_t epoch_from, epoch_to; /* half-open; UINT32_MAX: to the end */
+	uint32_t epoch_from, epoch_to; /* from the first to before the second; UINT32_MAX: to the end */
 	bool epochs_given;             /* the user chose the range */
-	bool epochs_auto;              /* from the epoch that dynamics_open() finds; epochs_given is set as well */
-	uint64_t window;               /* epochs of one window of dyn_unc, dual and tdds; 0: MEASURES_WINDOW */
-	uint64_t threads;              /* 0: all cores */
-	uint64_t max_memory;           /* bytes; 0: no limit */
+	/* the range begins with the epoch that dynamics_open() finds; epochs_given is set as well */
+	bool epochs_auto;
+	uint64_t window;     /* how many epochs a window of dyn_unc, dual and tdds has; 0: MEASURES_WINDOW */
+	uint64_t threads;    /* 0: all cores */
+	uint64_t max_memory; /* bytes; 0: no limit */
 };
 
-/* Reads "A:B", half-open; an empty side is 0, or UINT32_MAX. False: the text is no range. The range may be empty. */
+/* Reads "A:B", the epochs from A to before B; an empty side is 0, or UINT32_MAX. False: the text is no range. The range
+ * may be empty. */
 bool run_query_parse_epochs(const char *text, uint32_t *from, uint32_t *to);
 
 #endif

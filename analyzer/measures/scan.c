@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LANES 16u /* rows at once, which makes vector code of a loop */
+#define LANES 16u /* rows that a loop takes at once, which makes vector code of it */
 
 struct scan_sums {
 	uint64_t count, gaps;
@@ -30,10 +30,10 @@ struct scan_sums {
 
 struct worker {
 	struct store_cursor *cursor;
-	struct ids ids; /* of the block */
+	struct ids ids; /* the ids of the block */
 	struct dynamics part;
-	double *values;               /* of the columns the run has no array for */
-	struct store_values *columns; /* of a piece */
+	double *values;               /* room for the columns for which the run has no array */
+	struct store_values *columns; /* the store's columns, cut to a piece */
 };
 
 struct scan {
@@ -43,8 +43,8 @@ struct scan {
 	struct scan_sums *slots;
 	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t moved;
-	size_t next;    /* the block whose place is known next */
-	uint64_t place; /* observed examples before it */
+	size_t next;    /* the next block to take its place */
+	uint64_t place; /* the number of observed examples before that block */
 	bool failed;
 };
 
@@ -90,7 +90,7 @@ worker_free(struct worker *worker)
 	free(worker->columns);
 }
 
-/* The place for the values of the part that begins with example `first`. */
+/* Sets where the values go of the part that begins with example `first`. */
 static void
 place_values(const struct scan *scan, struct worker *worker, uint32_t first)
 {
@@ -117,8 +117,8 @@ ids_of_piece(const struct ids *block, uint32_t from, uint32_t rows)
 }
 
 /*
- * Waits until the blocks before this one are read; *place is the number of observed examples in them. `code` is the
- * result of reading this one. A block that failed takes its turn as well, so the blocks before it are still read.
+ * Waits until the blocks before this one are read; *place becomes the number of observed examples in them. `code` is
+ * the result of reading this block. A block that failed takes its turn as well, so the blocks before it are still read.
  */
 static int
 take_place(struct scan *scan, size_t index, int code, uint32_t observed, uint64_t *place, struct portolan_error *error)
@@ -126,7 +126,7 @@ take_place(struct scan *scan, size_t index, int code, uint32_t observed, uint64_
 	pthread_mutex_lock(&scan->lock);
 	while (scan->next != index && !scan->failed)
 		pthread_cond_wait(&scan->moved, &scan->lock);
-	if (code >= 0 && scan->failed) /* this error is not reported; that of the failed block is */
+	if (code >= 0 && scan->failed) /* an earlier block has failed, whose error is reported in place of this one */
 		code = error_set(error, PORTOLAN_E_CANCELLED, "an earlier block could not be read");
 	scan->failed = code < 0;
 	*place = scan->place;
@@ -171,8 +171,8 @@ cut_values(const struct store_values *values, uint32_t from, bool bits)
 	                             .complete = values->complete};
 }
 
-/* The block's rows from `from`, a multiple of 64, on. `columns` has room for as many as the block has; only those in
- * `held`, a mask, are set, so the others must be zero. */
+/* Cuts a piece out of a block: `rows` rows from `from` on, a multiple of 64. `columns` has room for as many columns as
+ * the block has. Only those in the mask `held` are set, so the others must be zero. */
 static struct store_block
 cut_piece(const struct store_block *block, uint64_t held, uint32_t from, uint32_t rows, struct store_values *columns)
 {
@@ -192,7 +192,8 @@ cut_piece(const struct store_block *block, uint64_t held, uint32_t from, uint32_
 	return piece;
 }
 
-/* No collector stores a label below 0; code that counts classes relies on it. */
+/* Copies the gold labels. An absent one, and one below 0, which no collector stores, becomes −1; code that counts
+ * classes relies on no label being below −1. */
 static void
 take_gold(const struct store_block *block, int32_t *to)
 {
@@ -228,7 +229,8 @@ list_observed(struct dynamics *part, const struct store_block *block, struct sca
 	sums->count += part->count;
 }
 
-/* Fills the part's columns, gold, order and count, which have their places, from the piece, and adds to the sums. */
+/* Computes a part from a piece: fills its columns, gold, order and count, for which there is room, and adds to the
+ * sums. */
 static void
 compute_part(struct dynamics *part, const struct store_block *piece, struct scan_sums *sums)
 {

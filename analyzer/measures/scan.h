@@ -14,19 +14,19 @@
 
 struct scan_steps {
 	void *context;
-	/* In a worker's thread, several at once. May change the part's values. */
+	/* Works on a part, in a worker's thread, several at once. It may change the part's values. */
 	int (*work)(void *context, struct dynamics *part, unsigned slot, struct portolan_error *error);
-	/* In the caller's thread, for a block, in the order of the run's examples; may be NULL. */
+	/* Delivers a block from its slot, in the caller's thread, in the order of the run's examples. May be NULL. */
 	int (*deliver)(void *context, unsigned slot, struct portolan_error *error);
-	/* Examples of a part at most, a multiple of 64: a block is worked on in several parts, one after another with
-	 * the same slot, each small enough for the cache of a core. 0: a block is one part. */
+	/* The most examples of a part, a multiple of 64. A block is then worked on in several parts, one after another
+	 * with the same slot, each small enough for the cache of a core. 0: each block is one part. */
 	uint32_t rows;
-	bool placed; /* part->place is wanted; work may then wait for others' */
+	bool placed; /* part->place is wanted; the call of `work` may then wait until other blocks are read */
 };
 
 /*
- * Goes through the run, which dynamics_open() opened, and sums up its count, gaps and first_epoch. Where the run's
- * columns or gold have an array, it is filled, and the part's points into it.
+ * Scans the run, which dynamics_open() opened, and sums up its count, gaps and first_epoch. Columns, or gold, for which
+ * the run has an array are written there, and the part's point into it.
  */
 int scan_run(struct dynamics *run, const struct scan_steps *steps, struct portolan_error *error);
 

@@ -21,7 +21,8 @@
 
 #include <math.h>
 
-#define PIECE_BYTES (256u << 10) /* of records: with the columns they are made from, in a core's own cache */
+/* bytes of records that are made at once: with the columns they are made from, they fit a core's own cache */
+#define PIECE_BYTES (256u << 10)
 
 struct export
 {
@@ -30,16 +31,16 @@ struct export
 	struct output *output;
 	struct run_table table;
 	struct table_stream stream;
-	double never;  /* instead of forgetting events; NaN: nothing */
-	uint32_t rows; /* made at once */
+	double never;  /* stands for "never learned" among forgetting events; NaN: nothing does */
+	uint32_t rows; /* how many rows are made at once */
 	bool placed;   /* the workers write records to their places */
 	/* If the ids are not in order: */
 	uint32_t *places; /* where each example's record goes, by dense index; NULL: they are in order */
 	struct ordered ordered;
 };
 
-/* Turns measures into what the table shows for them: for "never learned" the number that stands for it, and the counts of
- * other programs' tables. Returns the number of rows. */
+/* Turns measures into what the table shows for them: the number that stands for "never learned", and the counts that
+ * other programs' tables have. Returns the number of rows. */
 static size_t
 export_mark(const struct export *export, struct dynamics *part)
 {
@@ -76,7 +77,7 @@ export_deliver(void *context, unsigned slot, struct portolan_error *error)
 	return table_stream_deliver(&export->stream, slot, error);
 }
 
-/* Makes the rows of the run's parts, in one scan. */
+/* Makes the rows part by part, in one scan of the run. */
 static void
 export_scan(struct export *export)
 {
@@ -106,7 +107,7 @@ export_deliver_piece(void *context, unsigned slot, size_t piece, struct portolan
 	return export_deliver(context, slot, error);
 }
 
-/* Makes the rows of a run that is held. */
+/* Makes the rows of a run that is held in memory. */
 static void
 export_held(struct export *export)
 {
@@ -123,7 +124,7 @@ export_held(struct export *export)
 	must(parallel_run(&parallel, &failure));
 }
 
-/* Makes records that do not come in order. */
+/* Makes records whose places are not in the order of the store. */
 static void
 export_scattered(struct export *export)
 {
@@ -137,7 +138,8 @@ export_scattered(struct export *export)
 	output_cut(export->output, export->stream.head + export->run->count * size);
 }
 
-/* How many rows are made at once: those of a block, or, for records in a file, whole tiles that fit a cache. */
+/* The number of rows that are made at once: those of a block, or, for records in a file, whole tiles that fit a
+ * cache. */
 static uint32_t
 export_rows_at_once(const struct export *export)
 {

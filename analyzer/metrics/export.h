@@ -11,9 +11,9 @@ struct export_request {
 };
 
 /*
- * `run` was opened with published_measures(), and, for PUBLISHED_NOT, with gold and the users' columns. Keeps within
- * run->max_memory, apart from the memory that the store needs for an epoch in progress. Sums up the run as scan_run()
- * does. The caller finishes the output.
+ * Writes the table of `run`, which was opened with published_measures(), and, for PUBLISHED_NOT, with gold and the
+ * users' columns. Keeps within run->max_memory, apart from the memory that the store needs for an epoch in progress.
+ * Sums up the run as scan_run() does. The caller finishes the output.
  */
 void export_run(struct dynamics *run, const struct export_request *request, struct output *output);
 

@@ -13,7 +13,7 @@ struct metrics_request {
 	struct common_options common;
 	int format, convention; /* −1: not given */
 	bool with_ci;
-	bool for_people; /* on a terminal, where no format was asked for */
+	bool for_people; /* the table goes to a terminal, and no format was asked for */
 };
 
 static int
@@ -52,7 +52,7 @@ metrics_write(struct dynamics *dynamics, const struct export_request *request, c
 	must(output_finish(&output, &failure));
 }
 
-/* Of a run that was opened. */
+/* Shows a run that was opened. */
 static void
 metrics_show(struct dynamics *dynamics)
 {

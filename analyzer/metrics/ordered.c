@@ -14,20 +14,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUCKET_LEAST 14u /* bits of a place within a bucket */
+#define BUCKET_LEAST 14u /* the least number of bits that tell places within a bucket apart */
 #define KEPT_BYTES (32u << 10)
 
-/* First a heap holds records on their way to the buckets, `kept` for each; then the records of one bucket. */
+/* At first a heap holds records on their way to the buckets, `kept` for each. In the end it holds the records of one
+ * bucket. */
 struct ordered_heap {
 	char *records, *sorted;
 	uint32_t *places;
 	uint32_t used[ORDERED_BUCKETS];
-	size_t n; /* sorted */
+	size_t n; /* how many records are sorted */
 };
 
 struct ordered_taking {
 	struct ordered *ordered;
-	uint64_t written; /* records that are in order */
+	uint64_t written; /* how many records of the file are in order */
 };
 
 static void
@@ -41,7 +42,7 @@ ordered_free_heaps(struct ordered *ordered)
 	}
 }
 
-/* Makes room for so many records in each heap. */
+/* Makes room for `records` records in each heap. */
 static void
 ordered_make_heaps(struct ordered *ordered, size_t records, bool sorted)
 {
@@ -121,7 +122,8 @@ ordered_sort(void *context, unsigned thread, unsigned slot, size_t bucket, struc
 	return 0;
 }
 
-/* The stretches that this overwrites, the bucket's own and those before it, have been read. */
+/* Writes a bucket that was sorted. The stretches of the file that this overwrites, the bucket's own and those before
+ * it, have been read. */
 static int
 ordered_write(void *context, unsigned slot, size_t bucket, struct portolan_error *error)
 {

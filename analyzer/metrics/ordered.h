@@ -20,22 +20,24 @@ struct ordered {
 	size_t size;               /* bytes of a record */
 	const struct output *file; /* the records lie there from `at` on */
 	uint64_t at;
-	uint32_t *places;                  /* of the records as they wait in the file */
-	struct ordered_heap *heaps;        /* by number */
+	uint32_t *places;                  /* the places of the records, in the order in which these wait in the file */
+	struct ordered_heap *heaps;        /* by the `number` of ordered_put() */
 	unsigned threads, heap_count;      /* heap_count: parallel_slots(threads) */
 	unsigned shift;                    /* bucket b has the places from b << shift on */
-	uint32_t count, kept;              /* buckets; records that a heap keeps of each */
-	uint32_t arrived[ORDERED_BUCKETS]; /* records of each that are in the file */
+	uint32_t count, kept;              /* the number of buckets, and how many records a heap keeps of each */
+	uint32_t arrived[ORDERED_BUCKETS]; /* by bucket: how many of its records are in the file */
 };
 
-/* For `places` places at most, in a file with output_can_patch() that has been flushed. Call ordered_finish(). */
+/* Begins with room for `places` places at most, in a file for which output_can_patch() is true and which has been
+ * flushed. On success call ordered_finish(). */
 void ordered_init(struct ordered *ordered, size_t size, size_t places, unsigned threads, const struct output *file,
                   uint64_t at);
 
-/* Copies a record. `number`, below parallel_slots(threads), is one thread's at a time. A place gets one record at most. */
+/* Copies a record, whose place is `place`; a place gets one record at most. `number`, below parallel_slots(threads),
+ * belongs to one thread at a time. */
 void ordered_put(struct ordered *ordered, unsigned number, const void *record, uint32_t place);
 
-/* Puts all records in order, one after another, also where places between them have none. Frees everything. */
+/* Puts all records in order, one directly after another, even if places between theirs have none. Frees everything. */
 void ordered_finish(struct ordered *ordered);
 
 #endif

@@ -39,7 +39,7 @@ published_describe(struct run_table *run_table, const struct dynamics *run, enum
 	run_table_add(run_table, form == PUBLISHED_AUM ? "sample_id" : "guid", TABLE_ID, 0);
 	if (form == PUBLISHED_AUM) {
 		published_add(run_table, run, "aum", MEASURE_AUM);
-	} else { /* with the variability's confidence interval it keeps its name, as there */
+	} else { /* the variability with a confidence interval keeps its name, as in the published program */
 		published_add(run_table, run, "index", MEASURE_EPOCHS);
 		published_add(run_table, run, "threshold_closeness", MEASURE_THRESHOLD_CLOSENESS);
 		published_add(run_table, run, "confidence", MEASURE_CONFIDENCE);
@@ -62,7 +62,7 @@ published_count(struct dynamics *part)
 	}
 }
 
-/* Moves the examples that have it to the front of the order; their number. */
+/* Moves the examples that have an aum to the front of the order. Returns how many there are. */
 static size_t
 published_keep_aum(struct dynamics *part)
 {

@@ -14,15 +14,15 @@
 
 enum published { PUBLISHED_NOT, PUBLISHED_CARTOGRAPHY, PUBLISHED_CARTOGRAPHY_CI, PUBLISHED_AUM };
 
-/* The measures in the table. */
+/* A mask of the measures that the table has. */
 uint32_t published_measures(enum published form);
 
 /* As run_table_init(). */
 void published_describe(struct run_table *run_table, const struct dynamics *run, enum published form);
 
-/* Makes values of a part, which may be the run, those of the table: for cartography correctness becomes a count, and the
- * number of epochs the example's number; for aum, the examples that have it move to the front of the part's order.
- * Returns the number of rows. */
+/* Turns values of a part, which may be the whole run, into those of the table. For cartography, correctness becomes a
+ * count, and the column of the number of epochs gets the example's index. For aum, the examples that have it move to
+ * the front of the part's order. Returns the number of rows. */
 size_t published_mark(struct dynamics *part, enum published form);
 
 #endif

@@ -31,46 +31,49 @@ struct option_spec;
 
 /* The words of a command's help, which embed.py makes of its help file (help.md, or NAME.md). */
 struct help {
-	const char *summary;  /* "print every example's measures" */
-	const char *examples; /* pairs of lines: what it does, the command line */
+	const char *summary;  /* one line, as in "print every example's measures" */
+	const char *examples; /* pairs of lines: what the example does, and its command line */
 	const char *text;     /* paragraphs, separated by empty lines */
 	const struct help_option {
 		const char *name, *text; /* one paragraph, whose first sentence says what the option does */
 	} * options;                     /* ends with a NULL name */
-	const struct help *more;         /* has options that are not among these; NULL: there is none */
+	/* another help, which has the options that are not among these; NULL: there is none */
+	const struct help *more;
 };
 
-extern const struct help help_options; /* of the options that commands share */
+extern const struct help help_options; /* the help of the options that commands share */
 
 struct command {
 	const char *name;
 	const char *operands; /* for the help: "RUN" */
 	const struct help *help;
 
-	const char *const *actions; /* the first operand is one of these; ends with NULL; NULL: there are none */
-	const char *operand;        /* the kind of the (other) operands: "run"; "file": read, or "-"; "directory" */
-	int least, most;            /* how many of them */
+	/* the first operand is one of these words; ends with NULL; NULL: the command has no actions */
+	const char *const *actions;
+	const char *operand; /* the kind of the (other) operands: "run"; "file": read, or "-"; "directory" */
+	int least, most;     /* how many operands there may be, beside the action */
 
 	unsigned common;                   /* COMMON_… */
-	const struct option_spec *base;    /* options that it shares with another command; as `options` */
-	const struct option_spec *options; /* its own; ends with a NULL name; NULL: none */
+	const struct option_spec *base;    /* options that it shares with another command; ends as `options` */
+	const struct option_spec *options; /* its own options; ends with a NULL name; NULL: it has none */
 
-	size_t request_size;  /* of the struct the options are read into; it begins with a struct common_options */
+	/* bytes of the struct that the options are read into; it begins with a struct common_options */
+	size_t request_size;
 	const void *defaults; /* such a struct, whose common options are ignored; NULL: all 0 */
 
-	/* Checks of the request that the table cannot express: 0, the status of options_wrong(), or a negative code
-	 * with `error` filled, which is wrong usage too. May be NULL. */
+	/* Checks of the request that the table of options cannot express. 0, the status of options_wrong(), or a
+	 * negative code with `error` filled, which is wrong usage too. May be NULL. */
 	int (*check)(void *request, struct portolan_error *error);
-	/* An exit status, or a negative code with `error` filled. What cannot go on may also die(). */
+	/* Runs the command. Returns an exit status, or a negative code with `error` filled. It may also die(). */
 	int (*run)(void *request, struct portolan_error *error);
 };
 
-/* Of a list of commands that ends with NULL: the one of this name, and the name that is nearest to a mistyped one. NULL:
- * there is none. */
+/* Finds, in a list that ends with NULL, the command with this name, or the name nearest to a mistyped one. NULL: there
+ * is none. */
 const struct command *command_find(const struct command *const *commands, const char *name);
 const char *command_nearest(const struct command *const *commands, const char *name);
 
-/* The action of this name, of those that the command has; NULL: none. */
+/* The command's action with this name; NULL: there is none. */
 const char *command_action(const struct command *command, const char *name);
 
 #endif

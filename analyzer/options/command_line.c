@@ -111,7 +111,7 @@ option_take_choice(const struct common_options *request, const struct option_spe
 	return 0;
 }
 
-/* Puts the value into the request; may cut up the text. 0, or the status of options_wrong(). */
+/* Puts the value of an option into the request; may cut up the text. 0, or the status of options_wrong(). */
 static int
 option_store(struct common_options *request, const struct option_spec *option, char *text)
 {
@@ -170,7 +170,7 @@ options_take(const struct reading *reading, size_t index, char *text)
 	return status ? status : OPTIONS_READ;
 }
 
-/* Does the command print JSON lines, as a format of its table? */
+/* Can the command print JSON lines, by --format? */
 static bool
 options_have_jsonl(const struct command *command)
 {
@@ -201,7 +201,7 @@ options_refuse_unknown(const struct reading *reading, const char *given, size_t 
 	               : options_wrong(reading->request, "no option --%s", word);
 }
 
-/* "name", "name=argument" after two dashes. */
+/* Reads "name" or "name=argument" after two dashes. */
 static int
 options_read_name(struct reading *reading, char *name)
 {
@@ -222,7 +222,7 @@ options_read_name(struct reading *reading, char *name)
 	return options_take(reading, (size_t)index, text);
 }
 
-/* Letters after one dash; what follows a letter that takes an argument is the argument. */
+/* Reads letters after one dash. What follows a letter that takes an argument is the argument. */
 static int
 options_read_letters(struct reading *reading, char *word)
 {
@@ -246,7 +246,7 @@ options_read_letters(struct reading *reading, char *word)
 	return status;
 }
 
-/* All words; the operands are moved to the front of them. */
+/* Reads all words, and moves the operands to the front of them. */
 static int
 options_read_words(struct reading *reading)
 {
@@ -285,7 +285,7 @@ options_set_defaults(struct common_options *request, const struct command *comma
 	};
 }
 
-/* Takes the action from the operands, and counts the others. 0, or wrong. */
+/* Takes the action from the operands, and checks how many others there are. 0, or the status of options_wrong(). */
 static int
 options_check_operands(struct common_options *request)
 {
@@ -316,7 +316,7 @@ options_check_operands(struct common_options *request)
 	return options_wrong(request, "at most %d %ss at a time", command->most, command->operand);
 }
 
-/* The first option beside `self` that is named in `words` and was given; NULL: none. */
+/* Finds the first option, other than `self`, that is named in `words` and was given; NULL: none. */
 static const char *
 options_find_given(const struct common_options *request, const char *words, const struct option_spec *self)
 {
@@ -328,7 +328,7 @@ options_find_given(const struct common_options *request, const char *words, cons
 	return NULL;
 }
 
-/* One of the options it needs must have been given: "--mix needs --fraction F or --count N". */
+/* Checks that one of the options that this one needs was given: "--mix needs --fraction F or --count N". */
 static int
 options_check_needs(const struct common_options *request, const struct option_spec *option)
 {
@@ -347,7 +347,7 @@ options_check_needs(const struct common_options *request, const struct option_sp
 	return *text ? options_wrong(request, "--%s needs %s", option->name, text) : 0;
 }
 
-/* Checks options against one another and against the action. */
+/* Checks an option, given or not, against the others and against the action. */
 static int
 options_check_option(const struct common_options *request, const struct option_spec *option, bool is_given)
 {
@@ -382,8 +382,8 @@ options_claim_store(const struct common_options *request, struct portolan_error 
 	return code;
 }
 
-/* The store, whether or not the command reads it, operands that are files, and every output; the inputs that options
- * named were claimed before. */
+/* Claims the store, whether or not the command reads it, the operands that are files, and every output. The inputs that
+ * options named were claimed before. */
 static int
 options_claim_files(const struct common_options *request)
 {

@@ -5,14 +5,14 @@
 
 #include "options.h"
 
-/* The index of the first argument that is none of the options that every command has, which is the command's name:
- * portolan --store DIR runs. 0: there is none. */
+/* Finds the command's name in a command line such as `portolan --store DIR runs`: the index of the first argument that
+ * is none of the options that every command has. 0: there is none. */
 int options_lead(int argc, char **argv);
 
 enum { OPTIONS_READ = -1 };
 
-/* Reads the program's arguments, from argv[2] on, into the request, which has command->request_size bytes.
- * OPTIONS_READ, or the status to end with: the command line is wrong, which is reported, or help was asked for. */
+/* Reads the arguments from argv[2] on into the request, which has command->request_size bytes. Returns OPTIONS_READ, or
+ * the status to end with: the command line is wrong, which was reported, or help was asked for. */
 int options_read(const struct command *command, int argc, char **argv, void *request);
 
 #endif

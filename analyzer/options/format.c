@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NAMES_ROOM 256 /* for a list of endings */
+#define NAMES_ROOM 256 /* bytes for a list of endings */
 #define MKTEMP_LENGTH 10
 
 static const char *const formats[] = {
@@ -25,7 +25,7 @@ static const char *const formats[] = {
         "pkl", "pt",  "html",  "xml",    "png",  "svg", "pdf", "gif",     "gz",    "zst",     "bz2", "xz",   "zip",
 };
 
-/* That of a format is spelled as in the list. */
+/* An ending that is that of a format is spelled as in the list. */
 const char *
 format_of_ending(const char *path)
 {
@@ -56,7 +56,7 @@ format_is_known(const char *ending)
 	return false;
 }
 
-/* "csv, tsv, jsonl, npy"; txt in the place of a default that no ending stands for. */
+/* Lists the endings for an error: "csv, tsv, jsonl, npy"; "txt" stands for a default that has no ending. */
 static void
 format_list_endings(char list[NAMES_ROOM], const char *const *names)
 {
@@ -68,14 +68,14 @@ format_list_endings(char list[NAMES_ROOM], const char *const *names)
 			                         format_is_known(names[f]) ? names[f] : "txt");
 }
 
-/* The kind of file for a format: other programs' tables are formats of their own here. */
+/* The ending that fits a format: the tables of other programs are jsonl or csv, but formats of their own here. */
 static const char *
 format_kind_of(const char *format)
 {
 	return strcmp(format, "cartography") == 0 ? "jsonl" : strcmp(format, "aum") == 0 ? "csv" : format;
 }
 
-/* Of `path`, which `option` ("-o") gave; `otherwise`: without an ending, and for txt. */
+/* Chooses the format of `path`, which `option` ("-o") gave. `otherwise`: the format without an ending, and for txt. */
 static int
 format_choose_among(const struct common_options *request, const char *option, const char *path,
                     const char *const *names, int otherwise, int *format)

@@ -19,9 +19,9 @@
 #include <string.h>
 
 #define WIDTH 80
-#define LINES 23 /* of the short help: the last one of a screen is the prompt's */
+#define LINES 23 /* lines of the short help: the last one of a screen is the prompt's */
 
-/* Columns a UTF-8 text takes: its characters. */
+/* Counts the columns that a UTF-8 text takes: its characters. */
 static int
 help_count_columns(const char *text, size_t bytes)
 {
@@ -67,10 +67,10 @@ help_print_wrapped(FILE *stream, const char *text, int indent, int column)
 /* The command and action that help is about. */
 struct topic {
 	const struct command *command;
-	const char *action; /* NULL: of all, or there are none */
+	const char *action; /* NULL: the help is about all actions, or there are none */
 	bool is_short;
-	unsigned examples; /* at most so many in the short help, */
-	bool is_often;     /* which describes only options used often */
+	unsigned examples; /* how many examples the short help has at most, */
+	bool is_often;     /* and whether it describes only options used often */
 };
 
 /* Is `word` the name of an action other than the topic's? Punctuation after it is ignored: "plan," is plan. */
@@ -134,7 +134,7 @@ help_sentence(const char *help)
 	return length > 0 && help[length - 1] == '.' && !end ? length - 1 : length;
 }
 
-/* Bytes of the first part of a help text: up to a full stop, a colon, a semicolon, or a bracket. */
+/* The length of a help text's first part: up to a full stop, a colon, a semicolon, or a bracket. */
 static size_t
 help_clause(const char *help)
 {
@@ -150,7 +150,7 @@ help_clause(const char *help)
 	return length;
 }
 
-/* Prints the actions that take the option, its effect, and its old names. */
+/* Prints what the help says of an option: the actions that take it, its effect, and its old names. */
 static void
 help_print_about(FILE *stream, const struct topic *topic, const struct option_spec *option)
 {
@@ -190,7 +190,7 @@ help_print_option(FILE *stream, const struct topic *topic, const struct option_s
 	free(help);
 }
 
-/* Is the option only named? Options about resources are much the same in all commands. */
+/* Is the option only named, and not described? Options about resources are much the same in all commands. */
 static bool
 help_only_names(const struct topic *topic, const struct option_spec *option)
 {
@@ -198,7 +198,7 @@ help_only_names(const struct topic *topic, const struct option_spec *option)
 	       (option_group(option) == OPTION_GROUP_RESOURCES || (topic->is_often && !option->often));
 }
 
-/* The options of a group that are described, under its heading. */
+/* Prints the options of a group that are described, under its heading. */
 static void
 help_print_group(FILE *stream, const struct topic *topic, enum option_group group)
 {
@@ -245,7 +245,7 @@ help_print_names(FILE *stream, const struct topic *topic)
 	free(names);
 }
 
-/* Is the example's command line one of the topic's action? */
+/* Has the example's command line the topic's action? */
 static bool
 help_example_is_of(const struct topic *topic, const char *line)
 {
@@ -256,8 +256,8 @@ help_example_is_of(const struct topic *topic, const char *line)
 	return !help_is_of_other_action(topic, word + strspn(word, " "));
 }
 
-/* Where the next option, or the next program of a pipeline, begins, with the blank before it: "-" alone is a file. NULL:
- * none follows. */
+/* Finds where the next option, or the next program of a pipeline, begins, with the blank before it; "-" alone is a
+ * file. NULL: none follows. */
 static const char *
 help_next_part(const char *line, size_t length)
 {
@@ -267,7 +267,7 @@ help_next_part(const char *line, size_t length)
 	return NULL;
 }
 
-/* Breaks the command line before such parts, as a shell takes it. */
+/* Prints a command line, broken before its options and pipes, such that a shell takes it. */
 static void
 help_print_command_line(FILE *stream, const char *line, size_t length)
 {
@@ -310,7 +310,7 @@ help_print_examples(FILE *stream, const struct topic *topic)
 	}
 }
 
-/* A paragraph that begins with the name of an action belongs to that action. */
+/* Prints the paragraphs about the topic. One that begins with the name of an action belongs to that action. */
 static void
 help_print_paragraphs(FILE *stream, const struct topic *topic)
 {
@@ -387,8 +387,8 @@ help_overview(FILE *stream, const struct command *const *commands)
 	      stream);
 }
 
-/* The help of a topic, or where that is NULL the overview of `commands`, as text, the caller's to free(); NULL: out of
- * memory. */
+/* Composes the help of a topic, or, where that is NULL, the overview of `commands`, as a text for the caller to free().
+ * NULL: out of memory. */
 static char *
 help_compose(const struct topic *topic, const struct command *const *commands, size_t *length)
 {
@@ -431,7 +431,7 @@ help_command(const struct command *command, const char *action)
 	return help_show(text, length);
 }
 
-/* The fullest version of the help that fits. */
+/* Prints the fullest version of the short help that fits a screen. */
 int
 help_short(const struct command *command, const char *action)
 {

@@ -13,7 +13,7 @@
 
 #define MEMORY_LEAST (UINT64_C(16) << 20)
 #define THREADS_MOST 1024
-#define ANY (~0u) /* commands take it */
+#define ANY (~0u) /* all commands take it */
 
 #define TO(member) .offset = offsetof(struct common_options, member)
 static const struct {
@@ -117,7 +117,7 @@ int
 options_choice(const struct common_options *request, const char *what, const char *text, const char *const *names)
 {
 	const char *nearest;
-	char all[512] = ""; /* all names of measures, or of rules, and more */
+	char all[512] = ""; /* room for all names of measures, or of rules, and more */
 	size_t count;
 
 	for (count = 0; names[count]; count++) {
@@ -140,7 +140,7 @@ options_split(char *text, size_t most, const char **parts)
 {
 	size_t count = 0;
 
-	for (const char *at = text;; at++) { /* a wrong text stays whole: messages quote it */
+	for (const char *at = text;; at++) { /* a wrong text is left whole: messages quote it */
 		size_t length = strcspn(at, ",");
 
 		if (length == 0 || count == most)
@@ -158,7 +158,8 @@ options_split(char *text, size_t most, const char **parts)
 	return count;
 }
 
-/* Looks among the options' names, or among their old names. *matches: how many begin with the text. */
+/* Finds an option by the beginning of its name, or of one of its old names. *matches: how many names begin with the
+ * text. */
 static int
 options_find_among(const struct command *command, const char *name, size_t length, bool old, int *matches)
 {

@@ -63,42 +63,43 @@ enum option_group {
 };
 
 struct option_spec {
-	const char *name;     /* long, without dashes */
-	const char *argument; /* its name in the help; NULL: takes none */
+	const char *name;     /* the long name, without dashes */
+	const char *argument; /* what the help calls its argument; NULL: it takes none */
 	enum option_kind kind;
-	size_t offset; /* of its member in the request; the kind says of which type */
-	char letter;   /* of the short option; 0: there is none */
+	size_t offset; /* where its member is in the request; the kind says of which type that is */
+	char letter;   /* the letter of its short form; 0: there is none */
 
 	uint64_t least, most; /* most 0: no limit */
 	enum option_range range;
 	double from, to;
-	const char *const *choices; /* ends with NULL; of a measure: words that may stand in its place */
+	/* OPTION_CHOICE: the words; OPTION_MEASURE: words that may stand in place of a measure; ends with NULL */
+	const char *const *choices;
 
-	/* Stores the argument, which it may cut up, in place of what the kind says. 0, or the status of
-	 * options_wrong(). An option that has one may be repeated. */
+	/* Stores the argument in place of the code for its kind; it may cut the text up. Returns 0, or the status of
+	 * options_wrong(). An option with this function may be repeated. */
 	int (*take)(void *request, char *text);
 
 	/* Names of other options, with spaces between them. */
-	const char *needs;    /* one of these must be given too, if the command has any of them */
-	const char *excludes; /* none of these may be given; its own name: it is given once at most */
+	const char *needs;    /* at least one of these must be given too, if the command has any of them */
+	const char *excludes; /* none of these may be given too; its own name: the option may be given only once */
 
 	const char *actions; /* the actions that take it; NULL: all */
-	const char *missing; /* it must be given; the message if it is not */
+	const char *missing; /* the option must be given; this is the message if it is not */
 
 	enum option_group group; /* OPTION_GROUP_BY_KIND: see option_group() */
 	bool often;              /* the short help always describes it; others are only named if there is no room */
 	const char *old_names;   /* old names, with spaces between them: still read, and in the long help */
 };
 
-/* What every request begins with. */
+/* The options that all commands know: every request begins with these. */
 struct common_options {
 	const struct command *command;
-	const struct command *const *commands; /* all that there are; ends with NULL */
+	const struct command *const *commands; /* all commands; ends with NULL */
 	struct run_query query;                /* its store is --store, $PORTOLAN_STORE, or ./portolan-store */
 	const char *output;                    /* NULL: standard output */
 	bool json, strict, quiet, verbose, script;
 	int styled;      /* enum style_when */
-	int action;      /* which of the command's, if it has any */
+	int action;      /* the number of the chosen action, if the command has any */
 	char **operands; /* without the action */
 	int operand_count;
 	uint64_t given; /* bit i: option_at(command, i) was given */
@@ -109,34 +110,35 @@ struct common_options {
 /* Was the option given? False also for an option that the command does not have. */
 bool option_given(const struct common_options *request, const char *name);
 
-/* The options of a command, its own first, then those it shares; NULL after the last. */
+/* A command's options by number: its own first, then those it shares; NULL after the last. */
 const struct option_spec *option_at(const struct command *command, size_t index);
 
-/* The option's group; by default, an option that names an output belongs to the output, any other to what to take. */
+/* The option's group. By default, an option that names an output is in the group of the output, any other in that of
+ * what to take. */
 enum option_group option_group(const struct option_spec *option);
 extern const char *const option_group_names[OPTION_GROUPS]; /* headings */
 
-/* The number of the option whose name begins with these `length` bytes, or that has this letter. -1: none, or
+/* The number of the option whose name begins with these `length` bytes, or which has this letter. −1: there is none, or
  * several. */
 int options_find_name(const struct command *command, const char *name, size_t length);
 int options_find_letter(const struct command *command, char letter);
 
-/* Is `name` one of the words, which have spaces between them? NULL has none. */
+/* Is `name` one of the words in `words`, which have spaces between them? If that is NULL, it has none. */
 bool option_is_named(const char *words, const char *name);
 
-/* The name of the option in messages: "--data"; "-o". */
+/* The option's name in messages, such as "--data" or "-o". */
 #define OPTION_LABEL_ROOM 64
 const char *option_label(const struct option_spec *option, char label[OPTION_LABEL_ROOM]);
 
 /* Prints on stderr what is wrong with the command line, and where help is; returns STATUS_USAGE. */
 __attribute__((format(printf, 2, 3))) int options_wrong(const struct common_options *request, const char *format, ...);
 
-/* The number of `text` among `names`, which end with NULL; else options_wrong() with the nearest, and -1. `what`:
- * "--by". */
+/* The index of `text` among `names`, which end with NULL. If it is none of these, options_wrong() proposes the nearest,
+ * and −1 is returned. `what` names the option: "--by". */
 int options_choice(const struct common_options *request, const char *what, const char *text, const char *const *names);
 
-/* Cuts `text` at its commas into parts; returns how many. 0: there are more than `most`, or one is empty; the text is
- * unchanged. */
+/* Cuts `text` at its commas into parts, and returns how many. 0: there are more than `most`, or one is empty; then the
+ * text is unchanged. */
 size_t options_split(char *text, size_t most, const char **parts);
 
 #endif

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Exit statuses of the shell that starts the pager. */
+/* The shell that starts the pager ends with these statuses if it cannot run it. */
 #define NOT_RUNNABLE 126
 #define NOT_FOUND 127
 
@@ -37,7 +37,7 @@ pager_write_plainly(const char *text, size_t length)
 	return fflush(stdout) == 0 && !ferror(stdout) ? 0 : -1;
 }
 
-/* False: the pager could not be run, and has shown nothing. */
+/* Shows the text through the pager. False: that could not be run, and has shown nothing. */
 static bool
 pager_run(const char *pager, const char *text, size_t length)
 {
@@ -45,7 +45,7 @@ pager_run(const char *pager, const char *text, size_t length)
 	FILE *pipe;
 	int status = -1;
 
-	setenv("LESS", "FRX", 0); /* ends at once where all fits, and leaves the text on the screen */
+	setenv("LESS", "FRX", 0); /* less then ends at once where all fits, and leaves the text on the screen */
 	pipe = popen(pager, "w");
 	if (pipe) {
 		fwrite(text, 1, length, pipe);

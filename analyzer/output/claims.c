@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 struct claim {
-	char *name; /* "--join train.csv", */
-	char *path; /* of which this is the end */
+	char *name; /* option and path, as in "--join train.csv" */
+	char *path; /* the path, which is the end of `name` */
 	bool is_output;
 };
 
@@ -27,10 +27,10 @@ static bool refused;
 struct identity {
 	dev_t device;
 	ino_t inode;
-	const char *name; /* of a file that is not there, in the directory; else NULL */
+	const char *name; /* the name, in the directory, of a file that does not exist yet; else NULL */
 };
 
-/* False: no regular file, and none that could become one. */
+/* Finds by what a file is compared. False: it is no regular file, and cannot become one. */
 static bool
 identify(const char *path, bool is_output, struct identity *identity)
 {

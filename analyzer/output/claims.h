@@ -19,17 +19,18 @@
 /* Forgets all claims, before another command line is read. */
 void claims_clear(void);
 
-/* `what` names the path in messages: "--join", "the manifest". "-" is standard input, or standard output.
- * PORTOLAN_E_INVALID: standard input is claimed already, and can be read only once. */
+/* Claims a file that will be read. `what` names it in messages: "--join", "the manifest". "-" is standard input (of an
+ * output: standard output). PORTOLAN_E_INVALID: standard input is claimed already, and can be read only once. */
 int claims_add_input(const char *what, const char *path, struct portolan_error *error);
 
-/* PORTOLAN_E_INVALID: it is an input, or another output. */
+/* Claims a file that will be written. PORTOLAN_E_INVALID: it is an input, or another output. */
 int claims_add_output(const char *what, const char *path, struct portolan_error *error);
 
-/* PORTOLAN_E_INVALID: `path`, about to be written, is an input, or an output that was claimed under another path. */
+/* Asks about `path`, which is about to be written. PORTOLAN_E_INVALID: it is an input, or an output that was claimed
+ * under another path. */
 int claims_check(const char *path, struct portolan_error *error);
 
-/* Was one of these refused since claims_clear()? The command line is wrong then, whenever that came out. */
+/* Was a file refused since claims_clear()? Then the command line is wrong, even if that came out late. */
 bool claims_were_refused(void);
 
 #endif

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define ALIGNMENT 64
-#define DIGITS_MOST 20 /* of a row count */
+#define DIGITS_MOST 20 /* the most digits that a number of rows has */
 
 /* A name as a Python string literal. */
 static void
@@ -28,7 +28,8 @@ print_literal(FILE *text, const char *name)
 	fputc('\'', text);
 }
 
-/* Writes the header of an array of the type `descr`, with room for another number of rows of `spare` digits more. */
+/* Writes the header of an array of the type `descr`. It leaves room for a number of rows with `spare` more digits, so
+ * that it can be replaced. */
 static void
 write_header(struct output *output, const char *descr, uint64_t rows, size_t spare, bool ascii)
 {

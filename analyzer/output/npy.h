@@ -14,7 +14,7 @@
 struct npy_field {
 	const char *name;
 	char type[NPY_TYPE_ROOM]; /* "<f8", "<u8", "<i8", "<u4", "<U12" */
-	size_t at, size;          /* bytes before it in a record, and its own */
+	size_t at, size;          /* where it begins in a record, and its length, in bytes */
 };
 
 /* The header of a one-dimensional structured array of `rows` records. Its length does not depend on `rows`, so it can
@@ -24,7 +24,8 @@ void npy_write_records_header(struct output *output, const struct npy_field *fie
 /* The header of a one-dimensional array of one type. */
 void npy_write_header(struct output *output, const char *type, uint64_t rows);
 
-/* A field "<U" of so many characters: UCS-4, filled up with zeros, from text of any bytes (text_character()). */
+/* Writes a field of the type "<U" with this many characters: UCS-4, filled up with zeros, from text of any bytes
+ * (text_character()). */
 void npy_put_text(char *at, size_t characters, const char *text, size_t length);
 
 #endif

@@ -196,7 +196,7 @@ flush_buffer(struct output *output)
 	output->used = 0;
 }
 
-/* At least `size` more bytes, which are no more than OUTPUT_BUFFER where there is a file. */
+/* Makes room for `size` more bytes, which are at most OUTPUT_BUFFER where there is a file. */
 static void
 make_room(struct output *output, size_t size)
 {
@@ -258,7 +258,7 @@ output_can_patch(const struct output *output)
 	return output->target != NULL;
 }
 
-/* 0, or the errno. */
+/* Writes at a place in the file. Returns 0, or the errno. */
 static int
 write_at(int fd, const char *from, size_t size, uint64_t at)
 {
@@ -406,14 +406,14 @@ name_temporary(struct output *output)
 	return EEXIST;
 }
 
-/* 0, or the errno. */
+/* Syncs the file to the disk. Returns 0, or the errno. */
 static int
 sync_file(int fd)
 {
 	return fsync(fd) < 0 && errno != EINVAL && errno != ENOTSUP ? errno : 0;
 }
 
-/* The folder as well: a power cut leaves the file, not only its content. The new file is whole in any case. */
+/* Syncs the folder as well, so that after a power cut the file has its name. The new file is whole in any case. */
 static void
 sync_folder(char *path)
 {
@@ -469,7 +469,7 @@ output_end(struct output *output, int code, struct portolan_error *error)
 	return code;
 }
 
-/* Past the buffer, of which a terminal is shown no control characters. */
+/* Writes the sequence past the buffer: on a terminal, control characters in the buffer are made visible. */
 void
 output_style(struct output *output, enum style style_wanted)
 {

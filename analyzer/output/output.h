@@ -18,7 +18,7 @@ struct output {
 	const char *path; /* as the user gave it; NULL: standard output */
 	char *target;     /* what the finished file is renamed to; NULL: written in place */
 	char *temporary;
-	mode_t mode; /* that of the file that is replaced, or as the umask says */
+	mode_t mode; /* the mode of the file that is replaced, or as the umask says */
 	char *buffer;
 	size_t used, room;
 	bool memory; /* no file: the buffer grows */
@@ -34,39 +34,41 @@ int output_open(struct output *output, const char *path, struct portolan_error *
 /* Says why `path` cannot be written, by errno: PORTOLAN_E_SYSTEM. */
 int output_refused(const char *path, struct portolan_error *error);
 
-/* An output that stays in `buffer`, `used` bytes. Reuse it with output_clear(); output_discard() frees it. */
+/* Opens an output that stays in memory: `used` bytes in `buffer`. Reuse it with output_clear(); output_discard() frees
+ * it. */
 int output_open_memory(struct output *output, size_t room, struct portolan_error *error);
 void output_clear(struct output *output);
 
-/* Adds the contents of another output, of memory, and its failure if it had one. */
+/* Appends the contents of `memory`, an output in memory; if that has failed, so has this output. */
 void output_append(struct output *output, const struct output *memory);
 
-/* Replaces the first bytes of the output. A file can do this, a pipe cannot. */
+/* Can the first bytes of the output be replaced (output_patch())? Those of a file can, those of a pipe cannot. */
 bool output_can_patch(const struct output *output);
 void output_patch(struct output *output, const void *data, size_t size);
 
-/* If output_can_patch(): writes at a place in the file, unbuffered, from any thread. */
+/* Writes at a place in the file, unbuffered, from any thread; only where output_can_patch(). */
 int output_write_at(const struct output *output, const void *data, size_t size, uint64_t at,
                     struct portolan_error *error);
 
-/* Writes the buffer, before another program gets `fd`. */
+/* Writes what is in the buffer, before another program writes to `fd`. */
 int output_flush(struct output *output, struct portolan_error *error);
 
-/* Reads what output_write_at() has written; cuts the file. */
+/* Reads what output_write_at() has written. output_cut() cuts the file to so many bytes. */
 int output_read_at(const struct output *output, void *data, size_t size, uint64_t at, struct portolan_error *error);
 void output_cut(struct output *output, uint64_t bytes);
 
-/* The error that output_finish() would give now, or 0; long writers should ask now and then. */
+/* The error that output_finish() would return now, or 0. Code that writes much should ask now and then. */
 int output_check(const struct output *output, struct portolan_error *error);
 
 void output_bytes(struct output *output, const void *data, size_t size);
 void output_text(struct output *output, const char *text);
 __attribute__((format(printf, 2, 3))) void output_printf(struct output *output, const char *format, ...);
 
-/* Text that follows on standard output has this style; does nothing in a file, which programs may read. */
+/* Gives this style to the text that follows on standard output. In a file, which programs may read, it does nothing. */
 void output_style(struct output *output, enum style style);
 
-/* At least `size` (≤ OUTPUT_RESERVE_MAX) bytes to write at; tell how far with output_commit(). */
+/* Gives room in the buffer for at least `size` (≤ OUTPUT_RESERVE_MAX) bytes. The caller writes there, and tells
+ * output_commit() where the text ends. */
 #define OUTPUT_RESERVE_MAX 65536u
 char *output_reserve(struct output *output, size_t size);
 void output_commit(struct output *output, const char *end);
@@ -79,7 +81,7 @@ void output_fail(struct output *output);
 int output_finish(struct output *output, struct portolan_error *error);
 void output_discard(struct output *output); /* after a failure elsewhere; may be called after output_finish() */
 
-/* Ends an output, of whose writing `code` is the result: a negative code discards it, and is returned; else it is
+/* Ends an output. A negative `code` (writing it has failed) discards the output, and is returned; else the output is
  * finished. */
 int output_end(struct output *output, int code, struct portolan_error *error);
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistr.h>
 
-#define KEY_WIDTH 16 /* of text */
+#define KEY_WIDTH 16 /* columns that a key takes in text */
 #define LINE_WIDTH 80
 
 int
@@ -66,8 +66,8 @@ print_key(struct output *output, const char *key, size_t width)
 	output_printf(output, "%*s ", (int)width, "");
 }
 
-/* In text, a member of the document is a line; its own members follow, with commas between them, on as many lines as that
- * takes. `width`: of the value. */
+/* Begins a member of a report that is text. A member of the document has a line; its own members follow in it, with
+ * commas between them, on as many lines as they take. `width`: of the value. */
 static void
 begin_text(struct report *report, const char *key, size_t width)
 {
@@ -98,7 +98,7 @@ end_text(struct report *report)
 		output_text(&report->output, "\n");
 }
 
-/* Writes the separator and the key before a value, which in text is so wide. */
+/* Writes what stands before a value: the separator and the key. `width`: how wide the value is in text. */
 static void
 begin_member(struct report *report, const char *key, size_t width)
 {
@@ -220,7 +220,7 @@ report_whole(struct report *report, const char *key, uint64_t value)
 void
 report_wholes(struct report *report, const struct report_whole *list, size_t count)
 {
-	if (report->as_text) { /* those after the first follow it in its line */
+	if (report->as_text) { /* the members after the first follow it in its line */
 		const char *first = NUMBER_GROUPED(list[0].value);
 
 		begin_text(report, list[0].key, strlen(first));
@@ -235,7 +235,7 @@ report_wholes(struct report *report, const struct report_whole *list, size_t cou
 	}
 }
 
-/* With a point or an exponent: what was a real number stays one. */
+/* Prints the number with a point or an exponent, so that programs read it back as a real number. */
 static void
 print_real(struct output *output, double value)
 {
@@ -265,7 +265,7 @@ report_real(struct report *report, const char *key, double value)
 	end_text(report);
 }
 
-/* true, false, null. */
+/* Adds true, false or null; text has `of_text` for it. */
 static void
 add_word(struct report *report, const char *key, const char *word, const char *of_text)
 {
@@ -290,7 +290,7 @@ report_null(struct report *report, const char *key)
 static void
 add_integer(struct report *report, const char *key, json_int_t value)
 {
-	begin_member(report, key, 0); /* never of text */
+	begin_member(report, key, 0); /* `width` counts in text only, which has no such values */
 	output_printf(&report->output, "%lld", (long long)value);
 }
 

@@ -25,13 +25,14 @@ struct report {
 	unsigned indent, level; /* indent: blanks for each level of JSON; 0: all in one line */
 	uint64_t lists;         /* bit i: a list is open at level i */
 	bool is_first;          /* the open list or object is still empty */
-	size_t column;          /* of text: where the line is */
+	size_t column;          /* of text: the column that the line has reached */
 };
 
 /* JSON to a file, or standard output for NULL. On success call report_close() or report_discard(). */
 int report_open(struct report *report, const char *path, unsigned indent, struct portolan_error *error);
 int report_open_text(struct report *report, const char *path, struct portolan_error *error);
-/* JSON in one line, to the output of memory report->output, which the caller passes to output_discard(). */
+/* Begins a report as JSON in one line, in report->output, an output in memory that the caller passes to
+ * output_discard(). */
 int report_open_memory(struct report *report, struct portolan_error *error);
 int report_close(struct report *report, struct portolan_error *error);
 void report_discard(struct report *report);
@@ -47,9 +48,9 @@ void report_real(struct report *report, const char *key, double value); /* not f
 void report_flag(struct report *report, const char *key, bool value);
 void report_null(struct report *report, const char *key);
 
-void report_json(struct report *report, const char *key, const json_t *value); /* a value that was read as JSON */
+void report_json(struct report *report, const char *key, const json_t *value); /* a value that was parsed from JSON */
 
-/* Whole numbers, which text has in one line: REPORT_WHOLES(report, {"examples", n}, {"epochs", e}). */
+/* Adds several whole numbers; text has them in one line: REPORT_WHOLES(report, {"examples", n}, {"epochs", e}). */
 struct report_whole {
 	const char *key;
 	uint64_t value;
@@ -59,7 +60,7 @@ void report_wholes(struct report *report, const struct report_whole *list, size_
 	report_wholes(report, (const struct report_whole[]){__VA_ARGS__},                                              \
 	              sizeof((const struct report_whole[]){__VA_ARGS__}) / sizeof(struct report_whole))
 
-/* A JSON string of any bytes, for code that writes JSON in other ways. */
+/* Writes a JSON string from text of any bytes, for code that writes JSON without a report. */
 void report_print_text(struct output *output, const char *text, size_t length);
 
 /* A line that only the text has, unchanged. */

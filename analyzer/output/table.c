@@ -16,12 +16,14 @@
 
 #include <portolan/error.h>
 
-#define AHEAD 16 /* rows whose values are fetched before they are printed: rows in an order of their own lie anywhere */
+/* how many rows ahead values are fetched: where rows have an order of their own, their values lie anywhere */
+#define AHEAD 16
 
 const char *const table_format_names[] = {
         [TABLE_CSV] = "csv", [TABLE_TSV] = "tsv", [TABLE_JSONL] = "jsonl", [TABLE_NPY] = "npy", NULL};
 
-/* Names are written with every value, so those without escapes, which nearly all are, are copied at once. */
+/* The key of a value in JSON lines. It comes with every value, so one without escapes, as nearly all are, is copied at
+ * once. */
 static void
 table_put_key(struct output *output, char before, const char *name)
 {
@@ -56,7 +58,7 @@ table_put_text(const struct table *table, struct output *output, enum table_form
 		text_csv(output, text, length);
 	else if (format == TABLE_TSV)
 		text_tsv(output, text, length);
-	else if (type == TABLE_ID || type == TABLE_ID_AT) /* UTF-8 always */
+	else if (type == TABLE_ID || type == TABLE_ID_AT) /* text ids are always UTF-8 */
 		text_json(output, text, length);
 	else
 		report_print_text(output, text, length);
@@ -105,7 +107,7 @@ table_put_head(const struct table *table, struct output *output, enum table_form
 		output_bytes(output, "\n", 1);
 }
 
-/* Always inlined, as names_prefetch(). */
+/* Always inlined, for the reason that names_prefetch() gives. */
 static inline __attribute__((always_inline)) void
 table_fetch(const struct table *table, size_t row)
 {
@@ -149,7 +151,8 @@ table_check_npy(const struct output *output, struct portolan_error *error)
 	return error_set(error, PORTOLAN_E_INVALID, "npy is binary: say where it goes with -o FILE.npy");
 }
 
-/* Names are keys in JSON and npy; in npy they are a line, too. */
+/* Checks that no two columns have the same name, which is a key in JSON and npy; and that for npy no name has control
+ * characters. */
 static int
 table_check_names(const struct table *table, enum table_format format, struct portolan_error *error)
 {

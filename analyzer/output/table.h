@@ -12,26 +12,27 @@
 #include "table_columns.h"
 #include "table_format.h"
 
-/* The whole table to a file, or, for NULL and "-", to standard output. PORTOLAN_E_INVALID: npy on a terminal; two columns
- * of one name, in npy and JSON lines. */
+/* Writes the whole table to a file, or, for NULL and "-", to standard output. PORTOLAN_E_INVALID: npy on a terminal; or
+ * two columns with the same name, in npy and JSON lines. */
 int table_write(const struct table *table, const char *path, enum table_format format, struct portolan_error *error);
-/* The same to an output of the caller's, who finishes it. */
+/* Writes the whole table to an output of the caller's, who finishes it. */
 int table_write_to(const struct table *table, struct output *output, enum table_format format,
                    struct portolan_error *error);
 
-/* A list of objects in JSON; in a report that is text, aligned columns. */
+/* Adds the table to a report: as a list of objects in JSON, as aligned columns in text. */
 void table_report(struct report *report, const char *key, const struct table *table);
 
-/* Some of the rows in CSV, TSV or JSON lines, without a head, and the head. Write errors are the output's. Safe from any
- * thread, each with an output of its own. */
+/* Write, in CSV, TSV or JSON lines, the head of the table, and some of its rows without the head. Write errors are the
+ * output's. Safe from any thread, each with an output of its own. */
 void table_put_head(const struct table *table, struct output *output, enum table_format format);
 void table_put_rows(const struct table *table, struct output *output, enum table_format format, size_t first,
                     size_t count);
 
-/* PORTOLAN_E_INVALID: a terminal, which npy is not for. */
+/* PORTOLAN_E_INVALID: the output is a terminal, which npy is not for. */
 int table_check_npy(const struct output *output, struct portolan_error *error);
 
-/* The table with the first and the last TABLE_ENDS of its rows, if it has many more: `ends` becomes its order. */
+/* Returns the table, or, if it is long, one with only its first and last TABLE_ENDS rows: `ends` becomes the order of
+ * that one. */
 struct table table_cut(const struct table *table, uint32_t ends[2 * TABLE_ENDS]);
 
 #endif

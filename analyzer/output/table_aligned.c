@@ -21,11 +21,11 @@
 #include <unistr.h>
 
 #define GAP 2               /* blanks before each column */
-#define HEADING_SHORT 8     /* such headings are not broken */
-#define TEXT_LEAST 8        /* columns that a text has in any terminal */
-#define BLOCK_ROWS_MAX 1000 /* nobody scrolls further for a second block */
+#define HEADING_SHORT 8     /* the longest heading that is not broken */
+#define TEXT_LEAST 8        /* columns that a text gets in any terminal */
+#define BLOCK_ROWS_MAX 1000 /* tables with more rows get one block: nobody scrolls further for a second one */
 
-/* The bytes of a character, one of what is no UTF-8; *columns: its width. */
+/* The bytes of the first character, 1 where there is no UTF-8; *columns becomes its width. */
 static size_t
 aligned_next(const char *text, size_t length, size_t *columns)
 {
@@ -36,7 +36,7 @@ aligned_next(const char *text, size_t length, size_t *columns)
 	return (size_t)bytes;
 }
 
-/* Writes a text; of one that is too wide, the beginning and the end. */
+/* Writes a text. Of one that is too wide, only the beginning and the end are written, with "…" between them. */
 static void
 aligned_put_text(struct output *output, const char *text, size_t length, size_t width)
 {
@@ -65,9 +65,9 @@ struct layout {
 	const struct table *table;
 	struct output *output;
 	size_t lines; /* the table's rows, and one with "…" where rows are left out */
-	/* texts: by column of the table, the width of the widest value; widths: that of the column */
+	/* texts: by column of the table, the width of its widest value; widths: the width that the column gets */
 	size_t *columns, *texts, *widths;
-	size_t room; /* columns of the terminal */
+	size_t room; /* the number of columns of the terminal */
 	size_t count;
 	size_t keys, first, end;
 };
@@ -87,7 +87,7 @@ aligned_print_real(const struct table_column *column, double value, char digits[
 	                                   : text_print_short(value, digits);
 }
 
-/* What stands in a line of a column. */
+/* The text that stands in a column at a line. */
 static const char *
 aligned_value(const struct layout *layout, size_t line, size_t column, char digits[TEXT_SHORT_ROOM], size_t *length)
 {
@@ -115,7 +115,8 @@ aligned_value(const struct layout *layout, size_t line, size_t column, char digi
 	return digits;
 }
 
-/* Texts begin, and numbers end, below one another. *blanks: what stands between the text before and this cell. */
+/* Writes a cell: texts begin, and numbers end, below one another. *blanks: how many blanks stand between the text
+ * before and this cell. */
 static void
 aligned_put_cell(const struct layout *layout, size_t column, const char *text, size_t length, size_t *blanks)
 {
@@ -131,7 +132,7 @@ aligned_put_cell(const struct layout *layout, size_t column, const char *text, s
 	*blanks += is_text ? rest : 0;
 }
 
-/* The end of a heading's line that begins at `at`: a line takes as many words, parted by "_", as the width holds. */
+/* Where the line of a heading that begins at `at` ends: it takes as many words, parted by "_", as the width holds. */
 static const char *
 heading_line_end(const char *at, size_t width)
 {
@@ -156,7 +157,7 @@ heading_lines(const char *name, size_t width)
 	return count;
 }
 
-/* Of a heading in one line, or, if it is long, of its longest word. */
+/* The width of a heading: in one line, or, if it is long, of its longest word. */
 static size_t
 heading_width(const char *name, bool by_words)
 {
@@ -191,8 +192,9 @@ cell_width(const struct layout *layout, size_t at)
 	return GAP + layout->widths[layout->columns[at]];
 }
 
-/* Cuts texts that would not fit. Where not all columns find room, the first one takes half of the terminal at most. It
- * leaves room for each number, and of each text for a third of the terminal; a text takes what the first column leaves. */
+/* Limits the widths of texts that would not fit. Where not all columns find room, the first one takes half of the
+ * terminal at most, and leaves room for any other one beside it; for this, a text counts as a third of the terminal at
+ * most. Every other text takes at most what the first column leaves. */
 static void
 aligned_limit_widths(struct layout *layout)
 {
@@ -217,7 +219,7 @@ aligned_limit_widths(struct layout *layout)
 	}
 }
 
-/* Sets the widths; the sum of them all as they would be without a limit. */
+/* Sets the widths of the columns. Returns their sum as it would be without a limit. */
 static size_t
 aligned_set_widths(struct layout *layout, bool by_words)
 {
@@ -249,7 +251,8 @@ aligned_is_constant(const struct layout *layout, size_t column)
 	return true;
 }
 
-/* Writes texts that are the same in all rows above the table, and leaves out their columns; the last column stays. */
+/* Writes above the table the texts that are the same in all rows, and leaves out their columns. The last column always
+ * stays. */
 static void
 aligned_take_constants(struct layout *layout)
 {
@@ -274,7 +277,8 @@ aligned_take_constants(struct layout *layout)
 	layout->count = kept;
 }
 
-/* The first column, and the texts that follow it as long as every other column finds room beside them. */
+/* Counts the columns that every block begins with: the first column, and the texts after it, as long as every other
+ * column finds room beside them. */
 static size_t
 aligned_count_keys(const struct layout *layout)
 {
@@ -293,7 +297,7 @@ aligned_count_keys(const struct layout *layout)
 	return count;
 }
 
-/* Takes the columns from `first` on that there is room for, at least one. */
+/* Fills a block with the columns from `first` on that there is room for, at least one. */
 static void
 aligned_fill_block(struct layout *layout)
 {
@@ -308,7 +312,7 @@ aligned_fill_block(struct layout *layout)
 	}
 }
 
-/* Line `left` of the headings, counted from the last one: shorter headings have none of the upper lines. */
+/* Writes a line of the headings, number `left` from the last one: shorter headings have none of the upper lines. */
 static void
 aligned_put_heading_line(const struct layout *layout, size_t left)
 {
@@ -363,7 +367,7 @@ aligned_put_block(const struct layout *layout)
 	}
 }
 
-/* Of a file: more than any table needs. */
+/* The columns of the terminal; for a file, more than any table needs. */
 static size_t
 terminal_width(const struct output *output)
 {
@@ -394,7 +398,7 @@ aligned_put_blocks(struct layout *layout, bool whole)
 		              rest == 1 ? "" : "s");
 }
 
-/* Begins with all columns of the table, one beside the other. */
+/* Measures all columns of the table, and begins with them beside one another. */
 static void
 aligned_measure(struct layout *layout)
 {

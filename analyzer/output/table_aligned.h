@@ -6,9 +6,9 @@
 #include "output.h"
 #include "table_columns.h"
 
-/* On a terminal that is too narrow for all columns, the others follow below the first ones; unless the table is very
- * long, or rows are left out, and it is not `whole`: a last line then counts these columns. An empty table has no
- * headings. */
+/* Prints the table. On a terminal that is too narrow for all columns, the others follow below the first ones. If the
+ * table is very long, or some of its rows are left out, they do not follow, unless the table is to be shown `whole`: a
+ * last line counts them. An empty table has no headings. */
 void table_put_aligned(const struct table *table, struct output *output, bool whole);
 
 #endif

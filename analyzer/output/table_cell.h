@@ -12,14 +12,14 @@
 
 #include <math.h>
 
-/* The row of the memory that is row `i` of the table. */
+/* The row in memory that is row `i` of the table. */
 INLINE size_t
 table_row(const struct table *table, size_t i)
 {
 	return table->order ? table->order[i] : i;
 }
 
-/* Bytes of a value in memory. */
+/* Bytes that a value of the type takes in memory; 0: the type does not tell. */
 INLINE size_t
 table_type_size(enum table_type type)
 {
@@ -94,7 +94,7 @@ table_cell_of_id(const struct ids *ids, uint32_t index)
 	return cell;
 }
 
-/* Of the types that stand for something in another place. */
+/* The value of a column whose numbers stand for something in its `of`: a word, a class, a name, or an id. */
 INLINE struct table_cell
 table_cell_of_number(const struct table_column *column, uint32_t number)
 {
@@ -112,7 +112,7 @@ table_cell_of_number(const struct table_column *column, uint32_t number)
 	return cell;
 }
 
-/* The value of a row of the memory. */
+/* The value of the column in a row of the memory (table_row()). */
 INLINE struct table_cell
 table_cell_read(const struct table *table, const struct table_column *column, size_t row)
 {
@@ -183,7 +183,7 @@ table_cell_read(const struct table *table, const struct table_column *column, si
 	}
 }
 
-/* Do people read the column as text? Else as numbers, which end below one another. */
+/* Do people read the column as text? If not, they read numbers, which end below one another. */
 INLINE bool
 table_is_text(const struct table_column *column)
 {

@@ -34,18 +34,19 @@ enum table_type {
 	TABLE_U32,
 	TABLE_I64, /* whole numbers from 0 on; less is empty */
 	TABLE_I32,
-	TABLE_REAL_OF, /* what the column's `real` makes of the table's struct */
+	TABLE_REAL_OF, /* the double that the column's `real` computes from the table's struct */
 	TABLE_FLAG,    /* bool, or a byte: 0 or 1 */
 	TABLE_BITS,    /* bit i of words of 64 bits: 0 or 1. `values` only */
 	TABLE_TEXT,    /* const char *; NULL is empty */
 	TABLE_CHARS,   /* the text itself, ended by a NUL, or after `width` bytes */
 	TABLE_BYTES,   /* struct table_bytes; NULL is empty */
-	TABLE_CELL,    /* struct table_cell: texts and numbers in one column, which npy and people have as texts */
-	TABLE_WORD,    /* int32_t, or an enum: a place in `of`, an array of texts; less than 0 is empty */
-	TABLE_LABEL, /* int32_t: a class that `of`, struct store_snapshot, has a name for; -1, and others, are empty */
-	TABLE_NAME,  /* uint32_t: a number in `of`, struct names; NAMES_NONE is empty */
-	TABLE_ID,    /* the id of the row in `of`, struct ids: nothing is read but `of` */
-	TABLE_ID_AT, /* uint32_t: a row of `of`, struct ids */
+	TABLE_CELL,    /* struct table_cell: texts and numbers in one column. In npy, and for people, all are texts */
+	TABLE_WORD,    /* int32_t, or an enum: the index of a text in `of`, an array of texts; below 0 is empty */
+	/* int32_t: a class, whose name is in `of`, struct store_snapshot; -1, and a class without a name, are empty */
+	TABLE_LABEL,
+	TABLE_NAME,  /* uint32_t: the number of a text in `of`, struct names; NAMES_NONE is empty */
+	TABLE_ID,    /* the id that the row has in `of`, struct ids; the column needs no values of its own */
+	TABLE_ID_AT, /* uint32_t: the row whose id in `of`, struct ids, is the value */
 };
 
 struct table_bytes {
@@ -70,14 +71,15 @@ struct table_column {
 	size_t offset;                   /* in the table's structs, unless there are `values` */
 	const void *values;              /* an array; NULL: the column lies in the table's structs */
 	size_t stride;                   /* of `values`; 0: they follow one another */
-	const void *of;                  /* from TABLE_WORD on: what the values are numbers in */
-	double (*real)(const void *row); /* of TABLE_REAL_OF; NaN and infinity are empty */
+	const void *of;                  /* of TABLE_WORD and the types after it: what the values are numbers in */
+	double (*real)(const void *row); /* of TABLE_REAL_OF: computes the value; NaN and infinity are empty */
 	const uint64_t *present;         /* a bit for each row: those without are empty; NULL: all have a value */
-	const uint32_t *through;         /* row i has value through[i] of `values`; NULL: value i */
-	bool is_same;                    /* the first value is that of every row */
-	bool infinite; /* infinity is a value: "inf"; in JSON lines 1e999, which readers take for it */
+	const uint32_t *through;         /* the value of row i is values[through[i]]; NULL: values[i] */
+	bool is_same;                    /* every row has the first value */
+	bool infinite; /* infinity is a value, and not empty: "inf"; in JSON lines 1e999, which readers take for it */
 	bool whole;    /* TABLE_F64: whole numbers */
-	bool is_name;  /* of whole numbers: people read them as names, of which no digits are parted */
+	/* of whole numbers that are names, as epochs are: people read them without "," between the digits */
+	bool is_name;
 	/* The type in npy: "<u4", "<i8", "<f4", "|b1", "|S" … NULL: "<f8", or "<f4" of TABLE_F32; "<U"; for whole numbers
 	 * "<u8", or "<i8" where one is empty. */
 	const char *npy;
@@ -90,14 +92,14 @@ struct table {
 	const struct table_column *columns;
 	size_t column_count;
 	size_t rows;
-	const void *structs; /* of columns without `values`; each of so many bytes: */
+	const void *structs; /* the structs in which columns without `values` lie, */
 	size_t struct_size;
-	const uint32_t *order; /* `rows` row numbers; NULL: 0, 1, 2 … */
-	/* "examples": people get the first and the last TABLE_ENDS rows of a longer table, and a message counts them all. NULL:
-	 * they get all rows. */
+	const uint32_t *order; /* the rows of the memory in the order of the table, `rows` of them; NULL: 0, 1, 2 … */
+	/* What the rows are, such as "examples": of a long table, people then get the first and the last TABLE_ENDS
+	 * rows, and a message that counts them all. NULL: they get all rows. */
 	const char *excerpt;
-	size_t left_out; /* rows that are not there, after the first TABLE_ENDS: table_cut() */
-	bool continues; /* CSV, TSV and JSON lines: the values follow those of a line that the caller begins and ends */
+	size_t left_out;       /* how many rows were cut out after the first TABLE_ENDS: see table_cut() */
+	bool continues;        /* CSV, TSV and JSON lines: the values continue a line that the caller begins and ends */
 	bool for_spreadsheets; /* CSV: see text_csv_for_spreadsheets() */
 };
 

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define TILE 64u /* rows put together at a time */
+#define TILE 64u /* rows whose records are put together at a time */
 
 /* A value as text: of a number, its digits. */
 static const char *
@@ -72,7 +72,7 @@ npy_type_of_number(const struct table *table, const struct table_column *column)
 	return npy_has_empty(table, column) ? "<i8" : "<u8";
 }
 
-/* Returns the bytes of a field. */
+/* Finds the type of a column's field in npy. Returns the bytes of the field. */
 static size_t
 npy_name_type(const struct table *table, const struct table_column *column, char type[NPY_TYPE_ROOM])
 {
@@ -126,12 +126,12 @@ table_record_head(const struct table_record *record, struct output *output, uint
 	npy_write_records_header(output, record->fields, record->count, rows);
 }
 
-/* A tile's values of a column, and where they go. */
+/* One column's values in a tile (up to TILE rows), and where they go. */
 struct npy_tile {
 	const struct table *table;
 	const struct table_column *column;
 	const struct npy_field *field;
-	const uint32_t *rows; /* of the memory */
+	const uint32_t *rows; /* the rows' numbers in memory */
 	size_t n;
 	char *to;
 	size_t size; /* of a record */
@@ -164,9 +164,10 @@ npy_put_cell(const struct npy_tile *tile, const struct table_cell *cell, char *t
 	}
 }
 
-/* The loops below have a tile of their own, which what they write, bytes, cannot change: else it is read in every turn. */
+/* The loops below have a tile of their own. What they write, bytes, could change the caller's, for all that the
+ * compiler knows; it would be read again in every turn. */
 
-/* Values that the file has as they are in memory. */
+/* Puts values that the file has as they are in memory. */
 static void
 npy_copy(const struct npy_tile *tile, const char *first, size_t stride)
 {
@@ -178,7 +179,7 @@ npy_copy(const struct npy_tile *tile, const char *first, size_t stride)
 		memcpy(own.to + i * own.size, first + own.rows[i] * stride, 4);
 }
 
-/* Doubles that are whole numbers, of 4 or 8 bytes. */
+/* Puts doubles that are whole numbers, into fields of 4 or 8 bytes. */
 static void
 npy_put_wholes(const struct npy_tile *tile, const char *first, size_t stride)
 {
@@ -201,7 +202,7 @@ npy_put_wholes(const struct npy_tile *tile, const char *first, size_t stride)
 	}
 }
 
-/* int32_t, of 4 or 8 bytes. */
+/* Puts values of int32_t, into fields of 4 or 8 bytes. */
 static void
 npy_put_classes(const struct npy_tile *tile, const char *first, size_t stride)
 {
@@ -236,7 +237,7 @@ npy_put_cells(const struct npy_tile *tile)
 	}
 }
 
-/* The values of a column of which every row has one. */
+/* Puts the values of a column in which every row has one. */
 static void
 npy_put_column(const struct npy_tile *tile)
 {
@@ -261,7 +262,7 @@ npy_put_column(const struct npy_tile *tile)
 		npy_put_cells(tile);
 }
 
-/* Is no row of the tile empty for want of presence? */
+/* Has every row of the tile a value, as far as the column's bits of presence say? */
 static bool
 npy_is_present(const struct npy_tile *tile)
 {
@@ -273,7 +274,7 @@ npy_is_present(const struct npy_tile *tile)
 	return all;
 }
 
-/* At most TILE rows. */
+/* Puts at most TILE rows, as records. */
 static void
 npy_put_tile(const struct table_record *record, const struct table *table, size_t first, size_t n, char *to)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* For people, parts stay records until it is known which are shown. */
+/* Do parts consist of records? They do in npy; and for people, until it is known which rows are shown. */
 static bool
 stream_makes_records(const struct table_stream *stream)
 {
@@ -88,7 +88,7 @@ table_stream_make(struct table_stream *stream, unsigned slot, const struct table
 	return output_check(to, error);
 }
 
-/* n records as a table, whose columns are the caller's to free(). */
+/* Describes n records as a table, whose columns the caller passes to free(). */
 static struct table
 stream_table_of(const struct table_stream *stream, const char *records, size_t n)
 {
@@ -123,7 +123,8 @@ table_stream_make_of(struct table_stream *stream, unsigned slot, const char *rec
 	return output_check(to, error);
 }
 
-/* Keeps those of the records that people are shown. One row more than the two ends have is shown as well. */
+/* Keeps those records that people will be shown: the first and the last TABLE_ENDS. If leaving out would save a single
+ * row, all are shown. */
 static void
 stream_keep_ends(struct table_stream *stream, const struct output *records)
 {

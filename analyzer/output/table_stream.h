@@ -16,35 +16,37 @@
 struct table_stream {
 	struct output *output;
 	enum table_format format;
-	struct table_record record; /* of npy and of aligned columns */
+	struct table_record record; /* the records, for npy and for aligned columns */
 	uint64_t head;              /* bytes before the first row */
 	/* private */
 	const struct table_column *columns;
 	struct output *slots;
 	unsigned slot_count;
-	uint64_t rows, delivered; /* rows: as table_stream_begin() was told; then those for people that came */
-	char *ends;               /* for people: the records of the first and the last rows */
+	uint64_t rows, delivered; /* rows: as table_stream_begin() was told; delivered: those for people that came */
+	char *ends;               /* for people: the records of the first and the last rows of the table */
 };
 
-/* Parts have the columns of `table`, which say their types and widths: the table may have no rows. So many slots. On
- * success call table_stream_free(). PORTOLAN_E_MEMORY. */
+/* `table` only says the columns of all parts, with their types and widths; it needs no rows. `slots`: how many parts
+ * may be in the making at once. On success call table_stream_free(). PORTOLAN_E_MEMORY. */
 int table_stream_init(struct table_stream *stream, const struct table *table, struct output *output,
                       enum table_format format, unsigned slots, struct portolan_error *error);
 void table_stream_free(struct table_stream *stream); /* of {0}: nothing */
 
-/* Writes the head. `rows`: how many there will be. */
+/* Writes the head. `rows`: how many rows there will be. */
 int table_stream_begin(struct table_stream *stream, uint64_t rows, struct portolan_error *error);
 
-/* Makes a part of some rows in a slot. Any thread, each with slots of its own. */
+/* Makes a part in a slot: `count` rows of the table `part`, from `first` on. Any thread may call it, each with slots of
+ * its own. */
 int table_stream_make(struct table_stream *stream, unsigned slot, const struct table *part, size_t first, size_t count,
                       struct portolan_error *error);
-/* The same of n records. Text formats read them: their texts are "|S". */
+/* Makes a part of n records instead. For text formats they are read, so that their texts must be "|S". */
 int table_stream_make_of(struct table_stream *stream, unsigned slot, const char *records, size_t n,
                          struct portolan_error *error);
 
 int table_stream_deliver(struct table_stream *stream, unsigned slot, struct portolan_error *error);
 
-/* Writes npy's head again where there are other rows than said. `what` ("examples") names them for people. */
+/* Ends the table, which had `rows` rows: writes the head of npy again if table_stream_begin() was told another number,
+ * or shows people the first and last rows. `what` ("examples") names the rows for people. */
 int table_stream_end(struct table_stream *stream, uint64_t rows, const char *what, struct portolan_error *error);
 
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <uniwidth.h>
 
-/* `before`: a text before it, in the same field. */
+/* Writes a field of CSV. `before` is a text that stands before the other in the same field. */
 static void
 write_csv(struct output *output, const char *before, const char *text, size_t length)
 {

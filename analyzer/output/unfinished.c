@@ -28,7 +28,8 @@ unfinished_remove(void)
 	}
 }
 
-/* The signal ends the program when this returns: by then it has its default effect, and is no longer blocked. */
+/* Handles a signal, which ends the program when this returns: by then it has its default effect, and is no longer
+ * blocked. */
 static void
 remove_and_end(int number)
 {
@@ -48,7 +49,7 @@ install_handlers(void)
 			sigaction(numbers[i], &action, NULL);
 }
 
-/* Puts `to` in the place of the first entry that is `from`. */
+/* Puts `to` in the place of the first entry that equals `from`. */
 static void
 replace_path(const char *from, const char *to)
 {

@@ -3,11 +3,12 @@
 #ifndef OUTPUT_UNFINISHED_H
 #define OUTPUT_UNFINISHED_H
 
-/* The path stays the caller's, unchanged until unfinished_forget(). NULL is forgotten too. Any thread. */
+/* Notes a file that is to be removed. The path stays the caller's, unchanged until unfinished_forget(). Forgetting NULL
+ * does nothing. Any thread. */
 void unfinished_add(const char *path);
 void unfinished_forget(const char *path);
 
-/* Removes them now, for a program that ends at once. Any thread; safe in a signal handler. */
+/* Removes the noted files now, for a program that ends at once. Any thread; safe in a signal handler. */
 void unfinished_remove(void);
 
 #endif

@@ -30,7 +30,7 @@ written_add(const char *path)
 		written.named++;
 }
 
-/* "1.3 MB": in powers of 1000, as in file managers. */
+/* Prints a file's size as "1.3 MB": in powers of 1000, as in file managers. */
 static void
 print_size(FILE *stream, const char *path)
 {

@@ -2,7 +2,7 @@
 #ifndef WRITTEN_H
 #define WRITTEN_H
 
-/* A file is complete. A file that is written twice counts once. */
+/* Notes that a file is complete. A file that is written twice counts once. */
 void written_add(const char *path);
 
 /* Names the written files and their sizes on stderr, if that is a terminal, unless --quiet was given. */

@@ -13,12 +13,13 @@ struct classes {
 	size_t count;
 };
 
-/* gold[order[i]] ≥ −1, for n ≥ 1 examples. PORTOLAN_E_MEMORY. */
+/* Numbers the classes of the n ≥ 1 examples in `order`, whose labels gold[order[i]] are −1 or more.
+ * PORTOLAN_E_MEMORY. */
 int classes_make(struct classes *classes, const int32_t *gold, const uint32_t *order, size_t n,
                  struct portolan_error *error);
 void classes_free(struct classes *classes); /* may be called twice */
 
-/* The group of a label, which must be one of them. */
+/* The number of the class with a label, which must occur. */
 static inline size_t
 classes_find(const struct classes *classes, int32_t label)
 {

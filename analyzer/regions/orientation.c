@@ -17,7 +17,7 @@
 #define BOUND (2 * DBL_EPSILON)
 #define LOWEST                                                                                                         \
 	(-2252)  /* the exponent of a fixed-point number's lowest bit: of two fractions of frexp(), as 53 bits each */
-#define WORDS 68 /* up to 2^2048, and carries */
+#define WORDS 68 /* enough for 2^2048, and carries */
 
 typedef unsigned __int128 wide;
 
@@ -67,7 +67,8 @@ orientation(double ax, double ay, double bx, double by, double x, double y)
 		return 1;
 	if (right - left > error)
 		return -1;
-	if ((ax == x && bx == x) || (ay == y && by == y)) /* the sides of boxes are often on values */
+	/* a point on the line of an upright or level edge, as is common: boxes often have their sides on values */
+	if ((ax == x && bx == x) || (ay == y && by == y))
 		return 0;
 	return orientation_exact(ax, ay, bx, by, x, y);
 }

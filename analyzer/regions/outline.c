@@ -14,7 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define EDGE_BANDS 8 /* on average an edge is listed in no more bands than this, or there are fewer bands */
+#define EDGE_BANDS 8 /* an edge is listed in no more bands than this, on average, or there are fewer bands */
 
 static size_t
 band_of(const struct outline *outline, double y)
@@ -51,7 +51,7 @@ measure(struct outline *outline)
 	}
 }
 
-/* The number of entries in the lists of edges, with so many bands. */
+/* Sets the number of bands. Returns how many entries the lists of edges then have. */
 static size_t
 set_bands(struct outline *outline, size_t bands)
 {
@@ -67,7 +67,7 @@ set_bands(struct outline *outline, size_t bands)
 	return listed;
 }
 
-/* First band_ends has each band's beginning, and listing an edge moves it on. */
+/* Lists the edges of each band. At first band_ends has where each band begins; listing an edge moves it on. */
 static void
 list_edges(struct outline *outline)
 {
@@ -117,8 +117,9 @@ outline_free(struct outline *outline)
 	free(outline->band_ends);
 }
 
-/* Counts the edges that a ray from the point to the right crosses. Only of an edge that is neither all to the right nor
- * all to the left of the point is it asked on which side the point lies; on none of them: it is on the edge. */
+/* Counts the edges that a ray from the point to the right crosses. An edge that is all to the right or all to the left
+ * of the point needs no exact test. Of every other one, orientation() tells on which side the point is; on neither
+ * means on the edge. */
 bool
 outline_holds(const struct outline *outline, double x, double y)
 {

@@ -20,7 +20,7 @@ struct outline {
 	uint32_t *band_ends; /* where each band's edges end in `edges` */
 };
 
-/* Of finite vertices, 3 or more, already there. PORTOLAN_E_MEMORY. */
+/* Lists the edges by height. The vertices, 3 or more, all finite, are there already. PORTOLAN_E_MEMORY. */
 int outline_index(struct outline *outline, struct portolan_error *error);
 void outline_free(struct outline *outline);
 

@@ -23,7 +23,7 @@ provenance_add_date(struct report *report, const char *key, int64_t seconds)
 	report_text(report, key, text);
 }
 
-/* As reproducible-builds.org asks for. */
+/* The time now, or, as reproducible-builds.org asks for, $SOURCE_DATE_EPOCH. */
 static int64_t
 provenance_now(void)
 {

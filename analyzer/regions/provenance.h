@@ -17,8 +17,9 @@ void provenance_begin(struct report *report, const char *command, const struct d
 /* Adds "created": now, or $SOURCE_DATE_EPOCH; UTC. */
 void provenance_add_created(struct report *report);
 
-/* "classes": [{"gold": 0, "label": "red", "observed": 10, "chosen": 3}, …], those without label as null; null where the
- * run has no labels. `chosen` lists dense indices. Needs dynamics->gold. */
+/* Adds "classes": [{"gold": 0, "label": "red", "observed": 10, "chosen": 3}, …]. Examples without a label are a class
+ * whose gold and label are null. If the run has no labels, "classes" is null. `chosen` lists dense indices. Needs
+ * dynamics->gold. */
 void provenance_add_classes(struct report *report, const struct dynamics *dynamics, const uint32_t *chosen,
                             size_t count);
 

@@ -53,7 +53,8 @@ int
 region_cuts_of(const struct dynamics *dynamics, struct region_cuts *cuts, struct portolan_error *error)
 {
 	const double *variability = dynamics_measure(dynamics, MEASURE_VARIABILITY);
-	size_t third = dynamics->count / 3; /* all that the cuts are made from */
+	/* the cuts depend on this many examples alone, those of the highest variability */
+	size_t third = dynamics->count / 3;
 	struct sort_item *items = array_new(2 * third, sizeof(*items), "examples to rank", error);
 	double *descending = array_new(third, sizeof(*descending), "values to rank by", error);
 	bool done = items && descending;

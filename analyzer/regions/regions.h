@@ -29,8 +29,8 @@ struct region_cuts regions_default_cuts(const double *descending_variability, si
 
 enum region region_of(double variability, double confidence, const struct region_cuts *cuts);
 
-/* Lists the enum region of every observed example, by dense index; the caller's to array_free(). Without `cuts`, with the
- * run's own defaults. Needs confidence and variability. PORTOLAN_E_MEMORY. */
+/* Finds the region (enum region) of every observed example, by dense index, in an array that the caller passes to
+ * array_free(). `cuts` NULL: by the run's own default cuts. Needs confidence and variability. PORTOLAN_E_MEMORY. */
 int region_list(const struct dynamics *dynamics, const struct region_cuts *cuts, uint8_t **regions,
                 struct portolan_error *error);
 

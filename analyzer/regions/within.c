@@ -95,7 +95,7 @@ within_compare_numbers(const void *a, const void *b)
 	return (*first > *second) - (*first < *second);
 }
 
-/* The numbers of an array, ascending; the caller's to free(). NULL: out of memory. */
+/* Sorts the numbers of a JSON array, ascending; the caller passes the result to free(). NULL: out of memory. */
 static double *
 within_sort_numbers(const json_t *array)
 {
@@ -125,7 +125,7 @@ within_keep_numbers(const double *values, const json_t *filter, uint32_t *kept, 
 	for (size_t i = 0; i < *count; i++) {
 		double value = values[kept[i]];
 
-		if (value >= least && value <= most && /* NaN passes nothing */
+		if (value >= least && value <= most && /* NaN passes no filter */
 		    (!in || bsearch(&value, listed, json_array_size(in), sizeof(value), within_compare_numbers)))
 			kept[left++] = kept[i];
 	}
@@ -134,7 +134,7 @@ within_keep_numbers(const double *values, const json_t *filter, uint32_t *kept, 
 	return 0;
 }
 
-/* The number of a class, given by name or number; −1: null. */
+/* Finds the class that a filter gives by name or number; −1: null. */
 static int
 within_find_class(const struct within *within, const struct dynamics *dynamics, const json_t *value, int64_t *label,
                   struct portolan_error *error)
@@ -289,13 +289,13 @@ within_keep(const struct within *within, const struct dynamics *dynamics, const 
 	return code;
 }
 
-/* A value of the column, or, if that is NULL, a gold label; −1: none. */
+/* The value that is hashed for an example: of the column, or, if that is NULL, the gold label; −1: it has none. */
 static double
 within_digested_value(const struct dynamics *dynamics, const double *values, uint32_t index)
 {
 	double value = values ? values[index] : dynamics->gold ? dynamics->gold[index] : -1;
 
-	return isnan(value) ? -INFINITY : value + 0.0; /* one NaN, one zero */
+	return isnan(value) ? -INFINITY : value + 0.0; /* all NaN are hashed alike, and both zeros */
 }
 
 void

@@ -26,28 +26,28 @@
 #include "measures/dynamics.h"
 #include "within_read.h"
 
-/* Adds the data that must be loaded for it. */
+/* Adds to the request what must be loaded of a run to find the examples of the selection. */
 void within_request(const struct within *within, struct dynamics_request *request);
 
 /*
- * Keeps the selected ones of the n examples in `order` (dense indices by ascending id): kept[] (room for n; may be
- * order itself), still by ascending id. PORTOLAN_E_INVALID: the run has no such measure, column, class or kind of id.
- * Safe from several threads on one `within`.
+ * Finds the selected ones among the n examples in `order` (dense indices by ascending id), and lists them in kept[],
+ * still by ascending id. kept[] has room for n, and may be `order` itself. PORTOLAN_E_INVALID: the run has no such
+ * measure, column, class or kind of id. Safe from several threads on one `within`.
  */
 int within_keep(const struct within *within, const struct dynamics *dynamics, const uint32_t *order, size_t n,
                 uint32_t *kept, size_t *kept_count, struct portolan_error *error);
 
-/* Of the *count in kept[], keeps those whose values[index] pass a filter of numbers. PORTOLAN_E_MEMORY. */
+/* Keeps those of the *count examples in kept[] whose values[index] pass a filter of numbers. PORTOLAN_E_MEMORY. */
 int within_keep_numbers(const double *values, const json_t *filter, uint32_t *kept, size_t *count,
                         struct portolan_error *error);
 
 #define WITHIN_DIGEST_ROOM 17
-/* A hash (XXH3) of a column's values, or, if `values` is NULL, of the gold labels, which are loaded, over the observed
- * examples by ascending id, as 16 hexadecimal digits. */
+/* A hash (XXH3) of the values of a column over the observed examples by ascending id, as 16 hexadecimal digits. If
+ * `values` is NULL, of the gold labels, which must be loaded. */
 void within_digest(const struct dynamics *dynamics, const double *values, char digest[WITHIN_DIGEST_ROOM]);
 
-/* Has any column for which it has a digest, or "gold", other values now? Columns that are not loaded count as
- * unchanged. */
+/* Has any column (or "gold") other values now than when the selection was made, as its digest shows? Columns that have
+ * no digest, or are not loaded, count as unchanged. */
 bool within_is_changed(const struct within *within, const struct dynamics *dynamics);
 
 #endif

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #define PARTS_MAX 1000
-#define VERTICES_MAX 100000  /* of all polygons */
-#define TEXTS_MAX 16         /* that are searched at once */
-#define COORDINATE_MAX 1e150 /* of a vertex, so that products of two stay finite */
+#define VERTICES_MAX 100000  /* the most vertices that all polygons have together */
+#define TEXTS_MAX 16         /* the most texts that are searched for at once */
+#define COORDINATE_MAX 1e150 /* the largest coordinate of a vertex, so that products of two stay finite */
 
 int
 within_wrong(const struct within *within, struct portolan_error *error, const char *format, ...)
@@ -131,7 +131,7 @@ within_is_of_file(const char *name, const json_t *filter)
 	return strncmp(name, "data:", 5) == 0 || (strcmp(name, "text") == 0 && json_object_get(filter, "contains"));
 }
 
-/* {"contains": […]} */
+/* Checks a search, {"contains": […]}. */
 static int
 within_check_search(const struct within *within, const char *name, const json_t *filter, struct portolan_error *error)
 {

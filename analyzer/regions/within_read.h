@@ -13,7 +13,7 @@ struct within_part {
 };
 
 /*
- * Evaluates filters that need the user's own file: keep() does what within_keep() does, for one filter; kept[] has the
+ * Applies the filters that need the user's own file. keep() does for one filter what within_keep() does: kept[] has the
  * *count remaining dense indices by ascending id.
  */
 struct within_file {
@@ -23,18 +23,19 @@ struct within_file {
 };
 
 struct within {
-	char *what;                /* names it in errors */
-	json_t *object;            /* from which it was read, without unknown members */
-	const char *run, *epochs;  /* on which it was made, "1:6"; NULL: not given */
-	const char *x, *y;         /* NULL: there are no parts */
+	char *what;                /* names the selection in errors */
+	json_t *object;            /* the JSON it was read from, without unknown members */
+	const char *run, *epochs;  /* the run and epochs on which it was made, as in "1:6"; NULL: not given */
+	const char *x, *y;         /* the measures of the polygons; NULL: there are no parts */
 	struct within_part *parts; /* in the order in which they are applied */
 	size_t part_count;
-	const json_t *filters;   /* of the object; NULL: none */
-	struct within_file file; /* the caller's; without keep, such filters are refused */
+	const json_t *filters; /* the filters in `object`; NULL: none */
+	/* set by the caller; without its keep(), filters that need the user's file are refused */
+	struct within_file file;
 };
 
-/* Reads one from JSON text. `what` names it in errors ("FILE.json", "the request"). PORTOLAN_E_INVALID says which
- * member is wrong, and how it should be. */
+/* Reads a selection from JSON text. `what` names it in errors ("FILE.json", "the request"). PORTOLAN_E_INVALID: the
+ * message says which member is wrong, and how it should be. */
 int within_parse(struct within **within, const char *what, const char *text, size_t size, struct portolan_error *error);
 int within_read(struct within **within, const char *path, struct portolan_error *error); /* from a file */
 void within_free(struct within *within);                                                 /* NULL: nothing */
@@ -42,7 +43,7 @@ void within_free(struct within *within);                                        
 /* Does the filter need the user's own file? */
 bool within_is_of_file(const char *name, const json_t *filter);
 
-/* PORTOLAN_E_INVALID: "WHAT: why". */
+/* Sets the error PORTOLAN_E_INVALID: "WHAT: why". */
 __attribute__((format(printf, 3, 4))) int within_wrong(const struct within *within, struct portolan_error *error,
                                                        const char *format, ...);
 

@@ -14,7 +14,7 @@
 struct group {
 	size_t from, size, filled;
 	size_t number;
-	bool is_small; /* its members are the last group's, and its size is 0 */
+	bool is_small; /* its members are in the last group, and its size is 0 */
 };
 
 static int
@@ -27,7 +27,8 @@ balanced_compare_sizes(const void *a, const void *b)
 	return x->number < y->number ? 1 : -1;
 }
 
-/* Puts the members of each group one after the other; the small groups together become all[count], the last one. */
+/* Lays out the members of each group, one group after the other. The small groups together become all[count], the last
+ * one. */
 static void
 balanced_lay_out(const uint32_t *list, const uint32_t *groups, size_t n, size_t least, struct group *all, size_t count,
                  uint32_t *members)
@@ -53,7 +54,8 @@ balanced_lay_out(const uint32_t *list, const uint32_t *groups, size_t n, size_t 
 	}
 }
 
-/* Takes one from each group that has one left, the largest first, up to `limit`; returns how many. */
+/* Takes one example from each group that has one left, the largest group first, round by round, up to `limit`. Returns
+ * how many. */
 static size_t
 balanced_take_rounds(const struct group *groups, size_t count, const uint32_t *members, size_t limit, uint32_t *ranked)
 {

@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-/* for μ; fewer if there are fewer scores */
+/* Computes μ; from fewer than ten examples if there are fewer scores. */
 static double
 anchor_confidence(const double *confidence, const double *dual, const uint32_t *order, size_t n)
 {

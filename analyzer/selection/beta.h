@@ -18,13 +18,13 @@
 
 #define BETA_ANCHORS 10
 
-/* Fills weights[order[i]], for n dense indices by ascending id, with the logarithm of a number that the probability is
- * proportional to; −∞ if there is no score, or it is 0. */
+/* Fills weights[order[i]], for n examples (dense indices by ascending id), with the logarithm of a number that is in
+ * proportion to the example's probability; −∞: the example has no score, or the score 0. */
 void beta_log_weights(const double *confidence, const double *dual, const uint32_t *order, size_t n, double kept,
                       double c, double *weights);
 
-/* Turns each log weight into the key of a draw without replacement, for the same indices: examples with larger keys are
- * drawn earlier (Efraimidis and Spirakis 2006, as logarithms). */
+/* Replaces each log weight by a key for a draw without replacement: examples with larger keys are drawn earlier
+ * (Efraimidis and Spirakis 2006, as logarithms). */
 void beta_draw(const uint32_t *order, size_t n, uint64_t seed, double *weights);
 
 #endif

@@ -10,7 +10,7 @@
 
 const char *const data_iq_names[REGION_COUNT] = {"easy", "ambiguous", "hard"};
 
-/* The median; of an even number of values, half-way between the two in the middle. */
+/* The median. Of an even number of values it is half-way between the two in the middle. */
 static double
 data_iq_median(const struct dynamics *dynamics, const double *values)
 {

@@ -14,8 +14,8 @@
 
 extern const char *const data_iq_names[REGION_COUNT];
 
-/* The group of every observed example, by dense index: enum region, for easy, ambiguous and hard; the caller's to
- * array_free(). Needs confidence and aleatoric. */
+/* Finds the group of every observed example, by dense index: REGION_EASY, REGION_AMBIGUOUS or REGION_HARD. The caller
+ * passes the array to array_free(). Needs confidence and aleatoric. */
 uint8_t *data_iq_list(const struct dynamics *dynamics);
 
 #endif

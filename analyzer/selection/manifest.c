@@ -66,7 +66,7 @@ manifest_add_cuts(struct report *report, const struct region_cuts *cuts)
 	report_end(report);
 }
 
-/* Finds the checksum of the file on disk, XXH128 as its tools print it, and its size. */
+/* Finds the size of the file on disk, and its checksum: XXH128, as xxh128sum prints it. */
 static void
 manifest_digest(const char *path, char hex[33], uint64_t *bytes)
 {

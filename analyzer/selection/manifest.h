@@ -15,16 +15,17 @@
 #include "regions/regions.h"
 
 struct manifest {
-	struct report report; /* within its object */
+	struct report report; /* open, within the manifest's object */
 	/* private */
-	const char *of; /* the output */
+	const char *of; /* the path of the output */
 	char *path;
 };
 
-/* Can the output have one? Standard output, pipes and devices cannot. Asked before the file exists. */
+/* Can the output have a manifest? Standard output, pipes and devices cannot. To be asked before the file exists. */
 bool manifest_is_possible(const char *output);
 
-/* Claims its file (see output/claims.h), if there is to be one. For checks of options: fails as claims_add_output(). */
+/* Claims the manifest's file (see output/claims.h), if there is to be one: for checks of options. Fails as
+ * claims_add_output() does. */
 int manifest_claim(const char *output, struct portolan_error *error);
 
 /* Opens the manifest of the finished `output`, whose name must stay until manifest_close(). Without `dynamics`, it has
@@ -33,7 +34,7 @@ void manifest_open(struct manifest *manifest, const char *command, const char *o
                    const char *store);
 void manifest_close(struct manifest *manifest);
 
-/* Adds epochs_from and epochs_to, as far as the user gave them. */
+/* Adds epochs_from and epochs_to, so far as the user gave them. */
 void manifest_add_range(struct report *report, const struct dynamics *dynamics);
 
 /* Adds "regions": the cuts. */

@@ -13,7 +13,7 @@ struct marking {
 	const struct ids_index *index;
 	const char *whose;
 	struct pool_list *list;
-	uint8_t *marks; /* by position in the index */
+	uint8_t *marks; /* by position in the index: whether the list names the example */
 };
 
 static int
@@ -51,7 +51,7 @@ pool_apply(const struct ids_index *index, const char *whose, struct pool_list *l
 		in[i] &= list->is_exclusion ? !marks[i] : marks[i];
 }
 
-/* Lists the examples that the lists leave in `order`; returns how many. */
+/* Applies the lists, and lists in `order` the examples that they leave. Returns how many. */
 static size_t
 pool_apply_all(const struct dynamics *dynamics, struct pool_list *lists, size_t count, uint32_t *order)
 {

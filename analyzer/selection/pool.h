@@ -10,22 +10,24 @@
 
 struct pool_list {
 	const char *path;
-	bool is_exclusion; /* its ids stay out; else only its ids are in */
-	/* what was found: */
-	uint64_t ids;         /* in the file; one that stands there twice counts twice */
-	uint64_t unknown;     /* not among the examples observed */
-	uint64_t first_place; /* of these the first, the line or row it stands in, */
-	const char *unit;     /* "line" or "row", */
-	char first[64];       /* and its beginning */
+	bool is_exclusion; /* true: its ids are left out; false: all other ids are */
+	/* what pool_apply() finds in it: */
+	uint64_t ids;         /* the number of ids in the file; one that is listed twice counts twice */
+	uint64_t unknown;     /* the number of ids that no observed example has; */
+	uint64_t first_place; /* of the first of these: the line or row, */
+	const char *unit;     /* which of the two that is, "line" or "row", */
+	char first[64];       /* and how the id begins */
 };
 
-/* Sets in[0 … n − 1], by position in the index, to 0 for whom one list does not leave in. `whose` ids these are, for
- * messages: "the run". An id that cannot be one of them ends the program, by file and line. */
+/* Sets in[position] to 0 for each of the n positions of the index whose id the list leaves out. `whose` ids they are,
+ * for messages: "the run". An id in the file that cannot be one of them ends the program; the message names file and
+ * line. */
 void pool_apply(const struct ids_index *index, const char *whose, struct pool_list *list, uint8_t *in, size_t n);
 
-/* Lists the examples that are in every list, in no list of exclusions, and within the polygons, if there are any (NULL:
- * none): *left dense indices by ascending id; the caller's to array_free(). An id that cannot be one of the run ends the
- * program, by file and line, and so do lists that leave no example. Polygons may leave none. */
+/* Lists the examples that the lists and the polygons (NULL: none) leave: those in every list, in no list of exclusions,
+ * and within the polygons. Returns *left dense indices by ascending id, which the caller passes to array_free(). The
+ * program ends if an id cannot be one of the run's (the message names file and line), and if the lists leave no
+ * example. Polygons may leave none. */
 uint32_t *pool_make(const struct dynamics *dynamics, struct pool_list *lists, size_t count, const struct within *within,
                     size_t *left);
 

@@ -159,7 +159,7 @@ selection_rule_request(const struct selection_rule *rule, struct dynamics_reques
 		request->measures |= MEASURE_BIT(measure);
 	else
 		request->user = true;
-	if (request->measures & MEASURE_BIT(MEASURE_FORGETTING_EVENTS)) /* for never_learned_count() */
+	if (request->measures & MEASURE_BIT(MEASURE_FORGETTING_EVENTS)) /* never_learned_count() needs both */
 		request->measures |= MEASURE_BIT(MEASURE_NEVER_LEARNED);
 }
 

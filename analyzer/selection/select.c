@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-/* STATUS_INCOMPLETE if a list had ids that cannot be chosen. */
+/* Tells the user about ids in the lists that cannot be chosen. Returns STATUS_INCOMPLETE if there were any. */
 static int
 select_report_lists(const struct select_request *request, const struct dynamics *dynamics)
 {
@@ -34,7 +34,7 @@ select_report_lists(const struct select_request *request, const struct dynamics 
 	return request->common.strict ? status : STATUS_DONE;
 }
 
-/* Returns an exit status. */
+/* Chooses the examples, and writes them. Returns an exit status. */
 static int
 select_choose(struct select_request *request, struct dynamics *dynamics)
 {
@@ -54,7 +54,7 @@ select_choose(struct select_request *request, struct dynamics *dynamics)
 	int status, lists = select_report_lists(request, dynamics);
 
 	source.order = order;
-	if (request->run_count == 1) /* behind the polygons, which were drawn over events alone */
+	if (request->run_count == 1) /* after the polygons were applied, which were drawn over the events as counted */
 		never_learned_count(dynamics, (enum never_learned)request->never_learned);
 	if (request->features)
 		features_open(&features, request->features, request->feature_ids, dynamics, false);

@@ -20,7 +20,7 @@ select_has_manifest(const struct select_request *request)
 	       (request->fraction_count > 0 || manifest_is_possible(request->common.output));
 }
 
-/* Members of a rule. */
+/* Adds the members of the manifest that describe a rule. */
 static void
 select_add_rule(struct report *report, const char *text, size_t length, const struct selection_rule *rule)
 {
@@ -89,7 +89,7 @@ select_add_size(struct report *report, const struct select_request *request, con
 		report_text(report, "classes", plan->classes == SELECTION_CLASSES_EACH ? "per-class" : "stratified");
 }
 
-/* Members about the source of the examples. */
+/* Adds the members about the examples that were chosen from. */
 static void
 select_add_pool(struct report *report, const struct select_request *request)
 {
@@ -107,7 +107,7 @@ select_add_pool(struct report *report, const struct select_request *request)
 	}
 }
 
-/* The options given beside the rule; those not given are left out. */
+/* Adds the options that were given beside the rule. */
 static void
 select_add_parameters(struct report *report, const struct select_request *request, const struct selection_plan *plan,
                       const struct dynamics *dynamics)
@@ -180,7 +180,7 @@ select_warn_fewer(const struct selection_plan *plan, size_t eligible, size_t cou
 		                plan->classes == SELECTION_CLASSES_EACH ? ", class by class," : "");
 }
 
-/* One selection into one file. */
+/* Writes one selection into one file. */
 static int
 select_write_file(const struct select_request *request, const struct selection_plan *plan,
                   const struct selection_source *source, const struct selection_ranking *ranking, const char *output)
@@ -217,7 +217,7 @@ select_write_files(const struct select_request *request, const struct selection_
 	return status;
 }
 
-/* "subsets/hard.txt" and "0.1" make "subsets/hard-0.1.txt". */
+/* Names the file of a fraction: "subsets/hard.txt" and "0.1" make "subsets/hard-0.1.txt". */
 static char *
 select_name_file(const char *output, const char *fraction)
 {

@@ -22,7 +22,7 @@ select_take_rule(void *context, char *text)
 	return rule_parse(&request->common, text, &request->plan.rule);
 }
 
-/* N, or the word smallest. */
+/* Takes --count: N, or the word smallest. */
 static int
 select_take_count(void *context, char *text)
 {
@@ -38,7 +38,7 @@ select_take_count(void *context, char *text)
 	                     (long long)INT64_MAX);
 }
 
-/* A share, below 1, or a number of examples. */
+/* Takes an offset: a share below 1, or a number of examples. */
 static int
 select_take_offset(void *context, char *text)
 {
@@ -55,7 +55,7 @@ select_take_offset(void *context, char *text)
 	                     "--offset %s: a share of the examples, below 1, or a whole number of them", text);
 }
 
-/* RULE=FRACTION. */
+/* Takes a mix: RULE=FRACTION. */
 static int
 select_take_mix(void *context, char *text)
 {
@@ -217,7 +217,7 @@ const struct option_spec select_option_table[] = {
         {0},
 };
 
-/* Has any part of the plan a rule of this kind? */
+/* Has a part of the plan a rule of this kind? */
 static bool
 select_has_kind(const struct select_request *request, enum selection_kind kind)
 {
@@ -312,7 +312,8 @@ select_check_features(const struct select_request *request)
 	return 0;
 }
 
-/* With --data, the lines are as FILE has them, in whichever format that is; select_output() compares the two. */
+/* Chooses the format of the user's lines (--data): they stay as FILE has them, in whichever format; select_output()
+ * checks that against the output's name. */
 static int
 select_choose_lines(struct select_request *request)
 {
@@ -353,7 +354,7 @@ select_choose_format(struct select_request *request)
 	return status;
 }
 
-/* Standard input can be read once, and several files need names. */
+/* Checks that standard input is read only once, and that several files have names. */
 static int
 select_check_files(struct select_request *request, struct portolan_error *error)
 {
@@ -366,7 +367,7 @@ select_check_files(struct select_request *request, struct portolan_error *error)
 	return select_claim_files(request, error);
 }
 
-/* Without a rule, all examples within the polygons are selected. */
+/* Checks the rule. Without one, all examples within the polygons are selected. */
 static int
 select_check_rule(struct select_request *request)
 {

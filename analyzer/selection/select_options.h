@@ -6,10 +6,11 @@
 
 extern const struct option_spec select_option_table[];
 
-/* command.check: refuses options that do not go together, and sets what follows from the others. */
+/* The `check` of the command (options/command.h): refuses options that do not go together, and sets what follows from
+ * the others. */
 int select_check(void *request, struct portolan_error *error);
 
-/* Checks the rules, for which the run's own columns must be known. 0, or an exit status. */
+/* Checks the rules when the run's own columns are known. 0, or an exit status. */
 int select_check_rules(const struct select_request *request, const struct dynamics *dynamics);
 
 #endif

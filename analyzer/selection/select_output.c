@@ -58,7 +58,7 @@ select_refuse_column(const char *path, const char *what, const char *name)
 	    path, what, name);
 }
 
-/* The measure of this name that is added to every line; NULL: none. */
+/* The measure with this name that is added to every line; NULL: none. */
 static const char *
 select_find_added(const struct dynamics *dynamics, const struct field *name)
 {
@@ -85,7 +85,7 @@ select_check_header(const struct join *join, const char *path, const struct dyna
 	}
 }
 
-/* The first of the added measures that a JSON line has already; NULL: none. */
+/* The first of the added measures whose name is already a member of a JSON line; NULL: none. */
 static const char *
 select_find_added_member(const struct dynamics *dynamics, const struct record *record, char *text)
 {
@@ -138,7 +138,7 @@ select_check_lines(const struct join *join, const char *path, const struct dynam
 		select_check_line(join, &join->matches[i], path, dynamics, text);
 }
 
-/* A line with the measures before the brace that closes it, or after the header's last column. */
+/* Writes a line with the measures added: before the brace that closes it, or after the header's last column. */
 static void
 select_write_extended(struct output *output, const struct join *join, const struct record *record,
                       const struct table *measures, size_t position)
@@ -209,7 +209,7 @@ select_write(struct output *output, const struct select_request *request, const 
 		select_write_ids(output, request, dynamics, chosen, count);
 }
 
-/* Can the joined lines be written? Returns an exit status. */
+/* Checks that the joined lines can be written. Returns an exit status. */
 static int
 select_check_join(const struct select_request *request, const char *path, const struct join *join,
                   const struct dynamics *dynamics, const uint32_t *chosen, size_t count)

@@ -21,31 +21,34 @@ struct select_request {
 	struct common_options common;
 	struct selection_plan plan;
 	uint64_t seed;
-	const char *rule; /* as it was given; NULL: not yet */
+	const char *rule; /* the text of the rule; NULL: not given yet */
 	const char *mix_rules[SELECTION_MIXES_MAX];
-	bool for_people; /* measures in aligned columns */
+	bool for_people; /* the output is a terminal, which gets measures in aligned columns */
 	bool has_threshold, has_cuts, with_measures, without_manifest, per_class, stratified;
 	double threshold;
 	uint64_t strata; /* 0: not asked for */
 	uint64_t clusters;
 	double cut, beta_c;
 	struct region_cuts cuts;
-	size_t fraction_count; /* of --fractions; then one file each */
+	size_t fraction_count; /* the number of --fractions; each then gets a file */
 	double fractions[SELECT_FRACTIONS_MAX];
-	char fraction_names[SELECT_FRACTIONS_MAX][NUMBER_ROOM]; /* as in the files' names */
-	char *files[SELECT_FRACTIONS_MAX]; /* to be written; NULL: standard output. See select_claim_files() */
+	char fraction_names[SELECT_FRACTIONS_MAX][NUMBER_ROOM]; /* the fractions as the files' names have them */
+	/* the paths to be written; NULL: standard output. See select_claim_files() */
+	char *files[SELECT_FRACTIONS_MAX];
 	size_t file_count;
 	struct pool_list lists[POOL_LISTS_MAX];
 	size_t list_count;
 	const char *within_file;
-	struct within *within; /* what it holds */
+	struct within *within; /* the selection that the file holds */
 	const char *features, *feature_ids;
-	int format; /* enum table_format, or SELECT_…; before select_check() a place in --format's choices, -1: not given */
+	/* enum table_format, or SELECT_…. Before select_check(): the index among the choices of --format, or −1: not
+	 * given */
+	int format;
 	int sizes;                      /* enum select_sizes */
 	int never_learned;              /* enum never_learned; -1: not given */
 	const char *join, *id_field;    /* NULL: no join */
 	bool glue;                      /* the joined file is read as files/glue.h says */
-	char *runs[AGGREGATE_RUNS_MAX]; /* the operand, once all is read, and those of --with */
+	char *runs[AGGREGATE_RUNS_MAX]; /* the runs: the operand, once all options are read, and those of --with */
 	size_t run_count;
 };
 

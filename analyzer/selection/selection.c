@@ -49,7 +49,7 @@ selection_keep_within(const double *values, double from, double to, const uint32
 	return count;
 }
 
-/* The values that a rule ranks by; `list` has the remaining examples of the source. */
+/* The values by which a rule ranks; `list` has those examples of the source that remain. */
 struct ranking {
 	const double *values;
 	double *own_values;
@@ -203,7 +203,7 @@ selection_rank_randomly(const struct selection_source *source, size_t limit, uin
 	return count;
 }
 
-/* The kept share is that of `limit` in the list. */
+/* Ranks by Beta sampling (beta.h). The share that is kept is `limit` of the list. */
 static size_t
 selection_rank_by_beta(const struct selection_source *source, const struct selection_rule *rule, size_t limit,
                        uint32_t *ranked)

@@ -21,11 +21,11 @@ struct taking {
 	const struct selection_plan *plan;
 	const struct selection_source *source;
 	size_t part_count, groups;
-	struct classes classes; /* unless ANY */
-	uint32_t *sizes;        /* of the groups */
-	size_t *quotas;         /* the parts', one after the other */
-	size_t *passed;         /* by group: the number of first-ranked examples still to pass over */
-	uint8_t *taken;         /* by dense index */
+	struct classes classes; /* the classes; not with ANY */
+	uint32_t *sizes;        /* by group: the number of its examples */
+	size_t *quotas;         /* the quotas of each part in each group, one part after the other */
+	size_t *passed;         /* by group: how many of its first-ranked examples are still to be skipped */
+	uint8_t *taken;         /* by dense index: whether the example is taken */
 };
 
 void
@@ -84,7 +84,7 @@ plan_offset(const struct selection_plan *plan, size_t n)
 	return selection_size(plan->offset, n);
 }
 
-/* The most that a part can need, as it passes over the examples that the others have. */
+/* The most examples that a part can need, as it skips those that the others have. */
 static size_t
 plan_limit(const struct selection_plan *plan, size_t n, const double *fractions, size_t fraction_count)
 {
@@ -203,7 +203,7 @@ plan_smallest(const uint32_t *sizes, size_t groups)
 	return least;
 }
 
-/* Sets the quota of each part in each group (classes, or all as one), and the number that the rule passes over there.
+/* Sets the quota of each part in each group (the classes, or all examples as one), and how many the rule skips there.
  * Returns the number of examples that is asked for. */
 static size_t
 taking_share_out(struct taking *taking)

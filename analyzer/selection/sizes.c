@@ -7,8 +7,8 @@
 size_t
 selection_size(double fraction, size_t n)
 {
-	/* The fraction is the double next to the decimal that was meant, and the product is rounded too. Still, 0.145 ×
-	 * 100 must give 15, and 0.145 × 50,000,100 must give 7,250,015. */
+	/* The fraction is only the double nearest to the decimal that was meant, and the product is rounded, too. Yet
+	 * 0.145 × 100 must give 15, and 0.145 × 50,000,100 must give 7,250,015. */
 	double product = fraction * (double)n, size = floor(product + 0.5 + 2 * DBL_EPSILON * product);
 
 	return size < (double)n ? (size_t)size : n;

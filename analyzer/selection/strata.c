@@ -19,8 +19,8 @@ strata_find(double value, double lowest, double highest, size_t count)
 	return at < count ? at : count - 1;
 }
 
-/* Fills `list` with the examples that are not cut off, in the order of `strata->list`, with finite values first; returns
- * the number with finite values; *count: that of all. */
+/* Fills `list` with the examples that are not cut off, in the order of the ranking, but those with finite values first.
+ * Returns how many have finite values; *count is how many there are in all. */
 static size_t
 strata_list_rest(const struct strata *strata, uint32_t *list, size_t *count)
 {
@@ -47,7 +47,7 @@ strata_rank(const struct strata *strata, size_t limit, uint32_t *ranked)
 	struct random_state random;
 	size_t count, finite = strata_list_rest(strata, list, &count), drawn;
 
-	if (finite > 0) { /* they are sorted: the range is that of the ends */
+	if (finite > 0) { /* the values are sorted: their range is that of the two ends */
 		double first = strata->values[list[0]], last = strata->values[list[finite - 1]];
 
 		for (size_t i = 0; i < finite; i++)

@@ -14,16 +14,16 @@
 
 struct strata {
 	const double *values; /* by dense index */
-	bool descending;      /* the end that is cut off */
+	bool descending;      /* which end of the values is cut off: the highest? */
 	const uint32_t *list; /* dense indices by ascending id */
 	size_t n;
-	size_t count; /* of strata, at least 1 */
-	double cut;   /* share of the n that is cut off, rounded half up, in [0, 1) */
+	size_t count; /* the number of strata, at least 1 */
+	double cut;   /* the share of the n examples that is cut off, rounded half up, in [0, 1) */
 	uint64_t seed;
 };
 
-/* Fills ranked[] with the first `limit` ≤ n at most; returns how many there are. Examples whose value is not finite come
- * last, by ascending id. */
+/* Fills ranked[] with the first `limit` ≤ n examples at most, and returns how many there are. Examples whose value is
+ * not finite come last, in the order of the ranking. */
 size_t strata_rank(const struct strata *strata, size_t limit, uint32_t *ranked);
 
 /* The stratum of a value from `lowest` to `highest`, all finite: 0 … count−1. */

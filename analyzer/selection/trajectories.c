@@ -12,9 +12,9 @@
 #include <string.h>
 
 #define TIMES 20
-#define SAMPLE 256 /* per cluster, the examples that determine the centres */
+#define SAMPLE 256 /* examples per cluster that determine the centres */
 #define WORD 64u   /* rows of a word of bits */
-#define LEAST 3    /* smaller clusters come last */
+#define LEAST 3    /* the least size of a cluster; smaller ones come last */
 
 /* The losses of the block's rows, epoch after epoch for a word of rows. The columns of all epochs lie as far from one
  * another as the cache is wide, so row by row, no value would stay in the cache until the next row. */
@@ -43,7 +43,7 @@ trajectories_read_word(const struct store_block *block, uint32_t from, uint32_t 
 		}
 }
 
-/* By dense index; an example that was never observed has NaN. */
+/* Reads all losses, by dense index; NaN for an example that was never observed. */
 static void
 trajectories_read(const struct dynamics *dynamics, float *losses)
 {

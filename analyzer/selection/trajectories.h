@@ -22,9 +22,9 @@ struct trajectories {
 	uint64_t seed;
 };
 
-/* Fills ranked[] with the first `limit` at most; returns how many there are. At an epoch without an observation, the loss
- * is that of the epoch before, or else after. A probability of 0 counts as the smallest normal float32. Memory: 4 bytes an
- * example and epoch. */
+/* Fills ranked[] with the first `limit` examples at most, and returns how many there are. At an epoch without an
+ * observation, the loss is that of the epoch before, or, at the beginning, after. A probability of 0 counts as the
+ * smallest normal float32. Memory: 4 bytes an example and epoch. */
 size_t trajectories_rank(const struct trajectories *trajectories, size_t limit, uint32_t *ranked);
 
 #endif

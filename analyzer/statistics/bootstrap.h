@@ -17,8 +17,9 @@ void bootstrap_means(struct random_state *random, const double *values, size_t n
 void bootstrap_shares(struct random_state *random, const int32_t *categories, size_t n, size_t count, double *shares,
                       size_t replicates);
 
-/* Sorts the replicates, and takes the quantiles (1 − level)/2 and (1 + level)/2, with linear interpolation between
- * neighbours (Hyndman and Fan 1996, type 7, which is NumPy's). replicates ≥ 1. */
+/* Finds the interval that holds the share `level` of the replicates: sorts them in place, and takes the quantiles (1 −
+ * level)/2 and (1 + level)/2, with linear interpolation between neighbours (Hyndman and Fan 1996, type 7, which is
+ * NumPy's). replicates ≥ 1. */
 void bootstrap_interval(double *values, size_t replicates, double level, double *low, double *high);
 
 #endif

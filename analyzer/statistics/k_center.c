@@ -14,9 +14,9 @@
 
 #define LANES 8
 #define THREADS_MAX 64
-#define WORTH_A_THREAD 65536 /* values: a sweep over fewer takes less time than waking a thread */
+#define WORTH_A_THREAD 65536 /* number of values: a sweep over fewer takes less time than waking a thread */
 
-/* Rows of a file need not be aligned. */
+/* The values of a file in memory, which need not be aligned. */
 typedef float any_float __attribute__((aligned(1), may_alias));
 typedef double any_double __attribute__((aligned(1), may_alias));
 
@@ -40,7 +40,7 @@ struct sweep {
 	size_t part_count;
 };
 
-/* Vectors as long as a cache line: the compiler cuts them into the machine's. */
+/* Vectors as long as a cache line, which the compiler cuts into those of the machine. */
 typedef float floats __attribute__((vector_size(LANES * sizeof(float))));
 typedef double doubles __attribute__((vector_size(LANES * sizeof(double))));
 
@@ -151,7 +151,7 @@ k_center_share_out(struct sweep *sweep, size_t wanted)
 	pthread_mutex_unlock(&sweep->starting);
 }
 
-/* How many threads are worth their start. */
+/* The number of threads that save more time than their start costs. */
 static size_t
 k_center_threads(const struct k_center_points *points, unsigned threads)
 {

@@ -18,13 +18,13 @@ struct k_means {
 	size_t *sizes;   /* room for `clusters` */
 };
 
-/* labels[i] becomes the number of the centre that is nearest to point i, the lowest of equal ones. Point i is row rows[i] of
- * `matrix`, which lies row by row and is finite. Distances are Euclidean, summed in float64 in a fixed order. Returns how many
- * labels changed. */
+/* Sets labels[i] to the number of the centre that is nearest to point i, the lowest of equal ones. Point i is row
+ * rows[i] of `matrix`, which lies row by row and is finite. Distances are Euclidean, summed in float64 in a fixed
+ * order. Returns how many labels changed. */
 size_t k_means_assign(struct k_means *means, const float *matrix, const uint32_t *rows, size_t n, uint32_t *labels);
 
-/* Moves the centres to the means of their points until no label changes, `times` times at most. A centre without points stays.
- * `labels` has room for n. */
+/* Moves each centre to the mean of the points nearest to it, again and again, until no label changes, `times` times at
+ * most. A centre without points stays. `labels` has room for n. */
 void k_means_fit(struct k_means *means, const float *matrix, const uint32_t *rows, size_t n, unsigned times,
                  uint32_t *labels);
 

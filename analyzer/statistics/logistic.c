@@ -51,7 +51,7 @@ logistic_newton_step(const double *x, const bool *positive, size_t n, const stru
 	}
 	*slope = fmax(fabs(gw), fabs(gb));
 	determinant = ww * bb - wb * wb;
-	if (!(determinant > 0)) /* all saturated: a plain step downhill */
+	if (!(determinant > 0)) /* every probability is nearly 0 or 1: a plain step downhill */
 		return (struct logistic){-gw / ww, -gb / (double)n};
 	return (struct logistic){-(bb * gw - wb * gb) / determinant, -(ww * gb - wb * gw) / determinant};
 }

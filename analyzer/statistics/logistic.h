@@ -18,7 +18,7 @@ struct logistic {
 	double weight, intercept;
 };
 
-/* False when there is not one positive and one negative example, or a value is not finite. */
+/* False: there is no positive or no negative example, or a value is not finite. */
 bool logistic_fit(const double *x, const bool *positive, size_t n, struct logistic *model);
 
 /* P(positive | x) = 1 / (1 + exp(−(w x + b))). */

@@ -14,7 +14,8 @@ mixture_bring_inside(enum mixture_kind kind, double value)
 	return kind == MIXTURE_BETA ? fmin(fmax(value, EDGE), 1 - EDGE) : value;
 }
 
-/* ln of share times density at a value that was brought inside. log_beta: ln B(α, β) (Beta only). */
+/* ln of share times density at a value within [1e-6, 1 − 1e-6] (Beta), or any (Gaussian). log_beta: ln B(α, β) (Beta
+ * only). */
 static double
 mixture_log_density(enum mixture_kind kind, const struct mixture_group *group, double log_beta, double value)
 {
@@ -48,7 +49,8 @@ struct sums {
 	double weight, first, second;
 };
 
-/* Values next to one another: their number, their mean, and the sum of their squared distances from it. */
+/* Values next to one another, taken as one: their number, their mean, and the sum of their squared distances from
+ * it. */
 struct cell {
 	double count, mean, squares;
 };
@@ -110,8 +112,8 @@ mixture_describe(enum mixture_kind kind, const double *values, size_t n)
 	return whole;
 }
 
-/* Makes a cell of every value; of more than CELLS values, CELLS equal cells from the least to the greatest, without the empty
- * ones. Returns how many. */
+/* Makes a cell of every value. If there are more than CELLS values, makes CELLS equal cells from the least to the
+ * greatest, and leaves out the empty ones. Returns the number of cells. */
 static size_t
 mixture_make_cells(enum mixture_kind kind, const double *values, size_t n, struct cell cells[CELLS])
 {
@@ -217,7 +219,7 @@ mixture_fit(enum mixture_kind kind, const double *values, size_t n, double split
 	return true;
 }
 
-/* The low group's share of the density at a value that was brought inside. */
+/* The low group's share of the density at a value that was brought into the range of the densities. */
 static double
 mixture_posterior(const struct mixture *mixture, double value)
 {
@@ -229,7 +231,8 @@ mixture_posterior(const struct mixture *mixture, double value)
 	return 1 / (1 + exp(high - low));
 }
 
-/* The odds of the low group turn round at most once. A value below a maximum, or above a minimum, is moved to it. */
+/* The odds of the low group turn round at most once as values grow. Where they rise up to a maximum, a value below it
+ * is moved to it; where they fall to a minimum, a value above it is. */
 static double
 mixture_hold_at_turn(const struct mixture *mixture, double value)
 {
@@ -239,7 +242,7 @@ mixture_hold_at_turn(const struct mixture *mixture, double value)
 	if (mixture->kind == MIXTURE_BETA) {
 		double alpha = low->alpha - high->alpha, beta = low->beta - high->beta;
 
-		if (!(alpha * beta > 0)) /* none within 0 and 1 */
+		if (!(alpha * beta > 0)) /* there is none between 0 and 1 */
 			return value;
 		turn = alpha / (alpha + beta);
 		rise = alpha;

@@ -41,13 +41,13 @@ struct mixture {
 	bool converged;
 };
 
-/* Finite values. False where there are no two groups: fewer than 4 values, all (nearly) equal, or one group holds less
- * than half a value's worth in the end. */
+/* Fits the two groups to n finite values. False: there are no two groups, as there are fewer than 4 values, all are
+ * (nearly) equal, or one group holds less than half a value's worth in the end. */
 bool mixture_fit(enum mixture_kind kind, const double *values, size_t n, double split, struct mixture *mixture);
 
-/* The low group's share of the density at a value, from 0 to 1: a score, and a probability only as far as there are two
- * such groups. It never grows with the value. Computed from the densities, it would turn round in a tail, where the
- * wider group always wins; from the turn on, it stays constant. */
+/* The low group's share of the density at a value, from 0 to 1. It is a score, and a probability only as far as there
+ * are two such groups. It never grows with the value. The share of the densities themselves would turn round in a tail,
+ * where the wider group always wins; from that turn on, this one stays constant. */
 double mixture_low_share(const struct mixture *mixture, double value);
 
 /* The density of one group, times its share: the two add up to the mixture's. */

@@ -21,7 +21,8 @@ uint64_t random_next(struct random_state *state);
 /* Uniform in 0 … bound−1, without bias; bound ≥ 1. */
 uint64_t random_below(struct random_state *state, uint64_t bound);
 
-/* Puts a uniformly drawn sample of `count` of the n items, in random order, at the front (Fisher and Yates); count ≤ n. */
+/* Shuffles so that the first `count` of the n items are a uniformly drawn sample, in random order (Fisher and Yates);
+ * count ≤ n. */
 void random_sample(struct random_state *state, uint32_t *items, size_t n, size_t count);
 
 #endif

@@ -7,11 +7,12 @@
  */
 #include "top.h"
 
-#define DIGIT_BITS 12 /* sign and exponent first; the counts fit the second cache */
+/* bits of a key that a pass finds, sign and exponent first; the counts fit into the second cache */
+#define DIGIT_BITS 12
 
 struct bound {
-	uint64_t prefix; /* the k-th key's upper bits */
-	unsigned shift;  /* bits that are not known yet */
+	uint64_t prefix; /* the upper bits of the k-th key, as far as they are known */
+	unsigned shift;  /* the number of lower bits that are not known yet */
 	size_t wanted;   /* how many of the keys with this prefix are among the first k */
 };
 
@@ -73,7 +74,7 @@ top_value(const double *values, bool descending, const uint32_t *order, size_t n
 	uint64_t last = 0;
 	size_t at = 0;
 
-	for (size_t i = 0; i < n; i++) { /* those with the k-th key's upper bits are all among the first k */
+	for (size_t i = 0; i < n; i++) { /* keys with the k-th key's upper bits are all among the first k */
 		uint64_t key = sort_key(values[order[i]], descending);
 
 		if (top_upper(key, bound.shift) == bound.prefix && key >= last) {

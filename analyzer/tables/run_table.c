@@ -99,7 +99,7 @@ run_table_note_wide_ids(const struct text_extent *ids)
 	        takes, ids->longest, own);
 }
 
-/* For npy in a file: how wide the ids are is found out here, to say so. */
+/* Finds out how wide the ids are in an npy file, and says so if they waste much. */
 static void
 run_table_measure_ids(struct run_table *run_table, const struct dynamics *run)
 {
@@ -128,7 +128,8 @@ run_table_write(const struct dynamics *run, const char *path, enum table_format 
 		return code;
 	run_table_init(&run_table, run);
 	run_table.table.excerpt = "examples";
-	if (format == TABLE_NPY && output_can_patch(&output)) /* a file, not another program */
+	/* the output is a file, and no program at the end of a pipe */
+	if (format == TABLE_NPY && output_can_patch(&output))
 		run_table_measure_ids(&run_table, run);
 	code = table_write_to(&run_table.table, &output, format, error);
 	return output_end(&output, code, error);

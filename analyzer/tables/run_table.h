@@ -18,26 +18,27 @@
 struct run_table {
 	struct table table;
 	struct table_column columns[RUN_TABLE_COLUMNS];
-	uint16_t sources[RUN_TABLE_COLUMNS]; /* of the columns of doubles: the dynamics' column */
+	uint16_t sources[RUN_TABLE_COLUMNS]; /* by column of doubles: which of the dynamics' columns it shows */
 };
 
-/* The observed examples by ascending id. The dynamics stay where they are as long as the table is used. They may be a run
- * that has only names (dynamics_open()): run_table_part() then makes tables of its parts. */
+/* Describes the observed examples by ascending id. The dynamics must stay where they are as long as the table is used.
+ * They may be a run that was only opened (dynamics_open()) and has no values: run_table_part() then makes tables of its
+ * parts. */
 void run_table_init(struct run_table *run_table, const struct dynamics *run);
 
-/* A table without columns, and a column for it: TABLE_ID, TABLE_LABEL, TABLE_I32 (the gold label), or the dynamics'
- * column `source`. Then run_table_part() sets where they lie. */
+/* Make a table without columns, and add a column to it: TABLE_ID, TABLE_LABEL, TABLE_I32 (the gold label), or the
+ * dynamics' column `source`. run_table_part() sets where the values lie. */
 void run_table_begin(struct run_table *run_table);
 struct table_column *run_table_add(struct run_table *run_table, const char *name, enum table_type type, size_t source);
 
-/* The same columns of a part of the run, or of the run. */
+/* Makes a table with the same columns of a part of the run, or of the whole run. */
 void run_table_part(struct run_table *part_table, const struct run_table *run_table, const struct dynamics *part);
 
-/* All of the examples to a file or, for NULL, standard output; people get the first and the last. */
+/* Writes all observed examples to a file or, for NULL, standard output; people get the first and the last. */
 int run_table_write(const struct dynamics *run, const char *path, enum table_format format,
                     struct portolan_error *error);
 
-/* Says so if ids that are text take more than four times their own bytes in npy. */
+/* Tells the user if ids that are text take more than four times their own bytes in npy. */
 void run_table_note_wide_ids(const struct text_extent *ids);
 
 #endif

@@ -19,9 +19,10 @@
 #include <string.h>
 
 #define EPOCHS_LISTED 5
-#define CLASSES_ROWS 100 /* so many predictions tell the number of classes */
+#define CLASSES_ROWS 100 /* the least number of predictions that tells the number of classes */
 #define CLASSES_NEAR 0.9
-#define CLASSES_MOST 1e6 /* an entropy need not be one */
+/* the largest number of classes that is believed: what was logged as entropy need not be one */
+#define CLASSES_MOST 1e6
 
 void
 completeness_free(struct completeness *result)
@@ -160,7 +161,7 @@ count_block(struct count *count, struct store_cursor *cursor, size_t index, stru
 	return 0;
 }
 
-/* An id belongs to one index: two equal neighbours in sorted order are a fault. */
+/* Checks that no two examples have the same id: two equal neighbours in sorted order are a fault. */
 static int
 check_ids(struct count *count, struct portolan_error *error)
 {
@@ -202,7 +203,7 @@ count_blocks(struct count *count, struct portolan_error *error)
 	return code < 0 || count->result->damaged ? code : check_ids(count, error);
 }
 
-/* The store's present records of the epochs that were read a moment ago. */
+/* Takes the store's records of the epochs that were read a moment ago, as they are now. */
 static int
 take_epochs(struct store *store, struct count *count, struct portolan_error *error)
 {
@@ -271,7 +272,7 @@ compare_classes(struct completeness *result)
 	result->verdict.more_classes = result->verdict.are_named ? predicted : most > known ? most : 0;
 }
 
-/* Opens a snapshot by name, which must still be of the same run. */
+/* Counts the observations in a snapshot, which is opened by the run's name and must still be of the same run. */
 static int
 count_observations(struct store *store, struct completeness *result, struct portolan_error *error)
 {
@@ -341,7 +342,7 @@ add_recording(const struct completeness *result, struct findings *findings)
 		verdict_add(findings, VERDICT_EMPTY, "no observations");
 }
 
-/* Prints the numbers of the epochs that are such: "3, 5, 6, 8, 9 and 12 more". */
+/* Prints the numbers of the epochs for which is_one() is true: "3, 5, 6, 8, 9 and 12 more". */
 static void
 list_epochs(const struct completeness *result, bool (*is_one)(const struct completeness_epoch *epoch), char text[160])
 {
@@ -418,7 +419,7 @@ add_findings(const struct completeness *result, struct findings *findings)
 	add_lost(result, findings);
 }
 
-/* Damage is a finding in every check. */
+/* Takes the result of a look at the run: damage becomes a finding, and is no error. */
 static int
 find(struct completeness *result, int code, const struct portolan_error *error)
 {

@@ -20,7 +20,7 @@ struct completeness_epoch {
 	uint64_t observed, missing; /* examples */
 };
 
-/* The predictions of a session. */
+/* What the predictions of a session tell about its number of classes. */
 struct completeness_classes {
 	uint64_t rows;
 	int32_t predicted; /* the highest class */
@@ -28,20 +28,23 @@ struct completeness_classes {
 };
 
 struct completeness {
-	struct store_run_info info;        /* damaged: name and number at least */
+	struct store_run_info info;        /* of a damaged run, name and number at least */
 	uint64_t expected;                 /* examples */
-	struct completeness_epoch *epochs; /* with observations, ascending */
+	struct completeness_epoch *epochs; /* the epochs that have observations, ascending */
 	size_t epoch_count;
-	uint64_t skipped_epochs; /* between the first and the last, with no observation at all */
-	uint64_t missing;        /* observations, over all epochs that are not open; skipped ones not counted */
+	uint64_t skipped_epochs; /* epochs between the first and the last without any observation */
+	/* observations that are missing in all epochs that are not open; skipped epochs do not count */
+	uint64_t missing;
 	struct store_counters counters;
 	struct store_session *sessions;
 	size_t session_count;
-	uint64_t live, closed, lost; /* sessions; lost: neither live nor closed */
-	struct store_client clients; /* sums over the sessions that sent counts; `told` is their number */
-	uint64_t not_arrived;        /* observations in the counts of ended sessions that the store never got */
-	uint64_t records;            /* verified */
-	char **damage;               /* one line for each damaged record, the first COMPLETENESS_LINES of them */
+	uint64_t live, closed, lost; /* numbers of sessions; lost: neither live nor closed */
+	/* sums of the counts that clients sent; `told` is the number of sessions whose clients did */
+	struct store_client clients;
+	/* observations that the counts of ended sessions have, and that the store never got */
+	uint64_t not_arrived;
+	uint64_t records; /* the number of records that were verified */
+	char **damage;    /* one line for each damaged record, the first COMPLETENESS_LINES of them */
 	uint64_t damaged;
 	struct completeness_classes *classes; /* by session */
 	struct verdict verdict;
@@ -55,7 +58,8 @@ int completeness_check(struct store *store, uint32_t run, const char *name, stru
                        struct portolan_error *error);
 void completeness_free(struct completeness *result);
 
-/* Sums the counts that sessions sent, and counts how they ended. */
+/* Sums up the sessions in `result`: the counts that their clients sent, and how many of them are live, closed or
+ * lost. */
 void completeness_sum_sessions(struct completeness *result);
 
 #endif

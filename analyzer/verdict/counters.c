@@ -18,7 +18,7 @@ counters_quantile(const struct store_latency *latency, double share)
 	return 0;
 }
 
-/* For people as quantiles, in a line of their own. */
+/* Reports how long commits took; for people as quantiles, in a line of their own. */
 static void
 report_commits(struct report *report, const struct store_latency *latency)
 {
@@ -50,7 +50,7 @@ counters_report(struct report *report, const struct store_counters *counters)
 	              {"received", counters->received}, {"repeated", counters->repeated},
 	              {"skipped", counters->skipped}, {"gaps", counters->gaps}, {"malformed", counters->malformed},
 	              {"failures", counters->failures}, {"dropped", counters->dropped});
-	if (!report->as_text) { /* people read the sum, and the finding that names the reasons */
+	if (!report->as_text) { /* people read only the sum here, and the reasons in the finding */
 		report_begin(report, "refused");
 		for (unsigned r = 0; r < STORE_REFUSALS; r++)
 			report_whole(report, verdict_refusals[r], counters->refused[r]);

@@ -13,7 +13,8 @@
 void counters_report(struct report *report, const struct store_counters *counters);      /* "counters" */
 void counters_report_clients(struct report *report, const struct store_client *clients); /* "clients" */
 
-/* The least power of two (microseconds) that at least this share of the commits stayed below; 0: there were none. */
+/* The least power of two, in microseconds, below which at least this share of the commits stayed; 0: there were no
+ * commits. */
 uint64_t counters_quantile(const struct store_latency *latency, double share);
 
 #endif

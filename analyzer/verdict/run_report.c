@@ -23,7 +23,7 @@ run_mode_name(const struct store_run_info *run)
 	return run->mode == PORTOLAN_TRAIN_FORWARD ? "train-forward" : "epoch-end";
 }
 
-/* ISO 8601, UTC. */
+/* The form is that of ISO 8601, in UTC. */
 void
 run_time(int64_t seconds, char text[32])
 {
@@ -34,7 +34,7 @@ run_time(int64_t seconds, char text[32])
 		text[0] = '\0';
 }
 
-/* Reads the counters of a run's recording; of `sessions`, only their sums and numbers. */
+/* Reads the counters of a run's recording. Of `sessions`, only the sums and numbers of sessions are filled. */
 static int
 read_counters(struct store *store, uint32_t run, struct completeness *sessions, struct store_counters *counters,
               struct portolan_error *error)

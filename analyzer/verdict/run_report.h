@@ -7,15 +7,15 @@
 
 #include <portolan/store.h>
 
-/* One run, as an object of a list, or the document. A run that is found to be damaged is marked so, with only its name
- * and state. A run that was removed meanwhile is left out. */
+/* Adds one run, as an object of a list, or as the document. A run that is found to be damaged is marked so, with only
+ * its name and state. A run that was removed meanwhile is left out. */
 int run_report(struct report *report, struct store *store, struct store_run_info *run, struct portolan_error *error);
 
-/* The run of a name; all runs, as a list. */
+/* Adds the run with a name; or all runs, as a list. */
 int run_report_one(struct report *report, struct store *store, const char *name, struct portolan_error *error);
 int run_report_all(struct report *report, struct store *store, struct portolan_error *error);
 
-/* "2026-11-22T10:00:00Z"; empty: no time that can be written. */
+/* Prints a time as "2026-11-22T10:00:00Z"; nothing if it is no time that can be written so. */
 void run_time(int64_t seconds, char text[32]);
 const char *run_state_name(const struct store_run_info *run);
 const char *run_mode_name(const struct store_run_info *run);

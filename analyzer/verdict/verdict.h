@@ -32,24 +32,28 @@ enum verdict_kind {
 	VERDICT_KINDS,
 };
 struct verdict_text {
-	const char *name, *remedy; /* "shared-ids"; NULL: none is known */
+	const char *name, *remedy; /* name: as in "shared-ids"; remedy: NULL where none is known */
 };
 extern const struct verdict_text verdict_texts[VERDICT_KINDS];
-extern const char *const verdict_refusals[STORE_REFUSALS]; /* "gold_prob": names of the reasons */
+/* names of the reasons for which observations are refused, as in "gold_prob" */
+extern const char *const verdict_refusals[STORE_REFUSALS];
 
 /* How a run was recorded, as far as its counters and sessions tell. */
 struct verdict {
-	uint64_t refused, refused_by[STORE_REFUSALS]; /* observations: by the collector */
-	uint64_t left_out;                            /* rows: by clients */
-	uint64_t received, replaced; /* observations; replaced: beyond what each session may log again */
-	uint64_t returned;           /* observations replaced by their own session, each of them counted */
-	struct store_left left;      /* in a damaged store */
+	uint64_t refused, refused_by[STORE_REFUSALS]; /* observations that the collector refused */
+	uint64_t left_out;                            /* rows that clients left out */
+	uint64_t received, replaced; /* observations; replaced: as far as sessions that log again do not explain it */
+	/* observations that were replaced by the session that had logged them, counted each time */
+	uint64_t returned;
+	struct store_left left; /* what salvaging a damaged store had to leave behind */
 	uint64_t changed_labels, epochs;
-	uint64_t classes, more_classes; /* of one session, and at least so many of another; 0: no such two are known */
-	bool are_named;                 /* `classes` is how many the run names */
-	bool has_two;                   /* two processes recorded beside each other: these sessions of the run, */
-	uint32_t two[2];                /* and who they are */
-	struct store_process processes[2];
+	/* the number of classes of one session, and the least number of another that has more; 0: no two such sessions
+	 * are known */
+	uint64_t classes, more_classes;
+	bool are_named;                    /* `classes` is the number of classes that the run names */
+	bool has_two;                      /* two processes recorded the run side by side: */
+	uint32_t two[2];                   /* the numbers of their sessions in the run, */
+	struct store_process processes[2]; /* and who they are */
 };
 
 struct finding {
@@ -63,12 +67,12 @@ struct findings {
 	size_t count;
 };
 
-/* Classes are left unknown. */
+/* Judges a run by its record, counters and sessions. The numbers of classes are left unknown. */
 struct verdict verdict_make(const struct store_run_info *info, const struct store_counters *counters,
                             const struct store_session *sessions, size_t session_count);
 
-/* The same for counters and sessions read from the store. Counters that cannot be read count as 0: `check` reports
- * them. */
+/* As verdict_make(), with counters and sessions read from the store. Counters that cannot be read count as 0: `check`
+ * reports them. */
 struct verdict verdict_read(struct store *store, const struct store_run_info *info);
 
 /* Adds the findings of the verdict. */
@@ -81,7 +85,7 @@ __attribute__((format(printf, 3, 4))) void verdict_add(struct findings *findings
 /* Prints the problem and its remedy. */
 void verdict_print(const struct finding *finding, char line[FINDING_ROOM]);
 
-/* Warns of the verdict's findings; returns whether there are any. */
+/* Warns of the findings of the verdict. Returns whether there are any. */
 bool verdict_warn(const struct verdict *verdict, const char *run);
 
 #endif
