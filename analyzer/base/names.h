@@ -1,7 +1,7 @@
 /*
- * names.h: numbers texts that come again and again, so that other code can count words, or store categories, as small
- * integers. The different texts get the numbers 0, 1, 2 … in the order of their first appearance. One owner, one
- * thread; finding is safe from several.
+ * names.h: gives each different text a number, for code that counts or stores texts which come again and again (words,
+ * categories) as small integers. The numbers are 0, 1, 2 … in the order in which the texts first appear. One owner, one
+ * thread; finding a text is safe from several.
  */
 #ifndef NAMES_H
 #define NAMES_H
@@ -33,7 +33,8 @@ struct names {
 	uint64_t *offsets; /* count + 1 */
 	char *text;
 	size_t room, text_room;
-	uint64_t lengths[256]; /* by first byte: the lengths of the texts that begin with it, as bits (length mod 64) */
+	/* by first byte: the lengths of the texts that begin with it, as bits: bit (length mod 64) */
+	uint64_t lengths[256];
 };
 
 /* The key by which a text is found. Texts of up to NAMES_SHORT bytes that have the same key and length are the same. */

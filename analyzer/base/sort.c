@@ -1,5 +1,5 @@
 /*
- * sort.c: sorts numbers of examples by 64-bit keys (sort.h), by radix: a byte of the key at a time, from the lowest on.
+ * sort.c: sorts examples by 64-bit keys (sort.h), by radix: a byte of the key at a time, from the lowest on.
  *
  * The sort is stable, so examples with equal keys stay in ascending order of their ids without a second comparison. It
  * is linear: 550,000 keys take some 10 ms. Bytes that are the same in all keys (the upper ones of most ids) are

@@ -1,5 +1,5 @@
-/* sort.h: sorts numbers of examples by 64-bit keys, stably, for code that ranks examples by a measure or by their ids.
- * sort_key() makes such a key of a double. Pure: the caller brings the memory. */
+/* sort.h: sorts examples, each given by its number, by 64-bit keys; for code that ranks examples by a measure or by
+ * their ids. Stable. sort_key() makes such a key of a double. Pure: the caller brings the memory. */
 #ifndef SORT_H
 #define SORT_H
 

@@ -93,7 +93,7 @@ counting_add_epoch(struct presence *presence, const struct store_block *block, s
 	}
 }
 
-/* Counts the examples of a block, and marks those of a list as found. */
+/* Counts the examples of a block, and, where the user listed ids, marks those that were found. */
 static void
 counting_add_examples(const struct writing *writing, size_t index, const struct presence *presence,
                       struct counts *counts)

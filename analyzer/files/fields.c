@@ -1,5 +1,5 @@
-/* fields.c: reads named fields from each record of a user's file, for join.c and for the commands that read users'
- * data; the file may be CSV, TSV or JSON lines. */
+/* fields.c: reads named fields from each record of a user's file, be it CSV, TSV or JSON lines, for join.c and for the
+ * commands that read users' data (fields.h). */
 #include "fields.h"
 
 #include "glue.h"

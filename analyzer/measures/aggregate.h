@@ -27,7 +27,8 @@ struct aggregate_report {
 	uint64_t other_labels; /* gold labels that differ from those of the first run, which stay */
 };
 
-/* PORTOLAN_E_INVALID: the ids of one run are integers and those of the other strings. */
+/* Checks that the ids of two runs can be matched. PORTOLAN_E_INVALID: those of one run are integers, and those of the
+ * other strings. */
 int dynamics_check_ids(const struct dynamics *a, const struct dynamics *b, struct portolan_error *error);
 
 /* Lists the examples observed in both runs, by ascending id, as their dense indices in each run. rows_a and rows_b have

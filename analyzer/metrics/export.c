@@ -3,9 +3,10 @@
  *
  * Worker threads make the rows, as formatting numbers costs more than computing them; the delivering thread only
  * writes. If the store's order is that of the ids, one scan of the run gives the rows, and nothing is held. Otherwise
- * the run is held in memory, and its rows are taken in order.
+ * the run is held in memory, and its rows are taken in order. So it is for npy to a pipe, too, whose head must say how
+ * many rows follow.
  *
- * For npy, records of one size are written straight to their place in a file. The place is known before a record is
+ * For npy in a file, records are written straight to their places in the file. The place is known before a record is
  * made: that of the example in the order, or, if the ids are not in order, the one that sorting the ids gives
  * (ordered.h). So one scan is enough for these as well.
  */

@@ -5,7 +5,7 @@
 #include "options/format.h"
 #include "output/output.h"
 
-/* The formats after those of enum table_format: other programs' tables. */
+/* The formats beside those of enum table_format: the tables that other programs read. */
 enum { METRICS_CARTOGRAPHY = TABLE_NPY + 1, METRICS_AUM };
 static const char *const format_names[] = {"csv", "tsv", "jsonl", "npy", "cartography", "aum", NULL};
 

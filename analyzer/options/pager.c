@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The shell that starts the pager ends with these statuses if it cannot run it. */
+/* The statuses with which the shell ends that starts the pager, if it cannot run it. */
 #define NOT_RUNNABLE 126
 #define NOT_FOUND 127
 

@@ -73,12 +73,12 @@ struct table_column {
 	size_t stride;                   /* of `values`; 0: they follow one another */
 	const void *of;                  /* of TABLE_WORD and the types after it: what the values are numbers in */
 	double (*real)(const void *row); /* of TABLE_REAL_OF: computes the value; NaN and infinity are empty */
-	const uint64_t *present;         /* a bit for each row: those without are empty; NULL: all have a value */
+	const uint64_t *present;         /* a bit for each row: 0 where the row has no value; NULL: all have one */
 	const uint32_t *through;         /* the value of row i is values[through[i]]; NULL: values[i] */
 	bool is_same;                    /* every row has the first value */
 	bool infinite; /* infinity is a value, and not empty: "inf"; in JSON lines 1e999, which readers take for it */
 	bool whole;    /* TABLE_F64: whole numbers */
-	/* of whole numbers that are names, as epochs are: people read them without "," between the digits */
+	/* of whole numbers that are names, as ids are: people read them without "," between the digits */
 	bool is_name;
 	/* The type in npy: "<u4", "<i8", "<f4", "|b1", "|S" … NULL: "<f8", or "<f4" of TABLE_F32; "<U"; for whole numbers
 	 * "<u8", or "<i8" where one is empty. */

@@ -22,8 +22,9 @@ struct table_stream {
 	const struct table_column *columns;
 	struct output *slots;
 	unsigned slot_count;
-	uint64_t rows, delivered; /* rows: as table_stream_begin() was told; delivered: those for people that came */
-	char *ends;               /* for people: the records of the first and the last rows of the table */
+	/* rows: as table_stream_begin() was told; delivered: rows that came, where people read them */
+	uint64_t rows, delivered;
+	char *ends; /* for people: the records of the first and the last rows of the table */
 };
 
 /* `table` only says the columns of all parts, with their types and widths; it needs no rows. `slots`: how many parts

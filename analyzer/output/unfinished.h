@@ -1,5 +1,5 @@
 /* unfinished.h: removes the files that a command has begun and not finished when a signal ends the program (INT, TERM,
- * HUP). output.c and die.c say which files these are, and when. */
+ * HUP). For output.c, which notes these files, and for die.c, which ends the program. */
 #ifndef OUTPUT_UNFINISHED_H
 #define OUTPUT_UNFINISHED_H
 

@@ -3,8 +3,8 @@
 #ifndef ORIENTATION_H
 #define ORIENTATION_H
 
-/* 1: the point (x, y) is to the left of the line from a to b; −1: to the right; 0: on it. For all finite numbers, as
- * exact arithmetic on them says: no rounding, overflow or underflow counts. */
+/* 1: the point (x, y) is to the left of the line from a to b; −1: to the right; 0: on it. The answer is that of exact
+ * arithmetic, for all finite numbers: it suffers from no rounding, overflow or underflow. */
 int orientation(double ax, double ay, double bx, double by, double x, double y);
 
 #endif

@@ -14,9 +14,10 @@ struct outline {
 	size_t count;
 	/* outline_index() fills these */
 	double least_x, most_x, least_y, most_y;
-	double per_height;   /* bands per unit of y */
-	size_t bands;        /* of equal height, from least_y up */
-	uint32_t *edges;     /* those that touch band 0, band 1, …: edge i leads to vertex i from the one before it */
+	double per_height; /* bands per unit of y */
+	size_t bands;      /* number of bands, of equal height, from least_y up */
+	/* the edges that touch band 0, then band 1, …: edge i leads to vertex i from the one before it */
+	uint32_t *edges;
 	uint32_t *band_ends; /* where each band's edges end in `edges` */
 };
 

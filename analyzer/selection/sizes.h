@@ -1,4 +1,4 @@
-/* sizes.h: how many examples a selection of `portolan select` has, and how many of each class. Pure. */
+/* sizes.h: computes how many examples a selection of `portolan select` has, and how many of each class. Pure. */
 #ifndef SIZES_H
 #define SIZES_H
 

@@ -1,5 +1,5 @@
 /* strata.c: for `portolan select --strata`: chooses a subset that covers the whole range of a measure (coverage-centric
- * selection). */
+ * selection; strata.h). */
 #include "strata.h"
 
 #include "balanced.h"

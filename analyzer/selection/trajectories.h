@@ -12,7 +12,7 @@
 
 #include "measures/dynamics.h"
 
-#define TRAJECTORIES_CLUSTERS 100 /* of the published settings */
+#define TRAJECTORIES_CLUSTERS 100 /* the number in the published settings */
 
 struct trajectories {
 	const struct dynamics *dynamics;

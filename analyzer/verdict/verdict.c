@@ -2,13 +2,14 @@
  * verdict.c: finds each way in which a run was recorded wrongly, and says it in one line for the user (verdict.h).
  *
  * A session that was never closed is no problem by itself: a resumed run may hold all that it lost. Nor are replaced
- * observations: a resumed job logs again what it had logged, and every rank may evaluate all examples. So each session
- * but the first may replace every observation once. All further replacements came twice from the same session. If these
- * are half of all observations, ids or epoch numbers do not tell observations apart. (A sampler that draws as many
- * examples as there are, with replacement, draws 37% of them again.)
+ * observations: a resumed job logs again what it had logged, and every process of a distributed job may evaluate all
+ * examples. So each session but the first may replace every observation once. All further replacements mean that the
+ * same session logged an observation twice. If at least half of all received observations were replaced so, ids or
+ * epoch numbers do not tell observations apart. (A sampler that draws as many examples as there are, with replacement,
+ * draws 37% of them again.)
  *
- * If less than half are, the ids that a session logged twice within an epoch are reported by themselves: the store
- * counts them, and ranks and resumed jobs do not cause them.
+ * If less than half were, the ids that a session logged twice within an epoch are reported by themselves. The store
+ * counts them; distributed and resumed jobs do not cause them.
  *
  * One changed label is a finding, though it may be a correction between two sessions: the example's measures mix
  * probabilities of two labels, which no figure shows. The number of changed labels tells the user which of the two it
