@@ -1,5 +1,7 @@
-/* batch.c: checks a record of the log, and finds its parts. The mask of columns and the number of rows say where they
- * are. */
+/*
+ * batch.c: opens a batch of the log for readers, folds and salvages: checks its record, and finds the indices and
+ * columns in it. Their places follow from the mask of columns and the number of rows.
+ */
 #include "batch.h"
 
 size_t
@@ -12,7 +14,7 @@ store_batch_size(uint32_t rows, uint64_t columns, bool scattered)
 	return size;
 }
 
-/* The parts of a record, which `head` describes. */
+/* Points `batch` at the indices and columns of a record that begins with `head`. */
 static void
 batch_find_parts(const void *record, const struct batch_record *head, struct batch *batch)
 {

@@ -1,8 +1,9 @@
 /*
- * batch.h: a batch as the log keeps it; private to the store, shared by both halves.
+ * batch.h: a batch, that is, the observations that a client sent in one frame, as the log of their epoch keeps it. For
+ * the store's own files: write_append.c makes batches; snapshots, folds and salvages read them.
  *
- * A batch holds indices, not ids, so that readers and folds need no dictionary. Of consecutive indices only the first
- * is stored.
+ * A batch names examples by their indices, not by the users' ids, so that readers and folds need no dictionary. Of
+ * consecutive indices only the first is stored.
  */
 #ifndef STORE_BATCH_H
 #define STORE_BATCH_H
@@ -12,7 +13,7 @@
 struct batch {
 	uint32_t session, rows;
 	uint64_t position;                     /* in its epoch's log; set by store_catalog_next_batch() */
-	uint64_t columns;                      /* mask; no STORE_SESSION */
+	uint64_t columns;                      /* mask, in which STORE_SESSION never is */
 	uint32_t first;                        /* index of row 0; BATCH_SCATTERED: see `index` */
 	const uint8_t *index;                  /* uint32[rows], unaligned; NULL: first, first + 1, … */
 	const uint8_t *data[STORE_COLUMN_MAX]; /* unaligned; NULL if the mask does not have the column */

@@ -1,6 +1,7 @@
 /*
- * catalog.c: reads the records that describe runs, sessions and epochs. Sizes and offsets in a record are checked here,
- * so that callers need not: a record that passes its checksum may still come from a faulty program.
+ * catalog.c: reads what the store says of its runs, and of their sessions and epochs, for writer and readers alike.
+ * Sizes and offsets in a record are checked here, so that callers need not: a record that passes its checksum may still
+ * come from a faulty program.
  */
 #include "catalog.h"
 
@@ -291,7 +292,7 @@ store_catalog_order(const struct view *view, uint32_t run, uint32_t sessions, ui
 	return 0;
 }
 
-/* Code that goes through the log relies on this. */
+/* Do the epoch's log positions and row count agree? */
 static bool
 catalog_is_valid_epoch(const struct epoch_record *record)
 {

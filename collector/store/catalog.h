@@ -1,7 +1,9 @@
 /*
- * catalog.h: reads the records of runs, sessions and epochs; private to the store, shared by both halves.
+ * catalog.h: finds what the store says of a run: its name, state, labels, sessions, epochs and counters. For the
+ * store's own files, both those that write and those that read. They also go through a run's batches and ids by it.
  *
- * Every function reads through a view and changes nothing. VIEW_ABSENT where a record may be missing.
+ * Every function reads through a view, which is one transaction (environment.h), and changes nothing. Where a record
+ * may be missing, the answer is then VIEW_ABSENT.
  */
 #ifndef STORE_CATALOG_H
 #define STORE_CATALOG_H
@@ -14,12 +16,12 @@
 int store_catalog_find(const struct view *view, const void *name, size_t size, uint32_t *run,
                        struct portolan_error *error);
 
-/* All runs by ascending name; only name and number are set. Number 0: that record is damaged. *runs is the
- * caller's to free(). */
+/* Lists all runs by ascending name; only name and number of each are set. Number 0: the record of the number is
+ * damaged. *runs is the caller's to free(). */
 int store_catalog_runs(const struct view *view, struct store_run_info **runs, size_t *count,
                        struct portolan_error *error);
 
-/* The state of a run, and what listings say of it. STORE_E_NO_RUN: it was removed. */
+/* Read the state of a run, and what listings say of the run. STORE_E_NO_RUN: it was removed. */
 int store_catalog_state(const struct view *view, uint32_t run, struct run_state_record *state,
                         struct portolan_error *error);
 int store_catalog_info(const struct view *view, uint32_t run, struct store_run_info *info,
@@ -36,16 +38,16 @@ int store_catalog_labels(const struct view *view, uint32_t run, char ***labels, 
 int store_catalog_user_columns(const struct view *view, uint32_t run, uint32_t *count, char (**names)[USER_COLUMN_NAME],
                                struct portolan_error *error);
 
-/* A session below the run's number of sessions; one that is missing is damage. */
+/* Reads a session whose number is below the run's number of sessions; if it is missing, the store is damaged. */
 int store_catalog_session(const struct view *view, uint32_t run, uint32_t session, struct session_record *record,
                           struct portolan_error *error);
 
-/* Which process a session's client is; zeros if it was not told. */
+/* Reads which process a session's client is; zeros if the client did not say. */
 int store_catalog_process(const struct view *view, uint32_t run, uint32_t session, struct process_record *record,
                           struct portolan_error *error);
 
-/* Reads the `*count` numbers of a record of counters. The rest of `numbers` is 0: what the record lacks was not
- * counted by the version that wrote it. *count is 0 if the record is absent. */
+/* Reads a record of counters. *count is how many numbers it has, 0 if it is absent. The rest of `numbers` becomes 0:
+ * the version that wrote the record did not count that. */
 int store_catalog_counters(const struct view *view, const struct store_key *key, enum record_kind kind,
                            uint64_t numbers[COUNTERS_MOST], size_t *count, struct portolan_error *error);
 
@@ -79,7 +81,8 @@ int store_catalog_next_ids(struct view_walk *walk, uint64_t *first, struct ids_s
 int store_catalog_next_chunk(const struct view *view, uint32_t run, uint32_t epoch, uint32_t *chunk,
                              struct portolan_error *error);
 
-/* The chunks of a run with so many rows; and the rows of one of them, which may be the last. */
+/* How many chunks a run with `rows` rows has; and how many rows one of them has: only the last may have fewer than
+ * STORE_CHUNK. */
 static inline uint32_t
 store_chunks_of(uint64_t rows)
 {

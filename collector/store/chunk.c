@@ -1,5 +1,7 @@
 /*
- * chunk.c: unpacks the records of a chunk into an image.
+ * chunk.c: reads a chunk, that is, 16,320 examples at one epoch, from its records in the store into an image (merge.h),
+ * which has its columns as arrays by row. For snapshots (what readers see of a run), for folds (which turn the log into
+ * columns), and for salvages.
  *
  * A column holds only the values of its present rows, one after another, so that an epoch with few rows takes little
  * space; a complete column is simply the array. Bits follow the form of the presence: if that is a bitmap (or

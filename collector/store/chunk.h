@@ -1,5 +1,6 @@
 /*
- * chunk.h: unpacks chunk records into images; private to the store. (fold_write.c packs images into records.)
+ * chunk.h: reads a chunk (up to 16,320 examples at one epoch) from its records into an image (merge.h); for snapshots,
+ * folds and salvages. (fold_write.c packs images into records.)
  */
 #ifndef STORE_CHUNK_H
 #define STORE_CHUNK_H
@@ -19,10 +20,11 @@ struct chunk_lent {
 };
 
 /*
- * Fills the image (reset before) with the chunk's observations and those of `columns` it has; STORE_SESSION is read
- * only if asked for. A complete column of plain numbers is not copied: `lent` (zeros before; NULL: always copy) gets
- * its address, and the image has it in use, without values. Sets chunk->stored and chunk->merged; a chunk that is not
- * stored stays empty. STORE_E_CORRUPT names run, epoch, column and chunk.
+ * Fills the image, which was reset before, with the chunk's observations: with those of `columns` that the chunk has,
+ * so STORE_SESSION is read only if it is among them. A complete column of plain numbers is not copied: `lent`, which is
+ * zeros before, gets its address, and the image has the column in use, without values. If `lent` is NULL, every column
+ * is copied. Sets chunk->stored and chunk->merged; a chunk that is not stored stays empty. STORE_E_CORRUPT names run,
+ * epoch, column and chunk.
  */
 int store_chunk_load(const struct view *view, const struct chunk_place *place, uint64_t columns,
                      struct merge_chunk *chunk, struct chunk_lent *lent, struct portolan_error *error);

@@ -1,8 +1,8 @@
 /*
- * collect.c: removes records that are no longer needed: log entries before the beginning of their epoch's log, and the
- * records of removed runs.
+ * collect.c: deletes for the collector the records that its store no longer needs: log entries that are folded into
+ * columns, and the records of removed runs.
  *
- * Records can be deleted at once: a reader's transaction keeps the pages that it reads. A list (DB_REMOVALS) names the
+ * Readers need not be waited for: a reader's transaction keeps the pages that it reads. A list (DB_REMOVALS) names the
  * epochs and runs whose records are to go. A call deletes a bounded number of records. An item leaves the list when all
  * its records are deleted, so a call that was broken off needs no repair.
  */
@@ -22,7 +22,8 @@ collect_is_spent(const struct budget *budget)
 	return budget->records >= RECORDS || budget->bytes >= BYTES;
 }
 
-/* The entry in session-ids is found through the session's record, so it is deleted before that. */
+/* Deletes a session's entry in session-ids. This must come before the session's record is deleted, which has the id of
+ * the entry. */
 static int
 collect_remove_session_id(struct store_writer *writer, const struct view_walk *session, struct portolan_error *error)
 {
@@ -58,7 +59,7 @@ collect_remove_range(struct store_writer *writer, enum store_db db, const struct
 	return store_view_or_absent(rc);
 }
 
-/* The part of the run that says that it is removed is deleted last. */
+/* Deletes records of a removed run. Those in DB_RUN, one of which says that the run is removed, go last. */
 static int
 collect_remove_run(struct store_writer *writer, uint32_t run, struct budget *budget, struct portolan_error *error)
 {

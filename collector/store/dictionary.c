@@ -1,5 +1,6 @@
 /*
- * dictionary.c: keeps, for each run that is written to, a table in memory from the users' ids to dense indices.
+ * dictionary.c: gives each id of the users an index, for the writer: for each run that is written to, it keeps in
+ * memory a table from ids to indices 0, 1, 2, … in the order of their first appearance.
  *
  * A table is an array of the ids by their index, and slots with open addressing, of which at most three quarters are in
  * use. A slot holds an index in its low bits, as many as the table's indices need, and bits of the id's hash in the
@@ -7,7 +8,7 @@
  * second table, and a table takes 17 to 26 bytes per id. Making them anew stops the writer for some 0.3 s where a run
  * has 10 million ids.
  *
- * Tables follow the pending transaction. The indices given last can be taken back by emptying their slots, since no
+ * Where the pending transaction is aborted, the indices that it gave are taken back. Emptying their slots is enough: no
  * earlier id was placed behind them.
  */
 #include "dictionary.h"
@@ -20,11 +21,11 @@
 #include <sys/random.h>
 #include <time.h>
 
-#define FREE UINT32_MAX /* a slot */
+#define FREE UINT32_MAX /* a slot that holds no index */
 #define ROOM_LEAST 64   /* ids */
 #define HUGE_PAGE ((size_t)2 << 20)
-/* Where all tables together take more than KEEP_BYTES, the tables of runs that had no batch for KEEP_SECONDS are dropped.
- * A run that goes on recording has to read its ids again. */
+/* Where all tables together take more than KEEP_BYTES, the tables of runs that had no batch for KEEP_SECONDS are
+ * dropped. If such a run goes on recording, its table is made again from the ids in the store. */
 #define KEEP_BYTES ((size_t)256 << 20)
 #define KEEP_SECONDS 60
 
@@ -170,8 +171,8 @@ store_dictionary_free(struct dictionary *dictionary)
 		dictionary_drop_table(&dictionary->tables);
 }
 
-/* May tables take so many more bytes? Drops tables without recent batches that do not fit beside the more recently used
- * ones. */
+/* Is there room for `more` bytes of tables? Where there is not, first drops tables that had no batch recently and do
+ * not fit beside those used more recently. */
 static bool
 dictionary_make_place(struct dictionary *dictionary, size_t more, int64_t now)
 {

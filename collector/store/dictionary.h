@@ -1,13 +1,15 @@
 /*
- * dictionary.h: tables in memory from the users' ids to dense indices, one for each run that is written to; private to
- * the writing half. Functions that can fail answer STORE_E_MEMORY or STORE_E_IDS: there is no room for more ids.
+ * dictionary.h: says which index an id of the users has, and gives new ids the next ones; for the writer (rows.c),
+ * which stores indices in place of ids. There is a table in memory for each run that is written to. Functions that can
+ * fail answer STORE_E_MEMORY, or STORE_E_IDS: the tables have no room for more ids.
  */
 #ifndef STORE_DICTIONARY_H
 #define STORE_DICTIONARY_H
 
 #include "layout.h"
 
-/* An integer id and 0; or 96 bits of a string's hash: among 10 million strings two are alike with odds of 1 : 10¹⁵. */
+/* What stands for an id in a table: an integer id and 0; or 96 bits of a string's hash. That two of 10 million strings
+ * have the same hash has odds of 1 : 10¹⁵. */
 struct dictionary_id {
 	uint64_t id;
 	uint32_t more;
@@ -40,8 +42,8 @@ void store_dictionary_free(struct dictionary *dictionary);
 struct dictionary_table *store_dictionary_table(struct dictionary *dictionary, uint32_t run);
 void store_dictionary_drop_first(struct dictionary *dictionary); /* the table used last */
 
-/* Makes room for `rows` ids at least: the table grows by half, or by an eighth if the limit allows no more. Its slots
- * are to be filled anew then. */
+/* Makes room for `rows` ids at least: the table grows by half, or by an eighth if the limit allows no more. The slots
+ * are empty afterwards: call store_dictionary_fill(). */
 int store_dictionary_grow(struct dictionary *dictionary, struct dictionary_table *table, uint64_t rows);
 /* Makes the slots anew, from the ids. */
 void store_dictionary_fill(struct dictionary_table *table);

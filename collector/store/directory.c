@@ -1,5 +1,6 @@
 /*
- * directory.c: makes the directory of a store and its files, and locks it for one collector.
+ * directory.c: makes the directory of a store and its files for the writer, and locks it, so that one collector at a
+ * time serves it.
  *
  * The lock is flock(2): it ends with the process, in whatever way, so there is never a stale one. The process number
  * inside is only for messages. Only the owner can open the file: a user who may only read the store could otherwise

@@ -1,4 +1,7 @@
-/* directory.h: for the writer: the directory of a store, its lock, and its files. */
+/*
+ * directory.h: makes the directory of a store and its files for the writer, and locks it, so that one collector at a
+ * time serves it.
+ */
 #ifndef STORE_DIRECTORY_H
 #define STORE_DIRECTORY_H
 

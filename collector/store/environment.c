@@ -1,5 +1,6 @@
 /*
- * environment.c: opens LMDB, and translates its error codes.
+ * environment.c: opens a store's LMDB environment (its data.mdb) for writer and readers, and turns LMDB's error codes
+ * into the store's own, with messages for users.
  *
  * Flags: the default ones. Every commit is synced, because committed frames are acknowledged; no WRITEMAP, because with
  * it a full disk is a SIGBUS. MDB_NOTLS: a reader's cursor is not tied to the thread that made it, and the writer can
@@ -34,7 +35,7 @@ const char *const store_database_names[DB_COUNT] = {
         [DB_REMOVALS] = "removals",
 };
 
-/* So large that no snapshot must end because the store outgrew its reader's map. */
+/* A reader's map is so large that no snapshot must end because the store outgrew the map. */
 static const size_t map_largest[] = {
         [STORE_READ] = (size_t)1 << 40, [STORE_WRITE] = (size_t)64 << 30, [STORE_CREATE] = (size_t)1 << 20};
 static const size_t map_smallest[] = {
@@ -148,7 +149,7 @@ open_environment(struct environment *environment, enum store_opening opening, si
 	if (opening == STORE_CREATE)
 		path = new;
 	rc = open_with_map(environment, path, flags[opening], size);
-	/* valgrind gives EINVAL. */
+	/* Under valgrind a map that is too large fails with EINVAL. */
 	for (size /= 2; (rc == ENOMEM || rc == EINVAL) && !map_size && size >= map_smallest[opening]; size /= 2)
 		rc = open_with_map(environment, path, flags[opening], size);
 	return rc;
@@ -202,7 +203,7 @@ check_schema(struct environment *environment, const struct view *view, bool writ
 	return rc ? store_environment_error(environment, rc, "creating", error) : 0;
 }
 
-/* Killed readers keep their slots until a process frees them, and there may be no collector that does. */
+/* If all slots for readers are taken, first frees those of killed readers, as there may be no collector that does. */
 int
 store_environment_begin_read(const struct environment *environment, MDB_txn **txn)
 {

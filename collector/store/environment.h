@@ -1,5 +1,6 @@
 /*
- * environment.h: the LMDB environment of a store and typed reads from it; private to the store.
+ * environment.h: the access of the store's files to LMDB: opens the environment (data.mdb) of a store, and finds
+ * records there, by key or one after another. Each record is checked before it is given out. A view is one transaction.
  *
  * Codes: 0 is success; STORE_E_… are negative; VIEW_ABSENT and a caller's own conditions are positive. So a() ?: b()
  * calls b() only where a() succeeded, and is the first code that is not 0.
@@ -22,7 +23,7 @@ struct environment {
 	MDB_env *env; /* NULL: not open */
 	MDB_dbi dbi[DB_COUNT];
 	char *directory;
-	uint8_t id[16]; /* the store's */
+	uint8_t id[16]; /* the store's id */
 	bool cramped;   /* the map could not be doubled: it is used to its end */
 };
 
@@ -74,13 +75,13 @@ struct view {
 	pthread_mutex_t *shared; /* held while LMDB is called, if several threads use the view; NULL: one thread does */
 };
 
-/* See store_long_reader(). On entry *reader is the reader that is already known, or zeros. If that one still reads the
- * oldest state, *reader stays as it is. */
+/* Finds the reader that store_long_reader() speaks of. On entry *reader is a reader that is known already, or zeros. It
+ * stays as it is if that reader still reads the oldest state. */
 void store_view_long_reader(const struct view *view, uint64_t bytes, struct store_long_reader *reader);
 
 #define VIEW_ABSENT 1 /* not an error: there is no such record */
 
-/* For callers that do without the record, or have come to a walk's end. */
+/* Turns VIEW_ABSENT into 0, for callers that can do without the record, or have come to a walk's end. */
 static inline int
 store_view_or_absent(int rc)
 {
@@ -90,7 +91,7 @@ store_view_or_absent(int rc)
 /* Finds a record, checks it and gives its body, which is valid until the next write or the transaction's end. */
 int store_view_get(const struct view *view, enum store_db db, const struct store_key *key, enum record_kind kind,
                    const uint8_t **body, size_t *size, struct portolan_error *error);
-/* The same for a record of a fixed size, copied to `record`; missing fields are 0. */
+/* As store_view_get(), for a record of a fixed size, which is copied to `record`; fields that it lacks are 0. */
 int store_view_read(const struct view *view, enum store_db db, const struct store_key *key, enum record_kind kind,
                     void *record, size_t size, struct portolan_error *error);
 
@@ -126,7 +127,7 @@ struct view_walk {
 	MDB_val key, value;
 };
 
-/* Its failure is also what the first store_walk_next() answers. */
+/* Opens a walk. If that fails, the first store_walk_next() answers the same code, so a caller may ignore this one. */
 int store_walk_open(struct view_walk *walk, const struct view *view, enum store_db db, const struct store_key *from,
                     size_t prefix_size, struct portolan_error *error);
 /* 0: key and value are set; VIEW_ABSENT: there are no more. */

@@ -1,5 +1,5 @@
 /*
- * file_system.c: recognises network file systems.
+ * file_system.c: recognises network file systems, on which the writer makes and opens no store.
  *
  * LMDB's locks and shared memory do not reach across hosts, so a store there would be damaged as soon as two hosts
  * opened it. Unknown file systems are allowed: most are local, and new ones come all the time. FUSE has one number for

@@ -1,4 +1,7 @@
-/* file_system.h: recognises network file systems, on which a store may not lie; private to the writing half. */
+/*
+ * file_system.h: recognises network file systems, on which the writer makes and opens no store; private to the writing
+ * half.
+ */
 #ifndef STORE_FILE_SYSTEM_H
 #define STORE_FILE_SYSTEM_H
 

@@ -1,5 +1,6 @@
 /*
- * fold.c: turns the log of an epoch into columns.
+ * fold.c: folds an epoch: turns its log, the batches as they came, into columns, which are smaller and quicker to read.
+ * The collector does so for a few milliseconds at a time, between storing batches.
  *
  * The entries to fold are fixed at the beginning: those before `end`. They are merged in memory with the stored columns
  * (fold_log.c), for a range of chunks at a time, and these chunks are written in place. A chunk says up to which entry
@@ -12,15 +13,17 @@
 
 #include <stdlib.h>
 
-#define SPANS_PART 16 /* the share of the memory for the spans */
+#define SPANS_PART 16 /* the spans may take 1/SPANS_PART of the memory */
 
-/* The most bytes that a chunk takes, with its values that are kept per example. */
+/* The most bytes that a chunk takes in memory, with the values of its examples that are kept per example, not per
+ * epoch. */
 static size_t
 fold_chunk_bytes(const struct store_fold *fold)
 {
 	const size_t words = STORE_CHUNK * sizeof(uint32_t), bits = STORE_CHUNK_WORDS * sizeof(uint64_t);
 	const uint64_t entries = fold->end - fold->begin;
-	const size_t met = entries < fold->sessions ? (size_t)entries : fold->sessions; /* sessions that meet others */
+	/* at most so many sessions meet others */
+	const size_t met = entries < fold->sessions ? (size_t)entries : fold->sessions;
 	size_t bytes = sizeof(struct fold_chunk) + words + bits; /* the sessions and the presence */
 
 	bytes += 2 * met * sizeof(struct merge_met);

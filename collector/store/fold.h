@@ -21,7 +21,7 @@ struct fold_span { /* the range of chunks that a group of entries touches */
 struct fold_chunk {
 	struct merge_chunk epoch, examples;
 	uint32_t before;         /* observations stored in it */
-	struct fold_chunk *next; /* list of the unused ones */
+	struct fold_chunk *next; /* in the list of unused chunks */
 };
 
 struct store_fold {
@@ -32,10 +32,10 @@ struct store_fold {
 	bool examples;    /* the run keeps values per example: labels, or which declared examples were seen */
 	bool fresh;       /* the epoch has no columns yet */
 	uint64_t columns; /* columns that were logged in the epoch */
-	uint64_t rows_of_run, begin, position, end; /* positions in the log */
+	uint64_t rows_of_run, begin, position, end; /* the last three: positions in the log */
 	uint32_t sessions, *order;
-	struct fold_chunk **chunks; /* by number of the chunk; NULL: no row has come for it */
-	uint32_t chunk_count;       /* of the run */
+	struct fold_chunk **chunks; /* by number of the chunk; NULL: it has no memory now */
+	uint32_t chunk_count;       /* chunks of the run */
 	uint32_t from, to;          /* the range of chunks that are filled now */
 	uint32_t taken, most;       /* number of chunks that have memory, and the most that may */
 	struct fold_chunk *unused;
@@ -46,7 +46,7 @@ struct store_fold {
 	struct fold_counts { /* counts of the chunks written since they were last stored */
 		uint64_t chunks, kept;
 		struct merge_counts merged;
-		uint64_t *by_session; /* replaced */
+		uint64_t *by_session; /* observations replaced, by session */
 	} counts;
 	enum { FOLD_FILL, FOLD_WRITE, FOLD_DONE } phase;
 };

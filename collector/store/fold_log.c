@@ -1,5 +1,6 @@
 /*
- * fold_log.c: reads the log into chunks in memory. See fold.c for the whole.
+ * fold_log.c: the first half of a fold (fold.c): reads the log of an epoch, and merges it with the stored columns into
+ * chunks in memory.
  *
  * Rows are merged into their chunks by the rule that readers use. A chunk gets memory when its first row comes. When no
  * memory is left, the last chunk is given up, and the range of chunks ends before it. So after one reading each chunk
@@ -86,7 +87,7 @@ fold_load_chunk(struct store_fold *fold, uint32_t number, struct fold_chunk *chu
 	return rc;
 }
 
-/* The chunk, if it is in the range and takes rows of this position; else NULL. */
+/* Finds the chunk. *found is NULL if it is not in the range, or already contains the entry at fold->position. */
 static int
 fold_find_chunk(struct store_fold *fold, uint32_t number, struct fold_chunk **found, struct portolan_error *error)
 {
@@ -138,7 +139,7 @@ fold_merge_scattered(struct store_fold *fold, const struct batch *batch, uint32_
 		int rc;
 
 		if (count && number >= fold->from && number < fold->to && !fold->chunks[number])
-			break; /* a chunk of this group may have to give up its memory for it */
+			break; /* to get memory for this chunk, one of the group may have to give up its own */
 		rc = fold_find_chunk(fold, number, &chunk, error);
 		if (rc)
 			return rc;
@@ -178,7 +179,7 @@ fold_span_of(const struct batch *batch)
 	return (struct fold_span){.first = lowest / STORE_CHUNK, .last = highest / STORE_CHUNK};
 }
 
-/* The span of the entry at fold->position; NULL: there are none. */
+/* The span of the entry at fold->position; NULL: the fold has no spans. */
 static struct fold_span *
 fold_find_span(const struct store_fold *fold)
 {

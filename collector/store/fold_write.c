@@ -1,8 +1,9 @@
 /*
- * fold_write.c: packs a chunk into records; chunk.c, which unpacks them, describes the forms.
+ * fold_write.c: the second half of a fold (fold.c): packs a chunk from memory into the records of its columns. chunk.c
+ * unpacks these records, and describes their forms.
  *
- * A presence is a list where that is smaller than a bitmap. A column whose values are all the same is stored as one
- * value; that of sessions nearly always is.
+ * A presence says which rows a column has; it is a list where that is smaller than a bitmap. A column whose values are
+ * all the same is stored as one value, as the column of sessions nearly always is.
  */
 #include "fold.h"
 

@@ -1,4 +1,7 @@
-/* ids.c: says how large a segment of ids is, and finds its parts, of which every offset is checked. */
+/*
+ * ids.c: computes how much room the writer needs for a segment of ids (ids.h), and finds the ids in a stored one, after
+ * checking every offset.
+ */
 #include "ids.h"
 
 size_t

@@ -1,5 +1,6 @@
 /*
- * ids.h: a segment of ids: the users' ids of consecutive indices, in one record; private to the store.
+ * ids.h: the users' ids as the store keeps them: in segments, each a record with the ids of consecutive indices. For
+ * the store's files that write segments (rows.c) and those that read them.
  */
 #ifndef STORE_IDS_H
 #define STORE_IDS_H

@@ -1,5 +1,6 @@
 /*
- * join.c: decides whether a session joins the run of its name, replaces it, or is refused.
+ * join.c: decides for the writer what happens when a session opens a run whose name exists: it joins that run, replaces
+ * it, or is refused.
  *
  * A group is one launch of a job, in which each rank has one session; the same string means the same launch, whatever
  * the clocks say. So a session joins the run of its group if the run has no session of its rank. If the run has one,
@@ -19,7 +20,7 @@ struct survey {
 	bool has_rank;
 };
 
-/* One walk over the run's sessions. It takes about 0.1 µs for each, so even the 10,000th rank gets its place in 1
+/* Surveys a run's sessions in one walk. This takes about 0.1 µs for each, so even the 10,000th rank gets its place in 1
  * ms. */
 static int
 join_survey(struct store_writer *writer, uint32_t run, uint32_t rank, struct survey *survey,

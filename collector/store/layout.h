@@ -1,5 +1,5 @@
 /*
- * layout.h: the store's records as C structures; private to the store. collector/STORE.md describes them byte by byte.
+ * layout.h: the store's records as C structures, for all of its files. collector/STORE.md describes them byte by byte.
  *
  * Keys are big-endian, so that LMDB's bytewise order is numeric order. Values are little-endian and are copied to and
  * from the structures below, which have no padding: a host of the other byte order is refused at compile time.
@@ -21,7 +21,7 @@ enum store_db {
 	DB_SESSION_IDS, /* session id, run           → number of the session */
 	DB_IDS,         /* run, first index          → a segment of ids; never crosses a chunk's border */
 	DB_LOG,         /* run, epoch, position      → a batch */
-	DB_EPOCHS,      /* run, epoch                → what log and columns hold of the epoch */
+	DB_EPOCHS,      /* run, epoch                → positions and counts of the epoch's log and columns */
 	DB_COLUMNS,     /* run, epoch, chunk, column → a column, or (STORE_PRESENCE set) a presence */
 	DB_REMOVALS, /* run, epoch                → log entries that are folded; STORE_EPOCH_RUN: a run that is gone */
 	DB_COUNT
@@ -78,8 +78,8 @@ enum {
  * keys. */
 #define STORE_EPOCH_RUN UINT32_MAX
 
-#define STORE_PRESENCE                                                                                                 \
-	0x80 /* in the column byte of a key: the presence of that column; of gold_prob: of the observations */
+/* Added to the column in a key: the record is that column's presence; with gold_prob, that of the observations. */
+#define STORE_PRESENCE 0x80
 
 /* Further values of store_state, never shown to callers. */
 #define STORE_RUN_REMOVED 3
@@ -158,7 +158,8 @@ _Static_assert(sizeof(struct store_counters) % 8 == 0 && sizeof(struct store_cou
                        sizeof(struct store_client) == 56,
                "counters are in the order in which they were added");
 
-enum { COLUMN_SHARED = 1, COLUMN_OWN = 2 }; /* present where the observations are; or a presence of its own */
+/* SHARED: its rows are those of the observations; OWN: it has a presence record. */
+enum { COLUMN_SHARED = 1, COLUMN_OWN = 2 };
 enum { COLUMN_PLAIN = 0, COLUMN_CONSTANT = 1 };
 struct column_record { /* followed by the values of the rows present, in order; bits: see chunk.c */
 	uint32_t rows, present;

@@ -1,5 +1,6 @@
 /*
- * list.h: lists that grow by one item; private to the store.
+ * list.h: makes room for one more item in a list (an array that grows), for those of the store's files that do not know
+ * beforehand how many items they will find.
  */
 #ifndef STORE_LIST_H
 #define STORE_LIST_H

@@ -1,5 +1,6 @@
 /*
- * merge.c: applies the winner rule to the rows of batches: of two observations of one example the later stays.
+ * merge.c: merges batches of the log into chunks, for folds and snapshots, by the winner rule: of two observations of
+ * one example at one epoch the later stays.
  *
  * Within a session the order of arrival is the order of sequence numbers (the writer takes these without gaps), and the
  * log keeps the order of arrival. So for two observations only the order of their sessions has to be compared, and a
@@ -15,7 +16,7 @@
 #define BITMAP_BYTES (STORE_CHUNK_WORDS * sizeof(uint64_t))
 #define GROUP 512 /* rows merged at a time */
 
-/* An array of an image with zeros in it; it is allocated where there is none yet. NULL: out of memory. */
+/* Fills an array of an image with zeros; allocates it where there is none yet. NULL: out of memory. */
 static void *
 merge_zero(void *array, size_t bytes)
 {
@@ -27,7 +28,7 @@ store_merge_column(struct merge_chunk *chunk, unsigned column)
 {
 	if (chunk->columns & STORE_COLUMN_BIT(column))
 		return 0;
-	/* Words of rows that are not present are not read, and need no zeros. */
+	/* Numbers in rows that are not present are never read, and need no zeros. */
 	if (column_is_bits(column))
 		chunk->values[column] = merge_zero(chunk->values[column], BITMAP_BYTES);
 	else if (!chunk->values[column])

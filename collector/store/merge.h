@@ -10,8 +10,9 @@
 
 #include "batch.h"
 
-/* What merges met: observations that met another, those of them that met one of their own session, examples not seen
- * before, labels that differed from the known one. */
+/* What merges counted. `replaced`: observations that met another of the same example, whichever stayed. `returned`:
+ * those of them that met one of their own session. `seen`: examples not seen before. `relabelled`: labels that differed
+ * from the known one. */
 struct merge_counts {
 	uint64_t replaced, returned, seen, relabelled;
 };
@@ -36,9 +37,8 @@ struct merge_met {
 	uint32_t session, count;
 };
 
-/* Makes the image empty: no observation, no column. STORE_SESSION comes into use with the second session.
- * STORE_E_MEMORY
- */
+/* Makes the image empty: no observation, no column. STORE_SESSION comes into use only with a second session.
+ * STORE_E_MEMORY is its only failure. */
 int store_merge_clear(struct merge_chunk *chunk);
 /* As store_merge_clear(), but with STORE_SESSION in use. */
 int store_merge_reset(struct merge_chunk *chunk);
@@ -46,7 +46,7 @@ int store_merge_reset(struct merge_chunk *chunk);
 int store_merge_column(struct merge_chunk *chunk, unsigned column);
 void store_merge_free(struct merge_chunk *chunk);
 uint32_t store_merge_count(const struct merge_chunk *chunk); /* of its observations */
-/* Adds the counts of an image. */
+/* Adds the counts of an image to `counts`. */
 void store_merge_add_counts(const struct merge_chunk *chunk, struct merge_counts *counts);
 
 struct merge_row {
@@ -68,8 +68,9 @@ int store_merge_rows(const struct batch *batch, uint64_t wanted, const uint32_t 
 int store_merge_stretch(const struct batch *batch, uint64_t wanted, const uint32_t *order, struct merge_row first,
                         uint32_t count);
 
-/* Merges the values kept per example of one row: that it was seen, and its gold label if the batch has one. Same order
- * rule. Without a label it cannot fail. Inline, as it is called for every row. */
+/* Merges what one row says of its example for all epochs: that it was seen, and its gold label, if the batch has
+ * labels; a later session wins here too. If the batch has no labels, this cannot fail. Inline, as it is called for
+ * every row. */
 static inline int
 store_merge_example(const struct batch *batch, const uint32_t *order, struct merge_row row)
 {

@@ -1,12 +1,13 @@
 /*
- * overlay.c: sorts the log's rows by chunk for a snapshot.
+ * overlay.c: sorts the rows that are still in the log by chunk, so that a snapshot can merge those of a chunk over its
+ * columns.
  *
  * Each batch is checked once, and stays in LMDB's memory. A counting sort that keeps log order then sorts the rows of
  * an epoch by chunk, so that a block finds its rows directly. The tables reach from the first chunk that the log
  * touches to the last, not over all declared examples.
  *
- * We tried to do without, by epochs that are either log or columns as a whole. One late row then costs writing its
- * epoch again, or reading all of it from the log: ARCHITECTURE.md has the figures.
+ * We tried to do without this, with epochs that are either log or columns as a whole. One late row then costs writing
+ * its epoch again, or reading all of it from the log: ARCHITECTURE.md has the figures.
  */
 #include "overlay.h"
 

@@ -1,7 +1,8 @@
 /*
- * overlay.h: a snapshot's view of the log, with rows sorted by chunk; private to the reading half. The batches stay in
- * the store, where the snapshot's transaction keeps them valid. Immutable after store_overlay_build(), so that cursors
- * of several threads may use it.
+ * overlay.h: what a snapshot shows beyond the columns: the rows that are still in the log, sorted by chunk, to be
+ * merged over the columns of a chunk when that is read. Private to the reading half. The batches stay in the store,
+ * where the snapshot's transaction keeps them valid. Immutable after store_overlay_build(), so that cursors of several
+ * threads may use it.
  */
 #ifndef STORE_OVERLAY_H
 #define STORE_OVERLAY_H
@@ -13,7 +14,7 @@ struct overlay_row {
 	uint32_t batch, row;
 };
 
-struct overlay_part { /* one epoch that has entries in the log */
+struct overlay_part { /* the log's rows of one epoch */
 	uint32_t epoch;
 	uint32_t from;            /* the first chunk touched */
 	uint32_t chunks;          /* number of chunks from there to the last one touched */
@@ -35,6 +36,7 @@ struct overlay_request {
 	size_t epoch_count;
 };
 
+/* Reads the log of the epochs that `request` names, and sorts its rows by chunk. */
 int store_overlay_build(const struct view *view, const struct overlay_request *request, struct overlay *overlay,
                         struct portolan_error *error);
 void store_overlay_free(struct overlay *overlay);

@@ -1,6 +1,6 @@
 /*
- * page.c: reads one page of LMDB's file format (version 1, of LMDB 0.9), its nodes, and their values, from a file that
- * may be damaged. Every number in a page is checked before it is used.
+ * page.c: reads for a salvage one page of LMDB's file format (version 1, of LMDB 0.9), its nodes, and their values,
+ * from a file that may be damaged. Every number in a page is checked before it is used.
  */
 #include "pages_parts.h"
 

@@ -1,5 +1,5 @@
 /*
- * pages.c: finds the records of a damaged data.mdb, for a salvage: all that a damaged page does not touch.
+ * pages.c: finds the records of a damaged data.mdb for a salvage: all that are not on a damaged page.
  *
  * The file begins with two meta pages. Each is the root of a whole store: that of the last commit, and that of the one
  * before, whose pages LMDB has not used again. The newer one whose list of databases can be read is taken.
@@ -25,8 +25,8 @@ struct meta {
 	struct tree free, main;
 };
 
-/* Finds the databases in the main tree; false: not all. DB_META stands in for the main tree, and is walked anew
- * afterwards. */
+/* Finds the trees of the databases in the main tree; false: not all. Meanwhile the leaves of the main tree stand in
+ * DB_META's list; DB_META's own are listed later. */
 static bool
 pages_find_databases(struct pages *pages, const struct tree *main)
 {
@@ -81,7 +81,8 @@ pages_read_commit(struct pages *pages, const struct meta *meta)
 		pages_find_orphans(pages);
 	for (int db = 0; db < DB_COUNT; db++) {
 		if (pages->found[db] == pages->trees[db].entries)
-			pages->lost[db].count = 0; /* the keys of lost pages were found in leaves without a branch */
+			/* no key is missing: those of lost pages were found in leaves without a branch */
+			pages->lost[db].count = 0;
 		else if (!pages->lost[db].count)
 			pages_add_lost(pages, db, 0, UINT32_MAX);
 	}

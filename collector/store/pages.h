@@ -1,5 +1,6 @@
 /*
- * pages.h: finds the records of a damaged data.mdb, page by page, without LMDB; private to the writing half.
+ * pages.h: finds the records of a damaged data.mdb for `portolan salvage`, page by page, without LMDB; private to the
+ * writing half.
  *
  * LMDB trusts its pages: a damaged one ends the process, or leads nowhere. Here every number in a page is checked
  * before it is used, and the file is read by calls, not through a map. A page that does not fit is left out, and what

@@ -1,12 +1,13 @@
 /*
- * pages_lost.c: finds the leaves below lost branches of a damaged data.mdb.
+ * pages_lost.c: finds, for a salvage, records of a damaged data.mdb to which the tree no longer leads: the leaves below
+ * lost branches.
  *
  * Such leaves are still in the file: they are the pages that no tree reaches and that the list of free pages does not
  * name. If that list is damaged, no leaf is looked for, since a free page may hold a record of an earlier time.
  */
 #include "pages_parts.h"
 
-/* Marks the pages that one entry of the list of free pages names: how many, then which. */
+/* Marks the pages that one entry of the list of free pages names. The entry says how many they are, then which. */
 static bool
 pages_mark_free_list(struct pages *pages, const uint8_t *value, size_t size)
 {
@@ -24,7 +25,7 @@ pages_mark_free_list(struct pages *pages, const uint8_t *value, size_t size)
 	return true;
 }
 
-/* DB_META stands in for the list, and is walked anew afterwards. */
+/* The list is a tree. Meanwhile its leaves stand in DB_META's list; DB_META's own are listed later. */
 bool
 pages_mark_free(struct pages *pages, const struct tree *tree)
 {
@@ -48,7 +49,8 @@ pages_mark_free(struct pages *pages, const struct tree *tree)
 	return whole;
 }
 
-/* The database under whose keys a record of this kind belongs; DB_META: it is no record of one that can lack leaves. */
+/* The database to which a node belongs, by its key and the kind of its record; DB_META: to none of which lost leaves
+ * are looked for. */
 static enum store_db
 pages_database_of(const struct node *node, const uint8_t *record)
 {

@@ -1,5 +1,7 @@
 /*
- * pages_parts.h: what the files that read a damaged data.mdb share; private to them.
+ * pages_parts.h: the pages, trees and leaves of a damaged data.mdb, for the four files that look for its records:
+ * page.c reads one page, pages_tree.c goes through a tree, pages_lost.c finds what no tree leads to any more, and
+ * pages.c puts this together.
  */
 #ifndef STORE_PAGES_PARTS_H
 #define STORE_PAGES_PARTS_H
@@ -11,9 +13,9 @@ enum { NODE_OVERFLOW = 1, NODE_DATABASE = 2 };
 enum { ROLE_REACHED = 1, ROLE_FREE = 2 };
 
 #define PAGE_HEADER 16
-#define NO_ROOT UINT64_MAX /* of an empty tree */
+#define NO_ROOT UINT64_MAX /* the root of an empty tree */
 
-struct tree {               /* as stored */
+struct tree {               /* as LMDB stores it */
 	uint32_t page_size; /* of the list of free pages only */
 	uint16_t flags, depth;
 	uint64_t branches, leaves, overflows, entries, root;
@@ -40,8 +42,8 @@ struct pages {
 	uint8_t *roles;       /* by page, ROLE_… */
 	struct tree trees[DB_COUNT];
 	struct leaves leaves[DB_COUNT], lost[DB_COUNT];
-	uint64_t found[DB_COUNT]; /* entries */
-	uint8_t *page, *value;    /* where records are read to */
+	uint64_t found[DB_COUNT]; /* entries in the leaves found */
+	uint8_t *page, *value;    /* memory for the page and the value read last */
 	size_t value_room;
 	bool no_memory, older;
 };
@@ -50,7 +52,7 @@ struct node {
 	const uint8_t *key, *data;
 	size_t key_size, size;
 	unsigned flags;
-	uint64_t child; /* of a branch */
+	uint64_t child; /* in a branch: the page that the node leads to */
 };
 
 static inline uint16_t
@@ -77,7 +79,8 @@ const uint8_t *pages_read_value(struct pages *pages, const struct node *node);
 
 /* The run that a key begins with; 0: keys of this database do not begin with one. */
 uint32_t pages_run_of(enum store_db db, const struct node *node);
-/* Adds a leaf of a tree, whose keys belong to runs `from` to `to`; nodes that are damaged are lost among these. */
+/* Adds a leaf of a tree. Its keys belong to runs `from` to `to`; if a node in it is damaged, any of these may lack a
+ * key. */
 void pages_add_leaf(struct pages *pages, enum store_db db, uint64_t number, const uint8_t *page, uint32_t from,
                     uint32_t to, bool orphan);
 /* Notes that keys of runs `from` to `to` may be missing. */
@@ -85,7 +88,7 @@ void pages_add_lost(struct pages *pages, enum store_db db, uint32_t from, uint32
 /* Goes through a tree below a page that has the keys of runs `from` to `to`. */
 void pages_walk_tree(struct pages *pages, enum store_db db, uint64_t number, unsigned depth, uint32_t from,
                      uint32_t to);
-/* Forgets the leaves of a tree that stood in for the database. */
+/* Empties the database's list of leaves, in which those of another tree stood for a while. */
 void pages_forget_leaves(struct pages *pages, enum store_db db);
 
 /* pages_lost.c */

@@ -1,8 +1,9 @@
 /*
- * pages_tree.c: goes through one tree of a damaged data.mdb, and lists its leaves and which runs may lack keys.
+ * pages_tree.c: goes through one tree of a damaged data.mdb for a salvage. It lists the leaves that can be read, and
+ * the runs of which records may be lost.
  *
- * Each database is a tree of pages with a number of their own. A damaged page of it loses the keys between its
- * neighbours'.
+ * Each database is a tree, and each of its pages has a number. With a damaged page the keys between those of its
+ * neighbours are lost.
  */
 #include "pages_parts.h"
 

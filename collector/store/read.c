@@ -1,5 +1,6 @@
 /*
- * read.c: opens a store for reading, begins and ends its transactions, and finds runs by their names.
+ * read.c: opens a store for the commands that read one, begins and ends transactions on it, and finds runs by their
+ * names.
  *
  * A transaction lasts as long as one call, or as a snapshot. Meanwhile the collector may make its map larger than the
  * reader's, which is large from the beginning. LMDB then returns MDB_MAP_RESIZED, and the reader takes the new size,
@@ -82,7 +83,8 @@ store_read_finish(struct view *view)
 	view->txn = NULL;
 }
 
-/* LMDB begins a transaction of its own for the copy; beginning ours has taken a larger map, if there was one. */
+/* LMDB reads the copy in a transaction of its own. Ours is begun only because that takes a larger map, if the collector
+ * made one. */
 int
 store_copy(struct store *store, int fd, struct portolan_error *error)
 {

@@ -1,5 +1,7 @@
-/* read.h: structures of the reading half: the store, its transactions, and the state that a snapshot and its cursors
- * share. */
+/*
+ * read.h: what the files of the reading half share: an open store, its transactions, and the state of a snapshot and of
+ * its cursors. (Commands see of this only what include/portolan/store.h has.)
+ */
 #ifndef STORE_READ_H
 #define STORE_READ_H
 
@@ -12,8 +14,8 @@ struct store {
 	unsigned transactions;          /* open transactions: the map cannot be changed meanwhile */
 };
 
-/* Begins a read transaction, taking a larger map if the collector made one; ends it (zeros accepted, for CLEANUP()
- * too). */
+/* Begins a read transaction, with a larger map if the collector made one. store_read_finish() ends it; it accepts
+ * zeros, and serves CLEANUP(). */
 int store_read_begin(struct store *store, struct view *view, struct portolan_error *error);
 void store_read_finish(struct view *view);
 
@@ -27,11 +29,11 @@ bool store_verify_record(enum store_db db, const MDB_val *key, const MDB_val *va
 struct store_snapshot {
 	struct store *store;
 	struct store_run_info info;
-	uint64_t wanted, held; /* columns asked for; columns that are read: asked for, and in any of the epochs */
+	uint64_t wanted, held; /* columns asked for; those of them that any of the epochs has */
 	uint32_t *epochs;
 	size_t epoch_count;
 	uint64_t rows;      /* of the run */
-	uint32_t blocks;    /* to be read */
+	uint32_t blocks;    /* that a cursor can read */
 	uint32_t *occupied; /* the chunk of each block; NULL: block i is chunk i */
 	char **labels;
 	uint64_t label_count;
@@ -57,7 +59,7 @@ store_snapshot_place(const struct store_snapshot *snapshot, uint32_t epoch, uint
 
 /* Counts what the log brings: the numbers of the info become what they will be when everything is folded. */
 int store_count_log(struct store_snapshot *snapshot, struct portolan_error *error);
-/* The info of a snapshot of this run, within the view's transaction. */
+/* The info that a snapshot of this run would have, in the view's transaction. */
 int store_snapshot_info_of(const struct view *view, uint32_t run, struct store_run_info *info,
                            struct portolan_error *error);
 

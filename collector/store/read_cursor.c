@@ -1,8 +1,9 @@
 /*
- * read_cursor.c: reads blocks of values and ids.
+ * read_cursor.c: the reader's cursor (store_cursor_…): gives the values and ids of a run, as a snapshot has them, one
+ * block of examples after another.
  *
- * A complete column is read in place in the store, after its checksum was compared. Others are unpacked into the
- * cursor's own memory, and the log's rows are merged into them.
+ * A complete column is read in place in the store, after its checksum was compared. A column that is packed, or of
+ * whose chunk the log has rows, is unpacked into the cursor's own memory, and the log's rows are merged into it.
  */
 #include "ids.h"
 #include "read.h"
@@ -80,7 +81,7 @@ cursor_column_values(const struct merge_chunk *image, const struct chunk_lent *l
 	return (struct store_values){.values = values, .present = present, .complete = every == UINT64_MAX};
 }
 
-/* Reads a chunk at block->epoch_count epochs of the snapshot, from its epoch number `from` on. */
+/* Reads a chunk at block->epoch_count epochs of the snapshot, in the order of its list from place `from` on. */
 static int
 cursor_read_epochs(struct store_cursor *cursor, uint32_t chunk, size_t from, uint64_t columns,
                    struct store_block *block, struct portolan_error *error)
@@ -144,8 +145,8 @@ store_cursor_block(struct store_cursor *cursor, size_t index, struct store_block
 	return store_cursor_epochs(cursor, index, 0, cursor->snapshot->epoch_count, UINT64_MAX, block, error);
 }
 
-/* Copies the ids that a segment has of the `most` rows still wanted, to rows from, from + 1, …. Returns how many; 0:
- * out of memory. */
+/* Copies ids of a segment, at most `most`, to the cursor's rows from, from + 1, …. Returns how many; 0: out of
+ * memory. */
 static uint32_t
 cursor_add_segment(struct store_cursor *cursor, const struct ids_segment *segment, uint32_t from, uint32_t most)
 {

@@ -1,6 +1,6 @@
 /*
- * read_load.c: reads a chunk as a snapshot shows it, which is as it will be when everything is folded: what is stored
- * of the chunk, with the log's rows merged over that by the code of the folds.
+ * read_load.c: reads a chunk for a cursor as it will be when everything is folded: takes what is stored of the chunk,
+ * and merges the log's rows over it by the code of the folds. It also counts what the log brings to a run.
  */
 #include "read.h"
 

@@ -1,9 +1,9 @@
 /*
- * read_runs.c: lists what a store holds, for readers without a snapshot: its runs with their numbers, and the sessions,
- * epochs and counters of a run.
+ * read_runs.c: lists what a store holds, for commands that need no observations: the runs with how much each has, and
+ * the sessions, epochs and counters of one run.
  *
- * A list of runs must not take long, so it counts no more of a run's log than BUDGET allows, and takes the largest
- * possible number of observations for a larger one: every example once.
+ * A list of runs must not take long, so it counts no more of a run's log than BUDGET allows. For a larger log it takes
+ * the largest possible number of observations: every example once in each epoch.
  */
 #include "read.h"
 
@@ -27,7 +27,7 @@ runs_count(const struct view *view, uint32_t run, struct store_run_info *info, s
 {
 	struct run_state_record state;
 	struct catalog_epoch *epochs;
-	uint64_t most = 0, least = 0; /* observations; examples */
+	uint64_t most = 0, least = 0; /* no more observations, no fewer examples than these */
 	size_t count, cost = 0;
 	int rc = store_catalog_info(view, run, info, error) ?: store_catalog_state(view, run, &state, error);
 

@@ -1,5 +1,6 @@
 /*
- * read_snapshot.c: opens snapshots.
+ * read_snapshot.c: opens a snapshot for a reader: the observations of a run as they are at one moment, whatever the
+ * collector writes afterwards.
  *
  * A snapshot holds a read transaction of LMDB until it is closed, so nothing that it shows can change. Its cursors, in
  * any number of threads, share that transaction and take turns at looking records up. A record stays in place, so it is
@@ -71,7 +72,7 @@ snapshot_read_run(struct store_snapshot *snapshot, uint32_t number, struct porto
 	return 0;
 }
 
-/* Lists the epochs in range, and the logs of all epochs, which are counted. */
+/* Lists the epochs that are asked for. Of all epochs it reads the log, whose rows the info counts. */
 static int
 snapshot_read_epochs(struct store_snapshot *snapshot, const struct store_snapshot_options *options,
                      struct portolan_error *error)
@@ -102,7 +103,7 @@ snapshot_read_epochs(struct store_snapshot *snapshot, const struct store_snapsho
 	return rc;
 }
 
-/* Reads what a snapshot keeps of a run. Its transaction has begun. */
+/* Reads what a snapshot keeps of a run. The snapshot's transaction has begun. */
 static int
 snapshot_open_run(struct store_snapshot *snapshot, uint32_t run, const struct store_snapshot_options *options,
                   struct portolan_error *error)

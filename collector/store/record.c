@@ -1,5 +1,6 @@
 /*
- * record.c: seals and checks the frame around records, and makes keys.
+ * record.c: seals every record that the store writes with a checksum, and checks it when the record is read; makes the
+ * keys of records.
  *
  * Every record is checked before its values are used: LMDB detects neither a failing disk nor a stray write. The
  * checksum's seed covers the header too.
@@ -149,7 +150,7 @@ record_checksum(const uint8_t *bytes, size_t length, uint64_t seed)
 	return checksum;
 }
 
-/* Never 0. */
+/* The hash of a key that stands in the record's header. Never 0: a 0 there means that the key was not known. */
 static uint16_t
 record_hash_key(const void *key, size_t size)
 {

@@ -1,5 +1,6 @@
 /*
- * record.h: the frame around every record, and the keys; private to the store.
+ * record.h: seals and checks every record of the store, so that damage on disk is noticed, and makes the keys under
+ * which records stand. Private to the store.
  *
  * A record is a header of RECORD_HEADER bytes (kind, version, hash of the key, length of the whole, checksum) and a
  * body. The checksum is XXH3 (64 bits) of the body, seeded with the first eight bytes of the header.

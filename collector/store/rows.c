@@ -1,5 +1,6 @@
 /*
- * rows.c: finds the rows of a batch that can be stored, and the indices of their examples.
+ * rows.c: chooses which rows of a client's batch will be stored and which are refused (a bad value, an id that is not
+ * allowed). For a row to store it finds the index of its example, or gives it one.
  *
  * Nearly always all rows can be stored. So each column is first checked as a whole, in loops without a branch that the
  * compiler turns into vector instructions. Only if a column has a bad value, its rows are checked one by one.
@@ -250,7 +251,7 @@ rows_put_segment(struct store_writer *writer, uint32_t run, struct strings *stri
 	memcpy(record + RECORD_HEADER, &head, sizeof(head));
 	data = record + RECORD_HEADER + sizeof(head);
 	if (append->id_kind == STORE_ID_STR)
-		memset(data, 0, 4); /* where the first one begins */
+		memset(data, 0, 4); /* the first string begins at 0 */
 	for (uint32_t i = 0; i < count; i++) {
 		if (append->id_kind == STORE_ID_INT) {
 			uint64_t integer = rows_integer_at(append, rows[i]);
@@ -330,7 +331,8 @@ rows_assign_indices(struct store_writer *writer, uint32_t run, struct run_state_
 	return rc;
 }
 
-/* Declared ids are the indices: takes all of a batch at once. False: an id is not below the declared number. */
+/* Where a run declares its examples, their ids are their indices: copies those of a whole batch. False: an id is not
+ * below the declared number. */
 static bool
 rows_copy_declared(const struct store_append *append, uint64_t declared, uint32_t *index)
 {

@@ -1,5 +1,6 @@
 /*
- * rows.h: finds which rows of a client's batch are stored, and their indices; private to the writing half.
+ * rows.h: chooses, for write_append.c and so for the collector and salvages, which rows of a client's batch will be
+ * stored and which are refused, and finds or gives the index of each row's example in the run.
  */
 #ifndef STORE_ROWS_H
 #define STORE_ROWS_H

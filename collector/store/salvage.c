@@ -1,9 +1,9 @@
 /*
- * salvage.c: finds the runs of a damaged store, and copies their records.
+ * salvage.c: copies the runs of a damaged store into a new one, for `portolan salvage`.
  *
  * A run is first copied record by record, under its number but without its name. If nothing is missing, it then gets
  * its name. Otherwise its observations are stored anew in another run (salvage_again.c), the copy is removed, and that
- * run gets the name. What was broken off has no name, and is removed when the store is next opened for writing.
+ * run gets the name. A copy that was broken off has no name, and is removed when the store is next opened for writing.
  */
 #include "salvage.h"
 
@@ -21,7 +21,7 @@
 struct found_run {
 	struct store_salvage_run run;
 	uint32_t state; /* 0: not known */
-	bool named;     /* by the list of names */
+	bool named;     /* its name is in the list of names */
 };
 
 struct store_salvage {
@@ -52,7 +52,7 @@ salvage_find_run(struct store_salvage *salvage, uint32_t number)
 	return &salvage->found[at];
 }
 
-/* Takes what tells which runs there are: records of `meta`, `runs` and `run`. */
+/* Notes which runs there are, from a record of `meta`, `runs` or `run`. */
 static int
 salvage_take_run(void *context, enum store_db db, const uint8_t *key, size_t key_size, const uint8_t *value,
                  size_t size, struct portolan_error *error)
@@ -203,8 +203,8 @@ store_salvage_prepare(struct store_salvage *salvage, struct store_writer *writer
 	       ?: store_writer_commit(writer, error);
 }
 
-/* Stores a record of the run as it is; the run's state, which names nothing yet, and entries of the log that are
- * folded, apart. */
+/* Stores a record of the run as it is, with two exceptions: the run's state is kept for salvage_put_unnamed(), and
+ * entries of the log that are folded are left out. */
 static int
 salvage_take_record(void *context, enum store_db db, const uint8_t *key, size_t key_size, const uint8_t *value,
                     size_t size, struct portolan_error *error)
@@ -248,7 +248,7 @@ salvage_take_record(void *context, enum store_db db, const uint8_t *key, size_t 
 	return rc;
 }
 
-/* Stores the run's state, by which it has no name yet. */
+/* Stores the run's state, changed to say that the run has no name yet. */
 static int
 salvage_put_unnamed(const struct salvage_copy *copy, struct portolan_error *error)
 {

@@ -1,5 +1,5 @@
 /*
- * salvage.h: copies what can be read of a damaged store into a new one; of the writing half.
+ * salvage.h: copies what can be read of a damaged store into a new one, for `portolan salvage`; of the writing half.
  *
  * Only records that stand the check of their checksums are copied, and only to the key that they were stored under. A
  * run of which nothing is missing becomes the same records in the new store. Of another run every observation that is
@@ -15,7 +15,7 @@ struct store_salvage;
 struct store_salvage_run {
 	char name[256];
 	uint32_t number; /* in the damaged store */
-	bool known;      /* false: it cannot be seen whether the run was removed; it is not copied */
+	bool known;      /* false: nothing shows whether the run was removed, so it is not copied */
 };
 
 /* What was copied of a run, and what was left. */
@@ -23,7 +23,7 @@ struct store_salvage_report {
 	uint64_t examples, epochs, observations;
 	bool whole;
 	uint32_t made;  /* its number in the new store */
-	uint32_t state; /* that it gets together with its name */
+	uint32_t state; /* the state that the run gets together with its name */
 	struct store_left left;
 };
 

@@ -1,10 +1,10 @@
 /*
- * salvage_again.c: stores the observations that are left of a run in another run, as a collector stores those of
- * clients: ids get new indices, and everything that counts them is made anew.
+ * salvage_again.c: stores anew, for a salvage, the observations that are left of a damaged run. They go into another
+ * run as those of clients do: ids get new indices, and everything that counts them is made anew.
  *
  * Each example has one observation in an epoch, the one that had won. Sessions keep their numbers, ids and starts, so
  * that what a client sends later is compared with them as before. At the end the run gets what only its old records
- * know: when it was made, and the counts of collection.
+ * know: when it was made, and what the collector had counted while recording it.
  */
 #include "salvage_parts.h"
 
@@ -19,12 +19,12 @@
 
 struct salvage_again {
 	const struct salvage_copy *copy;
-	uint32_t run; /* the new one */
+	uint32_t run; /* the run that gets the observations */
 	uint64_t *sequences;
 	char (*user_columns)[USER_COLUMN_NAME];
 	uint32_t user_count;
 	uint32_t rows[STORE_CHUNK]; /* of the batch */
-	uint8_t *data;              /* of its columns */
+	uint8_t *data;              /* values of the batch's columns */
 	uint64_t integers[STORE_CHUNK];
 	uint8_t *text;
 };

@@ -1,14 +1,15 @@
 /*
- * salvage_mend.c: makes the copy of a damaged run readable: what all of its records depend on is made anew where it is
- * missing. A run whose number of examples is lost counts those that its records name. If it has no ids, it had declared
- * its examples; but if ids may be lost, none are made up.
+ * salvage_mend.c: prepares the copy of a damaged run for salvage_read.c: where something is missing on which all of the
+ * run's records depend, makes it anew. If the run's number of examples is lost, it is counted from the records that
+ * name examples. A run without ids is then taken for one that had declared its examples, unless its ids may be among
+ * what is lost.
  */
 #include "salvage_parts.h"
 
 #include "batch.h"
 #include "list.h"
 
-/* Every session below the number that the state says must exist. */
+/* Makes the sessions that are missing: each below the run's number of sessions must exist. */
 static int
 mend_sessions(struct salvage_copy *copy, struct portolan_error *error)
 {

@@ -1,5 +1,7 @@
 /*
- * salvage_parts.h: what the files of a salvage share; private to them.
+ * salvage_parts.h: the steps of a salvage, for the files that do them: salvage.c copies the records of a run,
+ * salvage_mend.c makes the copy readable, salvage_read.c finds what it lacks, and salvage_again.c stores anew what a
+ * run that lacks something still has.
  */
 #ifndef STORE_SALVAGE_PARTS_H
 #define STORE_SALVAGE_PARTS_H
@@ -12,10 +14,10 @@
 
 struct store_salvage_report;
 
-/* A run whose records were copied, and have no name. */
+/* A copy of a damaged run in the new store, which has no name yet. */
 struct salvage_copy {
 	struct store_writer *writer;
-	uint32_t run, again; /* `again`: in which its observations are stored anew */
+	uint32_t run, again; /* `again`: the run in which its observations are stored anew */
 	const char *name;
 	struct run_state_record state; /* as it was stored, or made anew */
 	bool has_state;
@@ -31,13 +33,14 @@ struct salvage_copy {
 /* Makes the run's state and sessions, where they are missing, from the records that are left. */
 int salvage_mend_run(struct salvage_copy *copy, struct portolan_error *error);
 
-/* What is known of an epoch beside its record; the numbers are counted by the reading. */
+/* What is known of an epoch beside its record. `stored` and the numbers after it are counted by salvage_read(). */
 struct salvage_epoch {
 	bool known;        /* its record was there */
 	bool gap;          /* entries of its log are missing */
-	uint64_t log_rows; /* rows that the log should have; record.log_rows is what the entries that are left have */
-	uint64_t stored, observations, unnamed; /* in columns; whole, with known ids; with ids that are lost */
-	uint64_t chunks;                        /* that lack something */
+	uint64_t log_rows; /* rows that the log should have; the entries that are left have record.log_rows */
+	/* Observations: in columns; whole ones with known ids; those whose ids are lost. */
+	uint64_t stored, observations, unnamed;
+	uint64_t chunks; /* that lack something */
 };
 
 /* The epochs of which anything is left. `stored` has their records, or records made from the log. */
@@ -63,7 +66,7 @@ struct salvage_ids {
 	enum store_id_kind kind;
 	uint64_t known[STORE_CHUNK_WORDS];
 	uint64_t integers[STORE_CHUNK];
-	const uint8_t *strings[STORE_CHUNK]; /* in the store */
+	const uint8_t *strings[STORE_CHUNK]; /* their text in the store */
 	uint8_t sizes[STORE_CHUNK];
 };
 
@@ -75,7 +78,7 @@ int salvage_again_begin(struct salvage_copy *copy, struct salvage_again **again,
 /* Stores the observations of a chunk whose ids are known; `examples` has their labels. */
 int salvage_again_put(struct salvage_again *again, uint32_t epoch, const struct merge_chunk *image,
                       const struct merge_chunk *examples, const struct salvage_ids *ids, struct portolan_error *error);
-/* `left`: what the run lacks, which its counters say from now on. */
+/* `left`: what the run lacks; its counters say so from now on. */
 int salvage_again_finish(struct salvage_again *again, const struct store_left *left, struct portolan_error *error);
 void salvage_again_free(struct salvage_again *again); /* NULL accepted */
 

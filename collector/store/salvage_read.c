@@ -1,5 +1,6 @@
 /*
- * salvage_read.c: reads the copy of a run as a snapshot does, but goes on where something is missing.
+ * salvage_read.c: reads the copy of a damaged run for a salvage as a snapshot would, but goes on where something is
+ * missing.
  *
  * The copy is read twice. The first reading counts what is missing, and removes chunks that cannot be read as a whole:
  * an observation without its probability is none. If anything is missing, the second reading stores the observations
@@ -139,8 +140,8 @@ reading_remove_columns(const struct reading *reading, uint32_t epoch, uint32_t c
 
 enum lack { LACKS_NOTHING, LACKS_COLUMNS, LACKS_ALL };
 
-/* Loads a chunk into the image. If something of it is missing, what cannot be read is removed, and the image is not to
- * be used. */
+/* Loads a chunk into the image, and says what it lacks. If it lacks anything, what cannot be read is removed from the
+ * copy, and the image is not to be used. */
 static int
 reading_load_chunk(struct reading *reading, uint32_t epoch, uint32_t chunk, uint64_t columns, struct merge_chunk *image,
                    enum lack *lacks, struct portolan_error *error)
@@ -183,8 +184,8 @@ reading_count_stored(const struct reading *reading, uint32_t epoch, uint32_t chu
 	               : 0;
 }
 
-/* Does the chunk lack a column that its epoch has? Not every chunk need have it; so this counts in a run only of which
- * columns are missing. */
+/* Does the chunk lack a column that its epoch has? A sound chunk may lack one as well; so this says yes only in a run
+ * of which columns are, or may be, missing. */
 static bool
 reading_lacks_column(const struct reading *reading, size_t epoch, uint32_t chunk)
 {
@@ -263,7 +264,8 @@ reading_read_chunk(struct reading *reading, uint32_t chunk, struct portolan_erro
 	return 0;
 }
 
-/* Adds up the epochs. What the run says that it has, and does not, is left. */
+/* Adds up what the epochs have, and what they lack. What the run should have by its state, and does not, is lacking
+ * too. */
 static void
 reading_add_up(struct reading *reading)
 {

@@ -1,5 +1,6 @@
 /*
- * short_file.c: ends the program with a message where the store's file is too short to be read, or too damaged.
+ * short_file.c: ends a program that has a store open with a message, not a crash, where the store's file turns out to
+ * be too short, or too damaged, to be read.
  *
  * LMDB reads through a map of the file. If the file is shorter than its data (a copy that was broken off, a file system
  * that lost its end), or the disk does not answer, reading is a SIGBUS. The file's size does not show this beforehand:

@@ -1,5 +1,5 @@
 /*
- * verify.c: reads every record of a run and compares it with its checksum.
+ * verify.c: reads every record of a run and compares it with its checksum, for `portolan check`.
  *
  * The check walks through the databases, and needs nothing but whole records. So it continues after damage, and finds
  * damage in records that no reader uses. Each piece of the walk is a transaction of its own, which begins after the
@@ -12,7 +12,8 @@
 
 #define PIECE_BYTES ((size_t)32 << 20)
 #define PIECE_RECORDS 4096
-#define MISSING_MAX 100 /* a damaged number of sessions may be any number: the check then stops */
+/* The check of sessions ends after so many missing ones: the number of sessions may be damaged, and huge. */
+#define MISSING_MAX 100
 
 struct verify {
 	struct store *store;
@@ -98,7 +99,7 @@ verify_piece(struct verify *verify, enum store_db db, size_t prefix, struct stor
 	return store_view_or_absent(rc);
 }
 
-/* Damage that LMDB notices itself ends the walk through this database only. */
+/* Checks the records of one database. Damage that LMDB itself notices ends the walk through this database only. */
 static int
 verify_database(struct verify *verify, enum store_db db, struct store_key at, struct portolan_error *error)
 {
@@ -131,7 +132,7 @@ verify_session_ids(struct verify *verify, const struct view *view, uint32_t sess
 			missing++;
 		}
 		if (rc)
-			continue; /* this damage is reported here or by the walk */
+			continue; /* this damage was reported above, or will be by the walk */
 		id = store_key_session_id(session.id, verify->run);
 		rc = store_view_read(view, DB_SESSION_IDS, &id, RECORD_SESSION_NUMBER, &number, sizeof(number), error);
 		verify->records++;

@@ -1,5 +1,6 @@
 /*
- * view.c: finds and checks records in one transaction, and says which record is damaged.
+ * view.c: finds records in a transaction (a view) for all of the store's files, checks them, and says in words which
+ * one is damaged.
  *
  * A record stays in place while its transaction lasts, so a lock is held only for the look-up. Every record is checked
  * before its values are used. A record of fixed size may be shorter or longer than this program's: a field that an
@@ -176,7 +177,8 @@ store_view_corrupt(const struct view *view, enum store_db db, const void *key, s
 {
 	char what[STORE_DESCRIPTION];
 
-	if (!error) /* no caller needs a message; and view_print_run() looks up a record itself */
+	/* Without `error` no message is read; and view_print_run(), which writes one, looks up a record itself. */
+	if (!error)
 		return STORE_E_CORRUPT;
 	store_view_describe(view, db, key, size, what, sizeof(what));
 	return error_set(error, STORE_E_CORRUPT, "store '%s': %s is damaged; " STORE_DAMAGE_REMEDY,

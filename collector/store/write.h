@@ -1,10 +1,11 @@
 /*
- * write.h: the writing half of the store, for the collector only (the reading half is include/portolan/store.h).
+ * write.h: writes a store: its runs, sessions, batches and counters. For portoland only, that is, for its storer, and
+ * for salvages (include/portolan/store.h is for readers).
  *
  * A store_writer holds portoland.lock, so there is one per store. Not thread-safe: it belongs to the storer.
  *
- * Transactions: changes gather in one pending LMDB transaction, begun by the first change; store_writer_commit()
- * writes and syncs it. Nothing may be acknowledged before that. When any call fails with STORE_E_FULL, STORE_E_SYSTEM,
+ * Transactions: changes gather in one pending LMDB transaction, begun by the first change; store_writer_commit() writes
+ * and syncs it. Nothing may be acknowledged before that. When any call fails with STORE_E_FULL, STORE_E_SYSTEM,
  * STORE_E_MEMORY or STORE_E_CORRUPT the pending transaction is lost: call store_writer_abort(), after which all numbers
  * of this header (acknowledged sequence numbers, rows, counters) are again those of the last commit, and runs and
  * sessions created since then are gone. Other codes concern the one call and leave the transaction intact. A commit
@@ -23,12 +24,13 @@ struct store_writer;
 int store_writer_open(const char *directory, struct store_writer **writer, struct portolan_error *error);
 void store_writer_close(struct store_writer *writer); /* drops the pending transaction; NULL accepted */
 
-/* A new store is for its owner alone. Lets the group read this one, whatever the umask. */
+/* Lets the directory's group read the store, whatever the umask. (A new store is for its owner alone.) */
 int store_open_to_group(const char *directory, struct portolan_error *error);
 /* Can every user of this machine read the store? */
 bool store_is_open_to_others(const char *directory);
 
-/* 16 random bytes, made with the store; a copy of it keeps them. Valid until the writer is closed. */
+/* The store's id: 16 random bytes, which were made with the store and which copies of it keep. Valid until the writer
+ * is closed. */
 const uint8_t *store_writer_id(const struct store_writer *writer);
 
 /* Commits; 0 at once if nothing is pending. STORE_E_NO_STORE: the store's file was removed meanwhile, so nothing can be
@@ -41,8 +43,8 @@ bool store_writer_is_spoilt(const struct store_writer *writer);
 /* STORE_E_NO_STORE: the store's file or its lock was removed meanwhile, so the store must not be written to any
  * more. */
 int store_writer_check(const struct store_writer *writer, struct portolan_error *error);
-/* Call it regularly: returns true, once for each such reader, if a reader holds back more than `bytes`
- * (store_long_reader()). */
+/* Call it regularly: returns true, once for each such reader, if a reader keeps more than `bytes` of freed pages from
+ * being used again (store_long_reader()). */
 bool store_writer_long_reader(struct store_writer *writer, uint64_t bytes, struct store_long_reader *reader);
 size_t store_writer_pending(const struct store_writer *writer); /* bytes put into the pending transaction */
 
@@ -59,7 +61,7 @@ struct store_run_request {
 	uint64_t examples; /* 0: not declared */
 	bool resume, overwrite;
 	bool whole;       /* the run is made, but has no name until store_writer_publish() */
-	bool late;        /* recorded before, without the collector: `started` gives its place */
+	bool late;        /* recorded earlier, without a collector: it counts as if it had come at `started` */
 	uint64_t started; /* start of the session that asks, ns since 1970 */
 	uint32_t rank;    /* its rank in the group */
 	bool live;        /* a session records into the run of this name */
@@ -77,13 +79,14 @@ struct store_run_request {
 int store_writer_run(struct store_writer *writer, const struct store_run_request *request, uint32_t *run,
                      struct portolan_error *error);
 
-/* Gives a `whole` run its name. If another run has this name, it is removed if the session asked for `overwrite` (else
- * STORE_E_EXISTS). Changes nothing if the run has its name. */
+/* Gives a `whole` run its name; changes nothing if it has that already. Another run of this name is removed if the
+ * session asked for `overwrite`; else the answer is STORE_E_EXISTS. */
 int store_writer_publish(struct store_writer *writer, uint32_t run, struct portolan_error *error);
 /* Removes a `whole` run that has no name yet. Opening the store removes such runs too. */
 int store_writer_drop_unnamed(struct store_writer *writer, uint32_t run, struct portolan_error *error);
 
-/* STORE_E_NO_RUN. Frees the run's name at once; store_writer_collect() deletes its records later. */
+/* Removes a run: frees its name at once; store_writer_collect() deletes its records later. STORE_E_NO_RUN: there is
+ * none of this name. */
 int store_writer_remove_run(struct store_writer *writer, struct store_text name, struct portolan_error *error);
 
 struct store_session_info {
@@ -123,7 +126,7 @@ int store_writer_session_info(struct store_writer *writer, uint32_t run, uint32_
 int store_writer_session_live(struct store_writer *writer, uint32_t run, uint32_t session, bool live,
                               struct portolan_error *error);
 
-/* Which process a session's client is, as it said. */
+/* Reads which process a session's client is, as the client said. */
 int store_writer_process(struct store_writer *writer, uint32_t run, uint32_t session, struct store_process *process,
                          struct portolan_error *error);
 /* Marks that `session` went on recording beside session `other`: two processes that do not know of each other. Only the
@@ -218,7 +221,7 @@ struct store_fold;
 int store_fold_begin(struct store_writer *writer, uint32_t run, uint32_t epoch, size_t memory, struct store_fold **fold,
                      struct portolan_error *error);
 int store_fold_step(struct store_fold *fold, bool *done, struct portolan_error *error);
-/* The same without the commit, so that several small epochs can share one. */
+/* As store_fold_step(), but without the commit, so that several small epochs can share one. */
 int store_fold_advance(struct store_fold *fold, bool *done, struct portolan_error *error);
 void store_fold_free(struct store_fold *fold); /* NULL accepted */
 

@@ -1,5 +1,5 @@
 /*
- * write_append.c: makes a record of the log from a client's batch.
+ * write_append.c: stores a client's batch of observations, for the collector: appends it to the log of its epoch.
  *
  * First it finds every error, without writing. Then ids get their indices, refused rows are left out, and the record is
  * filled in LMDB's own page. Of a batch whose rows are all refused, only the sequence number and the counts are stored.
@@ -188,7 +188,7 @@ append_put_user_columns(struct store_writer *writer, uint32_t run, const struct 
 	return store_writer_put_parts(writer, DB_RUN, &key, RECORD_USER_COLUMNS, parts, 2, error);
 }
 
-/* Adds observations, by reason, to the counters of the run and of the store. */
+/* Counts refused observations, by reason, for the run and for the store. */
 static int
 append_count_refused(struct store_writer *writer, uint32_t run, const uint64_t refusals[STORE_REFUSALS],
                      struct portolan_error *error)
@@ -216,7 +216,8 @@ store_writer_append(struct store_writer *writer, uint32_t run, uint32_t session,
 	if (rc)
 		return rc;
 	assert(append->epoch != STORE_EPOCH_RUN);
-	if (append->sequence <= record.acknowledged) { /* a commit that failed had reached the disk all the same */
+	/* The batch is stored: a commit that seemed to fail had reached the disk. */
+	if (append->sequence <= record.acknowledged) {
 		*refused = 0;
 		return 0;
 	}

@@ -1,5 +1,6 @@
 /*
- * write_counters.c: adds to the counters of a run and of its clients, in the writer's pending transaction.
+ * write_counters.c: adds to the counters of a run and of its clients: what was received, refused, lost, and how long
+ * commits took, which `portolan check` and `watch` report. In the writer's pending transaction.
  *
  * A damaged record of counters is left unchanged, so that the check finds it: storing observations must not depend on
  * their counts.

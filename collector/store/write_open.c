@@ -1,5 +1,6 @@
 /*
- * write_open.c: opens a store for writing, which makes it where there is none, and closes it.
+ * write_open.c: opens a store for the collector, or for a salvage, to write to; where there is none, it makes one. It
+ * also closes it.
  */
 #include "writer.h"
 

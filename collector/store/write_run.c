@@ -1,5 +1,5 @@
 /*
- * write_run.c: creates, joins, removes and lists runs.
+ * write_run.c: creates, joins, removes and lists the runs of a store, for the collector and for salvages.
  *
  * A run's number is never used again, so records left under the number of a removed run, or appended late by one of its
  * sessions, can never be taken for another run's.
@@ -178,7 +178,7 @@ store_writer_run(struct store_writer *writer, const struct store_run_request *re
 	return rc ?: run_create(writer, request, run, error);
 }
 
-/* store_writer_collect() deletes its records later. */
+/* Marks the run as removed; store_writer_collect() deletes its records later. */
 static int
 run_mark_removed(struct store_writer *writer, uint32_t run, struct run_state_record *state,
                  struct portolan_error *error)
@@ -255,7 +255,7 @@ store_writer_drop_unnamed(struct store_writer *writer, uint32_t run, struct port
 	return run_mark_removed(writer, run, &state, error);
 }
 
-/* A run that cannot be read does not count as unnamed. */
+/* Removes the runs that never got their name. One that cannot be read stays: it may have a name. */
 int
 store_writer_drop_all_unnamed(struct store_writer *writer, struct portolan_error *error)
 {
@@ -302,7 +302,7 @@ run_visit(struct store_writer *writer, const struct store_run_info *run, const s
 {
 	const struct store_key key = store_key_bytes(run->name, strlen(run->name));
 	struct run_state_record state;
-	int rc = store_writer_begin(writer, error); /* run() may have committed for the run before */
+	int rc = store_writer_begin(writer, error); /* run() may have committed when it was called for another run */
 
 	if (rc)
 		return rc;

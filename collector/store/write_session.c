@@ -1,6 +1,7 @@
 /*
- * write_session.c: keeps the sessions of a run: what is acknowledged, how far they are, and which process each one's
- * client is.
+ * write_session.c: writes and reads the sessions of a run in the store, for the collector. A session is what one client
+ * records into one run. Its record has the number of the last frame that was stored, and its frontier: the client has
+ * ended every epoch below that. Another record says which process the client is.
  */
 #include "writer.h"
 

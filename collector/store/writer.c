@@ -1,5 +1,5 @@
 /*
- * writer.c: keeps the one pending transaction of a writer, and stores records in it.
+ * writer.c: keeps the one pending transaction of a writer, and stores records in it, for the files of the writing half.
  *
  * The first change begins the transaction, a commit ends it. All state is in the transaction, so an abort needs no
  * undo. After a failed commit LMDB may refuse all further work (its meta page is in doubt). So the abort then closes
@@ -55,7 +55,7 @@ store_writer_begin(struct store_writer *writer, struct portolan_error *error)
 	return 0;
 }
 
-/* A file without a name is lost when it is closed. */
+/* Was the store's file removed? A file without a name is lost when it is closed. */
 static bool
 writer_is_removed(const struct store_writer *writer)
 {

@@ -1,5 +1,6 @@
 /*
- * writer.h: for the files of the writing half: the writer, its transaction, and storing records.
+ * writer.h: the writer as the files of the writing half see it: its pending transaction, and storing records in that.
+ * (The collector sees of it what write.h has.)
  *
  * All state of the writer is in the pending transaction, except the dictionary's tables, which follow it. So aborting
  * the transaction undoes everything.
@@ -17,7 +18,7 @@
 struct store_writer {
 	struct environment environment;
 	struct view view; /* txn NULL: nothing pending */
-	size_t pending;   /* bytes put */
+	size_t pending;   /* bytes put into the pending transaction */
 	uint64_t aborts;  /* number of aborts, by which a fold notices that its transaction is gone */
 	bool reopen;      /* a commit failed: LMDB's environment must be opened again */
 	bool enlarge;     /* the map was full */
@@ -25,7 +26,7 @@ struct store_writer {
 	char *directory;
 	uint8_t id[16]; /* the store's id, kept here as the environment may be closed for a while */
 	struct dictionary dictionary;
-	time_t looked_for_dead;        /* readers */
+	time_t looked_for_dead;        /* when it last looked for readers that are dead */
 	struct store_long_reader told; /* the last reader that store_writer_long_reader() reported */
 	uint32_t *index;               /* working space of an append: indices and kept rows */
 	uint32_t *kept;
@@ -51,7 +52,7 @@ int store_writer_put(struct store_writer *writer, enum store_db db, const struct
                      const void *body, size_t size, struct portolan_error *error);
 int store_writer_delete(struct store_writer *writer, enum store_db db, const struct store_key *key,
                         struct portolan_error *error); /* absent: 0 */
-/* Deletes all records whose keys begin with this one. */
+/* Deletes all records whose keys begin with `prefix`. */
 int store_writer_delete_all(struct store_writer *writer, enum store_db db, const struct store_key *prefix,
                             struct portolan_error *error);
 
