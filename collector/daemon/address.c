@@ -1,6 +1,7 @@
 /*
- * address.c: finds out what an endpoint of --listen means, and whether it may be bound, before libzmq sees it: libzmq's
- * own message for a malformed one is "Invalid argument", and binding ipc:// removes whatever file has that name.
+ * address.c: checks the endpoints of --listen for portoland: finds out what each means, and whether it may be bound,
+ * before libzmq sees it. libzmq's own message for a malformed one is "Invalid argument", and binding ipc:// removes
+ * whatever file has that name.
  */
 #include "address.h"
 

@@ -1,5 +1,5 @@
 /*
- * address.h: the endpoints that `portoland --listen` takes:
+ * address.h: reads and checks the endpoints that `portoland --listen` takes:
  *
  *   tcp://HOST:PORT   HOST a numeric address, localhost, or * for all; PORT 1–65535, or * for any free one
  *   ipc://PATH        a socket file, for its owner only; not ipc://@NAME, an abstract one, which is for everybody

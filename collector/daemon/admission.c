@@ -1,5 +1,6 @@
 /*
- * admission.c: counts connections, and answers libzmq's questions whether to admit one.
+ * admission.c: decides for the receiver whether a client's connection is admitted: counts connections, and answers
+ * libzmq, which asks about each.
  *
  * The monitors report connections from accept() to close(), by descriptor, but not whether they were admitted; libzmq's
  * question does not name the descriptor. But a connection that is not admitted is closed when the time for handshakes
@@ -36,8 +37,8 @@ struct part {
 	int size;
 };
 
-/* Computes how many connections --max-memory and the system's limit of descriptors allow. Half of the reserve is in
- * use before any client connects, the other half stays free. */
+/* Computes how many connections --max-memory and the system's limit of descriptors allow. Of DESCRIPTORS_RESERVED half
+ * are in use before any client connects; the other half stays free. */
 static void
 admission_limit_connections(struct admission *admission, size_t max_memory)
 {
@@ -140,8 +141,8 @@ admission_count_connection(struct admission *admission, unsigned number, uint32_
 	admission->count[number] += since ? 1 : -(size_t)1;
 }
 
-/* Takes one event of a monitor. It is a part with its number (16 bits) and value (32), then a part with the endpoint.
- * False: there is none. */
+/* Takes one event of a monitor. An event has two parts: its number (16 bits) with its value (32 bits), and the
+ * endpoint. False: no event is left. */
 static bool
 admission_take_event(struct admission *admission, unsigned number, int64_t now, uint64_t *failed)
 {
@@ -162,8 +163,8 @@ admission_take_event(struct admission *admission, unsigned number, int64_t now, 
 	return true;
 }
 
-/* Reads all parts of one question; false: there is none. *valid is false if a part is too long, or there are too few or
- * too many parts. */
+/* Reads all parts of one question; false: no question is left. *valid is false if a part is too long, or there are too
+ * few or too many parts. */
 static bool
 admission_receive(struct admission *admission, struct part parts[PARTS], bool *valid)
 {

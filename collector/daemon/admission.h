@@ -1,5 +1,6 @@
 /*
- * admission.h: decides which connections are admitted. libzmq asks (ZeroMQ RFC 27) before a connection may carry
+ * admission.h: decides which connections of clients the collector admits: not more than it has memory and descriptors
+ * for, and with keys none but those whose key is listed. libzmq asks (ZeroMQ RFC 27) before a connection may carry
  * messages, whatever its mechanism. A connection beyond the number that --max-memory (shares.h) and the system's limit
  * of descriptors allow gets status 500. A connection to an endpoint with keys whose key is not on the list gets 400.
  * The log mentions both. If anything goes wrong, the answer is no.
@@ -20,10 +21,11 @@
 #define ADMISSION_SOCKETS 3         /* the routers; number 0 is the store's own, which strangers do not reach */
 
 struct admission {
-	void *handler;                         /* poll them for ZMQ_POLLIN */
-	void *monitors[ADMISSION_SOCKETS];     /* poll these too; NULL: none */
-	int64_t *connected[ADMISSION_SOCKETS]; /* by descriptor: when it was accepted; 0: it is none of this socket's */
-	int64_t *answered[ADMISSION_SOCKETS];  /* when the last `most` of them were admitted; a ring */
+	void *handler;                     /* poll it for ZMQ_POLLIN */
+	void *monitors[ADMISSION_SOCKETS]; /* poll these too; NULL: none */
+	/* by descriptor: when it was accepted; 0: no connection of this socket has it */
+	int64_t *connected[ADMISSION_SOCKETS];
+	int64_t *answered[ADMISSION_SOCKETS]; /* when the last `most` connections were admitted; a ring */
 	size_t descriptors, count[ADMISSION_SOCKETS], at[ADMISSION_SOCKETS];
 	size_t most;
 	const char *bound; /* the limit that `most` comes from */
@@ -35,7 +37,8 @@ struct admission {
 /* Call before any router is bound. `list`: DIRECTORY/clients, for endpoints with keys; NULL: no endpoint has keys. */
 int admission_open(struct admission *admission, void *context, size_t max_memory, const char *list,
                    struct portolan_error *error);
-/* Makes the router ask, and watches it; call before it is bound. `keyed`: its clients need a key of the list. */
+/* Makes libzmq ask about the router's connections, and watches these; call before the router is bound. `keyed`: its
+ * clients need a key of the list. */
 int admission_watch(struct admission *admission, void *context, void *router, unsigned number, bool keyed,
                     struct portolan_error *error);
 /* Call after the routers are unbound and before they are closed. */

@@ -1,6 +1,6 @@
 /*
- * admit.c: answers the `open` of a client: its session continues or begins, with a run to record into, or the client is
- * told why not.
+ * admit.c: answers a client's `open`, its first frame: its session continues or begins, with a run to record into, or
+ * the client is told why not.
  *
  * A session that is known, in the table or in the store, continues whatever its `open` asks for. A new session gets its
  * run by the rule of store_writer_run().
@@ -22,7 +22,7 @@
 #define STARTED_AHEAD_S 60
 #define CONTEST_MS 60000
 
-/* Why a session is not let in, besides the codes of the store, which has none of these. */
+/* Reasons why a session is not let in, besides the store's codes. The store returns none of these three. */
 #define NO_BEGINNING PORTOLAN_E_REFUSED
 #define SESSION_DIFFERS PORTOLAN_E_CLOSED
 #define RUN_HELD PORTOLAN_E_TIMEOUT
@@ -46,7 +46,7 @@ admit_start_of(struct ingest *ingest, const struct wire_open *open, const char *
 	return most;
 }
 
-/* Moves *started of a session that resumes after the starts of all other sessions of its run. */
+/* Makes *started, the start of a session that resumes, later than the starts of all other sessions of its run. */
 static int
 admit_start_after_others(struct ingest *ingest, const struct wire_open *open, const char *name, uint32_t number,
                          int64_t now, uint64_t *started, struct portolan_error *error)
@@ -69,8 +69,8 @@ admit_start_after_others(struct ingest *ingest, const struct wire_open *open, co
  *
  * A job that crashed and is started again with `overwrite`, under the group of the old launch, comes before the
  * collector can know that the old launch is dead. A living client sends something every WIRE_PING_MS. So the new
- * session is told to try again until the old ones have been silent for BESIDE_SILENT_MS, or one of them was heard that
- * long after the new one asked first.
+ * session is told to try again. This ends when the old ones have been silent for BESIDE_SILENT_MS, or when one of them
+ * was heard that long after the new one asked first.
  */
 static bool
 admit_note_contest(struct ingest *ingest, const char *name, int64_t now)

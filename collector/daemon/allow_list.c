@@ -1,5 +1,6 @@
 /*
- * allow_list.c: keeps the list of clients' public keys as their files are now.
+ * allow_list.c: tells admission.c whether a client's public key is on the list of those that are let in. It keeps the
+ * list as the files are now.
  *
  * The times of files are too coarse to show every change. So a handshake reads all files again (100 files take 1 ms,
  * 10,000 take 100 ms), unless they were read a moment ago. This moment is LOOK_SHARE times as long as reading took, at

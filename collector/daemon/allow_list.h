@@ -1,5 +1,6 @@
 /*
- * allow_list.h: the public keys of clients that are let in: DIRECTORY/NAME.pub, one key each.
+ * allow_list.h: says which public keys of clients are let in (for admission.c): those in the files DIRECTORY/NAME.pub,
+ * one key each.
  *
  * Handshakes read the files again; a change counts a second later at most. A file that is malformed, or that others may
  * write, admits nobody; nor does a directory that others may write. Not thread-safe.
@@ -23,8 +24,8 @@ struct allow_list {
 	const char *directory; /* belongs to the caller, and outlives the list */
 	struct allow_list_key *keys;
 	size_t count, room;
-	int64_t look_at;               /* when to read them again */
-	unsigned reads;                /* how often they were read */
+	int64_t look_at;               /* when the files are to be read again */
+	unsigned reads;                /* how often the files were read */
 	size_t bad;                    /* files that admit nobody */
 	struct portolan_error trouble; /* the first error */
 };

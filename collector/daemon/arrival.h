@@ -1,5 +1,6 @@
 /*
- * arrival.h: a message on its way from the receiver to the storer, and a reply on its way back.
+ * arrival.h: what the collector's two threads hand to each other: a message on its way from the receiver (server.c) to
+ * the storer (storer.c), and a reply on its way back.
  */
 #ifndef COLLECTOR_ARRIVAL_H
 #define COLLECTOR_ARRIVAL_H
@@ -75,10 +76,11 @@ struct arrival {
 	char address[48];    /* the sender's address, for the log */
 	const uint8_t *data; /* the message; NULL: it had several parts */
 	size_t size;
-	size_t beyond;                         /* its bytes beyond the part of its connection (ledger.h) */
+	/* those of its bytes that are beyond its connection's part of the queue (ledger.h) */
+	size_t beyond;
 	struct wire_head head;                 /* the head that the receiver read */
 	bool is_moved;                         /* `data` is in `message`, else in `copy` */
-	_Alignas(8) unsigned char message[64]; /* libzmq's */
+	_Alignas(8) unsigned char message[64]; /* a zmq_msg_t */
 	uint8_t copy[];
 };
 
@@ -88,7 +90,7 @@ struct reply {
 	struct peer peer;
 	enum wire_kind kind;
 	uint8_t session[WIRE_SESSION_SIZE];
-	struct wire_ack ack;       /* of WIRE_ACK; WIRE_OPENED sets some of it */
+	struct wire_ack ack;       /* what a WIRE_ACK says; a WIRE_OPENED sets part of it */
 	enum wire_error_code code; /* WIRE_ERROR */
 	size_t size;
 	uint8_t data[]; /* the frame, encoded */

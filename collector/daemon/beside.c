@@ -57,8 +57,8 @@ beside_note_batch(struct ingest *ingest, struct session *session, struct portola
 	if (session->began && session->superseded)
 		return store_writer_beside(ingest->writer, run->number, session->number, session->superseded - 1,
 		                           error);
-	/* A session that was not opened here since the collector started has to do that before its next batch, which
-	 * then is its first one. */
+	/* A session of an earlier collector has to open here before its next batch, which then counts as its first
+	 * one. */
 	for (struct session *other = session->began ? NULL : run->sessions; other; other = other->next_in_run)
 		if (other != session && other->peer.size && !other->late &&
 		    !session_goes_with(other, session->launch, session->rank))

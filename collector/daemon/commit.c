@@ -1,5 +1,6 @@
 /*
- * commit.c: ends transactions, well or badly, and sessions that time out.
+ * commit.c: commits for the storer what clients have sent, and sends the answers. Where a commit fails, takes back in
+ * the table of sessions what those frames had changed. Also ends the sessions of clients that have gone silent.
  *
  * Every session that the pending transaction changed is in sessions.changed; its `stored` is still that of the last
  * commit. A commit copies `now` to `stored` and answers; a failure copies `stored` back to `now`. So memory and disk
@@ -21,13 +22,13 @@
 
 #include <stdlib.h>
 
-/* A round that comes so late (a suspended machine, a stopped process) finds frames that wait unread: no session then
- * counts as silent. */
+/* A tick that comes STALL_MS late (after the machine was suspended, or the process stopped) finds frames that wait
+ * unread: no session then counts as silent. */
 #define STALL_MS 5000
 /* The time between two looks for old records that are left to remove. */
 #define GARBAGE_MS 10000
-/* An outage is over when writing has succeeded for so long. While it lasts, a line is logged each time this has
- * passed. */
+/* An outage is over when writing has succeeded for OUTAGE_OVER_MS. While it lasts, a line is logged every
+ * OUTAGE_LINE_MS. */
 #define OUTAGE_OVER_MS 5000
 #define OUTAGE_LINE_MS 60000
 /* The most sessions that expire in one tick. */
@@ -97,7 +98,7 @@ commit_send_complaints(struct ingest *ingest)
 	commit_forget_complaints(ingest);
 }
 
-/* Adds a run's counters to the store's, without its commits, which the store's count themselves. */
+/* Adds a run's counters to those of the store, except the commits: the store's counters have counted these already. */
 static void
 commit_add_counters(struct store_counters *all, const struct run *run)
 {
@@ -155,7 +156,7 @@ commit_count(struct ingest *ingest, uint64_t microseconds)
 	}
 }
 
-/* Reads the numbers for the answers that a session is owed, and sends them. */
+/* Sends the answers that a session is owed, with the numbers that the store has. */
 static int
 commit_answer(struct ingest *ingest, struct session *session, struct portolan_error *error)
 {
@@ -179,7 +180,7 @@ commit_answer(struct ingest *ingest, struct session *session, struct portolan_er
 	return 0;
 }
 
-/* Sends what one session is owed after a commit that memory already reflects. */
+/* Sends a session what it is owed. The commit is noted in the table of sessions already. */
 static int
 commit_send_owed(struct ingest *ingest, struct session *session, struct portolan_error *error)
 {
@@ -316,8 +317,8 @@ commit_failed_for(struct ingest *ingest, struct run *run, bool wrote, const stru
 	}
 	if (run)
 		commit_mark_lost(run, error);
-	if (wrote ||
-	    store_writer_is_spoilt(ingest->writer)) { /* what was written of the frame, or all that is pending */
+	/* Gives the transaction up if part of the frame is in it, or if LMDB found damage and cannot commit it. */
+	if (wrote || store_writer_is_spoilt(ingest->writer)) {
 		commit_give_up(ingest);
 		while ((session = sessions_take_changed(&ingest->sessions)))
 			commit_take_back(ingest, session, error->message);
@@ -385,8 +386,8 @@ commit_run_is_over(const struct run *run)
 	return !run->sessions && (run->removed || (!run->damaged && (run->unfoldable || !run_is_touched(run))));
 }
 
-/* Ends some of the silent sessions, so that other work does not wait for thousands; *more: some are left. *concerned:
- * the run of the last one. */
+/* Ends some of the silent sessions: with thousands at once, other work would wait. *more: some are left. *concerned:
+ * the run whose sessions were looked at last, to blame for a failure. */
 static int
 commit_expire_some(struct ingest *ingest, int64_t now, bool *more, struct run **concerned, struct portolan_error *error)
 {

@@ -1,4 +1,7 @@
-/* connections.c: counts the sessions of each connection, and forgets a connection with its last session. */
+/*
+ * connections.c: counts how many sessions each connection of a client has, for the ledger (ledger.c) and for the table
+ * of sessions (sessions.c); forgets a connection with its last session.
+ */
 #include "connections.h"
 
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /*
- * connections.h: how much each connection of a client has of what all share: sessions, and bytes in the queue. The
- * ledger of the receiver and the table of sessions of the storer have one of these each. Credit and places are shared
- * out by connection, because the number of connections is bounded and anybody can make sessions. Not thread-safe.
+ * connections.h: counts how much each connection of a client has of what all share: sessions, and bytes in the queue.
+ * The receiver's ledger and the storer's table of sessions have such a table of connections each. Credit and places are
+ * shared out by connection, because the number of connections is bounded and anybody can make sessions. Not
+ * thread-safe.
  */
 #ifndef COLLECTOR_CONNECTIONS_H
 #define COLLECTOR_CONNECTIONS_H

@@ -1,6 +1,6 @@
 /*
- * exchange.c: hands messages from the receiver to the storer, and replies back, as lists; an eventfd wakes the
- * receiver, a condition the storer.
+ * exchange.c: hands messages from the receiver, the thread that reads the sockets, to the storer, the thread that
+ * writes the store, and replies back, as lists. An eventfd wakes the receiver, a condition the storer.
  */
 #include "exchange.h"
 

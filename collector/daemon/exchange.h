@@ -1,6 +1,6 @@
 /*
- * exchange.h: the lists that receiver and storer hand to each other: arrivals to the storer; replies, and arrivals that
- * are finished, to the receiver. One mutex, held only while a list is appended.
+ * exchange.h: hands lists between the collector's two threads: arrivals from the receiver (server.c) to the storer
+ * (storer.c); replies, and arrivals that are finished, back. One mutex, held only while a list is appended.
  *
  * The receiver never waits for the storer; the storer waits for arrivals when it has nothing to do.
  */
@@ -14,7 +14,7 @@
 
 /* The storer's state after its last round. */
 struct storer_state {
-	size_t live;   /* sessions */
+	size_t live;   /* live sessions */
 	bool has_work; /* an epoch can be folded now */
 	bool failed;   /* the storer has ended: see `error` */
 	struct portolan_error error;
@@ -24,7 +24,7 @@ struct exchange {
 	pthread_mutex_t mutex;
 	pthread_cond_t arrived;
 	int event;                 /* readable when there is something for the receiver */
-	struct list waiting, done; /* arrivals */
+	struct list waiting, done; /* arrivals: for the storer; finished by it */
 	struct list replies;
 	struct storer_state state;
 	/* Numbers of messages that the receiver did not hand over, for the storer to count: malformed ones, and ones
@@ -39,13 +39,13 @@ void exchange_deinit(struct exchange *exchange); /* frees the lists that are lef
 
 /* For the receiver: hands over the arrivals, and empties the list. */
 void exchange_put(struct exchange *exchange, struct list *arrivals);
-/* For the receiver: takes the storer's lists; *busy_since as above. */
+/* For the receiver: takes the storer's lists; *busy_since: see struct exchange. */
 void exchange_collect(struct exchange *exchange, struct list *done, struct list *replies, struct storer_state *state,
                       int64_t *busy_since);
 void exchange_stop(struct exchange *exchange);
 
-/* For the storer: takes all arrivals. With `until` > 0 it waits for one until this moment (ms). False: there is none,
- * and none will come. */
+/* For the storer: takes all arrivals. With `until` > 0 it waits for one until this moment (ms). False: no arrival is
+ * left, and none will come. */
 bool exchange_take(struct exchange *exchange, int64_t until, struct list *arrivals);
 /* For the storer: hands over replies and finished arrivals (and empties both lists), and wakes the receiver. */
 void exchange_post(struct exchange *exchange, struct list *done, struct list *replies,

@@ -1,5 +1,6 @@
 /*
- * fold.c: chooses which epochs to fold next, and has the store fold them.
+ * fold.c: chooses which epoch the storer folds next, between its rounds, and has the store (store/fold.c) turn that
+ * epoch's log into columns.
  *
  * The folder goes through a run from the first epoch that was touched to the last. The range shrinks on the way, so
  * that a run of many small epochs is gone through once, not once for each epoch. An epoch leaves the range only when
@@ -62,7 +63,8 @@ folder_has_work(const struct folder *folder)
 	return folder->fold || run;
 }
 
-/* Begins the next fold of `run`, or finds that nothing is due; the range then begins with the epoch that is due. */
+/* Begins the next fold of `run`: `range` then begins with the epoch that is folded. If nothing is due, `range` becomes
+ * empty. */
 static int
 folder_begin_next(struct folder *folder, struct run *run, struct epochs *range, struct portolan_error *error)
 {

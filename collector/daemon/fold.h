@@ -1,10 +1,11 @@
 /*
- * fold.h: turns the log of closed epochs into columns, a few milliseconds at a time.
+ * fold.h: folds for the storer: has the store turn the log of epochs that are over into columns, a few milliseconds at
+ * a time.
  *
- * Which epochs: those below the run's frontier that have something in the log and
+ * Which epochs: those below the run's frontier (every live session has ended them) that have something in the log and
  *   - were never folded, or
- *   - were ended (again) since, or belong to a run that no live session records into, or
- *   - whose patch has outgrown max(4 MB, a quarter of what is folded).
+ *   - were ended (again) since the last fold, or belong to a run that no live session records into, or
+ *   - whose patch, what the log got since the last fold, is over 4 MB and over a quarter of the rows that are folded.
  *
  * Runs take turns in the order of their numbers: a turn is one step of small epochs, or one whole large epoch.
  *

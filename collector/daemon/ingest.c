@@ -1,5 +1,6 @@
 /*
- * ingest.c: takes decoded frames, and puts them into the store's pending transaction.
+ * ingest.c: takes for the storer the decoded frames of clients, in the order of their numbers, and puts what they bring
+ * into the store's pending transaction.
  *
  * A numbered frame (batch, end, close) is taken if its number follows the last one taken. A frame that was taken before
  * is acknowledged again and changes nothing. The first frame after a gap is answered with an error, further ones are
@@ -77,8 +78,8 @@ ingest_fill_append(const struct wire_frame *frame, struct store_append *append, 
 	};
 }
 
-/* Ends a session for whose run there is no memory for more ids, and no table that can be dropped. Its acknowledged
- * frames stay. */
+/* Ends a session because there is no memory for more ids of its run, and no other run's table of ids can be dropped.
+ * The frames that were acknowledged stay. */
 static int
 ingest_end_for_ids(struct ingest *ingest, struct session *session, const struct wire_frame *frame,
                    struct portolan_error *error)
@@ -187,7 +188,7 @@ ingest_take_next(struct ingest *ingest, struct session *session, const struct wi
 	struct portolan_error error = {0};
 	int result;
 
-	/* Marks the session before the call, so that a failure tells it too. */
+	/* The session is marked first, so that it is told of a failure, too. */
 	sessions_change(&ingest->sessions, session, OWES_ACK);
 	session->now.sequence = frame->sequence;
 	session->tried = session->now.sequence > session->tried ? session->now.sequence : session->tried;
@@ -247,7 +248,7 @@ static void
 ingest_take_ping(struct ingest *ingest, struct session *session, const struct wire_counts *counts)
 {
 	ingest_take_counts(session, counts);
-	/* The answer is sent after everything that was received before the ping is on disk. */
+	/* The answer is sent once everything that was received before the ping is on disk. */
 	sessions_change(&ingest->sessions, session, OWES_ACK);
 	if (session->gap)
 		ingest_report_gap(ingest, session, 0);

@@ -5,15 +5,16 @@
  * Call ingest_frame() any number of times, then ingest_commit(): only after that are the frames acknowledged. Call
  * ingest_tick() about once a second. In between, when nothing is pending, ingest_work() may fold.
  *
- * The functions that begin with ingest_ are for the storer. Those below them are what its files call of one another:
+ * The functions that begin with ingest_ are for the storer. Those below them are what the files of ingest call of one
+ * another:
  *
- *	ingest.c	takes frames
- *	admit.c, beside.c	let sessions in
- *	commit.c	commits, fails, recovers, and ends silent sessions
- *	retire.c	ends runs
- *	take_over.c	goes on with what an earlier collector has stored
- *	work.c	folds, between rounds
- *	reply.c	answers, and gives credit
+ * 	ingest.c	takes frames
+ * 	admit.c, beside.c	let sessions in
+ * 	commit.c	commits, fails, recovers, and ends silent sessions
+ * 	retire.c	ends runs
+ * 	take_over.c	goes on with what an earlier collector has stored
+ * 	work.c	folds, between rounds
+ * 	reply.c	answers, and gives credit
  *
  * Credit is in bytes of frames not yet acknowledged: the lesser of INGEST_WINDOW_MAX and the session's share of the
  * memory for credit (shares.h). Each connection has the same share, which its sessions share. Credit is 0 while the
@@ -37,7 +38,7 @@
 
 /* The secret by which a client at a plain tcp endpoint proves that it is the store's own user (owner.h). */
 struct ingest_owner {
-	char path[WIRE_MAX_PATH + 1]; /* of its file */
+	char path[WIRE_MAX_PATH + 1]; /* of the file with the secret */
 	uint8_t secret[WIRE_OWNER_SIZE];
 	bool has_secret;
 };
@@ -70,7 +71,8 @@ struct ingest {
 	struct ingest_totals totals, pending; /* pending: those that the next commit adds, if it succeeds */
 	struct store_counters counters; /* counters that belong to no run, since the last commit that stored them */
 	uint64_t commits;               /* number of commits */
-	size_t fewest;          /* parties when the largest credit was given that a client may still have; 0: none */
+	/* sessions.parties when the largest credit was given that a client may still have; 0: none */
+	size_t fewest;
 	struct throttle clocks; /* lines about clocks of sessions */
 	enum ingest_health health;
 	int64_t retry_at, ticked, garbage_at, work_at;
@@ -88,8 +90,8 @@ struct ingest {
 int ingest_init(struct ingest *ingest, const struct ingest_options *options, int64_t now, struct portolan_error *error);
 void ingest_deinit(struct ingest *ingest);
 
-/* `size` is the frame's, for the counters. `trusted`: only the store's owner, or who has a key, can send frames there.
- */
+/* Takes a frame of a client. `size`: its bytes, for the counters. `trusted`: it came by a socket where only the store's
+ * owner, or who has a key, can send. */
 void ingest_frame(struct ingest *ingest, const struct peer *peer, bool trusted, const struct wire_frame *frame,
                   size_t size, int64_t now);
 
@@ -139,11 +141,11 @@ void admit_open(struct ingest *ingest, const struct peer *peer, bool trusted, co
 
 #define BESIDE_SILENT_MS 5000 /* a session that was silent for so long does not keep another from its run */
 
-/* The session that keeps one with `resume` waiting: it records into the run of this name, and may be alive; NULL: there
- * is none. */
+/* Finds the session for which one with `resume` has to wait: it records into the run of this name, and its client may
+ * be alive. NULL: there is none. */
 const struct session *beside_find_holder(const struct ingest *ingest, const struct wire_open *open, const char *name,
                                          int64_t now);
-/* Says who that is. */
+/* Names the process behind the session, for a message: "process 12 on HOST". */
 void beside_describe(struct ingest *ingest, const struct session *holder, char text[128]);
 /* Notes a batch of the session. If another session began to record after it, and both go on, the run is marked. */
 int beside_note_batch(struct ingest *ingest, struct session *session, struct portolan_error *error);
@@ -155,10 +157,11 @@ uint64_t beside_launch(const struct wire_open *open);
 /* Ends the sessions that record into runs of this name; but not into the run of number `except`, nor into one that has
  * no name yet. */
 void retire_named(struct ingest *ingest, const char *name, uint32_t except);
-/* A session has ended. If its run was to appear as a whole, the run gets its name, and the sessions of the run that it
- * replaces are told. STORE_E_EXISTS: another session made a run of this name meanwhile. */
+/* For a session that has ended: if its run was to appear as a whole, the run gets its name, and the sessions of the run
+ * that it replaces are told. STORE_E_EXISTS: another session made a run of this name meanwhile. */
 int retire_replaced(struct ingest *ingest, const struct session *session, struct portolan_error *error);
-/* The run of a session that did not get to its end is removed, and the session is REMOVED with it. */
+/* For a session that ends before its run is whole: removes the run, which has no name yet; the session becomes
+ * SESSION_REMOVED. */
 int retire_unfinished(struct ingest *ingest, struct session *session, struct portolan_error *error);
 
 /* take_over.c: from the store into the table. */
@@ -177,22 +180,24 @@ bool commit_is_lost(int code);
  * to keep and repeat their frames, and logs it once per outage. The store is tried again after INGEST_RETRY_MS.
  * Sessions that the pending transaction created are gone afterwards. */
 void commit_failed(struct ingest *ingest, const struct portolan_error *error, int64_t now);
-/* The same for a call on one run. If the run's records are damaged (STORE_E_CORRUPT), or gone (STORE_E_NO_RUN), only
- * recording into this run ends. `wrote`: the failed call had begun to write, so the transaction is given up, and its
- * frames are asked for again. `run` NULL: not known. */
+/* As commit_failed(), after a call that concerned one run. If the run's records are damaged (STORE_E_CORRUPT), or gone
+ * (STORE_E_NO_RUN), only recording into this run ends. `wrote`: the failed call had begun to write, so the transaction
+ * is given up, and its frames are asked for again. `run` NULL: not known. */
 void commit_failed_for(struct ingest *ingest, struct run *run, bool wrote, const struct portolan_error *error,
                        int64_t now);
-/* Ends a session in the store and in memory (CLOSED or GONE), and its run with the last one. Fails with lost codes. */
+/* Ends a session in the store and in memory (CLOSED or GONE), and its run with the last one. Fails only with codes for
+ * which commit_is_lost(). */
 int commit_end_of(struct ingest *ingest, struct session *session, enum session_state state,
                   struct portolan_error *error);
-/* Sends an error after the commit and before the ack; does not send it if the commit fails. PORTOLAN_E_MEMORY. */
+/* Sends an error after the commit and before the ack; does not send it if the commit fails. STORE_E_MEMORY is its only
+ * failure. */
 int commit_then_complain(struct ingest *ingest, struct session *session, enum wire_error_code code, uint64_t sequence,
                          struct portolan_error *message);
 void commit_forget_complaints(struct ingest *ingest);
 
 /* reply.c: answers to clients. */
 
-/* Of a run's name: what a client is told that wants to record into a damaged run. */
+/* What a client is told that wants to record into a damaged run; takes the run's name. */
 #define REPLY_DAMAGED                                                                                                  \
 	"run '%s' is damaged on disk: remove it, restore the store from a backup, or portolan salvage what can be read"
 
@@ -200,15 +205,16 @@ void reply_ack(struct ingest *ingest, struct session *session);
 void reply_opened(struct ingest *ingest, struct session *session, enum store_id_kind id_kind);
 /* Sends an ack to every live session, as its credit has changed. */
 void reply_ack_all(struct ingest *ingest);
-/* Tells the clients that have more credit than is theirs now, if there are half as many connections again as when the
- * largest credit was given. A client that is not told goes on with what it has. */
+/* Sends an ack to clients that have more credit than their share is now. It does so only when there are more than 1.5
+ * times as many parties as when the largest credit was given; until then, clients go on with what they have. */
 void reply_less_credit(struct ingest *ingest);
-/* The error that says why the session is SESSION_REMOVED. */
+/* Sends the error that says why the session is SESSION_REMOVED. */
 void reply_removed(struct ingest *ingest, const struct peer *peer, const struct session *session);
-/* `unavailable`: another session records into the run. */
+/* Sends the error `unavailable`, as another session records into the run. */
 void reply_held(struct ingest *ingest, const struct peer *peer, const uint8_t session[WIRE_SESSION_SIZE],
                 const char *message);
-/* The run is overwritten or removed only by the store's own user: says how to prove that, and the other ways. */
+/* Refuses to overwrite or remove a run, as only the store's own user may. The error says how to prove that one is, and
+ * what else can be done. */
 void reply_not_owner(struct ingest *ingest, const struct peer *peer, const uint8_t session[WIRE_SESSION_SIZE],
                      struct wire_bytes run);
 __attribute__((format(printf, 6, 7))) void reply_error(struct ingest *ingest, const struct peer *peer,

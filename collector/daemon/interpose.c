@@ -1,6 +1,6 @@
 /*
- * interpose.c: replaces some of the system's functions for libzmq 4.3.4, for three things that libzmq has no option
- * for. The functions below have the names of the system's, so libzmq calls them.
+ * interpose.c: protects the collector from its peers where libzmq 4.3.4 has no option for that: replaces some of the
+ * system's functions, in three ways. The functions below have the names of the system's, so libzmq calls them.
  *
  * 1. A peer must not abort the process. When a connection's queue is full, libzmq stops polling its input: it asks for
  * no events. But epoll reports errors and hang-ups even then. libzmq then notes that the connection has failed, and
@@ -21,11 +21,11 @@
  * the process. So a connection beyond the limit is accepted and closed at once, and libzmq takes it for one that its
  * peer gave up. The system gives out the lowest free descriptor, so a high number means that as many are open.
  *
- * Without one of these functions the collector must not be open to others. Whether libzmq calls them depends on how this
- * program was linked and on which libzmq is loaded: another version, or one that was built otherwise, may poll by other
- * means, or read by another function. So nothing is assumed: interpose_is_proven() makes libzmq do what the collector's
- * sockets do (accept a connection, poll it, and read a message of it), and each of the functions notes that it was
- * called.
+ * Without one of these functions the collector must not be open to others. Whether libzmq calls them depends on how
+ * this program was linked and on which libzmq is loaded: another version, or one that was built otherwise, may poll by
+ * other means, or read by another function. So nothing is assumed: interpose_is_proven() makes libzmq do what the
+ * collector's sockets do (accept a connection, poll it, and read a message of it), and each of the functions notes that
+ * it was called.
  */
 #include "interpose.h"
 

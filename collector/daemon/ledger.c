@@ -1,6 +1,6 @@
 /*
- * ledger.c: counts what is queued of each session and of each connection, and tells the receiver whether more may be
- * queued.
+ * ledger.c: counts for the receiver how many bytes of each session and connection wait for the storer, and says whether
+ * more may be queued.
  */
 #include "ledger.h"
 
@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 
-/* Shares of the queue. All credit together is 4/8 of it. The connections' parts are more than that, as a frame takes
- * more than its bytes in the queue. */
+/* Shares of the queue. All credit together is 4/8 of it. The parts of the connections are 5/8, as a frame takes more
+ * room in the queue than its bytes. */
 #define PARTS_OF(room) ((room) / 8 * 5)
 #define BEYOND_OF(room) ((room) / 8 * 2)
 #define OPENS_OF(room) ((room) / 8)
@@ -95,8 +95,8 @@ ledger_add_member(struct ledger *ledger, const uint8_t session[WIRE_SESSION_SIZE
 	return member;
 }
 
-/* Begins a new period once the last one is over. A credit that nothing has changed since was that of all periods
- * between. */
+/* Begins a new period once the last one is over. If whole periods have passed since, the credit was the same in all of
+ * them, as a change would have begun a period. */
 static void
 ledger_begin_period(struct member *member, int64_t now)
 {
@@ -178,8 +178,8 @@ ledger_size_of(const struct arrival *arrival)
 	return arrival->size + ARRIVAL_BYTES;
 }
 
-/* Takes room in the queue for a numbered frame of the session. False: there is none, and the frame may not be queued.
- */
+/* Takes room in the queue for a numbered frame of the session. False: there is no room, and the frame may not be
+ * queued. */
 static bool
 ledger_reserve_room(struct ledger *ledger, struct member *member, struct arrival *arrival, int64_t now)
 {

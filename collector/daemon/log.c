@@ -1,6 +1,6 @@
 /*
- * log.c: writes each line of the collector's log with one write(). The collector logs where it serves, what goes wrong,
- * and what it did; nothing else.
+ * log.c: writes the collector's log for people, each line with one write(). The collector logs where it serves, what
+ * goes wrong, and what it did; nothing else.
  */
 #include "log.h"
 

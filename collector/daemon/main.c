@@ -1,6 +1,7 @@
 /*
- * main.c: the program portoland: reads the arguments, runs the command, prints what was done, and ends with the exit
- * status.
+ * main.c: the program portoland, the collector, which users and client libraries start: serves a store, or runs one
+ * command on it (import, rm, keygen, backup, salvage). Reads the arguments, prints what was done, and ends with the
+ * exit status.
  */
 #include "channel.h"
 #include "commands.h"
@@ -25,7 +26,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define NICE 10 /* gets a tenth of the processor time of a training loop that it competes with */
+#define NICE 10 /* with it, the collector gets a tenth of the processor time of a training loop that it competes with */
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INCOMPLETE = 3 };
 
@@ -293,7 +294,7 @@ main(int argc, char **argv)
 	if (options_parse(&options, argc, argv, &error) < 0)
 		return main_report_error(EXIT_USAGE, &error);
 	if (options.quiet && !options.json && options.command != OPTIONS_HELP && options.command != OPTIONS_VERSION &&
-	    !freopen("/dev/null", "w", stdout)) /* it says what was done */
+	    !freopen("/dev/null", "w", stdout)) /* standard output only says what was done */
 		return EXIT_FAILED;
 	progress_set_quiet(options.quiet);
 	status = main_run(&options);

@@ -97,7 +97,8 @@ options_take_client(struct options *options, const char *text, struct portolan_e
 #define TEXT(member) true, offsetof(struct options, member)
 #define TAKEN true, 0
 
-/* The options of the command line. A flag, or a text, goes to its member; `take` does what it says with the others. */
+/* The options of the command line. The value of a flag or of a text goes into its member of struct options; any other
+ * value is read by `take`. */
 static const struct known {
 	const char *name;
 	char letter;       /* of the short option; 0: there is none */
@@ -184,7 +185,8 @@ options_read(struct options *options, int argc, char **argv, int *rest, struct p
 	return result;
 }
 
-/* A client that connects without a key can write: only users of this machine may. */
+/* Refuses addresses that other machines can reach, if there are no keys: any client can write there, which only users
+ * of this machine may. */
 static int
 options_check_listen(struct options *options, struct portolan_error *error)
 {

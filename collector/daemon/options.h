@@ -1,4 +1,4 @@
-/* options.h: what portoland's command line asks for. Pure: prints nothing. */
+/* options.h: says what portoland's command line asks for, for main.c and the server. Pure: prints nothing. */
 #ifndef COLLECTOR_OPTIONS_H
 #define COLLECTOR_OPTIONS_H
 

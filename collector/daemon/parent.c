@@ -1,9 +1,10 @@
 /*
- * parent.c: sends the collector into the background, and one datagram to the service manager.
+ * parent.c: lets the collector go on in the background, and tells whoever started it (the parent process or the service
+ * manager) whether it serves.
  *
  * To go on in the background the process forks, takes a session of its own (so that Ctrl-C in the terminal does not
- * reach it), and closes all descriptors of the caller, so that a reader of the caller's output sees its end. The address
- * of the service manager is a socket file, or, with @ for its first character, an abstract name.
+ * reach it), and closes all descriptors of the caller, so that a reader of the caller's output sees its end. The
+ * address of the service manager is a socket file, or, with @ for its first character, an abstract name.
  */
 #include "parent.h"
 

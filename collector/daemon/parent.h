@@ -1,5 +1,5 @@
 /*
- * parent.h: goes on in the background, and tells the process that started the collector, or the service manager,
+ * parent.h: lets the collector go on in the background, and tells the process that started it, or the service manager,
  * whether it serves.
  */
 #ifndef COLLECTOR_PARENT_H

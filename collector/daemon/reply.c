@@ -1,5 +1,6 @@
 /*
- * reply.c: answers clients, and gives them credit.
+ * reply.c: sends the storer's answers to clients: what is on disk, how many more bytes a client may send (its credit),
+ * and what is wrong.
  *
  * Every number in an answer is from the last commit: no frame is acknowledged that is not on disk.
  */
@@ -77,7 +78,8 @@ reply_opened(struct ingest *ingest, struct session *session, enum store_id_kind 
 	reply_send_frame(ingest, &session->peer, session->id, &frame);
 }
 
-/* Sends an ack to each live session, or to those alone whose clients have more credit than there is for them now. */
+/* Sends an ack to each live session; with `too_much` only to those whose clients have more credit than their share is
+ * now. */
 static void
 reply_ack_some(struct ingest *ingest, bool too_much)
 {
@@ -109,7 +111,7 @@ reply_send_error(struct ingest *ingest, const struct peer *peer, const uint8_t *
 	const size_t size = strlen(message);
 	size_t cut = 0;
 
-	/* The buffer's end may have cut a character, and what is no text is read as nothing. */
+	/* The buffer's end may have cut a character in two. A message that is no text would be read as an empty one. */
 	while (cut < 3 && cut < size && !wire_text_is_valid(message, size - cut, false))
 		cut++;
 	frame->kind = WIRE_ERROR;

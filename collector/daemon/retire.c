@@ -1,5 +1,6 @@
 /*
- * retire.c: ends the runs that go: those that are removed or overwritten, and those that were left unfinished.
+ * retire.c: ends, for the storer, the recording into runs that go: those that are removed or overwritten, and those
+ * that their client left unfinished.
  *
  * The sessions that record into such a run end with it: they are told so after the commit, and for one timeout whenever
  * they send something.

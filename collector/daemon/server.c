@@ -1,5 +1,6 @@
 /*
- * server.c: the receiver: the thread that owns the sockets, signals, and the ledger of sessions.
+ * server.c: the receiver: the thread of the collector that reads clients' messages from the sockets, hands them to the
+ * storer (storer.c), and sends its replies. It also takes the signals, and keeps the ledger of sessions (ledger.h).
  *
  * It never touches the store and never waits for the disk, so it drains libzmq's connections whatever the storer does.
  * One round: wait; read messages for at most 5 ms; answer those that the ledger can answer, drop frames beyond their

@@ -1,9 +1,10 @@
 /*
- * sessions.c: keeps the table of sessions and of the runs they record into, and finds which epochs that closes.
+ * sessions.c: keeps for the storer the table of sessions and of the runs they record into, and finds which epochs all
+ * of a run's sessions have ended, so that they can be folded.
  *
- * Always true: sessions.live counts the sessions in state SESSION_LIVE, connection.live those of one connection; a
- * run's frontier is the least frontier of its live sessions, or SESSIONS_NO_FRONTIER without any; whenever that
- * frontier passes an epoch, the epoch is due.
+ * A session has ended every epoch below its frontier. Always true: sessions.live counts the sessions in state
+ * SESSION_LIVE, connection.live those of one connection; a run's frontier is the least frontier of its live sessions,
+ * or SESSIONS_NO_FRONTIER without any; whenever that frontier passes an epoch, the epoch is due.
  */
 #include "sessions.h"
 
@@ -18,9 +19,9 @@
 #define ALLOCATIONS 7       /* memory blocks of one session: it, its run and frontiers, two connections, member, ping */
 #define ALLOCATION_BYTES 16 /* bytes that malloc() adds to each block */
 
-/* Divides the memory for sessions by what one takes. Each session may have a run of its own, and a connection in the
- * tables of both threads. Its run may hold four frontiers for it, and half as many again for a moment when it makes
- * room for more (sessions_reserve_frontiers()). */
+/* Divides the memory for sessions by what one session takes. Each session may have a run of its own, and a connection
+ * in the tables of both threads. Its run may hold four frontiers for it, and half as many again for a moment when it
+ * makes room for more (sessions_reserve_frontiers()). */
 size_t
 sessions_most(size_t max_memory)
 {
@@ -142,8 +143,8 @@ sessions_set_peer(struct sessions *sessions, struct session *session, const stru
 		sessions_count_live(sessions, session, true);
 }
 
-/* Makes room for one frontier of each session, so that an abort can make all of them live again, and for as many that
- * have left at the low end. */
+/* Makes room for twice as many frontiers as the run will have sessions: one for each, as an abort may make all of them
+ * live again, and as many places that are empty at the low end. */
 static bool
 sessions_reserve_frontiers(struct run *run)
 {

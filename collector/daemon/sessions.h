@@ -1,6 +1,6 @@
 /*
- * sessions.h: the sessions that record into the store, their runs, and the epochs that no session holds open. The
- * storer's table of them is in memory only; ingest.c keeps it in step with the store.
+ * sessions.h: the storer's table of the sessions that record into the store, and of their runs. It says which epochs no
+ * session still holds open. The table is in memory only; ingest.c keeps it in step with the store.
  *
  * A session stays in the table while it is live, and for one timeout after it closed or its run was removed, so that a
  * repeated frame gets the right answer. A run is in the table while it has a session there or a fold may be due.
@@ -50,16 +50,16 @@ struct session {
 	struct session_mark now, stored;
 	uint64_t tried;        /* highest number ever taken, even if its commit failed */
 	uint64_t content;      /* a hash of what its `open` said; 0: not known */
-	uint64_t launch, turn; /* of its last `open`: a hash of its group (0: none, or not known), and its turn */
+	uint64_t launch, turn; /* of its last `open`: a hash of the group (0: none, or not known); its turn (wire.h) */
 	uint32_t rank;
 	uint32_t superseded;        /* 1 + the number of a session that began to record later; 0: none */
-	bool late;                  /* a spool: what was recorded earlier */
-	bool began;                 /* a batch of it came since it is in the table */
+	bool late;                  /* it brings a spool: what was recorded earlier */
+	bool began;                 /* it has sent a batch since it came into the table */
 	uint64_t replaced, refused; /* as of the last commit */
 	uint64_t credit;            /* bytes, as its client was last told */
 	struct store_client client; /* the counts that its client sent */
-	bool client_news;           /* not yet stored */
-	bool whole;                 /* its run has no name until it closes */
+	bool client_news;           /* `client` is not stored yet */
+	bool whole;                 /* its run gets its name only when the session closes */
 	bool fresh;                 /* created by the pending transaction */
 	bool gap;                   /* a gap was reported; it is not reported again until a frame fits */
 	unsigned owes;              /* of enum session_owed */
@@ -94,7 +94,7 @@ struct run {
 	uint64_t counted;               /* number of the last commit that stored them */
 	struct session *sessions;
 	size_t session_count;
-	size_t live_count;          /* of these, live */
+	size_t live_count;          /* sessions of the run that are live */
 	struct frontier *frontiers; /* frontiers of the live ones, ascending */
 	size_t first, frontier_count, room;
 	struct run *next, **link;
@@ -121,7 +121,7 @@ struct session *sessions_find(const struct sessions *sessions, const uint8_t id[
 struct session *sessions_add(struct sessions *sessions, const uint8_t id[WIRE_SESSION_SIZE], struct run *run);
 void sessions_remove(struct sessions *sessions, struct session *session);
 
-/* The session now belongs to this connection. */
+/* Notes that the session now sends through this connection. */
 void sessions_set_peer(struct sessions *sessions, struct session *session, const struct peer *peer);
 
 struct run *sessions_find_run(const struct sessions *sessions, uint32_t number);
@@ -133,13 +133,13 @@ struct run *sessions_next_named(const struct sessions *sessions, const char *nam
 struct run *sessions_live_named(const struct sessions *sessions, const char *name);
 /* Finds the run or adds it, not `fresh`; `name` is NUL-terminated. NULL: out of memory. */
 struct run *sessions_add_run(struct sessions *sessions, uint32_t number, const char *name);
-void sessions_remove_run(struct sessions *sessions, struct run *run); /* it has no sessions */
+void sessions_remove_run(struct sessions *sessions, struct run *run); /* it must have no sessions */
 
 bool run_is_live(const struct run *run);
 /* A run that is to appear as a whole has one session, and gets its name when that closes. */
 bool run_is_unnamed(const struct run *run);
 
-/* Do both record for one launch of a job, as different ranks? */
+/* Does the session record for this launch of a job, as another rank than this? */
 bool session_goes_with(const struct session *session, uint64_t launch, uint32_t rank);
 
 /* Notes that the session, and so its run, has sent something. */
@@ -147,10 +147,11 @@ void session_hear(struct session *session, int64_t now);
 
 /* Adds the session to those that the next commit or abort handles; it is then owed this reply. */
 void sessions_change(struct sessions *sessions, struct session *session, enum session_owed owed);
-/* Removes and returns the first of them, or NULL. */
+/* Takes the first session out of sessions.changed, and returns it; NULL: there is none. */
 struct session *sessions_take_changed(struct sessions *sessions);
 
-/* All changes of session->now go through these two, which keep the counts and the run's frontier. */
+/* All changes of state and frontier in session->now go through these two, which keep the counts and the run's frontier
+ * right. */
 void sessions_set_state(struct sessions *sessions, struct session *session, enum session_state state);
 void sessions_set_frontier(struct session *session, uint64_t frontier);
 

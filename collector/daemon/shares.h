@@ -1,5 +1,6 @@
 /*
- * shares.h: how --max-memory is shared out. The shares add up to it, and each is a bound of its own.
+ * shares.h: shares out what --max-memory allows among the parts of the collector: connections, queue, credit, ids,
+ * folds and sessions. The shares add up to it, and each is a bound of its own.
  *
  * libzmq allocates a frame when its length is announced, and so before anybody can refuse it. One connection can
  * therefore hold SHARES_RECEIVE_QUEUE frames in its queue (with 1 the acknowledgement of a client's frames takes a
@@ -17,7 +18,7 @@
 #define SHARES_CONNECTION ((size_t)96 << 10) /* libzmq's buffers and queues of one connection: measured */
 #define SHARES_SPARE 8                       /* connections that are not admitted yet, besides the quarter */
 
-/* In parts of 32. */
+/* The shares, in 32nds of --max-memory. */
 enum share {
 	SHARES_CONNECTIONS = 12, /* frames that libzmq holds for every connection before the collector sees them */
 	SHARES_QUEUE = 8,        /* frames between the two threads: see ledger.h */

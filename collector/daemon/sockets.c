@@ -1,5 +1,5 @@
 /*
- * sockets.c: opens, binds and reads libzmq's ROUTER sockets.
+ * sockets.c: opens, binds and reads for the receiver the libzmq ROUTER sockets to which clients connect.
  *
  * Messages are bounded by WIRE_MAX_FRAME before they are in memory (a longer one costs its sender the connection), and
  * queues by count. ROUTER_MANDATORY makes an unroutable reply an error instead of silence. There are no heartbeats:
@@ -63,7 +63,7 @@ sockets_set_option(void *socket, int option, int value)
 static int
 sockets_set_options(void *router, unsigned which)
 {
-	const uint64_t threads = which == SOCKETS_LOCAL ? 1 : 2; /* a mask: the first, or the second */
+	const uint64_t threads = which == SOCKETS_LOCAL ? 1 : 2; /* a mask of I/O threads: the first, or the second */
 	const int64_t most = WIRE_MAX_FRAME;
 
 	return zmq_setsockopt(router, ZMQ_MAXMSGSIZE, &most, sizeof(most)) ||

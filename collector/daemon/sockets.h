@@ -3,7 +3,7 @@
  * one for tcp endpoints with keys; one for plain tcp endpoints, which every user of the machine can use.
  *
  * Only sockets_wait() waits: a peer that does not read loses its replies, and asks again. Not thread-safe: it belongs
- * to the receiver. Fork before sockets_new(), not after.
+ * to the receiver. Fork before sockets_open(), not after.
  */
 #ifndef COLLECTOR_SOCKETS_H
 #define COLLECTOR_SOCKETS_H

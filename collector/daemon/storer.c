@@ -1,5 +1,5 @@
 /*
- * storer.c: stores what arrives, in rounds.
+ * storer.c: the storer: the thread of the collector that stores what clients send, in rounds, and answers them.
  *
  * One round: take the arrivals; hand them to ingest, with a commit whenever one is worth its sync; commit the rest;
  * post the replies; then do one step of folding. Frames that arrive during a commit share the next one, so busy clients
@@ -7,7 +7,7 @@
  * of folding: a short burst is acknowledged first and folded later. If the load lasts longer, each round folds for as
  * long as it has stored, so that the log does not grow without bound.
  *
- * This thread touches no socket, and no other thread touches the store: see server.c for the other one.
+ * This thread touches no socket; the other one, the receiver (server.c), does not touch the store.
  */
 #include "storer.h"
 
@@ -19,7 +19,7 @@
 #define TICK_MS 1000
 #define SENDING_MS 20  /* clients count as sending if the last frame is not older */
 #define BURST_MS 5000  /* folds may lag so long while clients keep sending */
-#define BURST_PAUSE 15 /* the pause after a step of folding during that time, in durations of the step */
+#define BURST_PAUSE 15 /* during that time, the pause after a step of folding is so many times as long as the step */
 
 static void
 storer_keep_reply(void *context, const struct peer *peer, const struct wire_frame *frame)
@@ -120,8 +120,8 @@ storer_take_all(struct storer *storer, struct list *arrivals)
 	storer_commit(storer);
 }
 
-/* Folds one step, if it is its turn; or, if clients have kept sending for too long, folds for as long as this round has
- * stored. Returns when to call again; 0: at once. */
+/* Folds one step, unless clients are sending and the pause after the last step is not over. If they have kept sending
+ * for BURST_MS, folds for as long as this round has stored. Returns when to call again; 0: at once. */
 static int64_t
 storer_work(struct storer *storer, int64_t stored_ms)
 {

@@ -1,6 +1,6 @@
 /*
- * storer.h: the thread that owns the store: it decodes arrivals, hands the frames to ingest, commits, posts the
- * replies, and folds between rounds.
+ * storer.h: the storer, the thread of the collector that owns the store: it decodes arrivals, hands the frames to
+ * ingest, commits, posts the replies, and folds between rounds.
  */
 #ifndef COLLECTOR_STORER_H
 #define COLLECTOR_STORER_H
@@ -16,7 +16,7 @@ struct storer {
 	wire_encoder *encoder;
 	struct list replies, done; /* not posted yet */
 	int64_t next_tick, next_work;
-	int64_t arrived;      /* the last frame */
+	int64_t arrived;      /* when the last frame came */
 	int64_t behind_since; /* the last time when nothing was left to fold */
 	bool has_ingest, is_running;
 	pthread_t thread;

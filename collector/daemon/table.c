@@ -1,6 +1,7 @@
 /*
- * table.c: a hash table of chains in a fixed number of buckets. The collector bounds the number of nodes (65,536
- * sessions at most), so chains stay short; and a table that grows would make some message wait.
+ * table.c: finds the collector's sessions, runs and connections by their keys: a hash table of chains in a fixed number
+ * of buckets. The collector bounds the number of nodes (65,536 sessions at most), so chains stay short; and a table
+ * that grows would make some message wait.
  */
 #include "table.h"
 

@@ -1,6 +1,6 @@
 /*
- * table.h: a hash table whose nodes are members of its items. Keys come from the network, so the hash is seeded: no
- * peer can choose keys that share a bucket. Not thread-safe.
+ * table.h: a hash table of the collector's sessions, runs or connections; its nodes are members of the items. Keys come
+ * from the network, so the hash is seeded: no peer can choose keys that share a bucket. Not thread-safe.
  */
 #ifndef COLLECTOR_TABLE_H
 #define COLLECTOR_TABLE_H

@@ -1,6 +1,6 @@
 /*
- * take_over.c: reads sessions and runs from the store into the table: a session that continues, and, at start-up, all
- * that an earlier collector left.
+ * take_over.c: puts sessions and runs of the store into the storer's table: one session when its client opens it, and,
+ * at start-up, all that an earlier collector left live, so that their clients can go on.
  */
 #include "ingest.h"
 
@@ -39,7 +39,8 @@ take_over_session(struct ingest *ingest, uint32_t number, uint32_t session_numbe
 	return 0;
 }
 
-/* Does the log hold something of the run? Yes, if that cannot be read: its fold then says what is damaged. */
+/* Does the log hold something of the run? The answer is yes also where the log cannot be read: the fold then says what
+ * is damaged. */
 static bool
 take_over_has_log(const struct ingest *ingest, uint32_t number)
 {

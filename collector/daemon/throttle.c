@@ -1,6 +1,6 @@
 /*
- * throttle.c: counts the events for which no line is written yet. It stands apart from log.c, whose log_line() tests
- * replace.
+ * throttle.c: writes one line to the log for many events that strangers cause, and counts those for which no line is
+ * written yet. It stands apart from log.c, whose log_line() tests replace.
  */
 #include "throttle.h"
 
