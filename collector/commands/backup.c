@@ -1,5 +1,6 @@
 /*
- * backup.c: makes a copy of a store: LMDB writes it, from one read transaction, without free pages.
+ * backup.c: makes a copy of a store, for `portolan backup`: LMDB writes it, from one read transaction, without free
+ * pages.
  *
  * The copy's file is locked meanwhile. The next backup to the same target overwrites what a killed backup left.
  */

@@ -1,7 +1,7 @@
 /*
- * interruption.h: the signals by which a user ends portoland (SIGINT, SIGTERM, SIGHUP): they wait until it has tidied
- * up. A signal that this process was started to ignore, as nohup does with SIGHUP, ends nothing. It is not blocked, as
- * the kernel keeps a blocked signal even where it is ignored.
+ * interruption.h: keeps the signals by which a user ends portoland (SIGINT, SIGTERM, SIGHUP) waiting until it has
+ * tidied up. A signal that this process was started to ignore, as nohup does with SIGHUP, ends nothing. It is not
+ * blocked, as the kernel keeps a blocked signal even where it is ignored.
  *
  * No handler runs, so no step is interrupted in the middle. Block before threads are made, which inherit it.
  */
@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 struct interruption {
-	sigset_t signals, before; /* those that wait, and those that were blocked before */
+	sigset_t signals, before; /* the signals that wait; all that were blocked before */
 };
 
 static inline void

@@ -1,5 +1,5 @@
 /*
- * keygen.c: makes the keys of a collector and of its clients, and writes them to files.
+ * keygen.c: makes the keys of a collector and of its clients for `portolan keygen`, and writes them to files.
  *
  * Files are created with O_EXCL, which neither overwrites a file nor follows a link. The public key that lets a client
  * in is written last, so that an interrupted call leaves no key that admits anybody.

@@ -1,5 +1,5 @@
 /*
- * salvage.c: copies what can be read of a damaged store into a new one.
+ * salvage.c: copies what can be read of a damaged store into a new one, for `portolan salvage`, run by run.
  *
  * Each run is copied by a process of its own. So what its damage does to that process ends that process alone, and what
  * it had committed stays. A signal that ends the salvage waits until the unfinished directory is removed. The damaged
@@ -26,7 +26,7 @@
 struct salvage {
 	struct target target;
 	struct store_salvage *source;
-	bool made; /* the temporary directory, by this salvage */
+	bool made; /* the temporary directory was made by this salvage */
 	struct interruption interruption;
 };
 

@@ -1,4 +1,6 @@
-/* target.c: names the directory that a backup or a salvage makes, and gives it that name once it is whole. */
+/*
+ * target.c: names the directory that `portolan backup` or `salvage` makes, and gives it that name once it is whole.
+ */
 #include "target.h"
 
 #include <portolan/error.h>

@@ -1,8 +1,7 @@
 /*
- * target.h: the new directory that `portolan backup` and `portolan salvage` make.
+ * target.h: lets the new directory that `portolan backup` or `portolan salvage` makes appear whole, or not at all.
  *
- * It is made under another name beside the target, and renamed when everything in it is on disk. So the target is whole,
- * or it does not exist.
+ * The directory is made under another name beside the target, and renamed when everything in it is on disk.
  */
 #ifndef COLLECTOR_TARGET_H
 #define COLLECTOR_TARGET_H
@@ -25,7 +24,8 @@ int target_name(struct target *target, const char *path, const char *ending, str
 /* The error "MAKING 'PATH': DOING: " with what errno says. */
 int target_fail(const struct target *target, const char *doing, struct portolan_error *error);
 
-/* Is the target inside the store? It is not, where either is not there: opening the store reports that. */
+/* Is the target inside the store? No, also where the store or the target's parent does not exist: other calls report
+ * that. */
 bool target_is_inside(const struct target *target, const char *store);
 
 /* Gives the finished directory its name, and syncs the parent, which puts the name on disk. `replace`: in place of an

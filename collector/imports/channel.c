@@ -1,5 +1,6 @@
 /*
- * channel.c: a client of the wire that waits for its answers.
+ * channel.c: sends frames to a store's collector for `portolan import` and `rm`, as a client does, but waits for the
+ * answers.
  *
  * The channel sends within its credit, and waits for answers when that is used up. Once a session has begun, the
  * channel repeats nothing: if the collector goes away, or cannot store a frame, the session fails and the caller
@@ -7,8 +8,8 @@
  * free, and a new collector is started, or another process starts one.
  *
  * A store's collector holds its lock, so the lock shows whether a collector must be started. Looking at the lock may
- * keep another collector from starting, so a start is tried more than once. The collector is this program itself, in the
- * background. It ends when no session is live and all is folded, and at once when this process has ended, even by
+ * keep another collector from starting, so a start is tried more than once. The collector is this program itself, in
+ * the background. It ends when no session is live and all is folded, and at once when this process has ended, even by
  * SIGKILL: it must not go on holding the store then. (The client library starts collectors differently, in embedded.c:
  * they outlive the process that started them, as other ranks record there too.)
  */
@@ -35,7 +36,9 @@
 
 #define OPEN_MS 1000 /* an `open` without an answer is repeated after so long */
 #define PAUSE_NS 5000000
-#define IDLE_SECONDS "0.25" /* also the time that this process has to connect; later it starts another one */
+/* A collector that is started here ends after so long without a session: this process has to connect by then, or it
+ * starts another one. */
+#define IDLE_SECONDS "0.25"
 #define TRIES 2
 #define SILENCE_MS 30000 /* a collector that has not answered for so long is given up */
 
@@ -49,7 +52,7 @@ struct channel {
 	wire_decoder *decoder;
 	uint8_t session[WIRE_SESSION_SIZE];
 	uint64_t sent;       /* the last sequence number sent */
-	uint64_t underway;   /* bytes sent; they count until all are acknowledged */
+	uint64_t underway;   /* bytes sent since everything was last acknowledged */
 	struct wire_ack ack; /* the last reply */
 	int silence;         /* ms waited since the last answer */
 	bool begun;          /* the session's first frame was answered */
@@ -57,7 +60,7 @@ struct channel {
 	bool done; /* every request was answered: the collector may take its time to end */
 };
 
-/* Takes and returns the signal that came; 0: none. */
+/* Lets the signals come again. Takes and returns the one that came meanwhile; 0: none. */
 static int
 channel_unblock_signals(struct channel *channel)
 {
@@ -80,7 +83,7 @@ channel_collector_has_left(struct channel *channel)
 	return channel->collector == 0;
 }
 
-/* Ends it, without folding. */
+/* Ends the collector that was started here, without folding. */
 static void
 channel_stop_collector(const struct channel *channel)
 {
@@ -378,7 +381,7 @@ channel_new_session(uint8_t session[WIRE_SESSION_SIZE], struct portolan_error *e
 	return error_set(error, PORTOLAN_E_SYSTEM, "cannot get random bytes: %s", strerror(errno));
 }
 
-/* Late answers to an earlier session are ignored. */
+/* Answers to an earlier session, which may still come, are ignored. */
 int
 channel_begin(struct channel *channel, const struct wire_frame *first, uint64_t *acknowledged,
               struct portolan_error *error)

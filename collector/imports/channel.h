@@ -3,8 +3,8 @@
  * (import, rm). If no collector serves the store, one is started; it has ended when the channel is closed.
  *
  * While a channel is open, the signals of interruption.h wait. A call that fails ends the session: only
- * channel_remove() and channel_close() may follow. One of these signals ends the session too, unless its end was sent.
- * Not thread-safe. For the main thread alone: the collector ends with the thread that started it.
+ * channel_remove() and channel_close() may follow. So does one of these signals, unless the session's end was sent
+ * already. Not thread-safe. For the main thread alone: the collector ends with the thread that started it.
  */
 #ifndef COLLECTOR_CHANNEL_H
 #define COLLECTOR_CHANNEL_H

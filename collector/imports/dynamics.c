@@ -1,5 +1,5 @@
 /*
- * dynamics.c: turns one line of training dynamics from JSON into a checked row.
+ * dynamics.c: turns one line of a file of training dynamics (dynamics.h) from JSON into a checked row, for import.c.
  *
  * Integer guids stay integers and strings stay strings: "7" and 7 are different examples.
  */

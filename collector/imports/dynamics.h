@@ -18,14 +18,15 @@ struct dynamics_file {
 	uint64_t bytes;
 };
 
-/* The files at `path` (a directory, where it has none its training_dynamics, or one file), ascending by epoch; *files is
- * the caller's, for dynamics_files_free(). PORTOLAN_E_INVALID: none there, or a name without an epoch. */
+/* Lists the files at `path`, ascending by epoch. `path` is one file, or a directory of them, or one that has them in a
+ * directory training_dynamics. *files is the caller's, for dynamics_files_free(). PORTOLAN_E_INVALID: none there, or a
+ * name without an epoch. */
 int dynamics_files(const char *path, struct dynamics_file **files, size_t *count, struct portolan_error *error);
 void dynamics_files_free(struct dynamics_file *files, size_t count);
 
 #define DYNAMICS_CLASSES_MOST 65536
 
-/* One line. It takes half a megabyte: too much for a thread's stack. */
+/* One line of a file. The struct takes half a megabyte: too much for a thread's stack. */
 struct dynamics_row {
 	bool is_text; /* which kind of id */
 	uint64_t integer;
@@ -35,7 +36,7 @@ struct dynamics_row {
 	double logits[DYNAMICS_CLASSES_MOST];
 };
 
-/* PORTOLAN_E_INVALID: the message names the field. */
+/* Reads one line. PORTOLAN_E_INVALID: the message names the field. */
 int dynamics_parse(const char *line, size_t size, uint32_t epoch, struct dynamics_row *row,
                    struct portolan_error *error);
 

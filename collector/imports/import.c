@@ -1,6 +1,7 @@
 /*
- * import.c: makes a run of training dynamics: reads lines, derives the signals, fills batches, and sends them through a
- * channel like any client. Lines keep their order: of two lines about one example the later one stays.
+ * import.c: `portolan import`: makes a run from files of training dynamics: reads lines, derives the signals, fills
+ * batches, and sends them through a channel like any client. Lines keep their order: of two lines about one example the
+ * later one stays.
  */
 #include "import.h"
 
@@ -45,7 +46,8 @@ struct import {
 	size_t rows, bytes, classes;
 	double logits[LOGITS]; /* rows × classes */
 	uint64_t integers[ROWS];
-	uint8_t texts[ROWS + BYTES]; /* the lengths; from ROWS on, the strings, which follow them when they are sent */
+	uint8_t texts[ROWS +
+	              BYTES]; /* lengths; from ROWS on, strings, which are moved behind the lengths before sending */
 	size_t text_bytes;
 	float gold_prob[ROWS], margin[ROWS], other_sq[ROWS], entropy[ROWS], max_prob[ROWS];
 	int32_t predicted[ROWS], gold[ROWS];

@@ -32,8 +32,8 @@ struct import_report {
 int import_dynamics(const struct import_options *options, struct import_report *report, struct portolan_error *error);
 
 /* Sends the file's session, from the first frame that the store lacks. Importing a file again adds nothing twice, so a
- * failed import can be repeated. options->run: the run's name instead of the session's own one, then as a new session;
- * NULL: none given. */
+ * failed import can be repeated. options->run: records into the run of this name, as a new session; NULL: into the run
+ * that the session itself names. */
 int import_spool(const struct import_options *options, struct import_report *report, struct portolan_error *error);
 
 /* Sets examples, epochs, observations and changed_labels from the run in the store. */

@@ -1,6 +1,6 @@
 /*
- * import_spool.c: brings the frames of a spool file into the store, as its client would have done. They are decoded
- * first, like all input from outside, and keep their numbers.
+ * import_spool.c: `portolan import FILE.spool`: brings the frames that a client had to keep on disk into the store, as
+ * the client would have done. They are decoded first, like all input from outside, and keep their numbers.
  */
 #include "import.h"
 
@@ -27,8 +27,8 @@ struct transfer {
 	struct wire_counts counts; /* the client's counts at the end */
 };
 
-/* Makes of the session of an `open` another one, which records into `run`. Its id is always the same, so that importing
- * twice adds nothing twice. */
+/* Turns the session of an `open` into another one, which records into `run`. From the same session and run it always
+ * makes the same id, so that importing twice adds nothing twice. */
 static void
 transfer_rename_session(struct wire_frame *open, const char *run)
 {
@@ -39,7 +39,7 @@ transfer_rename_session(struct wire_frame *open, const char *run)
 	for (int i = 0; i < 8; i++)
 		open->session[8 + i] ^= (uint8_t)(hash >> 8 * i);
 	open->open.run = (struct wire_bytes){(const uint8_t *)run, strlen(run)};
-	open->open.resume = false; /* it resumed a run of its own name */
+	open->open.resume = false; /* the recorded session resumed a run of its own name, not `run` */
 }
 
 static int

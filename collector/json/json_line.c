@@ -1,5 +1,5 @@
 /*
- * json_line.c: a parser of JSON that goes over the line once.
+ * json_line.c: parses a line of JSON for the importer and for readers of users' files, in one pass over the line.
  *
  * jansson, which builds a tree first, made an import of 200 MB of dynamics take 9 s of processor time; this parser
  * takes 4 s. Nor does jansson read ids of 64 bits and NaN. If strings are not to be checked, memchr() finds their ends.
@@ -330,7 +330,8 @@ json_line_next(struct json_line *line, struct json_value *key)
 	return json_line_take(line, '}') ? 0 : json_line_fail(line, "',' or '}'");
 }
 
-/* The same for the elements of an array, whose '[' is next. 1: a value follows; 0: the array has ended. */
+/* As json_line_first() and json_line_next(), for the elements of an array, whose '[' is next. 1: a value follows; 0:
+ * the array has ended. */
 static int
 json_take_opening(struct json_line *line)
 {

@@ -1,7 +1,7 @@
 /*
- * json_line.h: reading one line of JSON (RFC 8259), value by value, in the order they stand there. Beyond JSON it takes
- * integers of any size, and the NaN, Infinity and -Infinity that Python's json module writes. The importer of portoland
- * and the readers of users' files in portolan link it; it is in collector/ because both link that folder.
+ * json_line.h: reads one line of JSON (RFC 8259), value by value, in the order in which they stand there. Beyond JSON
+ * it takes integers of any size, and the NaN, Infinity and -Infinity that Python's json module writes. The importer of
+ * portoland and the readers of users' files in portolan link it; it is in collector/ because both link that folder.
  *
  *     struct json_line line = {.begin = text, .at = text, .end = text + size, .error = error};
  *     for (code = json_line_first(&line, &key); code > 0; code = json_line_next(&line, &key))
@@ -63,7 +63,8 @@ char json_line_peek(struct json_line *line);
 /* Takes this character, if it is the next one that is not space. */
 bool json_line_take(struct json_line *line, char c);
 
-/* Any value, checked to its end. A number must be followed by something. */
+/* Takes any value, and checks it to its end. A number must not be the last in the line: only what follows shows that it
+ * ends. */
 int json_line_value(struct json_line *line, struct json_value *value);
 
 /* The members of an object: each call takes the next key and its colon; take the value before the next call.
@@ -74,7 +75,7 @@ int json_line_next(struct json_line *line, struct json_value *key);
 /* Checks that only space is left: 0. */
 int json_line_end(struct json_line *line);
 
-/* The text is not what JSON expects. */
+/* Reports that the text is not what JSON expects here. */
 int json_line_fail(struct json_line *line, const char *expected);
 
 /* Decodes the escapes of a string, if it has any, into `text`, which has room for string->size bytes and then holds the

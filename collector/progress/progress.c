@@ -1,5 +1,5 @@
 /*
- * progress.c: draws a progress bar in one line of the terminal.
+ * progress.c: draws the progress bar of a command in one line of the terminal.
  *
  * The line is drawn when the percentage changes, and twice a second; not in the first half second. A thread counts the
  * seconds, so that they go on while a part of the work takes long. Without memory, or threads, there is no bar. The

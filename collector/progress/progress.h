@@ -1,5 +1,6 @@
 /*
- * progress.h: a progress bar on stderr: only in a terminal, and only when the work takes long enough to ask for one.
+ * progress.h: shows how far a long command is: a bar on stderr, only in a terminal, and only when the work takes long
+ * enough to ask for one.
  *
  * The bar says how much of the work is done, and how many seconds it has taken; where the total is not known, only the
  * seconds. One thread of the caller uses a bar.
@@ -25,7 +26,8 @@ void progress_hide(struct progress *progress); /* so that a line can be printed;
 /* Wipes the bar and ends it. Each progress that was begun is to be ended. */
 void progress_clear(struct progress *progress);
 
-/* Wipes the bar that was begun last, for a program that ends at once: nothing draws it again. Any thread. */
+/* Wipes the bar that was begun last, for a program that is about to end: nothing draws the bar again. Any thread may
+ * call it. */
 void progress_end(void);
 
 #endif

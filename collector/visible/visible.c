@@ -1,6 +1,6 @@
 /*
- * visible.c: finds the invisible characters of a text, and writes them as \uXXXX. Combining marks and variation
- * selectors are visible, on the character before them.
+ * visible.c: finds the invisible characters of a text that is to be shown, and writes them as \uXXXX. Combining marks
+ * and variation selectors are visible, on the character before them.
  */
 #include "visible.h"
 

@@ -17,8 +17,8 @@
  */
 size_t visible_copy(char *to, const char *from, size_t size);
 
-/* The same for a string that is changed in place, cut off (between characters) where it gets longer than room − 1 or
- * VISIBLE_LINE_MAX. */
+/* As visible_copy(), for a string that is changed in place. It is cut off, between characters, where it gets longer
+ * than room − 1 or VISIBLE_LINE_MAX. */
 void visible_line(char *line, size_t room);
 
 #endif
