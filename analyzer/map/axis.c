@@ -1,4 +1,5 @@
-/* axis.c: chooses the range, the bins and the tics of an axis: round numbers, and the same for all maps of one measure. */
+/* axis.c: chooses the range, the bins and the tics of a map's axis: round numbers, and the same for all maps of one
+ * measure wherever the data allow it. */
 #include "axis.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 /*
- * axis.h: an axis of a map: its range, its tics, and its bins. Pure.
+ * axis.h: makes the axes of `portolan map`'s pictures: the range of an axis, its tics, and the bins of its histogram.
+ * Pure.
  *
  * An axis is made from the ranges of all maps that share it: two runs side by side, or a run after each of its epochs.
  */

@@ -1,10 +1,11 @@
 /*
- * drawing_epochs.c: makes the maps of a run after each of its epochs, for an animation or for single pictures (--frames).
+ * drawing_epochs.c: makes the maps of a run after each of its epochs, for an animation (`map -o FILE.gif`) or for
+ * single pictures (--frames).
  *
- * Every block of the store is read twice: once for the ranges, which all maps share, and once to draw. While a block is at
- * hand, it is measured after each epoch, and added to the map of that epoch. Threads share the epochs of a block, so a map
- * gets its examples in their order whatever the number of threads. All maps show the same sample. The regions' labels stand
- * where the last map has them.
+ * Every block of the store (a fixed number of examples) is read twice: once for the ranges, which all maps share, and
+ * once to draw. While a block is at hand, it is measured after each epoch, and added to the map of that epoch. Threads
+ * share the epochs of a block, so a map gets its examples in their order whatever the number of threads. All maps show
+ * the same sample. The regions' labels stand where the last map has them.
  */
 #include "drawing.h"
 

@@ -1,8 +1,9 @@
 /*
- * drawing_facets.c: makes the small maps of `map --facet`: one for each category, with its examples over all others in grey.
+ * drawing_facets.c: makes the small maps of `map --facet`: one for each category, which has the category's examples in
+ * colour over all others in grey.
  *
- * All facets have the same axes, and the points of one sample, so that densities can be compared. A facet's frame has the
- * proportions of a whole map's. A row has as many facets as make the frames largest.
+ * All facets have the same axes, and the points of one sample, so that densities can be compared. A facet's frame has
+ * the proportions of a whole map's. A row has as many facets as make the frames largest.
  */
 #include "drawing.h"
 

@@ -1,4 +1,8 @@
-/* drawing_files.c: has the pictures of a drawing drawn: the one that -o names, and one for each epoch in the folder --frames. */
+/*
+ * drawing_files.c: the last step of `portolan map`: turns the finished maps of a drawing (drawing.h) into picture
+ * files, one for -o and one for each epoch in the folder of --frames. Before that it computes the shift between two
+ * maps, and leaves out the points that others hide.
+ */
 #include "drawing.h"
 
 #include "die/die.h"

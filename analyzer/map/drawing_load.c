@@ -1,6 +1,8 @@
 /*
- * drawing_load.c: loads the sources of a picture, and makes its maps. All maps of a picture have the same axes: ranges are
- * taken over all of them before anything is drawn.
+ * drawing_load.c: the first step of a picture of `portolan map`: reads the examples of one run, of two, or of a file,
+ * and makes their maps.
+ *
+ * All maps of a picture have the same axes: ranges are taken over all of them before anything is drawn.
  */
 #include "drawing.h"
 

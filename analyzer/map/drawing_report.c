@@ -1,4 +1,6 @@
-/* drawing_report.c: prints for programs (`map --json`) what was drawn: axes, colours, regions, paths and files. */
+/*
+ * drawing_report.c: prints as JSON, for programs, what `map --json` has drawn: axes, colours, regions, paths and files.
+ */
 #include "drawing.h"
 
 #include "die/die.h"

@@ -1,5 +1,5 @@
-/* drawing_text.c: makes the texts of a picture: title, captions, the names of measures, and a description in words for those
- * who cannot see it. */
+/* drawing_text.c: makes the texts of `portolan map`'s pictures: title, captions, the names of measures, and a
+ * description in words for those who cannot see the picture. */
 #include "drawing.h"
 
 #include "base/number.h"

@@ -1,5 +1,8 @@
-/* html_data.c: gathers the data of the file's examples from a view, and encodes them. Numbers are little-endian, as those of
- * a browser's typed arrays. */
+/*
+ * html_data.c: encodes the examples of a run as elements of the page that `map -o FILE.html` writes (html_data.h). It
+ * takes ids, labels, measures and epochs from a view: the run as the live page of `serve` shows it. Numbers are
+ * little-endian, as those of a browser's typed arrays.
+ */
 #include "html_data.h"
 
 #include "die/die.h"

@@ -1,6 +1,7 @@
 /*
- * html_data.h: writes the data of a run into the page that `map -o FILE.html` makes. Each piece of data, NAME, is an HTML
- * element with the id "file-NAME": a script that no browser runs, whose text is JSON, or bytes as base64.
+ * html_data.h: writes the data of a run into the page that `map -o FILE.html` makes, for the page's own JavaScript.
+ * Each piece of data, NAME, is an HTML element with the id "file-NAME": a <script> that no browser runs, whose text is
+ * JSON, or bytes as base64.
  *
  * In JSON, "<" is written as \u003c, which is the same text, so that no text ends the element. Errors are the output's.
  */

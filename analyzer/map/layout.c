@@ -1,4 +1,5 @@
-/* layout.c: lays the picture of a map out: text has a size first, and the frame gets the width that text leaves. */
+/* layout.c: divides a picture of `portolan map` among its frame, its key, its histograms and its texts (layout.h).
+ * Texts get their sizes first, then the frame gets the width that they leave. */
 #include "layout.h"
 
 #include <math.h>

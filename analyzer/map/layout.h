@@ -1,10 +1,10 @@
 /*
- * layout.h: divides the picture of a map among its frame, its key, its histograms and its texts, for any width and any
- * size of text. Lengths are in units, 96 to an inch, and places from the bottom left. Pure.
+ * layout.h: divides a picture of `portolan map` among its frame, its key, its histograms and its texts, for any width
+ * and any size of text. Lengths are in units, 96 to an inch, and places from the bottom left. Pure.
  *
  * The room for text (margins, the key, the names of regions) grows with the size of the text. The frame of the scatter
- * gets the rest of the width, and always has the same proportions. A picture without a width of its own is as wide as a
- * whole map's frame needs.
+ * gets the rest of the width, and always has the same proportions. A picture for which no width was given is as wide as
+ * a whole map's frame needs.
  */
 #ifndef MAP_LAYOUT_H
 #define MAP_LAYOUT_H

@@ -1,4 +1,6 @@
-/* map.c: the command `portolan map`: takes its options, has a picture or a page made, and warns of what the data lack. */
+/*
+ * map.c: the command `portolan map`: takes its options, has a picture or a page made, and warns of what the data lack.
+ */
 #include "base/message.h"
 #include "base/number.h"
 #include "die/die.h"

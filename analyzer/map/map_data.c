@@ -1,4 +1,5 @@
-/* map_data.c: computes what all code about maps needs: axes, levels of correctness, places, and the difference of two maps. */
+/* map_data.c: computes what all files that make and draw maps need: axes, levels of correctness, places in the frame,
+ * and the difference of two maps. */
 #include "map_data.h"
 
 #include <math.h>

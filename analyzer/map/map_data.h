@@ -1,7 +1,7 @@
 /*
- * map_data.h: one map as numbers, before it becomes a gnuplot script: which examples it is made of (struct map_input), and
- * its points, cells, histograms, levels and labels (struct map_data). A map is a scatter of a run's examples, mostly by
- * variability and confidence.
+ * map_data.h: one map of `portolan map` as numbers, before it becomes a gnuplot script: which examples it is made of
+ * (struct map_input), and its points, cells, histograms, levels and labels (struct map_data). A map is a scatter of a
+ * run's examples, mostly by variability and confidence.
  *
  * map_maker.c makes a map. map_labels.c places the regions' labels, map_paths.c the texts along the paths of examples,
  * and map_markers.c chooses the markers. Places on a map are in units of a whole map's picture, which is MAP_WIDTH ×

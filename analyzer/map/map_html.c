@@ -1,7 +1,8 @@
 /*
- * map_html.c: writes the page with a run's data inside. The file has, in this order: the page up to the place of its data;
- * the data that every file has; p(gold) and correctness by epoch, if there is room for them; what was left out; and the rest
- * of the page.
+ * map_html.c: writes the map of a run as a page with the run's data inside, for `map -o FILE.html` (map_html.h).
+ *
+ * The file has, in this order: the page up to the place of its data; the data that every file has; p(gold) and
+ * correctness by epoch, if there is room for them; what was left out; and the rest of the page.
  */
 #include "map_html.h"
 

@@ -1,11 +1,12 @@
 /*
- * map_labels.c: places the names of the three regions (easy to learn, ambiguous, hard to learn) on a map.
+ * map_labels.c: places the names of the three regions (easy to learn, ambiguous, hard to learn) on a map of `portolan
+ * map`.
  *
- * A label should lie near the middle of its region and hide few points. Each place on a grid has a cost: the distance from
- * the middle (in widths of the frame), plus HIDING times the fraction of the points under the label, plus STRAYING times the
- * distance by which the label reaches beyond its region. The label goes to the cheapest place. Points are counted once, on a
- * fine grid of running sums, so the points under a label take four look-ups. A map that is so small that a label would hide
- * much of it has no labels, unless lines between the regions were asked for.
+ * A label should lie near the middle of its region and hide few points. Each place on a grid has a cost: the distance
+ * from the middle (in widths of the frame), plus HIDING times the fraction of the points under the label, plus STRAYING
+ * times the distance by which the label reaches beyond its region. The label goes to the cheapest place. Points are
+ * counted once, on a fine grid of running sums, so the points under a label take four look-ups. A map that is so small
+ * that a label would hide much of it has no labels, unless lines between the regions were asked for.
  */
 #include "map_data.h"
 

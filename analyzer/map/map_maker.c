@@ -1,9 +1,10 @@
 /*
- * map_maker.c: draws the sample of a map; counts the map's examples by bin of the histograms, by cell, by level and by
- * region; and keeps the points of the sample.
+ * map_maker.c: turns the examples of a run into the numbers of a map (struct map_data), for `portolan map`. It draws a
+ * sample of the examples, whose points the map shows, and counts all examples by bin of the histograms, by cell, by
+ * level and by region.
  *
- * Only the points are a sample: everything else counts every example. The place of each point in the drawing order is
- * known since the sample was drawn, so a point is set when its example comes. Sums are added in the order of the parts.
+ * Each point's place in the drawing order is known since the sample was drawn, so the point is set when its example
+ * comes. Sums are added in the order of the parts.
  */
 #include "map_maker.h"
 

@@ -1,6 +1,6 @@
 /*
- * map_maker.h: draws the sample of examples that a map shows, and makes the map of all examples part by part, so that
- * memory does not grow with their number.
+ * map_maker.h: makes a map (struct map_data) of examples that come part by part, so that memory does not grow with
+ * their number; and draws the sample of examples whose points the map shows.
  *
  *     map_sample_draw() → map_maker_begin() → map_maker_add(), for each part, by ascending index → map_maker_end()
  *

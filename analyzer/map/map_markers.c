@@ -1,5 +1,6 @@
 /*
- * map_markers.c: chooses colours, shapes and sizes of a map's markers, and leaves out the markers that others hide.
+ * map_markers.c: chooses colours, shapes and sizes of the markers of `portolan map`'s scatters, and leaves out the
+ * markers that others hide.
  *
  * In a dense cloud most markers lie wholly under later ones, and a vector format stores them all the same: 25,000
  * points with their edges make an SVG of five megabytes. So this code first paints the scatter in reverse: from the

@@ -1,9 +1,9 @@
 /*
- * map_paths.c: draws the paths of examples (`map --path`): places the texts along them, finds where arrows have room, and
- * writes all of it as variables of the map's script.
+ * map_paths.c: draws the paths of `map --path`: how single examples moved on the map from epoch to epoch. It places the
+ * texts along the paths, finds where arrows have room, and writes all of it as variables of the map's gnuplot script.
  *
- * A text that was placed first keeps its place. A later one that would overlap it is moved, or left out; but a name is never
- * left out.
+ * A text that was placed first keeps its place. A later one that would overlap it is moved, or left out; but a name is
+ * never left out.
  */
 #include "map_sheet.h"
 

@@ -1,9 +1,9 @@
 /*
- * map_script.c: writes the gnuplot script of a map: first the variables, which say what to draw, and where; then the
- * templates marks.gp and map.gp, or facets.gp, which draw it.
+ * map_script.c: writes the gnuplot script of a picture of `portolan map`: first the variables, which say what to draw,
+ * and where; then the templates marks.gp and map.gp, or facets.gp, which draw it.
  *
- * gnuplot has no safe mode, so a user's text never becomes a command or markup: script_set_text() and its like make a string
- * of it, and the templates show it "noenhanced".
+ * gnuplot has no safe mode, so a user's text never becomes a command or markup: script_set_text() and its like make a
+ * string of it, and the templates show it "noenhanced".
  */
 #include "map_sheet.h"
 

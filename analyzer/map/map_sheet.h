@@ -1,6 +1,7 @@
 /*
- * map_sheet.h: struct sheet, from which three files write the variables of one gnuplot script: map_script.c most of them,
- * map_sheet_panels.c those of the histograms, and map_paths.c those of the paths.
+ * map_sheet.h: struct sheet: what one gnuplot script of `portolan map` is to show. From it three files write the
+ * script's variables: map_script.c most of them, map_sheet_panels.c those of the histograms, and map_paths.c those of
+ * the paths.
  */
 #ifndef MAP_SHEET_H
 #define MAP_SHEET_H

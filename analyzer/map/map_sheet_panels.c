@@ -1,4 +1,4 @@
-/* map_sheet_panels.c: writes the histograms beside a map as variables of its script. */
+/* map_sheet_panels.c: writes the histograms that stand beside a map, as variables of the map's gnuplot script. */
 #include "map_sheet.h"
 
 #include <math.h>

@@ -1,7 +1,5 @@
-/*
- * source.c: lists the examples of a source that can be drawn, makes the map of them, and finds them by id, whether a run
- * (source_run.c) or a file (source_file.c) has filled the source.
- */
+/* source.c: lists the examples of a source that `portolan map` can draw, makes the map of them, and finds one by its
+ * id. A source is a run of the store (source_run.c reads it) or a file (source_file.c). */
 #include "source.h"
 
 #include "die/die.h"

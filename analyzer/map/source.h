@@ -1,6 +1,7 @@
 /*
- * source.h: reads the examples of a map, from a run of the store or from a file of coordinates (JSON lines, CSV or TSV, such
- * as the published tools' td_metrics.jsonl). What colours the examples may be a column of another file.
+ * source.h: reads the examples that `portolan map` draws, from a run of the store or from a file of coordinates (JSON
+ * lines, CSV or TSV, such as the published tools' td_metrics.jsonl). What colours the examples may be a column of
+ * another file.
  *
  * A source points into itself, so it is filled where it stays, and never copied. What cannot be read ends the program.
  */

@@ -1,10 +1,10 @@
 /*
- * source_cells.c: reads a file of cells (`map --from`) that another program has counted, such as portolan.spark's
- * map_counts(). The file has a record for each cell: its bounds x_low, x_high, y_low, y_high, its count, and, if a measure
- * colours the map, the mean of that measure.
+ * source_cells.c: for `map --from`: reads a file in which another program, such as portolan.spark's map_counts(), has
+ * counted the examples in each cell of a map. The file has a record for each cell: its bounds x_low, x_high, y_low,
+ * y_high, its count, and, if a measure colours the map, the mean of that measure.
  *
- * A cell becomes an example in its middle that counts as many times as the cell has examples. The cells must be of one size
- * and lie side by side, so that the picture can have the same cells. Cells without examples may be missing.
+ * A cell becomes an example in its middle that counts as many times as the cell has examples. The cells must be of one
+ * size and lie side by side, so that the picture can have the same cells. Cells without examples may be missing.
  */
 #include "source.h"
 

@@ -1,9 +1,10 @@
 /*
- * source_colour.c: colours the examples of a map by what is no measure of the run: a column of the user's file, of numbers or
- * of text, or the run's labels. Texts and labels are categories.
+ * source_colour.c: for `map --colour`: colours the examples by what is no measure of the run: a column of the user's
+ * file, of numbers or of text, or the run's labels. Texts and labels are categories.
  *
- * The categories with the most examples get a colour and a shape each. All other categories share one, and so do the
- * examples without a category. Maps side by side have one key, so categories are ranked over the examples of both.
+ * The categories with the most examples get a colour and a shape each. All other categories share one colour and shape,
+ * and the examples without a category share another. Maps side by side have one key, so categories are ranked over the
+ * examples of both.
  */
 #include "source.h"
 

@@ -1,7 +1,5 @@
-/*
- * source_file.c: reads a file of coordinates (`map --from`) as the source of a map: the columns that the axes and colours
- * name. Correctness may stand in the file as a count of epochs, and becomes a share of them.
- */
+/* source_file.c: for `map --from`: reads a file of coordinates as the source of a map: the columns that the axes and
+ * colours name. Correctness may stand in the file as a count of epochs, and becomes a share of them. */
 #include "source.h"
 
 #include "die/die.h"

@@ -1,7 +1,5 @@
-/*
- * source_run.c: reads a run of the store as the source of a map: the measures and columns that the map's axes and colours
- * name, and the steps in which correctness goes.
- */
+/* source_run.c: for `portolan map`: reads a run of the store as the source of a map: the measures and columns that the
+ * map's axes and colours name, and the steps in which correctness goes. */
 #include "source.h"
 
 #include "base/suggest.h"

@@ -1,13 +1,15 @@
 /*
- * chart.c: lays a chart out, and writes the variables of its gnuplot script, with which chart.gp draws it.
+ * chart.c: lays out a chart of an analysis (`--plot`, chart.h), and writes the variables of its gnuplot script, with
+ * which chart.gp draws it.
  *
- * Panels stand one below the other, as they mostly share their horizontal axis. The data stand in the script: one block of
- * lines "x y" for each series, two empty lines between blocks (gnuplot's `index`), so that they can be read, and drawn by
- * other means. gnuplot knows no block without a line: a series without a value is left out, with its name in the key.
+ * Panels stand one below the other, as they mostly share their horizontal axis. The data stand in the script, so that
+ * they can be read, and drawn by other means: one block of lines "x y" for each series, two empty lines between blocks
+ * (gnuplot's `index`). gnuplot knows no block without a line: a series without a value is left out, with its name in
+ * the key.
  *
  * A note goes to the right of its point, or to its left where the frame ends, and a little up or down where that is
- * taken; one that finds no room is left out. Lengths are in units, pixels of a screen, from the lower left corner of the
- * picture. Widths of texts are estimates, as this code does not know the font.
+ * taken; one that finds no room is left out. Lengths are in units, pixels of a screen, from the lower left corner of
+ * the picture. Widths of texts are estimates, as this code does not know the font.
  */
 #include "chart.h"
 

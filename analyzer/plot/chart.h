@@ -1,7 +1,5 @@
-/*
- * chart.h: draws a chart for an analysis (--plot): curves, histograms, scatters and named bars, in up to three panels, one
- * below the other.
- */
+/* chart.h: draws the chart of an analysis, for its option --plot: curves, histograms, scatters and named bars, in up to
+ * three panels, one below the other. */
 #ifndef CHART_H
 #define CHART_H
 

@@ -1,8 +1,9 @@
 /*
- * describe.c: writes the title and the description into an SVG or a PDF, as gnuplot cannot.
+ * describe.c: writes a title and a description into a picture that gnuplot has drawn, an SVG or a PDF, for screen
+ * readers and for search; gnuplot itself cannot.
  *
- * In an SVG, the first elements are replaced. To a PDF, a new version of the information object is appended, with a table of
- * its own, as the format provides (ISO 32000-1, 7.5.6 and 7.5.8); all that gnuplot wrote stays.
+ * In an SVG, the first elements are replaced. To a PDF, a new version of the information object is appended, with a
+ * table of its own, as the format provides (ISO 32000-1, 7.5.6 and 7.5.8); all that gnuplot wrote stays.
  */
 #include "describe.h"
 

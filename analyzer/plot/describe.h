@@ -1,4 +1,4 @@
-/* describe.h: gives the picture that gnuplot has drawn a title and a description, for screen readers and for search. */
+/* describe.h: gives a picture that gnuplot has drawn a title and a description, for screen readers and for search. */
 #ifndef PLOT_DESCRIBE_H
 #define PLOT_DESCRIBE_H
 

@@ -1,12 +1,13 @@
 /*
- * gnuplot.c: starts gnuplot, without a shell, and waits for it. When the thread that started it ends, gnuplot ends too,
- * whatever ended the program, die() included: posix_spawn() cannot ask the kernel for that, so this file forks.
+ * gnuplot.c: runs gnuplot for picture.c: starts it, without a shell, lets it draw one script, and waits for it. When
+ * the thread that started it ends, gnuplot ends too, whatever ended the program, die() included: posix_spawn() cannot
+ * ask the kernel for that, so this file forks.
  *
  * gnuplot is started before there is anything to draw. It then reads one line from a pipe, the gate, with the name of
  * the script to load. Its files are open already, and most have no name: gnuplot gets them as /dev/fd/N, and the
  * picture as its standard output, so that nothing is written in the user's folder. It runs with default settings (-d:
- * no start-up file of the user), nothing on its standard input, and signals as a program expects them. Its messages are
- * kept for the error message.
+ * no start-up file of the user), nothing on its standard input, and signals as a program expects them. What it prints
+ * becomes part of the error message if it fails.
  */
 #include "gnuplot.h"
 

@@ -1,4 +1,5 @@
-/* gnuplot.h: runs gnuplot for pictures, and asks fontconfig which fonts and characters this machine has for them. */
+/* gnuplot.h: runs gnuplot for picture.c, and asks fontconfig which fonts and characters this machine has for its
+ * pictures. */
 #ifndef GNUPLOT_H
 #define GNUPLOT_H
 

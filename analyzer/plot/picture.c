@@ -1,9 +1,10 @@
 /*
- * picture.c: opens the files of a picture, writes the beginning of its script, and has it drawn.
+ * picture.c: makes one picture file of a map or a chart: opens the files, writes the beginning of the gnuplot script,
+ * and has gnuplot draw the script (picture.h).
  *
- * The picture, its script and its data are outputs (output.h), which have no name while gnuplot draws. A file that the user
- * did not ask for never gets a name. gnuplot may end with status 0 although the disk was full, so only a picture that ends
- * as its format ends gets the name that was asked for.
+ * The picture, its script and its data are outputs (output.h), which have no name while gnuplot draws. A file that the
+ * user did not ask for never gets a name. gnuplot may end with status 0 although the disk was full, so only a picture
+ * that ends as its format ends gets the name that was asked for.
  */
 #include "picture.h"
 

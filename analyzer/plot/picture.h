@@ -1,6 +1,6 @@
 /*
- * picture.h: a picture that the user asked for, of a map or a chart: checks the names of its files, has gnuplot draw it, and
- * gives the files their names when the picture is whole.
+ * picture.h: makes the picture files that a user asks for, for all commands that draw maps or charts: checks the names
+ * of the files, has gnuplot draw, and gives the files their names when the picture is whole.
  *
  *     picture_init() → picture_check(), before anything is read → for each picture, struct picture_draft:
  *     picture_open() → picture_begin() → the script's variables and template, the data → picture_end()

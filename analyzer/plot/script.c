@@ -1,11 +1,13 @@
 /*
- * script.c: writes the variables of gnuplot scripts: numbers, and any text as a string that can do nothing but be shown.
+ * script.c: writes the variables of gnuplot scripts, for maps and charts: numbers, and any text as a string that can do
+ * nothing but be shown.
  *
  * Inside single quotes only the quote itself and the line end mean something. A quote is shown as the typographic one
  * (U+2019): gnuplot's own way of writing it, doubled, fails at the beginning of a string. Line ends and tabs become
  * spaces, so that words stay apart. Other control characters (C0 and C1), characters that change the direction of the
- * text after them, and bytes that are not UTF-8 are removed; the text library would refuse to draw the latter. A
- * character without a font would be drawn as a box that can be larger than the picture.
+ * text after them, and bytes that are not UTF-8 are removed; the text library would refuse to draw such bytes. A
+ * character that no font has would be drawn as a box that can be larger than the picture, so a mark (U+FFFD) takes its
+ * place.
  */
 #include "script.h"
 

@@ -1,7 +1,7 @@
 /*
- * script.h: writes the variables of a gnuplot script, in which no text of the user's can become a command. A script is the
- * variables, which C writes, and after them a template that draws with them: a file NAME.gp, of which the build makes a
- * string.
+ * script.h: writes the variables of a gnuplot script, for maps and charts, such that no text of the user's can become a
+ * command. A script is the variables, which C writes, and after them a template that draws with them. A template is a
+ * file NAME.gp, of which the build makes a string.
  */
 #ifndef PLOT_SCRIPT_H
 #define PLOT_SCRIPT_H

@@ -1,9 +1,10 @@
 /*
- * tokenizer.c: cuts a text into words and n-grams.
+ * tokenizer.c: cuts users' texts into words and n-grams, for the commands and the live page, which count them
+ * (tokenizer.h).
  *
- * Most pieces are ASCII, and are cut here, as the rules of Annex 29 cut ASCII: letters, digits and _ stay together; so
- * do letters around one of : . ' and digits around one of , ; . '. All other pieces are cut by libunistring
- * (tokenizer_unicode.c). A test holds both against each other.
+ * A piece is what stands between white space. Most pieces are ASCII, and are cut here, as the rules of Annex 29 cut
+ * ASCII: letters, digits and _ stay together; so do letters around one of : . ' and digits around one of , ; . '. All
+ * other pieces are cut by libunistring (tokenizer_unicode.c). A test holds both against each other.
  */
 #include "tokenizer.h"
 

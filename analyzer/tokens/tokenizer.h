@@ -1,11 +1,12 @@
 /*
- * tokenizer.h: cuts a text into tokens, for commands and for the page, which count the words of users' texts.
+ * tokenizer.h: cuts users' texts into tokens, for the commands and the live page of `serve`, which count the words of
+ * texts. A token is a word, or an n-gram of neighbouring words, joined by spaces.
  *
  * White space and control characters of ASCII end a piece. The rules of Unicode for words (Standard Annex 29) cut each
  * piece. A part with a letter or a digit is a word; every other part is punctuation, and left out. A word is
  * lower-cased and composed (NFC), with ' for ’, and without characters that are not seen (soft hyphens, marks of
- * direction). Words of more than TOKEN_MAX bytes, stop words and short words are left out. Neighbours among the words
- * that stay make n-grams, which are joined by spaces. A token is such a word, or an n-gram.
+ * direction). Words of more than TOKEN_MAX bytes, stop words and short words are left out. n-grams are made of
+ * neighbours among the words that stay.
  *
  *     tokenizer_init(&tokenizer, &rules);
  *     tokenizer_begin(&tokenizer, text, length, prefix);

@@ -1,7 +1,5 @@
-/*
- * tokenizer_unicode.c: cuts and lower-cases words beyond ASCII. Rules and tables are libunistring's, so the version of
- * Unicode is that library's.
- */
+/* tokenizer_unicode.c: cuts and lower-cases words with characters beyond ASCII, for tokenizer.c. Rules and tables are
+ * libunistring's, so the version of Unicode is that library's. */
 #include "tokenizer_unicode.h"
 
 #include <stdbool.h>

@@ -1,6 +1,5 @@
-/*
- * tokenizer_unicode.h: words of any script, as libunistring has them, for the tokenizer, which itself knows ASCII alone.
- */
+/* tokenizer_unicode.h: cuts a text of any script into words, as libunistring finds them, for tokenizer.c, which itself
+ * knows ASCII alone. */
 #ifndef TOKENIZER_UNICODE_H
 #define TOKENIZER_UNICODE_H
 

@@ -1,8 +1,9 @@
 /*
- * aflite.c: portolan aflite: adversarial filtering of a dataset's features (Le Bras et al., ICML 2020).
+ * aflite.c: the command `portolan aflite`: filters a dataset adversarially (AFLite: Le Bras et al., ICML 2020). Phase
+ * by phase it removes the examples whose labels linear classifiers predict most easily from their features.
  *
- * Files that may be refused (the ending of a picture's name, a folder that is not there) are looked at before the work. The
- * kept examples are written last. After that, the checkpoint is not needed any more.
+ * What may be refused (the ending of a picture's name, a folder that is not there) is checked before the work. The
+ * checkpoint is removed when all results are written.
  */
 #include "aflite.h"
 #include "base/message.h"

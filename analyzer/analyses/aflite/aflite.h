@@ -1,5 +1,5 @@
-/* aflite.h: what the files of the command aflite hand to one another: what the user asked for, the examples, the filter, and the
- * functions that write its results. */
+/* aflite.h: the state of one command `portolan aflite`, for the files that make up the command: what the user asked
+ * for, the examples, the filter, the status line; and the functions that write the results. */
 #ifndef AFLITE_H
 #define AFLITE_H
 

@@ -1,5 +1,5 @@
-/* aflite_chart.c: draws the phases: how many examples are left, how many predictions are right, and how predictable the removed
- * and the kept examples are. */
+/* aflite_chart.c: draws the picture of `aflite --plot`: phase by phase, how many examples were left and what share of
+ * the predictions was right; and histograms of how predictable the removed and the kept examples were. */
 #include "aflite.h"
 #include "base/number.h"
 #include "die/die.h"

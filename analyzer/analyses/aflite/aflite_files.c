@@ -1,6 +1,9 @@
 /*
- * aflite_files.c: writes the files of portolan aflite: log, scores, lists of examples, the manifest. The kept examples come
- * last, after all that is said about them. No file but the manifest depends on the time, and none on the number of threads.
+ * aflite_files.c: writes the result files of `portolan aflite`: the log, the scores, the lists of removed, kept and
+ * randomly drawn examples, and the manifest. The list of kept examples is written after every other result; only the
+ * manifest, which describes it, follows.
+ *
+ * No file but the manifest depends on the time, and none on the number of threads.
  */
 #include "aflite.h"
 

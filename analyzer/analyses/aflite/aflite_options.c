@@ -1,4 +1,8 @@
-/* aflite_options.c: the options of portolan aflite. Sizes that were not given depend on the data, so they are set later. */
+/*
+ * aflite_options.c: the options of `portolan aflite`, and the checks of what the user typed. Sizes that were not given
+ * (target, training set, slice) depend on the number of examples, so aflite_filter_options() sets them once that is
+ * known.
+ */
 #include "aflite.h"
 
 #include "base/parallel.h"

@@ -1,6 +1,9 @@
 /*
- * checkpoint.c: writes and reads the state of a filter as a list of pieces of memory. Both go through the same list, so they
- * cannot disagree. The sizes follow from the filter; nothing that the file says about them is believed.
+ * checkpoint.c: saves the state of an AFLite filter after a phase, and restores it, so that `portolan aflite` goes on
+ * where it was killed (checkpoint.h).
+ *
+ * The state is a list of pieces of memory. Writing and reading use the same list, so they cannot disagree. The sizes of
+ * the pieces are computed from the filter and the counts in the file's head; a file of any other length is refused.
  */
 #include "checkpoint.h"
 

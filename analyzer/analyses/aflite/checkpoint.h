@@ -1,10 +1,11 @@
 /*
- * checkpoint.h: a filter between two phases, in a file DIR/aflite.checkpoint. A command that was killed goes on from there, and
- * comes to the same result.
+ * checkpoint.h: keeps the state of a filter between two phases in a file, DIR/aflite.checkpoint. A `portolan aflite`
+ * that was killed goes on from there, and comes to the same result.
  *
- * The file holds all that the next phase depends on, except the features: which examples are left, and in which order, where
- * searches start, the curvature; scores and log. It is little-endian, with the XXH3 of everything at its end. It is written anew
- * after each phase, and renamed over the last.
+ * The file holds all that the next phase depends on, except the features: which examples are left, and in which order;
+ * where the searches for the classifiers' weights start; the curvature (curvature.h); scores and log. It is
+ * little-endian, and ends with the XXH3 of all bytes before. After each phase a new file is written and renamed over
+ * the old one.
  */
 #ifndef AFLITE_CHECKPOINT_H
 #define AFLITE_CHECKPOINT_H

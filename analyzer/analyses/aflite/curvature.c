@@ -1,10 +1,12 @@
 /*
- * curvature.c: factors the weighted products of rows (gram.h), and applies the factors to gradients.
+ * curvature.c: computes the approximate inverse Hessian that curvature.h describes, and multiplies vectors by it, for
+ * lockstep.c, which fits the classifiers of AFLite.
  *
- * Factors are found in double precision, as features may be nearly dependent on one another. They are kept and applied in
- * single precision, as M and not as the inverse MᵀM. Rounded, M still stands for a positive definite matrix, and its entries
- * span only the root of the range of the inverse's. If a matrix cannot be factored in spite of the penalty, its diagonal is
- * raised until it can: it only has to be near.
+ * It factors the weighted products of rows (gram.h). Factors are computed in double precision, as features may be
+ * nearly dependent on one another. They are kept and applied in single precision, as M and not as the inverse MᵀM.
+ * Rounded, M still stands for a positive definite matrix, and its entries span only the root of the range of the
+ * inverse's. If a matrix cannot be factored in spite of the penalty, its diagonal is raised until it can: it only has
+ * to be near.
  */
 #include "curvature.h"
 

@@ -1,12 +1,13 @@
 /*
- * curvature.h: the inverse of a matrix that is near the Hessian of every classifier of a phase. With it, steps are long, and
- * few are needed.
+ * curvature.h: the inverse of a matrix that is near the Hessian of every classifier of a phase of AFLite, for
+ * lockstep.c. Searches that multiply their gradients by it take long steps, and few of them.
  *
- * The Hessian of classifier j is Σ (diag p_i − p_i p_iᵀ) ⊗ x_i x_iᵀ + λ P ⊗ D, the sum being over its training set; D has
- * ones, but zero for the intercept. It is taken to be A ⊗ G + λ P ⊗ D. There, G = Σ u_i x_i x_iᵀ with u_i = 1 − Σ p², scaled
- * to the size of a training set, and A is the mean of diag p − p pᵀ. With T such that Tᵀ A T = I and Tᵀ P T = diag σ, the
- * inverse is (T ⊗ I) diag_k((G + λ σ_k D)⁻¹) (Tᵀ ⊗ I). That takes classes − 1 matrices of features, not one matrix of both. p
- * is that of one classifier for all, on rows that are drawn once.
+ * The Hessian of classifier j is Σ (diag p_i − p_i p_iᵀ) ⊗ x_i x_iᵀ + λ P ⊗ D, the sum being over its training set. D
+ * is the unit matrix, but zero for the intercept. The Hessian is taken to be A ⊗ G + λ P ⊗ D. There, G = Σ u_i x_i x_iᵀ
+ * with u_i = 1 − Σ p², scaled to the size of a training set, and A is the mean of diag p − p pᵀ. With T such that Tᵀ A
+ * T = I and Tᵀ P T = diag σ, the inverse is (T ⊗ I) diag_k((G + λ σ_k D)⁻¹) (Tᵀ ⊗ I). That takes classes − 1 matrices
+ * of features, not one matrix of both. One classifier's p stands for that of all; the sums are over rows that are drawn
+ * once.
  */
 #ifndef AFLITE_CURVATURE_H
 #define AFLITE_CURVATURE_H

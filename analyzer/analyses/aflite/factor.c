@@ -1,8 +1,8 @@
 /*
- * factor.c: factors, inverts and diagonalises the matrices of the curvature, in double precision.
+ * factor.c: factors, inverts and diagonalises dense matrices in double precision, for curvature.c.
  *
- * Cholesky's method goes row by row, four columns at a time. So all sums are dot products of rows, whose elements lie one
- * after another. The inverse is found in blocks of rows, most of it by the large product of the kernels.
+ * Cholesky's method goes row by row, four columns at a time. So all sums are dot products of rows, whose elements lie
+ * one after another. The inverse is computed in blocks of rows, most of it by the large product of the kernels.
  */
 #include "factor.h"
 

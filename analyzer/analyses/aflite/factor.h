@@ -1,5 +1,5 @@
-/* factor.h: the linear algebra that the curvature needs: Cholesky's factor, its inverse, eigenvalues. Pure; a matrix lies row
- * by row. */
+/* factor.h: the linear algebra that curvature.c needs: Cholesky's factor, its inverse, eigenvalues. Pure; a matrix lies
+ * row by row. */
 #ifndef AFLITE_FACTOR_H
 #define AFLITE_FACTOR_H
 

@@ -1,9 +1,10 @@
 /*
- * filter.c: runs the phases of AFLite. In each phase training.c draws training sets, the classifiers are fitted to them
- * (filter_fit.c), each example gets its score, and the most predictable examples are removed.
+ * filter.c: runs AFLite, phase by phase, for `portolan aflite` (filter.h). In each phase training.c draws training
+ * sets, filter_fit.c fits a classifier to each, predict.c scores the other examples with them, and slice.c chooses
+ * which are removed.
  *
- * When a row is removed, the last row that stays takes its place, so few features move. Sums follow the order of the
- * rows, so a checkpoint keeps this order. Training sets are drawn by example, and do not depend on it.
+ * When a row of features is removed, the last row that stays takes its place, so few features move. Sums follow the
+ * order of the rows, so a checkpoint keeps this order. Training sets are drawn by example, and do not depend on it.
  */
 #include "filter.h"
 

@@ -1,7 +1,10 @@
 /*
- * filter.h: Adversarial Filters of Dataset Biases (Le Bras et al., ICML 2020, algorithm 1). While more than `target` examples
- * are left, a phase scores each of them: how often are linear classifiers right about it that were not trained on it? Then it
- * removes the most predictable slice. The phase in which fewer examples than a slice qualify is the last.
+ * filter.h: runs AFLite for `portolan aflite`: removes the examples of a dataset that are easy to predict from their
+ * features (Le Bras et al., "Adversarial Filters of Dataset Biases", ICML 2020, algorithm 1).
+ *
+ * While more than `target` examples are left, a phase scores each of them: how often are linear classifiers right about
+ * it that were not trained on it? Then it removes a slice: at most so many examples, the most predictable ones. The
+ * phase in which fewer examples than a slice qualify is the last.
  *
  *     filter_init(&filter, &options, &data); filter_load(&filter, &source)
  *     while ((code = filter_phase(&filter, error)) > 0)

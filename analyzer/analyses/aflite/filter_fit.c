@@ -1,7 +1,9 @@
 /*
- * filter_fit.c: fits the classifiers of a phase. Searches start at the mean of the last phase's classifiers, which is near
- * their minimum. For the first phase, one classifier is fitted to a few training sets' worth of examples. Each search converges
- * on its own training set, so its result does not show where it started.
+ * filter_fit.c: fits the classifiers of one phase of AFLite, each to its training set, for filter.c.
+ *
+ * The searches for their weights start at the mean of the last phase's classifiers, which is near their minimum. For
+ * the first phase, one classifier is fitted to a few training sets' worth of examples. Each search converges on its own
+ * training set, so its result does not show where it started.
  */
 #include "filter.h"
 

@@ -1,9 +1,10 @@
 /*
- * gram.c: weighs rows by how unsure a classifier is of them, and adds up the products of their features, and of their
- * probabilities, for curvature.c. A block of rows is there twice, as it is and transposed, for the large product of the kernels.
- * Only the upper triangle is multiplied.
+ * gram.c: computes the sums that curvature.c makes its matrices of (gram.h). It weighs rows by how unsure a classifier
+ * is of them, and adds up the products of their features, and those of their probabilities.
  *
- * The sum of a part of the rows is in single precision. The parts are added in double precision, in their order.
+ * A block of rows is there twice, as it is and transposed, for the large product of the kernels. Only the upper
+ * triangle is multiplied. The sum of a part of the rows is in single precision. The parts are added in double
+ * precision, in their order.
  */
 #include "gram.h"
 

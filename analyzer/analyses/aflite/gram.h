@@ -1,7 +1,5 @@
-/*
- * gram.h: the sums that the curvature is made of: the products x xᵀ of rows, weighted by how unsure a classifier is of each,
- * and the covariance of its probabilities.
- */
+/* gram.h: adds up the sums that curvature.c makes its matrices of: the products x xᵀ of rows, weighted by how unsure a
+ * classifier is of each row, and the covariance of its probabilities. */
 #ifndef AFLITE_GRAM_H
 #define AFLITE_GRAM_H
 

@@ -1,7 +1,9 @@
 /*
- * input.c: gives every example a row of the features, a label and, if asked for, a group. Of a run, those examples take part
- * that have a row and a gold label, by ascending id. Without a run, every row is an example. Those that --exclude lists take no
- * part.
+ * input.c: reads what `portolan aflite` filters (input.h): gives every example a row of the features, a label and, if
+ * asked for, a group.
+ *
+ * With a run, its examples that have a row and a gold label take part, by ascending id. Without a run, every row is an
+ * example. Those that --exclude lists take no part.
  */
 #include "input.h"
 

@@ -1,4 +1,5 @@
-/* input.h: the examples that aflite filters: the features, label and group of each, from files or by the ids of a run. */
+/* input.h: the examples that `portolan aflite` filters, with the features, label and group of each: from the user's
+ * files, or, with --run, by the ids and gold labels of a recorded run. */
 #ifndef AFLITE_INPUT_H
 #define AFLITE_INPUT_H
 

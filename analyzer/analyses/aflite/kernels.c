@@ -1,8 +1,9 @@
 /*
- * kernels.c: compiles one source of loops (kernels_body.h) for three kinds of processor. The program chooses among them when
- * it runs.
+ * kernels.c: the inner loops of `portolan aflite` (kernels.h), compiled from one source (kernels_body.h) for three
+ * kinds of processor. The program chooses among them when it runs.
  *
- * OpenBLAS for all products took 1.4 times as long with AVX-512 and 3.1 times with AVX2; ARCHITECTURE.md has the figures.
+ * OpenBLAS for all products took 1.4 times as long with AVX-512 and 3.1 times with AVX2; ARCHITECTURE.md has the
+ * figures.
  */
 #include "kernels.h"
 

@@ -1,9 +1,11 @@
 /*
- * kernels.h: the inner loops of portolan aflite: what a block of rows adds to the gradient of a linear classifier, and what
- * classifiers say of a row. Pure, in single precision. Each loop exists for several kinds of processor.
+ * kernels.h: the inner loops of `portolan aflite`, for the code that fits its linear classifiers and lets them predict.
+ * One loop adds what a block of rows contributes to a classifier's gradient; others compute what classifiers predict
+ * for a row. Pure, in single precision. Each loop exists for several kinds of processor.
  *
- * A classifier has `columns` = classes − 1 weight vectors, relative to the class in slot 0 (training.h). Rows and weight
- * vectors have `stride` floats, a multiple of KERNELS_STRIDE. A row has its features, a 1 for the intercept, and zeroes.
+ * A classifier has `columns` = classes − 1 weight vectors, relative to the class in slot 0 (training.h). Rows and
+ * weight vectors have `stride` floats, a multiple of KERNELS_STRIDE. A row has its features, a 1 for the intercept, and
+ * zeroes.
  */
 #ifndef AFLITE_KERNELS_H
 #define AFLITE_KERNELS_H

@@ -1,5 +1,5 @@
 /*
- * kernels_body.h: the loops of kernels.c, which includes it once for each kind of processor, with
+ * kernels_body.h: the inner loops of kernels.h in C, which kernels.c includes once for each kind of processor, with
  *
  *     KERNEL(name)          this kind's name of a function or type
  *     LANES                 floats in one register
@@ -9,9 +9,9 @@
  *     MULTIPLY_ADD(a, b, c) a b + c of registers
  *     KEEP(x)               keeps x in a register, where the compiler would read it from memory each time
  *
- * The training set of one classifier has a few rows of each block, and these lie anywhere. So a thin product takes ROWS rows
- * and up to three columns at a time, each with a register of partial sums. The gradient is taken while the rows are still in
- * the first-level cache. So a row comes twice from there, and once from further away.
+ * The training set of one classifier has a few rows of each block, and these lie anywhere. So a thin product takes ROWS
+ * rows and up to three columns at a time, each with a register of partial sums. The gradient is computed while the rows
+ * are still in the first-level cache. So a row comes twice from there, and once from further away.
  */
 typedef float KERNEL(floats) __attribute__((vector_size(4 * LANES), may_alias));
 typedef int32_t KERNEL(integers) __attribute__((vector_size(4 * LANES), may_alias));

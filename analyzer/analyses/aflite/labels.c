@@ -1,5 +1,6 @@
 /*
- * labels.c: reads the label, or the group, of each row from NumPy's arrays, text or a field of records, for input.c.
+ * labels.c: reads the label, or the group, of each row of features from a NumPy array, text or a field of records, for
+ * input.c.
  *
  * A label is its text, also where it was written as a number. Classes are numbered in the order of their texts, so the
  * numbers do not depend on the order of the rows.

@@ -1,6 +1,7 @@
 /*
- * labels.h: a category for each row of the features: labels, or groups. They come from a NumPy array of one dimension (whole
- * numbers, truth values or strings), from text with one a line, or from a field of JSON lines, CSV or TSV.
+ * labels.h: reads a category for each row of the features, for input.c: the labels that `aflite --labels` names, or the
+ * groups that --groups names. They come from a NumPy array of one dimension (whole numbers, truth values or strings),
+ * from text with one a line, or from a field of JSON lines, CSV or TSV.
  */
 #ifndef AFLITE_LABELS_H
 #define AFLITE_LABELS_H

@@ -1,10 +1,11 @@
 /*
- * lockstep.c: fits the weights of all classifiers side by side by L-BFGS, for filter_fit.c. Each classifier has its own step
- * length and its own history of steps; all of them take their next step after the same sweep over the rows.
+ * lockstep.c: fits all linear classifiers of a phase of AFLite side by side, for filter_fit.c: it searches for the
+ * weights of each by L-BFGS. Each search has its own step length and its own history of steps; all searches take their
+ * next step after the same sweep over the rows.
  *
- * A step is taken if it lowers the objective enough. Near the minimum, differences of objectives drown in rounding. There, as
- * objectives are convex, a step is also taken if the slope along it has become small and the objective has not visibly grown.
- * Vectors that are kept are in single precision, sums are in double.
+ * A step is taken if it lowers the objective enough. Near the minimum, differences of objectives drown in rounding.
+ * There, as objectives are convex, a step is also taken if the slope along it has become small and the objective has
+ * not visibly grown. Vectors that are kept are in single precision, sums are in double.
  */
 #include "lockstep.h"
 

@@ -1,10 +1,11 @@
 /*
- * lockstep.h: fits the classifiers of all training sets together.
+ * lockstep.h: fits a linear classifier to each training set of a phase of AFLite, all of them together, for
+ * filter_fit.c.
  *
- * Each search is L-BFGS (Nocedal and Wright, Numerical Optimization, algorithm 7.4) with a common first matrix (curvature.h).
- * An iteration is one sweep over the rows, in which each classifier whose search is not over tries one point. A search is
- * over when its objective is likely to be within `tolerance` of the minimum after the next step, for each row of the training
- * set.
+ * Each search for a classifier's weights is L-BFGS (Nocedal and Wright, Numerical Optimization, algorithm 7.4); all
+ * begin with the same matrix (curvature.h). An iteration is one sweep over the rows, in which each classifier whose
+ * search is not over tries one point. A search is over when its objective, divided by the rows of the training set, is
+ * likely to be within `tolerance` of the minimum after the next step.
  */
 #ifndef AFLITE_LOCKSTEP_H
 #define AFLITE_LOCKSTEP_H

@@ -1,7 +1,5 @@
-/*
- * matrix.c: loads the features of the examples that are left. In large pages, where the system has them, as the rows of a
- * training set lie far from one another.
- */
+/* matrix.c: loads the features of the examples that AFLite has not removed into memory (matrix.h): into large pages,
+ * where the system has them, as the rows of a training set lie far from one another. */
 #include "matrix.h"
 
 #include "base/parallel.h"

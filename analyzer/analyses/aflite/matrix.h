@@ -1,6 +1,6 @@
 /*
- * matrix.h: the features of the examples that are left, in memory, as the classifiers multiply them: in single precision,
- * centred and scaled (matrix_source.h). A row has a 1 after its features, for the intercept.
+ * matrix.h: holds in memory the features of the examples that AFLite has not removed yet, as its classifiers multiply
+ * them: in single precision, centred and scaled (matrix_source.h). A row has a 1 after its features, for the intercept.
  */
 #ifndef AFLITE_MATRIX_H
 #define AFLITE_MATRIX_H

@@ -1,10 +1,11 @@
 /*
- * matrix_source.c: reads the rows of a file of features, for matrix.c, and surveys the file: the means of the columns, their
- * deviations if asked for, constant columns, and a digest.
+ * matrix_source.c: reads the rows of a file of features, for matrix.c. Before that it surveys the file: the mean of
+ * each column, its standard deviation if asked for, constant columns, and a digest.
  *
- * Sums are those of all examples, in parts of fixed size that are added in their order. So centres and scales depend neither
- * on the number of threads nor on how many examples are left when a checkpoint is resumed. Deviations take another pass over
- * the file: taken from sums of squares, they would be rounding where a mean is far from zero.
+ * Sums are those of all examples, in parts of fixed size that are added in their order. So centres and scales depend
+ * neither on the number of threads nor on how many examples are left when a checkpoint is resumed. Deviations need a
+ * second pass over the file: computed from sums of squares in the first, they would be nothing but rounding error where
+ * a column's mean is far from zero.
  */
 #include "matrix_source.h"
 

@@ -1,9 +1,9 @@
 /*
- * matrix_source.h: a file of features, and how they are worked with: each column less its mean, and over its standard
- * deviation if that was asked for.
+ * matrix_source.h: reads the file of features that `portolan aflite` gets, as its classifiers take them: each column
+ * less its mean, and divided by its standard deviation if that was asked for.
  *
- * A linear classifier's intercept is not penalised, so subtracting a constant from a column changes the intercept and nothing
- * else. But more of the digits that matter fit into single precision.
+ * A linear classifier's intercept is not penalised, so subtracting a constant from a column changes the intercept and
+ * nothing else. But more of the digits that matter fit into single precision.
  */
 #ifndef AFLITE_MATRIX_SOURCE_H
 #define AFLITE_MATRIX_SOURCE_H

@@ -1,13 +1,15 @@
 /*
- * predict.c: computes, for each row, how the classifiers that were not trained on it predict its class, for filter.c.
+ * predict.c: lets the classifiers of a phase of AFLite predict the class of each row that they were not trained on, for
+ * filter.c, and counts how often they are right.
  *
- * A block of rows is transposed once, and multiplied with the weights of several classifiers at a time: their distances fill
- * a cache, and are judged before those of the next classifiers are computed. Each row is multiplied with each classifier, also
- * with those that it trained: they are few, and a dense product is several times faster than one that leaves them out.
+ * A block of rows is transposed once, and multiplied with the weights of several classifiers at a time: their distances
+ * fill a cache, and are judged before those of the next classifiers are computed. Each row is multiplied with each
+ * classifier, also with those that it trained: they are few, and a dense product is several times faster than one that
+ * leaves them out.
  *
- * The products of a row with a classifier's weights are its distances from that classifier's classes. A classifier cannot
- * predict a class that its training set lacked. Its prediction for a row of such a class counts as wrong, and the row's
- * distance from the class is taken to be the lowest of those that the classifier has.
+ * The products of a row with a classifier's weights are its distances from that classifier's classes. A classifier
+ * cannot predict a class that its training set lacked. Its prediction for a row of such a class counts as wrong, and
+ * the row's distance from the class is taken to be the lowest of those that the classifier has.
  */
 #include "predict.h"
 

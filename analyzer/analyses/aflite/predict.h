@@ -1,4 +1,5 @@
-/* predict.h: lets the classifiers of a phase predict the examples that they were not trained on. */
+/* predict.h: lets the classifiers of a phase of AFLite predict the examples that they were not trained on, for
+ * filter.c: from how often they are right it sees which examples are easy. */
 #ifndef AFLITE_PREDICT_H
 #define AFLITE_PREDICT_H
 

@@ -1,5 +1,6 @@
 /*
- * problem.h: the rows, labels and penalty that all classifiers of a phase have in common.
+ * problem.h: what all classifiers of a phase of AFLite have in common, for the files that fit them and let them
+ * predict: the rows, the labels, and the penalty on weights.
  *
  * A classifier is multinomial logistic regression over the classes its training set T has: weights w_c and intercepts
  * b_c that minimise
@@ -7,8 +8,8 @@
  *     Σ over i in T of −ln softmax(w x_i + b)[gold_i]  +  λ/2 Σ_c |w_c|²
  *
  * (scikit-learn's LogisticRegression with C = 1/λ). Adding the same vector to all w_c changes no probability, so only
- * the v_c = w_c − w_0 count; for given v the penalty is least where Σ w_c = 0, and is then λ/2 Σ_cd P_cd v_c·v_d with
- * P = I − 11ᵀ/classes. With two classes scikit-learn fits one sigmoid and penalises v itself: P = 1.
+ * the v_c = w_c − w_0 count; for given v the penalty is least where Σ w_c = 0, and is then λ/2 Σ_cd P_cd v_c·v_d with P
+ * = I − 11ᵀ/classes. With two classes scikit-learn fits one sigmoid and penalises v itself: P = 1.
  */
 #ifndef AFLITE_PROBLEM_H
 #define AFLITE_PROBLEM_H

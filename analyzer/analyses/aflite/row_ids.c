@@ -1,5 +1,8 @@
-/* row_ids.c: reads the ids of the rows of features, for input.c: from a list, or from the user's own file. Such ids are texts, also
- * where they look like numbers, and no two rows have the same. */
+/*
+ * row_ids.c: finds the id of each row of the features (row_ids.h): in a list of ids, in the user's own file, or else
+ * the row's number. Ids from a list or file are texts, also where they look like numbers, and no two rows have the
+ * same.
+ */
 #include "row_ids.h"
 
 #include "base/names.h"

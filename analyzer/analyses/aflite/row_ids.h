@@ -1,4 +1,5 @@
-/* row_ids.h: whose rows the features are, where the user gives no run that says so. */
+/* row_ids.h: says which example each row of the features belongs to, for input.c, where `portolan aflite` is given no
+ * run that says so. */
 #ifndef AFLITE_ROW_IDS_H
 #define AFLITE_ROW_IDS_H
 

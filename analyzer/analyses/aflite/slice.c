@@ -1,8 +1,10 @@
 /*
- * slice.c: chooses the examples that a phase removes.
+ * slice.c: chooses the examples that a phase of AFLite removes (a slice), for filter.c: the most predictable ones, or
+ * some drawn in proportion to how predictable they are.
  *
- * p is a fraction of small numbers. So tens of thousands of examples share one value, and most phases cut through such a
- * group. The value at the cut is found first; then only the examples that have it are put in order.
+ * p, the share of right predictions, is a fraction of small numbers. So tens of thousands of examples share one value,
+ * and most phases cut through such a group. The value at the cut is found first; then only the examples that have it
+ * are put in order.
  */
 #include "slice.h"
 

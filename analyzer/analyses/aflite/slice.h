@@ -1,4 +1,5 @@
-/* slice.h: chooses the examples that a phase of AFLite removes, by what its classifiers predicted. Pure. */
+/* slice.h: chooses the examples that a phase of AFLite removes (a slice), by what its classifiers predicted, for
+ * filter.c. Pure. */
 #ifndef AFLITE_SLICE_H
 #define AFLITE_SLICE_H
 

@@ -1,6 +1,9 @@
 /*
- * status.c: shows how far the phases are, and estimates the time that is left: the time of the last phase for one example, times
- * the examples of all phases to come, if every slice is full. The kept set is scored once more.
+ * status.c: shows the user of `portolan aflite`, on one line of the terminal, how far the filter is, and how long it
+ * will take at most.
+ *
+ * The estimate is the time of the last phase for one example, times the examples of all phases to come, if every slice
+ * is full; the kept examples count once more, as they are scored in the end.
  */
 #include "aflite.h"
 

@@ -1,9 +1,11 @@
 /*
- * sweep.c: computes the losses and gradients of all classifiers, at the points that their searches try, for lockstep.c.
+ * sweep.c: computes the losses and gradients of all classifiers of a phase, at the points that their searches try, for
+ * lockstep.c.
  *
- * With few classes, rows are taken in blocks that stay in a cache, and each block is used for every classifier. With many, the
- * weights of one classifier fill the cache. Then each classifier goes over its own rows: a tile of them is copied, as they are
- * and transposed, for two large products. Neither way can stand for both. A sweep of one thread took (milliseconds, AVX-512):
+ * With few classes, rows are taken in blocks that stay in a cache, and each block is used for every classifier. With
+ * many, the weights of one classifier fill the cache. Then each classifier goes over its own rows: a tile of them is
+ * copied, as they are and transposed, for two large products. Neither way can stand for both. A sweep of one thread
+ * took (milliseconds, AVX-512):
  *
  *     rows × features, classes, classifiers × training rows   by blocks   by tiles
  *     100,000 × 256,       3, 64 × 10,000                            26        205
@@ -12,8 +14,8 @@
  *     20,000 × 512,    1,000, 4 × 4,000                             790        380
  *     20,000 × 1,280,  1,000, 4 × 4,000                           2,310        890   (by blocks, 64 rows at a time: 1,470)
  *
- * One thread adds up a part of the rows in their order, and the sums of the parts are added in the order of the parts. So the
- * result does not depend on the number of threads.
+ * One thread adds up a part of the rows in their order, and the sums of the parts are added in the order of the parts.
+ * So the result does not depend on the number of threads.
  */
 #include "sweep.h"
 

@@ -1,4 +1,5 @@
-/* sweep.h: the losses of all classifiers, and their gradients, by one pass over the rows. lockstep.c searches by them. */
+/* sweep.h: computes, in one pass over the rows, the losses of all classifiers of a phase of AFLite, and the gradients
+ * of these losses. lockstep.c searches by them for the classifiers' weights. */
 #ifndef AFLITE_SWEEP_H
 #define AFLITE_SWEEP_H
 

@@ -1,4 +1,5 @@
-/* training.c: draws training sets. Each has a generator of its own, so any thread can draw any set at any time. */
+/* training.c: draws at random the examples on which each classifier of a phase of AFLite is trained, for filter.c. Each
+ * training set has a random generator of its own, so any thread can draw any set at any time. */
 #include "training.h"
 
 #include "die/memory.h"

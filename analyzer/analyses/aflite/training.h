@@ -1,9 +1,9 @@
 /*
- * training.h: the training sets of a phase, as bits: row r trains classifier j if bit r % 64 of word r / 64 of j's bits is
- * set. The classifier predicts all other rows.
+ * training.h: the training sets of a phase of AFLite, one for each classifier, as bits: row r trains classifier j if
+ * bit r % 64 of word r / 64 of j's bits is set. The classifier predicts all other rows.
  *
- * A class has a slot in a classifier: the weights are relative to the class in slot 0, the reference. The slot of a class is
- * its number, except where the training set lacks class 0. Then the first class that it has is the reference.
+ * A class has a slot in a classifier: the weights are relative to the class in slot 0, the reference. The slot of a
+ * class is its number, except where the training set lacks class 0. Then the first class that it has is the reference.
  */
 #ifndef AFLITE_TRAINING_H
 #define AFLITE_TRAINING_H

@@ -1,5 +1,5 @@
-/* artifacts.c: portolan artifacts, which tells which tokens give the label away: its options, its table, and the order of its
- * work. */
+/* artifacts.c: the command `portolan artifacts`: ranks the tokens of labelled texts by how strongly each gives the
+ * label away, and prints the ranking as a table. Here are its options, its table, and the order of its work. */
 #include "artifacts.h"
 
 #include "base/message.h"

@@ -1,4 +1,5 @@
-/* artifacts.h: the request of portolan artifacts, and its results, for the files that make its outputs. */
+/* artifacts.h: what the user asked of `portolan artifacts`, and what it found, for the files that add to its table or
+ * write its other outputs. */
 #ifndef ARTIFACTS_H
 #define ARTIFACTS_H
 

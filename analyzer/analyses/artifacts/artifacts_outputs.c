@@ -1,7 +1,5 @@
-/*
- * artifacts_outputs.c: writes what portolan artifacts writes beside its table: the picture of --plot, and of --run the
- * files of --by-epoch, --plot-epochs and --summary.
- */
+/* artifacts_outputs.c: writes what `portolan artifacts` writes beside its table: the picture of --plot, and, with
+ * --run, the files of --by-epoch, --plot-epochs and --summary. */
 #include "artifacts.h"
 
 #include "die/die.h"

@@ -1,6 +1,7 @@
 /*
- * artifacts_sides.c: portolan artifacts --run: finds how a model did where a token says the label, and where it does not, as
- * columns of the table and for the other outputs.
+ * artifacts_sides.c: for `portolan artifacts --run`: looks in a recorded run for how well a model did on the records in
+ * which a token stands with its leading label, and on those in which it stands with another (sides.h). The results
+ * become columns of the table, and go into the other outputs.
  */
 #include "artifacts.h"
 

@@ -1,16 +1,18 @@
 /*
- * balance.c: repeats the up-sampling of balance.h, iteration by iteration, until nothing lacks or it does no good.
+ * balance.c: for `portolan upsample`: draws records again until every token stands with each label as often as it
+ * should. balance.h has the rule, and D(s,l): the records that token s still lacks with label l. Balancing also ends
+ * when nothing can be drawn any more, or, with `patience`, when ΣD, the sum of all D, falls no more.
  *
- * The records of a group have the same tokens and label, so they have the same conflicts, and conflicts are counted once
- * for each group. The pool of s and l is all groups that hold token s with label l. The choice is the groups of the pool
- * with the fewest conflicts. A draw takes a group of the choice with a probability in proportion to its records (a tree
- * of sums, Fenwick 1994), and then a record of the group.
+ * The records of a group have the same tokens and label, so they have the same conflicts, and conflicts are counted
+ * once for each group. The pool of s and l is all groups that hold token s with label l. The choice is the groups of
+ * the pool with the fewest conflicts. A draw takes a group of the choice with a probability in proportion to its
+ * records (a tree of sums, Fenwick 1994), and then a record of the group.
  *
  * The choice is made again only when a draw has brought a new conflict. Drawing records of label l never removes one,
  * and each token can bring one at most. A record that has reached max_multiplicity is swapped behind the other records
- * of its group, which is then one shorter.
+ * of its group, and the group is then one record shorter.
  *
- * The counts and repeats at each new lowest ΣD are copied: a few bytes a record, which costs less than to undo draws.
+ * At each new lowest ΣD, counts and repeats are copied: a few bytes a record, which costs less than undoing draws.
  */
 #include "balance.h"
 

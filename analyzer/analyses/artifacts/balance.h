@@ -1,19 +1,21 @@
 /*
- * balance.h: up-samples until tokens say nothing about labels (Han Chen, Algorithm 1, made unambiguous), for upsample.
+ * balance.h: decides which records `portolan upsample` repeats, and how often, until tokens say nothing about labels
+ * (Han Chen, Algorithm 1, made unambiguous).
  *
  * n[s][l] is the number of records with label l that hold token s; a record counts as often as it stands in the result.
  * The target is n[s][l] in proportion to shares[l], for every token s. With equal shares, which the paper has, a token
  * then stands equally often with each label; with the labels' shares of the data, as often as the label stands at all.
  *
- * The label m with the largest n[s][m] / shares[m] leads. Label l lacks D(s,l) = ⌊shares[l] n[s][m] / shares[m]⌋ − n[s][l]
- * records; with equal shares that is n[s][m] − n[s][l].
+ * The label m with the largest n[s][m] / shares[m] leads. Label l lacks D(s,l) = ⌊shares[l] n[s][m] / shares[m]⌋ −
+ * n[s][l] records; with equal shares that is n[s][m] − n[s][l].
  *
  * An iteration visits each token s and each label l with D(s,l) > 0, and draws ⌈step · D(s,l)⌉ of the original records
- * with s and l, with replacement. A draw adds one to the record's multiplicity, and to n[s'][l] of every token s' that the
- * record holds. D is always that of the current counts. There are at most `iterations`, which end when ΣD = 0.
+ * with s and l, with replacement. A draw adds one to the record's multiplicity, and to n[s'][l] of every token s' that
+ * the record holds. D is always that of the current counts. There are at most `iterations`; they end earlier when ΣD =
+ * 0.
  *
- * A drawn record helps s, but sets back every other token s' that it holds and for which l leads already (D(s',l) = 0): a
- * conflict. BALANCE_UNIFORM draws any record; BALANCE_CONFLICT_FREE draws any of those with the fewest conflicts.
+ * A drawn record helps s, but sets back every other token s' that it holds and for which l leads already (D(s',l) = 0):
+ * a conflict. BALANCE_UNIFORM draws any record; BALANCE_CONFLICT_FREE draws any of those with the fewest conflicts.
  *
  * A conflict adds C − 1 to ΣD for C labels. So where tokens occur together, or labels are many, draws may do more harm
  * than good, without end. With `patience`, balancing ends when ΣD has not fallen below its lowest value for so many

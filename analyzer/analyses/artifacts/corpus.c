@@ -1,5 +1,5 @@
-/* corpus.c: reads a file of labelled texts, record by record and token by token, as the options of artifacts and upsample
- * say. */
+/* corpus.c: reads a file of labelled texts, record by record and token by token, for `portolan artifacts` and `portolan
+ * upsample`. Their options say which fields are texts, and which tokens count. */
 #include "corpus.h"
 
 #include "die/die.h"

@@ -1,6 +1,7 @@
 /*
- * corpus.h: reads a user's file of labelled texts, token by token, for artifacts and upsample. Several threads read it, part
- * by part. The file stays in memory, or mapped, so it may be read as often as needed.
+ * corpus.h: reads a user's file of labelled texts, record by record and token by token, for `portolan artifacts` and
+ * `portolan upsample`. Several threads read it, part by part. The file stays in memory, or mapped, so it may be read as
+ * often as needed.
  *
  *     corpus_open() → a corpus_reader for each thread, as often as needed → corpus_close()
  */

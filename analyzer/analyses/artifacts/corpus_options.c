@@ -1,5 +1,8 @@
-/* corpus_options.c: takes the options that artifacts and upsample share: the file, its fields, and which tokens count; and
- * warns of what these options left out. */
+/*
+ * corpus_options.c: takes the options that `portolan artifacts` and `portolan upsample` share: the file, its fields,
+ * and which tokens count. Afterwards it warns where these options may be wrong: of records without tokens, a ranking
+ * without tokens, a field that may be no label.
+ */
 #include "corpus_options.h"
 
 #include "base/message.h"

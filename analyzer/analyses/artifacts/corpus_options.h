@@ -1,4 +1,5 @@
-/* corpus_options.h: the options that portolan artifacts and portolan upsample share for a file of texts. */
+/* corpus_options.h: the options that `portolan artifacts` and `portolan upsample` share: which file of labelled texts
+ * they read, which of its fields, and which tokens count. */
 #ifndef CORPUS_OPTIONS_H
 #define CORPUS_OPTIONS_H
 

@@ -1,9 +1,11 @@
 /*
- * counts.c: counts in how many records of each label a token stands. Each thread has a tally of its own; the tallies are
- * added up at the end, and sums do not depend on which thread read which part.
+ * counts.c: counts in how many records of each label a token stands, for `portolan artifacts` and `portolan upsample`.
+ * Each thread has a tally of its own; the tallies are added up at the end, and sums do not depend on which thread read
+ * which part.
  *
- * A tally has a row of cells for each token: the number of the last record of this thread that held the token, so that it
- * counts once in a record, and then its number of records by label. One row is one or two lines of the cache.
+ * A tally has a row of cells for each token. The first cell is the number of the last record of this thread that held
+ * the token, so that the token counts once in a record; the others are its numbers of records by label. One row is one
+ * or two lines of the cache.
  */
 #include "counts.h"
 

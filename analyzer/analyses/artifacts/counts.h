@@ -1,4 +1,5 @@
-/* counts.h: counts in how many records of each label a token stands, for artifacts and upsample. */
+/* counts.h: counts in how many records of each label a token stands. From these counts `portolan artifacts` ranks
+ * tokens, and `portolan upsample` chooses those that it balances. */
 #ifndef COUNTS_H
 #define COUNTS_H
 

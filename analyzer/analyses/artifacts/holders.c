@@ -1,8 +1,10 @@
 /*
- * holders.c: finds the records that hold one of a few tokens, in a second pass over the corpus, or, where the first pass
- * kept every record's tokens, in what it kept. Both find the same. Memory grows with the records that are found.
+ * holders.c: finds the records that hold one of a few tokens (holders.h), in a second pass over the corpus. If the
+ * first pass kept every record's tokens (kept.h), they are looked up there instead; the result is the same. Memory
+ * grows with the number of records found.
  *
- * What a thread finds wrong ends the program: the first pass has found all that is wrong with a file that stays as it is.
+ * An error that a thread meets ends the program: the first pass has already refused a file with errors, and the file
+ * stays as it is.
  */
 #include "holders.h"
 

@@ -1,6 +1,6 @@
 /*
- * holders.h: finds the records that hold at least one of some tokens ("holders"), with their labels and their tokens.
- * upsample repeats holders; artifacts --run looks at how a model did on them.
+ * holders.h: finds the records of a corpus that hold at least one of some tokens ("holders"), with their labels and
+ * their tokens. `portolan upsample` repeats holders; `portolan artifacts --run` looks at how a model did on them.
  *
  * Records with one label and the same tokens are a group: whichever of them is drawn, all counts change alike.
  */

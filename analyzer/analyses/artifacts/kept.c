@@ -1,6 +1,7 @@
 /*
- * kept.c: keeps which tokens each record holds, so that upsample reads its file once. Bytes are counted when they are asked
- * for. When a thread meets the limit, no thread keeps anything more; the counting of tokens goes on.
+ * kept.c: keeps in memory which tokens each record holds, so that `portolan upsample` reads its file once (kept.h).
+ * Bytes are counted when they are asked for. When a thread meets the limit, no thread keeps anything more; the counting
+ * of tokens goes on.
  */
 #include "kept.h"
 

@@ -1,6 +1,7 @@
 /*
- * kept.h: keeps which tokens each record holds while they are counted, if that fits into some memory. So upsample finds the
- * holders of a few tokens without reading the file again, which takes 0.16 s of 0.69 s of the processor off 550,000 records.
+ * kept.h: keeps in memory which tokens each record holds, while counts.c counts them, if a limit of memory allows it.
+ * Then `portolan upsample` finds the records that hold a few tokens (holders.h) without reading its file again, which
+ * saves 0.16 s of 0.69 s of the processor's time for 550,000 records.
  */
 #ifndef KEPT_H
 #define KEPT_H

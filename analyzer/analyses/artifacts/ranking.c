@@ -1,7 +1,7 @@
 /*
- * ranking.c: puts the tokens into the order in which they give the label away; or takes the order from a table that
- * portolan artifacts wrote of other data. Then order, labels and statistics are that table's, the numbers of tokens and
- * labels those of the data at hand.
+ * ranking.c: puts the tokens into the order in which they give the label away, for `portolan artifacts` and `portolan
+ * upsample`; or takes the order from a table that `portolan artifacts` wrote of other data. Then order, labels and
+ * statistics are that table's, the numbers of tokens and labels those of the data at hand.
  */
 #include "ranking.h"
 

@@ -1,4 +1,5 @@
-/* ranking.h: ranks tokens by how strongly they give the label away, for artifacts and upsample. */
+/* ranking.h: ranks tokens by how strongly they give the label away, for `portolan artifacts` and `portolan upsample`,
+ * and draws the ranking. */
 #ifndef RANKING_H
 #define RANKING_H
 

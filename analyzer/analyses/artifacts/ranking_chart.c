@@ -1,6 +1,9 @@
 /*
- * ranking_chart.c: draws the picture of artifacts --plot: p* and z* of the tokens against their number of records. Of very
- * many tokens the first are drawn, and a sample of the others: more points show nothing more.
+ * ranking_chart.c: draws the picture of `artifacts --plot`. Each token is a point: across, the records that hold it;
+ * up, in one panel the share of its leading label (p*), in the other how far that share lies above the expected one, in
+ * standard deviations (z*).
+ *
+ * Of very many tokens the first are drawn, and a sample of the others: more points show nothing more.
  */
 #include "ranking.h"
 

@@ -1,8 +1,9 @@
 /*
- * sides.c: counts, epoch by epoch, which examples were observed and classified correctly on each side of a token.
+ * sides.c: counts, epoch by epoch, how many examples on each side of a token the run observed, and how many the model
+ * classified correctly, for `portolan artifacts --run` (sides.h).
  *
- * A trace (measures/trace.h) has an example's correctness over all epochs so far. Times the number of epochs observed it
- * is a whole number of hits. If that has grown since the epoch before, the example was right in this epoch.
+ * A trace (measures/trace.h) has an example's correctness over all epochs so far. Times the number of epochs observed
+ * it is a whole number of hits. If that has grown since the epoch before, the example was right in this epoch.
  */
 #include "sides.h"
 

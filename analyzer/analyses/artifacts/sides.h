@@ -1,7 +1,7 @@
 /*
- * sides.h: tells whether a model leans on a token, for artifacts --run. It compares the model's answers on the records that
- * hold the token and have its leading label (the majority side) with those on the records that hold it and have another
- * label (the minority side). Han Chen, Figures 2 and 4, Table 1.
+ * sides.h: shows whether a model leans on a token, for `portolan artifacts --run`. It compares the model's answers on
+ * the records that hold the token and have its leading label (the majority side) with those on the records that hold it
+ * and have another label (the minority side). Han Chen, Figures 2 and 4, Table 1.
  */
 #ifndef SIDES_H
 #define SIDES_H

@@ -1,4 +1,5 @@
-/* token_statistics.c: computes p*, z* and the binomial tail of one token from its counts, for the ranking. */
+/* token_statistics.c: computes from the counts of one token how strongly it gives the label away (p*, z*), and how
+ * likely chance alone does as much (the binomial tail), for ranking.c. */
 #include "token_statistics.h"
 
 #include <math.h>

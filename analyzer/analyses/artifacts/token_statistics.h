@@ -1,15 +1,15 @@
 /*
- * token_statistics.h: computes how strongly a token gives the label away. Pure.
+ * token_statistics.h: computes from its counts how strongly a token gives the label away, for ranking.c. Pure.
  *
  * For a token that stands in n records, of which n_l have label l of C labels, with p̂_l = n_l / n:
  *     p* = p̂_l of the label l of z*                         (Gardner et al. 2021, as in Han Chen, Eq. 1)
  *     z* = max_l (p̂_l − p_l) / √(p_l (1 − p_l) / n)          (Eq. 2)
  * where p_l, the prior, is the label's share of all records, or 1/C. With 1/C, which the papers have, p* is max_l p̂_l.
  *
- * z* does not tell whether chance explains the token, as it is far from normal where n p_l is small. The binomial
- * tail does: P(X ≥ n_l), for X of n draws with p_l, is the probability that a token which says nothing stands with
- * label l so often, or more often. Among T tokens and C labels a token is significant if the tail times T C is at
- * most SIGNIFICANCE (Bonferroni).
+ * z* does not tell whether chance explains the token, as it is far from normal where n p_l is small. The binomial tail
+ * does: P(X ≥ n_l), for X of n draws with p_l, is the probability that a token which says nothing stands with label l
+ * so often, or more often. Among T tokens and C labels a token is significant if the tail times T C is at most
+ * SIGNIFICANCE (Bonferroni).
  */
 #ifndef TOKEN_STATISTICS_H
 #define TOKEN_STATISTICS_H

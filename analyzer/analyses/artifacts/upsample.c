@@ -1,5 +1,8 @@
-/* upsample.c: portolan upsample, which repeats the records that contradict tokens which give a label away, or weighs them: its
- * options, the data or weights that it writes, and the order of its work. */
+/*
+ * upsample.c: the command `portolan upsample`: repeats records of a file of labelled texts, or weighs them, so that no
+ * token gives the label away any more: it takes more of the records that contradict such tokens. Here are its options,
+ * the data or weights that it writes, and the order of its work.
+ */
 #include "upsample.h"
 
 #include "base/message.h"

@@ -1,4 +1,4 @@
-/* upsample.h: the request of portolan upsample, and its results, for the files that report and draw them. */
+/* upsample.h: what the user asked of `portolan upsample`, and what it did, for the files that report and draw it. */
 #ifndef UPSAMPLE_H
 #define UPSAMPLE_H
 

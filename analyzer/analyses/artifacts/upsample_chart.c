@@ -1,5 +1,8 @@
-/* upsample_chart.c: draws the picture of upsample --plot: the imbalance by iteration; and p* and z* of all tokens before and
- * after (Han Chen, Figure 3), where the tokens that were to be balanced have a colour, and a line from before to after. */
+/*
+ * upsample_chart.c: draws the picture of `upsample --plot`. One panel has the imbalance by iteration: how many records
+ * all tokens together still lack. Two have p* and z* (token_statistics.h) of all tokens before and after (Han Chen,
+ * Figure 3): the tokens that were to be balanced have a colour, and a line from before to after.
+ */
 #include "upsample.h"
 
 #include "base/number.h"

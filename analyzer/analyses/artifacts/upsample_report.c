@@ -1,4 +1,5 @@
-/* upsample_report.c: reports what up-sampling did, as text for people, and as JSON for programs and the manifest. */
+/* upsample_report.c: reports what `portolan upsample` did: as text for people, and as JSON for programs and for the
+ * manifest. */
 #include "upsample.h"
 
 #include "base/number.h"

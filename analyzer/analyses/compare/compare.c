@@ -1,9 +1,9 @@
 /*
- * compare.c: portolan compare: finds out how alike the measures of several runs are, and how soon the measures of one run
- * settle; or prints one table of measures for several runs.
+ * compare.c: the command `portolan compare`: computes how alike the measures of several runs are, or how soon the
+ * measures of one run settle; or prints one table of measures for several runs.
  *
- * The measures of all runs are held at once, and every pair is compared from memory. For the one table (--average), only
- * two runs are held at a time.
+ * The measures of all runs are held at once, and every pair is compared from memory. For the one table (--average),
+ * only two runs are held at a time.
  */
 #include "compare_report.h"
 

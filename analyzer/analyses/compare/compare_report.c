@@ -1,4 +1,5 @@
-/* compare_report.c: prints the results of portolan compare. What is not defined is empty, and null in JSON. */
+/* compare_report.c: prints the results of `portolan compare`: one table, or all of them as JSON. What is not defined is
+ * empty, and null in JSON. */
 #include "compare_report.h"
 
 #include "die/die.h"

@@ -1,4 +1,5 @@
-/* compare_report.h: the results of portolan compare, and writing them as a table or as JSON. */
+/* compare_report.h: holds what `portolan compare` found about its runs (struct compare_result), and prints it as a
+ * table or as JSON. */
 #ifndef COMPARE_REPORT_H
 #define COMPARE_REPORT_H
 

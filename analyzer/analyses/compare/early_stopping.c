@@ -1,6 +1,6 @@
 /*
- * early_stopping.c: measures the run as it was after each of its epochs (measures/trace.h), and correlates that with the
- * whole run, for portolan compare --early-stopping.
+ * early_stopping.c: computes how soon the measures of a run settle, for `portolan compare --early-stopping`: it
+ * measures the run as it was after each of its epochs (measures/trace.h), and correlates that with the whole run.
  *
  * The last row compares the measures with themselves. Running sums would save most of the reading, but differ from the
  * measures in the last bits; and reading is an eighth of the time, the rest is ranking. Threads share the epochs. The

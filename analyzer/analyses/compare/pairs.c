@@ -1,5 +1,5 @@
 /*
- * pairs.c: compares two runs over the examples that both have.
+ * pairs.c: compares two runs over the examples that both have, for `portolan compare` (pairs.h).
  *
  * Selections too are made among the shared examples alone: examples that only one run has say nothing about how stable
  * the ranking is.

@@ -1,7 +1,5 @@
-/*
- * pairs.h: compares two runs, for portolan compare: the examples they share, how alike their measures are, how examples
- * move between regions, and how much selections overlap.
- */
+/* pairs.h: compares two runs, for `portolan compare`: which examples they share, how alike their measures are, how
+ * examples move between regions, and how much selections from the two overlap. */
 #ifndef PAIRS_H
 #define PAIRS_H
 

@@ -1,5 +1,6 @@
 /*
- * columns.c: reads the attributes of a user's file, and derives columns from its texts.
+ * columns.c: reads the attributes of examples from a user's file, for `portolan groups --data`, and computes further
+ * columns from its texts.
  *
  * Texts are read as categories. So a text that the file repeats (a premise with several hypotheses) is in memory once.
  */

@@ -1,4 +1,5 @@
-/* columns.h: reads what portolan groups summarises: columns of the user's file, and numbers derived from its texts. */
+/* columns.h: reads the columns that `portolan groups --data` summarises: columns of the user's file, and numbers
+ * computed from its texts. */
 #ifndef COLUMNS_H
 #define COLUMNS_H
 

@@ -1,5 +1,5 @@
-/* forgetting.c: portolan groups --forgetting: counts how many examples were forgotten how often, and prints and draws the
- * counts. */
+/* forgetting.c: for `portolan groups --forgetting`: counts how many examples were forgotten how often, and prints and
+ * draws the counts. */
 #include "forgetting.h"
 
 #include "base/message.h"

@@ -1,5 +1,7 @@
-/* groups.c: portolan groups: checks what is asked for, loads the run, and has one of the two answers given: how a selection
- * differs from the whole, or how often examples were forgotten. */
+/*
+ * groups.c: the command `portolan groups`: checks the options, loads the run, and gives one of two answers: how a
+ * selection of examples differs from the whole (groups_summary.c), or how often examples were forgotten (forgetting.c).
+ */
 #include "groups.h"
 
 #include "die/die.h"

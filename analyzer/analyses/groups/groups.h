@@ -1,5 +1,5 @@
-/* groups.h: the request of portolan groups, for the files of its two answers: a selection beside the whole
- * (groups_summary.c), and how often examples were forgotten (forgetting.c). */
+/* groups.h: what the user asked of `portolan groups`, and the loaded run, for the files of its two answers: a selection
+ * of examples beside the whole (groups_summary.c), and how often examples were forgotten (forgetting.c). */
 #ifndef GROUPS_H
 #define GROUPS_H
 

@@ -1,5 +1,5 @@
-/* groups_summary.c: portolan groups --data: selects, and prints the attributes of the selection beside those of all
- * examples. What is not defined is empty, and null in JSON. */
+/* groups_summary.c: for `portolan groups --data`: selects examples, and prints their attributes (columns of the user's
+ * file) beside those of all examples. What is not defined is empty, and null in JSON. */
 #include "groups.h"
 
 #include "base/message.h"

@@ -1,9 +1,9 @@
 /*
- * summary.c: computes what `groups --data` prints (groups_summary.c): means and shares in a selection and in the whole,
- * with an interval for each difference.
+ * summary.c: computes what `groups --data` prints (groups_summary.c): means and shares of attributes in a selection and
+ * in the whole, with an interval for each difference.
  *
- * The values of a label are gathered first, those of the selection before the rest. How many rows a column and a label
- * give is known beforehand. So every thread writes its rows to their places.
+ * The values of all examples with one label are gathered first, those of the selection before the rest. How many rows a
+ * column and a label give is known beforehand. So every thread writes its rows to their places.
  */
 #include "summary.h"
 

@@ -1,6 +1,6 @@
 /*
- * summary.h: compares a selection with the whole, attribute by attribute, overall and per gold label, for portolan groups
- * --data.
+ * summary.h: compares a selection of examples with the whole, attribute by attribute, over all examples and for each
+ * gold label, for `portolan groups --data`.
  *
  * Numbers are summarised by their mean, categories by the share of each; examples without a value are left out. The
  * difference is selection minus whole. As the whole consists of the selection S and the rest R,

@@ -1,4 +1,5 @@
-/* words.c: cuts texts into words, and compares two texts by their sorted words, for portolan groups --text-pair. */
+/* words.c: cuts texts into words, and compares two texts by their sorted words, for `portolan groups --text-pair`
+ * (words.h). */
 #include "words.h"
 
 #include "die/memory.h"

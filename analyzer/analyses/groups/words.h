@@ -1,6 +1,6 @@
 /*
- * words.h: computes attributes of texts that need no model, for portolan groups --text-pair: the share of words that two
- * texts have in common, and whether a text has certain words. Pure, but for memory.
+ * words.h: compares the words of texts, for `portolan groups --text-pair`: the share of words that two texts have in
+ * common, and whether a text has certain words. It needs no model. Pure, but for memory.
  *
  * A word is a run of letters, digits, apostrophes and characters beyond ASCII; letters of ASCII are compared without
  * case.

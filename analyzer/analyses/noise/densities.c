@@ -1,8 +1,9 @@
 /*
- * densities.c: draws how confidence, or AUM, is distributed among the flipped and the clean examples, for `noise --plot`.
+ * densities.c: draws how confidence, or AUM, is distributed among flipped and clean examples, or in the two groups of a
+ * mixture, for `noise fit --plot` and `noise mixture --plot`.
  *
- * Each histogram has the area 1, so that few flipped and many clean examples can be compared by eye. The two groups of a
- * mixture have their shares as areas.
+ * Each histogram has the area 1, so that few flipped and many clean examples can be compared by eye. The two groups of
+ * a mixture have their shares as areas.
  */
 #include "densities.h"
 

@@ -1,5 +1,9 @@
-/* densities.h: the pictures of noise fit and noise mixture: the distribution of confidence (or AUM) of flipped examples
- * beside the others, before and after their labels were flipped; or of all examples, with the two groups of a mixture. */
+/*
+ * densities.h: draws the pictures of `noise fit` and `noise mixture`. For `noise fit`: the distribution of confidence
+ * of the examples whose labels were flipped on purpose, and of the others, in the run after the flip and, if it is
+ * given, in the run before. For `noise mixture`: that of confidence or AUM of all examples, with the two groups that
+ * were found in it.
+ */
 #ifndef DENSITIES_H
 #define DENSITIES_H
 

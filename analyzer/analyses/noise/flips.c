@@ -1,5 +1,6 @@
 /*
- * flips.c: writes the file of flips for noise plan, and reads it for noise fit and noise aum.
+ * flips.c: writes the list of labels that are changed on purpose, for `noise plan`, and reads it for `noise fit` and
+ * `noise aum`.
  *
  * A wrong line is an error, not a warning: a flip that is left out would count as a clean example, and spoil the
  * classifier.

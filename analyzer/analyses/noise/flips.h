@@ -1,7 +1,7 @@
 /*
- * flips.h: the list of labels that are changed on purpose, and its file, which noise plan writes for the user's training
- * and for noise fit and noise aum. The file is tab-separated; its first line is "id<TAB>old<TAB>new", and every other
- * line is a change. old and new are class numbers.
+ * flips.h: the list of labels that are changed on purpose, and its file. `noise plan` writes the file for the user, who
+ * trains with the new labels; `noise fit` and `noise aum` read it. The file is tab-separated; its first line is
+ * "id<TAB>old<TAB>new", and every other line is a change. old and new are class numbers.
  *
  * Flips are after Swayamdipta et al. 2020, §5 ("Detecting mislabeled examples"): the examples are drawn from the
  * easy-to-learn region, as their labels can be trusted. Threshold samples are after Pleiss et al. 2020, §3.2: of N

@@ -1,6 +1,6 @@
 /*
- * model.c: fits the classifier of mislabelled examples, judges it, and writes it as JSON, with its origin and how good it
- * was.
+ * model.c: fits the classifier of mislabelled examples for `noise fit`, tests it, and writes it as JSON, which `noise
+ * apply` reads. The file also says where the classifier comes from and how good it was.
  *
  * With one feature, the score ranks the examples as confidence itself does (as long as flipped examples are less
  * confident). Fitting only adds the place of the cut. Both rankings are reported, so that users can check this.

@@ -1,6 +1,6 @@
 /*
- * model.h: the one-feature classifier of mislabelled examples (Swayamdipta et al. 2020, §5), which noise fit fits and
- * noise apply applies. It tells flipped examples from clean ones by their confidence alone.
+ * model.h: the one-feature classifier of mislabelled examples (Swayamdipta et al. 2020, §5): `noise fit` fits it, and
+ * `noise apply` scores a run's examples with it. It tells flipped examples from clean ones by their confidence alone.
  *
  * Fitting takes all flipped examples and as many clean ones, drawn at random; half of either is for training, the other
  * half is held out. Examples are called mislabelled where the score is above 0.5.

@@ -1,6 +1,6 @@
 /*
- * noise.c: the command portolan noise, which finds mislabelled examples. It takes the options of its six actions, each of
- * which has a file of its own, or shares one.
+ * noise.c: the command `portolan noise`, which finds mislabelled examples. It takes the command line of its six
+ * actions; other files carry the actions out.
  *
  * The actions share one command line. An option that the action does not take is wrong, not ignored.
  */

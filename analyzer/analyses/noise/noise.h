@@ -1,4 +1,5 @@
-/* noise.h: the command line of portolan noise, and its actions, each of which returns an exit status. */
+/* noise.h: the command line of `portolan noise`, for the files that carry out its actions, and these actions. Each
+ * returns an exit status. */
 #ifndef NOISE_H
 #define NOISE_H
 

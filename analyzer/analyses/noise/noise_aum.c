@@ -1,6 +1,7 @@
 /*
- * noise_aum.c: noise aum, which judges a run by its threshold samples: examples that were given a class of their own, so
- * that the run shows what margins wrong labels have.
+ * noise_aum.c: the action `noise aum`: calls those examples mislabelled whose margin (AUM) is as low as that of wrong
+ * labels. How low that is, the run shows by its threshold samples: examples that were given, on purpose, a class of
+ * their own.
  *
  * Source: Pleiss et al. 2020, "Identifying mislabeled data using the area under the margin ranking", section 3.2: an
  * example with a lower AUM than the 99th percentile of the samples is called mislabelled. The action plan draws the

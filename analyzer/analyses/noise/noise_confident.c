@@ -1,22 +1,23 @@
 /*
- * noise_confident.c: noise confident, which calls the labels wrong that confident learning calls wrong, as far as a record
- * determines it.
+ * noise_confident.c: the action `noise confident`: calls the labels wrong that confident learning calls wrong, as far
+ * as a recorded run determines it.
  *
- * Source: Northcutt, Jiang and Chuang 2021, "Confident learning: estimating uncertainty in dataset labels",
- * section 3.1, equation 2. Of the examples counted off the diagonal, those are called that the published cleanlab calls
- * with filter_by="confident_learning".
+ * Source: Northcutt, Jiang and Chuang 2021, "Confident learning: estimating uncertainty in dataset labels", section
+ * 3.1, equation 2. Of the examples counted off the diagonal, those are called that the published cleanlab calls with
+ * filter_by="confident_learning".
  *
- * p_k is an example's probability of class k, the mean over its observed epochs, and t_k, the threshold of class k, the
+ * p_k is an example's probability of class k, the mean over its observed epochs. t_k, the threshold of class k, is the
  * mean of p_k over the examples labelled k. A label is called wrong where another class has p_k ≥ t_k, and the class
  * with the highest p_k is another one. (Both within 1e-6, cleanlab's tolerance. A class without label has no
  * threshold.)
  *
- * A record holds, of each epoch, p of the label and of the predicted class. So thresholds are exact. p_k of another
- * class lies between two bounds. Both are a mean over the epochs, to which an epoch that predicted the class adds its
- * max_prob. To the lower bound the other epochs add 0. To the upper bound they add the most that one class can have of
- * the probability that the label and the predicted class leave: no more than max_prob, and no more than the root of the
- * sum of squares (other_sq). If K − 1 of K named classes are known, the last one has what they leave. Where both bounds
- * give the same answer, it is exact. With one epoch that is nearly always so, with two named classes always.
+ * The store has, of an example's epoch, p of the label and of the predicted class. So thresholds are exact. p_k of
+ * another class lies between two bounds. Both are a mean over the epochs, to which an epoch that predicted the class
+ * adds its max_prob. To the lower bound the other epochs add 0. To the upper bound they add the most that one class can
+ * have of the probability that the label and the predicted class leave: no more than max_prob, and no more than the
+ * root of the sum of squares (other_sq). If K − 1 of K named classes are known, the last one has what they leave. Where
+ * both bounds give the same answer, it is exact. With one epoch that is nearly always so, with two named classes
+ * always.
  *
  * Only the classes that were predicted for an example are listed, its rivals, as there may be many other classes. All
  * others share one upper bound.

@@ -1,4 +1,5 @@
-/* noise_learn.c: noise fit, which fits a classifier to labels that were flipped on purpose, and reports how good it is. */
+/* noise_learn.c: the action `noise fit`: fits a classifier of mislabelled examples to a run with labels that were
+ * flipped on purpose, and reports how good it is. */
 #include "noise.h"
 
 #include "base/message.h"

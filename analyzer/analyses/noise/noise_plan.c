@@ -1,6 +1,6 @@
 /*
- * noise_plan.c: noise plan, which draws the examples whose labels are to be changed on purpose before training again: to
- * be flipped, or made threshold samples.
+ * noise_plan.c: the action `noise plan`: draws the examples whose labels the user is to change on purpose before
+ * training again. Their labels are flipped to another class, or to a class of their own (threshold samples).
  *
  * Examples are drawn by their places in the order of ids. So a draw does not depend on the order of recording.
  */

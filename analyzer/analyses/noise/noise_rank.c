@@ -1,6 +1,7 @@
 /*
- * noise_rank.c: noise apply and noise mixture, which give every example a score of suspicion between 0 and 1, by a model
- * that was fitted or by two groups of examples, and call those above 0.5 mislabelled.
+ * noise_rank.c: the actions `noise apply` and `noise mixture`: give every example a score of suspicion between 0 and 1,
+ * and call those above 0.5 mislabelled. `apply` scores by a model that `noise fit` fitted, `mixture` by two groups that
+ * it finds in the values of a measure.
  */
 #include "noise_scored.h"
 

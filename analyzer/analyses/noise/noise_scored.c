@@ -1,4 +1,5 @@
-/* noise_scored.c: ranks scored examples by suspicion, and prints as many as were asked for, for the actions of noise. */
+/* noise_scored.c: ranks scored examples by suspicion, and prints as many as were asked for, for the actions of
+ * `portolan noise`. */
 #include "noise_scored.h"
 
 #include "base/message.h"

@@ -1,5 +1,5 @@
-/* noise_scored.h: a run whose examples have scores of suspicion, for the actions of noise that print examples, the most
- * suspect first. */
+/* noise_scored.h: a run whose examples have scores of suspicion: the higher the score, the more suspect is the label.
+ * For the actions of `portolan noise` that print examples, the most suspect first. */
 #ifndef NOISE_SCORED_H
 #define NOISE_SCORED_H
 
