@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#define CLOSE 1e-9    /* numbers nearer to one another, relative to their size, count as equal */
-#define GRID_MOST 200 /* values of a grid; with more, neighbours look the same */
+#define CLOSE 1e-9    /* two numbers count as equal if they differ by less than this, relative to their size */
+#define GRID_MOST 200 /* the most values of a grid; among more, neighbours look the same */
 
 void
 map_range_widen(struct map_range *range, double value)
@@ -25,7 +25,7 @@ map_range_add(struct map_range *range, const struct map_column *column, const ui
 		map_range_widen(range, column->values[order[i]]);
 }
 
-/* The least round number from `rough` on: 1, 2 or 5 times a power of ten. */
+/* The least round number that is not below `rough`: 1, 2 or 5 times a power of ten. */
 static double
 axis_round_up(double rough)
 {
@@ -34,7 +34,7 @@ axis_round_up(double rough)
 	return part <= 1 ? unit : part <= 2 ? 2 * unit : part <= 5 ? 5 * unit : 10 * unit;
 }
 
-/* The largest round number up to `rough`; with `quarters`, 2.5 is round as well. */
+/* The largest round number that is not above `rough`; with `quarters`, 2.5 times a power of ten is round as well. */
 static double
 axis_round_down(double rough, bool quarters)
 {
@@ -43,8 +43,8 @@ axis_round_down(double rough, bool quarters)
 	return part >= 5 ? 5 * unit : part >= 2.5 && quarters ? 2.5 * unit : part >= 2 ? 2 * unit : unit;
 }
 
-/* The end of an axis of variability. No standard deviation between 0 and 1 is larger than 0.5: maps share that axis, and can
- * be laid side by side, unless the data would fill less than half of it. */
+/* Where an axis of variability ends: at 0.5, so that maps can be laid side by side, as no standard deviation between 0
+ * and 1 is larger. It ends earlier if the data would fill less than half of that. */
 static double
 axis_variability_end(double most)
 {
@@ -55,7 +55,8 @@ axis_variability_end(double most)
 	return end > 0.05 ? end : 0.05;
 }
 
-/* Sets the range of any other numbers: to zero if that costs little room, and to round numbers. */
+/* Sets the range of an axis of any other numbers. It reaches to zero if that takes little room, and ends at round
+ * numbers. */
 static void
 axis_set_any(struct map_axis *axis, double least, double most)
 {
@@ -76,7 +77,7 @@ axis_set_any(struct map_axis *axis, double least, double most)
 	axis->high = ceil(most / step - CLOSE) * step;
 }
 
-/* A bin holds one value of the grid; or several, where there are many values. */
+/* Sets the bins of values on a grid. A bin holds one of the values; or several, where there are more than MAP_BINS. */
 static void
 axis_set_grid_bins(struct map_axis *axis)
 {

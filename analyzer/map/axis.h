@@ -15,16 +15,16 @@
 
 enum map_kind {
 	MAP_ANY,
-	MAP_SHARE,       /* a value between 0 and 1: its axis is always the same */
-	MAP_VARIABILITY, /* a standard deviation of gold probabilities: at most 0.5 */
+	MAP_SHARE,       /* a share: its axis always goes from 0 to 1 */
+	MAP_VARIABILITY, /* a standard deviation of probabilities: at most 0.5 */
 };
 
 /* One number for each example, by row. */
 struct map_column {
-	const char *name;     /* any text */
+	const char *name;     /* shown beside the axis; any text */
 	const double *values; /* not finite: the example has none */
 	enum map_kind kind;
-	double grid; /* the values are multiples of it: 1 for counts; 0: they are on no grid */
+	double grid; /* the values are multiples of this (of 1, for counts); 0: of nothing */
 };
 
 struct map_range {
@@ -38,24 +38,25 @@ struct map_axis {
 	double from, to;   /* the range that is shown, margins included */
 	double step;       /* between tics */
 	double panel_step; /* between tics where there is little room */
-	double grid;       /* the column's; 0: none, or too many values to tell them apart */
+	double grid;       /* that of the column; 0: there is none, or it has too many values to tell apart */
 	unsigned bins;
 	double bin_width;
 };
 
-/* Widen a range to one value, or to the values of n examples. Values that are not finite do not matter. */
+/* Widen a range so that it holds one value, or the values of n examples. Values that are not finite are passed over. */
 void map_range_widen(struct map_range *range, double value);
 void map_range_add(struct map_range *range, const struct map_column *column, const uint32_t *order, size_t n);
 
-/* Makes the axis of a column. `margin` is a share of the range. An empty range and a single value have an axis, too. */
+/* Makes the axis of a column whose values lie in `range`. `margin` is a share of the range. An empty range and a single
+ * value have an axis, too. */
 void map_axis_make(struct map_axis *axis, const struct map_column *column, struct map_range range, double margin);
 
-/* The range of the axis's values. (On a grid, the bins reach half a step further.) The range of a single value reaches one
- * step above it. */
+/* The range of the values on the axis, without margins. (On a grid, the bins reach half a step further.) If all values
+ * are the same number, the range ends one step of the grid above it. */
 struct map_range map_axis_values(const struct map_axis *axis);
 
-/* The number of the value's bin, of `bins` bins between low and high. A value outside has the nearest bin. Inline, since a
- * map counts every example four times. */
+/* The number of the bin that the value is in, of `bins` bins between low and high; for a value outside, of the nearest
+ * bin. Inline, since a map bins every example four times. */
 static inline unsigned
 map_bin(double value, double low, double high, unsigned bins)
 {
@@ -64,7 +65,7 @@ map_bin(double value, double low, double high, unsigned bins)
 	return bin > 0 ? bin < bins ? (unsigned)bin : bins - 1 : 0;
 }
 
-/* The step between tics that part a range in about five. */
+/* The step between tics that cut a range into about five parts. */
 double map_axis_step(double range);
 
 /* The number of decimals for tics that are `step` apart; −1: write them as %g. */

@@ -24,7 +24,7 @@
 struct camera {
 	struct trace trace;
 	size_t block;   /* the number of the block that was read last */
-	uint32_t *rows; /* of that block: the examples that are drawn */
+	uint32_t *rows; /* the rows of that block whose examples are drawn */
 	size_t count;
 };
 
@@ -36,10 +36,11 @@ struct film {
 	unsigned camera_count;
 	size_t block;              /* the number of the block that all threads work on */
 	struct map_ranges *ranges; /* by epoch */
-	struct map_maker *makers;  /* by epoch; NULL: this pass takes the ranges */
+	struct map_maker *makers;  /* by epoch; NULL: this is the pass for the ranges */
 };
 
-/* The examples of the block that this thread has read, with their measures after the epoch that it has measured last. */
+/* Describes the block that this thread has read: its examples, with their measures after the epoch that the thread
+ * measured last. */
 static struct map_input
 film_input(const struct film *film, const struct camera *camera)
 {
@@ -60,8 +61,8 @@ film_input(const struct film *film, const struct camera *camera)
 	return input;
 }
 
-/* Reads the film's block, if this thread has not read it yet, and lists its examples. An example without a place after all
- * epochs is in none of the maps. */
+/* Reads the film's block, if this thread has not read it yet, and lists its examples. An example that has no place
+ * after all epochs is left out of all maps. */
 static void
 camera_read(struct camera *camera, const struct film *film)
 {
@@ -79,7 +80,8 @@ camera_read(struct camera *camera, const struct film *film)
 			camera->rows[camera->count++] = r;
 }
 
-/* The work of a thread: adds the film's block, as it was after one epoch. The epochs that take longest come first. */
+/* The work of a thread: adds the film's block, as it was after one epoch, to that epoch's map or ranges. The epochs
+ * that take longest come first. */
 static int
 film_visit_epoch(void *context, unsigned thread, unsigned slot, size_t index, struct portolan_error *error)
 {
@@ -134,7 +136,7 @@ film_init(struct film *film, struct map_drawing *drawing, const struct map_input
 	        .cameras = memory_new(threads, sizeof(*film->cameras)),
 	        .ranges = memory_new(epochs, sizeof(*film->ranges)),
 	};
-	/* After each epoch correctness has other steps, so the maps have no grid of it in common. */
+	/* The steps of correctness differ from epoch to epoch, so the maps have no common grid of it. */
 	film->input.epochs = input->epochs > 1 ? MAP_LEVELS_MAX : input->epochs;
 	film->input.x.grid = input->x.kind == MAP_SHARE ? 0 : input->x.grid;
 	film->input.y.grid = input->y.kind == MAP_SHARE ? 0 : input->y.grid;
@@ -161,7 +163,7 @@ film_free(struct film *film)
 	free(film->makers);
 }
 
-/* Makes the maps of all epochs in one pass over the run. */
+/* Makes the maps after each epoch, all in one pass over the run. */
 static void
 film_make_maps(struct film *film, const struct map_sample *sample, const struct map_label labels[REGION_COUNT])
 {
@@ -182,7 +184,8 @@ film_make_maps(struct film *film, const struct map_sample *sample, const struct 
 	}
 }
 
-/* Takes the ranges; makes the map after all epochs, for its sample and the places of its labels; and makes the maps. */
+/* Makes the film in three steps: takes the ranges; makes the map after all epochs, for its sample and the places of its
+ * labels; makes the maps after each epoch. */
 static void
 film_make(struct film *film)
 {

@@ -17,19 +17,19 @@
 #define TOP 108.0 /* for the title, the caption and the names of the first row */
 #define GAP_X 18.0
 #define GAP_Y 34.0      /* room for the facet's name included */
-#define HEIGHT_MOST 0.8 /* of the picture's width */
+#define HEIGHT_MOST 0.8 /* the greatest height of a picture, as a multiple of its width */
 #define HEIGHT_MOST_NARROW 1.8
 #define COLUMNS_MOST 6
 #define OTHERS_MOST 3000 /* grey points of a facet: enough to show where the others lie */
 
-/* The height of a picture with so many rows of facets. */
+/* The height of a picture with `rows` rows of facets. */
 static double
 map_facet_height(double text, double scale, unsigned rows)
 {
 	return ceil((MAP_BOTTOM + (rows - 1) * GAP_Y + TOP) * text + rows * scale * (MAP_TOP - MAP_BOTTOM));
 }
 
-/* Lays `count` facets out. Its columns are 0 where the facets have no room. */
+/* Lays `count` facets out. The result has 0 columns if the facets have no room. */
 static struct map_grid
 map_facet_grid(const struct map_request *request, size_t count)
 {
@@ -37,7 +37,7 @@ map_facet_grid(const struct map_request *request, size_t count)
 	        .width = request->width > 0 ? request->width : MAP_WIDTH,
 	        .points = request->points > 0 || request->width > 0 ? request->points : MAP_TEXT_POINTS};
 	struct map_grid best = {0};
-	struct map_layout page; /* of one map in the same picture: the facets have its width, and its size of text */
+	struct map_layout page; /* a picture of one map: the facets get its width, and its size of text */
 
 	map_layout_make(&page, &wanted);
 	for (unsigned columns = 1; columns <= COLUMNS_MOST; columns++) {
@@ -62,7 +62,8 @@ map_facet_place(const struct map_grid *grid, size_t facet, double *left, double 
 	*bottom = grid->height - TOP * grid->text - (double)(row + 1) * height - (double)row * GAP_Y * grid->text;
 }
 
-/* Copies the points of one level, or some of the points of all other levels, in drawing order, each with its edge. */
+/* Copies points into a facet, in drawing order, each with its edge: all of one level (`own`), or some of those of all
+ * other levels. */
 static void
 map_facet_copy_points(struct map_data *facet, const struct map_data *all, unsigned level, bool own)
 {

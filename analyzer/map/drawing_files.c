@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Draws one picture, whose draft is open: of the facets, or of `count` maps from `first` on. */
+/* Draws one picture, of the facets, or of `count` maps from `first` on. Its draft is open. */
 static void
 map_drawing_picture(const struct map_drawing *drawing, struct picture_draft *draft, size_t first, size_t count)
 {
@@ -83,7 +83,7 @@ map_drawing_frames(const struct map_drawing *drawing)
 	progress_clear(&progress);
 }
 
-/* Replaces the counts of the first map by the difference of the two maps' densities. */
+/* Computes the shift: replaces the counts of the first map by the difference between the two maps' densities. */
 static void
 map_drawing_make_shift(struct map_drawing *drawing)
 {

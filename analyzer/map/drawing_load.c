@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Keeps the grids that both maps of a picture have. */
+/* Drops a grid that the other map of the picture does not have. */
 static void
 map_input_drop_grids(struct map_input *input, const struct map_input *other)
 {
@@ -23,8 +23,8 @@ map_input_drop_grids(struct map_input *input, const struct map_input *other)
 	input->colour.grid = input->colour.grid == other->colour.grid ? input->colour.grid : 0;
 }
 
-/* Do lines divide the regions? A whole map has room for the lines. An animation has none, as its cuts would differ from
- * epoch to epoch. */
+/* Are lines drawn between the regions? Whole maps have room for them. An animation has none, as its cuts would differ
+ * from epoch to epoch. */
 static bool
 map_drawing_has_lines(const struct map_drawing *drawing)
 {
@@ -36,7 +36,7 @@ map_drawing_has_lines(const struct map_drawing *drawing)
 	       (request->lines == MAP_LINES_IN_WHOLE_MAPS && drawing->layout.panels);
 }
 
-/* The input of the map of source `index`: the source's, adapted to the other maps of the picture. */
+/* Describes the map of source `index`: the source's own input, adapted to the other map of the picture. */
 static struct map_input
 map_drawing_input(const struct map_drawing *drawing, size_t index)
 {
@@ -46,7 +46,7 @@ map_drawing_input(const struct map_drawing *drawing, size_t index)
 	if (drawing->source_count == 2) {
 		map_input_drop_grids(&input, &sources[1 - index].input);
 		if (sources[0].input.epochs != sources[1].input.epochs)
-			input.epochs = MAP_LEVELS_MAX; /* the levels that do not depend on the number of epochs */
+			input.epochs = MAP_LEVELS_MAX; /* seven levels, which serve any number of epochs */
 	}
 	input.labelled = drawing->style != MAP_SHIFT && (input.colouring != MAP_PLAIN || drawing->path_count == 0);
 	input.lined = input.regions && input.labelled && map_drawing_has_lines(drawing);
@@ -97,7 +97,7 @@ map_drawing_load_paths(struct map_drawing *drawing)
 	trace_free(&trace);
 }
 
-/* Refuses what the first source cannot be drawn as; makes a density of a map of cells. */
+/* Refuses ways of drawing that do not fit what the first source has. A source of cells is drawn as a density. */
 static void
 map_drawing_check_source(struct map_drawing *drawing)
 {
@@ -142,7 +142,7 @@ map_drawing_load_sources(struct map_drawing *drawing)
 	map_source_rank(drawing->sources, drawing->source_count);
 }
 
-/* Makes the maps of one or two sources. */
+/* Makes the maps of the one or two sources, with common axes. */
 static void
 map_drawing_make_maps(struct map_drawing *drawing)
 {
@@ -176,7 +176,7 @@ map_drawing_make_maps(struct map_drawing *drawing)
 	}
 }
 
-/* The key of the map's levels of correctness, of its categories, or of its paths. */
+/* Describes the key, which names levels of correctness, categories, or the points of paths. */
 static struct map_key
 map_drawing_key(const struct map_drawing *drawing)
 {

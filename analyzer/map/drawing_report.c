@@ -17,7 +17,7 @@ report_map_axis(struct report *report, const char *key, const struct map_axis *a
 	report_end(report);
 }
 
-/* Reports the categories as the map's key has them, which may have cut their names. */
+/* Reports the categories under the names that the map's key has, which may be cut. */
 static void
 report_map_categories(struct report *report, const struct map_source *source, const struct map_data *map)
 {

@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* Appends to a text what fits into its room, in bytes. */
+/* Appends to a text as much as fits; `room` is the size of the text in bytes. */
 __attribute__((format(printf, 3, 4))) static void
 text_append(char *text, size_t room, const char *format, ...)
 {
@@ -23,7 +23,7 @@ text_append(char *text, size_t room, const char *format, ...)
 #define caption_add(text, ...) text_append(text, MAP_CAPTION_ROOM, __VA_ARGS__)
 #define description_add(text, ...) text_append(text, MAP_DESCRIPTION_ROOM, __VA_ARGS__)
 
-/* The measures whose names are not words. */
+/* What pictures call measures whose names are no words. */
 static const struct {
 	const char *name, *shown;
 } shown_names[] = {{"gold", "gold label"}, {"aum", "AUM"},   {"el2n", "EL2N"},
@@ -43,7 +43,7 @@ map_shown_name(char text[MAP_CAPTION_ROOM], const char *name)
 		*at = *at == '_' ? ' ' : *at;
 }
 
-/* Adds to a caption what fits within `room` ems. */
+/* Adds a part to a caption, if all of it fits within `room` ems. */
 __attribute__((format(printf, 3, 4))) static void
 caption_add_if_room(char *text, double room, const char *format, ...)
 {
@@ -98,7 +98,8 @@ caption_add_examples(char *text, const struct map_drawing *drawing, size_t map, 
 		caption_add_if_room(text, room, " shown, sampled");
 }
 
-/* Adds how many examples are not drawn, and which colours do not say all. */
+/* Adds how many examples are not drawn, and where colours do not say all: means beyond the bar of colours, and examples
+ * without a value. */
 static void
 caption_add_missing(char *text, const struct map_drawing *drawing, const struct map_source *source, size_t map,
                     double room)

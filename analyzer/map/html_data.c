@@ -15,9 +15,9 @@
 
 _Static_assert(__BYTE_ORDER == __LITTLE_ENDIAN, "columns are written as they lie in memory");
 
-#define TAGS_ROOM 128       /* bytes of an element without its text */
-#define GROUPS_AT_ONCE 1024 /* groups of three bytes that are encoded before they are written */
-#define JSON_AT_ONCE 4096   /* bytes that are gathered before they are written */
+#define TAGS_ROOM 128       /* the most bytes of an element's tags */
+#define GROUPS_AT_ONCE 1024 /* groups of three bytes that are encoded at once */
+#define JSON_AT_ONCE 4096   /* bytes of JSON that are gathered before they are written */
 
 void
 html_write(struct html_data *data, const void *text, size_t size)
@@ -64,7 +64,7 @@ html_json_write(struct html_data *data, const char *text, size_t size)
 	}
 }
 
-/* Prints 1 to 3 bytes as four characters; "=" stands for bytes that are not there. */
+/* Encodes 1 to 3 bytes as four characters of base64; "=" stands for bytes that are not there. */
 static void
 html_print_group(char to[4], const unsigned char *bytes, size_t count)
 {
@@ -76,7 +76,7 @@ html_print_group(char to[4], const unsigned char *bytes, size_t count)
 		to[i] = i <= count ? digits[group >> (18 - 6 * i) & 63] : '=';
 }
 
-/* Writes an element with bytes as base64. */
+/* Writes an element that holds bytes, as base64. */
 static void
 html_bytes(struct html_data *data, const char *name, const void *bytes, size_t size)
 {
@@ -99,7 +99,7 @@ html_bytes(struct html_data *data, const char *name, const void *bytes, size_t s
 	html_end(data);
 }
 
-/* The index of example i of the file in the view's dynamics. */
+/* The dense index, in the view's dynamics, of the page's example number i. */
 static uint32_t
 html_data_index(const struct html_data *data, size_t i)
 {
@@ -122,7 +122,7 @@ html_data_write_doubles(struct html_data *data, const char *name, const double *
 	html_bytes(data, name, values, data->n * sizeof(*values));
 }
 
-/* Moves the JSON that was gathered to the element. */
+/* Writes the JSON that was gathered into the element, and empties `json`. */
 static void
 html_data_hand_over(struct html_data *data, struct output *json)
 {
@@ -132,7 +132,7 @@ html_data_hand_over(struct html_data *data, struct output *json)
 	output_clear(json);
 }
 
-/* Writes an element with a list that has an item for each example. `print` prints the item of example i. */
+/* Writes an element that holds a list with an item for each example. `print` prints the item of example number i. */
 static void
 html_data_write_list(struct html_data *data, const char *name,
                      void (*print)(const struct html_data *data, size_t i, struct output *json))

@@ -5,18 +5,18 @@
 #include <math.h>
 
 /* Lengths of a whole map, in units. */
-#define RIGHT (MAP_WIDTH - MAP_RIGHT)                 /* right of the frame: the key and the histograms */
-#define RIGHT_COMPACT (MAP_COMPACT_WIDTH - MAP_RIGHT) /* the key alone */
+#define RIGHT (MAP_WIDTH - MAP_RIGHT) /* the width to the right of the frame: the key and the histograms */
+#define RIGHT_COMPACT (MAP_COMPACT_WIDTH - MAP_RIGHT) /* that width without histograms */
 #define RIGHT_NARROW 16.0
 #define RIGHT_NARROW_BAR 100.0
 #define RIGHT_CELLS 136.0            /* in a map of cells without histograms: the bar, and "no examples" */
-#define ABOVE (MAP_HEIGHT - MAP_TOP) /* title and caption */
+#define ABOVE (MAP_HEIGHT - MAP_TOP) /* the height above the frame: title and caption */
 #define APART (MAP_BESIDE - (MAP_RIGHT - MAP_LEFT))
 #define EDGE 8.0 /* the margin of a narrow picture */
 #define KEY_GAP 14.0
 #define KEY_STEP 21.0
 #define KEY_STEP_NARROW 18.0
-#define KEY_COUNT 62.0 /* a count beside a name */
+#define KEY_COUNT 62.0 /* the width of a count beside a name */
 
 static double
 layout_key_entry_width(const struct map_layout_request *request)
@@ -24,7 +24,7 @@ layout_key_entry_width(const struct map_layout_request *request)
 	return MAP_KEY_MARKER + request->key.name_width * MAP_LABEL_EM + (request->key.counted ? KEY_COUNT : 0) + 12;
 }
 
-/* Puts the key into as few rows above the map as fit; returns their height. */
+/* Puts the key above the map, in as few rows as its entries allow; returns the height of the rows. */
 static double
 layout_place_key_above(struct map_layout *layout, const struct map_layout_request *request)
 {
@@ -42,7 +42,8 @@ layout_place_key_above(struct map_layout *layout, const struct map_layout_reques
 	return (rows + 1.4) * layout->key_step;
 }
 
-/* The size of text relative to that of a whole map. `whole` is the picture's own width. */
+/* The size of text relative to that of a whole map. `whole` is the width that the picture would have if none were asked
+ * for. */
 static double
 layout_text_size(const struct map_layout_request *request, double whole)
 {
@@ -123,7 +124,7 @@ map_layout_room(const struct map_layout *layout)
 {
 	if (layout->beside > 0)
 		return layout->beside - 10 * layout->text;
-	if (layout->panels) /* room for the names of the counts, above the histograms */
+	if (layout->panels) /* the names of the counts stand above the histograms */
 		return layout->width - layout->text_left - 170 * layout->text;
 	return layout->width - layout->text_left - 8;
 }

@@ -19,12 +19,12 @@
 #define MAP_POINTS_LEAST 4.0
 #define MAP_POINTS_MOST 40.0
 
-/* The parts of the key that take room. */
+/* What the key has that takes room. */
 struct map_key {
-	unsigned entries;  /* 0: there is none, or a bar of colours */
+	unsigned entries;  /* 0: there is no key, or it is a bar of colours */
 	double name_width; /* of the widest name, in ems */
 	bool counted, has_bar;
-	bool explains_cells; /* below the bar it explains the cells without a change, and those without an example */
+	bool explains_cells; /* below its bar it also explains cells without a change and cells without an example */
 };
 
 struct map_layout_request {
@@ -49,14 +49,14 @@ struct map_layout {
 /* Lays a picture out. False: its frame would be less than an inch wide. */
 bool map_layout_make(struct map_layout *layout, const struct map_layout_request *request);
 
-/* The place of an entry of the key, from 0: the left of its marker, and the middle of its line. */
+/* Where entry number `entry` of the key stands, from 0: the left of its marker, and the middle of its line. */
 void map_layout_key(const struct map_layout *layout, unsigned entry, double *x, double *y);
 
-/* Where a place in a whole map's frame (map_data.h) is in this picture. */
+/* Moves a place in a whole map's frame (map_data.h) to where it is in this picture. */
 double map_layout_x(const struct map_layout *layout, double x);
 double map_layout_y(const struct map_layout *layout, double y);
 
-/* The room for title and caption, in units. */
+/* The width that title and caption may have, in units. */
 double map_layout_room(const struct map_layout *layout);
 
 /* The size of text relative to the frame: 1 in a whole map. */

@@ -1,5 +1,7 @@
 /*
- * map.c: the command `portolan map`: takes its options, has a picture or a page made, and warns of what the data lack.
+ * map.c: the command `portolan map`: draws the data map of a run, as a picture or as a page: where each example lies by
+ * how variable and how confident the model was about it. Here are the command's options, and the warnings of what the
+ * data lack.
  */
 #include "base/message.h"
 #include "base/number.h"
@@ -21,7 +23,8 @@ struct map_line {
 	struct map_html html;
 };
 
-/* Takes "12,a7". A comma behind a backslash is part of an id. The text itself becomes the ids, each with a NUL after it. */
+/* Takes the value of --path, "12,a7": ids. A comma behind a backslash is part of an id. The ids stay in the text
+ * itself, each with a NUL after it. */
 static int
 map_take_paths(void *context, char *text)
 {
@@ -63,7 +66,7 @@ map_take_texts(void *context, char *text)
 	return 0;
 }
 
-/* Takes "V,C", "auto" or "none". */
+/* Takes the value of --regions: "V,C", "auto" or "none". */
 static int
 map_take_regions(void *context, char *text)
 {
@@ -78,7 +81,7 @@ map_take_regions(void *context, char *text)
 	return rule_parse_cuts(&line->common, text, &request->cuts);
 }
 
-/* Takes "3.3in", as units. */
+/* Takes the value of --width, "3.3in", and converts it to units. */
 static int
 map_take_width(void *context, char *text)
 {
@@ -106,7 +109,8 @@ map_take_width(void *context, char *text)
 	                     text);
 }
 
-/* Takes "Times New Roman,9". The name goes into a script and into an SVG, so it has nothing but what names of fonts have. */
+/* Takes the value of --font, "Times New Roman,9". The name goes into a script and into an SVG, so only characters that
+ * names of fonts have are allowed. */
 static int
 map_take_font(void *context, char *text)
 {
@@ -153,7 +157,7 @@ map_check_picture(struct map_line *line, struct portolan_error *error)
 	return 0;
 }
 
-/* Refuses the options that are of one picture, beside an animation or single pictures. */
+/* Refuses, for an animation or single pictures, the options that only make sense for one map. */
 static int
 map_check_animation(const struct map_line *line)
 {
@@ -205,7 +209,7 @@ map_check(void *context, struct portolan_error *error)
 	return 0;
 }
 
-/* The measures of which dynamics_report_variability() may warn: variability, if it is drawn. */
+/* The measures of which dynamics_report_variability() may warn: variability, if the map shows it. */
 static uint32_t
 map_drawn_measures(const struct map_source_request *source)
 {
@@ -217,7 +221,7 @@ map_drawn_measures(const struct map_source_request *source)
 	return 0;
 }
 
-/* Warns of what is incomplete in the runs and the user's files; returns the gravest status. */
+/* Warns of what is incomplete in the runs and the user's files. Returns the gravest status. */
 static int
 map_warn(const struct map_drawing *drawing, bool strict)
 {
@@ -250,7 +254,7 @@ map_warn(const struct map_drawing *drawing, bool strict)
 	return status;
 }
 
-/* Returns an exit status. gnuplot gets ready while the run is read. */
+/* Draws the pictures. gnuplot gets ready while the run is read. Returns an exit status. */
 static int
 map_draw_picture(struct map_line *line)
 {
@@ -272,8 +276,8 @@ map_draw_picture(struct map_line *line)
 	return status;
 }
 
-/* Completes the request by what several options say together. `--colour correctness` of points is what they have without
- * --colour: levels. */
+/* Sets what follows from several options together. A scatter coloured by correctness gets levels, with `--colour
+ * correctness` as without --colour. */
 static void
 map_complete(struct map_line *line)
 {

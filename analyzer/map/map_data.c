@@ -40,7 +40,7 @@ map_level_of(double correctness, size_t epochs)
 	if (correctness <= 0 || correctness >= 1)
 		return correctness <= 0 ? 0 : MAP_LEVELS_MAX - 1;
 	step = (unsigned)(correctness * 5 +
-	                  1e-9); /* 3 of 5 epochs begin the fourth step, whatever 0.6 × 5 is rounded to */
+	                  1e-9); /* 3 of 5 epochs are in the fourth step, even if 0.6 × 5 is rounded to less than 3 */
 	return 1 + (step < 4 ? step : 4);
 }
 
@@ -80,8 +80,8 @@ map_ranges_join(struct map_ranges *ranges, const struct map_ranges *others)
 	map_range_join(&ranges->colour, &others->colour);
 }
 
-/* The number of cells along an axis: one for each value of a grid that has up to `most` values; else `tenths` tenths of
- * `most`. */
+/* How many cells stand along an axis: one for each value of a grid that has up to `most` values; else `tenths` tenths
+ * of `most`. */
 static unsigned
 map_cells_along(const struct map_axis *axis, unsigned most, unsigned tenths)
 {
@@ -93,7 +93,8 @@ map_cells_along(const struct map_axis *axis, unsigned most, unsigned tenths)
 void
 map_axes_make(struct map_axes *axes, const struct map_input *input, const struct map_ranges *ranges, size_t n)
 {
-	/* The cells are square. The fewer examples, the larger the cells, so that a few thousand examples still share some. */
+	/* The cells are square. Fewer examples get larger cells, so that even among a few thousand examples some share
+	 * a cell. */
 	double steps = round(sqrt((double)n) / 7.5);
 	unsigned tenths = steps < 3 ? 3 : steps < 10 ? (unsigned)steps : 10;
 

@@ -22,7 +22,7 @@
 
 #define MAP_WIDTH 1000.0
 #define MAP_COMPACT_WIDTH 800.0
-#define MAP_BESIDE 650.0 /* from a map to the one beside it */
+#define MAP_BESIDE 650.0 /* from the left of a map to the left of the one beside it */
 #define MAP_HEIGHT 700.0
 
 /* The frame of the scatter. */
@@ -31,27 +31,27 @@
 #define MAP_BOTTOM 66.0
 #define MAP_TOP 618.0
 
-/* The ems of the fonts of 16, 11, 10 and 8 points, in units. */
+/* The sizes (ems) of texts of 16, 11, 10 and 8 points, in units. */
 #define MAP_TITLE_EM 21.3
 #define MAP_LABEL_EM 14.7
 #define MAP_CAPTION_EM 13.3
 
-#define MAP_LEVELS_MAX 7   /* of correctness */
-#define MAP_CATEGORIES 12  /* categories with a marker of their own; smaller ones are `others` */
-#define MAP_KEYS_MAX 16    /* entries of a key: levels of any kind */
+#define MAP_LEVELS_MAX 7   /* levels of correctness */
+#define MAP_CATEGORIES 12  /* categories that have a marker of their own; the smaller ones share one */
+#define MAP_KEYS_MAX 16    /* entries of a key, at most: levels of any kind */
 #define MAP_KEY_ROOM 150.0 /* extra width of a map whose key has names and counts */
 #define MAP_KEY_MARKER 22.0
 #define MAP_CELLS_X 120 /* at most */
 #define MAP_CELLS_Y 110
 
-/* One marker, or the white edge below it. The file of points is an array of these, little-endian. */
+/* A marker, or the white edge below it. The script's file of points is an array of these, little-endian. */
 struct map_point {
 	float x, y;
-	float value; /* the number of its level, or what colours it; NaN: the example has none */
+	float value; /* the number of the example's level, or the value that colours it; NaN: it has none */
 	float edge;  /* 1: this is the edge; 0: the marker */
 };
 
-/* What a marker can stand for. Each slot has a colour and a shape of its own. */
+/* Slots: what a marker can stand for. Each has a colour and a shape of its own. */
 enum {
 	MAP_SLOT_LEVELS = 0, /* seven, of correctness: from never to always */
 	MAP_SLOT_CATEGORIES = MAP_LEVELS_MAX,
@@ -67,7 +67,7 @@ struct map_level {
 	char name[128]; /* "5 of 6", "80–99%"; a category's: any text, perhaps cut */
 	unsigned slot;
 	uint64_t examples;
-	double sum; /* of the examples' y */
+	double sum; /* the sum of the examples' y */
 };
 
 struct map_label {
@@ -76,9 +76,9 @@ struct map_label {
 };
 
 enum map_colouring {
-	MAP_BY_CORRECTNESS, /* in levels, which differ in shape, too */
+	MAP_BY_CORRECTNESS, /* in levels, which differ in colour and in shape */
 	MAP_BY_VALUE,
-	MAP_BY_CATEGORY, /* categories differ in shape, too; the value of an example is its category's level */
+	MAP_BY_CATEGORY, /* by categories, which also differ in shape; an example's value is the number of its level */
 	MAP_PLAIN,       /* all examples have the same grey */
 };
 
@@ -86,7 +86,7 @@ enum map_style {
 	MAP_SCATTER,
 	MAP_COUNTS, /* a cell's colour is the number of its examples */
 	MAP_MEANS,  /* a cell's colour is the mean of what colours its examples */
-	MAP_SHIFT,  /* a cell's colour is the difference of two densities */
+	MAP_SHIFT,  /* a cell's colour is the difference between two maps' densities there */
 };
 
 struct map_options {
@@ -95,16 +95,16 @@ struct map_options {
 	double text;  /* the size of text relative to the frame; 0: as in a whole map */
 };
 
-/* Examples to be drawn, or a part of them. The columns have `rows` rows; row r is that of the example with the index
+/* The examples of a map, or a part of them. The columns have `rows` rows; row r is that of the example with the index
  * first + r. `order` lists n rows by ascending id: those of the examples that have an x and a y after all epochs. An
- * example that has none after fewer epochs is left out of that map. */
+ * example that has no x or y after fewer epochs is left out of the map after those. */
 struct map_input {
 	struct map_column x, y, colour;
 	enum map_colouring colouring;
-	size_t epochs; /* MAP_BY_CORRECTNESS: every example's number of epochs; MAP_LEVELS_MAX: these numbers differ */
+	size_t epochs; /* MAP_BY_CORRECTNESS: how many epochs every example has; MAP_LEVELS_MAX: it differs */
 	const struct map_level *levels; /* MAP_BY_CATEGORY: names and slots */
 	unsigned level_count;           /* MAP_KEYS_MAX at most */
-	bool on_top;                    /* the first level lies over all others, and has a sample of its own */
+	bool on_top;                    /* the first level is drawn over all others, and has a sample of its own */
 	bool regions;                   /* x and y are variability and confidence: examples are counted by region */
 	bool labelled;                  /* the map shows the regions' names */
 	bool lined;                     /* lines divide the regions, and counts stand below the names */
@@ -127,8 +127,8 @@ struct map_ranges {
 void map_ranges_add(struct map_ranges *ranges, const struct map_input *input);
 void map_ranges_join(struct map_ranges *ranges, const struct map_ranges *others);
 
-/* Makes the axes of maps whose columns are those of `input`, and the number of cells: the fewer examples the smallest map
- * has, which are `n`, the fewer and the larger are the cells. */
+/* Makes the axes of all maps that share them, with the columns of `input`, and the number of cells. `n` is how many
+ * examples the smallest map has: the fewer, the fewer and larger are the cells. */
 void map_axes_make(struct map_axes *axes, const struct map_input *input, const struct map_ranges *ranges, size_t n);
 
 struct map_data {
@@ -137,12 +137,12 @@ struct map_data {
 	double text;
 	enum map_colouring colouring;
 	size_t examples, shown;
-	uint64_t without_colour;  /* MAP_BY_VALUE: examples without a value */
+	uint64_t without_colour;  /* MAP_BY_VALUE: how many examples have no value */
 	struct map_point *points; /* in drawing order, which is random, so that no class hides another */
-	size_t point_count;       /* twice the number of examples drawn: each marker has its edge before it */
+	size_t point_count;       /* two for each example drawn: the edge, then the marker */
 	float *counts, *means;    /* by cell, in rows from below; NaN: the cell has no examples, or no values */
 	double most_per_cell;
-	double mean_low, mean_high; /* the range of the means' colours */
+	double mean_low, mean_high; /* the means that the ends of the bar of colours stand for */
 	bool clipped;               /* some means lie outside that range */
 	struct map_level levels[MAP_KEYS_MAX];
 	unsigned level_count;
@@ -164,18 +164,19 @@ unsigned map_level_of(double correctness, size_t epochs);
 double map_x(const struct map_axes *axes, double x);
 double map_y(const struct map_axes *axes, double y);
 
-/* Places the labels of the regions that have shown set: near centres[] (in units), where they hide few points, and apart
- * from one another. */
+/* Places the labels of the regions whose label has `shown` set: near centres[] (in units), where they hide few points,
+ * and apart from one another. */
 void map_place_labels(struct map_data *data, const double centres[REGION_COUNT][2]);
 
-/* The sizes of the labels, in units. A label is turned, and has a count below its name where lines divide the regions. */
+/* The sizes of the labels, in units. A label is drawn at an angle. Where lines divide the regions, it has a count below
+ * its name. */
 extern const double map_label_widths[REGION_COUNT];
 #define MAP_LABEL_HEIGHT 21.0
 #define MAP_LABEL_HEIGHT_COUNTED 35.0
 #define MAP_LABEL_ANGLE (-10.0) /* degrees */
 
-/* The marker of a slot, in gnuplot's numbers of shapes and sizes. A format has sizes of its own, so that all formats show
- * the same picture. The markers of a facet are smaller, as it has less room. */
+/* The marker of a slot: gnuplot's numbers of its shapes, and its sizes. Sizes differ from format to format, so that all
+ * formats show the same picture. The markers of a facet are smaller, as it has less room. */
 struct map_marker {
 	int shape, edge_shape;
 	double size, edge_size, key_size;
@@ -189,21 +190,21 @@ const char *map_slot_colour(unsigned slot);
 /* Leaves out the points that later points hide completely. `shown` still counts them. */
 void map_leave_out_hidden(struct map_data *data, enum picture_format format);
 
-/* Fills `cells` with the difference of two maps' densities, `second` less `first`, in hundredths of a map's examples;
- * NaN: neither map has examples there. Returns the largest absolute value. */
+/* Fills `cells` with the difference between two maps' densities, `second` less `first`, in hundredths of a map's
+ * examples; NaN: neither map has examples there. Returns the largest absolute value. */
 double map_shift(const struct map_data *first, const struct map_data *second, float *cells);
 
-/* The places of an example after each epoch. */
+/* The path of an example: its places after each epoch. */
 #define MAP_PATHS_MAX 12
 struct map_path {
 	const char *name;    /* the id; any text */
 	double (*places)[2]; /* x and y */
-	uint32_t *epochs;    /* by place: the epoch after which it stood there */
+	uint32_t *epochs;    /* by place: the epoch after which the example stood there */
 	size_t count;
 };
 
-/* Places the names of paths. A name stands beside the end of its path, or as little above or below it as the names allow
- * that were placed before. It begins at x and goes to the right, or ends there. `text` is map_options.text. */
+/* Places the names of paths. A name stands beside the end of its path, or as little above or below it as the names that
+ * were placed before allow. It begins at x and goes to the right, or it ends at x. `text` is map_options.text. */
 #define MAP_PATH_ROOM 170.0
 struct map_place {
 	double x, y, left, right;
@@ -211,8 +212,8 @@ struct map_place {
 void map_place_names(const struct map_axes *axes, const struct map_path *paths, size_t count, double text,
                      struct map_place *places);
 
-/* Places numbers of epochs beside the points of the paths, where the names, which were placed before, leave room. Returns
- * how many were placed, MAP_NUMBERS_MAX at most. */
+/* Writes beside points of the paths the number of their epoch, where the names, which were placed before, leave room.
+ * Returns how many numbers were placed, MAP_NUMBERS_MAX at most. */
 #define MAP_NUMBERS_MAX 120
 struct map_number {
 	double x, y; /* the middle, in units */

@@ -18,8 +18,8 @@
 #include <string.h>
 
 #define BYTES_MOST 100000000u
-#define SAMPLE 200000      /* examples in the file, unless --sample says otherwise */
-#define LEFT_OUT_MOST 1024 /* bytes of "left-out", which are not yet written when the size is needed */
+#define SAMPLE 200000      /* the most examples in the page, unless --sample says otherwise */
+#define LEFT_OUT_MOST 1024 /* room for "left-out", which is written after the size was checked */
 
 struct map_page {
 	const struct map_html *html;
@@ -62,7 +62,7 @@ map_page_check_measure(const struct map_page *file, const char *option, const ch
 		map_source_no_measure(&file->view.dynamics, option, name);
 }
 
-/* Finds what colours the points: a measure, "gold", "none", or else a column of the user's file. */
+/* Finds what colours the points: a measure, "gold", "none", or else the name of a column of the user's file. */
 static void
 map_page_choose_colour(struct map_page *file)
 {
@@ -80,7 +80,7 @@ map_page_choose_colour(struct map_page *file)
 	snprintf(file->colour, sizeof(file->colour), "%s", colour);
 }
 
-/* Gives the view the names that a server would give it. Its range of epochs is what --epochs takes. */
+/* Gives the view the names that `serve` would give it. Its range of epochs is written as --epochs takes it. */
 static void
 map_page_name_view(struct view *view)
 {
@@ -157,7 +157,7 @@ map_page_add_column(struct report *report, const struct attribute *column)
 	report_end(report);
 }
 
-/* Writes an element with the JSON of a report in memory, and releases the report. */
+/* Writes an element that holds a report as JSON, and releases the report, which is in memory. */
 static void
 map_page_write_json(struct map_page *file, const char *name, struct report *json)
 {
@@ -168,7 +168,7 @@ map_page_write_json(struct map_page *file, const char *name, struct report *json
 	output_discard(&json->output);
 }
 
-/* "view": as GET api/view answers. */
+/* Writes "view": what `serve` answers to GET api/view. */
 static void
 map_page_write_view(struct map_page *file)
 {
@@ -179,7 +179,7 @@ map_page_write_view(struct map_page *file)
 	map_page_write_json(file, "view", &json);
 }
 
-/* "about": facts that the page has from nowhere else. */
+/* Writes "about": facts that the page has from nowhere else. */
 static void
 map_page_write_about(struct map_page *file)
 {
@@ -211,7 +211,7 @@ map_page_write_about(struct map_page *file)
 	map_page_write_json(file, "about", &json);
 }
 
-/* "left-out": what was left out, and why; null: nothing was. */
+/* Writes "left-out": what was left out of the page, and why; null: nothing was. */
 static void
 map_page_write_left_out(struct map_page *file)
 {
@@ -275,7 +275,7 @@ map_page_report(const struct map_page *file)
 	must(report_close(&report, &failure));
 }
 
-/* Says what was left out of the file, and what is incomplete in the run. An exit status. */
+/* Tells the user what was left out of the page, and what is incomplete in the run. Returns an exit status. */
 static int
 map_page_warn(const struct map_page *file)
 {

@@ -20,14 +20,14 @@ struct map_html {
 	size_t text_count;
 };
 
-/* Does the name end with .html? */
+/* Does the user want a page: does the name of -o end with .html? */
 bool map_html_is_meant(const char *output);
 
-/* 0; or the status of options_wrong(), for an option that only pictures have. */
+/* Refuses options that only pictures have. Returns 0, or the status of options_wrong(). */
 int map_html_check(const struct common_options *common);
 
-/* Writes the file; returns an exit status. If the run has no such measure, or the data have no such field, the program
- * ends, and nothing is left of the file. */
+/* Writes the page; returns an exit status. If the run has no such measure, or the data have no such field, the program
+ * ends, and leaves no file. */
 int map_html_write(const struct map_html *html, const struct map_request *request, const struct common_options *common);
 
 #endif

@@ -19,17 +19,17 @@
 #define CELL 6.0    /* the side of a cell of the grid, in units */
 #define COLUMNS 100
 #define ROWS 92
-#define GAP 8.0    /* between labels, and to the frame */
+#define GAP 8.0    /* the least distance between labels, and from a label to the frame */
 #define MARKER 6.0 /* from a point to the edge of its marker */
 
 _Static_assert(COLUMNS *(int)CELL <= (int)MAP_RIGHT - (int)MAP_LEFT &&
                        ROWS * (int)CELL <= (int)MAP_TOP - (int)MAP_BOTTOM,
                "grid within the frame");
 
-/* In DejaVu Sans, with margins. */
+/* The widths of the names in DejaVu Sans, with margins. */
 const double map_label_widths[REGION_COUNT] = {99, 87, 99};
 
-/* How far a label, which is turned, reaches from its middle. */
+/* How far a label, which is drawn at an angle, reaches from its middle. */
 struct extent {
 	double half_width, half_height;
 };
@@ -48,7 +48,7 @@ map_label_extent(const struct map_data *data, unsigned region)
 }
 
 struct sums {
-	uint32_t below[ROWS + 1][COLUMNS + 1]; /* points left of and below a corner of the grid */
+	uint32_t below[ROWS + 1][COLUMNS + 1]; /* how many points lie left of and below a corner of the grid */
 };
 
 static unsigned
@@ -75,7 +75,7 @@ map_label_sum_points(const struct map_data *data, struct sums *sums)
 			                            sums->below[row - 1][column - 1];
 }
 
-/* The number of points that a label at (x, y) hides. */
+/* How many points a label at (x, y) hides. */
 static double
 map_label_hides(const struct sums *sums, double x, double y, struct extent extent)
 {
@@ -88,7 +88,7 @@ map_label_hides(const struct sums *sums, double x, double y, struct extent exten
 	       (double)(sums->below[top][left] - sums->below[bottom][left]);
 }
 
-/* Is a label at (x, y) apart from the labels that were placed before it? */
+/* Does a label at (x, y) keep its distance from the labels that were placed before? */
 static bool
 map_label_is_free(const struct map_data *data, unsigned region, double x, double y)
 {
@@ -133,7 +133,8 @@ map_label_place(struct map_data *data, unsigned region, const double centre[2], 
 		for (double y = MAP_BOTTOM + extent.half_height + GAP; y <= MAP_TOP - extent.half_height - GAP;
 		     y += CELL) {
 			double right = x - centre[0], up = y - centre[1];
-			/* sqrt, not hypot: this would be the only function newer than glibc 2.34 in the wheel */
+			/* sqrt() rather than hypot(): hypot() would be the only function in the wheel that needs glibc
+			 * 2.35 */
 			double away = sqrt(right * right + up * up) / (MAP_RIGHT - MAP_LEFT);
 			double cost = away + HIDING * map_label_hides(sums, x, y, extent) / (double)data->point_count +
 			              STRAYING * map_label_strays(data, region, x, y, extent);
@@ -145,7 +146,7 @@ map_label_place(struct map_data *data, unsigned region, const double centre[2], 
 			}
 		}
 	}
-	data->labels[region].shown = least < INFINITY; /* a tiny map may have no place that is free */
+	data->labels[region].shown = least < INFINITY; /* a tiny map may have no free place */
 }
 
 void

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Draws `count` of n places, and adds their examples to the sample. */
+/* Draws `count` of n places at random, and adds the examples there to the sample. */
 static void
 map_sample_add(struct map_sample *sample, const uint32_t *order, uint32_t *places, size_t n, size_t count,
                struct random_state *random)
@@ -32,7 +32,7 @@ map_sample_draw(struct map_sample *sample, const uint32_t *order, const uint8_t 
                 uint64_t seed)
 {
 	CLEANUP_ARRAY uint32_t *places = memory_array(n, sizeof(*places), "examples to draw from");
-	size_t below = 0, top = n; /* the marked places stand at the end */
+	size_t below = 0, top = n; /* marked places are put at the end */
 	size_t from_below, from_top;
 	CLEANUP_ARRAY struct sort_item *scratch = NULL;
 	struct random_state random;
@@ -80,7 +80,7 @@ map_add_bin(uint64_t bins[MAP_BINS], const struct map_axis *axis, double value, 
 	bins[map_bin(value, axis->low, axis->low + axis->bins * axis->bin_width, axis->bins)] += weight;
 }
 
-/* The number of the level that a colour belongs to. */
+/* The number of the level that an example's colour value belongs to. */
 static unsigned
 map_maker_level(const struct map_data *data, double value, size_t epochs)
 {
@@ -150,9 +150,9 @@ map_compare_means(const void *a, const void *b)
 	return (*first > *second) - (*first < *second);
 }
 
-/* Sets the range of the means' colours: from 2 to 98% of the means, as few cells have the extremes. Where these two are
- * equal, the range goes to the extremes. A measure of whole numbers has colours from its least value on, and their range is
- * a whole number of steps, unless it is half a step or less. */
+/* Sets which means the ends of the bar of colours stand for: the 2nd and the 98th percentile of the cells' means, as
+ * few cells have the extremes. Where these two are equal, the extremes. For a measure of whole numbers, the bar begins
+ * at its least value, and is a whole number of steps long, unless half a step or less would do. */
 static void
 map_set_mean_range(struct map_data *data, size_t count)
 {
@@ -199,8 +199,8 @@ map_finish_cells(const struct map_cell *cells, struct map_data *data)
 	map_set_mean_range(data, count);
 }
 
-/* How far an example is moved along an axis. The examples at a point of a grid would hide one another, so they are spread
- * around it; an example is always moved the same way. */
+/* How far an example is moved along an axis. On a grid many examples stand at the same point, and would hide one
+ * another, so they are spread around it. An example is always moved the same way. */
 static double
 map_spread(double grid, uint64_t seed, uint32_t index, unsigned axis)
 {
@@ -234,7 +234,7 @@ map_maker_add_point(const struct map_maker *maker, const struct map_input *part,
 	point->edge = 1;
 }
 
-/* Adds the examples of the part that are in the sample. */
+/* Adds to the points those examples of the part that are in the sample. */
 static void
 map_maker_add_points(struct map_maker *maker, const struct map_input *part)
 {
@@ -245,7 +245,7 @@ map_maker_add_points(struct map_maker *maker, const struct map_input *part)
 		map_maker_add_point(maker, part, (uint32_t)sample->items[maker->next].key - part->first);
 }
 
-/* Closes the gaps among the points. An example of the sample without a place left one: a point whose edge is 0. */
+/* Closes the gaps among the points. An example of the sample that has no place left a gap: a point whose edge is 0. */
 static void
 map_close_gaps(struct map_data *data, size_t count)
 {
@@ -258,8 +258,9 @@ map_close_gaps(struct map_data *data, size_t count)
 	}
 }
 
-/* Counts the examples of the regions, and sums up where the labels shall stand. A label goes to the middle of its region's
- * examples; that of the ambiguous ones, which spread widest, to the middle of their most ambiguous tenth. */
+/* Counts the examples by region, and sums up the places from which the labels' centres are computed. A label's centre
+ * is the mean of its region's examples; for the ambiguous ones, which spread widest, that of the most ambiguous tenth
+ * of all examples. */
 static void
 map_maker_add_regions(struct map_maker *maker, const struct map_input *part)
 {
@@ -350,7 +351,6 @@ map_find_cuts(const struct map_input *input, struct map_cuts *cuts)
 	size_t n = input->n, third = n / 3;
 	double last = third > 0 ? top_value(values, true, input->order, n, third) : 0; /* the least of the top third */
 
-	cuts->regions =
-	        regions_default_cuts(&last, third > 0 ? 3 : n); /* regions_default_cuts() takes the first of three */
+	cuts->regions = regions_default_cuts(&last, third > 0 ? 3 : n); /* it takes the first of three values: `last` */
 	cuts->tip = top_value(values, true, input->order, n, n / 10 + 1);
 }

@@ -12,18 +12,18 @@
 #include "base/sort.h"
 #include "map_data.h"
 
-/* The examples that a scatter shows. Their places in the list by ascending id are drawn and shuffled in one step (Fisher and
- * Yates). They depend only on the number of examples and on the seed, so a seed gives the same picture wherever the run was
- * recorded. */
+/* The examples that a scatter shows. Their places in the list by ascending id are drawn and shuffled in one step
+ * (Fisher and Yates). The draw depends only on the number of examples and on the seed, so a seed gives the same picture
+ * wherever the run was recorded. */
 struct map_sample {
-	struct sort_item
-	        *items; /* by ascending key, the example; the value is its place in the drawing order, from 0 */
+	struct sort_item *items; /* by ascending key (the example); value: its place in drawing order, from 0 */
 	size_t count;
 };
 
-/* Draws at most `most` of n < 2^32 examples. `order` has the examples' indices, which become the keys; NULL: the keys are
- * places. If `on_top` is not NULL, it marks examples, by place: at most `most` of these are drawn, and as many of the others,
- * and the marked ones come last. *sample is the caller's to map_sample_free(). */
+/* Draws at most `most` of n < 2^32 examples. Keys are the examples' indices, which `order` has, or, if it is NULL,
+ * their places. `on_top`, if it is not NULL, marks examples by place: at most `most` of the marked ones are drawn and
+ * at most `most` of the others, and the marked ones come last in drawing order. *sample is the caller's to
+ * map_sample_free(). */
 void map_sample_draw(struct map_sample *sample, const uint32_t *order, const uint8_t *on_top, size_t n, uint64_t most,
                      uint64_t seed);
 void map_sample_free(struct map_sample *sample); /* may be called twice */
@@ -32,28 +32,29 @@ struct map_cell;
 
 struct map_cuts {
 	struct region_cuts regions;
-	double tip; /* the tenth of the examples that are the most ambiguous have this variability, or a higher one */
+	double tip; /* variability that the most ambiguous tenth of the examples has, or exceeds */
 };
 
 struct map_maker {
 	const struct map_options *options;
-	const struct map_sample *sample; /* its keys are indices */
+	const struct map_sample *sample; /* its keys are the examples' indices */
 	const struct map_cuts *cuts;     /* NULL: no regions */
 	/* private */
-	const struct map_input *input; /* of all examples */
+	const struct map_input *input; /* describes all examples */
 	struct map_data *data;
 	struct map_cell *cells;
-	size_t next; /* the first item of the sample whose example has not come yet */
+	size_t next; /* the next item of the sample whose example is to come */
 	double sums[REGION_COUNT][2];
 	size_t counts[REGION_COUNT];
 };
 
-/* Finds the cuts of the regions by ranking all n ≥ 1 examples. A maker, which gets them in parts, cannot do that. */
+/* Finds the cuts between the regions by ranking all n ≥ 1 examples. A maker cannot do that, as it gets the examples
+ * part by part. */
 void map_find_cuts(const struct map_input *input, struct map_cuts *cuts);
 
-/* Begins a map. The caller has filled `options`, `sample` and `cuts` of *maker, and keeps them and `input` until
- * map_maker_end(). `input` describes all examples: its columns need no values, and n and order do not matter. *data is the
- * caller's to map_data_free(). */
+/* Begins a map. The caller has filled `options`, `sample` and `cuts` of *maker, and keeps what they point to, and
+ * `input`, until map_maker_end(). `input` describes all examples: its columns need no values, and its n and order do
+ * not matter. *data is the caller's to map_data_free(). */
 void map_maker_begin(struct map_maker *maker, const struct map_input *input, const struct map_axes *axes,
                      struct map_data *data);
 void map_maker_add(struct map_maker *maker, const struct map_input *part);

@@ -20,7 +20,7 @@
 #define COLUMNS ((size_t)((MAP_RIGHT - MAP_LEFT) / CELL))
 #define ROWS ((size_t)((MAP_TOP - MAP_BOTTOM) / CELL))
 
-/* gnuplot's numbers of the shapes. */
+/* The numbers that gnuplot gives to the shapes. */
 enum { PLUS = 1, CROSS = 2, SQUARE = 5, DISC = 7, TRIANGLE = 9, TRIANGLE_DOWN = 11, DIAMOND = 13, SHAPES };
 
 /* The levels of correctness go from blue (never) over dark to red (always). Any two categories differ by at least 20 in
@@ -83,7 +83,8 @@ map_metrics(enum picture_format format)
 	return format == PICTURE_SVG ? &svg : format == PICTURE_GIF ? &gif : &cairo;
 }
 
-/* The size of a marker: the more points, the smaller, so that 10 points are seen, and 25,000 can be told apart. */
+/* The size of a marker: smaller where more points are shown, so that 10 points are easily seen, and 25,000 can be told
+ * apart. */
 static double
 map_marker_size(size_t shown)
 {
@@ -92,7 +93,7 @@ map_marker_size(size_t shown)
 	return size > 0.35 ? size : 0.35;
 }
 
-/* The size of an edge relative to its marker: large and small markers have edges of one width. */
+/* The size of an edge relative to its marker. Edges of all but the smallest markers are equally wide. */
 static double
 map_marker_edge(double size)
 {
@@ -125,8 +126,8 @@ map_marker(const struct map_data *data, enum picture_format format, unsigned slo
 	};
 }
 
-/* Does a marker of this radius cover the place that is x to the right of its middle, and y above it? A cross counts as the
- * square around it: too much, never too little. */
+/* Does a marker of this radius cover the place that is x to the right of its middle and y above it? A cross counts as
+ * the square around it, so it seems to cover too much, but never too little. */
 static bool
 marker_reaches(const struct metrics *metrics, int shape, double radius, double x, double y)
 {
@@ -150,10 +151,10 @@ marker_reaches(const struct metrics *metrics, int shape, double radius, double x
 /* The frame of the scatter, in cells. */
 struct canvas {
 	const struct metrics *metrics;
-	uint8_t *taken; /* by cell, in rows: 1, a marker covers it */
+	uint8_t *taken; /* by cell, in rows: 1: a marker covers it */
 };
 
-/* The cells along one side of the canvas that a marker may reach: from `from` to before `to`. */
+/* The cells that a marker may reach, along one side of the canvas: from `from` to before `to`. */
 struct extent {
 	size_t from, to;
 };
@@ -166,8 +167,8 @@ canvas_extent(double middle, double reach, size_t cells)
 	return (struct extent){from > 0 ? (size_t)from : 0, to < (double)cells ? (size_t)to : cells};
 }
 
-/* Visits the cells whose middle a marker at x, y covers. With `take`, takes these cells. Without, returns whether one of them
- * is free, or there are none. */
+/* Visits the cells whose middle a marker at x, y covers. With `take`: marks these cells as taken. Without: returns
+ * whether one of them is free, or there are none. */
 static bool
 canvas_visit(const struct canvas *canvas, int shape, double size, double x, double y, bool take)
 {
@@ -180,7 +181,7 @@ canvas_visit(const struct canvas *canvas, int shape, double size, double x, doub
 			uint8_t *cell = &canvas->taken[row * COLUMNS + column];
 
 			if (any && *cell)
-				continue; /* it is taken already, and another cell was reached */
+				continue; /* nothing new: it is taken, and the marker is known to cover a cell */
 			if (!marker_reaches(canvas->metrics, shape, radius, ((double)column + 0.5) * CELL - x,
 			                    ((double)row + 0.5) * CELL - y))
 				continue;
@@ -194,12 +195,12 @@ canvas_visit(const struct canvas *canvas, int shape, double size, double x, doub
 	return !any;
 }
 
-/* Paints a marker with its edge. False: later markers have taken all of its cells, so it is not seen. */
+/* Paints a marker with its edge. False: markers that lie above it have taken all of its cells, so it is not seen. */
 static bool
 canvas_paint(const struct canvas *canvas, const struct map_marker *marker, double x, double y)
 {
 	if (!(x >= 0 && y >= 0 && x <= MAP_RIGHT - MAP_LEFT && y <= MAP_TOP - MAP_BOTTOM))
-		return true; /* a damaged store may have any value, NaN too, with which gnuplot deals */
+		return true; /* a damaged store may have any value, NaN too; gnuplot copes with that */
 	if (!canvas_visit(canvas, marker->shape, marker->size, x, y, false))
 		return false;
 	canvas_visit(canvas, marker->edge_shape, marker->edge_size, x, y, true);
@@ -219,11 +220,11 @@ map_leave_out_hidden(struct map_data *data, enum picture_format format)
 	const struct canvas canvas = {map_metrics(format), taken};
 	size_t first = data->point_count; /* points from here on are kept */
 
-	for (size_t i = data->point_count; i > 0; i -= 2) { /* an edge and its marker */
+	for (size_t i = data->point_count; i > 0; i -= 2) { /* a marker, and its edge before it */
 		struct map_point edge = data->points[i - 2], point = data->points[i - 1];
 		struct map_marker marker = map_marker(data, format, map_point_slot(data, &point));
 
-		if (data->scale > 0) { /* the canvas is a whole map's */
+		if (data->scale > 0) { /* the canvas has the size of a whole map's frame */
 			marker.size /= data->scale;
 			marker.edge_size /= data->scale;
 		}

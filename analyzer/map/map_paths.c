@@ -10,11 +10,11 @@
 #include <math.h>
 
 #define NAME_HEIGHT 15.0
-#define NAME_AWAY 9.0 /* from the end of the path to its name */
+#define NAME_AWAY 9.0 /* the distance from the end of a path to its name */
 #define NUMBER_HEIGHT 11.0
 #define NUMBER_DIGIT 7.0 /* the width of a digit */
-#define NUMBER_AWAY 11.0 /* from a point to the number of its epoch */
-#define NUMBER_MOST 10   /* numbers along a path, not counting its ends */
+#define NUMBER_AWAY 11.0 /* the distance from a point to the number of its epoch */
+#define NUMBER_MOST 10   /* numbers along a path, at most, besides that of its first point */
 #define ARROW_LENGTH 12.0
 #define ARROW_WIDTH 9.0
 #define ARROW_ROOM 20.0 /* the least distance of two points that have an arrow between them */
@@ -66,7 +66,7 @@ path_number_width(uint32_t epoch, double text)
 	return text * NUMBER_DIGIT * (epoch < 10 ? 1 : floor(log10(epoch)) + 1);
 }
 
-/* Are two boxes, which are given by their middles and sizes, apart? */
+/* Are two boxes apart? Each is given by its middle and its size. */
 static bool
 path_texts_are_apart(double x, double y, double width, double height, double other_x, double other_y,
                      double other_width, double other_height)
@@ -74,7 +74,7 @@ path_texts_are_apart(double x, double y, double width, double height, double oth
 	return fabs(x - other_x) >= (width + other_width) / 2 || fabs(y - other_y) >= (height + other_height) / 2;
 }
 
-/* The numbers that were placed so far, and the paths and names that no number may hide. */
+/* The numbers that were placed so far, and the paths and names, which no number may hide. */
 struct numbering {
 	const struct map_axes *axes;
 	const struct map_path *paths;
@@ -112,7 +112,8 @@ path_number_is_free(const struct numbering *all, const struct map_number *number
 	return true;
 }
 
-/* Places the number of a point at the first free place above the point, below it, or beside it; or nowhere. */
+/* Places the number of a point's epoch at the first place that is free: above the point, below it, beside it, or
+ * diagonally; or nowhere. */
 static void
 path_place_number(struct numbering *all, size_t path, size_t at)
 {
@@ -157,8 +158,7 @@ map_path_has_arrow(const struct map_axes *axes, const struct map_path *path, siz
 	return sqrt(right * right + up * up) >= ARROW_ROOM * text;
 }
 
-/* Writes an arrow: a triangle in the middle between one place and the next, to which it points. along and across are in
- * units. */
+/* Writes an arrow: a triangle halfway between one place and the next, pointing to the next. */
 static void
 sheet_write_arrow(const struct sheet *sheet, const struct map_path *path, size_t at, size_t number)
 {
@@ -182,7 +182,7 @@ sheet_write_arrow(const struct sheet *sheet, const struct map_path *path, size_t
 	fputc('\n', sheet->stream);
 }
 
-/* Sets the arrows: a block of data for each path that has any. The third column is the number of the path. */
+/* Sets the arrows: a block of data for each path that has any. Its third column is the number of the path. */
 static void
 sheet_set_arrows(const struct sheet *sheet)
 {
@@ -202,7 +202,7 @@ sheet_set_arrows(const struct sheet *sheet)
 		fputs(blocks[p] ? "\n" : "", sheet->stream);
 	}
 	fputs("EOD\n", sheet->stream);
-	for (size_t p = 0; p < drawing->path_count; p++) /* block 0: none */
+	for (size_t p = 0; p < drawing->path_count; p++) /* block 0: the path has no arrows */
 		script_set_items(sheet->stream, "PathArrows", p + 1, (double[]){(double)blocks[p]});
 }
 

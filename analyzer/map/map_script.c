@@ -15,10 +15,10 @@
 extern const char script_marks[], script_map[], script_facets[]; /* marks.gp, map.gp, facets.gp */
 
 #define TITLE_POINTS 16.0
-#define TITLE_POINTS_LEAST 11.0 /* of a long title */
-#define BAR_HEIGHT 300.0        /* of the bar of colours, in units */
+#define TITLE_POINTS_LEAST 11.0 /* the size of text, in points, that a long title has at least */
+#define BAR_HEIGHT 300.0        /* the height of the bar of colours, in units */
 #define KEY_COUNT 70.0
-#define KEY_TITLE_ROOM 15.0 /* in ems */
+#define KEY_TITLE_ROOM 15.0 /* the width of the key's title, in ems, at most */
 
 /* Sets the name of an axis, cut where it would be wider than `room` units. */
 static void
@@ -38,7 +38,7 @@ sheet_set_title(const struct sheet *sheet, double room)
 	double points = TITLE_POINTS;
 
 	map_drawing_title(title, sheet->drawing);
-	room /= MAP_TITLE_EM * sheet->text; /* in ems of the largest title */
+	room /= MAP_TITLE_EM * sheet->text; /* from units to ems of the largest title */
 	points = fmax(TITLE_POINTS_LEAST, fmin(points, floor(2 * points * room / fmax(plot_width(title), 1)) / 2));
 	script_set_text(sheet->stream, "map_title", title, room * TITLE_POINTS / points);
 	script_set(sheet->stream, "title_points", points);
@@ -52,7 +52,7 @@ sheet_set_axis(const struct sheet *sheet, const char *name, const struct map_axi
 	int decimals = map_axis_decimals(axis, step);
 
 	fprintf(sheet->stream, "%s_from = %.10g\n%s_to = %.10g\n%s_step = %.10g\n", name, from, name, to, name, step);
-	if (decimals < 0 || sheet->drawing->facet_count > 0) /* little room: 0.5 rather than 0.50 */
+	if (decimals < 0 || sheet->drawing->facet_count > 0) /* where there is little room: 0.5 rather than 0.50 */
 		fprintf(sheet->stream, "%s_format = '%%g'\n", name);
 	else
 		fprintf(sheet->stream, "%s_format = '%%.%df'\n", name, decimals);
@@ -70,7 +70,8 @@ sheet_set_axes(const struct sheet *sheet, double x_room, double y_room)
 	sheet_set_axis(sheet, "y", y, y->from, y->to);
 }
 
-/* The axis of the bar of colours: of the values, of the counts, or of the cells' means or differences. */
+/* The axis of the bar of colours: of the examples' values, of the cells' counts, or of the cells' means or
+ * differences. */
 static struct map_axis
 sheet_colour_axis(const struct sheet *sheet)
 {
@@ -127,7 +128,7 @@ sheet_set_colours(const struct sheet *sheet)
 	script_set_text(sheet->stream, "colour_note", note, BAR_HEIGHT / MAP_CAPTION_EM);
 }
 
-/* Does the key have counts? The key of two maps side by side has none, as they would be those of one map. */
+/* Does the key have counts? That of two maps side by side has none, as they could only be those of one map. */
 static bool
 sheet_is_counted(const struct sheet *sheet)
 {
@@ -142,7 +143,7 @@ sheet_name_room(const struct sheet *sheet, const char *count)
 	double room = sheet->key_room - MAP_KEY_MARKER;
 
 	if (sheet->maps[0].colouring != MAP_BY_CATEGORY)
-		return KEY_TITLE_ROOM; /* short names, and no counts */
+		return KEY_TITLE_ROOM; /* levels of correctness have short names, and no counts */
 	if (*count)
 		room -= is_column ? KEY_COUNT : plot_width(count) * sheet->key_em;
 	return room / sheet->key_em;
@@ -161,7 +162,7 @@ sheet_set_levels(const struct sheet *sheet)
 		if (sheet_is_counted(sheet))
 			number_print_grouped(level->examples, count);
 		if (level->slot == MAP_SLOT_OTHERS && plot_width(level->name) > sheet_name_room(sheet, count))
-			count[0] = '\0'; /* all of "8 others" is worth more than its count */
+			count[0] = '\0'; /* the whole name, "8 others", is worth more than its count */
 		script_set_name_item(sheet->stream, "Level", k + 1, level->name, sheet_name_room(sheet, count));
 		fprintf(sheet->stream, "LevelCount[%u] = '%s'; Colour[%u] = 0x%s; KeySize[%u] = %.2f; ", k + 1, count,
 		        k + 1, map_slot_colour(level->slot), k + 1, marker.key_size);
@@ -169,7 +170,7 @@ sheet_set_levels(const struct sheet *sheet)
 	}
 }
 
-/* Sets where a frame's points are in the file of data, `offset` bytes from its beginning, and the sizes of its markers. */
+/* Sets where a frame's points begin in the file of data, in bytes (`offset`), and the sizes of its markers. */
 static void
 sheet_set_points(const struct sheet *sheet, size_t f, uint64_t offset)
 {
@@ -264,8 +265,9 @@ sheet_set_frames(const struct sheet *sheet)
 	}
 }
 
-/* Sets the key of a map of paths. It explains the first point of a path (kind 1), the points between (2), the last point (3),
- * beside which the id stands, and the other examples (4). In a run of one epoch, the first point is the last. */
+/* Sets the key of a map of paths. It explains the first point of a path (kind 1); the points between (2); the last
+ * point (3), beside which the id stands; and the other examples (4). In a run of one epoch, the first point is the
+ * last. */
 static void
 sheet_set_path_keys(const struct sheet *sheet)
 {
@@ -328,7 +330,7 @@ sheet_set_layout(const struct sheet *sheet)
 	                          MAP_LABEL_ANGLE});
 }
 
-/* Sets the epochs, which an animation shows in large figures. */
+/* Sets the numbers of the epochs, which an animation shows in large figures. */
 static void
 sheet_set_epochs(const struct sheet *sheet)
 {

@@ -8,22 +8,22 @@
 
 #include "drawing.h"
 
-/* What one script shows: the frames of one map, of two side by side, of facets, or of an animation. */
+/* What one script shows: one map, two side by side, facets, or an animation. */
 struct sheet {
 	FILE *stream;
 	const struct map_drawing *drawing;
 	enum picture_format format;
 	double text; /* the size of text relative to that of a whole map */
 	const struct map_data *maps;
-	size_t first;     /* the number of maps[0] in the drawing */
+	size_t first;     /* the place of maps[0] among the drawing's maps */
 	size_t frames;    /* one for each map; but the two maps of a shift have one frame */
-	unsigned markers; /* of each frame: one for each level, or one */
-	unsigned panels;  /* histograms */
+	unsigned markers; /* kinds of markers in each frame: one for each level, or one in all */
+	unsigned panels;  /* histograms beside each map */
 	double key_room;  /* for a name and a count in the key, in units */
 	double key_em;    /* the em of the key's font, in units */
 };
 
-/* Write the variables of the histograms, and of the paths, to the sheet's stream. */
+/* Write variables to the sheet's stream: those of the histograms, those of the paths. */
 void map_sheet_panels(const struct sheet *sheet);
 void map_sheet_paths(const struct sheet *sheet);
 

@@ -5,14 +5,14 @@
 
 #define PANEL_NAME_ROOM (166 / MAP_LABEL_EM)
 
-/* A histogram to the right of a map: of y, of x, or of what colours the points. Of categories it has no counts, but the mean
- * of y of each. */
+/* A histogram to the right of a map: of y, of x, or of what colours the points. For categories its bars are no counts,
+ * but each category's mean of y. */
 struct panel {
 	struct map_axis axis;
 	double bars[MAP_BINS];
 };
 
-/* The panel of the levels that colour the points: a bar for each level. */
+/* Makes the panel of the levels that colour the points: a bar for each level. */
 static struct panel
 panel_of_levels(const struct map_data *map)
 {
@@ -63,7 +63,8 @@ panel_bar(const struct sheet *sheet, const struct panel *panel, unsigned bar)
 	return sheet->drawing->style == MAP_SHIFT && sum > 0 ? panel->bars[bar] * (100 / sum) : panel->bars[bar];
 }
 
-/* Writes first what the panels of all frames share, then the bars. A shift has two columns of bars: before, and after. */
+/* Writes what the panels of all frames have in common, then the bars of each. A shift has two columns of bars: before,
+ * and after. */
 void
 map_sheet_panels(const struct sheet *sheet)
 {

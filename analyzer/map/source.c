@@ -113,7 +113,7 @@ map_source_find(const struct map_source *source, const char *id)
 	return position < 0 ? -1 : (int64_t)source->drawn[position];
 }
 
-/* The examples on top have a sample of their own: a sample of all would miss a few among many. */
+/* Draws the sample. Examples on top have one of their own: in a sample of all, a few among many might be missing. */
 static void
 map_source_draw_sample(const struct map_input *input, const struct map_options *options, struct map_sample *sample)
 {

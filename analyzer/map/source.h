@@ -16,34 +16,34 @@
 struct map_source_request {
 	const char *x, *y;              /* measures or columns */
 	const char *colour;             /* NULL: correctness */
-	const char *colour_name;        /* of cells: the measure whose means they have; NULL: not known */
+	const char *colour_name;        /* of a file of cells: the measure whose means it has; NULL: not known */
 	const char *colour_file;        /* the file of the column `colour`; NULL: the source's own */
 	const char *id_field;           /* the field of the ids in files; NULL: guid, else id */
 	bool glue;                      /* colour_file is read as files/glue.h says */
 	const char *highlight;          /* a file of the ids that are drawn over the others; NULL: none */
 	bool plain;                     /* all points are grey: nothing colours them */
-	const struct region_cuts *cuts; /* of the regions; NULL: those that regions_default_cuts() finds */
+	const struct region_cuts *cuts; /* between the regions; NULL: those that regions_default_cuts() finds */
 };
 
 struct map_source {
-	char name[272];           /* of the run; or of the file, without its folder */
+	char name[272];           /* the run's; or the file's, without its folder */
 	struct map_input input;   /* the examples that can be drawn */
-	struct map_ranges ranges; /* of the values of these examples */
+	struct map_ranges ranges; /* the ranges of these examples' values */
 	size_t count;             /* of all examples */
 	size_t without_place;    /* examples that cannot be drawn: without an x or a y (or, in a file, a correctness) */
 	uint64_t colour_unknown; /* records of the colour file that belong to no example */
-	uint64_t colour_unmatched;  /* examples without a record there */
+	uint64_t colour_unmatched;  /* examples without a record in that file */
 	uint64_t highlight_unknown; /* ids to be highlighted that no example has */
 	char first_unknown[64];     /* the first such id, perhaps cut */
 	bool is_run;
 	bool is_cells;            /* a row of the input is a cell, whose examples another program has counted */
-	struct map_axes axes;     /* if is_cells: x, y, and the number of cells along them */
+	struct map_axes axes;     /* if is_cells: the axes x and y, and how many cells stand along them */
 	struct dynamics dynamics; /* of a run */
 	/* private */
-	struct map_cuts cuts; /* between the regions, where there are any */
+	struct map_cuts cuts; /* the cuts between the regions, if the map has regions */
 	const struct ids *ids;
-	uint32_t *order; /* all examples, by ascending id; that of a run belongs to its dynamics */
-	uint32_t *drawn; /* the memory of input.order */
+	uint32_t *order; /* all examples, by ascending id; a run's belongs to `dynamics` */
+	uint32_t *drawn; /* what input.order points to */
 	struct attributes table;
 	struct ids table_ids;
 	double *colour_values, *cell_values;
@@ -51,20 +51,20 @@ struct map_source {
 	struct names categories; /* the texts of a column, or the names of the run's labels */
 	int32_t *category;       /* by row: the number of the example's category; −1: it has none */
 	struct map_level levels[MAP_KEYS_MAX];
-	unsigned others; /* the number of categories that share the level `others` */
+	unsigned others; /* how many categories share the level "others" */
 };
 
-/* The run as a source. `first`: a source of the same store, which is freed after this one; or NULL. */
+/* Reads a run as a source. `first` is another source of the same store, which must be freed after this one; or NULL. */
 void map_source_run(struct map_source *source, const struct run_query *query, const char *run,
                     const struct map_source *first, const struct map_source_request *request);
 
-/* The file as a source. Correctness may be a count of epochs: the column `epochs`, or else the highest count, says how
- * many there were. A file with the columns x_low, x_high, y_low, y_high and count is a file of cells. Then is_cells is
- * set, and x, y and colour of the request only name what was counted. */
+/* Reads a file as a source. Correctness may be a count of epochs: the column `epochs`, or else the highest count, says
+ * how many epochs there were. A file with the columns x_low, x_high, y_low, y_high and count is a file of cells. Then
+ * is_cells is set, and x, y and colour of the request only name what was counted. */
 void map_source_file(struct map_source *source, const char *path, const struct map_source_request *request);
 
-/* Makes levels of the categories of one or two sources, which get the same levels: by falling number of examples, then by
- * name. Sources that are coloured by something else stay as they are. */
+/* Makes levels of the categories of one or two sources. Both get the same levels: by falling number of examples, then
+ * by name. Sources that are coloured by something else stay as they are. */
 void map_source_rank(struct map_source *sources, size_t count);
 
 /* Ends the program for a measure that the run does not have; the message names the nearest one. `option` gave the
@@ -74,8 +74,8 @@ __attribute__((noreturn)) void map_source_no_measure(const struct dynamics *dyna
 
 void map_source_free(struct map_source *source);
 
-/* Makes the map of the source. `input` is the source's own but for grids, levels and labels. `sample` gets the drawn
- * examples, by index, and is the caller's to map_sample_free(); NULL: not wanted. */
+/* Makes the map of the source. `input` is the source's own, except for grids, levels and labels. *sample becomes the
+ * examples that were drawn at random, by index, and is the caller's to map_sample_free(); NULL: not wanted. */
 void map_source_map(const struct map_source *source, const struct map_input *input, const struct map_axes *axes,
                     const struct map_options *options, struct map_data *data, struct map_sample *sample);
 
@@ -86,34 +86,35 @@ int64_t map_source_find(const struct map_source *source, const char *id);
  * What follows is for the files that fill a source (source_*.c).
  */
 
-/* The most epochs whose steps of correctness are a grid. With more steps correctness is a number like any other. */
+/* The most epochs with which correctness counts as lying on a grid. With more epochs it is a number like any other. */
 #define MAP_SOURCE_GRID_MOST 50
 
 enum map_kind map_source_kind(const char *name);
 bool map_source_is_correctness(const char *name);
 
-/* Sets what the request alone says of the input: what colours the examples, and whether they have regions. */
+/* Sets what follows from the request alone: what colours the examples, and whether they have regions. */
 void map_source_begin(struct map_source *source, const struct map_source_request *request);
 
 /* Lists the examples that can be drawn. If there are none, the program ends. */
 void map_source_list_drawn(struct map_source *source, const struct map_source_request *request);
 
-/* 1, the grid of whole numbers, where all values are whole; else 0. */
+/* 1, the grid of whole numbers, if all values are whole; else 0. */
 double map_source_grid(const double *values, size_t n);
 
-/* The name that stands for a file: without its folder; `other` for standard input. */
+/* The name by which a picture calls a file: without its folder; `other` for standard input. */
 const char *map_source_file_name(const char *path, const char *other);
 
 const char *map_source_id_field(const struct user_file *file, const char *asked);
 
-/* source_cells.c: does the file have cells? Reads such a file, and returns what is wrong with it: the fuzzer of foreign
- * files goes on. */
+/* source_cells.c: tells whether the file has cells; and reads such a file. An error is returned, as the fuzzer of
+ * foreign files goes on after it. */
 bool map_source_has_cells(const struct user_file *file);
 int map_source_read_cells(struct map_source *source, const struct user_file *file,
                           const struct map_source_request *request, struct portolan_error *error);
 
-/* source_colour.c: colours the examples by the labels of the run, which has been read; by a column of text, whose names
- * the source takes over (its position i is row order[i], or row i without an order); or by the request's colour file. */
+/* source_colour.c: three ways to colour the examples. By the labels of the run, which has been read; by a column of
+ * text, whose names the source takes over (its position i is row order[i], or row i without an order); or by the
+ * request's colour file. */
 void map_source_take_labels(struct map_source *source);
 void map_source_take_categories(struct map_source *source, struct attribute *attribute, const uint32_t *order);
 void map_source_read_colour(struct map_source *source, const struct map_source_request *request);

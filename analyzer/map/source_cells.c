@@ -27,7 +27,7 @@ enum { X_LOW, X_HIGH, Y_LOW, Y_HIGH, COUNT, COLOUR, FIELDS };
 static const char *const field_names[FIELDS] = {"x_low", "x_high", "y_low", "y_high", "count", "colour"};
 
 struct cell {
-	double values[FIELDS]; /* of the fields; NaN: there is no colour */
+	double values[FIELDS]; /* by field; NaN: the cell has no colour */
 	const char *at;        /* where the cell's record begins in the file */
 };
 
@@ -159,7 +159,7 @@ cells_make_axis(const struct cells *cells, unsigned low, const char *name, struc
 			                 bounds[1], *along, range.least, range.most);
 	}
 	middle = (struct map_range){range.least + size * *along / 20, range.most - size * *along / 20};
-	map_axis_make(axis, &column, middle, 0); /* the tics are those of an axis without margins */
+	map_axis_make(axis, &column, middle, 0); /* for the tics, which are those of an axis without margins */
 	each = ceil((double)*along / MAP_BINS);  /* bins of whole cells */
 	axis->low = axis->from = range.least;
 	axis->high = axis->to = range.most;
@@ -182,7 +182,7 @@ cells_check_places(const struct cells *cells, const struct map_axes *axes, struc
 	size_t places = (size_t)axes->cells_x * axes->cells_y;
 	CLEANUP_ARRAY uint32_t *first =
 	        memory_array(places, sizeof(*first),
-	                     "cells"); /* by place: the number of the cell there, + 1; 0: there is none yet */
+	                     "cells"); /* by place on the map: 1 + the number of the cell there; 0: none so far */
 
 	for (size_t i = 0; i < cells->count; i++) {
 		const struct cell *cell = &cells->list[i];

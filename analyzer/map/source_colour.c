@@ -40,7 +40,7 @@ map_source_take_categories(struct map_source *source, struct attribute *attribut
 	attribute->names = (struct names){0};
 }
 
-/* A label's category has its name, or its number where it has no name. */
+/* Finds or adds the category of a label. Its name is the label's, or the label's number if it has no name. */
 static int32_t
 map_source_add_label(struct map_source *source, int32_t label)
 {
@@ -77,7 +77,7 @@ map_source_take_labels(struct map_source *source)
 		    source->name);
 }
 
-/* Colours by a column of numbers, whose position i is row order[i]. */
+/* Colours the examples by a column of numbers, whose position i is row order[i]. */
 static void
 map_source_take_numbers(struct map_source *source, const struct attribute *attribute)
 {
@@ -126,7 +126,7 @@ map_source_read_colour(struct map_source *source, const struct map_source_reques
 		map_source_take_numbers(source, &attributes.list[0]);
 }
 
-/* A category of all sources, and how many examples have it. */
+/* A category, and how many examples of all sources have it. */
 struct rank {
 	const struct names *names;
 	uint32_t name;
@@ -135,8 +135,8 @@ struct rank {
 
 struct ranking {
 	struct names names; /* the categories of all sources */
-	struct rank *ranks; /* of the categories, in their order; then sorted */
-	uint32_t *place;    /* by category: where it stands in the sorted ranks */
+	struct rank *ranks; /* by category; later sorted by number of examples */
+	uint32_t *place;    /* by category: its place in the sorted ranks */
 	uint64_t without;   /* examples without a category */
 };
 
@@ -150,12 +150,12 @@ ranking_name(const struct ranking *ranking, const struct map_source *source, uin
 	return names_find(&ranking->names, text, length);
 }
 
-/* Adds the examples of a source, which are first counted by the source's own numbers of categories: so a name is looked up
- * for each category, and not for each example. */
+/* Counts the examples of a source by category. They are first counted by the source's own numbers of categories, so a
+ * name is looked up for each category, not for each example. */
 static void
 ranking_count(struct ranking *ranking, const struct map_source *source)
 {
-	size_t room = (size_t)source->categories.count + 1; /* the first count: examples without a category */
+	size_t room = (size_t)source->categories.count + 1; /* counts[0] is of examples without a category */
 	CLEANUP_FREE uint64_t *counts = memory_new(room, sizeof(*counts));
 
 	for (size_t i = 0; i < source->input.n; i++)
@@ -165,7 +165,7 @@ ranking_count(struct ranking *ranking, const struct map_source *source)
 		ranking->ranks[ranking_name(ranking, source, c)].examples += counts[c + 1];
 }
 
-/* By falling number of examples, then by name, where numbers compare as numbers: "9" before "10". */
+/* Sorts by falling number of examples, then by name, where numbers compare as numbers: "9" before "10". */
 static int
 rank_compare(const void *a, const void *b)
 {
@@ -200,7 +200,7 @@ ranking_make(struct ranking *ranking, const struct map_source *sources, size_t c
 		ranking->place[ranking->ranks[c].name] = c;
 }
 
-/* A level for each of the first categories, one for all others, and one for the examples without a category. */
+/* Makes a level for each of the first categories, one for all others, and one for the examples without a category. */
 static void
 map_source_make_levels(struct map_source *source, const struct ranking *ranking)
 {
@@ -227,7 +227,7 @@ map_source_make_levels(struct map_source *source, const struct ranking *ranking)
 	source->input.level_count = count;
 }
 
-/* The colour of a row is the number of its level. */
+/* Sets the colour of each row: the number of its level. */
 static void
 map_source_fill_levels(struct map_source *source, const struct ranking *ranking)
 {

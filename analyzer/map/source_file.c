@@ -41,7 +41,7 @@ map_source_highest(const struct attribute *attribute, size_t n)
 	return most;
 }
 
-/* Makes shares of correctness where it is a count of epochs. */
+/* Turns correctness into a share, if the file has it as a count of epochs. */
 static void
 map_source_scale_correctness(struct map_source *source, const struct user_file *file)
 {
@@ -107,7 +107,7 @@ map_source_order_by_id(struct map_source *source)
 	must(ids_sort(source->ids, source->order, source->count, &failure));
 }
 
-/* Colours the examples by a column of the table; as correctness does not stand in every file, perhaps by none. */
+/* Colours the examples by a column of the table; or by none, if that is correctness and the file has none. */
 static void
 map_source_colour_by_column(struct map_source *source, const char *name)
 {
@@ -137,7 +137,7 @@ map_source_take_table(struct map_source *source, const struct map_source_request
 		map_source_colour_by_column(source, request->colour ? request->colour : "correctness");
 }
 
-/* Reads the columns that are needed, each once, and correctness and epochs where the file has them. */
+/* Reads the columns that are needed, each once; and also correctness and epochs, if the file has them. */
 static void
 map_source_read_table(struct map_source *source, const struct user_file *file, const struct map_source_request *request)
 {

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define OTHERS 1.0 /* the level of the examples that are not highlighted; the highlighted ones have level 0 */
+#define OTHERS 1.0 /* the colour value (level) of examples that are not highlighted; the highlighted ones have 0 */
 
 struct marking {
 	struct map_source *source;
@@ -94,7 +94,7 @@ marking_has_records(const char *path)
 	return false;
 }
 
-/* Makes the two levels. The key calls the highlighted examples as their file is called. */
+/* Makes the two levels. In the key, the highlighted examples have the name of their file. */
 static void
 marking_make_levels(struct map_source *source, const char *path)
 {

@@ -28,7 +28,7 @@ map_source_no_measure(const struct dynamics *dynamics, const char *option, const
 	    nearest ? "'?" : " (portolan metrics shows what it has)");
 }
 
-/* Describes a column of the run, whose values come with map_source_hold(). */
+/* Describes a column of the run. Its values come later, with map_source_hold(). */
 static void
 map_source_take_column(const struct dynamics *dynamics, const char *option, const char *name, struct map_column *column)
 {
@@ -69,7 +69,7 @@ map_source_colour_column(const struct map_source_request *request)
 	return request->colour ? request->colour : "correctness";
 }
 
-/* Steps of 1/epochs mean something only where every example has that many epochs. */
+/* Sets the grid of correctness. Steps of 1/epochs mean something only where every example has that many epochs. */
 static void
 map_source_set_step(const struct dynamics *dynamics, struct map_column *column)
 {
@@ -78,7 +78,7 @@ map_source_set_step(const struct dynamics *dynamics, struct map_column *column)
 		column->grid = 1 / (double)dynamics->epoch_count;
 }
 
-/* Holds the run's measures, and points the columns at them. */
+/* Loads the run's measures, and points the columns at them. */
 static void
 map_source_hold(struct map_source *source, const struct map_source_request *request)
 {

@@ -20,63 +20,64 @@
 #include <math.h>
 #include <string.h>
 
-/* The narrowest that the texts allow: in a paper's column of 3.3 inches, labels still have about 6 points. */
+/* The width of every chart, in units: the narrowest that the texts allow. In a paper's column of 3.3 inches, labels
+ * still have about 6 points. */
 #define WIDTH 560.0
-#define HEADER 34.0         /* the title, from above */
-#define CAPTION_LINE 18.0   /* a line of the caption */
-#define TITLE_LINE 24.0     /* a panel's title */
-#define KEY_ROW 20.0        /* a row of a panel's key */
-#define PANEL_TOP 16.0      /* above the key */
+#define HEADER 34.0         /* the height of the title, from the upper edge */
+#define CAPTION_LINE 18.0   /* the height of a line of the caption */
+#define TITLE_LINE 24.0     /* the height of a panel's title */
+#define KEY_ROW 20.0        /* the height of a row of a panel's key */
+#define PANEL_TOP 16.0      /* the gap above the key */
 #define PANEL_ALONE 290.0   /* the height of the frame of a panel alone */
 #define PANEL_STACKED 220.0 /* the height of the frame of each of several panels */
 #define PANEL_ROW 24.0      /* the height of a name, in a panel with names */
 #define PANEL_EDGE 12.0
 #define PANEL_BOTTOM 62.0
 #define PANEL_LEFT 78.0
-#define PANEL_RIGHT 30.0 /* half of a number of six digits may stand beyond the frame's end */
+#define PANEL_RIGHT 30.0 /* half of a six-digit number may reach beyond the frame's end */
 #define NUMBER_CHARACTER 8.2
-#define BESIDE_LABEL 40.0 /* the axis's label, and the gaps between label, numbers and frame */
+#define BESIDE_LABEL 40.0 /* the width of the axis's label, and of the gaps between label, numbers and frame */
 
-/* The ems of the fonts of 16, 11, 10 and 9 points. */
+/* The sizes (ems) of texts of 16, 11, 10 and 9 points, in units. */
 #define TITLE_EM 21.3
 #define LABEL_EM 14.7
 #define CAPTION_EM 13.3
 #define NOTE_EM 12.0
 
-/* The largest widths of texts, in ems. */
+/* The largest widths of texts, in ems; longer ones are cut. */
 #define KEY_NAME_LONGEST 28
 #define NAME_LONGEST 12.0
 #define NOTE_LONGEST 24.0
 
-#define CAPTION_LINES 3 /* lines of the caption, at most */
-#define KEY_SHORT 17    /* characters: names no longer than that stand two in a row */
+#define CAPTION_LINES 3 /* the most lines of a caption */
+#define KEY_SHORT 17    /* characters: if no name is longer, the key has two in a row */
 
-#define FEW 100  /* dots of a series, which are drawn larger if there are no more than these */
-#define DENSE 30 /* points of a line, which has dashes in place of more: they would hide it, and other lines */
+#define FEW 100  /* a series with at most so many dots has larger dots */
+#define DENSE 30 /* a line with more points has dashes instead: so many points would hide it, and other lines */
 
-/* Whole numbers along an axis: over a longer range gnuplot's own steps are whole. */
+/* For whole numbers along an axis: over a longer range than this, gnuplot's own steps are whole. */
 #define WHOLE_RANGE 50
-#define WHOLE_TICS 12 /* tics along a shorter range, at most */
+#define WHOLE_TICS 12 /* the most tics along a shorter range */
 
-#define NOTE_LINE 11.0 /* units from line to line */
-#define NOTE_GAP 6.0   /* between point and text */
-#define NOTE_TRIES 5   /* heights at which a note is tried: the point's, and up to a line above and below it */
+#define NOTE_LINE 11.0 /* the height of a line, in units */
+#define NOTE_GAP 6.0   /* the gap between point and text */
+#define NOTE_TRIES 5   /* how many heights are tried for a note: the point's, and up to a line above and below it */
 
 struct frame {
 	double left, right, bottom, top;
 	size_t key_columns, key_rows; /* key_rows 0: there is no key */
 };
 
-/* Where everything stands. */
+/* Where the parts of the chart stand. */
 struct layout {
-	double left;   /* of the header, and of the panels without names: they stand below one another */
-	double height; /* of the picture */
+	double left;   /* the left of the header, and of the panels without names: they are aligned */
+	double height; /* the height of the picture */
 	struct frame frames[CHART_PANELS_MAX]; /* by panel */
-	const char *lines[CAPTION_LINES + 1];  /* where the lines of the caption begin, and where it ends */
+	const char *lines[CAPTION_LINES + 1];  /* where the caption's lines begin; then where it ends */
 	size_t line_count;                     /* the last line may be too long: it is cut when it is written */
 };
 
-/* The left of a panel's frame. The panel's numbers or names and its label stand left of it. */
+/* The left of a panel's frame. To its left stand the label of the vertical axis, and numbers or names. */
 static double
 layout_panel_left(const struct chart_panel *panel)
 {
@@ -88,7 +89,7 @@ layout_panel_left(const struct chart_panel *panel)
 	return fmax(PANEL_LEFT, widest + BESIDE_LABEL);
 }
 
-/* The bytes of the text's first line: as many words as fit into `room` ems, but at least one. */
+/* The length in bytes of the text's first line: as many words as fit into `room` ems, but at least one. */
 static size_t
 layout_line_length(const char *text, double room)
 {
@@ -121,7 +122,8 @@ layout_caption(struct layout *layout, const char *caption)
 	layout->lines[layout->line_count] = caption;
 }
 
-/* Lays the panel out below `above`, as a distance from the upper edge; returns where the next panel begins. */
+/* Lays out a panel that begins at `above`, a distance from the upper edge of the picture; returns where the next panel
+ * begins. */
 static double
 layout_panel(struct layout *layout, const struct chart *chart, size_t p, double above)
 {
@@ -169,7 +171,7 @@ layout_make(const struct chart *chart)
 	return layout;
 }
 
-/* The box of a note, in units from the frame's lower left corner. */
+/* The place of a note's text, in units from the frame's lower left corner. */
 struct box {
 	double left, right, middle;
 };
@@ -184,7 +186,7 @@ box_is_taken(const struct box *boxes, size_t count, const struct box *box)
 	return false;
 }
 
-/* Where a value stands along an axis, from 0 to 1. */
+/* Where a value stands along an axis: 0 at its beginning, 1 at its end. */
 static double
 chart_place(double value, double low, double high, bool logarithmic)
 {
@@ -197,7 +199,8 @@ note_width(const char *text)
 	return fmin(plot_width(text), NOTE_LONGEST) * NOTE_EM;
 }
 
-/* Finds the box where the note of the point (x, y) fits, in units from the frame's lower left corner; false: nowhere. */
+/* Finds a free box for the note of the point (x, y). All lengths are in units; places are from the frame's lower left
+ * corner. `text` is the width of the note, `width` and `height` are those of the frame. False: there is no room. */
 static bool
 note_find_room(const struct box *boxes, size_t count, double x, double y, double text, double width, double height,
                struct box *box)
@@ -217,7 +220,7 @@ note_find_room(const struct box *boxes, size_t count, double x, double y, double
 	return false;
 }
 
-/* Sets the notes of a panel; returns the number of notes in this panel and in those before. */
+/* Sets the notes of a panel; `notes` is how many the panels before have. Returns how many there are now. */
 static size_t
 chart_set_notes(FILE *stream, const struct chart *chart, const struct frame *frame, size_t p, size_t notes)
 {
@@ -246,7 +249,7 @@ chart_set_notes(FILE *stream, const struct chart *chart, const struct frame *fra
 	return notes;
 }
 
-/* Finds the range of the horizontal axis: as given, or as the data are. */
+/* Finds the range of the horizontal axis: the given one, else that of the data. */
 static void
 panel_find_range(const struct chart_panel *panel, double *least, double *most)
 {
@@ -263,7 +266,7 @@ panel_find_range(const struct chart_panel *panel, double *least, double *most)
 		}
 }
 
-/* The step of whole numbers along an axis; 0: gnuplot chooses it. */
+/* The step between whole numbers along an axis; 0: gnuplot chooses it. */
 static double
 panel_whole_step(double range)
 {
@@ -276,7 +279,7 @@ panel_whole_step(double range)
 	return step;
 }
 
-/* Sets the names of a panel; returns the number of names in this panel and in those before. */
+/* Sets the names of a panel; `names` is how many the panels before have. Returns how many there are now. */
 static size_t
 chart_set_names(FILE *stream, const struct chart *chart, size_t p, size_t names)
 {
@@ -310,7 +313,7 @@ chart_set_panel(FILE *stream, const struct chart *chart, const struct frame *fra
 	                            named ? 0.5 : panel->y_max, panel->x_log,
 	                            panel->x_whole ? panel_whole_step(most - least) : 0, panel->y_whole,
 	                            (double)panel->series_count});
-	if (panel->x_whole && least == most) /* a single number stands in the middle */
+	if (panel->x_whole && least == most) /* if all data have the same x, it stands in the middle */
 		script_set_items(stream, "XFrom XTo", p + 1, (double[]){least - 0.5, least + 0.5});
 }
 
@@ -354,7 +357,7 @@ chart_write_header(FILE *stream, const struct chart *chart, const struct layout 
 	script_declare(stream, "Caption", CAPTION_LINES);
 	for (size_t i = 0; i < layout->line_count; i++) {
 		char text[CHART_CAPTION_ROOM];
-		bool is_last = i + 1 == layout->line_count; /* another line ends with a space */
+		bool is_last = i + 1 == layout->line_count; /* another line ends with a space: left out */
 
 		snprintf(text, sizeof(text), "%.*s", (int)(layout->lines[i + 1] - layout->lines[i]) - !is_last,
 		         layout->lines[i]);

@@ -11,22 +11,22 @@ enum chart_style {
 	CHART_POINTS, /* a line with its points */
 	CHART_BARS,   /* x is the middle of a bar, and bars touch */
 	CHART_DOTS,
-	CHART_PAIRS,  /* a line joins each two points */
-	CHART_ACROSS, /* bars from the left to x, around y: two fit beside a name */
+	CHART_PAIRS,  /* a line joins points 0 and 1, another points 2 and 3, … */
+	CHART_ACROSS, /* horizontal bars from the left edge to x, centred on y; a named line has room for two */
 };
 
 #define CHART_SERIES_MAX 6
 #define CHART_PANELS_MAX 3
 
 struct chart_series {
-	const char *name;    /* in the key; any text */
+	const char *name;    /* its name in the key; any text */
 	const double *x, *y; /* values that are not finite are left out */
 	size_t n;
 	enum chart_style style;
-	unsigned colour; /* 0 blue, 1 orange, 2 green, 3 ink, which colour-blind readers can tell apart, too; 4 pale */
+	unsigned colour; /* 0 blue, 1 orange, 2 green, 3 ink, 4 pale; 0 to 3 also differ for colour-blind readers */
 };
 
-/* A text beside a point of the data. It is drawn if the earlier notes leave room for it. */
+/* A text beside a point of the data. It is drawn if the notes before it leave room. */
 struct chart_note {
 	double x, y;
 	const char *text; /* any text */
@@ -37,11 +37,11 @@ struct chart_panel {
 	const char *title, *x_label, *y_label; /* any text; title NULL: none */
 	double x_min, x_max, y_min, y_max;     /* the ranges; min = max: the range of the data */
 	struct chart_series series[CHART_SERIES_MAX];
-	size_t series_count; /* several have a key above the panel, with their names; a series without a value is left out */
-	bool has_key;        /* set by chart_draw() */
-	bool x_log;          /* x is above 0, and its range is given */
-	bool x_whole, y_whole;          /* the numbers along the axis are whole; for y_whole, the range of y is given */
-	const struct chart_note *notes; /* both ranges are given; NULL: there are none */
+	size_t series_count;   /* if several, a key above the panel has their names; one without a value is left out */
+	bool has_key;          /* set by chart_draw() */
+	bool x_log;            /* x is above 0, and its range is given */
+	bool x_whole, y_whole; /* only whole numbers stand along the axis; with y_whole, the range of y is given */
+	const struct chart_note *notes; /* with notes, both ranges are given; NULL: no notes */
 	size_t note_count;
 	const char *const *y_names; /* any text, beside y = 0, −1, −2, … in place of numbers; NULL: none */
 	size_t y_name_count;
@@ -50,14 +50,15 @@ struct chart_panel {
 
 #define CHART_CAPTION_ROOM 240
 struct chart {
-	const char *title, *caption; /* any text; a caption has up to CHART_CAPTION_ROOM bytes, in up to three lines */
+	const char *title, *caption; /* any text; a caption has room for CHART_CAPTION_ROOM bytes, up to three lines */
 	struct chart_panel panels[CHART_PANELS_MAX];
 	size_t panel_count;
 };
 
 struct picture;
 
-/* Draws a chart, or ends the program. `picture` is a PICTURE_CHART, and has passed picture_check(). */
+/* Draws a chart into the files of `picture`, which is a PICTURE_CHART and has passed picture_check(). Ends the program
+ * on failure. */
 void chart_draw(const struct chart *chart, const struct picture *picture);
 
 #endif

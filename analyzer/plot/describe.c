@@ -35,7 +35,7 @@ svg_write_escaped(struct output *to, const char *text)
 	}
 }
 
-/* Returns where the element `name` ends that comes next, after spaces; `at` if there is none. */
+/* Returns where the next element ends, if it is a `name`, perhaps after spaces; else `at`. */
 static const char *
 svg_skip_element(const char *at, const char *end, const char *name)
 {
@@ -61,7 +61,7 @@ svg_is_in_tag(const char *begin, const char *at)
 	return *at == '<';
 }
 
-/* Copies the rest of an SVG, with further fonts after each font name. */
+/* Copies the rest of an SVG. After each name of a font it adds others, for viewers without that font. */
 static void
 svg_write_fonts(struct output *to, const char *at, const char *end)
 {
@@ -100,13 +100,13 @@ svg_describe(const char *svg, size_t size, struct output *to, const char *title,
 	svg_write_fonts(to, at, end);
 }
 
-/* The entries of the last table of a PDF, which says where its objects are. */
+/* What the last table of a PDF says; such a table says where the PDF's objects are. */
 struct pdf_end {
 	unsigned long table, size, root, info;
-	bool is_stream; /* as cairo 1.18 and later write it; otherwise it is text */
+	bool is_stream; /* the table is a stream, as cairo 1.18 and later write it; else it is text */
 };
 
-/* Reads the number after a name in a PDF's dictionary. */
+/* Reads the number that follows a name in a PDF's dictionary. */
 static bool
 pdf_find_number(const char *text, const char *name, unsigned long *number)
 {
@@ -137,7 +137,7 @@ pdf_read_end(const char *pdf, size_t size, struct pdf_end *pdf_end)
 	       pdf_find_number(trailer, "/Info", &pdf_end->info);
 }
 
-/* Writes a text as UTF-16, in hexadecimal digits; what is not UTF-8 is left out. */
+/* Writes a text as UTF-16 in hexadecimal digits, without what is not UTF-8. */
 static void
 pdf_write_text(struct output *to, const char *text)
 {
@@ -168,7 +168,7 @@ pdf_write_info(struct output *to, const struct pdf_end *end, const char *title, 
 	output_text(to, "\n>>\nendobj\n");
 }
 
-/* Writes the table that says where the information object is: at `info`. The table itself is at `at`. */
+/* Writes the new table, itself at `at`, which says that the information object is at `info`. */
 static void
 pdf_write_table(struct output *to, const struct pdf_end *end, size_t info, size_t at)
 {

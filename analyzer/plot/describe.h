@@ -4,9 +4,10 @@
 
 #include "script.h"
 
-/* Copies an SVG or PDF that stands whole in the file `from`, and adds the texts, of any characters. An SVG gets <title> and
- * <desc>, and names of fonts for viewers that lack its own. A PDF, which has its fonts inside, gets a title and a subject.
- * A PDF whose structure this code does not know is copied unchanged. Errors of writing are output_finish()'s. */
+/* Copies a complete SVG or PDF from the file `from`, and adds title and description, which may have any characters. An
+ * SVG gets <title> and <desc>, and further names of fonts for viewers that lack its own. A PDF, which has its fonts
+ * inside, gets a title and a subject. A PDF whose structure this code does not know is copied unchanged. Errors of
+ * writing are output_finish()'s. */
 void picture_describe(int from, struct output *to, enum picture_format format, const char *title,
                       const char *description);
 

@@ -26,7 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define FILES 3 /* files that a program gets beside its standard ones */
+#define FILES 3 /* how many files a program gets beside its standard ones */
 
 static int
 program_wait(pid_t child)
@@ -39,14 +39,15 @@ program_wait(pid_t child)
 	return status;
 }
 
-/* Makes the new process the program, or returns, with errno. A descriptor of −1 is not there. */
+/* Replaces this new process by the program. If it returns, errno says what failed. A descriptor of −1 stands for no
+ * file. */
 static void
 program_become(char *const arguments[], pid_t parent, int output, int messages, const int files[FILES])
 {
 	sigset_t none;
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	/* getppid() comes last: a parent that ended before prctl() is no longer the parent, and its end would end nothing. */
+	/* getppid() comes last: if the parent ended before prctl(), its end will not end this process. */
 	if (null < 0 || prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 || getppid() != parent)
 		return;
 	if (dup2(null, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
@@ -61,9 +62,9 @@ program_become(char *const arguments[], pid_t parent, int output, int messages, 
 	execvp(arguments[0], arguments);
 }
 
-/* Starts a program with nothing on its standard input, and gives it standard output, error (−1: none) and other files
- * (−1: not there) under their own numbers. 0, or the errno. vfork() holds this thread until the program has begun, and
- * shares the memory until then: a copy of a large process would take longer than gnuplot. */
+/* Starts a program with nothing on its standard input. Gives it standard output, standard error (messages; −1: none)
+ * and other files (−1: none), which keep their numbers. Returns 0, or the errno. vfork() holds this thread until the
+ * program has begun, and shares the memory until then: a copy of a large process would take longer than gnuplot. */
 static int
 program_spawn(char *const arguments[], int output, int messages, const int files[FILES], pid_t *child)
 {
@@ -86,7 +87,7 @@ program_spawn(char *const arguments[], int output, int messages, const int files
 	return refused;
 }
 
-/* Reads all that gnuplot says, and keeps the beginning, as one line. */
+/* Reads all messages of gnuplot to their end, and keeps as much as `text` has room for, as one line. */
 static void
 gnuplot_read_messages(int fd, char *text, size_t room)
 {
@@ -105,7 +106,7 @@ gnuplot_read_messages(int fd, char *text, size_t room)
 	text[used] = '\0';
 }
 
-/* gnuplot looks for fonts at its first picture, which takes the longest. So it draws one that nobody sees. */
+/* gnuplot looks for fonts at its first picture, which takes long. So it first draws a tiny one that nobody sees. */
 #define READY                                                                                                                \
 	"; set terminal pngcairo size 16,16 font 'DejaVu Sans,11'; set output '/dev/null'; set multiplot; unset multiplot; " \
 	"set output"
@@ -137,7 +138,7 @@ gnuplot_draw(const struct gnuplot *gnuplot, int script)
 	char load[48], said[300];
 	int length = snprintf(load, sizeof(load), "load '/dev/fd/%d'\n", script), status;
 	ssize_t written = write(gnuplot->gate[1], load,
-	                        (size_t)length); /* no SIGPIPE: this process has the reading end open too */
+	                        (size_t)length); /* this cannot raise SIGPIPE: the reading end is open here, too */
 
 	close(gnuplot->gate[0]);
 	close(gnuplot->gate[1]);
@@ -150,7 +151,8 @@ gnuplot_draw(const struct gnuplot *gnuplot, int script)
 		die("gnuplot failed: %s", said[0] ? said : "it said nothing");
 }
 
-/* Starts a program, whose output can be read; NULL: it cannot be started. The caller waits for *child. */
+/* Starts a program and returns a stream with its output, or NULL if it cannot be started. The caller waits for
+ * *child. */
 static FILE *
 program_open(char *const arguments[], pid_t *child)
 {
@@ -169,7 +171,7 @@ program_open(char *const arguments[], pid_t *child)
 uint8_t *
 gnuplot_characters(void)
 {
-	/* fc-list prints "20-7e a0 …", a line for each font. */
+	/* fc-list prints for each font a line like "20-7e a0 …". */
 	char program[] = "fc-list", format[] = "--format=%{charset}\\n";
 	char *const arguments[] = {program, format, NULL};
 	pid_t child;

@@ -25,12 +25,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Follows the picture's name in the first line of a script, whatever version of this program wrote it. */
+/* In the first line of a script, this follows the picture's name; it is the same in every version of this program. */
 #define MARK ", drawn by portolan"
 
 static const struct {
 	const char *ending; /* of the file's name */
-	const char *mark;   /* stands within the last bytes of a whole file */
+	const char *mark;   /* what the last TAIL bytes of a complete file contain */
 	size_t mark_size;
 } formats[] = {
         [PICTURE_PNG] = {".png", "IEND", 4},
@@ -38,8 +38,8 @@ static const struct {
         [PICTURE_PDF] = {".pdf", "%%EOF", 5},
         [PICTURE_GIF] = {".gif", "\0;", 2},
 };
-#define TAIL 64                    /* the last bytes of a file, in which its mark stands */
-#define DOTS_ON_PAPER (300 / 96.0) /* of a PNG, to a unit */
+#define TAIL 64                    /* bytes at the end of a file, in which its mark stands */
+#define DOTS_ON_PAPER (300 / 96.0) /* dots of a PNG to a unit of length */
 
 static int
 picture_find_format(const char *name, enum picture_format *format)
@@ -55,7 +55,7 @@ picture_find_format(const char *name, enum picture_format *format)
 	return -1;
 }
 
-/* Copies a name, with _ for each character that would mean something in a script. */
+/* Copies a name, with _ for each character that a script might not take as text. */
 static void
 picture_make_safe(char *to, const char *name)
 {
@@ -93,8 +93,8 @@ picture_init(struct picture *picture, enum picture_kind kind, const char *option
 	return 0;
 }
 
-/* Existing files with the names of the script and the data are replaced without asking, so they must belong to this
- * picture. The first line of a script names the picture to which both belong. */
+/* Checks the files that the script and its data would replace without asking: they must belong to this picture. The
+ * first line of a script names the picture to which script and data belong. */
 static int
 picture_check_script(const struct picture *picture, struct portolan_error *error)
 {
@@ -173,7 +173,8 @@ picture_begin_script(FILE *stream, const struct picture *picture, const struct p
 	fputs(script_begin, stream);
 }
 
-/* Opens an output under the name of `path` if it is to stay, else for error messages under the name of the picture. */
+/* Opens an output for a script or its data. If it is to stay, its name will be `path`; else it never gets a name, and
+ * error messages call it by the picture's. */
 static void
 picture_open_file(const struct picture *picture, const char *path, struct output *output)
 {
@@ -193,7 +194,7 @@ picture_open(struct picture_draft *draft, const struct picture *picture)
 	struct output *drawn = picture_is_described(picture) ? &draft->drawn : &draft->image;
 
 	if (picture->with_script)
-		must(picture_check_script(picture, &failure)); /* the command may have drawn another */
+		must(picture_check_script(picture, &failure)); /* this command may have written it since */
 	*draft = (struct picture_draft){
 	        .picture = picture, .data = closed, .own = closed, .drawn = closed, .image = closed};
 	if (picture->kind == PICTURE_MAP)
@@ -226,8 +227,8 @@ picture_warn_undrawn(const struct picture *picture, const char *undrawn)
 	                is_gif ? "" : "; install a font that has it (Debian: fonts-noto-core, fonts-noto-cjk)");
 }
 
-/* Is the font of this family? A family has several names, with commas between. Words of a style may follow the name of the
- * font: DejaVu Sans Bold. */
+/* Does the font belong to this family? A family may have several names, with commas between. After the family's name,
+ * that of the font may have words of a style: DejaVu Sans Bold. */
 static bool
 font_is_of_family(const char *font, const char *family)
 {
@@ -239,8 +240,8 @@ font_is_of_family(const char *font, const char *family)
 	return false;
 }
 
-/* Warns if another font stands for the one that the user named. An SVG only names its font, which may be there where it is
- * looked at. A word like "serif" means any such font. */
+/* Warns if another font stands for the one that the user named. No warning for an SVG: it only names its font, and the
+ * reader's machine may have it. None for a word like "serif" either: it means any such font. */
 static void
 picture_warn_replaced_font(const struct picture *picture, const char *font)
 {
@@ -256,8 +257,9 @@ picture_warn_replaced_font(const struct picture *picture, const char *font)
 		                (int)strcspn(family, ","), family);
 }
 
-/* Writes the script without the characters that no font has. A GIF has one font only, and neither joined letters nor text
- * from the right. The single pictures beside an animation lack the same characters, so the animation alone is warned of. */
+/* Writes the script, with a mark for each character that cannot be drawn. A GIF can draw the fewest: it has one font
+ * only, and neither joined letters nor text from the right. Frames (is_part) lack the same characters as their
+ * animation, so there is one warning, for the animation. */
 static void
 picture_write_script(struct picture_draft *draft)
 {
@@ -284,7 +286,7 @@ picture_is_whole(enum picture_format format, int fd)
 		size = pread(fd, tail, TAIL, status.st_size - TAIL);
 	if (size < TAIL)
 		return false;
-	if (format == PICTURE_GIF) /* so short a mark may stand anywhere: this one must be at the very end */
+	if (format == PICTURE_GIF) /* so short a mark may stand anywhere by chance: it must be at the very end */
 		return memcmp(tail + TAIL - 2, formats[PICTURE_GIF].mark, 2) == 0;
 	return memmem(tail, TAIL, formats[format].mark, formats[format].mark_size) != NULL;
 }

@@ -27,15 +27,15 @@ struct picture {
 	enum picture_kind kind;
 	enum picture_format format;
 	bool with_script;
-	bool is_part;        /* one of several pictures, whose progress the caller shows */
+	bool is_part;        /* a frame of an animation, one of many: the caller shows the progress */
 	char path[PATH_MAX]; /* the name that the user gave */
 	char script_path[PATH_MAX + NAME_MAX], data_path[PATH_MAX + NAME_MAX];
 	char name[NAME_MAX +
 	          1]; /* the picture's name in the script, and the stem of both: only letters, digits and ._- */
 };
 
-/* `option` is the one that gave `path`, for messages. PORTOLAN_E_INVALID: `path` does not end with .png, .svg or .pdf
- * (of a map, .gif), or is too long. */
+/* Fills *picture from the name that the user gave. `option` is the one that gave `path`, for messages.
+ * PORTOLAN_E_INVALID: `path` does not end with .png, .svg or .pdf (or, for a map, .gif), or is too long. */
 int picture_init(struct picture *picture, enum picture_kind kind, const char *option, const char *path,
                  bool with_script, struct portolan_error *error);
 
@@ -45,35 +45,35 @@ int picture_check(const struct picture *picture, struct portolan_error *error);
 
 /* The page on which a picture is drawn. */
 struct picture_page {
-	double width, height;            /* in units, of which there are 96 to an inch */
+	double width, height;            /* in units: 96 to an inch */
 	const char *title, *description; /* in SVG and PDF, for screen readers and for search: any text */
 	const char *font;                /* NULL: DejaVu Sans */
 	double text;                     /* the size of all text relative to the usual size; 0: the usual size */
-	bool on_paper; /* the picture keeps this size: a PNG has 300 dots to an inch, an SVG says its width and height */
+	bool on_paper; /* for print at this size: a PNG has 300 dots to an inch, an SVG says its width and height */
 };
 
 struct picture_draft {
 	const struct picture *picture;
 	const struct picture_page *page;
-	FILE *script;       /* its errors are picture_end()'s */
-	struct output data; /* of a map */
+	FILE *script;       /* where the caller writes the script; picture_end() reports its errors */
+	struct output data; /* the points or cells of a map */
 	/* private */
 	struct output own;          /* the script */
-	struct output drawn, image; /* the picture as gnuplot draws it, and as it stays */
+	struct output drawn, image; /* the picture as gnuplot draws it; the picture as the user gets it */
 	struct gnuplot gnuplot;
 	char *text;
 	size_t length;
 };
 
-/* Opens the files and starts gnuplot, which gets ready while the caller reads its data. The program ends if a file
+/* Opens the files, and starts gnuplot, which gets ready while the caller reads its data. The program ends if a file
  * cannot be written, or gnuplot is not installed. */
 void picture_open(struct picture_draft *draft, const struct picture *picture);
 
 /* Writes the first lines of the script. The page must live until picture_end(). */
 void picture_begin(struct picture_draft *draft, const struct picture_page *page);
 
-/* Draws the picture, and releases the draft. The program ends if gnuplot fails or does not complete the picture, and then
- * there is no new file; or if a file cannot be written. The picture is written last. */
+/* Draws the picture, and releases the draft. The program ends if a file cannot be written. It also ends if gnuplot
+ * fails or does not complete the picture; then no new file is left. The picture gets its name last. */
 void picture_end(struct picture_draft *draft);
 
 #endif

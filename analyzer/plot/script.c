@@ -14,9 +14,9 @@
 #include <math.h>
 #include <string.h>
 
-/* A name that loses its middle, in ems. */
+/* For a name whose middle is cut out: widths, in ems. */
 #define ELLIPSIS 1.0
-#define END_LEAST 1.0 /* the least that is left of its beginning, and of its end */
+#define END_LEAST 1.0 /* the least that stays of its beginning, and of its end */
 
 size_t
 plot_decode(const unsigned char *text, uint32_t *character)
@@ -59,8 +59,8 @@ plot_has_common(uint32_t character)
 	return false;
 }
 
-/* The width in DejaVu Sans: an estimate in ems, rather too wide than too narrow. Chinese, Japanese, Korean and pictures are
- * square. */
+/* The width of a character in DejaVu Sans, in ems: an estimate, rather too wide than too narrow. Chinese, Japanese,
+ * Korean and pictograms are square. */
 static double
 plot_character_width(uint32_t character)
 {
@@ -88,7 +88,8 @@ plot_width(const char *text)
 	return width;
 }
 
-/* Writes a text without what is not shown, cut with … where it would be wider than `room`. */
+/* Writes a text without the characters that cannot be shown. A text wider than `room` ems is cut, and ends with an
+ * ellipsis (…). */
 static void
 script_write_shown(FILE *stream, const char *text, double room)
 {
@@ -121,7 +122,7 @@ script_write_shown(FILE *stream, const char *text, double room)
 	}
 }
 
-/* Writes a string, cut to `room`. */
+/* Writes a text as a string of gnuplot's, cut to `room` ems. */
 static void
 script_quote(FILE *stream, const char *text, double room)
 {
@@ -130,7 +131,7 @@ script_quote(FILE *stream, const char *text, double room)
 	fputc('\'', stream);
 }
 
-/* Writes a string that loses its middle where it would be wider than `room`. */
+/* Writes a name as a string of gnuplot's. Where it would be wider than `room` ems, its middle is cut out. */
 static void
 script_quote_name(FILE *stream, const char *name, double room)
 {

@@ -12,13 +12,13 @@
 #include <string.h>
 
 enum {
-	LETTER = 1, /* shifted left by five it is the bit that makes a letter lower-case */
+	LETTER = 1, /* shifted left by five, this is the bit that makes a letter lower-case */
 	DIGIT = 2,
-	JOINS = 4,      /* _ */
-	IN_LETTERS = 8, /* part of a word where it stands between two letters */
-	IN_DIGITS = 16, /* part of a word where it stands between two digits */
+	JOINS = 4,      /* the character _ */
+	IN_LETTERS = 8, /* one of : . ' is part of a word between two letters */
+	IN_DIGITS = 16, /* one of , ; . ' is part of a word between two digits */
 	SPACE = 32,     /* ends a piece */
-	BEYOND = 64,    /* a byte of a character beyond ASCII */
+	BEYOND = 64,    /* a byte of a character that is not ASCII */
 	WORD = LETTER | DIGIT | JOINS,
 };
 
@@ -68,7 +68,7 @@ tokenizer_begin(struct tokenizer *tokenizer, const char *text, size_t length, co
 	tokenizer->words = tokenizer->pending = 0;
 }
 
-/* Takes the word of ASCII that begins at `at`, lower-cased. Returns its end. *length is 0 where it is no word, or too
+/* Takes the ASCII word that begins at `at`, lower-cased. Returns where it ends. *length is 0 if it is no word, or too
  * long. NULL: a character beyond ASCII decides where the word ends. */
 static const char *
 tokenizer_take_ascii(const char *at, const char *end, char *word, long *length)
@@ -104,8 +104,8 @@ tokenizer_take_ascii(const char *at, const char *end, char *word, long *length)
 
 typedef int8_t byte_vector __attribute__((vector_size(TOKEN_READABLE)));
 
-/* Takes the word at `at` if it is at most 14 letters and digits of ASCII: 16 bytes are looked at in one step. Returns the
- * word's length; 0: it may be another kind of word, which tokenizer_take_ascii() takes. */
+/* Takes the word at `at`, lower-cased, if it is at most 14 letters and digits of ASCII: 16 bytes are looked at in one
+ * step. Returns the word's length; 0: it may be another kind of word, which tokenizer_take_ascii() takes. */
 static size_t
 tokenizer_take_short(const char *at, const char *end, char *word)
 {
@@ -133,7 +133,7 @@ tokenizer_take_short(const char *at, const char *end, char *word)
 	return size;
 }
 
-/* The end of the piece to which the byte at `at` belongs. */
+/* Returns where the piece ends that has the byte at `at`. */
 static const char *
 tokenizer_piece_end(const char *at, const char *end)
 {
@@ -142,7 +142,8 @@ tokenizer_piece_end(const char *at, const char *end)
 	return at;
 }
 
-/* Takes the next word of the piece beyond ASCII. Returns its length; 0: the piece has no more; or an error. */
+/* Takes the next word of a piece that has characters beyond ASCII. Returns its length; 0: the piece has no more; or an
+ * error. */
 static long
 tokenizer_next_of_piece(struct tokenizer *tokenizer)
 {
@@ -161,7 +162,7 @@ tokenizer_next_of_piece(struct tokenizer *tokenizer)
 	return 0;
 }
 
-/* Leaves the rest of the piece, in which no word has begun, to libunistring. */
+/* Hands the rest of the piece to libunistring. No word has begun before it. */
 static int
 tokenizer_begin_piece(struct tokenizer *tokenizer)
 {
@@ -203,7 +204,7 @@ tokenizer_next_word(struct tokenizer *tokenizer)
 	return length;
 }
 
-/* Counts the bytes with which a character begins. */
+/* Counts the characters of a word: the bytes with which one begins. */
 static size_t
 tokenizer_count_characters(const char *word, size_t length)
 {
@@ -214,7 +215,7 @@ tokenizer_count_characters(const char *word, size_t length)
 	return count;
 }
 
-/* Takes the next word that is long enough and no stop word. Returns as tokenizer_next_word(). */
+/* Takes the next word that is long enough and no stop word. Returns what tokenizer_next_word() returns. */
 static long
 tokenizer_next_kept(struct tokenizer *tokenizer)
 {
@@ -231,7 +232,8 @@ tokenizer_next_kept(struct tokenizer *tokenizer)
 	return length;
 }
 
-/* Appends the word to the history, from which the oldest word goes when an n-gram cannot reach it any more. */
+/* Appends the word to the history, the last words, of which n-grams are made. The oldest word leaves it when no n-gram
+ * can reach it any more. */
 static void
 tokenizer_remember(struct tokenizer *tokenizer, size_t length)
 {
@@ -254,7 +256,7 @@ tokenizer_remember(struct tokenizer *tokenizer, size_t length)
 	tokenizer->pending = tokenizer->words;
 }
 
-/* Takes the shortest n-gram that ends with the last word and that tokenizer_next() has not returned yet. */
+/* Takes the shortest n-gram that ends with the last word and has not been returned by tokenizer_next() yet. */
 static void
 tokenizer_take_gram(struct tokenizer *tokenizer, struct token *token)
 {

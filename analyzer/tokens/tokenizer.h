@@ -25,11 +25,11 @@
 struct token_rules {
 	const struct names *stop_words; /* NULL: none */
 	size_t min_length;              /* in characters */
-	unsigned ngrams;                /* words of the longest n-gram; 1: there are words alone */
+	unsigned ngrams;                /* the words of the longest n-gram; 1: tokens are single words only */
 };
 
 struct token {
-	const char *text; /* TOKEN_READABLE bytes can be read there */
+	const char *text; /* at least TOKEN_READABLE bytes can be read there, whatever the length */
 	size_t length;    /* at least 1 */
 };
 
@@ -43,14 +43,14 @@ struct tokenizer {
 	const char *prefix;
 	size_t prefix_length;
 	const char *at, *end;          /* the rest of the text */
-	const char *piece, *piece_end; /* the piece beyond ASCII whose rest begins at `at`; NULL: `at` is in none */
+	const char *piece, *piece_end; /* the piece beyond ASCII that `at` is in; NULL: `at` is in none */
 	struct tokenizer_pieces pieces;
 	char word[TOKEN_MAX + 1];
 	char history[TOKEN_HISTORY]; /* the last words, joined by spaces */
 	size_t history_length;
 	size_t starts[NGRAMS_MAX]; /* where the words begin in the history */
 	unsigned words;            /* the number of words in the history */
-	unsigned pending;          /* the number of n-grams at the end of the history that tokenizer_next() owes */
+	unsigned pending; /* how many n-grams that end with the last word tokenizer_next() has still to return */
 	char gram[TOKEN_TEXT_MAX];
 };
 

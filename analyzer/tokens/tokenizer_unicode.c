@@ -11,7 +11,7 @@
 #include <unistr.h>
 #include <uniwbrk.h>
 
-#define LONGEST (8 * TOKEN_MAX) /* bytes: a longer text does not become a word of TOKEN_MAX bytes */
+#define LONGEST (8 * TOKEN_MAX) /* bytes: a longer text never becomes a word of at most TOKEN_MAX bytes */
 #define ZERO_WIDTH_NON_JOINER 0x200c
 #define ZERO_WIDTH_JOINER 0x200d
 #define APOSTROPHE "\xe2\x80\x99"

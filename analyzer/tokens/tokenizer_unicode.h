@@ -13,15 +13,15 @@ enum {
 };
 
 struct tokenizer_pieces { /* begins as {0} */
-	char *breaks;     /* of each byte of a piece: may a word end before it? The owner's to free() */
+	char *breaks;     /* for each byte of a piece: may a word end before it? The owner's to free() */
 	size_t room;
 };
 
-/* Fills pieces->breaks for the piece. Returns 0, TOKENIZER_NOT_UTF8 or TOKENIZER_MEMORY. */
+/* Finds where libunistring cuts the piece: fills pieces->breaks. Returns 0, TOKENIZER_NOT_UTF8 or TOKENIZER_MEMORY. */
 int tokenizer_unicode_breaks(struct tokenizer_pieces *pieces, const char *piece, size_t length);
 
-/* Makes a word of what lies between two breaks: lower-cased, composed, with ' for ’. Returns the word's length, at most
- * TOKEN_MAX; 0 where it is no word, or too long; or TOKENIZER_MEMORY. */
+/* Makes a word of the text between two breaks: lower-cased, composed, with ' for ’. Returns the word's length, at most
+ * TOKEN_MAX; 0 if the text is no word, or too long; or TOKENIZER_MEMORY. */
 long tokenizer_unicode_word(const char *from, size_t length, char *word);
 
 #endif

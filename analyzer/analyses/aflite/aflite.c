@@ -102,7 +102,7 @@ aflite_report_input(const struct aflite *aflite)
 		                input->labels.class_count);
 }
 
-/* Refuses names of files whose endings belong to another format than that of the lines. 0, or STATUS_USAGE. */
+/* Refuses result files whose names end as another format's. 0, or STATUS_USAGE. */
 static int
 aflite_check_endings(const struct aflite *aflite)
 {
@@ -165,7 +165,7 @@ aflite_must(struct status *status, int code)
 	return must(code);
 }
 
-/* Runs the phases, from the checkpoint on if there is one. A checkpoint that was written stays until the result is. */
+/* Runs the phases; if there is a checkpoint, those after it. The checkpoint stays until the results are written. */
 static void
 aflite_run_phases(struct aflite *aflite)
 {
@@ -187,7 +187,8 @@ aflite_run_phases(struct aflite *aflite)
 	status_end(&status);
 }
 
-/* Says what happened. Returns STATUS_INCOMPLETE if a record is missing, or, with --strict, a classifier did not converge. */
+/* Tells the user what happened. Returns STATUS_INCOMPLETE if a record is missing, or, with --strict, a classifier did
+ * not converge. */
 static int
 aflite_report_result(const struct aflite *aflite)
 {

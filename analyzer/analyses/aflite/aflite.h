@@ -19,20 +19,20 @@ struct aflite_request {
 	uint64_t seed;
 	uint64_t max_memory; /* 0: what is free */
 	bool without_manifest;
-	struct picture picture; /* of plot */
+	struct picture picture; /* of --plot */
 };
 
 struct aflite {
 	const struct aflite_request *request;
 	struct input input;
 	struct filter filter;
-	char *parameters; /* what a checkpoint has to have in common with this run */
+	char *parameters; /* checkpoint_parameters(): a checkpoint with others is refused */
 };
 
 /* Writes every file that was asked for, and removes the checkpoint. */
 void aflite_write(const struct aflite *aflite);
 
-/* Draws the phases, of which there is at least one. */
+/* Draws the picture of --plot. The filter has run one phase or more. */
 void aflite_draw_chart(const struct filter *filter, const struct picture *picture);
 
 extern const struct option_spec aflite_option_table[];

@@ -11,7 +11,8 @@
 
 #define BARS 25
 
-/* A histogram of p, as each example was last predicted, and the threshold as a line in it. */
+/* Two histograms of p, the share of an example's last predictions that were right; and the threshold of p, as a
+ * line. */
 struct predictability {
 	double p[BARS], removed[BARS], kept[BARS], threshold_p[2], threshold_examples[2];
 };

@@ -56,11 +56,11 @@ aflite_write_log(const struct aflite *aflite)
 }
 
 struct score {
-	int64_t removed; /* phase; −1: the example is kept */
+	int64_t removed; /* the phase that removed the example; −1: it is kept */
 	double p, margin;
 };
 
-/* Writes a line for each example, as the last phase that scored it has it. */
+/* Writes a line for each example, with the scores of the last phase that scored it. */
 static void
 aflite_write_scores(const struct aflite *aflite)
 {
@@ -88,7 +88,7 @@ aflite_write_scores(const struct aflite *aflite)
 	must(table_write(&table, aflite->request->scores, (enum table_format)aflite->request->scores_format, &failure));
 }
 
-/* Writes the examples for which in[example] is `wanted`, ascending: an id per line, or their lines of the user's file. */
+/* Writes the examples with in[example] == wanted, ascending: their lines of the user's file, or else one id a line. */
 static void
 aflite_write_list(const struct aflite *aflite, const char *path, const uint8_t *in, bool wanted)
 {
@@ -115,7 +115,7 @@ aflite_write_list(const struct aflite *aflite, const char *path, const uint8_t *
 	must(output_finish(&output, &failure));
 }
 
-/* Draws as many of all examples as are kept: in[example] becomes 1. */
+/* Draws at random as many examples as are kept, and sets in[example] = 1 for each. */
 static void
 aflite_draw_baseline(const struct filter *filter, uint8_t *in)
 {

@@ -27,7 +27,7 @@
 #define NAME "aflite.checkpoint"
 
 struct head {
-	uint64_t parameters; /* bytes of the text that follows */
+	uint64_t parameters; /* the length in bytes of checkpoint_parameters(), which follow the head */
 	uint64_t phases, left, curved;
 	uint64_t finished, has_start;
 };
@@ -38,7 +38,7 @@ struct piece {
 };
 #define PIECES 10
 
-/* Lists the pieces that follow head and parameters; returns how many. */
+/* Lists the memory that the file holds after head and parameters, piece by piece; returns how many pieces. */
 static size_t
 checkpoint_list_pieces(const struct filter *filter, const struct head *head, struct piece pieces[PIECES])
 {
@@ -88,7 +88,7 @@ checkpoint_prepare(const char *directory)
 		die("%s is no directory, as --checkpoint needs one", directory);
 }
 
-/* Refuses other parameters, and names the first word that differs. */
+/* Refuses a checkpoint with other parameters; the message names the first that differs. */
 static int
 checkpoint_refuse_parameters(const char *path, const char *found, size_t length, const char *wanted,
                              struct portolan_error *error)
@@ -117,8 +117,8 @@ checkpoint_refuse(const char *path, struct portolan_error *error)
 	return error_set(error, PORTOLAN_E_INVALID, "%s is damaged, or of other data: remove it to begin anew", path);
 }
 
-/* Checks that every example either is left once, or was removed in one of the phases; brings labels and groups into the order of
- * the rows. False: the filter's labels and groups are unchanged. */
+/* Checks that every example either is left, in one row, or was removed in one of the phases. Then it brings labels and
+ * groups into the order of the rows. False: a check failed, and labels and groups are unchanged. */
 static bool
 checkpoint_take_order(struct filter *filter, const struct head *head)
 {
@@ -151,7 +151,7 @@ checkpoint_take_order(struct filter *filter, const struct head *head)
 	return true;
 }
 
-/* Makes the filter what filter_init() left. Labels and groups were not changed. */
+/* Undoes the reading of a damaged file: the filter is as filter_init() left it. Labels and groups were not changed. */
 static void
 checkpoint_reset(struct filter *filter)
 {

@@ -12,15 +12,16 @@
 
 #include "filter.h"
 
-/* What the result depends on: "name=value name=value …", to be released with free(). */
+/* Lists what the filter's result depends on: "name=value name=value …", to be released with free(). */
 char *checkpoint_parameters(const struct filter_options *options, const struct matrix_source *source, uint64_t labels,
                             uint64_t groups);
 
 /* Makes the directory if there is none. */
 void checkpoint_prepare(const char *directory);
 
-/* For a filter that was just made. 1: it stands where the checkpoint was written; 0: there is none. PORTOLAN_E_INVALID: the
- * checkpoint is damaged, or has other parameters, of which the message names the first; the filter is unchanged. */
+/* Restores a filter that was just made. 1: it stands where the checkpoint was written; 0: there is no checkpoint.
+ * PORTOLAN_E_INVALID: the checkpoint is damaged, or has other parameters (the message names the first); the filter is
+ * unchanged. */
 int checkpoint_read(struct filter *filter, const char *directory, const char *parameters, struct portolan_error *error);
 
 int checkpoint_write(const struct filter *filter, const char *directory, const char *parameters,

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FACTORS_MOST (UINT64_C(1) << 28) /* bytes of several pairs of factors */
+#define FACTORS_MOST (UINT64_C(1) << 28) /* bytes of all pairs of factors, where there are several */
 
 /* The floats of a pair of factors. */
 static size_t
@@ -28,7 +28,8 @@ curvature_pair_length(size_t order)
 	return 2 * order * kernels_round(order);
 }
 
-/* One pair for each column; one for all, where many would take too much memory or time. */
+/* The number of pairs of factors: one for each column; or one for all columns, where more would take too much memory or
+ * time. */
 static size_t
 curvature_count_factors(size_t columns, size_t order)
 {
@@ -37,7 +38,7 @@ curvature_count_factors(size_t columns, size_t order)
 	return many ? 1 : columns;
 }
 
-/* Two threads at most, as each factors a matrix of its own. */
+/* How many threads factor matrices: two at most, as each needs room for a matrix of its own. */
 static unsigned
 curvature_threads(size_t columns, size_t order, unsigned threads)
 {
@@ -49,7 +50,7 @@ curvature_bytes(size_t columns, size_t order, unsigned threads, size_t *scratch)
 {
 	unsigned slots = parallel_slots(curvature_threads(columns, order, threads));
 
-	/* the product and the matrices that are factored at once; the covariance, and what is diagonalised */
+	/* order²: the product, and the matrices factored at once; columns²: the covariance, and three matrices for T */
 	*scratch = (1 + slots) * order * order * sizeof(double) + 4 * columns * columns * sizeof(double) +
 	           gram_bytes(columns, order, kernels_round(order), threads);
 	return curvature_count_factors(columns, order) * curvature_pair_length(order) * sizeof(float) +
@@ -81,7 +82,7 @@ curvature_free(struct curvature *curvature)
 	*curvature = (struct curvature){0};
 }
 
-/* Fills A and P, for the classes but the reference. */
+/* Fills A and P (curvature.h). They have a row for each class but the reference. */
 static void
 curvature_fill_classes(const struct gram *gram, double *a, double *p)
 {
@@ -98,7 +99,7 @@ curvature_fill_classes(const struct gram *gram, double *a, double *p)
 	}
 }
 
-/* x = R⁻¹ x for the n columns of x, with the lower triangle R. */
+/* x becomes R⁻¹ x. R is lower triangular, n × n; x is n × n. */
 static void
 curvature_solve_lower(const double *lower, double *x, size_t n)
 {
@@ -111,7 +112,7 @@ curvature_solve_lower(const double *lower, double *x, size_t n)
 	}
 }
 
-/* a = aᵀ, n × n. */
+/* a becomes aᵀ, n × n. */
 static void
 curvature_transpose(double *a, size_t n)
 {

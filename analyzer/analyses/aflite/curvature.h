@@ -16,12 +16,13 @@
 
 struct curvature {
 	size_t columns, order, stride; /* classes − 1; features + 1; floats of a row */
-	size_t factor_count; /* columns; or 1, which serves all of them, where factors would take too much memory or time */
-	float *factors;      /* factor_count pairs M, Mᵀ of order × stride, with (G + λ σ_k D)⁻¹ = Mᵀ M */
+	size_t factor_count;           /* columns; or 1, if one pair of factors serves all columns */
+	float *factors;    /* factor_count pairs M, Mᵀ of order × stride, with (G + λ σ_k D)⁻¹ = Mᵀ M */
 	double *transform; /* T: columns × columns, row by row */
 };
 
-/* The bytes that a curvature keeps. *scratch becomes how many more curvature_make() takes while it runs. */
+/* The bytes that a curvature keeps. *scratch becomes the bytes that curvature_make() takes beside them while it
+ * runs. */
 size_t curvature_bytes(size_t columns, size_t order, unsigned threads, size_t *scratch);
 
 void curvature_init(struct curvature *curvature, size_t columns, size_t order);
@@ -36,8 +37,8 @@ void curvature_free(struct curvature *curvature); /* may be called twice */
 int curvature_make(struct curvature *curvature, const struct problem *problem, const float *weights, double size,
                    const uint32_t *rows, size_t count, struct portolan_error *error);
 
-/* The most vectors that curvature_apply() takes at once. If callers pass as many as there are, up to this number, the result
- * does not depend on how the work is shared. */
+/* curvature_batch(): the most vectors that curvature_apply() takes at once, CURVATURE_BATCH or fewer. Callers pass as
+ * many as there are, up to this number; then the result does not depend on how the work is shared. */
 #define CURVATURE_BATCH 12
 size_t curvature_batch(const struct curvature *curvature);
 

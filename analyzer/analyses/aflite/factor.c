@@ -46,7 +46,8 @@ factor_dot(const double *a, const double *b, size_t n)
 	return sum;
 }
 
-/* Computes the columns `from` to `to` − 1 of row i. `sums` are the products with the columns before them. */
+/* Computes the columns `from` to `to` − 1 of row i of L. `sums` are row i's products with the rows of these columns,
+ * over the columns before `from`. */
 static void
 factor_finish_row(double *a, size_t n, size_t i, size_t from, size_t to, const double *sums)
 {
@@ -87,7 +88,8 @@ factor_cholesky(double *a, size_t n)
 	return true;
 }
 
-/* Finishes row i of m. Its block begins at row `from`; m already has its product with the rows before the block, negated. */
+/* Finishes row i of m = L⁻¹. The row's block begins at row `from`. m already holds the row's product with the rows
+ * before the block, negated. */
 static void
 factor_substitute(const double *row, size_t i, size_t from, float *m, size_t m_stride)
 {
@@ -123,7 +125,7 @@ factor_invert(const double *lower, size_t n, const struct kernels *kernels, floa
 	}
 }
 
-/* Turns x and y: (c x − s y, s x + c y). */
+/* Rotates: (x, y) becomes (c x − s y, s x + c y). */
 static void
 factor_turn(double *x, double *y, double c, double s)
 {

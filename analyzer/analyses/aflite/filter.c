@@ -120,7 +120,7 @@ filter_free(struct filter *filter)
 	*filter = (struct filter){0};
 }
 
-/* Fills by_rank in one pass over the examples. */
+/* Fills by_rank: the rows, by ascending example. */
 static void
 filter_rank(struct filter *filter)
 {
@@ -138,8 +138,8 @@ filter_rank(struct filter *filter)
 struct drawing {
 	struct filter *filter;
 	uint32_t *members; /* by group: its rows; NULL: there are no groups */
-	uint32_t *counts;  /* by slot of the work: classes */
-	uint32_t *order;   /* by slot of the work: groups */
+	uint32_t *counts;  /* by slot of the work: scratch, a number for each class */
+	uint32_t *order;   /* by slot of the work: scratch, a number for each group */
 	uint8_t *chosen;
 };
 
@@ -187,7 +187,7 @@ filter_draw(struct filter *filter, struct portolan_error *error)
 	return parallel_run(&parallel, error);
 }
 
-/* Fills the log with means over the examples, in their order. */
+/* Computes the log's means over the examples. They are added in the order of the examples. */
 static void
 filter_summarise(const struct filter *filter, const struct predictions *found, struct filter_log *log)
 {
@@ -225,7 +225,7 @@ filter_keep_scores(struct filter *filter, const struct predictions *found)
 	}
 }
 
-/* Fills the rows that become free, from the lowest on, with the last rows, from the highest on. */
+/* Moves the last rows of the matrix, from the highest on, into the rows that become free, from the lowest on. */
 static void
 filter_remove_rows(struct filter *filter, const struct slice *slice)
 {
@@ -275,7 +275,8 @@ filter_choose_slice(const struct filter *filter, const struct predictions *found
 	return slice;
 }
 
-/* Scores what is left, and removes a slice of `size` examples at most. With size 0 the result of the filter stays. */
+/* Scores the examples that are left, and removes a slice of at most `size` of them (0: none). `keep`: filter->scores
+ * takes the new scores. */
 static int
 filter_score_and_remove(struct filter *filter, size_t size, bool keep, struct filter_log *log,
                         struct portolan_error *error)

@@ -28,7 +28,7 @@ struct filter_options {
 	enum slice_ties ties;
 	uint64_t seed;
 	double lambda;
-	bool cold; /* every search starts at zero: for tests */
+	bool cold; /* every search for weights starts at zero: for tests */
 	unsigned threads;
 	const struct kernels *kernels;
 };
@@ -53,7 +53,7 @@ struct filter_log {
 	double lowest;   /* the p at the cut */
 };
 
-/* By example, as the last phase that scored it has it. */
+/* By example: the results of the last phase that scored it. */
 struct filter_scores {
 	uint32_t *removed; /* the phase, from 1; 0: the example is kept */
 	uint32_t *made, *correct;
@@ -65,34 +65,35 @@ struct filter {
 	struct matrix matrix; /* of the examples that are left */
 	size_t total, classes;
 	uint32_t group_count;
-	/* by row of the matrix: the last row fills a row that becomes free */
+	/* by row of the matrix, in which the last row replaces one that is removed */
 	uint32_t *examples, *groups;
 	uint16_t *labels;
 	uint32_t *by_rank; /* the rows, by ascending example */
 	struct filter_scores scores;
 	struct filter_log *log;
-	size_t phases;          /* that are done */
-	struct filter_log kept; /* filter_measure(): of the set that is left in the end */
+	size_t phases;          /* the number of phases that are done */
+	struct filter_log kept; /* filter_measure(): the line of the examples that are left in the end */
 	bool finished;
 	/* private */
 	struct training training;
-	float *weights, *start; /* sets × columns × stride; where searches start, columns × stride */
+	float *weights, *start; /* sets × columns × stride; columns × stride: where searches start */
 	bool has_start;         /* whether `start` is the mean of a phase's classifiers */
 	struct curvature curvature;
-	size_t curved; /* the rows that were left when the curvature was made; 0: there is none */
+	size_t curved; /* how many rows were left when the curvature was computed; 0: never */
 };
 
-/* Ends the program where the sizes do not go together. The features are not loaded yet. So checkpoint_read() may come first, and
- * say which of them are still needed. */
+/* filter_init() ends the program if the sizes in `options` do not fit the data. It loads no features: checkpoint_read()
+ * may come between, and says which examples are left. filter_load() then loads the features of these alone. */
 void filter_init(struct filter *filter, const struct filter_options *options, const struct filter_data *data);
 void filter_load(struct filter *filter, const struct matrix_source *source);
 void filter_free(struct filter *filter); /* may be called twice */
 
-/* 1: one phase is done, and there are more to do; 0: that was the last. */
+/* Runs one phase. 1: another has to follow; 0: that was the last. */
 int filter_phase(struct filter *filter, struct portolan_error *error);
 
-/* After the last phase: scores what is left as one more phase would, and removes nothing. If the last phase removed nothing,
- * its line is the measurement. The scores by example stay those of the phases. No phase and no checkpoint come after it. */
+/* After the last phase: scores the examples that are left, as a phase would, but removes none. If the last phase
+ * removed nothing, its line of the log already has the scores. filter->scores stays as the phases left it. No phase and
+ * no checkpoint come after it. */
 int filter_measure(struct filter *filter, struct portolan_error *error);
 
 /* Fits a classifier to each training set: filter->weights. Fills `unfinished` and `evaluations` of the log. For filter.c. */
@@ -126,7 +127,8 @@ filter_least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* How many lines the log has. The last is that of the kept set, which has removed = 0: the last phase's, or filter->kept. */
+/* How many lines the log has. The last is that of the kept examples (removed = 0): the last phase's, or
+ * filter->kept. */
 static inline size_t
 filter_lines(const struct filter *filter)
 {

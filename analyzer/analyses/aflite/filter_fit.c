@@ -15,10 +15,10 @@
 #include <string.h>
 
 #define ITERATIONS 300
-#define SAMPLE_LEAST 2048 /* rows of the curvature */
-#define STALE 0.8         /* the curvature is made anew when fewer than this share of its rows are left */
+#define SAMPLE_LEAST 2048 /* the fewest rows that the curvature is computed from */
+#define STALE 0.8         /* the curvature is computed again when only this share of its rows is left */
 
-/* Draws `count` rows, for what concerns all classifiers. */
+/* Draws `count` rows, from which what all classifiers share is computed. */
 static uint32_t *
 fit_sample_rows(const struct filter *filter, size_t count)
 {
@@ -31,7 +31,8 @@ fit_sample_rows(const struct filter *filter, size_t count)
 	return rows;
 }
 
-/* Starts with intercepts for the shares of the classes, and no weights. `counts` has room for the classes. */
+/* Sets filter->start to a classifier without weights that predicts the shares of the classes. `counts` has room for the
+ * classes. */
 static void
 fit_start_at_shares(struct filter *filter, uint32_t *counts)
 {
@@ -71,10 +72,9 @@ fit_first(struct filter *filter, const uint32_t *rows, size_t count, struct port
 	return code;
 }
 
-/*
- * Rows of the curvature's sample. With 64 for each feature, its error is less than that of a training set. But it is not to
- * take more time than a few sweeps. A row takes order² operations; in a sweep, a row of a set takes 8 columns order.
- */
+/* The number of rows from which the curvature is computed. With 64 for each feature, sampling adds less error than a
+ * training set has itself. But computing it is not to take more time than a few sweeps: a row takes order² operations;
+ * in a sweep, a row of a set takes 8 columns order. */
 static size_t
 fit_count_curvature_rows(const struct filter *filter)
 {
@@ -87,7 +87,8 @@ fit_count_curvature_rows(const struct filter *filter)
 	return filter_least(count > least ? count : least, filter->matrix.rows);
 }
 
-/* Makes what all searches share, unless it is fresh: where they start, and the curvature. */
+/* Computes what all searches share: the curvature, and, if no phase has set it yet, where they start. Does nothing if
+ * enough rows are left since the last time. */
 static int
 fit_prepare(struct filter *filter, struct portolan_error *error)
 {
@@ -109,7 +110,7 @@ fit_prepare(struct filter *filter, struct portolan_error *error)
 	return code;
 }
 
-/* Sets the start of the next phase: the mean of the classifiers that know all classes. */
+/* Sets where the next phase's searches start: at the mean of the classifiers that know all classes. */
 static void
 fit_remember_mean(struct filter *filter)
 {

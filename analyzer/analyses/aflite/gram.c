@@ -15,7 +15,7 @@
 #define PART 1024                      /* rows whose products are added up in single precision */
 #define BLOCK 256                      /* rows of a product */
 #define STRIP 48                       /* rows of the result that are computed at once */
-#define SLOTS_MOST (UINT64_C(1) << 28) /* bytes of all sums of parts */
+#define SLOTS_MOST (UINT64_C(1) << 28) /* bytes of the sums of all threads */
 
 struct gram_slot {
 	float *rows, *across, *product; /* BLOCK × stride, its transpose, order × stride */
@@ -30,7 +30,7 @@ struct gramming {
 	struct gram_slot *slots;
 };
 
-/* Fewer threads than asked for, where their sums would take too many bytes. */
+/* The number of threads: fewer than asked for, where their sums would take too many bytes. */
 static unsigned
 gram_threads(size_t order, unsigned threads)
 {
@@ -77,7 +77,8 @@ gram_find_probabilities(const struct gram *gram, struct gram_slot *slot, size_t 
 	return fmax(1 - squares / (sum * sum), 0);
 }
 
-/* Adds the upper triangle of a b to that of c, `order` × `stride`, in strips; both have `depth` ≤ BLOCK examples. */
+/* Adds the upper triangle of the product a b to that of c, strip by strip. c is order × stride; a and b have `depth` ≤
+ * BLOCK examples. */
 static void
 gram_multiply(const struct gram *gram, const float *a, const float *b, float *c, size_t order, size_t stride,
               size_t depth)

@@ -16,8 +16,8 @@ struct gram {
 	double weight;                 /* Σ 1 − Σ p² */
 };
 
-/* Adds the rows to product, covariance and weight, which the caller has set to zero. The bits do not depend on the number of
- * threads. */
+/* Adds what the rows contribute to product, covariance and weight, which the caller has set to zero. The bits do not
+ * depend on the number of threads. */
 void gram_make(struct gram *gram);
 
 /* The bytes that gram_make() takes. */

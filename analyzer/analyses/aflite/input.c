@@ -60,8 +60,8 @@ input_row_ids(const struct input *input, const struct input_request *request)
 	                                .glue = request->glue};
 }
 
-/* Labels and groups are taken row by row. If they are fields of the user's own file, its records have to be in the order of the
- * rows. */
+/* Checks that the user's own file has its records in the order of the rows, if labels or groups are fields of it: they
+ * are taken row by row. */
 static void
 input_check_order(const struct input *input, const struct input_request *request)
 {
@@ -71,7 +71,7 @@ input_check_order(const struct input *input, const struct input_request *request
 		row_ids_check_order(&ids);
 }
 
-/* Refuses labels or groups that are not as many as the rows. */
+/* Refuses a list with more or fewer labels (or groups) than rows. */
 static void
 input_check_count(const struct input *input, const char *path, const char *what, const struct labels *labels)
 {
@@ -86,7 +86,7 @@ input_check_count(const struct input *input, const char *path, const char *what,
 		die("%s has %zu %s, and %s has %llu rows", path, labels->count, what, array->path, rows);
 }
 
-/* Makes room for n examples, and fills in[i] with whether example order[i] takes part, as far as --exclude says. */
+/* Makes room for n examples. in[i] becomes 0 if --exclude lists example order[i], else 1. */
 static void
 input_exclude(struct input *input, const struct input_request *request, const uint32_t *order, size_t n, uint8_t *in)
 {
@@ -147,7 +147,7 @@ input_read_files(struct input *input, const struct input_request *request)
 		labels_keep(&input->labels, input->rows, input->count);
 }
 
-/* Adds the name of the example's class; if the run has no names, its number. */
+/* Adds the example's label: the name of its class, or, in a run without names, the class's number. */
 static void
 input_add_label(struct input *input, uint32_t example)
 {
@@ -159,7 +159,7 @@ input_add_label(struct input *input, uint32_t example)
 	labels_add(&input->labels, label, strlen(label));
 }
 
-/* Makes examples of those of the run that have a row and a label, and are not left out. */
+/* Lists the run's examples that have a row and a label and that --exclude does not list. */
 static void
 input_take_observed(struct input *input, const uint8_t *in)
 {
@@ -209,7 +209,7 @@ input_read_groups(struct input *input, const struct input_request *request)
 	labels_keep(&input->groups, input->rows, input->count);
 }
 
-/* Refuses an input without examples, and labels that all differ: most likely, ids were given. */
+/* Refuses an input without examples. Also refuses labels that all differ: most likely the user gave ids. */
 static void
 input_check_examples(const struct input *input, const struct input_request *request)
 {

@@ -23,13 +23,13 @@ struct input_request {
 };
 
 struct input {
-	struct features features; /* the array; with a run, also whose row is whose */
+	struct features features; /* the array; with a run, also which row is which example's */
 	struct labels labels, groups;
 	bool has_groups;
 	size_t count;              /* of examples */
 	const struct ids *ids;     /* of the run, or of the rows */
-	uint32_t *examples, *rows; /* by example: which of the ids, and which row of the array */
-	struct pool_list exclude;  /* what was found in the list */
+	uint32_t *examples, *rows; /* by example: its place in `ids`, and its row of the array */
+	struct pool_list exclude;  /* the list of --exclude, and what was found in it */
 	size_t excluded;           /* examples that the list leaves out */
 	/* with a run */
 	struct dynamics dynamics;
@@ -43,8 +43,8 @@ struct input {
 	struct matrix_source source;
 };
 
-/* Reads labels and groups, and looks at all features. Ends the program where labels, groups and rows are not as many, or a feature
- * is not finite. */
+/* Reads labels and groups, and surveys all features. Ends the program where there are more or fewer labels or groups
+ * than rows, or a feature is not finite. */
 void input_open(struct input *input, const struct input_request *request);
 void input_close(struct input *input); /* may be called twice */
 

@@ -27,7 +27,7 @@ kernels_floats(size_t count)
 
 typedef float four __attribute__((vector_size(16), may_alias));
 
-/* Writes a square of four rows and columns, by pairs of rows, then pairs of pairs. */
+/* Transposes a square of four rows and columns: first pairs of rows, then pairs of pairs. */
 static void
 kernels_transpose_square(const float *rows, size_t stride, float *across, size_t width)
 {
@@ -52,8 +52,8 @@ kernels_transpose(const float *rows, size_t stride, size_t count, float *across,
 				kernels_transpose_square(rows + j * stride + f, stride, across + f * width + j, width);
 }
 
-/* Half to single precision by integer arithmetic: shifts the bits into place, and corrects the exponent by a product, which
- * also makes normal numbers of subnormal ones. */
+/* Converts half to single precision by integer arithmetic: shifts the bits into place, and corrects the exponent by a
+ * multiplication, which also makes subnormal numbers normal. */
 static float
 kernels_widen_half(const uint8_t *bytes)
 {

@@ -16,7 +16,7 @@
 
 #define KERNELS_STRIDE 16 /* floats: 64 bytes, a line of cache and the widest register */
 #define KERNELS_TILE 64   /* the most rows that are worked on at once */
-#define KERNELS_PAD 8     /* lists of rows have this many entries more, which point to any row */
+#define KERNELS_PAD 8     /* lists of rows end with this many further entries, which point to any row */
 
 /* `count` floats, rounded up to whole registers. */
 static inline size_t
@@ -73,8 +73,9 @@ struct kernels {
 	 * both have `tile` floats. The last register of each row of z is readable. */
 	double (*residuals)(float *z, size_t tile, size_t columns, const uint8_t *absent, const int32_t *slots,
 	                    size_t count, float *sums, float *over);
-	/* Of distances as residuals() takes them. Adds, for each row that did not train the classifier: 1 to made[i]; 1 to
-	 * correct[i], if gold has the largest distance (of equal ones the lowest class wins); z_gold − max other z to margins[i]. */
+	/* Judges the distances z, for each row that did not train the classifier. Adds 1 to made[i]; 1 to
+	 * correct[i] if gold has the largest distance (of equal ones the lowest class wins); and z_gold − max
+	 * other z to margins[i]. */
 	void (*judge)(const struct kernels_judged *judged);
 	void (*multiply)(const struct kernels_product *product);
 	/* Half precision to single; `from` need not be aligned. */
@@ -86,8 +87,8 @@ struct kernels {
 	void (*subtract)(const float *from, const float *less, float *to, size_t count);
 };
 
-/* Writes the first `count` rows (a multiple of KERNELS_STRIDE) as columns of `across`, which is stride × width. Works in
- * squares, which take few lines of cache both ways. All of it is 16-byte aligned. */
+/* Transposes the first `count` rows (a multiple of KERNELS_STRIDE): they become columns of `across`, which is stride ×
+ * width. Works in squares, which take few lines of cache both ways. All of it is 16-byte aligned. */
 void kernels_transpose(const float *rows, size_t stride, size_t count, float *across, size_t width);
 
 /* The fastest kernels that this processor has the instructions for. */

@@ -138,7 +138,8 @@ KERNEL(spread)(const float *const *rows, size_t count, const float *residual, si
 			KERNEL(store)(gradient + k * stride + f + v * LANES, sum[k][v]);
 }
 
-/* The same for all features, in steps of up to five registers: additions to a single register would wait for each other. */
+/* As spread(), but for all features, in steps of up to five registers: additions to a single register would wait for
+ * each other. */
 INLINE void
 KERNEL(spread_all)(const float *const *rows, size_t count, const float *residual, size_t stride, const unsigned columns,
                    float *gradient)
@@ -344,7 +345,7 @@ KERNEL(judge)(const struct kernels_judged *judged)
 	}
 }
 
-/* The same for any number of rows: ROWS at once, or half of them where that is enough. */
+/* As dots(), but for any number of rows: ROWS at once, or half of them where that is enough. */
 INLINE void
 KERNEL(dots_all)(const float *const *rows, size_t count, const float *weights, size_t stride, const unsigned columns,
                  float *z)

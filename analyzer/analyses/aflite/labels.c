@@ -140,7 +140,8 @@ struct list {
 	const char *field_option;
 };
 
-/* Whether a line is a record, not a label: a JSON object, or, in a file with such a name, several fields. */
+/* Is the line a record rather than a label? It is if it is a JSON object, or if the file's name is that of a table and
+ * the line has several fields. */
 static bool
 labels_is_record(const char *path, const char *line, size_t length)
 {
@@ -155,7 +156,7 @@ labels_is_record(const char *path, const char *line, size_t length)
 	               (strcasecmp(dot, ".tsv") == 0 && memchr(line, '\t', length)));
 }
 
-/* For list_read(). */
+/* Adds one line of a list as a label. Called by list_read(). */
 static int
 labels_take_line(void *context, uint64_t place, const char *label, size_t length, struct portolan_error *error)
 {
@@ -189,7 +190,7 @@ labels_take_field(struct labels *labels, const struct fields_reader *reader)
 	labels_add(labels, field->at, field->length);
 }
 
-/* Whether an earlier record has the same id. */
+/* Has an earlier record the same id? */
 static bool
 labels_is_again(struct names *seen, const struct field *id)
 {

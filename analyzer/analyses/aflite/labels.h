@@ -14,30 +14,32 @@ struct labels {
 	uint32_t *values; /* by row: below class_count */
 	size_t count, class_count;
 	const char **names; /* by class, ascending: as numbers if all of them are numbers, else bytewise */
-	uint64_t *examples; /* by class */
+	uint64_t *examples; /* by class: how many examples it has */
 	uint64_t digest;    /* of values and names */
-	size_t passed;      /* records that were passed over: see glue_id */
+	size_t passed;      /* records without a row, which --glue passes over (files/glue.h) */
 	/* private */
 	size_t room;
 	struct names found; /* the names in the order of their first row */
 };
 
-/* Reads the labels; field NULL: `path` is an array or text. `option` and `field_option` name what gave path and field, for
- * messages. glue_id: the field of the ids, if the file is read as files/glue.h says; then only one record of an id has a label.
- * Ends the program where a row has no label, or a number is not whole. */
+/* Reads the labels: of an array or text file (field NULL), or of a field of records. `option` and `field_option` are
+ * the options that gave `path` and `field`, for messages. glue_id is the field of the ids if the file is read as
+ * files/glue.h says (then only one record of an id has a label); else NULL. Ends the program where a row has no label,
+ * or a number is not whole. */
 void labels_read(struct labels *labels, const char *option, const char *path, const char *field_option,
                  const char *field, const char *glue_id);
 
-/* The same, label by label. */
+/* Make labels without a file: one after the other, then finish. */
 void labels_add(struct labels *labels, const char *text, size_t length);
 void labels_finish(struct labels *labels);
 
-/* Keeps the labels of `count` rows, in this order. A class that has no row left is gone. */
+/* Keeps the labels of rows[0 … count − 1] alone, in this order. A class without a row left is dropped. */
 void labels_keep(struct labels *labels, const uint32_t *rows, size_t count);
 
 void labels_free(struct labels *labels); /* may be called twice */
 
-/* The first number that the classes skip, if they are whole numbers from 0 or 1 on: 0 and 2 skip 1. −1: they skip none. */
+/* The first number that the classes skip, if they are whole numbers that begin with 0 or 1: the classes 0 and 2 skip 1.
+ * −1: none. */
 int64_t labels_gap(const struct labels *labels);
 
 #endif

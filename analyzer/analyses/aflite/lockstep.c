@@ -17,14 +17,14 @@
 
 #define PAIRS 6      /* steps that a search remembers */
 #define HALVINGS 30  /* times that one step is shortened before the search is given up */
-#define RELATIVE 2.5 /* the tolerance for a row is also one for this share of the objective */
+#define RELATIVE 2.5 /* a search's limit is tolerance × its rows, or × this × its objective, whichever is less */
 #define BLUR 2e-7    /* the relative error of an objective in single precision */
-#define SETS_MANY 4  /* searches at once, of many columns */
+#define SETS_MANY 4  /* searches that run at once where there are many columns */
 
 struct search {
 	double objective, slope; /* at the accepted point; the slope along the direction */
-	double step;             /* the length that is tried */
-	double promised;         /* the decrease that the step before this one promised */
+	double step;             /* the step's length that is being tried */
+	double promised;         /* the decrease that the step before promised */
 	double scalars[PAIRS];   /* 1 / s·y */
 	unsigned pairs, newest;
 	unsigned halvings;
@@ -50,7 +50,8 @@ struct searches {
 	size_t unfinished;
 };
 
-/* Of many columns, nothing is gained by going over rows together, and all searches would fill the memory. */
+/* The number of searches that run at once. With many columns nothing is gained by going over the rows together, and all
+ * searches would fill the memory. */
 static size_t
 lockstep_sets_at_once(size_t sets, size_t columns)
 {
@@ -67,7 +68,8 @@ lockstep_bytes(size_t sets, size_t columns, size_t stride, unsigned threads)
 	       parallel_slots(threads) * curvature_scratch(&curvature) * sizeof(float);
 }
 
-/* Vectors have a multiple of KERNELS_STRIDE numbers: eight sums side by side. */
+/* For sums over vectors: the length of a vector is a multiple of KERNELS_STRIDE, so eight partial sums are added up
+ * side by side. */
 typedef double eight __attribute__((vector_size(64), aligned(8), may_alias));
 typedef float eight_floats __attribute__((vector_size(32), aligned(4), may_alias));
 
@@ -97,7 +99,7 @@ lockstep_dot_mixed(const float *a, const double *b, size_t n)
 	return lockstep_total(sums);
 }
 
-/* to += factor × from */
+/* Adds factor × from to `to`. */
 static void
 lockstep_add(double *to, double factor, const float *from, size_t n)
 {
@@ -142,7 +144,8 @@ search_place(struct searches *all, size_t set)
 		all->tried[from + i] = (float)(all->weights[from + i] + step * all->direction[from + i]);
 }
 
-/* Remembers the step that was taken. Without positive curvature, which comes of rounding, a step is of no use. */
+/* Remembers the step that was taken, for L-BFGS. A step without positive curvature, which only rounding can cause, is
+ * of no use. */
 static void
 search_remember(struct searches *all, size_t set)
 {
@@ -182,7 +185,7 @@ search_accept(struct searches *all, size_t set, double objective)
 	all->turning[all->turning_count++] = (uint32_t)set;
 }
 
-/* Shortens the step to where the slopes at both ends say that the minimum is, within limits. */
+/* Shortens the step to where, by the slopes at both of its ends, the minimum is; within limits. */
 static void
 search_shorten(struct searches *all, size_t set, double slope)
 {
@@ -198,7 +201,8 @@ search_shorten(struct searches *all, size_t set, double slope)
 	search_place(all, set);
 }
 
-/* Accepts the point that the search tried, or shortens its step, by what the sweep found there. */
+/* Accepts the point that the search tried, or shortens its step, depending on the loss and gradient that the sweep
+ * found there. */
 static void
 search_judge(struct searches *all, size_t set)
 {
@@ -236,7 +240,7 @@ search_apply_newer_pairs(const struct searches *all, size_t set, double *q, doub
 	}
 }
 
-/* The second loop, after it: changes q in place. */
+/* The second loop of L-BFGS, after the first matrix was applied: changes q in place. */
 static void
 search_apply_older_pairs(const struct searches *all, size_t set, double *q, const double alpha[PAIRS])
 {
@@ -251,7 +255,7 @@ search_apply_older_pairs(const struct searches *all, size_t set, double *q, cons
 	}
 }
 
-/* Sets the elements of the classes that the training set lacks to zero: these have no weights. */
+/* Sets to zero the elements of classes that the training set lacks: such classes have no weights. */
 static void
 search_clear_absent(const struct searches *all, size_t set, double *vector)
 {

@@ -14,13 +14,13 @@
 #include "training.h"
 
 struct lockstep {
-	double tolerance; /* of the mean objective */
+	double tolerance; /* of a set's objective divided by its rows */
 	size_t iterations_most;
 };
 #define LOCKSTEP_TOLERANCE 1e-7
 
-/* Fits the classifiers. `weights`, sets × (classes − 1) × stride and 64-byte aligned, are where the searches begin, and become
- * their results. */
+/* Fits the classifiers. `weights` is sets × (classes − 1) × stride, 64-byte aligned: where the searches begin, and then
+ * what they found. */
 struct fit_report lockstep_fit(const struct lockstep *lockstep, const struct problem *problem,
                                const struct training *training, const struct curvature *curvature, float *weights);
 

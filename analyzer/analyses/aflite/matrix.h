@@ -10,7 +10,7 @@
 struct matrix {
 	float *values; /* rows × stride, 64-byte aligned */
 	size_t rows, stride, features;
-	size_t bytes; /* that are mapped */
+	size_t bytes; /* of the mapping that holds the values */
 };
 
 /* The floats of a row with this many features. */
@@ -20,7 +20,7 @@ matrix_stride(size_t features)
 	return kernels_round(features + 1);
 }
 
-/* After matrix_survey(): row i becomes example examples[i], for `count` of them; NULL: example i. */
+/* Loads `count` rows, after matrix_survey(): row i is example examples[i], or example i if `examples` is NULL. */
 void matrix_load(struct matrix *matrix, const struct matrix_source *source, const uint32_t *examples, size_t count);
 void matrix_free(struct matrix *matrix); /* may be called twice */
 
@@ -30,8 +30,8 @@ matrix_row(const struct matrix *matrix, size_t row)
 	return matrix->values + row * matrix->stride;
 }
 
-/* Asks for the row in the second-level cache; does nothing if there is no such row. Always inlined: gcc 12 removes a call of
- * a function that returns and changes nothing, although it prefetches. */
+/* Fetches the row into the second-level cache; does nothing if there is no such row. Always inlined: gcc 12 removes a
+ * call of a function that returns and changes nothing, although it prefetches. */
 static inline __attribute__((always_inline)) void
 matrix_fetch_row(const struct matrix *matrix, size_t row)
 {

@@ -25,16 +25,14 @@
 #define WINDOW 256 /* rows that are gathered at once from a file of columns */
 #define ROUNDING 1e-10 /* a variance below this share of the mean square comes of rounding */
 
-/*
- * The rows of the matrix in the file. In a file of columns ("Fortran order"), the values of a row lie far from one another, each in
- * a page of its own. So a few hundred rows are gathered together, column by column.
- */
+/* Gives rows of the array in the file. In a file of columns ("Fortran order"), the values of a row lie far from one
+ * another, each in a page of its own. So a few hundred rows are gathered together, column by column. */
 struct file_rows {
 	const struct npy_array *array;
 	const uint32_t *examples, *rows; /* row i is row rows[examples[i]] of the array; either may be NULL: i → i */
 	size_t count;
-	uint8_t *room;         /* of a file of columns: WINDOW rows */
-	size_t first, present; /* the rows that are in it */
+	uint8_t *room;         /* of a file of columns: room for WINDOW rows */
+	size_t first, present; /* the rows that `room` holds: the first, and how many */
 };
 
 /* The place of one value: row of the array, column. */
@@ -84,8 +82,8 @@ file_rows_gather(struct file_rows *file_rows, size_t first)
 			       file_rows_value(file_rows->array, file_rows_place(file_rows, first + i), c), size);
 }
 
-/* The bytes of row i, as a file of rows has them, until another row is asked for. They need not be aligned. Of a file of columns,
- * rows are best asked for in their order. */
+/* The bytes of row i, in the order of its columns, valid until another row is asked for. They need not be aligned. In a
+ * file of columns, ascending rows are fastest. */
 static const uint8_t *
 file_rows_at(struct file_rows *file_rows, size_t i)
 {
@@ -138,7 +136,7 @@ source_row(const struct matrix_source *source, size_t example)
 	return source->rows ? source->rows[example] : example;
 }
 
-/* Writes the features of an example, as they are, to `to`. */
+/* Writes an example's features to `to` in single precision, neither centred nor scaled. */
 static void
 source_take_row(const struct matrix_source *source, const uint8_t *raw, float *to)
 {
@@ -278,8 +276,8 @@ survey_add_part(void *context, unsigned slot, size_t part, struct portolan_error
 	return 0;
 }
 
-/* Keeps, in a list of columns that are constant in single precision, those that are constant in the file; returns how many.
- * Doubles that differ may be the same in single precision, where they lie far from zero. */
+/* Takes out of a list of columns those that are constant in single precision only, not in the file; returns how many
+ * stay. Doubles far from zero may differ, and yet be the same in single precision. */
 static size_t
 source_keep_constant(const struct matrix_source *source, size_t *columns, size_t count)
 {
@@ -323,7 +321,7 @@ source_set_centres(struct matrix_source *source, const struct survey *all)
 	source->first_constant = source->constant_columns ? columns[0] : 0;
 }
 
-/* Adds up Σ (x − centre)² of a part, and Σ (x − centre), as the centre is not quite the mean. */
+/* Adds up Σ (x − centre)² over a part, and Σ (x − centre), which corrects it: the centre is not quite the mean. */
 static int
 spread_take_part(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error)
 {

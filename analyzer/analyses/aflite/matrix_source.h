@@ -23,23 +23,25 @@ struct matrix_source {
 	unsigned threads;
 	bool standardise; /* whether columns are divided by their standard deviation */
 	/* by matrix_survey() */
-	float *centre; /* by column: about its mean; of a constant column, its value */
+	float *centre; /* by column: its mean, rounded; of a constant column, its value */
 	float *scale;  /* by column: the factor of its values, 1 for a constant column; NULL: not standardised */
 	size_t constant_columns, first_constant;
 	uint64_t digest; /* of the examples' bytes in the file */
 };
 
-/* Looks at all examples. Ends the program where a value is not finite, or too large for single precision. */
+/* Fills centres, scales, constant columns and the digest, from all examples. Ends the program where a value is not
+ * finite, or too large for single precision. */
 void matrix_survey(struct matrix_source *source);
 void matrix_source_free(struct matrix_source *source); /* may be called twice */
 
 struct matrix_reader {
 	const struct matrix_source *source;
-	bool is_direct;         /* whether the kernels can take the file's rows where they lie */
+	bool is_direct;         /* can the kernels read the file's rows where they lie? */
 	struct file_rows *rows; /* by slot of the work */
 };
 
-/* Reads rows after matrix_survey(): row i is example examples[i], for `count` of them; NULL: example i. */
+/* Prepares to read `count` rows, after matrix_survey(): row i is example examples[i], or example i if `examples` is
+ * NULL. */
 void matrix_reader_init(struct matrix_reader *reader, const struct matrix_source *source, const uint32_t *examples,
                         size_t count);
 void matrix_reader_free(struct matrix_reader *reader);

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #define BLOCK 256  /* rows */
-#define COLUMNS 96 /* the most weight vectors that are multiplied at once; but always one whole classifier */
+#define COLUMNS 96 /* weight vectors that are multiplied at once, at most; but never less than one whole classifier */
 
 struct predict_slot {
 	float *across, *z; /* the block's transpose, stride × BLOCK; distances, columns × BLOCK */
@@ -52,8 +52,8 @@ predict_bytes(size_t sets, size_t columns, size_t stride, unsigned threads)
 	       sizeof(float);
 }
 
-/* Judges a classifier that lacks classes: returns its margin, and whether it is right. z[k × BLOCK] is the row's distance of
- * slot k + 1. */
+/* Judges one row's prediction by a classifier that lacks classes. Returns the margin, and in *right whether the
+ * prediction is right. z[k × BLOCK] is the row's distance from the class in slot k + 1. */
 static float
 predict_judge_irregular(const struct predicting *predicting, size_t set, const float *z, unsigned label, bool *right)
 {
@@ -82,7 +82,8 @@ predict_judge_irregular(const struct predicting *predicting, size_t set, const f
 	return training->present[set] > 1 ? gold - fmaxf(before, after) : 0;
 }
 
-/* Judges the rows of a block that set `set` was not trained on by their distances z from it. */
+/* Judges, by the distances z, what the classifier of set `set` predicts for the rows of a block that it was not trained
+ * on. */
 static void
 predict_judge_block(const struct predicting *predicting, struct predict_slot *slot, size_t set, const float *z,
                     size_t first, size_t rows)

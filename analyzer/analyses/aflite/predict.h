@@ -7,11 +7,11 @@
 
 struct predictions {
 	uint32_t *made, *correct; /* by row: the predictions made of it, and how many of them are right */
-	float *margins; /* by row: the mean of z_gold − max other z over these predictions; 0: there is none */
+	float *margins; /* by row: the mean of z_gold − max other z over these predictions; 0 if there are none */
 };
 
-/* Fills the predictions. `weights`: sets × (classes − 1) × stride, as lockstep_fit() leaves them. The bits do not depend on
- * the number of threads. */
+/* Fills `predictions`. `weights` is sets × (classes − 1) × stride, as lockstep_fit() leaves it. The bits do not depend
+ * on the number of threads. */
 void predict_all(const struct problem *problem, const struct training *training, const float *weights,
                  const struct predictions *predictions);
 

@@ -21,9 +21,9 @@
 
 #include <portolan/portolan.h>
 
-/* From this many columns (classes − 1) on, the weights of one classifier do not stay in a near cache. Then a sweep takes each
- * classifier by itself (sweep.c), few are searched for at a time (lockstep.c), and all columns share one factor of the curvature
- * (curvature.c). */
+/* From this many columns (classes − 1) on, the weights of one classifier do not stay in a near cache. Then a sweep
+ * takes each classifier by itself (sweep.c), few searches run at once (lockstep.c), and all columns share one factor of
+ * the curvature (curvature.c). */
 #define PROBLEM_MANY 65
 
 struct problem {
@@ -35,7 +35,7 @@ struct problem {
 	unsigned threads;
 };
 
-/* Runs parts of work that cannot fail but for want of memory. */
+/* Runs work that can fail only for want of memory; then the program ends. */
 static inline void
 problem_run(const struct parallel *parallel)
 {

@@ -18,7 +18,7 @@ struct naming {
 	struct names seen;
 	const char *path, *unit;
 	bool glue;
-	size_t passed; /* records that have no row, as glue.h says */
+	size_t passed; /* records without a row, which --glue passes over (files/glue.h) */
 };
 
 static void
@@ -37,7 +37,7 @@ row_ids_add(struct naming *naming, uint64_t place, const char *id, size_t length
 		must(ids_append(naming->ids, STORE_ID_STR, &one, &failure));
 }
 
-/* For list_read(). */
+/* Adds one id of a list. Called by list_read(). */
 static int
 row_ids_take(void *context, uint64_t place, const char *id, size_t length, struct portolan_error *error)
 {
@@ -75,7 +75,7 @@ row_ids_read_data(struct naming *naming, const struct row_ids_request *request)
 	user_file_close(&file);
 }
 
-/* Makes the rows' numbers their ids. */
+/* Gives each row its number as its id. */
 static void
 row_ids_number(struct ids *ids, size_t rows)
 {

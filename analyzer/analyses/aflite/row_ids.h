@@ -8,16 +8,18 @@
 struct row_ids_request {
 	size_t rows;
 	const char *features; /* the file of the rows, for messages */
-	const char *list;     /* a list of ids (files/list.h), or NULL */
+	const char *list;     /* a list of ids, one for each row (files/list.h), or NULL */
 	const char *data,
 	        *id_field; /* else a user's file with a record for each row, in this order; NULL: rows have numbers */
 	bool glue;         /* whether that file is read as files/glue.h says */
 };
 
-/* Ends the program where there are more or fewer ids than rows, or an id is missing, or there twice. */
+/* Reads the ids of all rows. Ends the program where there are more or fewer ids than rows, an id is missing, or two
+ * rows have the same. */
 void row_ids_read(struct ids *ids, const struct row_ids_request *request);
 
-/* Ends the program as above, and where a record of the user's file has another id than the list has for its row. */
+/* Checks that the records of the user's file have the ids of the list, row by row. Ends the program where one differs,
+ * and as row_ids_read() does. */
 void row_ids_check_order(const struct row_ids_request *request);
 
 #endif

@@ -22,13 +22,13 @@ const char *const slice_ties_names[] = {"margin", "hash", "index", NULL};
 
 struct taking {
 	const struct slice_request *request;
-	double *values;  /* by row: rows with a larger value are removed first */
+	double *values;  /* by row: what rows are ranked by; larger values are removed first */
 	uint32_t *order; /* the rows that qualify, by ascending example */
 	struct sort_item *items;
 };
 
-/* Draws a number in (0, 1) for every row that is left, in the order of the examples. So which rows qualify does not change the
- * number of a row. */
+/* Draws a random number in (0, 1) for every row that is left, in the order of the examples. So a row's number does not
+ * depend on which rows qualify. */
 static void
 slice_draw(const struct taking *taking, double *values)
 {
@@ -40,7 +40,7 @@ slice_draw(const struct taking *taking, double *values)
 		values[request->order[i]] = ((double)(random_next(&random) >> 11) + 0.5) * 0x1p-53;
 }
 
-/* p of a row; −1: no prediction was made of it. */
+/* The p of a row, the share of its predictions that are right; −1: no prediction was made of it. */
 static double
 slice_share(const struct slice_request *request, size_t row)
 {

@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 enum slice_heuristic {
-	SLICE_BEST,   /* "slice": the most predictable */
-	SLICE_GREEDY, /* the same, one at a time */
+	SLICE_BEST,   /* "slice": the most predictable rows */
+	SLICE_GREEDY, /* "greedy": the most predictable row, one a phase */
 	SLICE_SAMPLE, /* drawn without replacement, with probability proportional to p (by the Gumbel trick) */
 };
 enum slice_ties { SLICE_TIES_MARGIN, SLICE_TIES_HASH, SLICE_TIES_INDEX };
@@ -20,8 +20,8 @@ extern const char *const slice_heuristic_names[];
 extern const char *const slice_ties_names[];
 
 struct slice_request {
-	const uint32_t *made, *correct; /* by row: the predictions, and the right ones; p = correct / made */
-	const float *margins;           /* by row */
+	const uint32_t *made, *correct; /* by row: predictions made, and right ones; p = correct / made */
+	const float *margins;           /* by row: as in struct predictions */
 	const uint32_t *order;          /* `count` rows, by ascending example */
 	size_t count;
 	size_t size;      /* the most rows that are removed */
@@ -32,15 +32,16 @@ struct slice_request {
 };
 
 struct slice {
-	uint32_t *rows; /* the rows that are removed; the caller frees them */
+	uint32_t *rows; /* the rows to be removed; the caller frees them */
 	size_t count;
-	size_t qualified; /* rows with p at or above the threshold */
-	double lowest;    /* the lowest p that is removed; NaN: nothing is */
-	size_t tied;      /* rows that have this p */
+	size_t qualified; /* how many rows have a p at or above the threshold */
+	double lowest;    /* the lowest p among the rows to be removed; NaN: there are none */
+	size_t tied;      /* how many qualified rows have this p */
 	size_t tied_removed;
 };
 
-/* Orders rows with the same p as `ties` says, and what is equal after that by ascending example. A sample has no ties. */
+/* Chooses the slice. Rows with the same p are ordered as `ties` says; where that leaves them equal, by ascending
+ * example. A sample has no ties. */
 struct slice slice_take(const struct slice_request *request);
 
 #endif

@@ -22,28 +22,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* of few classes */
-#define BLOCK_BYTES (384u << 10) /* two blocks and some weights fit a second-level cache */
+/* for sweeps by blocks (few classes) */
+#define BLOCK_BYTES (384u << 10) /* the bytes of a block: two blocks and some weights fit a second-level cache */
 #define BLOCK_LEAST 128          /* rows */
 #define BLOCK_MOST 1024
-#define PARTS 48 /* of the rows, at most, for any number of threads */
-/* of many */
+#define PARTS 48 /* the most parts into which the rows are cut, for any number of threads */
+/* for sweeps by tiles (many classes) */
 #define TILE 256   /* rows of a product */
 #define RANGE 4096 /* rows of a set that are added up in single precision */
 
 struct sweep_slot {
 	float *gradients, *scratch;
 	double *losses;
-	const float **rows; /* the rows of a set in a block, and KERNELS_PAD more */
-	int32_t *slots;     /* the slots of their gold labels */
-	uint32_t *ahead;    /* the rows of the next block that some active set has */
+	const float **rows; /* a set's rows in a block, and KERNELS_PAD more entries */
+	int32_t *slots;     /* the slots of these rows' gold labels */
+	uint32_t *ahead;    /* the rows of the next block that are in any active set */
 };
 
 struct sweeping {
 	const struct sweep *sweep;
 	struct sweep_slot *slots;
 	size_t length;                   /* floats of a classifier's weights */
-	size_t block_words, part_blocks; /* a block's rows in words of 64; a part's blocks */
+	size_t block_words, part_blocks; /* the words of 64 rows in a block; the blocks in a part */
 };
 
 size_t
@@ -79,7 +79,7 @@ sweep_make_slot(const struct sweeping *sweeping)
 	                           .ahead = memory_new(block, sizeof(uint32_t))};
 }
 
-/* Lists the set's rows among `words` words of bits, from row `first` on; returns how many. */
+/* Lists the set's rows in a block, which begins at row `first` and has `words` words of 64 bits; returns how many. */
 static size_t
 sweep_list_rows(const struct sweep *sweep, size_t set, size_t first, size_t words, struct sweep_slot *slot)
 {
@@ -100,7 +100,8 @@ sweep_list_rows(const struct sweep *sweep, size_t set, size_t first, size_t word
 	return count;
 }
 
-/* Lists the rows from row `first` on that some active set has, in slot->ahead; returns how many. */
+/* Lists in slot->ahead the rows of a block that are in any active set; returns how many. The block begins at row
+ * `first`. */
 static size_t
 sweep_list_ahead(const struct sweep *sweep, size_t first, size_t words, struct sweep_slot *slot)
 {
@@ -118,8 +119,9 @@ sweep_list_ahead(const struct sweep *sweep, size_t first, size_t words, struct s
 	return count;
 }
 
-/* Takes the rows of a block for all sets. Between the sets, it fetches the rows of the next block, which has `next_words`
- * words: a set's rows lie anywhere, so the processor cannot foresee them, and would wait for the memory. */
+/* Adds what the rows of a block contribute to all active sets. Between the sets it fetches rows of the next block,
+ * which has `next_words` words: a set's rows lie anywhere, so the processor cannot foresee them, and would wait for the
+ * memory. */
 static void
 sweep_take_block(const struct sweeping *sweeping, size_t first, size_t words, size_t next_words,
                  struct sweep_slot *slot)
@@ -187,7 +189,8 @@ sweep_add_part(void *context, unsigned slot_number, size_t part, struct portolan
 	return 0;
 }
 
-/* Sweeps by blocks of rows. Cuts the rows into blocks, and these into parts that are as even as whole blocks allow. */
+/* Sweeps by blocks of rows. The rows are cut into blocks, and the blocks are shared among parts that are as even as
+ * whole blocks allow. */
 static void
 sweep_run_few(const struct sweep *sweep)
 {
@@ -224,12 +227,12 @@ struct many_slot {
 struct many {
 	const struct sweep *sweep;
 	struct many_slot *slots;
-	uint32_t *sets; /* the active ones */
+	uint32_t *sets; /* the active sets */
 	size_t set_count, ranges, range_words;
 	size_t columns, stride;
 };
 
-/* Adds to the loss and the gradient what the first `count` rows of the slot contribute. */
+/* Adds what the first `count` rows of the slot's tile contribute to the loss and the gradient of the set. */
 static void
 many_take_tile(const struct many *many, struct many_slot *slot, size_t set, size_t count)
 {
@@ -298,8 +301,8 @@ many_add_range(void *context, unsigned slot_number, size_t part, struct portolan
 	return 0;
 }
 
-/* Sweeps by tiles: each active set goes over its rows in ranges, whose number depends on the sizes of the sets alone. The sums of
- * the ranges are added in order. */
+/* Sweeps by tiles. Each active set goes over its rows in ranges, whose number depends on the sizes of the sets alone.
+ * The sums of the ranges are added in order. */
 static void
 sweep_run_many(const struct sweep *sweep)
 {

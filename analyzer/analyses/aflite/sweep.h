@@ -9,12 +9,12 @@ struct sweep {
 	const struct problem *problem;
 	const struct training *training;
 	const float *weights; /* sets × columns × stride, columns = classes − 1 */
-	const bool *active;   /* by set: the sweep passes over the others */
+	const bool *active;   /* by set: the sweep leaves the others out */
 	double *gradients;    /* sets × columns × stride: of the losses alone, without the penalty */
-	double *losses;       /* by set */
+	double *losses;       /* by set: the sum over the set's rows */
 };
 
-/* Fills gradients and losses of the active sets. The bits do not depend on the number of threads. */
+/* Computes gradients and losses of the active sets. The bits do not depend on the number of threads. */
 void sweep_run(const struct sweep *sweep);
 
 /* The bytes that a sweep takes. */

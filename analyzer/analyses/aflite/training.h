@@ -14,10 +14,10 @@ struct training {
 	size_t count, rows, words; /* of training sets; of rows; of words in the bits of one set */
 	size_t classes;
 	uint64_t *bits;    /* count × words */
-	uint32_t *sizes;   /* by set: its rows */
-	uint32_t *present; /* by set: the classes that it has */
-	uint16_t *slots;   /* count × classes: the slot of each class; meaningless for a set that has all classes */
-	uint8_t *absent;   /* count × classes: whether the set lacks the class of each slot; meaningless as well */
+	uint32_t *sizes;   /* by set: how many rows it has */
+	uint32_t *present; /* by set: how many classes it has */
+	uint16_t *slots;   /* count × classes: each class's slot; not used for a set that has all classes */
+	uint8_t *absent;   /* count × classes: does the set lack the slot's class? Not used either */
 };
 
 void training_init(struct training *training, size_t count, size_t rows, size_t classes);
@@ -26,7 +26,7 @@ void training_free(struct training *training); /* may be called twice */
 /* The bytes that the training sets take. */
 size_t training_bytes(size_t count, size_t rows, size_t classes);
 
-/* Fits the training sets to a phase with fewer rows. */
+/* Adapts the memory to a phase with fewer rows. */
 void training_resize(struct training *training, size_t rows);
 
 static inline bool
@@ -35,14 +35,14 @@ training_lacks_classes(const struct training *training, size_t set)
 	return training->present[set] < training->classes;
 }
 
-/* By slot, which classes the set lacks; NULL: it has all of them. */
+/* By slot: does the set lack the class? NULL: it has all classes. */
 static inline const uint8_t *
 training_absent(const struct training *training, size_t set)
 {
 	return training_lacks_classes(training, set) ? training->absent + set * training->classes : NULL;
 }
 
-/* By class, its slot; NULL: the slots are the classes' numbers. */
+/* By class: its slot. NULL: each class's slot is its number. */
 static inline const uint16_t *
 training_slots(const struct training *training, size_t set)
 {
@@ -60,19 +60,17 @@ training_slots(const struct training *training, size_t set)
 void training_draw(struct training *training, size_t set, uint64_t seed, uint64_t phase, size_t size,
                    const uint32_t *by_rank);
 
-/*
- * Draws whole groups, in random order, as long as they fit. A group that does not fit is passed over; 64 of them in a row
- * end the drawing, once one group did fit. So a set is only empty if no group fits. group[row] < groups; group g has
- * members[g] rows; `order` and `chosen` are scratch for `groups` elements.
- */
+/* Draws whole groups for set `set`, in random order, as long as they fit into `size`. A group that does not fit is
+ * passed over; 64 of them in a row end the drawing, once one group did fit. So a set is empty only if no group fits.
+ * group[row] < groups; group g has members[g] rows; `order` and `chosen` are scratch for `groups` elements. */
 void training_draw_groups(struct training *training, size_t set, uint64_t seed, uint64_t phase, size_t size,
                           const uint32_t *group, const uint32_t *members, uint32_t groups, uint32_t *order,
                           uint8_t *chosen);
 
-/* After drawing: finds out which classes the set has. `counts` is scratch for `classes` elements. */
+/* After drawing: finds which classes the set has. `counts` is scratch for `classes` elements. */
 void training_survey(struct training *training, size_t set, const uint16_t *labels, uint32_t *counts);
 
-/* `count` sets from set `from` on, in the memory of `all`. */
+/* The sets from `from` on, `count` of them, as training sets of their own that share the memory of `all`. */
 static inline struct training
 training_part(const struct training *all, size_t from, size_t count)
 {
@@ -87,7 +85,8 @@ training_part(const struct training *all, size_t from, size_t count)
 	return part;
 }
 
-/* Seeds the generator for a set of a phase, as training_draw() says. TRAINING_EVERYBODY stands for what concerns all sets. */
+/* Seeds the generator for a set of a phase, as training_draw() says. TRAINING_EVERYBODY stands in place of a set for
+ * draws that concern all sets. */
 struct random_state;
 void training_seed(struct random_state *random, uint64_t seed, uint64_t phase, uint64_t set);
 #define TRAINING_EVERYBODY ((UINT64_C(1) << 20) - 1)

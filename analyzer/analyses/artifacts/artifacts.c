@@ -13,13 +13,13 @@
 #define TOP_MAX 1000000
 #define TOP_WITH_RUN 10
 
-/* The memory of the table's columns that do not lie in the ranking or the counts. */
+/* The table: its columns, and the values of those that neither the ranking nor the counts hold. */
 struct artifacts_table {
 	struct table_column *columns;
 	size_t count;
-	uint32_t *tokens, *places; /* by row: the token, and the place of its label in the order */
-	double *chances;           /* by row */
-	double *accuracies;        /* of sides, then by row */
+	uint32_t *tokens, *places; /* by row: the token, and the place of its leading label in the counts' order */
+	double *chances;           /* by row: ranking_chance() */
+	double *accuracies;        /* by side, then by row: the accuracy of the last epoch */
 };
 
 static void
@@ -96,7 +96,7 @@ artifacts_write_table(struct artifacts *artifacts)
 	                 &failure));
 }
 
-/* The number of rows that the table has, of the ranking's. */
+/* How many of the ranking's tokens become rows of the table. */
 static size_t
 artifacts_count_rows(const struct artifacts *artifacts)
 {

@@ -23,16 +23,17 @@ struct artifacts {
 	char side_names[MEASURE_COUNT][SIDES][40];   /* names of the table's columns that --run adds */
 	struct dynamics dynamics;                    /* the run's dynamics */
 	struct sides sides;
-	struct join_oddities oddities;  /* what was odd in DATA, with --glue */
-	struct dynamics after_dynamics; /* those of --after's run */
-	struct sides after_sides;       /* the same */
+	struct join_oddities oddities;  /* with --glue: what was odd in DATA */
+	struct dynamics after_dynamics; /* the dynamics of the run of --after */
+	struct sides after_sides;       /* the sides of a token in that run */
 };
 
 /* Loads the run, and finds in it the records that hold the tokens. Call artifacts_sides_free() in the end. */
 void artifacts_sides_make(struct artifacts *artifacts);
 void artifacts_sides_free(struct artifacts *artifacts);
 
-/* Adds the columns that --run adds to the table: at most so many. `accuracies` has room for SIDES of each token. */
+/* Adds to the table the columns of --run, at most ARTIFACTS_SIDES_COLUMNS. `accuracies` has room for SIDES numbers a
+ * token. */
 #define ARTIFACTS_SIDES_COLUMNS (4 + SIDES * MEASURE_COUNT)
 void artifacts_sides_columns(struct artifacts *artifacts, struct table_column *columns, size_t *count,
                              double *accuracies);

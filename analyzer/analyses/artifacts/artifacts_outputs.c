@@ -10,7 +10,7 @@
 
 #define NAMED 20      /* tokens whose names stand in the picture */
 #define BARS 20       /* tokens whose accuracies the picture shows */
-#define BAR_SHIFT 0.2 /* of the way from name to name: the majority's bar stands so much above, the other below */
+#define BAR_SHIFT 0.2 /* of the distance between names: bars stand this far above and below their name */
 
 /* The panel of --plot that compares, for the first tokens, the accuracy at the last epoch on the records with the token's
  * leading label and on the others (Han Chen, Figures 2 and 4). */
@@ -40,7 +40,7 @@ sides_bars_make(struct sides_bars *bars, const struct artifacts *artifacts)
 	}
 }
 
-/* Is one of the bars of the side there? gnuplot knows no series without a point. */
+/* Has the side any bar? gnuplot knows no series without a point. */
 static bool
 sides_bars_has(const struct sides_bars *bars, int side)
 {
@@ -51,7 +51,7 @@ sides_bars_has(const struct sides_bars *bars, int side)
 	return has;
 }
 
-/* The panel points into `bars`. */
+/* Makes the panel of the accuracies. It points into `bars`. */
 static struct chart_panel
 sides_bars_panel(const struct sides_bars *bars)
 {
@@ -87,7 +87,7 @@ artifacts_draw(const struct artifacts *artifacts)
 	              top && top < NAMED ? (size_t)top : NAMED, artifacts->run ? &panel : NULL, &artifacts->picture);
 }
 
-/* The accuracy of a token's sides at an epoch. */
+/* One row of --by-epoch: the accuracy on both sides of a token at an epoch. */
 struct by_epoch_line {
 	uint32_t token, label; /* numbers in the counts' names */
 	uint32_t epoch;
@@ -127,7 +127,7 @@ artifacts_write_by_epoch(const struct artifacts *artifacts)
 	                 (enum table_format)artifacts->by_epoch_format, &failure));
 }
 
-/* The mean of the tokens' accuracies, of those that have one. */
+/* The mean accuracy on one side at an epoch, over the tokens that have one. */
 static double
 sides_mean_accuracy(const struct sides *sides, int side, size_t epoch)
 {
@@ -173,7 +173,7 @@ artifacts_draw_epochs(const struct artifacts *artifacts)
 enum part { PART_OVERALL, PART_TOUCHED, PART_REST, PART_MAJORITY, PART_MINORITY, PARTS };
 static const char *const part_names[PARTS] = {"overall", "touched", "rest", "majority", "minority"};
 
-/* Sums the answers of the last epoch. */
+/* Adds up the answers of the last epoch, for each part of the records that --summary compares. */
 static void
 summary_take_parts(const struct sides *sides, struct answers parts[PARTS])
 {

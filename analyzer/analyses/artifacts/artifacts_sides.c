@@ -15,7 +15,7 @@ static const char *const side_names[SIDES] = {"majority", "minority"};
 static const char *const side_columns[SIDES][2] = {{"majority_n", "majority_accuracy"},
                                                    {"minority_n", "minority_accuracy"}};
 
-/* Does the table have means of this column of the dynamics? */
+/* Does the table show the means of this column of the dynamics? */
 static bool
 sides_is_shown(const struct dynamics *dynamics, size_t column)
 {
@@ -48,7 +48,7 @@ artifacts_sides_columns(struct artifacts *artifacts, struct table_column *column
 			columns[(*count)++] = (struct table_column){
 			        name, TABLE_F64, .values = rows > 0 ? &sides->tokens[0][side].means[c] : NULL,
 			        .stride = SIDES * dynamics->column_count *
-			                  sizeof(double)}; /* of means, one after the other */
+			                  sizeof(double)}; /* of the means, one after the other */
 		}
 	}
 }

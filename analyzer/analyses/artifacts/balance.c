@@ -26,7 +26,7 @@
 #include <string.h>
 
 #define ADDED_MOST (UINT32_MAX / 2)
-#define HOPELESS 10 /* times ΣD at first: there is no patience with more */
+#define HOPELESS 10 /* with patience, balancing gives up when ΣD exceeds this many times its first value */
 
 struct balance_pools {
 	size_t *starts;   /* tokens × labels, and the end: where the groups of a token and label begin in `groups` */
@@ -46,12 +46,12 @@ struct balance_work {
 	struct balance *balance;
 	struct balance_pools pools;
 	size_t *leaders;     /* by token: the leading label */
-	uint32_t *available; /* by group: the number of members that are below their limit */
-	uint32_t *members;   /* by group: its members, those below their limit first */
-	uint64_t *tree;      /* sums of the records in `choice`; begins at index 1 */
+	uint32_t *available; /* by group: how many of its records may still be drawn */
+	uint32_t *members;   /* by group: its records, those that may still be drawn first */
+	uint64_t *tree;      /* Fenwick's sums of the records in `choice`; begins at index 1 */
 	uint32_t *choice;    /* the groups from which a draw has the fewest conflicts */
 	size_t chosen;       /* the number of groups in `choice` */
-	uint64_t total;      /* the number of records that these groups may give */
+	uint64_t total;      /* how many records of these groups may still be drawn */
 	struct balance_lowest lowest;
 	struct random_state random;
 };
@@ -164,7 +164,7 @@ choice_make(struct balance_work *work, size_t token, size_t label)
 	return work->chosen > 0;
 }
 
-/* Finds the group, by its place in the choice, that has record *at of the choice. *at becomes the record's number in the
+/* Finds record number *at of the choice: returns the place of its group in the choice; *at becomes its number in the
  * group. */
 static size_t
 choice_find(const struct balance_work *work, uint64_t *at)
@@ -179,8 +179,8 @@ choice_find(const struct balance_work *work, uint64_t *at)
 	return place;
 }
 
-/* Takes member `at` of the group at this place of the choice out of what may be drawn: it goes behind the members that
- * are left. */
+/* Takes record `at` of the group at this place of the choice out of what may be drawn: it moves behind the records that
+ * still may be. */
 static void
 choice_use_up(struct balance_work *work, size_t place, uint64_t at)
 {
@@ -194,7 +194,7 @@ choice_use_up(struct balance_work *work, size_t place, uint64_t at)
 		work->tree[i]--;
 }
 
-/* Counts a record of the group as drawn. True: this has brought a conflict. */
+/* Counts one more record of this group. True: it has brought a conflict. */
 static bool
 balance_count_draw(struct balance_work *work, const struct holder_group *group)
 {
@@ -229,15 +229,15 @@ balance_draw_record(struct balance_work *work)
 	return (balance_count_draw(work, group) && request->pick == BALANCE_CONFLICT_FREE) || work->total == 0;
 }
 
-/* ⌈step · lacking⌉. Rounding may lift the product just above a whole number; the factor keeps that from becoming one draw
- * more. */
+/* ⌈step · lacking⌉. Rounding may lift the product just above a whole number; without the factor that would be one draw
+ * too many. */
 static uint64_t
 balance_draws(double step, uint64_t lacking)
 {
 	return (uint64_t)ceil(step * (double)lacking * (1 - 1e-12));
 }
 
-/* Draws what one iteration draws for this token and label. False: there would be more than 2^31 repeats. */
+/* Draws the records of one iteration for this token and label. False: there would be more than 2^31 repeats. */
 static bool
 balance_visit(struct balance_work *work, size_t token, size_t label)
 {
@@ -308,7 +308,7 @@ balance_keep_lowest(struct balance_work *work)
 	memcpy(lowest->repeats, balance->repeats, work->request->holders->count * sizeof(uint32_t));
 }
 
-/* Makes what was copied at the lowest ΣD the result. */
+/* Makes the counts and repeats that were copied at the lowest ΣD the result. */
 static void
 balance_return_to_lowest(struct balance_work *work)
 {
@@ -341,7 +341,7 @@ balance_note_imbalance(struct balance_work *work, uint64_t imbalance)
 	       imbalance / HOPELESS <= work->balance->imbalance[0];
 }
 
-/* Visits every token and label once. False: there would be more repeats than may be. */
+/* Makes one iteration: visits every token and label once. False: there would be more than 2^31 repeats. */
 static bool
 balance_visit_all(struct balance_work *work)
 {
@@ -370,7 +370,8 @@ balance_find_reasons(struct balance_work *work)
 		}
 }
 
-/* Iterates until nothing lacks, nothing can be drawn any more, or no good comes of it. */
+/* Iterates until no token lacks a record, nothing can be drawn any more, the iterations are used up, or ΣD falls no
+ * more. */
 static void
 balance_iterate(struct balance_work *work)
 {
@@ -403,7 +404,7 @@ balance_iterate(struct balance_work *work)
 	balance_find_reasons(work);
 }
 
-/* Counts the records as they stand in the data, group by group. */
+/* Sets the counts to those of the data as they are, group by group. */
 static void
 balance_begin_counts(struct balance_work *work)
 {

@@ -37,12 +37,12 @@ struct balance_request {
 	unsigned iterations;
 	unsigned patience; /* 0: all iterations are made, whether ΣD falls or not */
 	enum balance_pick pick;
-	uint32_t max_multiplicity; /* how often a record may stand in the result, itself included; 0: no limit */
+	uint32_t max_multiplicity; /* how often a record may stand in the result, the original included; 0: no limit */
 	uint64_t seed;
 };
 
 enum balance_reason {
-	BALANCE_DONE,          /* D = 0 */
+	BALANCE_DONE,          /* D(s,l) = 0: nothing is lacking */
 	BALANCE_NO_RECORD,     /* no original record has this token and this label */
 	BALANCE_CAPPED,        /* every record with this token and label stands as often as it may */
 	BALANCE_OUT_OF_ROUNDS, /* all iterations were made */
@@ -59,14 +59,15 @@ struct balance {
 	enum balance_reason *reasons; /* tokens × labels: why balancing ended there */
 };
 
-/* Ends the program if there is no patience, and more than 2^31 repeats would be drawn. */
+/* Balances. Without `patience`, ends the program where more than 2^31 repeats would be drawn; with it, the result is
+ * the best before that. */
 void balance_make(const struct balance_request *request, struct balance *balance);
 void balance_free(struct balance *balance);
 
-/* The label that leads in a token's counts, which are by label; of equal ones the first. */
+/* The label that leads in a token's counts[label]; of equal ones the first. */
 size_t balance_leader(const uint64_t *counts, const uint64_t *shares, size_t label_count);
 
-/* D(s,l): how many records the label lacks in a token's counts, of which `leader` leads. */
+/* D(s,l): how many records `label` still lacks in a token's counts, in which `leader` leads. */
 static inline uint64_t
 balance_lack(const uint64_t *counts, const uint64_t *shares, size_t leader, size_t label)
 {

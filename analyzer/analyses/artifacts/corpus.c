@@ -29,7 +29,7 @@ static const char *const corpus_stop_words[] = {
         /* be, have, do, and what stands before a verb */
         "am", "is", "are", "was", "were", "be", "been", "being", "has", "have", "had", "having", "do", "does", "did",
         "doing", "will", "would", "shall", "should", "can", "could", "may", "might", "must",
-        /* the same, joined */
+        /* pronouns joined with verbs; and what a contraction leaves */
         "i'm", "i've", "i'll", "i'd", "you're", "you've", "you'll", "you'd", "he's", "he'll", "he'd", "she's", "she'll",
         "she'd", "it's", "it'll", "we're", "we've", "we'll", "we'd", "they're", "they've", "they'll", "they'd",
         "that's", "there's", "who's", "what's", "let's", "s", "t", NULL};
@@ -50,11 +50,11 @@ struct corpus_list {
 	const char *path, *unit;
 	struct names *names;
 	struct tokenizer tokenizer;
-	bool whole; /* a line is one n-gram */
+	bool whole; /* a line is one n-gram; else each of its words is a token */
 };
 
-/* Adds the words of a line as the tokenizer has them: each by itself, or all of them as one n-gram. An n-gram that is too
- * long for a token is left out. Returns 0, or the tokenizer's error. */
+/* Adds the words of a line, as the tokenizer cuts them: each by itself, or all of them as one n-gram. An n-gram that is
+ * too long for a token is left out. Returns 0, or the tokenizer's error. */
 static int
 corpus_add_words(struct corpus_list *list, const char *line, size_t length)
 {
@@ -122,7 +122,7 @@ corpus_take_stop_words(struct corpus *corpus)
 	corpus->rules.stop_words = &corpus->stop_words;
 }
 
-/* Takes what decides which tokens count. Tokens that are asked for by name are no stop words, nor too short. */
+/* Reads the files that decide which tokens count. Tokens that the user names are never stop words, nor too short. */
 static void
 corpus_take_rules(struct corpus *corpus)
 {
@@ -200,7 +200,7 @@ corpus_reader_begin(struct corpus_reader *reader, size_t part)
 	fields_begin(&reader->fields, &corpus->fields, user_file_part(&corpus->file, &corpus->parts, part));
 }
 
-/* The error "FILE: line 3: the field 'label' WHAT" of the record. */
+/* Sets the error "FILE: line 3: the field 'label' WHAT" for the record. */
 static int
 corpus_reader_wrong(const struct corpus_reader *reader, const char *field, const char *what,
                     struct portolan_error *error)
@@ -208,7 +208,7 @@ corpus_reader_wrong(const struct corpus_reader *reader, const char *field, const
 	return fields_wrong(&reader->fields, error, ": the field '%s' %s", field, what);
 }
 
-/* Checks that the field is a text or a number, or, if it is the label or the id, a truth value. */
+/* Checks that the field is a text or a number. A label or an id may also be a truth value. */
 static int
 corpus_check_kind(const struct corpus_reader *reader, size_t field, bool is_text, struct portolan_error *error)
 {

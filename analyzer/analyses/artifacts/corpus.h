@@ -20,7 +20,7 @@ struct corpus_request {
 	const char *path;
 	const char *texts[CORPUS_TEXTS_MAX];
 	size_t text_count;
-	const char *label, *id;                  /* names of fields; id NULL: no id is needed */
+	const char *label, *id;                  /* names of fields; id NULL: ids are not read */
 	bool glue;                               /* the file is read as glue.h says; this needs the id */
 	const char *ignored[CORPUS_IGNORED_MAX]; /* labels whose records count as records without a label */
 	size_t ignored_count;
@@ -28,7 +28,7 @@ struct corpus_request {
 	const char *tokens;     /* a file with the tokens to look at, one a line; NULL: all tokens */
 	size_t min_length;
 	uint64_t ngrams;
-	bool per_field; /* tokens of different fields differ: field:token */
+	bool per_field; /* the same word in two fields is two tokens: "field:word" */
 	unsigned threads;
 	size_t keep; /* bytes of memory that kept.h may take, so that the file is read once; 0: none */
 };
@@ -40,19 +40,19 @@ struct corpus {
 	struct fields fields; /* texts, label, id */
 	struct names stop_words, tokens;
 	struct token_rules rules;
-	char *prefixes[CORPUS_TEXTS_MAX]; /* "field:", or "" */
+	char *prefixes[CORPUS_TEXTS_MAX]; /* by text field: "field:" if per_field, else "" */
 };
 
 void corpus_open(struct corpus *corpus, const struct corpus_request *request);
 void corpus_close(struct corpus *corpus);
 
-/* A thread's place in the corpus: the record that it has reached in its part. */
+/* A thread's place in the corpus: the record that it has reached in the part that it reads. */
 struct corpus_reader {
 	const struct corpus *corpus;
 	struct fields_reader fields; /* texts, label, id */
 	const struct record *record;
-	const struct field *label, *id; /* id NULL: the request has none */
-	bool ignored; /* the label is one of request.ignored: the record is numbered, but not counted */
+	const struct field *label, *id; /* of the record; id NULL: the request asks for no id */
+	bool ignored; /* the label is one of request.ignored: the record has a number, but counts nowhere */
 	/* private */
 	struct tokenizer tokenizer;
 	size_t next_text; /* the number of the text field whose tokens come next */
@@ -61,9 +61,10 @@ struct corpus_reader {
 void corpus_reader_init(struct corpus_reader *reader, const struct corpus *corpus);
 void corpus_reader_free(struct corpus_reader *reader);
 
-/* corpus_reader_begin() goes to the beginning of a part. The other two go to its next record, and to the record's
- * next token; a token that stands there twice comes twice. They return 1, 0 where there are no more, or an error,
- * which names file, line and field. A thread returns the error of its part, so that the user is told of the first. */
+/* corpus_reader_begin() goes to the beginning of a part. corpus_reader_record() goes to the part's next record, and
+ * corpus_reader_token() to the record's next token; a token that stands there twice comes twice. Both return 1, 0 where
+ * there are no more, or an error, which names file, line and field. A thread returns the error of its part, so that the
+ * user is told of the first. */
 void corpus_reader_begin(struct corpus_reader *reader, size_t part);
 int corpus_reader_record(struct corpus_reader *reader, struct portolan_error *error);
 int corpus_reader_token(struct corpus_reader *reader, struct token *token, struct portolan_error *error);

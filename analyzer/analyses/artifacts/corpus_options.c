@@ -92,8 +92,8 @@ corpus_warn_of_none(const struct corpus_options *options, const struct token_cou
 		                options->request.path);
 }
 
-/* Finds a label that may stand for "no label": "-"; or, of three labels or more, one with under a tenth of the records that
- * it would have if all labels had the same number. Returns its place in the order; NAMES_NONE: there is none. */
+/* Finds a label that may stand for "no label": it is "-"; or, among three labels or more, it has less than a tenth of
+ * the records that an equal share would be. Returns its place in the order; NAMES_NONE: there is none. */
 static uint32_t
 corpus_find_suspect(const struct token_counts *counts)
 {

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tokens that wait to be counted. The memory that each is looked up in is fetched while the next are read. */
+/* Tokens that wait to be counted. The memory in which each is looked up is fetched while the next ones are read. */
 struct batch {
 	size_t count, used;
 	struct batch_token {
@@ -34,10 +34,10 @@ struct tally {
 	uint32_t *cells; /* `rows` rows of 1 + label_room */
 	size_t rows, label_room;
 	uint64_t label_records[CORPUS_LABELS_MAX];
-	uint64_t ignored, empty; /* the numbers of such records */
+	uint64_t ignored, empty; /* how many records have an ignored label, and how many no token */
 	const char *first_empty; /* where the first of them stands in the file */
-	uint32_t stamp;          /* the number of the record at work, among this thread's */
-	struct kept_part *kept;  /* of the part at work; NULL: nothing is kept */
+	uint32_t stamp;          /* the number of this thread's current record */
+	struct kept_part *kept;  /* what is kept of the current part; NULL: nothing */
 	struct batch batch;
 };
 
@@ -45,12 +45,12 @@ struct pass {
 	const struct corpus *corpus;
 	const uint32_t *weights;
 	const uint64_t *firsts;
-	struct tally **tallies; /* of each thread; NULL: not needed yet */
-	uint64_t *records;      /* of each part */
+	struct tally **tallies; /* by thread; NULL: the thread has counted nothing yet */
+	uint64_t *records;      /* by part: the number of its records */
 	struct kept *kept;
 };
 
-/* Returns `pointer`. NULL ends the program. */
+/* Returns `pointer`; ends the program if it is NULL (no memory). */
 static void *
 counts_need(void *pointer)
 {
@@ -66,7 +66,7 @@ tally_stride(const struct tally *tally)
 	return 1 + tally->label_room;
 }
 
-/* Makes room for another row, and for all labels that there are. */
+/* Makes room for one more token, and for all labels seen so far. */
 static void
 tally_make_room(struct tally *tally)
 {
@@ -76,7 +76,7 @@ tally_make_room(struct tally *tally)
 	while (tally->tokens.count >= rows)
 		rows = rows ? 2 * rows : 4096;
 	while (tally->labels.count > labels)
-		labels = labels < 3 ? 3 : 2 * labels + 1; /* rows of 4, 8, 16 … */
+		labels = labels < 3 ? 3 : 2 * labels + 1; /* rows of 4, 8, 16 … cells */
 	if (labels == tally->label_room) {
 		cells = counts_need(realloc(tally->cells, rows * from * sizeof(*cells)));
 		memset(cells + tally->rows * from, 0, (rows - tally->rows) * from * sizeof(*cells));
@@ -126,7 +126,7 @@ counts_check_label_count(const struct corpus *corpus, size_t count, struct porto
 	                           corpus->file.path, corpus->request.label, CORPUS_LABELS_MAX);
 }
 
-/* Counts the tokens that wait, of a record of this label. */
+/* Counts the waiting tokens, which stand in a record with this label. */
 static void
 tally_count_batch(struct tally *tally, uint32_t label, uint32_t weight, struct kept *kept)
 {
@@ -152,7 +152,7 @@ tally_count_batch(struct tally *tally, uint32_t label, uint32_t weight, struct k
 	batch->count = batch->used = 0;
 }
 
-/* Adds a token to those that wait. False: the next one may not fit. */
+/* Adds a token to those that wait. False: there may be no room for another. */
 static bool
 tally_add_to_batch(struct tally *tally, const struct token *token)
 {
@@ -177,7 +177,7 @@ tally_count_record(struct tally *tally, uint32_t weight, struct kept *kept, stru
 	uint64_t at = (uint64_t)(record->at - reader->corpus->file.text);
 	const struct names *only = reader->corpus->request.tokens ? &reader->corpus->tokens : NULL;
 	struct token token;
-	uint32_t label = 0; /* a record without tokens needs none */
+	uint32_t label = 0; /* an ignored record has no label; it is kept without tokens */
 	bool empty = true;
 	int code;
 
@@ -247,8 +247,8 @@ tally_free(struct tally *tally)
 	free(tally);
 }
 
-/* Adds the counts of `from` to `into`. labels[l] and tokens[t] become the numbers in `into` of label l and token t of
- * `from`. */
+/* Adds the counts of `from` to `into`. labels[l] becomes the number that `into` has for label l of `from`, and
+ * tokens[t] that for token t. */
 static void
 tally_merge(struct tally *into, const struct tally *from, uint32_t *labels, uint32_t *tokens)
 {
@@ -312,7 +312,7 @@ counts_sort_labels(struct token_counts *counts)
 		counts->places[counts->order[i]] = i;
 }
 
-/* Takes the names and the cells of the tally over, and puts the labels into order. */
+/* Turns the merged tally into the result: takes over its names and counts, and puts the labels into order. */
 static void
 counts_take_tally(struct token_counts *counts, struct tally *tally)
 {
@@ -359,7 +359,7 @@ counts_check_labels(const struct corpus *corpus, const struct token_counts *coun
 	    request->path, (int)(length < 60 ? length : 60), only, request->label);
 }
 
-/* Adds all tallies to the first that there is, and returns it. NULL: there is none. */
+/* Adds all tallies to the first one, and returns it. NULL: no thread has counted anything. */
 static struct tally *
 counts_merge_tallies(const struct pass *pass, unsigned threads)
 {
@@ -386,7 +386,7 @@ counts_finish(struct pass *pass, unsigned threads, struct token_counts *counts)
 
 	kept_finish(pass->kept);
 	counts->firsts = pass->records;
-	for (size_t p = 0; p <= pass->corpus->parts.count; p++) { /* counts become sums of those before */
+	for (size_t p = 0; p <= pass->corpus->parts.count; p++) { /* numbers of records become firsts */
 		uint64_t records = counts->firsts[p];
 
 		counts->firsts[p] = counts->records;

@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The holders of a part. A holder's key is its label and its tokens. */
+/* The holders of a part of the file. A holder's key is its label and its tokens; records with one key are a group. */
 struct found {
-	struct holder *list; /* `group` is the length of the key */
+	struct holder *list; /* until the parts are joined, `group` is the length of the holder's key */
 	uint16_t *keys;      /* one behind the other */
 	size_t count, room, key_count, key_room;
 };
@@ -24,11 +24,11 @@ struct found {
 struct search {
 	const struct holders_request *request;
 	struct holders *holders;
-	struct names tokens; /* those that are looked for */
-	/* By the counts' numbers for tokens: the place among those that are looked for, + 1; 0: it is not looked for. NULL:
-	 * the tokens of records were not kept. */
+	struct names tokens; /* the tokens that are looked for */
+	/* By the counts' number for a token: 1 + its place among the tokens that are looked for; 0: it is not looked
+	 * for. NULL: no record's tokens were kept, and the file is read again. */
 	uint16_t *places;
-	struct corpus_reader *readers; /* of each thread */
+	struct corpus_reader *readers; /* by thread */
 	struct found *slots;
 };
 
@@ -42,7 +42,7 @@ holders_free(struct holders *holders)
 	names_free(&holders->keys);
 }
 
-/* Makes room for one more record with a key of any length. Returns where the key belongs. */
+/* Makes room for one more holder, with a key of any length. Returns where its key goes. */
 static uint16_t *
 found_make_room(struct found *found)
 {
@@ -60,7 +60,7 @@ holders_compare_numbers(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Lists the tokens of the record that are looked for, each once, ascending. Returns their number. */
+/* Lists which of the tokens that are looked for stand in the record: each once, ascending. Returns their number. */
 static uint32_t
 holders_take_tokens(const struct search *search, struct corpus_reader *reader, uint16_t *list)
 {
@@ -109,7 +109,7 @@ holders_take_record(const struct search *search, struct corpus_reader *reader, u
 	found->key_count += count + 1;
 }
 
-/* Finds the holders of a part in what was kept. */
+/* Finds the holders of a part in what kept.h has kept. */
 static void
 holders_search_kept(const struct search *search, size_t p, struct found *found)
 {
@@ -163,8 +163,8 @@ holders_search_part(void *context, unsigned thread, unsigned slot, size_t part, 
 	return 0;
 }
 
-/* Adds the holders of a part to all. Parts come in the order of the file, so the numbers of the groups do not depend on
- * which thread found them. */
+/* Adds the holders of a part to the result. Parts come in the order of the file, so the numbers of the groups do not
+ * depend on which thread found them. */
 static int
 holders_take_part(void *context, unsigned slot, size_t part, struct portolan_error *error)
 {
@@ -189,7 +189,7 @@ holders_take_part(void *context, unsigned slot, size_t part, struct portolan_err
 	return 0;
 }
 
-/* Makes the groups of their keys, and lists the holders by group. */
+/* Makes a group of each key, and lists the holders by group. */
 static void
 holders_make_groups(struct holders *holders)
 {
@@ -245,7 +245,7 @@ search_name_tokens(struct search *search)
 	}
 }
 
-/* Lets the search read what was kept, if it can: ids are not kept. */
+/* Lets the search use what was kept, if all of it was kept and no ids are needed: ids are not kept. */
 static void
 search_use_kept(struct search *search)
 {

@@ -17,12 +17,12 @@ struct holder {
 	uint32_t size;   /* bytes from there to the next record; a record of 4 GiB or more is refused */
 	uint32_t record; /* the record's number, from 0 */
 	uint32_t group;
-	uint32_t example; /* the position of its id in the request's index; UINT32_MAX: not there, or no index */
+	uint32_t example; /* its place in the request's index; UINT32_MAX: not there, or no index */
 };
 
 struct holder_group {
 	uint32_t label;         /* the label's place in the order of token_counts */
-	uint32_t count;         /* the number of holders in the group */
+	uint32_t count;         /* how many holders the group has */
 	const uint16_t *tokens; /* the tokens that they hold, ascending */
 	uint16_t token_count;   /* at least 1 */
 	size_t first;           /* the group's holders are members[first …] */
@@ -33,7 +33,7 @@ struct holders {
 	size_t count;
 	struct holder_group *groups; /* in the order of their first holders */
 	size_t group_count;
-	uint32_t *members; /* holders, by group, and in a group in the order of the file */
+	uint32_t *members; /* places in `list`, by group, and within a group in the order of the file */
 	/* private */
 	struct names keys; /* a group's label and tokens, as bytes */
 	uint16_t *tokens;
@@ -43,9 +43,9 @@ struct holders {
 struct holders_request {
 	const struct corpus *corpus;
 	const struct token_counts *counts;
-	const struct ranked_token *tokens; /* token 0 … token_count − 1 */
+	const struct ranked_token *tokens; /* the tokens that are looked for: 0 … token_count − 1 */
 	size_t token_count;                /* at most HOLDERS_TOKENS_MAX */
-	const struct ids_index *index;     /* NULL: ids do not matter */
+	const struct ids_index *index;     /* the ids of a run's examples; NULL: ids do not matter */
 };
 
 void holders_find(const struct holders_request *request, struct holders *holders);

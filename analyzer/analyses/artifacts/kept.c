@@ -46,14 +46,14 @@ kept_begin(struct kept *kept, size_t part, unsigned thread)
 	return &kept->parts[part];
 }
 
-/* Makes the bytes more than the limit, so that nothing is kept any more. */
+/* Ends the keeping for all threads: sets the count of bytes beyond the limit. */
 static void
 kept_give_up(struct kept *kept)
 {
 	atomic_store_explicit(&kept->bytes, SIZE_MAX / 2, memory_order_relaxed);
 }
 
-/* Doubles the room of a list of items of so many bytes. Returns the list; NULL: it does not fit. */
+/* Doubles the room of a list whose items have `item` bytes. Returns the list; NULL: there is no memory for it. */
 static void *
 kept_grow(struct kept *kept, void *list, size_t *room, size_t item)
 {

@@ -14,13 +14,13 @@
 struct kept_record {
 	uint64_t at;     /* where the record begins in the file */
 	uint32_t size;   /* bytes from there to the next record */
-	uint32_t label;  /* the thread's number for the label: kept_label() has the number that all share */
+	uint32_t label;  /* the thread's number for the label; kept_label() translates it */
 	uint32_t tokens; /* how many of the part's rows are this record's */
 };
 
 struct kept_part {
 	struct kept_record *records;
-	uint32_t *rows; /* the thread's numbers for the tokens, each once in a record; see kept_token() */
+	uint32_t *rows; /* the thread's numbers for tokens, each once in a record: kept_token() translates them */
 	size_t record_count, record_room, row_count, row_room;
 	unsigned thread;
 };
@@ -29,8 +29,8 @@ struct kept {
 	bool whole; /* everything has been kept, and may be read */
 	struct kept_part *parts;
 	size_t part_count;
-	/* By thread, then by the thread's number for a token or label: the number that all threads share. NULL: it is the
-	 * same. */
+	/* By thread, then by the thread's number for a token or label: the number that all threads share. NULL: the
+	 * thread's number is that number. */
 	uint32_t **tokens, **labels;
 	unsigned threads;
 	/* private */
@@ -38,17 +38,17 @@ struct kept {
 	size_t limit;
 };
 
-/* limit: the most bytes that may be kept; 0: nothing is kept. */
+/* Begins to keep at most `limit` bytes; 0: nothing is kept. */
 void kept_init(struct kept *kept, size_t parts, unsigned threads, size_t limit);
 void kept_free(struct kept *kept); /* may be called twice */
 
-/* A thread begins a part, then adds a record, and then the record's tokens. Once something does not fit, no thread keeps
- * anything more. NULL and false: nothing is kept. */
+/* A thread begins a part, then adds each record, and after it the record's tokens. Once something does not fit, no
+ * thread keeps anything more. NULL and false: nothing is kept any more. */
 struct kept_part *kept_begin(struct kept *kept, size_t part, unsigned thread);
 bool kept_add_record(struct kept *kept, struct kept_part *part, uint64_t at, size_t size, uint32_t label);
 bool kept_add_token(struct kept *kept, struct kept_part *part, uint32_t row);
 
-/* Ends the keeping, when all threads are done. Frees what was kept if it is not everything. */
+/* Ends the keeping, when all threads are done. If not everything fitted, frees what was kept. */
 void kept_finish(struct kept *kept);
 
 static inline uint32_t

@@ -25,7 +25,7 @@ const char *const ranking_prior_names[] = {"share", "uniform", NULL};
 
 struct order {
 	const struct names *names;
-	const struct ranking *significant_first; /* NULL: they stand where z* has them */
+	const struct ranking *significant_first; /* NULL: the order is by z* alone */
 };
 
 static int
@@ -78,7 +78,7 @@ ranking_fill(const struct token_counts *counts, const struct ranking_request *re
 	}
 }
 
-/* Makes the labels' shares, and of these the priors. */
+/* Sets the labels' shares, and computes the priors from them. */
 static void
 ranking_make_priors(const struct token_counts *counts, const struct ranking_request *request, struct ranking *ranking)
 {
@@ -129,7 +129,7 @@ ranking_read_number(const struct fields_reader *reader, int at)
 	return value;
 }
 
-/* Reads the label that the token points to. Returns its place in the order. */
+/* Reads the leading label of the token. Returns its place in the order. */
 static uint32_t
 ranking_read_label(const struct fields_reader *reader, const struct token_counts *counts)
 {

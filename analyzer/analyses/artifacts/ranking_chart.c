@@ -23,7 +23,8 @@ struct points {
 	size_t count;
 	double *n, *p, *z;
 	size_t finds; /* the number of significant points, which come first */
-	/* The lines of significance of the rarest and the commonest label, or one line, if all labels are as common. */
+	/* The lines of significance: one for the rarest label and one for the commonest, or one line if all labels are
+	 * equally common. */
 	double line_n[LINE_POINTS], line_p[2][LINE_POINTS], line_z[2][LINE_POINTS];
 	size_t lines;
 	struct hint_lines hints;
@@ -52,7 +53,7 @@ points_choose(struct points *points, const struct ranking *ranking)
 	}
 }
 
-/* Fills the significant points from the front, the others from the back. */
+/* Sets the points' places: significant ones from the front of the list, the others from the back. */
 static void
 points_fill(struct points *points, const struct ranking *ranking)
 {

@@ -98,14 +98,14 @@ visit_count_sides(const struct visit *visit)
 	}
 }
 
-/* An example up to some epoch, and in it. */
+/* What became of an example up to the current epoch, and in it. */
 struct outcome {
 	uint32_t seen, hits;        /* the numbers of epochs in which it was observed, and classified correctly */
-	bool now_seen, now_correct; /* in that epoch */
+	bool now_seen, now_correct; /* in the current epoch */
 	bool touched;               /* a record of the example holds one of the tokens */
 };
 
-/* Takes the outcomes from the epoch before to this one, and adds them up. */
+/* Moves each example's outcome on to this epoch, and counts it among all examples. */
 static void
 visit_add_examples(const struct visit *visit, const struct trace *trace, size_t epoch, struct outcome *outcomes)
 {
@@ -116,7 +116,7 @@ visit_add_examples(const struct visit *visit, const struct trace *trace, size_t 
 	for (size_t i = 0; i < visit->dynamics->count; i++) {
 		struct outcome *outcome = &outcomes[i];
 		uint32_t row = visit->dynamics->order[i];
-		uint32_t seen = epochs[row] > 0 ? (uint32_t)epochs[row] : 0; /* NaN: not yet */
+		uint32_t seen = epochs[row] > 0 ? (uint32_t)epochs[row] : 0; /* NaN: not observed yet */
 		uint32_t hits = seen ? (uint32_t)lround(correctness[row] * epochs[row]) : 0;
 
 		outcome->now_seen = seen > outcome->seen;

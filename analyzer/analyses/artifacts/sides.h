@@ -13,7 +13,7 @@
 
 enum { SIDE_MAJORITY, SIDE_MINORITY, SIDES };
 
-/* Of the records, or examples, that were observed: how many, and how many of them the model classified correctly. */
+/* How many records, or examples, were observed, and how many of these the model classified correctly. */
 struct answers {
 	uint64_t seen, correct;
 };

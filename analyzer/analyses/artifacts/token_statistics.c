@@ -62,7 +62,7 @@ binomial_tail(double k, double n, double p)
 	                                 : 1 - factor * beta_fraction(b, a, 1 - p) / b;
 }
 
-/* Halves the range in which k lies as often as doubles can tell. */
+/* Finds k by bisection, down to the precision of doubles. */
 double
 binomial_line(double n, double p, double level)
 {

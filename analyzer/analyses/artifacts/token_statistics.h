@@ -33,7 +33,7 @@ struct token_statistic token_statistic(const uint64_t *counts, const double *pri
  * million. k need not be whole, 0 ≤ k ≤ n: it is the incomplete beta function I_p(k, n − k + 1), which falls with k. */
 double binomial_tail(double k, double n, double p);
 
-/* The least k, whole or not, whose tail is at most `level`; NaN: the tail of n is above it. */
+/* The least k, whole or not, with binomial_tail(k, n, p) ≤ `level`; NaN: even k = n has a larger tail. */
 double binomial_line(double n, double p, double level);
 
 #endif

@@ -22,7 +22,7 @@
 #define PATIENCE 10
 #define PUBLISHED_ITERATIONS 10 /* of Han Chen's experiment */
 #define NOT_GIVEN UINT64_MAX
-#define KEEP_SHARE 4 /* the part of --max-memory that may hold what else would be read again (kept.h) */
+#define KEEP_SHARE 4 /* this part of --max-memory may hold what else would be read again (kept.h) */
 
 static const char *const pick_names[] = {"conflict-free", "uniform", NULL};
 static const char *const weight_names[] = {"count", "share", NULL};
@@ -38,7 +38,7 @@ upsample_check(void *context, struct portolan_error *error)
 		upsample->iterations = PUBLISHED_ITERATIONS;
 		upsample->corpus_options.ranking.uniform = 1;
 	}
-	if (upsample->patience == NOT_GIVEN) /* uniform draws are the paper's, and end as in the paper */
+	if (upsample->patience == NOT_GIVEN) /* uniform draws are those of the paper, which has no patience */
 		upsample->patience = upsample->pick == BALANCE_UNIFORM ? 0 : PATIENCE;
 	upsample->corpus_options.request.keep = common->query.max_memory / KEEP_SHARE;
 	if (!common->output)
@@ -92,7 +92,7 @@ upsample_balance(struct upsample *upsample)
 	upsample_count_shares(upsample);
 }
 
-/* How the lines of the file end, for a last line that has no end. */
+/* The line end of the file, to be added to a last line without one. */
 static const char *
 upsample_line_end(const struct user_file *file)
 {
@@ -101,7 +101,7 @@ upsample_line_end(const struct user_file *file)
 	return newline && newline > file->text && newline[-1] == '\r' ? "\r\n" : "\n";
 }
 
-/* Writes the originals as they are, then the repeats, each a whole record of the file. */
+/* Writes the user's file as it is, then the repeats, each a whole record of the file. */
 static void
 upsample_write_records(const struct upsample *upsample, struct output *output)
 {
@@ -182,7 +182,7 @@ upsample_write_manifest(const struct upsample *upsample)
 	manifest_close(&manifest);
 }
 
-/* Ranks the tokens, and takes the first of them. */
+/* Ranks the tokens, and chooses the first of them for balancing. */
 static void
 upsample_choose_tokens(struct upsample *upsample)
 {
@@ -195,7 +195,7 @@ upsample_choose_tokens(struct upsample *upsample)
 		upsample->token_count = (size_t)options->top;
 }
 
-/* Writes the data, its manifest and the report: after everything else that can fail, and the report last. */
+/* Writes the data, then its manifest, then the report. Everything else that can fail comes before. */
 static void
 upsample_write_all(const struct upsample *upsample)
 {
@@ -226,7 +226,7 @@ upsample_warn_of_growth(const struct upsample *upsample)
 	        upsample->corpus.file.path, NUMBER_GROUPED(balance->added), NUMBER_GROUPED(most + 1));
 }
 
-/* Warns of what the result lacks. Returns an exit status. */
+/* Warns if the result is not balanced. Returns an exit status. */
 static int
 upsample_finish(const struct upsample *upsample)
 {

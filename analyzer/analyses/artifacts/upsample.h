@@ -7,7 +7,7 @@
 #include "output/report.h"
 #include "plot/picture.h"
 
-#define UPSAMPLE_NONE "no token stands with a label more often than chance explains" /* of --significant */
+#define UPSAMPLE_NONE "no token stands with a label more often than chance explains" /* with --significant */
 
 enum upsample_weights { UPSAMPLE_RECORDS = -1, UPSAMPLE_COUNTS, UPSAMPLE_SHARES }; /* the choices of --weights */
 
@@ -24,7 +24,7 @@ struct upsample {
 	struct corpus corpus;
 	struct token_counts counts;
 	struct ranking ranking;
-	size_t token_count; /* S: the tokens are the first ones of the ranking */
+	size_t token_count; /* the tokens that are balanced: the first so many of the ranking */
 	struct holders holders;
 	struct balance balance;
 	double *shares_after; /* by label: its share of the records after up-sampling */
@@ -33,10 +33,11 @@ struct upsample {
 /* Writes the report to standard output, as text or JSON. */
 void upsample_report(const struct upsample *upsample);
 
-/* The statistic of token s, before or after up-sampling, with the ranking's priors, which are those of DATA. */
+/* The statistic of token s, before or after up-sampling, with the ranking's priors: those of DATA before
+ * up-sampling. */
 struct token_statistic upsample_statistic(const struct upsample *upsample, size_t s, bool after);
 
-/* Adds the report as one object. */
+/* Adds the report to another one, as an object with this key. */
 void upsample_add_report(struct report *report, const char *key, const struct upsample *upsample);
 /* Adds the member "request" of the manifest: the options. */
 void upsample_add_request(struct report *report, const struct upsample *upsample);

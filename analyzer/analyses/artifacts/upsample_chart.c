@@ -12,7 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define POINTS 10000 /* the most other tokens: more would not make the picture clearer */
+#define POINTS 10000 /* the most tokens beside the chosen ones: more would not make the picture clearer */
 
 struct dots {
 	double n[POINTS], p[POINTS], z[POINTS]; /* of each token: the number of records that hold it, p* and z* */
@@ -23,8 +23,8 @@ _Static_assert(2 * HOLDERS_TOKENS_MAX <= POINTS, "there is room for all chosen t
 struct curves {
 	double *steps, *imbalance; /* tried + 1 values */
 	double imbalance_max;
-	struct dots others[2], chosen[2]; /* before, after */
-	struct dots moves;                /* of each chosen token: before, after */
+	struct dots others[2], chosen[2]; /* [0]: before, [1]: after */
+	struct dots moves;                /* for each chosen token two points: before and after */
 	double n_min, n_max, z_min, z_max;
 	struct hint_lines hints;
 	char names[2][48]; /* of the chosen tokens, before and after */
@@ -44,7 +44,7 @@ curves_add_dot(struct curves *curves, struct dots *dots, const struct token_stat
 	curves->z_max = fmax(curves->z_max, statistic->z_star);
 }
 
-/* Adds the other tokens; if they are too many, some of them, evenly over the ranking. */
+/* Adds the tokens that were not chosen; if there are too many, some of them, evenly over the ranking. */
 static void
 curves_add_others(struct curves *curves, int after, const struct ranked_token *list, size_t count)
 {
@@ -78,8 +78,8 @@ curves_fill(struct curves *curves, const struct upsample *upsample)
 		}
 }
 
-/* Adds the other tokens as they stand after up-sampling: counts all tokens once more, each record as often as it stands
- * in the result. */
+/* Adds the tokens that were not chosen, as they are after up-sampling: counts all tokens once more, each record as
+ * often as it stands in the result. */
 static void
 curves_add_after(struct curves *curves, const struct upsample *upsample)
 {
@@ -89,7 +89,7 @@ curves_add_after(struct curves *curves, const struct upsample *upsample)
 	struct ranking ranking;
 	size_t kept = 0;
 
-	request.shares = upsample->ranking.shares; /* not those that repeats make */
+	request.shares = upsample->ranking.shares; /* the shares of DATA, not those after up-sampling */
 	for (uint64_t i = 0; i < upsample->counts.records; i++)
 		weights[i] = 1;
 	for (size_t i = 0; i < upsample->holders.count; i++)
@@ -130,7 +130,7 @@ curves_add_tokens(struct chart_panel *panel, const struct curves *curves, bool z
 	curves_add_series(panel, curves->names[1], &curves->chosen[1], z, CHART_DOTS, 0);
 }
 
-/* Counts the tokens of which no label lacks a record. */
+/* Counts the balanced tokens: those for which no label lacks a record. */
 static size_t
 upsample_count_balanced(const struct upsample *upsample)
 {
@@ -146,7 +146,8 @@ upsample_count_balanced(const struct upsample *upsample)
 	return count;
 }
 
-/* Adds the curve of the imbalance to the panel. Iterations that were taken back go on from the last that was kept. */
+/* Adds the curve of the imbalance to the panel. Iterations that were taken back continue it from the last that was
+ * kept. */
 static void
 curves_add_imbalance(struct chart_panel *panel, const struct balance *balance, const struct curves *curves)
 {

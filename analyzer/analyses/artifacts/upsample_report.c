@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define LABELS_SHOWN 8 /* labels, and labels of tokens that could not be balanced, of which text has the first only */
+#define LABELS_SHOWN 8 /* the most labels, and tokens that could not be balanced, that the text shows */
 
 static const char *const reasons[] = {
         [BALANCE_DONE] = "balanced",
@@ -28,7 +28,7 @@ upsample_statistic(const struct upsample *upsample, size_t s, bool after)
 	                       upsample->ranking.priors, labels);
 }
 
-/* Counts the records that stand in the result once, twice …; the list is the caller's to free(). */
+/* Counts how many records stand in the result once, twice …; the list is the caller's to free(). */
 static uint64_t *
 upsample_make_histogram(const struct upsample *upsample, size_t *bins)
 {
@@ -76,7 +76,8 @@ struct upsample_lack {
 	const char *why;
 };
 
-/* Lists what could not be balanced of the tokens from `from` to before `end`: at most `most`. Returns how many there are. */
+/* Lists, among the tokens from `from` to before `end`, what could not be balanced: `most` entries at most. Returns how
+ * many there are in all. */
 static size_t
 upsample_list_lacks(const struct upsample *upsample, size_t from, size_t end, struct upsample_lack *list, size_t most)
 {
@@ -125,8 +126,8 @@ upsample_add_token(struct report *report, const struct upsample *upsample, size_
 	report_end(report);
 }
 
-/* Adds the share that each label is to have among a token's records, and its share of all records before and after. Text
- * has the first labels only. */
+/* Adds for each label the share that it should have among a token's records, and its share of all records before and
+ * after. The text has the first labels only. */
 static void
 upsample_add_shares(struct report *report, const struct upsample *upsample)
 {
@@ -147,7 +148,7 @@ upsample_add_shares(struct report *report, const struct upsample *upsample)
 	report_line(report, "\n");
 }
 
-/* Says how many tokens chance explains: these are balanced for nothing. */
+/* Says how many of the balanced tokens chance alone explains: balancing them was needless. */
 static void
 upsample_add_chance(struct report *report, const struct upsample *upsample)
 {
@@ -162,7 +163,7 @@ upsample_add_chance(struct report *report, const struct upsample *upsample)
 		            within);
 }
 
-/* Adds the tokens before and after as a table. Text only. */
+/* Adds a table of the tokens before and after. Text only. */
 static void
 upsample_add_table(struct report *report, const struct upsample *upsample)
 {
@@ -212,7 +213,8 @@ upsample_add_rest(struct report *report, const struct upsample *upsample)
 		report_line(report, "  and %zu more: --json has all\n", open - LABELS_SHOWN);
 }
 
-/* Adds how many records stand how often, by powers of two, as there may be hundreds of numbers. Text only. */
+/* Adds how many records stand in the result how often, in ranges up to powers of two, as there may be hundreds of
+ * numbers. Text only. */
 static void
 upsample_add_multiplicities(struct report *report, const uint64_t *histogram, size_t bins)
 {
@@ -236,7 +238,7 @@ upsample_add_multiplicities(struct report *report, const uint64_t *histogram, si
 	report_end(report);
 }
 
-/* Adds the complete lists. JSON only. */
+/* Adds all tokens, labels and multiplicities. JSON only. */
 static void
 upsample_add_details(struct report *report, const struct upsample *upsample, const uint64_t *histogram, size_t bins)
 {

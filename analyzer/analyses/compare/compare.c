@@ -90,7 +90,7 @@ compare_check(void *context, struct portolan_error *error)
 		compare->show = compare->early ? COMPARE_EPOCHS : COMPARE_CORRELATIONS;
 	if (!option_given(common, "by"))
 		selection_rule_parse(compare->rule_text, &compare->rule);
-	if (!option_given(common, "fraction")) /* the top third */
+	if (!option_given(common, "fraction")) /* by default selections are the top third */
 		compare->fraction = selection_rule_is_set(&compare->rule) ? 1 : 1.0 / 3;
 	if (!compare->average)
 		return format_choose_rows(common, &compare->format);
@@ -100,7 +100,7 @@ compare_check(void *context, struct portolan_error *error)
 	return status;
 }
 
-/* Are pairs of runs compared? For early stopping alone they are not. */
+/* Are pairs of runs compared? Not if only early stopping was asked for. */
 static bool
 compare_wants_pairs(const struct compare *compare)
 {
@@ -144,7 +144,8 @@ compare_pair(const struct compare *compare, size_t a, size_t b, uint8_t *const *
 	                                compare->fraction, compare->seed);
 }
 
-/* The mean correlations of a measure over the pairs that have it. A correlation that is not defined does not count. */
+/* The means of a measure's correlations over the pairs that have it. A correlation that is not defined does not
+ * count. */
 static struct pair_correlation
 compare_mean(const struct pair_correlation *list, size_t count, const char *measure)
 {
@@ -170,7 +171,8 @@ compare_mean(const struct pair_correlation *list, size_t count, const char *meas
 	return mean;
 }
 
-/* Adds the means behind the correlations of the pairs, in the order of the first pair that has the measure. */
+/* Appends the means to the correlations of the pairs: one for each measure, in the order of the first pair that
+ * has it. */
 static void
 compare_add_means(struct compare_result *result)
 {
@@ -210,7 +212,7 @@ compare_pairs(const struct compare *compare, struct compare_result *result)
 	compare_add_means(result);
 }
 
-/* Warns of what is incomplete in the runs, and of examples that only one run of a pair has. An exit status. */
+/* Warns of what is incomplete in the runs, and of examples that only one run of a pair has. Returns an exit status. */
 static int
 compare_report_gaps(const struct compare *compare, const struct compare_result *result)
 {
@@ -248,7 +250,7 @@ compare_free(struct compare_result *result)
 	free(result->epochs);
 }
 
-/* Compares the runs with one another, or the epochs of one run. An exit status. */
+/* Compares the runs with one another, or the epochs of one run. Returns an exit status. */
 static int
 compare_runs(struct compare *compare)
 {
@@ -274,7 +276,7 @@ compare_runs(struct compare *compare)
 	return compare_report_gaps(compare, &result);
 }
 
-/* Prints one table of measures for all runs. An exit status. */
+/* Prints one table of measures for all runs. Returns an exit status. */
 static int
 compare_average(const struct compare *compare)
 {
@@ -296,7 +298,7 @@ compare_run(void *context, struct portolan_error *error)
 	int status = compare->average ? compare_average(compare) : compare_runs(compare);
 
 	(void)error;
-	while (compare->loaded > 0) /* the first one has the store of all */
+	while (compare->loaded > 0) /* the other runs use the store of the first, so it is freed last */
 		dynamics_free(&compare->runs[--compare->loaded]);
 	free(compare->runs);
 	return status;

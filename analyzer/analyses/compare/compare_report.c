@@ -43,8 +43,9 @@ static const struct table_column epoch_columns[] = {{"epoch", TABLE_U32, EPOCH(e
                                                     {"variability_pearson", TABLE_F64, EPOCH(variability_pearson)},
                                                     {"variability_spearman", TABLE_F64, EPOCH(variability_spearman)}};
 
-/* Three shares of the selections a and b: of the examples of a, those that are in b too; of the examples in either,
- * those that are in both; and the first share if b were drawn independently. */
+/* Computes for one pair how much the selections a and b overlap. There are three such shares: of the examples of a,
+ * those that are in b too; of the examples in either, those that are in both; and what the first share would be by
+ * chance, if b were drawn independently. */
 static double
 compare_overlap(const void *row)
 {
@@ -134,7 +135,7 @@ compare_write_table(const char *path, enum table_format format, enum compare_tab
 	must(table_write(&table, path, format, &failure));
 }
 
-/* Reports how many examples move from region to region: an object for each pair. */
+/* Reports, for each pair of runs, how many examples are in which region in the one run and in the other. */
 static void
 compare_report_regions(struct report *report, const struct compare_result *result)
 {

@@ -25,9 +25,9 @@ struct room {
 };
 
 struct early {
-	struct dynamics dynamics;                     /* the run, of whose columns only those that are needed */
+	struct dynamics dynamics;                     /* the run, with the columns that are needed and no others */
 	const double *confidence, *variability;       /* over all epochs, by dense index */
-	double *confidence_ranks, *variability_ranks; /* by place in the order */
+	double *confidence_ranks, *variability_ranks; /* the ranks of these values, by place in the order */
 	struct room *rooms;                           /* by thread */
 	unsigned room_count;
 	struct early_epoch *rows;
@@ -49,7 +49,7 @@ early_free(struct early *early)
 	array_free(early->variability_ranks);
 }
 
-/* Keeps the columns that are needed, which a run that was loaded for early stopping has. */
+/* Drops all columns but confidence and variability. A run that was loaded for early stopping has both. */
 static void
 early_choose_columns(struct dynamics *dynamics)
 {
@@ -75,8 +75,8 @@ early_init_room(struct room *room, const struct dynamics *dynamics)
 	must(trace_init(&room->trace, dynamics, rows, &failure));
 }
 
-/* Correlates a measure so far with that of all epochs, `full`, over the examples observed so far. `ranks`, of all
- * examples by `full`, serve where all were observed. */
+/* Correlates a measure over the epochs so far with the same measure over all epochs (`full`), for the examples observed
+ * so far. `ranks`, those of all examples by `full`, are used if all examples were observed. */
 static void
 early_correlate(const struct dynamics *dynamics, const char *measure, const double *full, const double *ranks,
                 struct room *room, uint64_t *examples, double *pearson, double *spearman)
@@ -119,7 +119,7 @@ early_fill_row(void *context, unsigned thread, unsigned slot, size_t e, struct p
 	return 0;
 }
 
-/* Ranks all examples by a measure; the caller's to array_free(). */
+/* Ranks all examples by a measure over all epochs. The result is the caller's to array_free(). */
 static double *
 early_rank(const struct dynamics *dynamics, const double *full, struct sort_item *items)
 {
@@ -162,7 +162,7 @@ early_chart(const char *run, const struct early_epoch *rows, size_t n, const str
 {
 	CLEANUP_FREE double *x = memory_new(3 * n, sizeof(*x));
 	double *confidence = x + n, *variability = x + 2 * n;
-	size_t settled = n; /* the first row from which on both measures are as in the end */
+	size_t settled = n; /* the first row from which on both measures correlate with the end by EARLY_LIKE or more */
 	char caption[160];
 	struct chart chart = {
 	        .title = run,

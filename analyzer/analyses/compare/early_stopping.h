@@ -11,7 +11,7 @@
 
 struct early_epoch {
 	uint32_t epoch;
-	uint64_t examples; /* observed until then */
+	uint64_t examples; /* examples observed up to this epoch */
 	double confidence_pearson, confidence_spearman;
 	double variability_pearson, variability_spearman; /* NaN: not defined */
 };

@@ -76,7 +76,8 @@ pair_moves(const struct pair *pair, const uint8_t *regions_a, const uint8_t *reg
 		moves[regions_a[pair->rows_a[i]]][regions_b[pair->rows_b[i]]]++;
 }
 
-/* Marks, by dense index, the first `size` examples in rows[] by the rule; returns how many there are. */
+/* Marks in marks[], by dense index, the first `size` of the examples in rows[] as the rule ranks them. Returns how many
+ * it marked: fewer if the rule ranks fewer. */
 static size_t
 pair_mark_selected(const struct dynamics *dynamics, uint32_t *rows, size_t shared, const struct selection_rule *rule,
                    const struct region_cuts *cuts, size_t size, uint64_t seed, uint8_t *marks)

@@ -9,37 +9,39 @@
 
 struct pair {
 	const struct dynamics *a, *b;
-	uint32_t *rows_a, *rows_b; /* the shared examples by ascending id: dense indices in either */
+	uint32_t *rows_a, *rows_b; /* the shared examples, by ascending id: their dense indices in a, and in b */
 	size_t shared;
 };
 
-/* Matches the examples of two runs, of which the pair keeps pointers. Runs with other kinds of ids, or that share no
- * example, end the command. */
+/* Matches the examples of two runs by their ids. The pair keeps pointers to the runs. Runs with different kinds of ids,
+ * and runs that share no example, end the command. */
 void pair_init(struct pair *pair, const struct dynamics *a, const struct dynamics *b);
 void pair_free(struct pair *pair);
 
-/* How alike a measure is in two runs, or, without runs, the mean of that over the pairs that have the measure. */
+/* How alike a measure is in two runs; or, where run_a and run_b are NULL, the mean over all pairs of runs that have the
+ * measure. */
 struct pair_correlation {
-	const char *measure, *run_a, *run_b; /* the measure as a column's name in `a` */
-	uint64_t pairs;                      /* of a mean: so many have it */
-	uint64_t examples;        /* shared ones that have the measure in both runs; of a mean, the fewest of a pair */
+	const char *measure, *run_a, *run_b; /* the name of the measure's column */
+	uint64_t pairs;                      /* of a mean: the number of pairs it is taken over */
+	uint64_t examples;        /* shared examples with a value in both runs; of a mean: the fewest of any pair */
 	double pearson, spearman; /* NaN: not defined, as for a constant measure */
 };
 
-/* Correlates every column that both have, except `epochs`; returns how many. Room for DYNAMICS_COLUMNS_MAX. */
+/* Correlates every column that both runs have, except `epochs`; returns how many. rows[] has room for
+ * DYNAMICS_COLUMNS_MAX. */
 size_t pair_correlate(const struct pair *pair, struct pair_correlation *rows);
 
-/* Counts the shared examples by their region in `a` and their region in `b`. */
+/* Counts the shared examples by their region in `a` and in `b`: moves[region in a][region in b]. */
 void pair_moves(const struct pair *pair, const uint8_t *regions_a, const uint8_t *regions_b,
                 uint64_t moves[REGION_COUNT][REGION_COUNT]);
 
 struct pair_overlap {
-	uint64_t in_a, in_b, both; /* shared examples that are selected in a, in b, in both */
+	uint64_t in_a, in_b, both; /* how many of the shared examples are selected in a, in b, in both */
 };
 
-/* Selects in each run by the rule, among the shared examples: the first `fraction` of them, as far as the rule ranks so
- * many. Without `cuts`, regions are cut by each run's own defaults for the shared examples. A run that lacks the signals
- * for the rule ends the command. */
+/* Selects examples in each run by the rule, among the shared ones: the first `fraction` of them, or fewer if the rule
+ * ranks fewer. Without `cuts`, the regions are cut by each run's own defaults for the shared examples. If a run lacks
+ * the signals for the rule, the command ends. */
 struct pair_overlap pair_select(const struct pair *pair, const struct selection_rule *rule,
                                 const struct region_cuts *cuts, double fraction, uint64_t seed);
 

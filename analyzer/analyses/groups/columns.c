@@ -27,7 +27,7 @@ columns_free(struct columns *columns)
 	*columns = (struct columns){0};
 }
 
-/* Lists all columns of the file but that of the ids; returns how many. */
+/* Lists all columns of the file except the ids; returns how many. */
 static size_t
 columns_list_all(struct columns *columns, const char *id_field, const char *names[COLUMNS_MAX])
 {
@@ -47,7 +47,8 @@ columns_list_all(struct columns *columns, const char *id_field, const char *name
 	return count;
 }
 
-/* Reads the requested columns, or all; returns how many. The two texts, if there are any, follow them. */
+/* Reads the requested columns, or all; returns how many. If there is a pair of texts, their columns follow and are not
+ * counted. */
 static size_t
 columns_read_attributes(struct columns *columns, const struct columns_request *request, const struct dynamics *dynamics)
 {
@@ -71,8 +72,8 @@ columns_read_attributes(struct columns *columns, const struct columns_request *r
 	return plain;
 }
 
-/* Takes the first `plain` attributes as columns. Columns with many categories are passed over, unless they were
- * asked for by name. */
+/* Takes the first `plain` attributes as columns. A column with too many categories is left out, unless it was asked for
+ * by name. */
 static void
 columns_take_attributes(struct columns *columns, size_t plain, bool by_name)
 {
@@ -92,7 +93,7 @@ columns_take_attributes(struct columns *columns, size_t plain, bool by_name)
 	}
 }
 
-/* Adds an empty column of numbers, whose name is that of columns->made_names[number]. */
+/* Adds a column of numbers without values. Its name is that of columns->made_names[number]. */
 static double *
 columns_make(struct columns *columns, size_t number)
 {
@@ -102,7 +103,7 @@ columns_make(struct columns *columns, size_t number)
 	return columns->made[number];
 }
 
-/* The text at a position; NULL: missing. */
+/* The text of the example at a position; NULL: it has none. */
 static const char *
 columns_text(const struct attribute *attribute, size_t position)
 {
@@ -146,7 +147,7 @@ columns_fill_presence(const struct attribute *text, const char *list, size_t row
 	}
 }
 
-/* Derives columns from the two texts, which are the attributes `texts`. */
+/* Computes columns from the two texts, which are the attributes `texts`. */
 static void
 columns_derive(struct columns *columns, const char *words, const struct attribute texts[2])
 {

@@ -8,12 +8,12 @@
 #include "summary.h"
 
 #define COLUMNS_MAX 64
-#define COLUMNS_CATEGORIES_MAX 50 /* a column with more is text, and is left out unless it was asked for by name */
+#define COLUMNS_CATEGORIES_MAX 50 /* a column with more is left out unless it was asked for by name */
 
 struct columns_request {
 	const char *path, *id_field;
 	bool glue;                      /* reads the file as files/glue.h says */
-	const char *names[COLUMNS_MAX]; /* none: all columns of the file but the ids */
+	const char *names[COLUMNS_MAX]; /* name_count columns; 0: all of the file but the ids */
 	size_t name_count;
 	const char *texts[2]; /* the fields of a pair of texts; NULL: none */
 	const char *words;    /* "no,not,never": the words to look for in each text; NULL: none */
@@ -23,16 +23,16 @@ struct columns { /* must not move: names point into it */
 	struct summary_column list[COLUMNS_MAX + 3];
 	size_t count;
 	struct attributes attributes;
-	char passed_over[256]; /* the names of columns with too many categories, with commas */
+	char passed_over[256]; /* names of the columns left out for too many categories, with commas */
 	/* private */
 	struct user_file file;
-	struct names listed; /* the names of all columns of the file, if none was asked for by name */
-	double *made[3];     /* columns derived from texts */
+	struct names listed; /* all columns of the file, if none was asked for by name */
+	double *made[3];     /* the values of columns that were computed from texts */
 	char made_names[3][300];
 };
 
-/* Reads the columns for the examples of dynamics->order; a position is a place in it. *columns begins as {0}, and is the
- * caller's to columns_free(). */
+/* Reads the columns for the examples of dynamics->order. A position is a place in that order. *columns begins as {0},
+ * and is the caller's to columns_free(). */
 void columns_read(struct columns *columns, const struct columns_request *request, const struct dynamics *dynamics);
 void columns_free(struct columns *columns); /* may be called twice */
 

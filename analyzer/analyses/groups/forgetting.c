@@ -40,8 +40,8 @@ forgetting_free(struct forgetting *result)
 	*result = (struct forgetting){0};
 }
 
-/* Draws the histogram from one event on: most examples are never forgotten, and their bar would leave no height for the
- * others. */
+/* Draws the histogram, but not the bar of 0 events: most examples are never forgotten, and their bar would leave no
+ * height for the others. */
 static void
 forgetting_draw(const struct groups *groups, const struct forgetting *forgetting)
 {
@@ -76,7 +76,7 @@ forgetting_draw(const struct groups *groups, const struct forgetting *forgetting
 	chart_draw(&chart, &groups->picture);
 }
 
-/* The number of forgetting events that stands for "never learned", by --never-learned. */
+/* The number of forgetting events by which --never-learned counts an example that was never learned. */
 static double
 forgetting_of_never_learned(const struct groups *groups)
 {
@@ -85,7 +85,7 @@ forgetting_of_never_learned(const struct groups *groups)
 	return isnan(number) ? 0 : number;
 }
 
-/* The number of examples with k forgetting events. Those never learned count as `never_learned` events. */
+/* How many examples have k forgetting events. One that was never learned counts as having `never_learned`. */
 static uint64_t
 forgetting_bin(const struct forgetting *forgetting, size_t k, double never_learned)
 {
@@ -102,7 +102,8 @@ struct forgetting_row {
 	double share;
 };
 
-/* The number that stands for "never learned" has a row of its own if it lies beyond the last bin. */
+/* Prints a row for each number of events. If the number that stands for "never learned" lies beyond the last bin, it
+ * has a row of its own. */
 static void
 forgetting_write_table(const struct groups *groups, const struct forgetting *forgetting)
 {

@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 struct forgetting {
-	uint64_t *histogram; /* [k]: examples with k forgetting events */
-	size_t bins;         /* one more than the most events */
+	uint64_t *histogram; /* [k]: how many examples have k forgetting events */
+	size_t bins;         /* the highest number of events, plus one */
 	uint64_t examples, forgotten, never_learned, events;
 };
 

@@ -25,7 +25,7 @@ struct groups {
 	size_t selected_count;
 };
 
-/* Prints how the selection differs from the loaded run. An exit status. */
+/* Prints how the selection differs from the whole run, which has been loaded. Returns an exit status. */
 int groups_summarise(struct groups *groups);
 
 /* Prints how many examples of the loaded run were forgotten how often. */

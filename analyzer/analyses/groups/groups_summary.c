@@ -13,7 +13,7 @@
 
 #define SUMMARY_COLUMNS 11
 
-/* Fills the table of the rows; returns how many columns it has. For people, a label's name takes the place of its
+/* Fills the columns of the table; returns how many there are. For people, a label's name takes the place of its
  * number. */
 static size_t
 summary_columns(const struct groups *groups, const struct summary_row *rows, size_t count, struct table_cell *gold,
@@ -89,7 +89,7 @@ summary_write(const struct groups *groups, const struct columns *columns, const 
 		must(table_write(&table, groups->common.output, (enum table_format)groups->format, &failure));
 }
 
-/* The number of examples to select, of those that there are. */
+/* How many examples to select: no more than there are. */
 static size_t
 summary_selection_size(const struct groups *groups)
 {
@@ -126,8 +126,8 @@ summary_select(struct groups *groups, bool *selected)
 		selected[i] = chosen[dynamics->order[i]];
 }
 
-/* Warns of examples that the file lacks, and of records that were not used. Returns STATUS_INCOMPLETE under --strict if
- * examples are missing. */
+/* Warns of examples without a record in the file, and of records that were not used. Returns STATUS_INCOMPLETE under
+ * --strict if an example has no record. */
 static int
 summary_warn(const struct groups *groups, const struct columns *columns)
 {

@@ -14,7 +14,8 @@
 
 #include <math.h>
 
-/* The memory of one thread: the values of a label, those of the selection first, and the draws from them. */
+/* The memory of one thread: the values of one column for one label, those of the selection first; and the means or
+ * shares of the bootstrap's draws from them. */
 struct sample {
 	double *numbers;
 	int32_t *categories;
@@ -23,7 +24,7 @@ struct sample {
 
 struct work {
 	const struct summary_request *request;
-	int32_t *labels; /* that occur, ascending; SUMMARY_ALL first, −1 last */
+	int32_t *labels; /* the labels that occur, ascending; SUMMARY_ALL first, −1 last */
 	size_t label_count;
 	unsigned threads;
 	struct sample *samples; /* by thread */
@@ -34,12 +35,12 @@ struct work {
 static int
 summary_compare_labels(const void *a, const void *b)
 {
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b; /* −1 is the largest then */
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b; /* as unsigned numbers, −1 is the largest */
 
 	return (x > y) - (x < y);
 }
 
-/* Lists the labels. A single label would only repeat the row for all, and is left out. */
+/* Lists the labels. If there is only one, its rows would repeat those for all examples, so it is left out. */
 static void
 summary_find_labels(struct work *work)
 {
@@ -59,14 +60,15 @@ summary_find_labels(struct work *work)
 		work->label_count += count;
 }
 
-/* The number of rows for each label. */
+/* How many rows the column has for each label. */
 static size_t
 summary_width(const struct summary_column *column)
 {
 	return column->numbers ? 1 : column->names->count;
 }
 
-/* Gathers the column's values of a label, those of the selection first; returns how many, *selected of the selection. */
+/* Gathers the column's values for a label, those of the selection first. Returns how many there are; *selected: how
+ * many belong to the selection. */
 static size_t
 summary_gather(const struct work *work, struct sample *sample, const struct summary_column *column, int32_t label,
                size_t *selected)
@@ -89,7 +91,8 @@ summary_gather(const struct work *work, struct sample *sample, const struct summ
 	return n;
 }
 
-/* Turns the replicates of the selection and of the rest into replicates of the difference, and takes their interval. */
+/* Computes the interval of the difference between the selection and the whole, from the replicates of the selection and
+ * of the rest. */
 static void
 summary_take_interval(const struct work *work, double *selection, const double *rest, struct summary_row *row)
 {
@@ -111,7 +114,8 @@ summary_mean(const double *values, size_t n)
 	return n ? sum / (double)n : NAN;
 }
 
-/* The mean of all values of a label, added in the order of the positions: so it does not depend on the selection. */
+/* The mean of all values for a label. They are added in the order of the positions, so the mean does not depend on the
+ * selection. */
 static double
 summary_mean_of_label(const struct summary_request *request, const struct summary_column *column, int32_t label)
 {
@@ -145,7 +149,7 @@ summary_numbers(const struct work *work, const struct sample *sample, const stru
 	summary_take_interval(work, selection, rest ? others : NULL, row);
 }
 
-/* Fills the rows of all categories, which have their column, label and counts. */
+/* Fills the rows of all categories of a column and label. Their column, label and counts are already set. */
 static void
 summary_categories(const struct work *work, const struct sample *sample, struct random_state *random,
                    struct summary_row *rows, size_t count)
@@ -174,7 +178,7 @@ summary_categories(const struct work *work, const struct sample *sample, struct 
 		                      &rows[c]);
 }
 
-/* Makes the rows of one column and label, in a worker's thread. */
+/* Computes the rows of one column and label. A worker of parallel_run(). */
 static int
 summary_work(void *context, unsigned thread, unsigned slot, size_t part, struct portolan_error *error)
 {

@@ -21,32 +21,32 @@ struct summary_column {
 	const char *name;
 	const double *numbers;     /* by position, NaN: missing; NULL: categories */
 	const int32_t *categories; /* −1: missing */
-	const struct names *names; /* of the categories */
+	const struct names *names; /* the names of the categories */
 };
 
-#define SUMMARY_ALL (-2) /* the gold label of rows on all examples */
+#define SUMMARY_ALL (-2) /* in place of a gold label: the row is about all examples */
 
 struct summary_row {
 	const char *attribute;
-	const char *value;    /* the category; NULL: of numbers */
-	int32_t gold;         /* −1: examples without label */
+	const char *value;    /* the category; NULL: the column has numbers */
+	int32_t gold;         /* the gold label; SUMMARY_ALL; −1: examples without label */
 	size_t category;      /* of categories */
-	size_t n, selected_n; /* examples with a value */
-	double all, selected; /* mean, or share; NaN: of nothing */
+	size_t n, selected_n; /* how many examples have a value, in all and in the selection */
+	double all, selected; /* the mean, or the category's share; NaN: no example has a value */
 	double difference;    /* selected − all */
-	double low, high;     /* NaN: no replicates, or nothing selected */
+	double low, high;     /* the interval of the difference; NaN: no replicates, or nothing selected */
 };
 
 struct summary_request {
 	const struct summary_column *columns;
 	size_t column_count;
 	const bool *selected; /* by position */
-	const int32_t *gold;  /* by position; −1: not known */
+	const int32_t *gold;  /* the gold label by position; −1: not known */
 	size_t n;
 	size_t replicates; /* 0: no intervals */
 	double level;
 	unsigned threads; /* 0: one */
-	uint64_t seed;    /* each row draws with a seed made of this, so no row depends on another */
+	uint64_t seed;    /* from this each row's own seed is made, so no row depends on another */
 };
 
 /* Makes *count rows, by column, then gold label (all first, the examples without label last), then category: an array,

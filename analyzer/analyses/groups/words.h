@@ -21,7 +21,7 @@ struct words {
 	size_t count, room;
 };
 
-/* Takes the words of a text, in place of those before. The words point into the text. */
+/* Replaces the words by those of `text`. They point into the text. */
 void words_take(struct words *words, const char *text);
 void words_free(struct words *words);
 

@@ -94,7 +94,7 @@ densities_draw_flips(const struct densities_run *before, const struct densities_
 			most = fmax(most, 1.05 * fmax(clean->y[b], flipped->y[b]));
 	}
 	for (size_t p = 0; p < chart.panel_count; p++)
-		chart.panels[p].y_max = most; /* the panels share one scale */
+		chart.panels[p].y_max = most; /* both panels have the same scale */
 	snprintf(caption, sizeof(caption), "%s of %s labels flipped; each histogram has the area 1",
 	         NUMBER_GROUPED(after->flips->count), NUMBER_GROUPED(after->dynamics->count));
 	chart_draw(&chart, picture);
@@ -124,7 +124,7 @@ densities_draw_mixture(const char *run, const char *measure, const double *value
 		low[i] = mixture_density(mixture, &mixture->low, x[i]);
 		high[i] = mixture_density(mixture, &mixture->high, x[i]);
 	}
-	for (int b = 0; b < BINS; b++) /* the curves do not count: they may tend to infinity at the edges */
+	for (int b = 0; b < BINS; b++) /* not by the curves: they may tend to infinity at the edges */
 		most = fmax(most, 1.15 * histogram.y[b]);
 	chart.panels[0] = (struct chart_panel){
 	        .x_label = measure,

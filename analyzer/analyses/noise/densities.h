@@ -14,14 +14,16 @@
 
 struct densities_run {
 	const struct dynamics *dynamics;
-	const struct flips *flips; /* their rows are this run's */
+	const struct flips *flips; /* the flips, with rows of this run */
 };
 
-/* Draws two panels; with `before` NULL, one. `picture` has passed picture_check(). */
+/* Draws for `noise fit` a panel for the run before the flip (NULL: none) and one for the run after. `picture` has
+ * passed picture_check(). */
 void densities_draw_flips(const struct densities_run *before, const struct densities_run *after,
                           const struct picture *picture);
 
-/* Draws the n finite values of the measure that `measure` names. `picture` has passed picture_check(). */
+/* Draws for `noise mixture` the n finite values of a measure, and the two groups. `picture` has passed
+ * picture_check(). */
 void densities_draw_mixture(const char *run, const char *measure, const double *values, size_t n,
                             const struct mixture *mixture, const struct picture *picture);
 

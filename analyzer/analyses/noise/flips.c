@@ -45,7 +45,7 @@ flips_write(const char *path, const struct dynamics *dynamics, const struct flip
 	for (size_t i = 0; i < flips->count; i++) {
 		const struct flip *flip = &flips->flips[i];
 
-		text_id(&output, &dynamics->ids, flip->row); /* as it is: ids have no control characters */
+		text_id(&output, &dynamics->ids, flip->row); /* no escapes: ids have no control characters */
 		output_printf(&output, "\t%d\t%d\n", flip->old_label, flip->new_label);
 	}
 	must(output_finish(&output, &failure));
@@ -62,7 +62,7 @@ struct reading {
 	struct user_file file;
 	struct fields_reader reader;
 	struct ids_index index;
-	const char **places; /* by place in the order: where the example's flip stands in the file; NULL: it has none */
+	const char **places; /* by place in the order: the example's line in the file; NULL: it has none */
 };
 
 static int32_t
@@ -77,7 +77,8 @@ flips_read_label(const struct reading *reading, size_t number)
 	return (int32_t)value;
 }
 
-/* Checks that the run has the label with which the file says it was recorded. */
+/* Checks that the run has for the example the label with which the file says that it was recorded: the old one or the
+ * new. */
 static void
 flips_check_label(const struct reading *reading, const struct flip *flip)
 {
@@ -162,7 +163,7 @@ flips_read(const char *option, const char *path, const struct dynamics *dynamics
 	must(user_file_open(&reading.file, option, path, &failure));
 	user_file_set_format(&reading.file, TABLE_TSV);
 	reading.places = memory_array(dynamics->count, sizeof(*reading.places), "places of records");
-	flips.flips = memory_array(dynamics->count, sizeof(*flips.flips), "flips"); /* of an example at most one */
+	flips.flips = memory_array(dynamics->count, sizeof(*flips.flips), "flips"); /* at most one for each example */
 	must(ids_index_init(&reading.index, &dynamics->ids, dynamics->order, dynamics->count, &failure));
 	flips_check_header(&reading);
 	must(fields_init(&fields, &reading.file, names, names, 3, &failure));

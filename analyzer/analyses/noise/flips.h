@@ -25,17 +25,17 @@ struct flips {
 
 void flips_free(struct flips *flips); /* may be called twice */
 
-/* An array by dense index: 1 where the example is one of the flips. The caller's to array_free(). */
+/* Marks the flips: an array by dense index, 1 where the example has a flip. The caller's to array_free(). */
 uint8_t *flips_mark(const struct flips *flips, const struct dynamics *dynamics);
 
 void flips_write(const char *path, const struct dynamics *dynamics, const struct flips *flips);
 
 enum flips_label { FLIPS_OLD, FLIPS_NEW };
 
-/* Reads the file that `option` named, for a run that was recorded with the old labels or with the new ones: if the run
- * has an example's label, it must be that one. Flips of examples that the run lacks are counted and left out, of which
- * a warning tells where `recorded` is FLIPS_NEW. A wrong file ends the program; the message names file, line and field.
- */
+/* Reads the file that `option` named, for a run that was recorded with the old labels or with the new ones. If the run
+ * has a label for a flip's example, it must be the old or the new one accordingly. Flips of examples that the run lacks
+ * are left out and counted; if `recorded` is FLIPS_NEW, a warning tells of them. A wrong file ends the program; the
+ * message names file, line and field. */
 struct flips flips_read(const char *option, const char *path, const struct dynamics *dynamics,
                         enum flips_label recorded);
 

@@ -32,7 +32,7 @@ noise_scores(const struct noise_model *model, const struct dynamics *dynamics, d
 		scores[dynamics->order[i]] = logistic_probability(&model->logistic, confidence[dynamics->order[i]]);
 }
 
-/* Scores n examples whose confidence is x[]. */
+/* Tests the classifier on n examples, whose confidence is x[]. */
 static struct noise_score
 model_evaluate(const struct logistic *logistic, const double *x, const bool *is_flipped, size_t n)
 {
@@ -51,7 +51,7 @@ model_evaluate(const struct logistic *logistic, const double *x, const bool *is_
 	return score;
 }
 
-/* Counts the flipped examples at the beginning of a ranking of all n examples. */
+/* Counts how many flipped examples stand among the first of a ranking of all n examples. */
 static void
 model_count_tops(const uint8_t *is_flipped, const uint32_t *ranked, size_t n, struct noise_top tops[NOISE_TOPS])
 {
@@ -117,7 +117,7 @@ noise_fit(const struct dynamics *retrained, const struct flips *flips, uint64_t 
 	noise_scores(&fit.model, retrained, scores);
 	selection_by_values(confidence, false, retrained->order, n, items, ranked);
 	model_count_tops(is_flipped, ranked, n, fit.by_confidence);
-	selection_by_values(scores, true, ranked, n, items, ranked); /* of equal scores, confidence decides */
+	selection_by_values(scores, true, ranked, n, items, ranked); /* equal scores stay ordered by confidence */
 	model_count_tops(is_flipped, ranked, n, fit.by_score);
 	return fit;
 }

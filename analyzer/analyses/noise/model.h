@@ -12,14 +12,14 @@
 #include "measures/dynamics.h"
 #include "statistics/logistic.h"
 
-/* How well the classifier does on the examples held out. It calls `called` of them mislabelled, and is right about `right`.
- */
+/* How well the classifier does on the examples held out. It calls `called` of them mislabelled; `right` of these calls
+ * are right. */
 struct noise_score {
 	uint64_t examples, flipped, called, right;
 	double precision, recall, f1; /* NaN: not defined */
 };
 
-/* The first `examples` of a ranking of the whole run, and how many of them are flipped. */
+/* How many of the first `examples` in a ranking of the whole run are flipped. */
 struct noise_top {
 	double fraction;
 	uint64_t examples, flipped;
@@ -33,21 +33,22 @@ struct noise_model {
 
 struct noise_fit {
 	struct noise_model model;
-	uint64_t flips, examples; /* the run's numbers of both */
+	uint64_t flips, examples; /* how many flips, and how many examples, the run has */
 	uint64_t trained_on;      /* the number of examples that the model was fitted to */
 	struct noise_score held_out;
 	struct noise_top by_score[NOISE_TOPS], by_confidence[NOISE_TOPS];
 };
 
-/* Fits and evaluates the model on the run that was trained with the flipped labels. Needs confidence; and at least two
- * flips, and as many clean examples, without which the program ends. */
+/* Fits and tests the model on the run that was trained with the flipped labels. Needs confidence. Ends the program
+ * unless there are at least two flips and as many clean examples. */
 struct noise_fit noise_fit(const struct dynamics *retrained, const struct flips *flips, uint64_t seed);
 
 /* The classifier's score of every observed example, by dense index. It is no probability of a wrong label, as the
  * classifier was trained on as many flipped examples as clean ones. */
 void noise_scores(const struct noise_model *model, const struct dynamics *dynamics, double *scores);
 
-/* The file is a small JSON object. A wrong one ends the program; the message names the file and the field. */
+/* Write and read the model's file, a small JSON object. A wrong file ends the program; the message names file and
+ * field. */
 void noise_model_write(const struct noise_fit *fit, const char *path, const char *run, const char *flips_path,
                        uint64_t seed);
 struct noise_model noise_model_read(const char *path);

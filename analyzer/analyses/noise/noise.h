@@ -9,8 +9,8 @@
 
 enum noise_method { NOISE_METHOD_FLIPS, NOISE_METHOD_AUM };
 
-/* How many of the ranked examples are printed: all, unless a fraction, a count or a threshold was given. only_called: only
- * those are printed that the method calls mislabelled, and of them at most `count`. */
+/* How many of the ranked examples are printed: all, unless a fraction, a count or a threshold was given. only_called:
+ * only those are printed that the method calls mislabelled, at most `count` of them. */
 struct suspects_size {
 	bool has_fraction, has_count, has_threshold, only_called;
 	double fraction; /* of the scored examples, rounded half up */

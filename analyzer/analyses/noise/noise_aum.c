@@ -17,7 +17,7 @@
 
 #include <math.h>
 
-/* Checks that the samples have one label, and that no other example has it. */
+/* Checks that all samples have the same label, and that no other example has it. */
 static void
 aum_check_label(const struct dynamics *dynamics, const struct flips *samples, const uint8_t *is_sample,
                 const char *path)
@@ -46,7 +46,7 @@ aum_compare_values(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Counts the values above `value` among n ascending ones. */
+/* Counts how many of n ascending values are above `value`. */
 static size_t
 aum_count_higher(const double *sorted, size_t n, double value)
 {
@@ -64,8 +64,8 @@ aum_count_higher(const double *sorted, size_t n, double value)
 }
 
 struct aum_cut {
-	double aum;     /* the 99th percentile of the samples' AUMs: the least of the highest ⌊n/100⌋ + 1 */
-	size_t samples; /* n: the samples with an AUM */
+	double aum;     /* the 99th percentile of the samples' AUMs: the least of the ⌊n/100⌋ + 1 highest */
+	size_t samples; /* n: how many samples have an AUM */
 };
 
 /* Scores each example by the share of the samples that have a higher AUM; a sample, and an example without AUM, gets no

@@ -32,19 +32,19 @@
 
 #include <math.h>
 
-/* The columns that are read beside confidence and gold. */
+/* The columns of the store that are read beside confidence and gold. */
 #define CONFIDENT_SIGNALS                                                                                              \
 	(STORE_COLUMN_BIT(STORE_MAX_PROB) | STORE_COLUMN_BIT(STORE_PREDICTED) | STORE_COLUMN_BIT(STORE_OTHER_SQ))
 
 #define TOLERANCE 1e-6
-#define SQUARES_TOLERANCE 1e-6 /* of a difference of float32 sums of squares */
+#define SQUARES_TOLERANCE 1e-6 /* for rounding: `squares` less a square is a difference of float32 numbers */
 #define NO_THRESHOLD 2.0       /* above every probability */
 
 struct confident_summary {
 	size_t classes;         /* classes with a threshold */
 	double least, greatest; /* of the thresholds */
 	size_t labelled;        /* examples with a label */
-	size_t open;            /* labelled examples of which the record leaves it open */
+	size_t open; /* labelled examples for which the bounds leave it open whether the label is called wrong */
 };
 
 struct class_threshold {
@@ -52,11 +52,11 @@ struct class_threshold {
 	int32_t label;
 };
 
-/* A class other than the label's that was predicted for an example at some epoch. */
+/* A class that was predicted for an example at some epoch, and is not its label. */
 struct rival {
 	int32_t label;
 	double low;  /* the least that its probability can be, summed over the epochs */
-	double high; /* the most, less what `rest` of struct seen counts for it already */
+	double high; /* the most that it can be, less `rest` of struct seen */
 };
 
 struct judging {
@@ -64,8 +64,8 @@ struct judging {
 	struct classes classes;
 	double *thresholds;             /* by class; NO_THRESHOLD for the examples without label */
 	struct class_threshold *sorted; /* ascending */
-	struct rival *rivals;           /* of one example: at most two for each epoch */
-	int64_t named;                  /* the number of classes named with the run */
+	struct rival *rivals;           /* the rivals of one example: at most two for each epoch */
+	int64_t named;                  /* how many classes are named in the run */
 	uint8_t *called;                /* by dense index; 1: the label is certainly called wrong */
 	struct confident_summary summary;
 };
@@ -127,7 +127,7 @@ confident_has_value(const struct store_values *values, uint32_t row)
 	return values->values && (values->present[row / 64] >> row % 64 & 1);
 }
 
-/* Finds the rival with a label, and adds it if it is new. */
+/* Finds the rival with this label, or adds it. */
 static struct rival *
 confident_find_rival(struct rival *rivals, size_t *count, int32_t label)
 {
@@ -140,9 +140,9 @@ confident_find_rival(struct rival *rivals, size_t *count, int32_t label)
 
 /* An example's observed epochs, and sums over them. */
 struct seen {
-	size_t epochs, rivals; /* the numbers of both */
-	double gold;           /* the probability of the label */
-	double rest; /* the most that the probability of a class can be that is no rival; a rival's: `rest` and its `high` */
+	size_t epochs, rivals; /* how many epochs were observed, and how many rivals there are */
+	double gold;           /* the label's probability, summed over the epochs */
+	double rest;           /* summed over the epochs: the most that a class can have that is no rival */
 };
 
 /* An example at one epoch: p of the label, p of the predicted class, and the sum of squares of all but the label. */
@@ -173,7 +173,7 @@ confident_observation(const struct store_block *block, size_t epoch, uint32_t ro
 	return one;
 }
 
-/* Adds a rival's probability at one epoch, at which the others have at most `rest`. */
+/* Adds a rival's probability at one epoch. Classes that are no rivals have at most `rest` at that epoch. */
 static void
 confident_add_rival(struct judging *judging, struct seen *seen, int32_t label, double probability, double rest)
 {
@@ -183,8 +183,8 @@ confident_add_rival(struct judging *judging, struct seen *seen, int32_t label, d
 	rival->high += probability - rest;
 }
 
-/* The most that one class can have of the probability `left` beside the label and the predicted class, which is another
- * class than the label's if `other`. */
+/* The most that one class can have of the probability `left`, which the label and the predicted class leave. `other`:
+ * the predicted class is not the label. */
 static double
 confident_most_of_rest(const struct observation *one, bool other, double left)
 {
@@ -230,7 +230,7 @@ confident_sum_epochs(struct judging *judging, const struct store_block *block, u
 	return seen;
 }
 
-/* Does a class that is neither the label nor a rival reach its threshold with the probability `most`? */
+/* Does any class that is neither the label nor a rival have a threshold of at most `most`? */
 static bool
 confident_another_reaches(const struct judging *judging, const struct seen *seen, int32_t gold, double most)
 {
@@ -284,7 +284,8 @@ confident_judging_free(struct judging *judging)
 	classes_free(&judging->classes);
 }
 
-/* Fills called[]. Needs confidence and gold, and the run opened with CONFIDENT_SIGNALS. */
+/* Fills called[]: which labels are certainly called wrong. Needs confidence and gold, and the run opened with
+ * CONFIDENT_SIGNALS. */
 static struct confident_summary
 confident_judge(const struct dynamics *dynamics, uint8_t *called)
 {

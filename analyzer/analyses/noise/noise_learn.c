@@ -11,8 +11,8 @@
 
 #include <math.h>
 
-/* Reports how many flipped examples stand at the beginning of both rankings: as a share of the examples that stand there,
- * and as a share of all flips. */
+/* Reports how many flipped examples stand among the first of both rankings (by score, by confidence): as a share of
+ * these first ones, and as a share of all flips. */
 static void
 learn_report_tops(struct report *report, const struct noise_fit *fit)
 {
@@ -85,7 +85,7 @@ learn_draw(const struct noise_request *request, const struct dynamics *dynamics,
 	densities_draw_flips(request->before ? &before : NULL, &after, &request->picture);
 }
 
-/* Writes the model after everything that can fail, but for the report. */
+/* Fits, reports and draws. The model is written after everything else that can fail, except the report. */
 int
 noise_action_fit(const struct noise_request *request)
 {

@@ -16,7 +16,7 @@
 #include "selection/selection.h"
 #include "statistics/random.h"
 
-/* The classes of a run: 0 … named − 1, and those beyond that some label has. */
+/* The classes of a run: 0 … named − 1, and classes beyond these that occur as labels. */
 struct plan_classes {
 	struct classes seen;
 	uint64_t named;
@@ -51,7 +51,8 @@ plan_compare_places(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Lists the examples at `places` in the order of ids, by ascending id. Their new label is still the old one. */
+/* Makes a list of flips: the examples at `places` in the order of ids, by ascending id. Their new label is the old one
+ * so far. */
 static struct flips
 plan_list(const struct dynamics *dynamics, uint32_t *places, size_t count)
 {
@@ -66,21 +67,21 @@ plan_list(const struct dynamics *dynamics, uint32_t *places, size_t count)
 	return flips;
 }
 
-/* Draws a label other than `old`. */
+/* Draws one of the classes other than `old`. */
 static int32_t
 plan_draw_label(struct random_state *random, const struct plan_classes *classes, int32_t old)
 {
 	uint64_t drawn = random_below(random, classes->named + classes->unnamed_count - 1);
 	int32_t label = drawn < classes->named ? (int32_t)drawn : classes->unnamed[drawn - classes->named];
 
-	/* The last class is never drawn; it takes the place of the old one. */
+	/* The draw is among all classes but the last. If it hits the old label, the last class stands in for it. */
 	if (label != old)
 		return label;
 	return classes->unnamed_count > 0 ? classes->unnamed[classes->unnamed_count - 1]
 	                                  : (int32_t)(classes->named - 1);
 }
 
-/* Checks that `size` examples, a share `fraction` of all, can be drawn from the easy-to-learn ones. */
+/* Checks that `size` examples, the share `fraction` of all, can be drawn from the `easy` easy-to-learn ones. */
 static void
 plan_check_size(const struct dynamics *dynamics, double fraction, size_t size, size_t easy, size_t labelled)
 {
@@ -131,7 +132,7 @@ plan_draw_flips(const struct dynamics *dynamics, const struct region_cuts *cuts,
 	return flips;
 }
 
-/* Checks that there are `set` disjoint sets of `size` examples. */
+/* Checks that the labelled examples suffice for `set` disjoint sets of `size`. */
 static void
 plan_check_set(const struct dynamics *dynamics, size_t size, size_t labelled, uint64_t set)
 {
@@ -175,14 +176,14 @@ plan_draw_samples(const struct dynamics *dynamics, double fraction, uint64_t set
 	                    : labelled / (classes.named + classes.unnamed_count + 1);
 	plan_check_set(dynamics, size, labelled, set);
 	random_seed(&random, seed);
-	random_sample(&random, places, labelled, set * size); /* each set follows those before it */
+	random_sample(&random, places, labelled, set * size); /* set 1 has the first `size` places, set 2 the next … */
 	samples = plan_list(dynamics, places + (set - 1) * size, size);
 	for (size_t i = 0; i < size; i++)
 		samples.flips[i].new_label = (int32_t)extra;
 	return samples;
 }
 
-/* Adds the members that the manifest of a selection has, too: the rule, and its parameters. */
+/* Adds the members that the manifest of a selection also has: the rule, and its parameters. */
 static void
 plan_describe(const struct noise_request *request, const struct flips *flips, struct report *report)
 {

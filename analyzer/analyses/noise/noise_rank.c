@@ -17,7 +17,8 @@
 
 #include <math.h>
 
-/* Calls the examples with a score above 0.5, and prints what was asked for. Returns an exit status. */
+/* Calls the examples with a score above 0.5 mislabelled, and prints those that were asked for. Returns an exit
+ * status. */
 static int
 rank_print(const struct noise_request *request, struct noise_scored *scored, enum measure measure)
 {
@@ -49,8 +50,8 @@ noise_action_apply(const struct noise_request *request)
 	return rank_print(request, &scored, MEASURE_CONFIDENCE);
 }
 
-/* Finds two groups in n values. At first they are split where a classifier changes its mind: at a probability of a half,
- * or at a margin of 0. False: there are no two groups. */
+/* Finds two groups in n values. The search begins with a split where a classifier changes its mind: at a probability of
+ * a half, or at a margin of 0. False: there are no two groups. */
 static bool
 rank_fit_mixture(enum mixture_kind kind, const double *values, size_t n, struct mixture *mixture)
 {
@@ -63,9 +64,9 @@ rank_fit_mixture(enum mixture_kind kind, const double *values, size_t n, struct 
 	return fitted;
 }
 
-/* Scores each example by its probability of the group with the lower values, and draws the groups if a picture was asked
- * for. A margin is infinite where every other class is masked. The groups are fitted to the finite values; an infinite
- * value gets the score of the outermost finite one. */
+/* Scores each example by its probability of being in the group with the lower values; draws the groups if a picture was
+ * asked for. The groups are fitted to the finite values. A margin is infinite where every other class is masked; an
+ * infinite value gets the score of the outermost finite one. */
 static void
 rank_score_mixture(const struct noise_request *request, struct noise_scored *scored, const double *measure,
                    const char *name)

@@ -54,7 +54,7 @@ scored_rank(const struct noise_scored *scored, enum measure measure, struct nois
 	return ranked;
 }
 
-/* The number of ranked examples that were asked for. */
+/* How many of the ranked examples were asked for. */
 static size_t
 scored_size(const struct suspects_size *size, const struct noise_scored *scored, const uint32_t *ranked,
             const struct noise_scored_counts *counts)
