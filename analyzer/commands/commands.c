@@ -1,4 +1,5 @@
-/* commands.c: lists the subcommands, and runs one: reads its options, checks them, and says how it ended. */
+/* commands.c: the table of portolan's subcommands (`map`, `show`, …); and command_run(), by which main() runs one of
+ * them: it reads the options, has them checked, runs the command, and says how it ended and what it has written. */
 #include "commands.h"
 
 #include "base/message.h"

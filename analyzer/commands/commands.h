@@ -1,4 +1,5 @@
-/* commands.h: the list of all subcommands, and the function that runs one. */
+/* commands.h: the table of all subcommands of portolan, for main(), the help and the completion; and command_run(), by
+ * which main() runs one. */
 #ifndef COMMANDS_H
 #define COMMANDS_H
 

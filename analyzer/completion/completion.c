@@ -1,10 +1,9 @@
 /*
- * completion.c: portolan completion: prints the completion scripts of three shells, and answers their questions: what may
- * stand next on a command line that is being typed?
+ * completion.c: portolan completion: lets a shell complete a `portolan` command line when the user presses Tab. It
+ * prints the scripts of three shells, and answers their question at each press: what may stand next on this line?
  *
- * A shell asks at every press of the key. The answer comes from the tables of the program itself, so it always fits the
- * installed version, and the scripts of the three shells hold no list of their own. Only the names of runs and of their
- * columns are read from the store.
+ * The answer comes from the tables of the program itself, so it always fits the installed version, and the scripts hold
+ * no lists of their own. Only the names of runs and of their columns are read from the store.
  */
 #include "base/message.h"
 #include "die/die.h"

@@ -1,4 +1,4 @@
-/* die.c: ends the program from where a command cannot go on. */
+/* die.c: ends a command of portolan that cannot go on: says why, removes its unfinished outputs, and exits (die.h). */
 #include "die.h"
 
 #include "base/message.h"

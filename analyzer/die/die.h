@@ -1,13 +1,16 @@
 /*
- * die.h: the end of a command that cannot go on: a message on stderr, and an exit status.
+ * die.h: ends a command of portolan that cannot go on, with a message on stderr and an exit status.
  *
- * For commands that run and end. Their store is only read, and an output has no name, or a temporary one that die()
- * removes, until it is whole. So there is nothing to save, and handing a failure up through every function would only
- * hide what these functions do. What a program that goes on is made of (`serve`, and every floor below it) does not name
- * this floor, and returns errors. So does the work of a struct parallel for what is wrong with its part: then the first
- * part's error is told, after the results of those before it.
+ * For the commands that run and end (`map`, `show`, …). Code that `serve` shares does not include this file, and
+ * neither does any folder below this one: such code returns errors, as the program goes on after them. The work of a
+ * struct parallel returns what it finds wrong with its part, too: then the first part's error is told, after the results
+ * of the parts before it.
  *
- * Any thread. No other thread needs to be stopped first, and no memory released.
+ * Nothing is lost when die() ends a command. The command only reads its store. Until an output is whole, it has no
+ * name, or a temporary one that die() removes. Handing each failure up through every function would only hide what
+ * these functions do.
+ *
+ * Any thread may call die(). It need not first stop other threads or release memory.
  */
 #ifndef DIE_H
 #define DIE_H

@@ -1,4 +1,4 @@
-/* memory.c: allocations that end the program where they fail. */
+/* memory.c: allocates memory for the commands of portolan that run and end: if there is none left, the command ends. */
 #include "memory.h"
 
 #include "die.h"

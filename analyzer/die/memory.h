@@ -1,7 +1,8 @@
 /*
- * memory.h: memory for commands that run and end. Where there is none left, the program ends as die() ends it.
+ * memory.h: allocates memory for the commands of portolan that run and end. No function returns NULL: if there is no
+ * memory left, the command ends through die().
  *
- * No function returns NULL. What they return is released with free(), if they do not say otherwise. Any thread.
+ * What a function returns is released with free(), unless it says otherwise. Any thread.
  */
 #ifndef MEMORY_H
 #define MEMORY_H

@@ -1,9 +1,9 @@
 /*
- * handover.c: the commands that change a store, or make one, which is the collector's work: portolan import, rm, backup,
- * salvage and keygen find portoland, and replace this process by it.
+ * handover.c: portolan import, rm, backup, salvage and keygen. Their work is the collector's, as it changes a store or
+ * makes one. So each of them finds the collector's program, portoland, and replaces this process by it.
  *
- * $PORTOLAND, if set, names the program. Otherwise it is beside this program (installed), in ../collector (a build
- * tree), or on $PATH. It gets the options that were given, and checks their values.
+ * $PORTOLAND, if set, names that program. Otherwise it is beside this one (installed), in ../collector (a build tree),
+ * or on $PATH. It gets the options that the user gave, and checks their values.
  */
 #include "base/message.h"
 #include "options/options.h"

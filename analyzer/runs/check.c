@@ -1,8 +1,8 @@
 /*
- * check.c: portolan check: is the run complete, and as it was written?
+ * check.c: portolan check: tells the user whether a run, or every run of a store, is complete and undamaged.
  *
- * The work is done in a process of its own: LMDB trusts its pages, so that reading a file damaged there may end with a
- * signal, which is an answer too.
+ * A child process does the work. LMDB trusts its pages, so a damaged file may end the process that reads it by a
+ * signal. The parent then reports the store as damaged.
  */
 #include "base/message.h"
 #include "base/number.h"

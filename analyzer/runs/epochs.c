@@ -1,4 +1,8 @@
-/* epochs.c: portolan epochs: prints how each epoch of a run went, one line each, from one look at the run (watch/live.h). */
+/*
+ * epochs.c: portolan epochs: prints a table with one line for each epoch of a run: examples, accuracy, mean loss, and
+ * how many examples were forgotten and learned. It looks at the run once, as `watch` does again and again
+ * (watch/live.h).
+ */
 #include "base/message.h"
 #include "die/die.h"
 #include "options/format.h"

@@ -1,4 +1,5 @@
-/* runs.c: portolan runs: prints the runs in the store, one line each. */
+/* runs.c: portolan runs: prints a table with one line for each run in the store: its name and state, and how many
+ * examples, epochs and observations it has. */
 #include "base/cleanup.h"
 #include "base/message.h"
 #include "die/die.h"

@@ -1,14 +1,17 @@
 /*
- * access.c: decides whether a request may be answered: by the name of the server in it, the page that sent it, and its
- * token. It also knows what follows from --public-url.
+ * access.c: decides whether a request to the live page is allowed: by the server that it names (Host), by the page that
+ * sent it (Origin), and by its token. It also reads --public-url, and derives the cookie and the prefix of paths from
+ * it.
  *
- * A page of another site may send requests to loopback, and by DNS rebinding may even read the answers, as if they were
- * its own. Its Host, or its Origin, then has the other site's name. Rebinding needs a name that the owner of another
- * site can point to this machine; an address in digits is looked up nowhere, so all of 127.0.0.0/8 may be asked for.
+ * Another site's page may send requests to loopback. By DNS rebinding it may even read the answers, as if they came
+ * from its own site. The Host or the Origin of such a request is the other site's name. Rebinding needs a name that the
+ * other site's owner can point to this machine. An address in digits is looked up nowhere, so Host may be any address
+ * of 127.0.0.0/8.
  *
- * The port in Host is not checked, as a forwarded port (ssh -L) differs. It becomes part of the cookie's name: a browser
- * has one set of cookies for all ports of a host, and the servers of several machines, each on port 5780 there, may be
- * forwarded to several ports here. Behind a proxy the cookie has the public address' port and path.
+ * The port in Host is not checked, as a forwarded port (ssh -L) differs from the server's. It becomes part of the
+ * cookie's name: a browser has one set of cookies for all ports of a host, and the servers of several machines, each on
+ * port 5780 there, may be forwarded to several ports here. Behind a proxy, the cookie has the port and the path of the
+ * public address.
  */
 #include "access.h"
 

@@ -1,5 +1,8 @@
-/* access.h: decides which requests are allowed, by the server's name in the request (Host), the page (Origin), and the
- * token; and what follows from the address at which browsers see the page. */
+/*
+ * access.h: decides, for the HTTP daemon of the live page (http.c), which requests are allowed: by the server that a
+ * request names (Host), by the page that sent it (Origin), and by its token. Also derives from --public-url, the
+ * address at which browsers see the page, the cookie and the prefix of paths.
+ */
 #ifndef ACCESS_H
 #define ACCESS_H
 

@@ -1,4 +1,5 @@
-/* answers.c: reads numbers and columns from a request's query, for the functions that answer requests. */
+/* answers.c: helpers of the functions that answer the live page's requests: they read a number or a measure's name from
+ * a request's query, and answer "not modified". */
 #include "answers.h"
 
 #include "base/number.h"

@@ -1,10 +1,10 @@
 /*
- * answers.h: what the functions that answer requests get to see, and what they share. The requests are described in
- * README.md.
+ * answers.h: the functions that answer the live page's requests: what each is given, and what all of them share.
+ * README.md describes the requests.
  *
- * An answer is what the function writes to question->report: JSON, or, to its output, bytes of the type that it sets in
- * `answer`. Or else it fills `answer` itself. It returns 0, or a code of the error, which becomes the answer then. The
- * functions are safe from several threads.
+ * A function answers in one of three ways. It writes JSON to question->report. Or it writes other bytes to that
+ * report's output, and sets their type in `answer`. Or it fills `answer` itself. It returns 0, or the code of an error,
+ * and then the server answers with that error. The functions are safe from several threads.
  */
 #ifndef ANSWERS_H
 #define ANSWERS_H

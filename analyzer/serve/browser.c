@@ -1,6 +1,8 @@
 /*
- * browser.c: opens the page in the user's browser. The address holds the token, and any user of this machine can read
- * the arguments of programs. So the browser gets a file that only its owner can read, and that leads to the address.
+ * browser.c: opens the live page in the user's browser, for `portolan serve`.
+ *
+ * The page's address holds the secret token, and any user of this machine can read the arguments of programs. So the
+ * browser is not given the address but a file that leads to it, and that only its owner can read.
  */
 #include "browser.h"
 

@@ -1,4 +1,4 @@
-/* browser.h: opens the live page in the user's browser, for portolan serve. */
+/* browser.h: opens the live page in the user's browser, for `portolan serve`. */
 #ifndef BROWSER_H
 #define BROWSER_H
 

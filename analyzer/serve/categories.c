@@ -1,4 +1,5 @@
-/* categories.c: numbers the categories of a view's examples, of gold labels or of a column of the user's file. */
+/* categories.c: finds the category of each example for the live page: a number for its gold label, or for its value in
+ * a column of the user's file. */
 #include "categories.h"
 
 #include <portolan/error.h>

@@ -1,5 +1,5 @@
-/* categories.h: tells the category of each example of a view, for colours, groups and filters on the live page: its gold
- * label, or its value in a column of the user's file. */
+/* categories.h: tells, for colours, groups and filters on the live page, the category of each example of a view (what
+ * the page shows of a run, view.h): its gold label, or its value in a column of the user's file. */
 #ifndef CATEGORIES_H
 #define CATEGORIES_H
 

@@ -1,4 +1,5 @@
-/* colours.c: colours each example by one byte: the rank of its category among the largest, or a measure's value. */
+/* colours.c: chooses the colour of each point on the live page, one byte for each example: the rank of its category
+ * among the largest ones, or the value of its measure, scaled. Also writes the legend. */
 #include "colours.h"
 
 #include "base/cleanup.h"

@@ -1,7 +1,10 @@
 /*
- * colours.h: chooses the colours of the points on the live page: by a measure, the gold labels, or a column of the user's
- * file ("data:NAME"). A colour is one byte for each example: a category's rank; or a value from 0, the column's low, to
- * 254, its high; or COLOUR_NONE, no value.
+ * colours.h: chooses the colours of the points on the live page, and writes their legend: by a measure, the gold
+ * labels, or a column of the user's file ("data:NAME").
+ *
+ * A colour is one byte for each example. By category, it is the rank of the example's category, the largest first. By
+ * number, it goes from 0 (the lowest value of the column) to 254 (the highest). An example without a value has
+ * COLOUR_NONE.
  */
 #ifndef COLOURS_H
 #define COLOURS_H

@@ -1,4 +1,8 @@
-/* examples.c: writes an example with its measures, texts and story as JSON, and searches examples for a text. */
+/*
+ * examples.c: writes an example as JSON, with its measures, its texts and its story (what was observed of it in each
+ * epoch), for the live page and portolan show. Also finds the examples of a view that hold a text, for the page's
+ * table.
+ */
 #include "examples.h"
 
 #include "base/number.h"

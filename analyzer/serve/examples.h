@@ -1,4 +1,5 @@
-/* examples.h: writes examples as JSON, for the live page and portolan show; and searches those of a view for a text. */
+/* examples.h: writes examples as JSON, for the live page and portolan show; and finds the examples of a view (what the
+ * page shows of a run, view.h) that hold a text, for the page's table. */
 #ifndef EXAMPLES_H
 #define EXAMPLES_H
 

@@ -1,4 +1,8 @@
-/* file_filters.c: keeps the examples of a selection that pass filters on the user's own file: its columns, its texts. */
+/*
+ * file_filters.c: applies the filters of a selection that need the user's own file, for the live page: keeps the
+ * examples whose record has certain values in a column, or holds a text. Also writes such a selection with the ids of
+ * its examples instead.
+ */
 #include "file_filters.h"
 
 #include "categories.h"

@@ -1,5 +1,9 @@
-/* file_filters.h: filters of a selection that need the user's own file (regions/within.h): on its columns, and on
- * texts; and the conversion of such a selection to one that other programs can repeat. */
+/*
+ * file_filters.h: applies the filters of a selection that need the user's own file, for the live page: filters on its
+ * columns and on its texts. regions/within.h applies the others, and calls this one.
+ *
+ * Also rewrites such a selection as a list of ids, so that programs that do not have the file can repeat it.
+ */
 #ifndef FILE_FILTERS_H
 #define FILE_FILTERS_H
 

@@ -1,6 +1,7 @@
 /*
- * http.c: takes requests from libmicrohttpd, refuses what may not be asked, and hands the rest to the server. A request
- * is checked before its body is read: Host and Origin, the token, and then the method.
+ * http.c: the HTTP daemon of `portolan serve`: takes requests from libmicrohttpd, refuses those that are not allowed,
+ * and hands the rest to the server (server.c). Host and Origin, the token, and then the method are checked before a
+ * request's body is read.
  */
 #include "http.h"
 

@@ -1,6 +1,6 @@
 /*
- * http.h: the live page's HTTP daemon (libmicrohttpd): checks who may ask, keeps to limits, and sends the answers, which the
- * caller gives.
+ * http.h: runs the HTTP daemon of the live page (libmicrohttpd), for `portolan serve`: checks who may ask, keeps to
+ * limits, and sends the answers that a function of the caller makes.
  *
  *     struct http_settings settings = {.socket = fd, .access = {token}, .answer = answer, .context = server};
  *     http_start(&http, &settings, &error); … http_stop(http);

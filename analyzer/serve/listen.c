@@ -1,7 +1,5 @@
-/*
- * listen.c: binds the socket that the page is served on. A Unix socket without a listener is first removed; one with a
- * listener is left alone.
- */
+/* listen.c: opens the socket on which `portolan serve` serves the live page: a port of loopback, or a Unix socket. If
+ * the Unix socket exists and nobody listens on it, it is removed first; if somebody does, it is left alone. */
 #include "listen.h"
 
 #include <portolan/error.h>

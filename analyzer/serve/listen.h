@@ -1,4 +1,5 @@
-/* listen.h: opens the socket on which the page is served: of loopback, or a Unix socket that its user alone can open. */
+/* listen.h: opens the socket on which `portolan serve` serves the live page: a port of loopback, or a Unix socket that
+ * only its user can open. */
 #ifndef LISTEN_H
 #define LISTEN_H
 

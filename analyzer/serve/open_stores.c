@@ -1,8 +1,10 @@
 /*
- * open_stores.c: keeps the store open that is served, and notices another one in its place, by the inode of its data.mdb.
+ * open_stores.c: keeps open, for all requests of the live page, the store that the page shows. If another store takes
+ * its place on disk, the inode of data.mdb tells, and that one is opened.
  *
- * A process may open a store only once with LMDB. So a store that returns to its place while it is still read is not
- * opened again. LMDB opens by name, so the inode of the opened file is checked afterwards.
+ * With LMDB, a process may open a store only once. So if a store returns to its place while requests still read it, it
+ * is taken up again and not opened a second time. LMDB opens a file by its name, so the inode of what it has opened is
+ * checked afterwards.
  */
 #include "open_stores.h"
 

@@ -1,6 +1,7 @@
 /*
- * open_stores.h: keeps the store open that the live page shows, for all requests. If another store takes its place on disk,
- * that one is opened, and the old one is closed as soon as no request reads it. Safe from several threads.
+ * open_stores.h: keeps open, for all requests of the live page, the store that the page shows. If another store takes
+ * its place on disk, that one is opened, and the old one is closed as soon as no request reads it. Safe from several
+ * threads.
  */
 #ifndef OPEN_STORES_H
 #define OPEN_STORES_H

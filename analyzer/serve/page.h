@@ -1,4 +1,5 @@
-/* page.h: the page's files for the browser, packed into the program by pack.py. */
+/* page.h: the files of the live page (HTML, scripts, styles), which pack.py has packed into the program: for the
+ * server, and for `portolan map`, which can write the page as one document (map_html.c). */
 #ifndef PAGE_H
 #define PAGE_H
 

@@ -1,7 +1,10 @@
 /*
- * peers.c: closes the oldest connection that has not shown the token, where a new one needs room. Any user of this
- * machine can open connections and send nothing, or a byte now and then, which a timeout alone would not stop. The
- * newest connection is the most likely to send a request. Shutting a socket down ends the thread that waits for it.
+ * peers.c: keeps strangers' connections from filling the live page's HTTP daemon: when a new connection needs room, the
+ * oldest one that has not shown the token is closed.
+ *
+ * Any user of this machine can open connections and send nothing, or a byte now and then; a timeout alone would not
+ * stop that. The newest connection stays, as it is the most likely to send a request. Shutting down a connection's
+ * socket ends the thread that waits for it.
  */
 #include "peers.h"
 

@@ -1,7 +1,5 @@
-/*
- * peers.h: keeps track of connections, so that those which never show the token cannot keep others out: near the limit,
- * the oldest of them makes room.
- */
+/* peers.h: keeps track of the connections to the live page, for its HTTP daemon, so that those which never show the
+ * token cannot keep others out: near the limit, the oldest of them is closed. */
 #ifndef PEERS_H
 #define PEERS_H
 

@@ -1,5 +1,8 @@
-/* points.c: GET api/points, api/legend, api/bins and api/inside: answers with examples as the page draws them, in
- * little-endian numbers. */
+/*
+ * points.c: answers the live page's requests for what it draws: GET api/points (every point, with its colour),
+ * api/legend (what the colours mean), api/bins (how many points lie in each cell of a grid) and api/inside (the points
+ * in a box). Points and counts are sent as little-endian numbers.
+ */
 #include "answers.h"
 #include "colours.h"
 

@@ -1,4 +1,5 @@
-/* progress.c: looks at the runs that the live page shows again and again (watch/live.h), and describes each look as JSON. */
+/* progress.c: tells the live page how far the recording of a run is: keeps for each run what earlier looks at it have
+ * read (watch/live.h), looks again when asked, and describes each look as JSON. */
 #include "progress.h"
 
 #include "watch/frame.h"

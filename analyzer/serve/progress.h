@@ -1,5 +1,5 @@
-/* progress.h: tells the live page how far the recording of a run is, as `portolan watch --json` does. Safe from several
- * threads. */
+/* progress.h: tells the live page how far the recording of a run is, with the JSON that `portolan watch --json` prints.
+ * Safe from several threads. */
 #ifndef PROGRESS_H
 #define PROGRESS_H
 

@@ -1,8 +1,9 @@
 /*
- * prometheus.c: GET /metrics: the counters of the store, in Prometheus' text format (version 0.0.4).
+ * prometheus.c: answers GET /metrics of `portolan serve`: the counters of the store and of its runs, for Prometheus, in
+ * its text format (version 0.0.4).
  *
- * The samples of a family stand together, after its HELP and TYPE, so the counters of all runs are read first, and then
- * written family by family.
+ * Prometheus wants all samples of a family (a counter, with one sample for each run) together, after its HELP and TYPE.
+ * So the counters of all runs are read first, and then written family by family.
  */
 #include "answers.h"
 

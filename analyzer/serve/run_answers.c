@@ -1,5 +1,8 @@
-/* run_answers.c: answers what a run is now (GET api/runs, api/progress, api/view), what is known of one of its examples
- * (api/example), and where its examples are in another run (api/match). */
+/*
+ * run_answers.c: answers the live page's requests about runs: which there are (GET api/runs), how far the recording of
+ * one is (api/progress), what can be shown of it (api/view), one of its examples (api/example), and where its examples
+ * are in another run (api/match).
+ */
 #include "answers.h"
 #include "examples.h"
 

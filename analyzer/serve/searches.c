@@ -1,7 +1,5 @@
-/*
- * searches.c: searches the texts of the user's file, and keeps the last answers. A search runs under the lock, so a
- * request for the same text waits for its answer.
- */
+/* searches.c: finds the records of the user's file that hold a text, for the live page, and keeps the last answers. A
+ * search runs under the lock. So a second request for the same text waits until the answer is there, and takes that. */
 #include "searches.h"
 
 #include "base/cleanup.h"

@@ -1,5 +1,5 @@
-/* searches.h: finds the records of the user's file that hold a text. Several threads search all of them, and the last
- * few answers are kept, as a page asks for the same text many times. Safe from several threads. */
+/* searches.h: finds the records of the user's file that hold a text, for the live page. Several threads search them,
+ * and the last few answers are kept, as the page asks for the same text many times. Safe from several threads. */
 #ifndef SEARCHES_H
 #define SEARCHES_H
 

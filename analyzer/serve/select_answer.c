@@ -1,4 +1,5 @@
-/* select_answer.c: POST api/runs/RUN/select: evaluates a selection; GET api/selection: the selection kept last. */
+/* select_answer.c: answers two requests of the live page and of programs: POST api/runs/RUN/select, which asks for the
+ * examples that a selection selects, and GET api/selection, which asks for the selection last kept. */
 #include "select_forms.h"
 
 #include "base/cleanup.h"

@@ -1,6 +1,7 @@
 /*
- * select_forms.c: answers POST api/runs/RUN/select with the selected examples in the requested form (?as=): ids, a mask,
- * files, groups and words, or kept for programs. Each form is a function in the table at the end.
+ * select_forms.c: sends the examples that a selection selects, in the form that the request asks for (POST
+ * api/runs/RUN/select?as=): ids, a mask, files, groups or words; or keeps the selection for programs. For the live page
+ * and programs. Each form is a function in the table at the end.
  */
 #include "select_forms.h"
 

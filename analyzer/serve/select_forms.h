@@ -1,4 +1,5 @@
-/* select_forms.h: a selection that was asked for, with what it selects, and the forms in which that is answered. */
+/* select_forms.h: a selection that the live page or a program has sent, with the examples that it selects; and the
+ * functions that answer with these examples, in the form that was asked for (?as=). */
 #ifndef SELECT_FORMS_H
 #define SELECT_FORMS_H
 

@@ -1,5 +1,5 @@
-/* select_rows.c: answers POST api/runs/RUN/select?as=rows with a page of the table of the selection: the examples are
- * searched, sorted, and then cut. */
+/* select_rows.c: answers POST api/runs/RUN/select?as=rows: one page of the table in which the live page shows the
+ * selected examples. They are searched for a text, sorted, and then cut to the page. */
 #include "select_forms.h"
 
 #include "examples.h"

@@ -1,4 +1,5 @@
-/* selections.c: keeps the selection last made for each run, with a serial number, for pages and programs to share. */
+/* selections.c: keeps the last selection of each run, with a serial number, so that the live page and programs can
+ * share it. */
 #include "selections.h"
 
 #include <pthread.h>

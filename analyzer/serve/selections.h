@@ -1,5 +1,5 @@
-/* selections.h: the selection last kept for each run: made in the page and read by programs, or the other way round.
- * Safe from several threads. */
+/* selections.h: keeps the last selection of each run: made on the live page and read by programs, or the other way
+ * round. Safe from several threads. */
 #ifndef SELECTIONS_H
 #define SELECTIONS_H
 

@@ -1,9 +1,9 @@
 /*
- * serve.c: portolan serve: serves the live page until Ctrl-C.
+ * serve.c: portolan serve: serves the live page, which shows the runs of a store in the user's browser, until Ctrl-C.
  *
- * Signals are blocked before the server's threads begin, and waited for: Ctrl-C is the ordinary way to end. With
- * --end-with-stdin, the program that started this one holds the other end of standard input; however that program ends,
- * the pipe is closed.
+ * Ctrl-C is the ordinary way to end. So signals are blocked before the server's threads begin, and the main thread
+ * waits for one. With --end-with-stdin, the program that started this one holds the other end of standard input.
+ * However that program ends, the pipe is then closed, and `serve` ends too.
  */
 #include "base/message.h"
 #include "browser.h"

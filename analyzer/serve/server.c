@@ -1,4 +1,5 @@
-/* server.c: answers requests: gives each to the function for its path, with the run and the view that it names. */
+/* server.c: answers the requests to the live page that the HTTP daemon has let in: finds the function for the path,
+ * gives it the run and the view (view.h) that the request names, and turns a failure into an answer. */
 #include "server.h"
 
 #include "page.h"

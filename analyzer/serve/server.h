@@ -1,4 +1,5 @@
-/* server.h: the live page's server, behind HTTP: gives each request to the function that answers it (answers.h). */
+/* server.h: the server of the live page: takes each request that the HTTP daemon (http.h) has let in, and gives it to
+ * the function that answers it (answers.h). */
 #ifndef SERVER_H
 #define SERVER_H
 

@@ -1,4 +1,5 @@
-/* stories.c: reads the observations of some examples from the store. Each block that has one of them is read once. */
+/* stories.c: reads the stories of some examples from the store, for the live page: what was observed of them in each
+ * epoch. A block of the store is read once, even if several of the examples are in it. */
 #include "stories.h"
 
 #include "base/cleanup.h"

@@ -1,5 +1,5 @@
-/* stories.h: reads the observations of some examples, epoch by epoch: the stories that the live page, its file and portolan
- * show tell. */
+/* stories.h: reads the stories of some examples: the probability of the gold label, and whether the prediction was
+ * correct, in each epoch. For the live page, for the document that portolan map makes of it, and for portolan show. */
 #ifndef STORIES_H
 #define STORIES_H
 

@@ -1,7 +1,7 @@
 /*
- * texts.c: reads the user's own file for the live page. One pass, when it is opened, finds where each record begins and
- * which example it belongs to; the contents are read when they are shown. If another program changes the file meanwhile,
- * texts may be wrong, but reading never ends this program.
+ * texts.c: reads the user's own file for the live page. When it is opened, one pass over it finds where each record
+ * begins and which example the record belongs to; the contents are read when they are shown. If another program changes
+ * the file meanwhile, texts may be wrong, but reading never ends this program.
  */
 #include "texts.h"
 

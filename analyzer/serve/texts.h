@@ -1,8 +1,10 @@
 /*
- * texts.h: reads the user's own file (--data) for the live page, its file and portolan show: the texts of an example, its
- * line, and columns. If another file takes its place, the opened one is still read. If the file itself is changed,
- * texts_check() says so: call it after reading, before the texts are shown. Columns that were read before stay right. Safe
- * from several threads.
+ * texts.h: reads the user's own file (--data): the texts of an example, its line, and columns. For the live page, for
+ * the document that portolan map makes of it, and for portolan show.
+ *
+ * If another file takes its place, the opened one is still read. If the file itself is changed, texts_check() says so:
+ * call it after reading, before the texts are shown. Columns that were read before stay right. Safe from several
+ * threads.
  */
 #ifndef TEXTS_H
 #define TEXTS_H

@@ -1,4 +1,5 @@
-/* token.c: makes the token that every request must show, and keeps it in a file that its user alone can read. */
+/* token.c: makes the secret token that every request to the live page must show, for `portolan serve`; and keeps it in
+ * a file that only its user can read. */
 #include "token.h"
 
 #include <portolan/error.h>

@@ -1,5 +1,5 @@
-/* token.h: makes, or reads from a file, the secret that every request to the live page must show, as the machine may have
- * other users. */
+/* token.h: makes the secret token that every request to the live page must show, or reads it from a file. For `portolan
+ * serve`: the machine may have other users, who can reach the page's port. */
 #ifndef TOKEN_H
 #define TOKEN_H
 

@@ -1,4 +1,5 @@
-/* view.c: loads a run over a range of epochs for the live page, and computes once what its requests need again and again. */
+/* view.c: loads a view for the live page: what the page shows of a run over a range of epochs. What its requests need
+ * again and again is computed once, with it. */
 #include "view.h"
 
 #include "regions/regions.h"

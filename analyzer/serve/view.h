@@ -1,6 +1,7 @@
 /*
- * view.h: a view, which is what the live page shows: a run over a range of epochs at one moment, with derived data that
- * requests need again and again. A loaded view never changes, except by view_records(), which has a lock.
+ * view.h: a view: what the live page shows of a run. It has the measures of the run over a range of epochs, as they
+ * were at one moment, and data derived from them that requests need again and again. A loaded view never changes,
+ * except by view_records(), which has a lock.
  */
 #ifndef VIEW_H
 #define VIEW_H

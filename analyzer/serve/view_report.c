@@ -1,4 +1,5 @@
-/* view_report.c: describes a view to the page: its epochs, columns, labels, regions, and the user's file. */
+/* view_report.c: writes the JSON from which the live page learns what it can show of a run (a view, view.h): epochs,
+ * columns, labels, regions, and the fields of the user's file. */
 #include "colours.h"
 #include "view.h"
 

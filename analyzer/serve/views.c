@@ -1,8 +1,9 @@
 /*
- * views.c: loads views of runs when requests ask for them, and shares each among all requests that use it.
+ * views.c: hands out views to the live page's requests (view.h: a run over a range of epochs). A view is loaded when a
+ * request first asks for it, and is shared by all requests that use it.
  *
- * One lock guards the lists. The first request that wants a view loads it without holding the lock. Other requests wait
- * for it, unless there is an older view of the same run and range, which they take meanwhile.
+ * One lock guards the lists. The request that loads a view does not hold the lock meanwhile. Other requests that want
+ * the same view wait for it; but if there is an older view of the same run and range, they take that.
  */
 #include "views.h"
 

@@ -1,12 +1,12 @@
 /*
- * views.h: hands out views (view.h) to the live page's requests: loads each once for all of them, and again when the run
- * has grown. Safe from several threads.
+ * views.h: hands out views (view.h: a run over a range of epochs) to the live page's requests. A view is loaded once
+ * for all of them, and again when the run has grown. Safe from several threads.
  *
  *     code = views_take(views, "snli/seed1", "0:6", NULL, &view, &error);
  *     … view->dynamics, which nobody changes …
  *     views_return(views, view);
  *
- * Loading a view again takes at most a tenth of the time: a view that takes a second to load is at most ten seconds
+ * At most a tenth of the time goes into loading a view again: a view that takes a second to load is at most ten seconds
  * old.
  */
 #ifndef VIEWS_H

@@ -1,7 +1,5 @@
-/*
- * word_shares.c: finds the words that the texts of a selection have more often than the rest: counts the texts with each
- * word, in the selection and outside it. A text counts a word once.
- */
+/* word_shares.c: finds, for the live page, the words that stand in more of a selection's texts than in the rest. For
+ * each word it counts the texts that have it, in the selection and outside. A text counts a word once. */
 #include "word_shares.h"
 
 #include "base/names.h"

@@ -1,4 +1,5 @@
-/* word_shares.h: finds the words of the user's texts that a selection on the live page has more often than the rest. */
+/* word_shares.h: finds, for the live page, the words that stand in more of a selection's texts than in the rest of the
+ * user's texts. */
 #ifndef WORD_SHARES_H
 #define WORD_SHARES_H
 

@@ -1,6 +1,7 @@
 /*
- * chosen.c: reads the observations, measures, labels and ids of the few examples that portolan show was asked for. Of the
- * run, only the blocks with one of these examples are read; measures/trace.h measures a block.
+ * chosen.c: reads what portolan show prints of the few examples that it was asked for: their observations, measures,
+ * labels and ids. Only the blocks of the store that hold one of them are read; measures/trace.h computes the measures
+ * of a block.
  */
 #include "chosen.h"
 

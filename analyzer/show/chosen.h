@@ -1,5 +1,5 @@
 /*
- * chosen.h: reads everything about a few examples of a run, and only their blocks, for portolan show.
+ * chosen.h: reads, for portolan show, everything about a few examples of a run, without reading the rest of the run.
  *
  *     struct chosen chosen = {0};
  *     chosen_read(&chosen, &run, &list);   chosen.found[place], and the rest of those that were found

@@ -1,7 +1,7 @@
 /*
- * show.c: portolan show: tells the story of some examples of a run, epoch by epoch. People get a row for each example,
- * with one mark for each epoch, and then a row for each observation. Programs get an object for each example, as the live
- * page does.
+ * show.c: portolan show: tells the user the story of some examples of a run: what was observed of them in each epoch.
+ * People get a row for each example, with one mark for each epoch, and then a row for each observation. Programs get a
+ * JSON object for each example, the same as the live page gets.
  */
 #include "base/number.h"
 #include "base/terminal.h"

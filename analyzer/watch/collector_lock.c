@@ -1,5 +1,7 @@
-/* collector_lock.c: finds out whether a collector serves the store, from the list of flock(2) locks in /proc/locks:
- * "1: FLOCK  ADVISORY  WRITE 1234 fe:00:5678 0 EOF". */
+/*
+ * collector_lock.c: finds out, for `watch`, `epochs` and `serve`, whether a collector serves the store: whether its
+ * lock file stands in /proc/locks, the kernel's list of locks, as in "1: FLOCK  ADVISORY  WRITE 1234 fe:00:5678 0 EOF".
+ */
 #include "collector_lock.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* collector_lock.h: finds out whether a collector serves the store. */
+/* collector_lock.h: finds out whether a collector serves the store, for `watch`, `epochs` and `serve`. */
 #ifndef COLLECTOR_LOCK_H
 #define COLLECTOR_LOCK_H
 

@@ -1,6 +1,7 @@
 /*
- * frame.c: what all ways to show a look at a run have in common (warnings, the pace of the recording), and the two short
- * ways: a line for logs, a JSON object for programs. frame_screen.c has the long one.
+ * frame.c: shows one look at a run (live.h), for `portolan watch` and the live page: as a line for logs, or as a JSON
+ * object for programs. The third way, a screen, is in frame_screen.c. What all three share is here: the warnings, and
+ * the pace of the recording.
  */
 #include "frame.h"
 

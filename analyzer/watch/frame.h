@@ -1,6 +1,7 @@
 /*
- * frame.h: shows one look at a run as a screen or a line, for portolan watch, or as a JSON object, for it and the live
- * page. Pure. Control characters in users' text (names, messages) are shown as question marks.
+ * frame.h: shows one look at a run (live.h): as a screen or a line, for portolan watch, or as a JSON object, for
+ * portolan watch and the live page. Pure. Control characters in users' text (names, messages) are shown as question
+ * marks.
  */
 #ifndef FRAME_H
 #define FRAME_H

@@ -1,8 +1,9 @@
 /*
- * frame_screen.c: shows a look at a run as a screen of text, for portolan watch on a terminal.
+ * frame_screen.c: shows one look at a run as a screen of text, for portolan watch on a terminal.
  *
- * From above: the state, warnings, the latest epochs, the map. Of the lines that the first two leave, the epochs get a
- * third, and the map the rest; it is left out if that is too little. Lines that are too wide are cut, with a mark.
+ * From the top: the state, the warnings, a table of the latest epochs, and the map. Of the lines that the state and the
+ * warnings leave, the table gets a third and the map gets the rest. If that is too little for a map, there is none.
+ * Lines that are too wide are cut, with a mark.
  */
 #include "frame.h"
 

@@ -1,11 +1,14 @@
 /*
- * live.c: keeps up with a run that is being recorded, for `watch`, `epochs` and `serve`: a look reads only what is new.
+ * live.c: looks at a run again and again while it is being recorded, for `watch`, `epochs` and `serve`. A look reads
+ * only what is new.
  *
- * The settled epochs are the first ones, without a gap, that are folded and have nothing waiting. The sums over these are
- * kept from look to look. Later epochs are read at every look, and added to a copy of the sums. The epochs' records are
- * read before and after the snapshot is opened: the snapshot has an epoch whole if its record is folded, has nothing
- * waiting, and did not change in between. When a settled epoch has changed (by a patch), the sums are dropped and made
- * anew.
+ * An epoch is folded once its rows have gone from the log into the store's columns. The settled epochs are the first
+ * ones, without a gap, that are folded and have no rows waiting in the log. The sums over the settled epochs are kept
+ * from look to look. Later epochs are read at every look, and added to a copy of the sums. If a settled epoch has
+ * changed (by a patch), the sums are dropped and made anew.
+ *
+ * The epochs' records are read before and after the snapshot is opened. The snapshot has an epoch whole if its record
+ * is folded, has nothing waiting, and did not change in between.
  */
 #include "live.h"
 

@@ -3,8 +3,9 @@
  * `serve`.
  *
  * Each look opens the store, takes one snapshot, reads it in short transactions, and closes everything. Nothing is held
- * between looks, so watching and collecting do not get in each other's way. Epochs that are folded and have nothing
- * waiting are read once; the collector's counts of folds tell when one has changed.
+ * between looks, so watching and collecting do not get in each other's way. An epoch that is folded (its rows are in
+ * the store's columns) and has no rows waiting in the log is read once. The collector counts how often it folds an
+ * epoch, and so a look notices that one has changed.
  */
 #ifndef LIVE_H
 #define LIVE_H

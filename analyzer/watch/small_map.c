@@ -1,5 +1,5 @@
-/* small_map.c: draws the data map in characters, for the screen of portolan watch. The right edge is 0.5, the largest
- * variability there can be, or 0.25 if that is enough. */
+/* small_map.c: draws a data map (confidence over variability) in characters, for the screen of portolan watch. The
+ * right edge is 0.5, the largest variability there can be, or 0.25 if that is enough. */
 #include "small_map.h"
 
 #include <math.h>

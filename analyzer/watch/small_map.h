@@ -1,4 +1,4 @@
-/* small_map.h: draws a data map in characters, for the screen of portolan watch. Pure. */
+/* small_map.h: draws a data map (confidence over variability) in characters, for the screen of portolan watch. Pure. */
 #ifndef SMALL_MAP_H
 #define SMALL_MAP_H
 

@@ -1,5 +1,5 @@
-/* tally.c: adds up epochs for watch, epochs and serve. Correctness is counted for 64 examples at a time, in the words of
- * the store's bitmaps. */
+/* tally.c: adds up the epochs of a run for `watch`, `epochs` and the live page: accuracy, confidence, loss, forgetting.
+ * Correct predictions are counted for 64 examples at a time, in the words of the store's bitmaps. */
 #include "tally.h"
 
 #include "measures/log_product.h"

@@ -1,5 +1,6 @@
 /*
- * tally.h: adds up the epochs of a run, each of which is read only once, for watch, epochs and the live page. Pure.
+ * tally.h: adds up the epochs of a run, each of which is read only once, for `watch`, `epochs` and the live page: how
+ * accurate the model was, and how many examples it has forgotten. Pure.
  *
  * Epochs are added in ascending order, block by block. Half a byte per example is kept, with which the whole run's
  * forgetting can be followed. Confidence and variability are followed for a sample of at most TALLY_POINTS examples.

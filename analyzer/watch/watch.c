@@ -1,8 +1,10 @@
 /*
- * watch.c: portolan watch: shows a run while it is being recorded, look by look: as a screen, as lines, or as JSON.
+ * watch.c: portolan watch: shows the user a run while it is being recorded, look by look: as a screen, as lines, or as
+ * JSON.
  *
- * Signals are blocked, and waited for between two looks. So no handler runs, and Ctrl-C is an ordinary way to end. After a
- * look, `watch` waits for nine times as long as the look took at least: looking takes at most a tenth of the time.
+ * Ctrl-C is the ordinary way to end. So signals are blocked, no handler runs, and `watch` waits for a signal between
+ * two looks. That wait takes at least nine times as long as the look before it, so looking takes at most a tenth of the
+ * time.
  */
 #include "base/message.h"
 #include "base/style.h"

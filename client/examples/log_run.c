@@ -1,5 +1,9 @@
-/* log_run.c: a training loop of one thousand examples, three classes and five epochs.   cc log_run.c $(pkg-config
- * --cflags --libs portolan) */
+/*
+ * log_run.c: an example for users of the C library: the shortest training loop that records a run, with one thousand
+ * examples, three classes and five epochs.
+ *
+ *     cc log_run.c $(pkg-config --cflags --libs portolan)
+ */
 #include <portolan/portolan.h>
 
 #include <err.h>

@@ -1,5 +1,5 @@
 /*
- * softmax_regression.c: a training loop in C, and the four calls that record it.
+ * softmax_regression.c: an example for users of the C library: a real training loop, and the four calls that record it.
  *
  *     cc -O2 softmax_regression.c $(pkg-config --cflags --libs portolan) -lm -o softmax_regression
  *     ./softmax_regression data.txt my-store && portolan map softmax --store my-store -o map.png

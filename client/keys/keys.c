@@ -1,7 +1,5 @@
-/*
- * keys.c: reads key files. Parsing is apart from reading, so that tests can parse any bytes. Secrets are wiped from the
- * stack.
- */
+/* keys.c: reads the key files of the encrypted connection (CURVE), for the client and for the collector. Parsing is
+ * apart from reading, so that tests can parse any bytes. Secrets are wiped from the stack. */
 #include "keys.h"
 
 #include <portolan/error.h>

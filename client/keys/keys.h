@@ -1,5 +1,6 @@
 /*
- * keys.h: files of CURVE keys, for both sides.
+ * keys.h: reads the key files with which client and collector encrypt their connection and know each other (CURVE, of
+ * ZeroMQ), for both sides.
  *
  *	DIR/server.key		secret key of the collector
  *	DIR/server.pub		its public key: what clients know it by

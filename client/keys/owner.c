@@ -1,10 +1,11 @@
 /*
- * owner.c: writes and reads the file of the store's secret.
+ * owner.c: writes, for the collector, and reads, for the client, the file with the secret by which a client proves that
+ * it is the store's own user.
  *
- * A path that a collector names may be any path: whoever listens at the port may want to be told the secret of another
- * store. So the file itself names the endpoints that its secret is for. At these its collector listens, and nobody
- * else; or it has ended, and the secret with it. As other machines and containers may see the file too, and have
- * loopback devices of their own, it also names the machine.
+ * A collector may name any path as that of its file: whoever listens at the port may want to be told the secret of
+ * another store. So the file itself names the endpoints that its secret is for. The store's collector listens there,
+ * and nobody else; or it has ended, and its secret is then worth nothing. As other machines and containers may see the
+ * file too, and have loopback devices of their own, it also names the machine.
  */
 #include "owner.h"
 

@@ -1,7 +1,7 @@
 /*
- * owner.h: the secret by which a client at a plain TCP endpoint proves that it is the store's own user (WIRE.md, Whose
- * store it is). The collector makes one at each start, and writes it with its endpoints into a file in the store that
- * only its owner can read; both sides use this one form of the file.
+ * owner.h: the secret by which a client at a plain TCP endpoint proves to the collector that it is the store's own user
+ * (WIRE.md, Whose store it is). The collector makes one at each start. It writes the secret, with its endpoints, into a
+ * file in the store that only its owner can read. Collector and client use this one form of the file.
  */
 #ifndef CLIENT_OWNER_H
 #define CLIENT_OWNER_H

@@ -1,7 +1,8 @@
 /*
- * arrays.c: reads ids and labels out of the caller's arrays, whatever integers these hold. There is one loop per
- * element type, so that the type is chosen once per array and not once per row. Elements are read with memcpy, which
- * the compiler turns into a plain load: callers' arrays need not be aligned.
+ * arrays.c: reads ids and labels out of the arrays that a caller of portolan_log() passes, whatever integers they hold.
+ *
+ * There is one loop per element type, so that the type is chosen once per array and not once per row. Elements are read
+ * with memcpy, which the compiler turns into a plain load: callers' arrays need not be aligned.
  */
 #include "batch.h"
 

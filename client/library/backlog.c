@@ -1,6 +1,9 @@
 /*
- * backlog.c: keeps the frames of a session until they are acknowledged, in memory or in a spool file. Always
- * acknowledged ≤ loaded ≤ sequence. While spooling, the frames after `loaded` are in the file, and sequence = spooled;
+ * backlog.c: keeps the frames of a client's session until the collector has acknowledged them, in memory or in a spool
+ * file, so that the session (session.c) can send them again.
+ *
+ * The frames are numbered. Always acknowledged ≤ loaded ≤ sequence: the last frame acknowledged, the last one that was
+ * in memory, the last one added. While spooling, the frames after `loaded` are in the file, and sequence = spooled;
  * otherwise loaded = sequence. Only a left-over file may have acknowledged > loaded: its collector may have
  * acknowledged frames that were never written to the file.
  */

@@ -1,4 +1,5 @@
-/* batch.c: the checks of portolan_log(), all before anything is logged, so that a wrong call leaves nothing behind. */
+/* batch.c: checks the arguments of portolan_log() before anything is logged, so that a wrong call leaves nothing
+ * behind. */
 #include "batch.h"
 
 #include "frames.h"

@@ -1,7 +1,5 @@
-/*
- * batch.h: checks the arguments of portolan_log(), and reads integers out of a struct portolan_array of any type,
- * stride and alignment. Pure functions over the caller's arrays.
- */
+/* batch.h: checks the arguments of portolan_log(), and reads integers out of a struct portolan_array of any type,
+ * stride and alignment; for log.c. Pure functions over the caller's arrays. */
 #ifndef CLIENT_BATCH_H
 #define CLIENT_BATCH_H
 

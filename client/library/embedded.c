@@ -1,8 +1,11 @@
 /*
- * embedded.c: starts portoland for a run that has a store directory. The child gets a session of its own (so that
- * Ctrl-C in the training loop does not reach it), default signals, no descriptors but the three standard ones, and a
- * pipe as stderr. Text that it writes there becomes the error message. The application may ignore SIGCHLD or reap the
- * child itself. Then its exit status is lost, and the start counts as successful if the store is served.
+ * embedded.c: starts portoland, the collector, for a run that has a store directory, so that its user need not start
+ * one.
+ *
+ * The child gets a session of its own (so that Ctrl-C in the training loop does not reach it), default signals, no
+ * descriptors but the three standard ones, and a pipe as stderr. Text that it writes there becomes the error message.
+ * The application may ignore SIGCHLD or reap the child itself. Then its exit status is lost, and the start counts as
+ * successful if the store is served.
  */
 #include "embedded.h"
 

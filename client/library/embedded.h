@@ -1,5 +1,6 @@
 /*
- * embedded.h: starts a collector for a store directory, and tells whether one serves it.
+ * embedded.h: starts a collector for a run that has a store directory, so that its user need not start one; and tells
+ * whether one serves the store already.
  *
  * `portoland --detach` becomes a process of its own session: its first process ends with 0 once the collector listens,
  * or with a line on stderr that says why it cannot. Of several collectors that start at once one serves the store; the

@@ -1,6 +1,7 @@
 /*
- * frames.c: hands rows from the threads that log to the one that sends, without a lock. Frames are slots of one piece
- * of memory, used in turn: `released` ≤ `begun` ≤ released + count.
+ * frames.c: hands rows from the threads that log to the thread that sends them to the collector, without a lock. A
+ * frame, which gathers rows, is a slot of one piece of memory. The slots are used in turn: `released` ≤ `begun` ≤
+ * released + count.
  *
  * The two sides meet in one word, the state of the newest frame. The producer sets BUSY before it writes rows, and
  * clears it together with storing the new number of rows. The consumer sets CLOSED, unless the frame is BUSY: then it

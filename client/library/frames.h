@@ -1,9 +1,10 @@
 /*
- * frames.h: the bounded pool of frames between the threads that log and the one that sends.
+ * frames.h: the bounded pool of frames between the threads that log and the thread that sends. A frame gathers the rows
+ * that go to the collector in one message.
  *
  * A log call writes its rows into the columns of the newest frame. That frame is complete when the next one begins; the
- * consumer may also close it before. Frames are taken, and given back, in the order in which they began, and positions
- * count them: a flush waits for "every frame before position p".
+ * consumer may also close it before. Frames are taken, and given back, in the order in which they began. A position is
+ * a number in that order: a flush waits for "every frame before position p".
  *
  * One producer at a time (the caller holds a lock that the consumer never takes), one consumer. No function waits; the
  * producer's functions make no system call.

@@ -1,11 +1,11 @@
 /*
- * handshake.c: gives the socket its CURVE keys, and finds out why a collector does not let it in, which libzmq tells
- * its monitor alone.
+ * handshake.c: gives the socket of a run its keys, where the connection is encrypted (CURVE), and finds out why a
+ * collector does not let it in. libzmq tells that to a monitor of the socket alone.
  *
  * What the monitor reports depends on where the handshake failed. The collector answers an unknown client key with a
- * status. If only one side uses keys, the side that reads the other's greeting first notices it. The collector notices
- * a wrong server key. When the collector notices, it closes the connection without a word; as it also does so when it
- * ends, only several such closes in a row count as a failure.
+ * status. If only one side uses keys, the side that reads the other's greeting first notices it. A wrong server key is
+ * noticed by the collector. A collector that notices such a mistake closes the connection without a word. As it also
+ * does so when it ends, only several such closes in a row count as a failure.
  */
 #include "run.h"
 

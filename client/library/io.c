@@ -1,12 +1,14 @@
 /*
- * io.c: the thread that sends what was logged. One round: receive replies, send the frames that the session gives out,
- * take frames while there is credit, wake waiters, sleep. A log call never wakes the thread (that would be a system
- * call): it looks at the frames every 1 ms while there is work, every 10 ms when idle; flush, close and full frames
- * wake it.
+ * io.c: the thread of a run that sends to the collector what was logged.
+ *
+ * One round: receive replies, send the frames that the session gives out, take frames from the pool while there is
+ * credit (bytes that the collector has allowed the session to send), wake waiters, sleep. A log call never wakes the
+ * thread (that would be a system call): the thread looks at the pool every 1 ms while there is work, every 10 ms when
+ * idle. Flush, close and full frames wake it.
  *
  * While the collector keeps up, full frames are sent at once. A frame that is not full waits for more rows: each frame
- * costs both sides ten times what its rows do, and the training loop may need the processors. Short pauses of the
- * collector fill the pool; then frames go to the spool, and all later frames too until the spool is empty. Every step
+ * costs both sides ten times what its rows do, and the training loop may need the processors. A short pause of the
+ * collector fills the pool. Then frames go to the spool, and all later frames too until the spool is empty. Every step
  * that fails is tried again.
  */
 #include "run.h"

@@ -1,7 +1,9 @@
 /*
- * leftover.c: sends the spool files that earlier processes left. It lists the directory once; files that appear in it
- * later belong to living processes, or wait for the next run. It takes only files of this user: in a directory that
- * others may write, it must not send their files.
+ * leftover.c: sends to the collector the spool files that earlier processes left: observations that they could not
+ * deliver. A run's I/O thread does this beside its own work.
+ *
+ * The directory is listed once; files that appear in it later belong to living processes, or wait for the next run.
+ * Only files of this user are taken: in a directory that others may write, it must not send their files.
  */
 #include "session.h"
 

@@ -1,5 +1,6 @@
 /*
- * log.c: portolan_log(): writes a batch into the columns of a frame; rows that do not fit go into the next frames.
+ * log.c: portolan_log() and its variants, for training loops: writes a batch of observations into the columns of a
+ * frame, from which the I/O thread sends it. Rows that do not fit go into the next frames.
  *
  * Signals are computed straight into the frame, by the calling thread: the only other memory is the list of rows to
  * leave out. No system call is made unless all frames are full, something is warned about for the first time, or

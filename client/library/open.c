@@ -1,6 +1,7 @@
 /*
- * open.c: opens a run: finds or starts a collector, and waits until it accepts the run. If the user gave a spool and no
- * collector answers, the run begins without one. A wrong option fails before a collector is started or a socket made.
+ * open.c: portolan_open(): opens a run for a training loop: checks the options, finds or starts a collector, and waits
+ * until it accepts the run. If the user gave a spool and no collector answers, the run begins without one. A wrong
+ * option fails before a collector is started or a socket made.
  */
 #include "run.h"
 

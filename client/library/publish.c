@@ -1,7 +1,5 @@
-/*
- * publish.c: tells the threads that log, and the user on stderr, how the sending thread is getting on: the run's phase
- * and its counts.
- */
+/* publish.c: publishes how a run's I/O thread (io.c) is getting on, its phase and its counts, to the threads that log,
+ * and in some lines on stderr to the user. */
 #include "run.h"
 
 #include <portolan/clock.h>

@@ -1,7 +1,5 @@
-/*
- * run.c: the calls of the training loop on an open run that may wait: they end an epoch, flush, close, and count.
- * Logging, which waits only for room, is in log.c, opening in open.c.
- */
+/* run.c: the calls of a training loop that may wait, on an open run: end an epoch, flush, close, and get the counts.
+ * Logging, which waits only for room, is in log.c, opening in open.c. */
 #include "run.h"
 
 #include <portolan/clock.h>

@@ -1,5 +1,6 @@
 /*
- * run.h: one open run, shared by the files below. Private to the library.
+ * run.h: struct portolan_run, one open run, and what the files below share to serve the calls of portolan.h. Private to
+ * the library.
  *
  *	open.c	finds or starts a collector, makes the socket and starts the thread
  *	log.c	fills frames; waits only for room

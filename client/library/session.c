@@ -1,7 +1,8 @@
 /*
- * session.c: the client's side of WIRE.md: opens a session, and opens it again after every loss of contact.
+ * session.c: the client's side of the protocol with the collector (WIRE.md), for the I/O thread: opens a session, and
+ * opens it again after every loss of contact.
  *
- * The backlog knows the frames, and which of them are under way since the last `opened`. Every loss of contact
+ * The backlog knows the frames, and which of them are under way (sent since the last `opened`). Every loss of contact
  * (silence, `no-session`, a gap) leads to the same state, SESSION_OPENING. The answer to its `open` says where to
  * continue, so replies to older frames are ignored in this state.
  */

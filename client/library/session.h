@@ -1,10 +1,11 @@
 /*
- * session.h: the client's side of the protocol (WIRE.md) as a state machine, without socket, clock or thread.
+ * session.h: the client's side of the protocol with the collector (WIRE.md), for the I/O thread: a state machine
+ * without socket, clock or thread.
  *
  * The caller gives it received frames and the time, and gets frames to send. The backlog keeps every numbered frame
- * until it is acknowledged, and gives it out again after the session had to be opened again. Memory is bounded:
- * session_has_room() says whether another frame may be added, which it may if it can be sent at once; other frames can
- * go to a spool.
+ * until it is acknowledged; if the session had to be opened again, the backlog gives the frame out once more. Memory is
+ * bounded: another frame may be added only if session_has_room() says that it can be sent at once. Other frames can go
+ * to a spool.
  *
  * Times are milliseconds of a clock that never goes back. One thread.
  */

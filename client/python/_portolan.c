@@ -1,5 +1,6 @@
 /*
- * _portolan.c: the extension module: its exceptions and its one type.
+ * _portolan.c: the C extension behind the Python package portolan: defines the module, its exceptions and its one type,
+ * Handle.
  *
  * The module is a thin layer over libportolan: it turns buffers into portolan_array views, and codes into exceptions.
  * Work on Python objects alone (lists, tensors, defaults, finding programs) is written in Python, in portolan/. State

@@ -1,6 +1,6 @@
 /*
- * arrays.c: makes a portolan_batch of the arguments of one log call, ids, scores, gold and correct: buffers and tensors
- * become portolan_array views, lists of strings UTF-8 pointers.
+ * arrays.c: turns the arguments of one log call from Python (ids, scores, gold, correct) into the portolan_batch that
+ * the C library takes: buffers and tensors become portolan_array views, lists of strings UTF-8 pointers.
  *
  * Strides are passed on, so slices, transposes and Fortran order cost nothing. Objects that cannot be read in place
  * (lists of numbers, tensors on a device, arrays of Python objects) are left to Python, which converts them and calls

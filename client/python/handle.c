@@ -1,5 +1,5 @@
 /*
- * handle.c: the type Handle: one open portolan_run.
+ * handle.c: the type Handle, through which the Python package uses one open run (portolan_run) of the C library.
  *
  * Every call into the library is made without the GIL: any of them may wait (for the collector, for the disk, for room
  * in the ring), and other threads of the interpreter should not wait with it. `active` counts the calls under way; it

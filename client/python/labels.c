@@ -1,6 +1,6 @@
 /*
- * labels.c: remembers the gold label and the epoch of ids that were logged, to notice a label that changes, and an id
- * that is logged twice in an epoch.
+ * labels.c: notices mistakes of a training loop in Python: a gold label that changes, and an id that is logged twice in
+ * an epoch. For this it remembers the gold label and the epoch of ids that were logged.
  *
  * It is a hash table with open addressing of at most 65,536 ids, which stays in the cache. An id is known by 48 bits of
  * its hash, so the probability that any two are confused is about 1e-5.

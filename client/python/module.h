@@ -1,5 +1,6 @@
 /*
- * module.h: what the files of the extension module call of one another. Private.
+ * module.h: what the files of the Python extension module share: the module's state, and the functions that they call
+ * of one another. Private.
  *
  * Everything here needs the GIL; an open batch may be read without it. Functions that return int answer 0, or -1 with a
  * Python exception set, unless they say otherwise.

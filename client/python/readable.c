@@ -1,5 +1,6 @@
 /*
- * readable.c: which types of arguments are read in place, and how tensors are read.
+ * readable.c: decides which Python objects (arrays, tensors) the extension module reads in place, and reads tensors;
+ * for arrays.c.
  *
  * Each type is examined once: it may have a table of DLPack functions (torch.Tensor has one from 2.10 on), or export a
  * buffer. The table counts only for the type that has it in its own dictionary. Subclasses, masked arrays, and other

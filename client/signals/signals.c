@@ -1,6 +1,6 @@
 /*
- * signals.c: derives the signals of a row from its scores: gold probability, correctness, margin, Σ p² of the others,
- * entropy, largest probability, prediction.
+ * signals.c: derives what is recorded of an example from the scores of the model, for portolan_log(): the signals of a
+ * row, which are gold probability, correctness, margin, Σ p² of the others, entropy, largest probability, prediction.
  *
  * The work is spread over 16 lanes, so that vector instructions do it. With few classes (the common case) a lane is a
  * row, and a step reads one class of 16 rows. With many classes a lane is a 16th of one row's classes, and the lanes

@@ -1,5 +1,6 @@
 /*
- * signals.h: the signals that are derived from a row of logits or probabilities.
+ * signals.h: derives what is recorded of an example, its signals, from a row of logits or probabilities; for
+ * portolan_log().
  *
  * Pure functions: no I/O, no allocation, no globals. Scores are float16, bfloat16, float32 or float64 with any
  * strides, in any alignment. Half precision is widened to float32, which is exact. The maximum is subtracted in the

@@ -1,5 +1,5 @@
-/* signals_given.c: signals that were derived on the accelerator that has the logits. This file only separates them into
- * columns and checks them. */
+/* signals_given.c: takes over signals that the caller of portolan_log() has derived already, on the accelerator that
+ * has the logits: separates them into columns and checks them. */
 #include "signals.h"
 
 #include <string.h>

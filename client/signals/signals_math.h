@@ -1,6 +1,7 @@
 /*
- * signals_math.h: e^x and ln x on float32 without branches or tables, so that the compiler can put loops over them into
- * vector registers; libm's would cost more than everything else in a log call. Both stay within 1.5 ulp.
+ * signals_math.h: e^x and ln x on float32, for signals.c, without branches or tables, so that the compiler can put
+ * loops over them into vector registers. With libm's functions, they would cost more than everything else in a log
+ * call. Both stay within 1.5 ulp.
  */
 #ifndef CLIENT_SIGNALS_MATH_H
 #define CLIENT_SIGNALS_MATH_H

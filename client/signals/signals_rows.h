@@ -1,9 +1,9 @@
 /*
- * signals_rows.h: sends a block's scores through the lanes; included by signals.c with REAL float or double, REAL_MAX,
- * and NAME(name), which also names the type's kernels.
+ * signals_rows.h: sends the scores of a batch's rows through the loops over lanes, for signals.c, which includes it
+ * with REAL float or double, REAL_MAX, and NAME(name), which also names the type's kernels.
  *
- * A unit is the LANES rows (few classes) or the one row (many) that go through the lanes together. Its scores come in
- * pieces of some steps, small enough for the first-level cache; the scores of contiguous rows are read in place.
+ * A unit is what goes through the lanes together: LANES rows (few classes) or one row (many). Its scores come in pieces
+ * of some steps, small enough for the first-level cache; the scores of contiguous rows are read in place.
  */
 
 #define IS_HALF (sizeof(REAL) == sizeof(float) && is_half(block->type))

@@ -1,5 +1,5 @@
 /*
- * signals_scores.h: the loops that read scores in the caller's type; included by signals_lanes.h with
+ * signals_scores.h: the loops of signals.c that read scores in the caller's type; included by signals_lanes.h with
  *
  *     REAL, INTEGER   the type of the scores, and integers as wide
  *     REAL_MAX        the largest finite one

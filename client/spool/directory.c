@@ -1,7 +1,8 @@
 /*
- * directory.c: makes the directory of a store, or of spool files. Another process may make the same one at the same
- * time; that is no error. It is for its owner alone; the directories above it, if they are new too, are as the umask
- * says.
+ * directory.c: makes the directory of a store, or of spool files, with its parents.
+ *
+ * The directory is for its owner alone. New directories above it have the permissions that the umask leaves. Another
+ * process may make the same directory at the same time; that is no error.
  */
 #include "directory.h"
 

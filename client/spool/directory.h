@@ -1,4 +1,6 @@
-/* directory.h: makes a directory with its parents, and has it on disk; for the client library alone. */
+/*
+ * directory.h: makes a directory with its parents, and has it on disk: for the client library's spool files and stores.
+ */
 #ifndef CLIENT_DIRECTORY_H
 #define CLIENT_DIRECTORY_H
 

@@ -1,9 +1,9 @@
 /*
- * held.c: keeps a list of the spool files that this process holds, so that its forked children can let them go.
+ * held.c: keeps a list of the spool files that this process has locked, so that its forked children can let them go.
  *
- * A child of fork() has a copy of every descriptor, and so holds the lock on the file as long as it lives, even if the
- * process that recorded was killed. So the child first closes all files of this list. A fork waits while a file is
- * being opened, so that the list is complete.
+ * A child of fork() has a copy of every descriptor. So it holds the lock on a file as long as it lives, even if the
+ * process that recorded was killed. Therefore the child first closes all files of this list. A fork waits while a file
+ * is being opened, so that the list is complete.
  */
 #include "held.h"
 

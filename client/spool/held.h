@@ -1,4 +1,5 @@
-/* held.h: open files that this process does not share with its forked children. Any thread. */
+/* held.h: opens files that this process must not share with its forked children: spool files, whose locks a child would
+ * hold. Any thread. */
 #ifndef CLIENT_HELD_H
 #define CLIENT_HELD_H
 

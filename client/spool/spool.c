@@ -1,9 +1,10 @@
 /*
- * spool.c: writes and reads spool files, and locks them.
+ * spool.c: keeps on disk the frames of a session that no collector has acknowledged yet. The client's I/O thread writes
+ * and sends such a spool file; `import` of the collector reads it. spool.h describes the file.
  *
- * A new file is empty until it is locked and has a header. A process that finds an empty file that no process holds
- * removes it; a writer that loses its file in this way makes another one. A record is written after the last complete
- * one, and counts once it is complete; if writing fails, the file is cut back.
+ * A new file is empty until it is locked and has a header. A process that finds an empty file without a lock removes
+ * it; a writer that loses its file in this way makes another one. A record is written after the last complete one, and
+ * counts once it is complete; if writing fails, the file is cut back.
  */
 #include "spool.h"
 

@@ -1,6 +1,6 @@
 /*
- * spool.h: files that hold the frames of one session that no collector has acknowledged. The client writes and sends
- * them; the collector's import reads them too.
+ * spool.h: keeps on disk the frames of one session that no collector has acknowledged yet: spool files. The client's
+ * I/O thread writes and sends them; `import` of the collector reads them too.
  *
  *	header	16 bytes "portolan spool\n\0"
  *		u4 version (2); u4 size of the `open` frame; u8 sequence number of the first record's frame

@@ -1,9 +1,10 @@
 /*
- * endpoint.c: makes the address of a store's collector from the resolved path of its directory, so that a relative
- * path, a link and an absolute path lead to the same collector.
+ * endpoint.c: tells client and collector the address at which a store's collector listens. It is made from the resolved
+ * path of the store's directory, so that a relative path, a link and an absolute path lead to the same collector.
  *
- * The socket is always in the store. A place elsewhere for those with long paths would have to be computed by each
- * process, from an environment that differs between a desktop, a batch job and a service: they would never meet.
+ * The socket is always in the store. If it were elsewhere for stores with long paths, each process would have to
+ * compute that place from its environment. Environments differ between a desktop, a batch job and a service, so the
+ * processes would never meet.
  */
 #include "endpoint.h"
 

@@ -1,6 +1,6 @@
 /*
- * endpoint.h: where the collector of a store directory listens. The client that looks for the collector and the
- * collector itself use this one rule.
+ * endpoint.h: the address at which the collector of a store directory listens. The client that looks for the collector
+ * and the collector itself use this one rule.
  *
  *	ipc://DIRECTORY/collector.sock			DIRECTORY absolute, links resolved
  *	ipc:///proc/self/fd/N/collector.sock		the same file, where that path would be over 100 bytes (the kernel

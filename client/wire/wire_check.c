@@ -1,10 +1,11 @@
 /*
- * wire_check.c: the rules of the wire that need no msgpack library.
+ * wire_check.c: checks what can be checked of a frame without a msgpack library: for the codec, before it decodes bytes
+ * that somebody sent, and for the client library, before it sends.
  *
- * A decoded msgpack object takes 24 bytes where the frame may have spent one, and the library, which makes room for
- * what a container announces, has no limit of its own. So wire_scan() first reads the token headers, in one pass
- * without memory, and refuses frames that would take too much memory or do not end where the data end. The library can
- * safely decode any frame that passes.
+ * A decoded msgpack object takes 24 bytes where the frame may have spent one. The msgpack library makes room for what a
+ * container announces, and has no limit of its own. So wire_scan() first reads the token headers, in one pass without
+ * memory, and refuses frames that would take too much memory or do not end where the data end. The library can safely
+ * decode any frame that passes.
  */
 #include "wire_check.h"
 

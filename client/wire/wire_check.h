@@ -1,6 +1,7 @@
 /*
- * wire_check.h: checks of a frame that need no msgpack library: its tokens, text, names and columns. For the codec, and
- * for the client library, which checks its arguments by the same rules. Pure functions; nothing is allocated.
+ * wire_check.h: checks of a frame that need no msgpack library: its tokens, text, names and columns. For the codec,
+ * before it decodes, and for the client library, which checks its callers' arguments by the same rules. Pure functions;
+ * nothing is allocated.
  */
 #ifndef CLIENT_WIRE_CHECK_H
 #define CLIENT_WIRE_CHECK_H

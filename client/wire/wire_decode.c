@@ -1,5 +1,6 @@
 /*
- * wire_decode.c: makes a checked frame of bytes that somebody sent. WIRE.md describes the frames.
+ * wire_decode.c: makes a checked struct wire_frame of bytes that client or collector have received. WIRE.md describes
+ * the frames.
  *
  * wire_scan() has bounded the frame before the library builds objects from it. The fields are then fetched by key, as
  * the table of wire_fields.h says, so keys that are not in the table are skipped. The decoder remembers the first

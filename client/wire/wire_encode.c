@@ -1,6 +1,8 @@
 /*
- * wire_encode.c: makes the bytes of a frame. Keys are written in the order of the table of wire_fields.h, and optional
- * keys only if their value is not the default, so that equal frames give equal bytes.
+ * wire_encode.c: makes the bytes of a frame (struct wire_frame) that client or collector will send.
+ *
+ * Keys are written in the order of the table of wire_fields.h, and optional keys only if their value is not the
+ * default. So equal frames give equal bytes.
  *
  * A frame is packed twice: the first time its bytes are only counted. So its memory has the right size from the start,
  * and a frame that is kept is encoded where it is kept.

@@ -1,4 +1,5 @@
-/* wire_fields.c: the table of fields, and the words of the wire, by which frames are written and read. */
+/* wire_fields.c: the table of the fields in each kind of frame, and of the words in them, by which the codec writes and
+ * reads frames (wire_encode.c, wire_decode.c). */
 #include "wire_fields.h"
 
 #include <string.h>

@@ -1,7 +1,5 @@
-/*
- * wire_fields.h: the fields of each kind of frame, in the one table from which frames are written, read and checked.
- * The parts that are arrays (ids, columns and labels) are not in it. Private to the codec.
- */
+/* wire_fields.h: the fields in each kind of frame between client and collector: the one table by which the codec
+ * writes, reads and checks frames. Arrays (ids, columns and labels) are not in it. Private to the codec. */
 #ifndef CLIENT_WIRE_FIELDS_H
 #define CLIENT_WIRE_FIELDS_H
 

@@ -1,6 +1,6 @@
 /*
- * cleanup.h: what a variable holds is released where it goes out of scope, on every way out of the function; private,
- * for every part.
+ * cleanup.h: releases what a variable holds where it goes out of scope, on every way out of the function. For all code
+ * of Portolan; private.
  *
  *     CLEANUP(places_free) struct places_list list = {0};
  *     CLEANUP_FREE uint32_t *order = malloc(...);

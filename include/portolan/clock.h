@@ -1,4 +1,5 @@
-/* clock.h: the one clock for deadlines and durations. It is monotonic: setting the time of day does not change it. */
+/* clock.h: the one clock for deadlines and durations, in all code of Portolan. It is monotonic: setting the time of day
+ * does not change it. */
 #ifndef PORTOLAN_CLOCK_H
 #define PORTOLAN_CLOCK_H
 

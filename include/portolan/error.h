@@ -1,4 +1,5 @@
-/* error.h: filling a struct portolan_error; private, for every part. A NULL error is accepted. */
+/* error.h: fills a struct portolan_error with a code and a message, for every function of Portolan that can fail;
+ * private. A NULL error is accepted. */
 #ifndef PORTOLAN_ERROR_H
 #define PORTOLAN_ERROR_H
 

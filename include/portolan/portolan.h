@@ -1,5 +1,6 @@
 /*
- * portolan.h: record how a model sees every training example, epoch after epoch.
+ * portolan.h: the C library by which a training program records how a model sees every training example, epoch after
+ * epoch.
  *
  *     portolan_run *run;
  *     struct portolan_error error;

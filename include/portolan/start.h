@@ -1,4 +1,5 @@
-/* start.h: what the main() of each program does before all else. A library does not: the process is its caller's. */
+/* start.h: what the main() of each of Portolan's programs does before all else. A library does not: the process is its
+ * caller's. */
 #ifndef PORTOLAN_START_H
 #define PORTOLAN_START_H
 

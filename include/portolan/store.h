@@ -1,16 +1,16 @@
 /*
- * store.h: the store that the collector keeps, and how to read it. Private; shared by collector and analyzer.
- * collector/STORE.md describes the records byte by byte. The reading half is the library `store_read`
- * (collector/store/read*.c), the writing half is the collector's alone.
+ * store.h: the store, in which the collector keeps what runs have recorded, and how to read it. Private; shared by
+ * collector and analyzer. collector/STORE.md describes the records byte by byte. The reading half is the library
+ * `store_read` (collector/store/read*.c), the writing half is the collector's alone.
  *
  * A store is a directory: data.mdb and lock.mdb (LMDB), portoland.lock (held by the one collector that serves it), and
  * other files of the collector.
  *
  * How a run is laid out
  *   Every example has a dense index, 0, 1, 2, … in order of first appearance (declared ids: the id itself).
- *   Examples are cut into chunks of STORE_CHUNK rows. For each epoch that was folded, each chunk has one record per
- *   column. Batches not yet folded (an epoch in progress, or a patch to a closed one) wait in the log; each chunk says
- *   up to which log entry it is merged.
+ *   Examples are cut into chunks of STORE_CHUNK rows. New batches wait in the log. To fold an epoch is to move its rows
+ *   from the log into the chunks' records: then each chunk has, for this epoch, one record per column. Batches not yet
+ *   folded belong to an epoch in progress, or patch a folded one; each chunk says up to which log entry it is merged.
  *
  * Winner rule: of two observations of one example in one epoch the *later* stays, as a whole. Later compares
  *   (session start, rank, session id), then the sequence number: never the order of arrival. The other one is counted

@@ -1,4 +1,4 @@
-/* utf8.h: reading UTF-8; private, for every part. */
+/* utf8.h: reads UTF-8, character by character; for all code of Portolan that checks or cuts text. Private. */
 #ifndef PORTOLAN_UTF8_H
 #define PORTOLAN_UTF8_H
 

@@ -1,6 +1,9 @@
 /*
- * wire.h: frames between client and collector: limits, version, and the codec's interface. Private.
- * The protocol itself is described in client/WIRE.md; the codec is client/wire/wire_*.c, the only files that include msgpack.
+ * wire.h: the frames between client and collector, for both: limits, version, and the interface of the codec that
+ * writes and reads them. Private.
+ *
+ * The protocol itself is described in client/WIRE.md. The codec is client/wire/wire_*.c, the only files that include
+ * msgpack.
  *
  * Thread rule: no shared state; one encoder or decoder per thread.
  */
