@@ -51,7 +51,7 @@ command_check(const struct command *command, void *request)
 	return status < 0 ? options_wrong(request, "%s", error.message) : status;
 }
 
-/* What is running: for command_end(), which die() calls. */
+/* The request of the command that is running, and when it began: for command_end(), which die() calls. */
 static struct common_options *running;
 static double began;
 
@@ -65,7 +65,7 @@ command_say_resources(void)
 		             NUMBER_GROUPED((uint64_t)usage.ru_maxrss * 1024 / 1000000));
 }
 
-/* Says why the command failed, and what it has written all the same. Returns the exit status. */
+/* Says why the command failed, and which files it had already written. Returns the exit status. */
 static int
 command_end(const char *message)
 {

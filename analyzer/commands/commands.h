@@ -5,7 +5,7 @@
 
 #include "options/command.h"
 
-/* Each is defined in its file. */
+/* Each command is defined in the file that does its work. */
 extern const struct command runs_command, check_command, metrics_command, dynamics_command, show_command,
         epochs_command, map_command, select_command, noise_command, compare_command, groups_command, aflite_command,
         artifacts_command, upsample_command, watch_command, serve_command, import_command, rm_command, backup_command,
@@ -13,7 +13,7 @@ extern const struct command runs_command, check_command, metrics_command, dynami
 
 extern const struct command *const command_table[]; /* in the order of the help; ends with NULL */
 
-/* Reads the program's arguments, of which argv[1] is the command's name, and runs the command; returns the exit status. */
+/* Reads the program's arguments (argv[1] is the command's name), and runs the command. Returns the exit status. */
 int command_run(const struct command *command, int argc, char **argv);
 
 #endif

@@ -21,21 +21,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In place of a command that is not given yet: it has the options that may stand before the name of one. */
+/* Stands for the command while none is given yet: has the options that may stand before a command's name. */
 static const struct command leading = {.common = COMMON_STORE, .help = &help_options};
 
-/* The command line as far as it is read. */
+/* What has been read of the command line so far. */
 struct line {
-	const struct command *const *commands; /* all there are */
-	const char *typed;                     /* the beginning that a candidate must have */
-	const char *before;                    /* printed before each: "--by=" */
+	const struct command *const *commands; /* all commands; NULL ends the list */
+	const char *typed;                     /* a candidate must begin with this */
+	const char *before;                    /* printed before each candidate: "--by=" */
 	const char *store;
 	const struct command *command;    /* NULL: not given, or there is no such command; `leading` */
 	const char *action;               /* NULL: not given yet, or the command has none */
-	int operands;                     /* without the action */
-	const char *run;                  /* the first of them, where it is a run's name; NULL: not given yet */
+	int operands;                     /* how many were given, without the action */
+	const char *run;                  /* the first operand, where it is a run's name; NULL: not given yet */
 	const struct option_spec *option; /* the option whose argument the last word is; NULL: none */
-	bool is_help;                     /* of `portolan help` */
+	bool is_help;                     /* the command is `portolan help` */
 	bool only_operands;               /* after "--" */
 };
 
@@ -88,7 +88,7 @@ candidates_offer_runs(const struct line *line)
 	store_close(store);
 }
 
-/* A measure, or both rules by it. */
+/* Offers a measure; or, to an option that takes a rule, the two rules by it: ascending and descending. */
 static void
 candidates_offer_measure(const struct line *line, const char *name)
 {
@@ -105,7 +105,7 @@ candidates_offer_measure(const struct line *line, const char *name)
 	}
 }
 
-/* Has the run the measures that the rule of this name ranks by? */
+/* Does the run have the measures by which the rule of this name ranks? */
 static bool
 candidates_have_measures(const struct dynamics *dynamics, const char *name)
 {
@@ -120,8 +120,8 @@ candidates_have_measures(const struct dynamics *dynamics, const char *name)
 	return has;
 }
 
-/* Named rules, or choices, and measures: those that the line's run has, the user's own columns among them; where that
- * is not known, all there are. */
+/* Offers measures, after the named rules or the option's choices. If the line names a run that can be read, offers only
+ * the measures that this run has, the user's own columns among them; else all measures. */
 static void
 candidates_offer_measures(const struct line *line)
 {
@@ -193,11 +193,11 @@ candidates_offer_operands(const struct line *line)
 		return;
 	else if (strcmp(command->operand, "run") != 0)
 		candidates_offer_files();
-	else if (line->operands == 0 || strstr(command->operands, "RUN...")) /* of show, ids follow the run */
+	else if (line->operands == 0 || strstr(command->operands, "RUN...")) /* in `show`, ids follow the run */
 		candidates_offer_runs(line);
 }
 
-/* The option that `word` names; NULL: none. */
+/* The option that `word` names; NULL: it names none. */
 static const struct option_spec *
 candidates_find_option(const struct command *command, const char *word)
 {
@@ -207,7 +207,7 @@ candidates_find_option(const struct command *command, const char *word)
 	return index < 0 ? NULL : option_at(command, (size_t)index);
 }
 
-/* Takes words[at], which is not the last; returns how many words it and its argument are. */
+/* Reads words[at], which is not the last word, with its argument; returns how many words these are. */
 static int
 candidates_take_word(struct line *line, char *const *words, int at, int count)
 {
@@ -239,7 +239,7 @@ candidates_take_word(struct line *line, char *const *words, int at, int count)
 	return 2;
 }
 
-/* Takes the command, and options before it; returns how many words these are. */
+/* Reads the options before the command, and the command; returns how many words these are. */
 static int
 candidates_take_command(struct line *line, char *const *words, int count)
 {
@@ -260,7 +260,7 @@ candidates_take_command(struct line *line, char *const *words, int count)
 	return at;
 }
 
-/* The last word: "--by=conf" begins an argument. */
+/* Offers the candidates for the last word. In "--by=conf", an argument begins after the '='. */
 static void
 candidates_offer_last(struct line *line, const char *word)
 {
@@ -282,10 +282,11 @@ candidates_offer_last(struct line *line, const char *word)
 	}
 }
 
-/* Prints the candidates for the last of `words`, a line of one of the `commands` (the list ends with NULL) without the
- * program's name: one a line, followed, if it has a description, by a tab and the description. A line that begins with a
- * tab stands for names of files. Only candidates that begin with the last word are printed. Runs are those of the store
- * that the line names, or else of $PORTOLAN_STORE, or of ./portolan-store; a store that cannot be read has none. */
+/* Prints the candidates for the last of `words`, the words of a command line after the program's name. NULL ends the
+ * list `commands`. Each candidate has a line: the candidate, and, if it has a description, a tab and the description. A
+ * line that begins with a tab stands for names of files. Only candidates that begin with the last word are printed.
+ * Runs are those of the store that the command line names, else of $PORTOLAN_STORE, else of ./portolan-store; a store
+ * that cannot be read has none. */
 static void
 candidates_print(const struct command *const *commands, char *const *words, int count)
 {
@@ -314,7 +315,7 @@ candidates_print(const struct command *const *commands, char *const *words, int 
 	candidates_offer_last(&line, words[count - 1]);
 }
 
-/* completion/bash.sh, zsh.zsh, fish.fish, as they are installed too. */
+/* The files bash.sh, zsh.zsh and fish.fish of completion/, which are also installed. */
 extern const char script_bash[], script_zsh[], script_fish[];
 
 enum { ACTION_CANDIDATES = 3 };

@@ -69,7 +69,7 @@ die(const char *format, ...)
 	int status = STATUS_FAILED;
 
 	while (atomic_flag_test_and_set(&is_dying))
-		pause(); /* for another thread to end the program */
+		pause(); /* another thread is dying, and ends the program */
 	progress_end();
 	va_start(arguments, format);
 	vsnprintf(message, sizeof(message), format, arguments);
@@ -81,7 +81,7 @@ die(const char *format, ...)
 	die_end_children();
 	unfinished_remove();
 	fflush(stdout);
-	_exit(status); /* exit() would take from other threads what they still use */
+	_exit(status); /* exit() would free what other threads still use */
 }
 
 int

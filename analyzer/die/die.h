@@ -19,23 +19,25 @@
 
 #include <sys/types.h>
 
-/* Where functions of lower floors say why they failed, for must(). Each thread has its own. */
+/* Pass &failure to a function that returns a code: it writes there why it failed, and must() prints it. Each thread has
+ * its own. */
 extern _Thread_local struct portolan_error failure;
 
-/* Ends the program if `code`, what a function returned that was given `&failure`, is negative. Else returns it:
+/* For the code of a function that was given &failure: ends the program if the code is negative, else returns it:
  *     must(corpus_open(&corpus, path, &failure)); */
 int must(int code);
 
-/* Ends the program: "portolan: ", the message, and STATUS_FAILED, or what die_through() says in its place. */
+/* Prints "portolan: " and the message, and ends the program with STATUS_FAILED; die_through() can change both. */
 __attribute__((format(printf, 1, 2), noreturn, cold)) void die(const char *format, ...);
 
-/* A child process that die() ends, by SIGKILL, and waits for, so that nobody else has to; and one that has ended. At most
- * DIE_CHILDREN at a time; further ones are left to the kernel. */
+/* die_with() names a child process that die() is to kill and to wait for; die_without() takes it back, before its end is
+ * waited for. There may be DIE_CHILDREN at a time; die() leaves further ones alone. */
 #define DIE_CHILDREN 4
 void die_with(pid_t child);
 void die_without(pid_t child);
 
-/* From now on, `end` prints the message in place of die(), and returns the exit status. NULL: nothing does. */
+/* From now on, die() has `end` print the message, and exits with the status that it returns. NULL: die() itself does
+ * both, as at first. */
 void die_through(int (*end)(const char *message));
 
 #endif

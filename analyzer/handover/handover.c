@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The requests of all five commands. */
+/* The request of any of the five commands. */
 struct handover_request {
 	struct common_options common;
 	const char *run;    /* of import */
@@ -44,7 +44,7 @@ handover_find_own_folder(char folder[PATH_MAX])
 	return true;
 }
 
-/* Replaces this process. Returns only if the program cannot be started: errno says why. */
+/* Replaces this process by the program. Returns only if that cannot be started: errno says why. */
 static void
 handover_become(const char *program, const char **words)
 {
@@ -77,8 +77,8 @@ handover_find(const char **words)
 	return STATUS_FAILED;
 }
 
-/* The run of these commands: replaces this process by portoland, with the command's options that were given and its one
- * operand. Returns STATUS_FAILED when there is no such program. */
+/* Runs any of these commands: replaces this process by portoland, and passes on the options that the user gave and the
+ * one operand. Returns STATUS_FAILED if there is no portoland. */
 static int
 handover(void *context, struct portolan_error *error)
 {
@@ -108,7 +108,7 @@ handover_confirm_rm(const char *run, const char *store)
 {
 	char answer[16];
 
-	message_set_quiet(false); /* a question is no closing line */
+	message_set_quiet(false); /* --quiet leaves out closing lines, but a question is not one */
 	message_note("remove run '%s', and all that was recorded of it, from %s? [y/N]", run, store);
 	return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }

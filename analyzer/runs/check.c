@@ -35,7 +35,7 @@ check_verdict(const struct completeness *result)
 	return result->findings.count ? "incomplete" : "complete";
 }
 
-/* For people, the verdict and its reasons come first. */
+/* Writes the verdict and its reasons as text, for people; does nothing in JSON. */
 static void
 check_say_verdict(struct report *report, const struct completeness *result)
 {
@@ -52,7 +52,7 @@ check_say_verdict(struct report *report, const struct completeness *result)
 	}
 }
 
-/* The same for programs: the findings as lines, and by their kinds. */
+/* Adds the reasons of the verdict to the JSON, for programs: each finding with its kind, its problem and its remedy. */
 static void
 check_add_findings(struct report *report, const struct findings *findings)
 {
@@ -103,7 +103,7 @@ check_add_epochs(struct report *report, const struct completeness *result)
 	table_report(report, "epochs", &TABLE_OF(columns, result->epochs, result->epoch_count));
 }
 
-/* Adds a run: an object, which the caller ends. */
+/* Adds an object for a run. The caller ends it. */
 static void
 check_add_run(struct report *report, const struct completeness *result)
 {
@@ -133,7 +133,8 @@ check_add_run(struct report *report, const struct completeness *result)
 	check_add_epochs(report, result);
 }
 
-/* The reader for which the store's file grows, if there is one: "long_reader"; null if not. */
+/* Adds "long_reader", the process that has been reading the store for so long that its file grows; null if there is
+ * none. */
 static void
 check_add_reader(struct report *report, const struct store_long_reader *reader)
 {
@@ -160,7 +161,7 @@ check_one(struct check *check, const char *name)
 	struct completeness result;
 	uint32_t number;
 
-	must(store_find_run(check->store, name, &number, &failure)); /* or which record is damaged */
+	must(store_find_run(check->store, name, &number, &failure)); /* `failure` may name a damaged record */
 	must(completeness_check(check->store, number, name, &result, &failure));
 	if (result.damaged)
 		check->status = STATUS_FAILED;
@@ -172,7 +173,7 @@ check_one(struct check *check, const char *name)
 	completeness_free(&result);
 }
 
-/* All runs are a list in JSON, and one after the other in text. The store's own counters follow. */
+/* Reports all runs: in JSON as a list, in text one after the other. The store's own counters follow. */
 static void
 check_all(struct check *check)
 {
@@ -198,7 +199,7 @@ check_all(struct check *check)
 	report_end(report);
 }
 
-/* One run by its name, or all runs. */
+/* Checks the run of this name; NULL: all runs. Returns the exit status. */
 static int
 check_store(const struct common_options *common, const char *name)
 {
@@ -237,7 +238,7 @@ check_await(pid_t child, const struct common_options *common)
 	}
 	if (WIFEXITED(ended))
 		return WEXITSTATUS(ended);
-	if (WTERMSIG(ended) == SIGPIPE) /* the reader of the pipe needs no more */
+	if (WTERMSIG(ended) == SIGPIPE) /* whoever reads the child's output has closed it */
 		raise(SIGPIPE);
 	if (WTERMSIG(ended) == SIGSEGV || WTERMSIG(ended) == SIGBUS || WTERMSIG(ended) == SIGABRT)
 		message_error(
@@ -267,7 +268,7 @@ check_run(void *context, struct portolan_error *error)
 		die("cannot start the check: %s", strerror(errno));
 	if (child == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
-		die_through(NULL); /* the parent's part, at its end */
+		die_through(NULL); /* command_end() is for the parent, once the child has ended */
 		_exit(check_store(common, common->operand_count ? common->operands[0] : NULL));
 	}
 	return check_await(child, common);

@@ -47,7 +47,7 @@ epochs_refuse(const struct live_view *view)
 		die("run '%s' has no observations", view->info.name);
 }
 
-/* An exit status. */
+/* Warns if the run is not complete. Returns the exit status. */
 static int
 epochs_warn(const struct live_view *view, bool strict)
 {

@@ -69,7 +69,7 @@ runs_report(struct store *store, const char *path, struct store_run_info *runs, 
 	must(report_close(&report, &failure));
 }
 
-/* Reports the damaged runs; returns their number. */
+/* Prints an error for each damaged run; returns how many there are. */
 static int
 runs_count_damaged(const struct store_run_info *runs, size_t count)
 {

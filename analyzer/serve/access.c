@@ -27,7 +27,7 @@
 #define HTTPS_PORT 443
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
-/* The bytes of the name in "NAME:PORT"; 0: it is none. `port` gets 0 where none is said. */
+/* The number of bytes of NAME in "NAME" or "NAME:PORT"; 0: it is neither. *port becomes 0 if there is no port. */
 static size_t
 access_cut_host(const char *host, unsigned *port)
 {
@@ -45,7 +45,7 @@ access_cut_host(const char *host, unsigned *port)
 	return *port > 0 && *port <= UINT16_MAX ? length : 0;
 }
 
-/* The name in `host`, without its port. False: it has none, or a longer one than any that is allowed. */
+/* Copies the name in `host`, without the port. False: there is none, or it is longer than any name that is allowed. */
 static bool
 access_copy_name(const char *host, char name[ACCESS_HOST_ROOM], unsigned *port)
 {
@@ -84,7 +84,7 @@ access_parse_host(const char *host, struct public_url *public)
 	return public->https || access_names_loopback(name);
 }
 
-/* The path may have the letters that stand for themselves in a browser's address and in a cookie's path. */
+/* Takes a path only of characters that stand for themselves both in a browser's address and in a cookie's path. */
 static bool
 access_parse_path(const char *path, struct public_url *public)
 {
@@ -145,7 +145,7 @@ access_has_token(const struct access *access, const char *given)
 
 	if (!given || strlen(given) != length)
 		return false;
-	for (size_t i = 0; i < length; i++) /* in constant time */
+	for (size_t i = 0; i < length; i++) /* takes the same time wherever the two differ */
 		difference |= (unsigned char)(given[i] ^ access->token[i]);
 	return difference == 0;
 }

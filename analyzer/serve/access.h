@@ -27,26 +27,26 @@ struct access {
 	const struct public_url *public; /* NULL: browsers ask the server itself */
 };
 
-/* False: it is no such address, or it is http:// and not of loopback, so that others could read the token. */
+/* False: `text` is not such an address; or it is http://, but not of loopback, so that others could read the token. */
 bool access_parse_public(const char *text, struct public_url *public);
 
 /* Is `host` ("NAME" or "NAME:PORT") a name of loopback, or that of the public address? NULL is not. */
 bool access_has_host(const struct access *access, const char *host);
 
-/* Does `origin`, which a browser sends with requests of a page's script, belong to this server, which the request calls
- * `host`? NULL, not sent, does. */
+/* Was the request sent by this server's own page? `origin` is what a browser sends with requests of a page's script;
+ * NULL, not sent, is allowed. `host` is what the request calls this server. */
 bool access_has_origin(const struct access *access, const char *origin, const char *host);
 
-bool access_has_token(const struct access *access, const char *given); /* NULL is none */
+bool access_has_token(const struct access *access, const char *given); /* NULL: no token, so false */
 
-/* The name of the cookie that holds the token, of a host that access_has_host(): "portolan-PORT". */
+/* Writes the name of the cookie that holds the token: "portolan-PORT". access_has_host() must hold for `host`. */
 void access_cookie(const struct access *access, const char *host, char name[ACCESS_COOKIE_ROOM]);
 
 /* Where the page is: "/", or the public address' "/PREFIX/". */
 const char *access_root(const struct access *access);
 
-/* `path` without the leading slash, and without the prefix, if a proxy has left it there; "/PREFIX" alone becomes "".
- * NULL: it has no leading slash. */
+/* `path` without its leading slash, and without the prefix if a proxy has left that in; "/PREFIX" alone becomes "".
+ * NULL: `path` has no leading slash. */
 const char *access_cut_root(const struct access *access, const char *path);
 
 #endif

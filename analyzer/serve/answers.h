@@ -21,7 +21,7 @@
 #define SERVER_TEXTS_MAX 16
 struct server_settings {
 	const struct run_query *query; /* where the store is; threads; memory */
-	const char *const *runs;       /* shown first, as the user named them */
+	const char *const *runs;       /* the runs that the user named: the page shows them first */
 	size_t run_count;
 	const char *data, *id_field; /* the user's file, and its field with the ids; NULL: none */
 	bool glue;                   /* the file is read as files/glue.h says */
@@ -45,27 +45,28 @@ struct question {
 	struct server *server;
 	const struct http_request *request;
 	struct report *report;   /* for the answer; empty */
-	const char *run;         /* its name; NULL: the answer is not about one */
-	const struct view *view; /* of that run, by epochs and version; NULL likewise */
+	const char *run;         /* its name; NULL: the request is not about one run */
+	const struct view *view; /* of that run; NULL: the request is not about a view */
 };
 
-/* Nothing has changed since the request was last answered. */
+/* Answers 304: nothing has changed since the request was last answered. */
 void answer_unchanged(struct http_answer *answer);
 
-/* A number in the query, from least to most; `otherwise` if it is not given. PORTOLAN_E_INVALID. */
+/* Reads the number `name` of the query: least … most; `otherwise` if it is not given. PORTOLAN_E_INVALID. */
 int answer_number(const struct http_request *request, const char *name, uint64_t least, uint64_t most,
                   uint64_t otherwise, uint64_t *number, struct portolan_error *error);
 
-/* The measure or user's column of the view that the query names with `name`. PORTOLAN_E_INVALID. */
+/* Finds the column of the view (a measure, or a column of the user's own) that the query names with `name`.
+ * PORTOLAN_E_INVALID: it has none. */
 int answer_column(const struct question *question, const char *name, const struct dynamics_column **column,
                   struct portolan_error *error);
 
 typedef int answer_function(const struct question *question, struct http_answer *answer, struct portolan_error *error);
 
-answer_function answer_runs; /* all, or question->run */
+answer_function answer_runs; /* about all runs, or only question->run */
 answer_function answer_metrics;
-answer_function answer_progress, answer_selection, answer_select; /* of a run */
+answer_function answer_progress, answer_selection, answer_select; /* about a run */
 answer_function answer_view, answer_points, answer_legend, answer_bins, answer_inside, answer_match,
-        answer_example; /* of a view */
+        answer_example; /* about a view */
 
 #endif

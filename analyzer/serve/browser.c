@@ -19,7 +19,7 @@
 
 extern char **environ;
 
-/* Of the characters that mean something in HTML, an address has '&' alone. */
+/* Writes the address as HTML. The only character in it that means something in HTML is '&'. */
 static void
 browser_write_address(FILE *stream, const char *address)
 {
@@ -76,7 +76,7 @@ browser_start(char *path)
 		return;
 	}
 	sigemptyset(&none);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK); /* blocked here, but they must end a browser */
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK); /* signals, blocked here, must end a browser */
 	posix_spawnattr_setsigmask(&attributes, &none);
 	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A label is a user's number, up to 2^31, so labels are numbered by the distinct ones. */
+/* A label may be any number below 2^31. So a category's number is not the label, but its rank among the labels that
+ * occur. */
 static int
 categories_take_labels(struct categories *categories, struct portolan_error *error)
 {
@@ -23,7 +24,7 @@ categories_take_labels(struct categories *categories, struct portolan_error *err
 	code = classes_make(classes, dynamics->gold, dynamics->order, dynamics->count, error);
 	if (code < 0)
 		return code;
-	without = classes->labels[0] < 0; /* examples without a label are their first group */
+	without = classes->labels[0] < 0; /* the first class is then that of the examples without a label */
 	for (size_t i = 0; i < dynamics->count; i++)
 		categories->numbers[i] =
 		        (int32_t)classes_find(classes, dynamics->gold[dynamics->order[i]]) - (int32_t)without;

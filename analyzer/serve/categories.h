@@ -10,22 +10,23 @@
 #include "regions/classes.h"
 
 struct categories {
-	int32_t *numbers; /* by place; −1: none */
-	size_t known;     /* numbers are below it; it counts categories, however large the users' labels are */
+	int32_t *numbers; /* by place (number among the observed examples, by ascending id); −1: no category */
+	size_t known;     /* how many categories there are: their numbers are 0 … known − 1 */
 	/* private */
 	const struct view *view;
-	struct classes classes;         /* of gold labels; the last `known` of them */
+	struct classes classes;         /* of gold labels: the last `known` are the categories */
 	const struct attribute *column; /* NULL: gold labels */
 };
 
-/* `name`: "gold", or "data:NAME". 1: done; 0: it is a column of numbers, *column, and nothing is made; negative: an
- * error. `texts` may be NULL: there are no columns. */
+/* Finds the categories that `name` stands for: "gold", or "data:NAME", a column of the user's file. Returns 1; or 0, if
+ * the column holds numbers: then *column is set, and there are no categories; or the code of an error. `texts` NULL:
+ * there is no such file. */
 int categories_make(struct categories *categories, const struct view *view, struct texts *texts, const char *name,
                     const struct attribute **column, struct portolan_error *error);
 void categories_free(struct categories *categories); /* may be called twice */
 
-/* Writes members of an object: "label", the name of the category; "value", the number of a class of the run, else
- * null. */
+/* Writes two members of an object for a category: "label", its name; and "value", the number of the class, or null for
+ * a category of a column. */
 void categories_report(struct report *report, const struct categories *categories, size_t number);
 
 #endif

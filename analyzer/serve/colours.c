@@ -25,7 +25,7 @@ colours_compare_counts(const void *a, const void *b)
 	return first->number < second->number ? -1 : 1;
 }
 
-/* NULL: out of memory. */
+/* Counts the examples of each category. NULL: out of memory. */
 static struct colour_count *
 colours_count(const struct categories *categories, size_t n)
 {
@@ -60,7 +60,7 @@ colours_by_categories(struct colours *colours, struct portolan_error *error)
 	return 0;
 }
 
-/* Colours each example by its value, which `values` has by dense index. Their extent, colours->low and high, is set. */
+/* Colours each example by its value; `values` is by dense index. Sets colours->low and high, their extent. */
 static void
 colours_by_numbers(struct colours *colours, const struct dynamics *dynamics, const double *values)
 {
@@ -89,7 +89,7 @@ colours_by_measure(struct colours *colours, const struct view *view, const char 
 	return 0;
 }
 
-/* By a column of numbers in the user's file. */
+/* Colours the examples by a column of numbers in the user's file. */
 static int
 colours_by_column(struct colours *colours, const struct attribute *column, const struct view *view,
                   const struct texts *texts, struct portolan_error *error)
@@ -103,7 +103,7 @@ colours_by_column(struct colours *colours, const struct attribute *column, const
 	return 0;
 }
 
-/* By the gold labels, or a column of the user's file. */
+/* Colours the examples by their gold labels, or by a column of the user's file. */
 static int
 colours_by_name(struct colours *colours, const struct view *view, struct texts *texts, const char *name,
                 struct portolan_error *error)

@@ -15,23 +15,24 @@
 #define COLOURS_MAX 12 /* categories with a colour of their own; all others share one more, "other" */
 
 struct colours {
-	unsigned char *bytes; /* by place */
-	uint64_t without;     /* examples: COLOUR_NONE */
+	unsigned char *bytes; /* by place (number among the observed examples, by ascending id) */
+	uint64_t without;     /* examples that have COLOUR_NONE */
 	/* private */
-	bool are_categories, are_numbers; /* neither: there are no colours */
+	bool are_categories, are_numbers; /* neither: all examples have COLOUR_NONE */
 	double low, high;
 	struct categories categories;
 	struct colour_count *counts; /* of the categories, by falling count; equal ones by number */
 };
 
-/* `name`: a measure, "gold", "data:NAME"; NULL or "none": all are COLOUR_NONE. `texts` may be NULL: there are no
- * columns. The view stays, until colours_free(). */
+/* Colours by `name`: a measure, "gold" or "data:NAME"; NULL or "none": every example has COLOUR_NONE. `texts` NULL:
+ * there is no user's file. The view must stay until colours_free(). */
 int colours_make(struct colours *colours, const struct view *view, struct texts *texts, const char *name,
                  struct portolan_error *error);
 void colours_free(struct colours *colours); /* may be called twice */
 
-/* The legend: {"name", "kind": "category", "none", "values": [{"label", "value", "count"}, …]} by falling count,
- * {"name", "kind": "number", "none", "low", "high"}, or null. `none`: the number of examples without a value. */
+/* Writes the legend: {"name", "kind": "category", "none", "values": [{"label", "value", "count"}, …]}, values by
+ * falling count; or {"name", "kind": "number", "none", "low", "high"}; or null. "none" counts the examples without a
+ * value. */
 void colours_report(struct report *report, const char *key, const struct colours *colours, const char *name);
 
 /* Maps a value between low and high to 0 … most. */

@@ -38,7 +38,7 @@ filters_keep_numbers(const struct file_filters *filters, const struct attribute 
 	              : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 }
 
-/* Marks the categories that `in` names; the last mark is that of null, no value. */
+/* Sets wanted[] for each category that `in` names. Its last element stands for null: examples without a value. */
 static int
 filters_mark_wanted(const struct attribute *column, const json_t *in, unsigned char *wanted,
                     struct portolan_error *error)
@@ -156,7 +156,7 @@ file_filters_keep(void *context, const char *name, const json_t *filter, uint32_
 	return code;
 }
 
-/* Reads a selection that has only the filters which ids are to replace. `found`: is there any? */
+/* Makes a selection of only those filters that will be replaced by ids. *found: a filter needs the file. */
 static int
 filters_read_replaced(struct within **replaced, const json_t *filters, bool *found, struct portolan_error *error)
 {
@@ -181,7 +181,7 @@ filters_read_replaced(struct within **replaced, const json_t *filters, bool *fou
 	return code;
 }
 
-/* Whole numbers beyond 63 bits are written as texts, as the integers of a selection have no more. */
+/* An id beyond 63 bits is written as text: an integer in a selection has no more bits. */
 static void
 filters_report_id(struct report *report, const struct ids *ids, uint32_t index)
 {
@@ -195,7 +195,7 @@ filters_report_id(struct report *report, const struct ids *ids, uint32_t index)
 		report_bytes(report, NULL, text, length);
 }
 
-/* "id": {"in": […]} */
+/* Writes "id": {"in": […]}. */
 static void
 filters_report_ids(struct report *report, const struct ids *ids, const uint32_t *kept, size_t count)
 {
@@ -207,7 +207,7 @@ filters_report_ids(struct report *report, const struct ids *ids, const uint32_t 
 	report_end(report);
 }
 
-/* The examples that pass the filters of `replaced`. */
+/* Writes the ids of the examples that pass the filters of `replaced`. */
 static int
 filters_report_replaced(struct report *report, struct file_filters *filters, struct within *replaced,
                         struct portolan_error *error)

@@ -16,15 +16,16 @@
 #include <unistd.h>
 #include <unistr.h>
 
-#define HEADERS_MAX (64u << 10) /* bytes of a request's headers; bytes of an answer that are sent at once */
+#define HEADERS_MAX (64u << 10) /* bytes of a request's headers, and of an answer's part that is sent at once */
 #define STACK_SIZE (512u << 10)
 #define ARGUMENTS_MAX 24
 #define SPARE 100 /* when fewer connections are free, the oldest one without the token makes room for a new one */
 
 #define NOTHING_MAY_BE_LOADED "default-src 'none'; frame-ancestors 'none'"
 
-/* A link on another site's page, or in a file, brings no cookie to the entry, so the entry's script asks again from the
- * page itself. The hash is that of the script. */
+/* If the user follows a link on another site's page, or in a file, the browser sends no cookie. So the answer is then
+ * this entry, whose script asks for the same address again, now from our own site. The hash below is that of the
+ * script. */
 #define ENTRY                                                                                                          \
 	"<!DOCTYPE html><html lang=\"en\"><title>Portolan</title><script>location.replace(location.pathname + location.hash)</script>"
 #define ENTRY_SECURITY                                                                                                 \
@@ -42,12 +43,12 @@ struct exchange {
 	struct MHD_Connection *connection;
 	char *path, *body;
 	size_t room;
-	bool too_long, lacks_slash;     /* "/PREFIX", where the page's links would lead beside it */
-	char *arguments[ARGUMENTS_MAX]; /* decoded; freed with it */
+	bool too_long, lacks_slash;     /* lacks_slash: "/PREFIX", where the page's relative links would be wrong */
+	char *arguments[ARGUMENTS_MAX]; /* decoded; freed with the exchange */
 	size_t argument_count;
 };
 
-/* A copy of a text with %XX decoded. NULL: it is no proper UTF-8, it holds '\0', or there is no memory. */
+/* A copy of a text with %XX decoded. NULL: the result is not valid UTF-8, or contains '\0'; or memory is out. */
 static char *
 http_decode(const char *text)
 {
@@ -104,7 +105,8 @@ http_check_argument(void *improper, enum MHD_ValueKind kind, const char *name, c
 	return MHD_YES;
 }
 
-/* An argument that cannot be decoded is refused: without it, this would be another request. */
+/* Is there an argument that cannot be decoded? The request is then refused: without the argument, it would mean
+ * something else. */
 static bool
 http_has_improper_argument(struct MHD_Connection *connection)
 {
@@ -190,7 +192,7 @@ http_send(struct MHD_Connection *connection, struct http_answer *answer)
 	return result;
 }
 
-/* Did a page of another site, or a file, lead here? No, if the browser does not say. */
+/* Did the user come from a page of another site, or from a file? False if the browser does not say. */
 static bool
 http_is_led_from_elsewhere(struct MHD_Connection *connection)
 {
@@ -199,14 +201,15 @@ http_is_led_from_elsewhere(struct MHD_Connection *connection)
 	return site && strcasecmp(site, "cross-site") == 0;
 }
 
-/* The printed address: the token becomes a cookie, and is removed from the address line. */
+/* Answers a request for the printed address, which holds the token: sets the token as a cookie, and leads the browser
+ * to the address without it. */
 static enum MHD_Result
 http_take_token(const struct http *http, struct MHD_Connection *connection)
 {
 	const struct access *access = &http->settings.access;
 	bool elsewhere = http_is_led_from_elsewhere(connection);
 	const char *root = access_root(access);
-	size_t length = strlen(root) > 1 ? strlen(root) - 1 : 1; /* the cookie comes with "/PREFIX" alone, too */
+	size_t length = strlen(root) > 1 ? strlen(root) - 1 : 1; /* so that "/PREFIX" gets the cookie too */
 	char name[ACCESS_COOKIE_ROOM], cookie[512];
 	struct http_answer answer = {0};
 
@@ -221,7 +224,7 @@ http_take_token(const struct http *http, struct MHD_Connection *connection)
 	return http_send(connection, &answer);
 }
 
-/* Is this the printed address, or the page's without its last slash? */
+/* Is this a request for the printed address, or for the page's address without its last slash? */
 static bool
 http_is_entry(const struct access *access, const struct exchange *exchange, const char *method)
 {
@@ -233,7 +236,7 @@ http_is_entry(const struct access *access, const struct exchange *exchange, cons
 	        (exchange->lacks_slash && http_has_token(access, exchange->connection, host)));
 }
 
-/* A connection that has shown the token is not shut down for others. */
+/* Marks the connection as one that has shown the token: it is not closed to make room for others. */
 static void
 http_trust(const struct http *http, struct MHD_Connection *connection)
 {
@@ -264,7 +267,7 @@ http_new_exchange(const struct access *access, struct MHD_Connection *connection
 	return exchange;
 }
 
-/* Keeps a part of the body, unless all of it would be too long. False: out of memory. */
+/* Appends a part to the body. Once the body would be too long, drops the part and notes it. False: out of memory. */
 static bool
 http_take_body(struct exchange *exchange, const char *part, size_t size)
 {
@@ -300,7 +303,7 @@ http_handle(void *context, struct MHD_Connection *connection, const char *url, c
 	struct http_answer answer = {0};
 
 	(void)version;
-	if (!exchange) { /* only the headers are there */
+	if (!exchange) { /* the first call: only the headers have come */
 		exchange = *state = http_new_exchange(&http->settings.access, connection, url, method);
 		if (!exchange)
 			return MHD_NO;
@@ -352,7 +355,7 @@ http_notify(void *context, struct MHD_Connection *connection, void **peer, enum 
 		*peer = peers_come(http->peers, info->connect_fd);
 }
 
-/* Paths and arguments are decoded by http_decode(), which sees a '\0' in them. */
+/* Has libmicrohttpd decode nothing: http_decode() decodes paths and arguments, as it notices a '\0' in them. */
 static size_t
 http_leave_escaped(void *context, struct MHD_Connection *connection, char *text)
 {
@@ -360,7 +363,7 @@ http_leave_escaped(void *context, struct MHD_Connection *connection, char *text)
 	return strlen(text);
 }
 
-/* Errors of clients are not printed on the user's terminal. */
+/* Keeps libmicrohttpd from printing clients' errors on the user's terminal. */
 static void
 http_log_nothing(void *context, const char *format, va_list arguments)
 {
@@ -398,8 +401,8 @@ http_start(struct http **http, const struct http_settings *settings, struct port
 	return error_set(error, PORTOLAN_E_SYSTEM, "cannot start the HTTP server");
 }
 
-/* If libmicrohttpd 0.9.75 stops while it refuses a request, it reads an answer that is not there. So all connections
- * are closed before it stops. */
+/* All connections are closed before libmicrohttpd stops: version 0.9.75, if stopped while it refuses a request, reads
+ * an answer that does not exist. */
 void
 http_stop(struct http *http)
 {

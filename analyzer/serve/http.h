@@ -19,7 +19,7 @@
 #include <stddef.h>
 
 #define HTTP_BODY_MAX ((size_t)32 << 20)
-#define HTTP_CONNECTIONS 800 /* from 700 on, the oldest without the token makes room for a new one */
+#define HTTP_CONNECTIONS 800 /* at most; from 700 on, the oldest one without the token is closed for a new one */
 #define HTTP_SILENCE_S 20    /* a connection without data for so long is closed */
 
 struct http_request {
@@ -37,14 +37,14 @@ struct http_answer {
 	const char *type;              /* Content-Type */
 	const char *security;          /* Content-Security-Policy; NULL: nothing may be loaded */
 	const char *filename;          /* NULL, or the name under which a browser saves it, without quotes */
-	const char *location, *cookie; /* where it leads; what the browser keeps; NULL: nothing */
+	const char *location, *cookie; /* the headers Location and Set-Cookie; NULL: none */
 	void *bytes;
 	size_t size;
-	bool lasting; /* the bytes are never freed; else they are, with free() */
-	bool gzip;    /* they are compressed */
+	bool lasting; /* the bytes are not freed; otherwise free() frees them */
+	bool gzip;    /* the bytes are compressed */
 };
 
-/* Makes these bytes the answer. http_bytes() takes them over, and frees them with free(); those of http_lasting() stay. */
+/* Makes these bytes the answer. http_bytes() takes them over, and free() frees them; with http_lasting() they stay. */
 void http_bytes(struct http_answer *answer, const char *type, void *bytes, size_t size);
 void http_lasting(struct http_answer *answer, const char *type, const void *bytes, size_t size);
 /* Makes an error the answer: {"error": …}. */
@@ -60,9 +60,9 @@ struct http_settings {
 
 struct http;
 
-/* PORTOLAN_E_SYSTEM. What the settings point to stays the caller's, until http_stop(). */
+/* Starts the daemon. What the settings point to must stay until http_stop(). PORTOLAN_E_SYSTEM. */
 int http_start(struct http **http, const struct http_settings *settings, struct portolan_error *error);
-void http_stop(struct http *http); /* waits for answers under way; NULL: nothing */
+void http_stop(struct http *http); /* waits for answers under way; NULL: does nothing */
 
 /* An argument of the query, decoded; valid as long as the request. NULL: not given, or not valid UTF-8. */
 const char *http_argument(const struct http_request *request, const char *name);

@@ -40,7 +40,7 @@ http_error(struct http_answer *answer, unsigned status, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(message, sizeof(message), format, arguments);
 	va_end(arguments);
-	while ((broken = u8_check((uint8_t *)message, strlen(message)))) /* quoted text may be cut */
+	while ((broken = u8_check((uint8_t *)message, strlen(message)))) /* a quoted text may be cut */
 		message[broken - (const uint8_t *)message] = '?';
 	if (report_open_memory(&report, &error) >= 0) {
 		report_begin(&report, NULL);

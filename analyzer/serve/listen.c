@@ -113,13 +113,13 @@ listen_is_loopback_address(const struct addrinfo *where)
 	return where->ai_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
 }
 
-/* Listens on an address, if it is one of loopback. -1: errno has the reason. */
+/* Listens on an address, if that is a loopback address. -1: errno has the reason. */
 static int
 listen_bind(const struct addrinfo *where)
 {
 	int bound, one = 1, why;
 
-	if (!listen_is_loopback_address(where)) { /* "localhost" is what the machine's hosts file, or its DNS, says */
+	if (!listen_is_loopback_address(where)) { /* the hosts file or DNS may give "localhost" any address */
 		errno = EADDRNOTAVAIL;
 		return -1;
 	}
@@ -135,9 +135,9 @@ listen_bind(const struct addrinfo *where)
 	return -1;
 }
 
-/* On a machine without IPv6, "localhost" may still be ::1 first, which is passed over. An address that another
- * program listens on is not passed over, as browsers would go there, and show that program the token. -1: errno has
- * the reason. */
+/* Listens on the first of the addresses that this machine has: without IPv6, "localhost" may still begin with ::1. An
+ * address on which another program listens is not passed over: browsers would go there, and show that program the
+ * token. -1: errno has the reason. */
 static int
 listen_bind_any(const struct addrinfo *found)
 {
@@ -152,9 +152,10 @@ listen_bind_any(const struct addrinfo *found)
 	return bound;
 }
 
-/* "localhost" is 127.0.0.1 as well as ::1, and each user of the machine may listen on either. So that nobody else is
- * shown the token there, the port of the other address is bound too, without a listener: whoever connects is refused,
- * and tries the address that is served. SO_REUSEADDR would let others bind it. -1: errno has the reason. */
+/* Binds the same port of the other address, without listening there. "localhost" is 127.0.0.1 as well as ::1, and any
+ * user of the machine may listen on either: a browser would show that user the token. Where nobody listens, a browser
+ * is refused, and tries the address that is served. Without SO_REUSEADDR, as that would let others bind the port too.
+ * -1: errno has the reason. */
 static int
 listen_hold_other(struct listening *listening, unsigned port)
 {
@@ -171,13 +172,13 @@ listen_hold_other(struct listening *listening, unsigned port)
 		return -1;
 	is_four = bound.ss_family == AF_INET;
 	if (is_four && ((struct sockaddr_in *)&bound)->sin_addr.s_addr != four.sin_addr.s_addr)
-		return 0; /* 127.0.0.2: "localhost" is no name of it */
+		return 0; /* such as 127.0.0.2, which is not "localhost" */
 	listening->other = socket(is_four ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (listening->other < 0)
 		return errno == EAFNOSUPPORT ? 0 : -1;
 	code = is_four ? bind(listening->other, (const struct sockaddr *)&six, sizeof(six))
 	               : bind(listening->other, (const struct sockaddr *)&four, sizeof(four));
-	return code == 0 || errno == EADDRNOTAVAIL ? 0 : -1; /* this machine may have one of the two alone */
+	return code == 0 || errno == EADDRNOTAVAIL ? 0 : -1; /* EADDRNOTAVAIL: this machine has only one of the two */
 }
 
 static int

@@ -9,24 +9,25 @@
 #include <stddef.h>
 
 #define LISTEN_PORT 5780      /* the port, unless the user names another */
-#define LISTEN_PORTS_TRIED 20 /* ports, from LISTEN_PORT on, of which the first free one is taken */
+#define LISTEN_PORTS_TRIED 20 /* how many ports are tried, from LISTEN_PORT on */
 
 struct listening {
 	const char *unix_path; /* the caller's; NULL: TCP */
 	char host[256];        /* without brackets */
 	unsigned port;
-	int socket; /* of listen_open() */
-	int other; /* of 127.0.0.1 and ::1, holds the port of the one that is not served, until the program ends; or -1 */
+	int socket; /* set by listen_open() */
+	int other;  /* holds the port of the one of 127.0.0.1 and ::1 that is not served; -1: none */
 };
 
 bool listen_is_loopback(const char *host); /* "localhost", 127.0.0.0/8, ::1 */
 
-/* The address of --listen: "unix:PATH", "HOST:PORT", "[::1]:PORT". False: it is none. */
+/* Reads the address of --listen: "unix:PATH", "HOST:PORT" or "[::1]:PORT". False: it is none of these. */
 bool listen_parse(const char *text, struct listening *listening);
 
-/* Binds the first address of the host's name that is loopback and that this machine has. Port 0 takes LISTEN_PORT or one
- * of those after it. PORTOLAN_E_SYSTEM: taken, be it on the other of 127.0.0.1 and ::1, or no such address. */
+/* Listens on the Unix socket, or on the first of the host's addresses that is loopback and that this machine has. Port
+ * 0: takes LISTEN_PORT, or one of the ports after it. PORTOLAN_E_SYSTEM: there is no such address; or the port is taken
+ * there or, of 127.0.0.1 and ::1, on the other one. */
 int listen_open(struct listening *listening, struct portolan_error *error);
-void listen_remove(const struct listening *listening); /* the Unix socket's path, if it is one; not the socket */
+void listen_remove(const struct listening *listening); /* removes a Unix socket's path; does not close the socket */
 
 #endif

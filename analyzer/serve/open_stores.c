@@ -18,7 +18,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define TRIES 8 /* to open a store, while others take its place */
+#define TRIES 8 /* how often opening is tried while other stores take its place */
 
 struct open_store {
 	struct store *store;
@@ -76,7 +76,8 @@ stores_is_at(const struct open_store *open, const struct stat *status)
 	return open->inode == status->st_ino && open->device == status->st_dev;
 }
 
-/* If the store that is back in its place is still open, makes it the current one again. False: it is not open. */
+/* If the store that is in the directory now is still open from before, makes it the current one again. False: it is not
+ * open. */
 static bool
 stores_take_up_again(struct open_stores *stores, const struct stat *status)
 {
@@ -110,7 +111,7 @@ stores_close_old(struct open_stores *stores)
 	}
 }
 
-/* Opens the store that is in the directory now, and was not open; `status` is that of its data.mdb. */
+/* Opens the store that is in the directory now, which is not open yet. `status`: of its data.mdb. */
 static int
 stores_open_new(struct open_stores *stores, const struct stat *status, struct portolan_error *error)
 {
@@ -138,8 +139,8 @@ stores_drop_current(struct open_stores *stores)
 	stores_close(open);
 }
 
-/* Makes the store that is in the directory now the current one. False: another store took its place while it was
- * opened, so it is not known which one was opened; it is closed again. */
+/* Makes the store that is in the directory now the current one. False: another store took its place meanwhile; as it is
+ * then not known which of the two was opened, that one is closed again. */
 static bool
 stores_open_current(struct open_stores *stores, int *code, struct portolan_error *error)
 {

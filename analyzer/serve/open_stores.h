@@ -15,10 +15,10 @@ struct open_stores;
 
 /* `directory` is copied. NULL: out of memory. */
 struct open_stores *open_stores_new(const char *directory);
-void open_stores_free(struct open_stores *stores); /* every store must be returned; NULL: nothing */
+void open_stores_free(struct open_stores *stores); /* every store must have been returned; NULL: does nothing */
 
-/* The store that is in the directory now, open until it is returned: for short transactions. `inode`, unless it is
- * NULL, gets that of its data.mdb. A code of store_open(). */
+/* Gives the store that is in the directory now, for short transactions. It stays open until it is returned. *inode (may
+ * be NULL) becomes that of its data.mdb. A code of store_open(). */
 int open_stores_take(struct open_stores *stores, struct store **store, ino_t *inode, struct portolan_error *error);
 void open_stores_return(struct open_stores *stores, struct store *store);
 

@@ -8,7 +8,7 @@
 struct page_file {
 	const char *name; /* "index.html", "map.js"; NULL ends the list */
 	const char *type;
-	const unsigned char *bytes, *packed; /* plain, and compressed by gzip */
+	const unsigned char *bytes, *packed; /* the content, plain and compressed by gzip */
 	size_t size, packed_size;
 };
 extern const struct page_file page_files[];

@@ -15,15 +15,15 @@
 
 struct peer {
 	int socket;
-	bool is_trusted, is_shut; /* it has shown the token; it was shut down */
+	bool is_trusted, is_shut; /* is_trusted: has shown the token */
 	struct peer *older, *newer;
 };
 
 struct peers {
 	pthread_mutex_t lock;
-	pthread_cond_t gone; /* one has */
-	size_t most, count;  /* all but those shut down */
-	bool at_end;         /* a new connection is shut down at once */
+	pthread_cond_t gone; /* signalled when a connection has gone */
+	size_t most, count;  /* count: connections that were not shut down; most: as in peers_new() */
+	bool at_end;         /* peers_end() has begun: a new connection is shut down at once */
 	struct peer *oldest, *newest;
 };
 

@@ -16,9 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define POINT_NONE 65535 /* no value; others are 0 … 65534 */
-#define BINS_MAX 2048    /* columns, and rows */
-#define LOT_HALF 65536u  /* values of the upper half of a lot, or the lower: see points_sample() */
+#define POINT_NONE 65535 /* the coordinate of a point without a value; others have 0 … 65534 */
+#define BINS_MAX 2048    /* at most so many columns, and as many rows */
+#define LOT_HALF 65536u  /* values that the upper 16 bits of a lot can have, and the lower: see points_sample() */
 
 struct axis {
 	const double *values;
@@ -104,7 +104,7 @@ answer_legend(const struct question *question, struct http_answer *answer, struc
 	return code;
 }
 
-/* The box in view, in the measures' units; edges are inside. */
+/* The part of the map that the page shows, in the measures' units. The edges belong to it. */
 struct box {
 	double left, right, low, high;
 };
@@ -140,7 +140,8 @@ points_is_in_box(const struct box *box, double x, double y)
 	return x >= box->left && x <= box->right && y >= box->low && y <= box->high; /* NaN is in no box */
 }
 
-/* Counts by cell, row 0 at the bottom; the caller's to free(). NULL: out of memory. */
+/* The number of points in each cell of a grid over the box, row by row from the bottom; the caller's to free(). NULL:
+ * out of memory. */
 static uint32_t *
 points_count(const struct dynamics *dynamics, const struct axis *x, const struct axis *y, const struct box *box,
              size_t columns, size_t rows)
@@ -187,8 +188,9 @@ answer_bins(const struct question *question, struct http_answer *answer, struct 
 	return 0;
 }
 
-/* A number that looks random, and is always the same for a place. The places with the smallest numbers are the sample,
- * so a smaller sample, or one of a part, has the same places. */
+/* The lot of a place: a number that looks random, but is always the same for this place. A sample consists of the
+ * places with the smallest lots. So a smaller sample has places of the larger one only, and a sample of a part of the
+ * map keeps the places that were drawn there. */
 static uint32_t
 points_lot(uint32_t place)
 {
@@ -199,7 +201,8 @@ points_lot(uint32_t place)
 	return (uint32_t)(mixed >> 32);
 }
 
-/* The bucket of counts[] with the k-th smallest (from 0); k becomes its rank within the bucket. */
+/* counts[] has how many values lie in each bucket, by ascending value. Returns the bucket that holds the *k-th smallest
+ * value (from 0); *k becomes the rank of that value within the bucket. */
 static uint32_t
 points_bucket(const uint32_t *counts, size_t *k)
 {
@@ -210,8 +213,9 @@ points_bucket(const uint32_t *counts, size_t *k)
 	return bucket;
 }
 
-/* Keeps, of n ascending places, the `most` places (fewer than n) with the smallest numbers, of equal ones the lower
- * place. Finds the largest kept number by counting its upper half, then the lower. False: out of memory. */
+/* Keeps, of n ascending places, the `most` places (fewer than n) with the smallest lots; of places with equal lots, the
+ * lower ones. To find the largest lot to keep, counts lots by their upper 16 bits, then by their lower 16 bits. False:
+ * out of memory. */
 static bool
 points_sample(uint32_t *places, size_t n, size_t most)
 {
@@ -232,7 +236,7 @@ points_sample(uint32_t *places, size_t n, size_t most)
 	}
 	last += points_bucket(counts, &ties);
 	free(counts);
-	ties++; /* places to keep of those with the largest kept number */
+	ties++; /* how many places with the largest lot to keep are kept */
 	for (size_t i = 0; i < n; i++) {
 		uint32_t lot = points_lot(places[i]);
 
@@ -257,8 +261,8 @@ points_find_inside(const struct dynamics *dynamics, const struct axis *x, const 
 	return n;
 }
 
-/* The answer of api/inside: `inside` points are in the box, of which n follow. The caller's to free(). NULL: out of
- * memory. */
+/* Makes the answer of api/inside: the number `inside` of points in the box, and the n of them that are sent. The
+ * caller's to free(). NULL: out of memory. */
 static unsigned char *
 points_pack(const struct dynamics *dynamics, const struct axis *x, const struct axis *y, const struct colours *colours,
             const uint32_t *places, size_t n, size_t inside)

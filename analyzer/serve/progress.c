@@ -21,15 +21,15 @@ struct followed {
 	char *run;
 	struct live live;
 	char *seen;          /* what the last look saw, as JSON */
-	double looked, took; /* seconds: when the last look ended, monotonic; how long it took */
+	double looked, took; /* when the last look ended (clock.h), and how long it took, in seconds */
 	struct frame_pace pace;
-	struct followed *next; /* looked at less lately */
+	struct followed *next; /* was asked for less recently */
 };
 
 struct progress {
 	struct open_stores *stores;
 	const char *directory;
-	pthread_mutex_t lock; /* held during a look: one at a time */
+	pthread_mutex_t lock; /* held during a look, so only one is made at a time */
 	struct followed *list;
 };
 
@@ -68,7 +68,8 @@ progress_free(struct progress *progress)
 	free(progress);
 }
 
-/* The run's entry, which becomes the first one; a new entry replaces the last, if there are enough. */
+/* Finds or makes the run's entry, and moves it to the front of the list. If RUNS_KEPT runs are kept, a new entry
+ * replaces the last one. */
 static struct followed *
 progress_find(struct progress *progress, const char *run)
 {
@@ -100,7 +101,7 @@ progress_find(struct progress *progress, const char *run)
 	return found;
 }
 
-/* NULL: out of memory. */
+/* What a look has seen, as JSON. NULL: out of memory. */
 static char *
 progress_describe(const struct live_view *view, const struct frame_moment *moment)
 {

@@ -7,12 +7,12 @@
 
 struct progress;
 
-/* `stores` is that of the directory; both stay the caller's. NULL: out of memory. */
+/* `stores` keeps open the store in `directory`. Both stay the caller's. NULL: out of memory. */
 struct progress *progress_new(struct open_stores *stores, const char *directory);
 void progress_free(struct progress *progress);
 
-/* Looks at the run at most every half second; in between returns the result of the last look. *text, JSON, is the
- * caller's to free(). STORE_E_NO_RUN: the run is not there. */
+/* Gives what a look at the run has seen, as JSON; *text is the caller's to free(). Looks at most every half second; in
+ * between, gives the result of the last look again. STORE_E_NO_RUN: there is no such run. */
 int progress_look(struct progress *progress, const char *run, char **text, struct portolan_error *error);
 
 #endif

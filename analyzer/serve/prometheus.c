@@ -24,8 +24,8 @@
 struct run_numbers {
 	struct store_run_info info;
 	struct store_counters counters;
-	struct completeness sessions; /* sums alone */
-	uint64_t replaced;            /* as far as epochs are folded; the info's can fall, when the log becomes large */
+	struct completeness sessions; /* only the sums over the sessions */
+	uint64_t replaced;            /* in folded epochs only: the info's number can fall when the log becomes large */
 	uint64_t told;                /* seconds since 1970: when a client last sent its counts; 0: never */
 };
 
@@ -52,7 +52,7 @@ metrics_read_run(struct store *store, const struct store_run_info *info, struct 
 	return 0;
 }
 
-/* All runs that can be read. *read is the caller's to free(), also after a failure. */
+/* Reads the numbers of all runs that can be read. *read is the caller's to free(), also after a failure. */
 static int
 metrics_read_runs(struct store *store, struct run_numbers **read, size_t *count, struct portolan_error *error)
 {
@@ -71,7 +71,7 @@ metrics_read_runs(struct store *store, struct run_numbers **read, size_t *count,
 		code = metrics_read_run(store, &infos[i], &(*read)[*count], error);
 		if (code >= 0)
 			++*count;
-		else if (code != STORE_E_NO_RUN && code != STORE_E_CORRUPT) /* removed just now; found to be damaged */
+		else if (code != STORE_E_NO_RUN && code != STORE_E_CORRUPT) /* removed just now, or damaged: left out */
 			return code;
 	}
 	return 0;
@@ -93,7 +93,7 @@ metrics_write_label(struct output *output, const char *text)
 	}
 }
 
-/* name{run="RUN",label="value"} number; label may be NULL. */
+/* Writes name{run="RUN",label="value"} number; label may be NULL. */
 static void
 metrics_write_sample(struct output *output, const char *name, const char *run, const char *label, const char *value,
                      uint64_t number)
@@ -112,7 +112,7 @@ metrics_write_one(struct output *output, const char *name, const char *type, con
 	output_printf(output, "%s %llu\n", name, (unsigned long long)number);
 }
 
-/* Families with one number per run, by its offset in the counters. */
+/* The families that have one number for each run; offset: of that number in the run's counters. */
 static const struct {
 	const char *name, *type, *help;
 	size_t offset;
@@ -187,7 +187,7 @@ metrics_age(uint64_t since, uint64_t now)
 	return now > since ? now - since : 0;
 }
 
-/* An event that has never happened has no age, and so no sample. */
+/* Writes how long ago an event was in each run. A run in which it never happened has no sample. */
 static void
 metrics_write_ages(struct output *output, const struct run_numbers *runs, size_t count)
 {
@@ -208,7 +208,7 @@ metrics_write_ages(struct output *output, const struct run_numbers *runs, size_t
 			                     metrics_age(runs[r].told, now));
 }
 
-/* Bins are by powers of two of microseconds. */
+/* Writes the histogram of commits' durations. A bin ends at a power of two, in microseconds. */
 static void
 metrics_write_latency(struct output *output, const struct store_latency *latency)
 {

@@ -71,7 +71,7 @@ example_send(const struct question *question, uint32_t place, struct portolan_er
 	return texts_check(server->texts, error);
 }
 
-/* The place of the example whose id is given as text; SIZE_MAX: it was not observed. */
+/* Finds the place of the example whose id is given as text; *place = SIZE_MAX: it was not observed. */
 static int
 example_find(const struct view *view, const char *id, uint64_t *place, struct portolan_error *error)
 {
@@ -95,14 +95,14 @@ answer_example(const struct question *question, struct http_answer *answer, stru
 		return code;
 	if (place < question->view->dynamics.count)
 		return example_send(question, (uint32_t)place, error);
-	if (id) /* ids outlive a run that is overwritten */
+	if (id) /* when a run is overwritten, an id still means the same example */
 		http_lasting(answer, "application/json", "null\n", strlen("null\n"));
 	else
 		http_error(answer, 404, "no example at that place was observed in these epochs");
 	return 0;
 }
 
-/* Both orders ascend by id: one pass finds the place in `b` of each place in `a`. */
+/* Finds the place in `b` of each place in `a`, in one pass, as both are in the order of ids. */
 static void
 match_places(const struct dynamics *a, const struct dynamics *b, uint32_t *places)
 {

@@ -15,9 +15,9 @@
 #define AT_ONCE (1u << 14) /* records in one part of the work; a multiple of 8, so that two parts share no byte */
 
 struct search {
-	char *part; /* NULL: none */
+	char *part; /* the text that was searched for; NULL: the entry is empty */
 	unsigned char *bits;
-	uint64_t used; /* when it was last asked for */
+	uint64_t used; /* the number of the last request for it */
 };
 
 struct searches {
@@ -25,7 +25,7 @@ struct searches {
 	unsigned threads;
 	pthread_mutex_t lock;
 	struct search kept[KEPT];
-	uint64_t asked; /* counts the requests */
+	uint64_t asked; /* how many requests there were so far */
 };
 
 struct searches *
@@ -83,7 +83,8 @@ searches_search_part(void *context, unsigned thread, unsigned slot, size_t part,
 	return 0;
 }
 
-/* Searches all texts for the part. The entry, which is empty, gets the answer; after a failure it stays empty. */
+/* Searches all texts for `part`, and puts the answer into the entry `search`, which is empty. It stays empty after a
+ * failure. */
 static int
 searches_make(struct searches *searches, struct search *search, const char *part, struct portolan_error *error)
 {
@@ -107,7 +108,8 @@ searches_make(struct searches *searches, struct search *search, const char *part
 	return code;
 }
 
-/* The kept search for this text, or the entry to replace: an empty one, else the one that was asked for longest ago. */
+/* The entry of the kept search for this text. Without one, the entry to replace: an empty one, or else the one that has
+ * not been asked for the longest. */
 static struct search *
 searches_choose(struct searches *searches, const char *part)
 {

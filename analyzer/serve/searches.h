@@ -7,12 +7,12 @@
 
 struct searches;
 
-/* `texts` stays the caller's; threads 0: one for each core. NULL: out of memory. */
+/* `texts` stays the caller's. threads = 0: one thread for each core. NULL: out of memory. */
 struct searches *searches_new(const struct texts *texts, uint64_t threads);
 void searches_free(struct searches *searches); /* NULL: nothing */
 
-/* Sets *bits, the caller's to free(): one bit per record, the lowest of a byte first; 1: one of its texts holds `part`
- * (texts_contain()). PORTOLAN_E_MEMORY, or as texts_check(). */
+/* Finds the records of which a text contains `part` (see texts_contain()). *bits, the caller's to free(), has one bit
+ * per record, the lowest bit of a byte first; 1: found. PORTOLAN_E_MEMORY, or as texts_check(). */
 int searches_find(struct searches *searches, const char *part, unsigned char **bits, struct portolan_error *error);
 
 #endif

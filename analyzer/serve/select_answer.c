@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Evaluates the selection on a view of its own epochs. */
+/* Evaluates the selection on `view`, which has the epochs that the selection names. */
 static int
 select_evaluate(const struct server *server, const struct view *view, struct picked *picked,
                 struct portolan_error *error)
@@ -27,7 +27,7 @@ select_evaluate(const struct server *server, const struct view *view, struct pic
 	                   error);
 }
 
-/* Keeps the picked examples of `own` that `view`, of the same run, has observed. */
+/* Keeps those picked examples of the view `own` that `view`, of the same run, has observed too. */
 static int
 select_carry(struct picked *picked, const struct view *own, const struct view *view, struct portolan_error *error)
 {
@@ -58,8 +58,8 @@ select_carry(struct picked *picked, const struct view *own, const struct view *v
 	return 0;
 }
 
-/* Takes the view that the answer is about: that of ?epochs=, or of the selection's own epochs, on which the selection is
- * evaluated in any case. */
+/* Takes the view that the answer is about: that of ?epochs=, or else that of the selection's own epochs. In either
+ * case, the selection is evaluated on its own epochs. */
 static int
 select_pick(struct question *question, struct picked *picked, struct portolan_error *error)
 {

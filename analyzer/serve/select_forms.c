@@ -53,14 +53,14 @@ forms_list(const struct question *question, struct picked *picked, struct http_a
 	return 0;
 }
 
-/* By place: 1 where the example is selected. NULL: out of memory. */
+/* An array by place: 1 where the example is selected, else 0. NULL: out of memory. */
 static unsigned char *
 forms_mark(const struct dynamics *dynamics, const struct picked *picked)
 {
 	unsigned char *selected = calloc(dynamics->count + 1, 1);
 
 	for (size_t place = 0, i = 0; selected && place < dynamics->count && i < picked->count; place++)
-		if (dynamics->order[place] == picked->order[i]) { /* both ascend by id */
+		if (dynamics->order[place] == picked->order[i]) { /* both are in the order of ids */
 			selected[place] = 1;
 			i++;
 		}
@@ -89,8 +89,8 @@ forms_mask(const struct question *question, struct picked *picked, struct http_a
 	return 0;
 }
 
-/* As `portolan select --with-measures --format csv` prints it, except for texts that a spreadsheet would take for
- * formulas. */
+/* Answers with the table that `portolan select --with-measures --format csv` prints, but keeps spreadsheets from taking
+ * texts for formulas. */
 static int
 forms_csv(const struct question *question, struct picked *picked, struct http_answer *answer,
           struct portolan_error *error)
@@ -116,7 +116,7 @@ forms_need_texts(const struct texts *texts, struct portolan_error *error)
 	return texts ? 0 : error_set(error, PORTOLAN_E_INVALID, "the server was started without --data");
 }
 
-/* The user's own lines, as `select --data` prints them; examples without one are left out. */
+/* Answers with the lines of the user's file, as `select --data` prints them. Examples without a line are left out. */
 static int
 forms_lines(const struct question *question, struct picked *picked, struct http_answer *answer,
             struct portolan_error *error)
@@ -150,8 +150,8 @@ forms_lines(const struct question *question, struct picked *picked, struct http_
 	return texts_check(texts, error);
 }
 
-/* {"name", "count", "all", "groups": [{"label", "value", "inside", "all"}, …]}: for each category the number of its
- * examples, and how many of them are selected. */
+/* Writes {"name", "count", "all", "groups": [{"label", "value", "inside", "all"}, …]}. For each category, "all" is the
+ * number of its examples, and "inside" how many of them are selected. */
 static int
 forms_report_groups(struct report *report, const struct categories *categories, const unsigned char *selected,
                     size_t chosen, const char *name, struct portolan_error *error)
@@ -225,7 +225,8 @@ forms_words(const struct question *question, struct picked *picked, struct http_
 	return code < 0 ? code : texts_check(texts, error);
 }
 
-/* The digests of the columns and labels that the selection uses, which show whether it is repeated on the same data. */
+/* Writes the digests of the columns and labels that the selection uses. They show whether a repeated selection is made
+ * on the same data. */
 static void
 forms_report_digests(struct report *report, const struct view *view, const struct within *within)
 {
@@ -248,8 +249,8 @@ forms_report_digests(struct report *report, const struct view *view, const struc
 	report_end(report);
 }
 
-/* The selection in a form that can be repeated on a run that grows: with the run, its present epochs, digests, and ids
- * in place of filters that only the server knows. */
+/* Writes the selection so that it can be repeated, even when the run has grown: with the run's name, its present
+ * epochs, digests, and ids in place of filters that only the server can apply. */
 static int
 forms_report_selection(const char *key, const struct question *question, struct picked *picked,
                        struct portolan_error *error)

@@ -11,16 +11,16 @@
 /* A selection, and the examples of question->view that it selects. */
 struct picked {
 	struct within *within;
-	struct file_filters file; /* of its filters, with the view of the selection's own epochs */
+	struct file_filters file; /* for its filters on the user's file; has the view of the selection's own epochs */
 	uint32_t *order;          /* dense indices by ascending id */
 	size_t count;
 };
 
-/* Answers in the form that ?as= names; without it with the ids. May change picked->order. */
+/* Answers in the form that ?as= names; without ?as=, with the ids. May change picked->order. */
 int select_send(const struct question *question, struct picked *picked, struct http_answer *answer,
                 struct portolan_error *error);
 
-/* ?as=rows: answers with a page of the table. Changes picked->order. */
+/* Answers ?as=rows: with one page of the table. Changes picked->order. */
 int select_send_rows(const struct question *question, struct picked *picked, struct http_answer *answer,
                      struct portolan_error *error);
 

@@ -17,9 +17,9 @@
 
 struct rows_query {
 	const double *values; /* of the column to sort by; NULL: the ids */
-	double *labels;       /* the values, if they are the gold labels; to be freed */
+	double *labels;       /* `values`, if these are the gold labels; to be freed */
 	uint64_t descending, from, most;
-	uint64_t around;    /* the page with this place is wanted, if it is selected; UINT64_MAX: none */
+	uint64_t around;    /* a place: the page that has it is wanted, if it is selected; UINT64_MAX: none */
 	const char *search; /* only examples with this text; NULL: all */
 };
 
@@ -68,7 +68,7 @@ rows_read_query(const struct question *question, struct rows_query *query, struc
 	return code < 0 ? code : answer_number(request, "around", 0, UINT32_MAX, UINT64_MAX, &query->around, error);
 }
 
-/* Keeps the examples with the text; *searched: how many were searched. False: out of memory. */
+/* Keeps the picked examples that contain the text. *searched: how many were searched. False: out of memory. */
 static bool
 rows_keep_found(const struct question *question, struct picked *picked, const char *text, size_t *searched)
 {
@@ -96,7 +96,7 @@ rows_reverse(uint32_t *order, size_t count)
 	}
 }
 
-/* Sorts picked->order so that its first `end` entries are right. */
+/* Sorts picked->order as far as its first `end` entries; those after them are not to be used. */
 static bool
 rows_sort(struct picked *picked, const struct rows_query *query, size_t end)
 {
@@ -116,7 +116,7 @@ rows_sort(struct picked *picked, const struct rows_query *query, size_t end)
 	return true;
 }
 
-/* The number of an example among the sorted rows; SIZE_MAX: it is not there. */
+/* The row of an example, counted among the sorted rows; SIZE_MAX: it is not among them. */
 static size_t
 rows_find(const struct picked *picked, const struct rows_query *query, uint32_t index)
 {
@@ -138,7 +138,7 @@ rows_find(const struct picked *picked, const struct rows_query *query, uint32_t 
 	return before;
 }
 
-/* The number of the first requested row. */
+/* The first row of the requested page. */
 static size_t
 rows_find_from(const struct dynamics *dynamics, const struct picked *picked, const struct rows_query *query)
 {
@@ -148,7 +148,7 @@ rows_find_from(const struct dynamics *dynamics, const struct picked *picked, con
 	return row == SIZE_MAX ? (size_t)query->from : row - row % (size_t)query->most;
 }
 
-/* Sorts, and cuts picked->order to the rows from `from` on. */
+/* Sorts picked->order, and cuts it to the page's rows, which begin with row `from`. */
 static bool
 rows_cut(struct picked *picked, const struct rows_query *query, size_t from)
 {

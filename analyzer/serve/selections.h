@@ -13,13 +13,13 @@ struct selections;
 struct selections *selections_new(void); /* NULL: out of memory */
 void selections_free(struct selections *selections);
 
-/* Keeps a deep copy. Its serial number, from 1; 0: out of memory. */
+/* Keeps a deep copy of the selection. Returns its serial number, which is 1 or more; 0: out of memory. */
 uint64_t selections_put(struct selections *selections, const char *run, const json_t *selection);
 
 /* The serial number of the selection last kept for the run; 0: there is none. */
 uint64_t selections_serial(struct selections *selections, const char *run);
 
-/* Writes {"serial": S, "selection": {…}}; 0 and null if none was kept. */
+/* Writes {"serial": S, "selection": {…}} for the selection last kept for the run; 0 and null if there is none. */
 void selections_report(struct report *report, struct selections *selections, const char *run);
 
 #endif

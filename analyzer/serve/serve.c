@@ -22,7 +22,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#define MEMORY (UINT64_C(224) << 20) /* it runs beside the training; other commands take more */
+#define MEMORY (UINT64_C(224) << 20) /* bytes; less than other commands take, as `serve` runs beside the training */
 
 struct serve_request {
 	struct common_options common;
@@ -30,10 +30,10 @@ struct serve_request {
 	uint64_t port;
 	const char *listen, *token_file, *public_text;
 	bool no_open, end_with_stdin;
-	/* made of them by serve_check() and serve_open() */
+	/* derived from the options above by serve_check() and serve_open() */
 	struct listening listening;
 	char token[TOKEN_ROOM];
-	struct public_url public; /* of public_text */
+	struct public_url public; /* parsed from public_text */
 };
 
 static int
@@ -79,7 +79,8 @@ serve_check(void *context, struct portolan_error *error)
 	return 0;
 }
 
-/* `percent` begins an encoded byte: "%", or "%25" in what is encoded once more. */
+/* Writes a run's name, percent-encoded. `percent` begins an encoded byte: "%", or "%25" where the text will be encoded
+ * a second time. */
 static void
 serve_write_encoded(FILE *stream, const char *name, const char *percent)
 {
@@ -91,8 +92,8 @@ serve_write_encoded(FILE *stream, const char *name, const char *percent)
 			fprintf(stream, "%s%02X", percent, (unsigned char)*name);
 }
 
-/* The first run and, beside it, the second one, in the form in which the page reads them (state.js, compare.js): a
- * fragment in the fragment. */
+/* Writes the fragment of the address, from which the page learns which runs to show (state.js, compare.js): the first
+ * run, and beside it the second one, as a fragment within the fragment. */
 static void
 serve_write_fragment(FILE *stream, const char *const *runs, int count)
 {
@@ -139,7 +140,7 @@ serve_opens_browser(const struct serve_request *request)
 	       (getenv("DISPLAY") || getenv("WAYLAND_DISPLAY"));
 }
 
-/* Prints the address to stdout, at once: a program that started this one reads it. */
+/* Prints the address to stdout, unbuffered: a program that started this one waits for it. */
 static int
 serve_print_address(const struct serve_request *request, const char *address, struct portolan_error *error)
 {
@@ -155,7 +156,7 @@ serve_print_address(const struct serve_request *request, const char *address, st
 	return 0;
 }
 
-/* Reads and drops what there is. False: standard input has ended. */
+/* Reads what standard input holds now, and drops it. False: standard input has ended. */
 static bool
 serve_read_stdin(void)
 {
@@ -179,7 +180,7 @@ serve_wait(const struct serve_request *request, int signals)
 		if (poll(waits, 2, -1) < 0)
 			continue;
 		if (waits[0].revents) {
-			(void)!read(signals, &signal, sizeof(signal)); /* a pending one would end the process later */
+			(void)!read(signals, &signal, sizeof(signal)); /* if left pending, it would end the process */
 			return;
 		}
 		if (waits[1].revents && !serve_read_stdin())
@@ -187,7 +188,7 @@ serve_wait(const struct serve_request *request, int signals)
 	}
 }
 
-/* http_stop() waits for answers under way; another Ctrl-C does not. */
+/* While http_stop() waits for answers under way, another Ctrl-C ends the program at once. */
 static void
 serve_unblock_signals(void)
 {

@@ -15,7 +15,7 @@
 #define PAGE_SECURITY                                                                                                  \
 	"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "    \
 	"base-uri 'none'; form-action 'none'; "                                                                        \
-	"frame-ancestors 'self' http://localhost:* http://127.0.0.1:* https://localhost:*" /* notebooks */
+	"frame-ancestors 'self' http://localhost:* http://127.0.0.1:* https://localhost:*" /* for notebooks */
 
 #define BEFORE_RUN "api/runs/"
 #define AFTER_RUN "/select"
@@ -112,7 +112,7 @@ static const struct route {
         {"metrics", answer_metrics, OF_STORE},
 };
 
-/* Answers about the run, or the view, that the query names, where the route is about one. */
+/* Calls the function of the route. If the route is about a run or a view, finds first the one that the query names. */
 static int
 server_answer_route(const struct route *route, struct question *question, struct http_answer *answer,
                     struct portolan_error *error)
@@ -158,7 +158,7 @@ server_answer_get(struct question *question, struct http_answer *answer, struct 
 	return 0;
 }
 
-/* The run's name is between the two; it may have slashes. */
+/* Answers a POST. The run's name stands between BEFORE_RUN and AFTER_RUN in the path; it may have slashes. */
 static int
 server_answer_post(struct question *question, struct http_answer *answer, struct portolan_error *error)
 {
@@ -175,7 +175,7 @@ server_answer_post(struct question *question, struct http_answer *answer, struct
 	return run ? answer_select(question, answer, error) : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 }
 
-/* Makes what was written the answer. */
+/* Makes the answer from what was written to `output`. */
 static int
 server_take_report(struct output *output, struct http_answer *answer, struct portolan_error *error)
 {
@@ -186,8 +186,8 @@ server_take_report(struct output *output, struct http_answer *answer, struct por
 	return 0;
 }
 
-/* Makes an error the answer: 400 for a wrong request, 404 for a run that is not there, 409 for a version that is gone, 503
- * for the rest. */
+/* Makes the answer from an error. Its status is 400 for a wrong request, 404 for a run that is not there, 409 for a
+ * version of a view that is gone, 503 for the rest. */
 static void
 server_answer_error(struct http_answer *answer, int code, const struct portolan_error *error)
 {

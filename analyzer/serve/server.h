@@ -5,12 +5,12 @@
 
 #include "answers.h"
 
-/* Makes a server. The settings stay the caller's, and stay as they are until server_free(). */
+/* Makes a server. The settings stay the caller's, and must not change until server_free(). */
 int server_new(struct server **server, const struct server_settings *settings, struct portolan_error *error);
-/* Warns if the store or a run is not there (yet), for which the page waits. */
+/* Warns if the store, or a run that the user named, is not there yet. The page waits for it. */
 void server_warn_absent(struct server *server);
 
-void server_free(struct server *server); /* no request may be under way; NULL: nothing */
+void server_free(struct server *server); /* no request may be under way; NULL: does nothing */
 
 /* For http_settings.answer; `server` is a struct server. Safe from several threads. */
 void server_answer(void *server, const struct http_request *request, struct http_answer *answer);

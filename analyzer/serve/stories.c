@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An example, and the index it has in a snapshot that leaves no block out: of declared examples the id itself. */
+/* An example to be read, and its index in a snapshot that leaves no block out. For declared examples, the index is the
+ * id. */
 struct wanted {
 	uint64_t index;
 	size_t example;

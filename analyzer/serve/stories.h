@@ -7,28 +7,28 @@
 #include "view.h"
 
 struct stories {
-	size_t epochs;          /* the view's */
+	size_t epochs;          /* how many epochs the view has */
 	float *gold_prob;       /* [example][epoch]; NaN: not observed */
-	unsigned char *correct; /* [example][epoch]; 1: it was */
+	unsigned char *correct; /* [example][epoch]; 1: the prediction was correct */
 };
 
-/* Makes the stories of n examples, in which nothing is observed yet. PORTOLAN_E_MEMORY: call stories_free() then, too. */
+/* Makes n stories in which nothing is observed yet. PORTOLAN_E_MEMORY: call stories_free() then, too. */
 int stories_new(struct stories *stories, size_t n, size_t epochs, struct portolan_error *error);
 
-/* Is the bit of a row set? NULL: none is. */
+/* Is the row's bit set? words = NULL: false. */
 static inline bool
 stories_bit(const uint64_t *words, uint32_t row)
 {
 	return words && (words[row / 64] >> row % 64 & 1);
 }
 
-/* Takes what a row of a block has in epoch `at` of the block: it becomes epoch e of example i. False: the example was not
- * observed then. */
+/* Copies the observation in row `row` of a block, in the block's epoch `at`, to epoch e of story i. False: there is no
+ * observation. */
 bool stories_take(struct stories *stories, size_t i, size_t e, const struct store_block *block, size_t at,
                   uint32_t row);
 
-/* Reads the stories of the n examples at these places of the view from a present snapshot, so observations that were
- * replaced since the view was loaded are the new ones. The stories are the caller's to stories_free(). */
+/* Reads the stories of the n examples at these places of the view. Reads from a new snapshot: an observation that was
+ * replaced since the view was loaded is read as it is now. The stories are the caller's to stories_free(). */
 int stories_read(struct stories *stories, struct open_stores *stores, const struct view *view, const uint32_t *places,
                  size_t n, struct portolan_error *error);
 int stories_read_from(struct stories *stories, struct store *store, const struct view *view, const uint32_t *places,

@@ -19,14 +19,14 @@ struct texts {
 	const char *id_field;
 	const char *const *fields;
 	size_t field_count;
-	struct fields read_fields; /* how the texts are read */
-	struct attributes records; /* no columns: where they begin */
+	struct fields read_fields; /* the fields that are shown as text */
+	struct attributes records; /* has no columns, only where each record begins */
 	struct ids ids;
-	uint32_t *order; /* 0, 1, 2, …: what the index wants */
+	uint32_t *order; /* 0, 1, 2, …, as the index needs an order */
 	struct ids_index index;
-	struct names column_names;  /* but the ids' and the texts' */
-	pthread_mutex_t lock;       /* of the columns */
-	struct attributes *columns; /* each its own reading */
+	struct names column_names;  /* of the columns that hold neither the ids nor a text */
+	pthread_mutex_t lock;       /* guards the two below */
+	struct attributes *columns; /* each was read by its own pass over the file */
 	size_t column_count;
 };
 
@@ -62,7 +62,7 @@ texts_is_column(const struct texts *texts, const char *name)
 	return strcmp(name, texts->id_field) != 0;
 }
 
-/* Lists the columns that are neither the ids' nor shown as text. */
+/* Lists the columns that hold neither the ids nor a text that is shown. */
 static int
 texts_list_columns(struct texts *texts, struct portolan_error *error)
 {
@@ -184,7 +184,7 @@ texts_find(const struct texts *texts, const struct ids *ids, uint32_t index)
 	return at < 0 ? TEXTS_NONE : (size_t)at;
 }
 
-/* If the file is in the order of the ids, the next record is the right one. */
+/* Tries the next record first: it is the right one if the file is in the order of the ids. */
 uint32_t *
 texts_match(const struct texts *texts, const struct ids *ids, const uint32_t *order, size_t n)
 {
@@ -204,7 +204,7 @@ texts_match(const struct texts *texts, const struct ids *ids, const uint32_t *or
 	return records;
 }
 
-/* Reads a record's fields, into reader->found. False: it is not well-formed. */
+/* Reads a record's fields into reader->found. False: the record is not well-formed. */
 static bool
 texts_read_record(const struct texts *texts, struct fields_reader *reader, size_t record)
 {
@@ -343,7 +343,7 @@ texts_read_column(const struct texts *texts, const char *name, struct attributes
 		code = attributes_read_all(column, &request, &ids, error);
 	if (code >= 0)
 		ids_free(&ids);
-	unchanged = texts_check(texts, error); /* otherwise the reason of the failure does not matter */
+	unchanged = texts_check(texts, error); /* if the file was changed, that is the error to report */
 	if (code >= 0 && unchanged >= 0 && column->rows != texts->records.rows)
 		unchanged = texts_was_changed(texts, error);
 	if (code >= 0 && unchanged < 0)

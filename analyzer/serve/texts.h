@@ -18,49 +18,51 @@ struct texts;
 
 #define TEXTS_NONE SIZE_MAX
 
-/* Opens the file, and finds the record of each id in it. `glue`: it is read as files/glue.h says. The `count` fields are
- * shown as text. Errors name file, line and field. */
+/* Opens the file, and finds the record of each id in it. `fields` are the fields that are shown as text. `glue`: the
+ * file is read by the rules of files/glue.h. Errors name file, line and field. */
 int texts_open(struct texts **texts, const char *path, const char *id_field, bool glue, const char *const *fields,
                size_t count, struct portolan_error *error);
 void texts_free(struct texts *texts); /* NULL: nothing */
 
-/* PORTOLAN_E_SYSTEM: the file was changed since it was opened, and texts read from it may be wrong. NULL: 0. */
+/* Was the file left as it was when it was opened? 0: yes, or `texts` is NULL. PORTOLAN_E_SYSTEM: it was changed, and
+ * texts read from it may be wrong. */
 int texts_check(const struct texts *texts, struct portolan_error *error);
 
 size_t texts_records(const struct texts *texts); /* how many there are */
 
-/* Writes the members "fields", those that are shown as text; "data_columns", the names of the others, from the header of
- * CSV and TSV, or the members of the first JSON line; "id_field". NULL: empty lists and null. */
+/* Writes three members: "fields", the names of the fields that are shown as text; "data_columns", those of all others,
+ * from the header (CSV, TSV) or the first line (JSON); and "id_field". texts = NULL: two empty lists and null. */
 void texts_report_fields(struct report *report, const struct texts *texts);
 
-/* The number of the record of an id; TEXTS_NONE: it has none. */
+/* The number of an id's record; TEXTS_NONE: the id has none. */
 size_t texts_find(const struct texts *texts, const struct ids *ids, uint32_t index);
 
 #define TEXTS_NO_RECORD UINT32_MAX
-/* The records of the n examples in `order`, by dense index, the caller's to free(); TEXTS_NO_RECORD: it has none. NULL:
- * out of memory. */
+/* Finds the record of each of the n examples in `order`. The array is by dense index, and the caller's to free();
+ * TEXTS_NO_RECORD: the example has none. NULL: out of memory. */
 uint32_t *texts_match(const struct texts *texts, const struct ids *ids, const uint32_t *order, size_t n);
 
 /* Calls `visit` with each text of a record, in the order of the fields, until it says false. */
 void texts_read(const struct texts *texts, size_t record,
                 bool (*visit)(void *context, const char *name, const struct field *field), void *context);
 
-/* {field: text} of a record; null, where a field is not there. */
+/* Writes {field: text} for a record; the text is null if the record lacks the field. */
 void texts_report(struct report *report, const char *key, const struct texts *texts, size_t record);
 
-/* Does one of its texts hold `part`, which is not empty? A to Z count as a to z. */
+/* Does a text of the record contain `part`, which is not empty? A to Z count as a to z. */
 bool texts_contain(const struct texts *texts, size_t record, const char *part);
-/* Searches the records from … to − 1: sets the bit of each that holds the part, the lowest of a byte first. */
+/* Searches the records from … to − 1, and sets the bit of each that contains `part`; the lowest bit of a byte comes
+ * first. */
 void texts_search(const struct texts *texts, size_t from, size_t to, const char *part, unsigned char *bits);
 
 /* The record's bytes in the file, without its line end. */
 const char *texts_line(const struct texts *texts, size_t record, size_t *length);
-/* CSV and TSV: the header with the bytes before it, without its line end; NULL: there is none. */
+/* The header line of CSV or TSV without its line end, and all bytes before it; NULL: the file has no header. */
 const char *texts_header(const struct texts *texts, size_t *length);
 const char *texts_ending(const struct texts *texts); /* "jsonl", "csv" or "tsv" */
 
-/* A column, by record; read at its first use, and then kept in arrays of arrays.h, whose limit covers all columns.
- * Errors are also those of texts_check(). */
+/* Gives a column, by record. It is read at its first use, and then kept in arrays of arrays.h, which limits the memory
+ * of all columns together. Errors are also those of texts_check(). */
 int texts_column(struct texts *texts, const char *name, const struct attribute **column, struct portolan_error *error);
 
 #endif

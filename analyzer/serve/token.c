@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define TOKEN_BYTES 32
-#define TOKEN_LEAST 32 /* letters and digits of a token in the user's file */
+#define TOKEN_LEAST 32 /* a token in the user's file has at least so many letters and digits */
 
 int
 token_make(char token[TOKEN_ROOM], struct portolan_error *error)

@@ -5,13 +5,13 @@
 
 #include <portolan/portolan.h>
 
-#define TOKEN_ROOM 129 /* hexadecimal digits, and a '\0' */
+#define TOKEN_ROOM 129 /* most characters of a token, with the '\0' */
 
-/* 32 random bytes. PORTOLAN_E_SYSTEM. */
+/* Makes a token of 32 random bytes. PORTOLAN_E_SYSTEM. */
 int token_make(char token[TOKEN_ROOM], struct portolan_error *error);
 
-/* Reads the token from a file that only its owner, the user of this program, can read; if there is no file, writes a
- * new token to it. PORTOLAN_E_INVALID: others can read the file, or it holds something else. */
+/* Reads the token from a file. If there is no such file, makes one that only the user of this program can read, with a
+ * new token. PORTOLAN_E_INVALID: others can read the file, or it does not hold a token. */
 int token_from_file(const char *path, char token[TOKEN_ROOM], struct portolan_error *error);
 
 #endif

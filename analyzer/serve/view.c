@@ -14,10 +14,10 @@
 
 struct view_records {
 	pthread_mutex_t lock;
-	uint32_t *by_index; /* NULL: not asked for yet */
+	uint32_t *by_index; /* as view_records() returns it; NULL: not asked for yet */
 };
 
-/* The version: it changes when an observation becomes readable (the epochs' records), when the recording ends, and when
+/* The version changes when observations become readable (by the epochs' records), when the recording ends, and when
  * another store takes this one's place. */
 int
 view_read_version(struct store *store, ino_t inode, const char *run, char version[VIEW_VERSION_ROOM],
@@ -45,7 +45,7 @@ view_read_version(struct store *store, ino_t inode, const char *run, char versio
 	return code;
 }
 
-/* Sets the epochs of the query to those of the range. False: the text is no range. */
+/* Sets the epochs of the query to those of the range. False: the text is not a range. */
 static bool
 view_parse_range(const char *range, struct run_query *query)
 {
@@ -82,7 +82,7 @@ view_extent(const struct dynamics *dynamics, const double *values, double *low, 
 	for (size_t i = 0; i < dynamics->count; i++) {
 		double value = values[dynamics->order[i]];
 
-		/* Not fmin(), which is a call, and took a second for 10 million. */
+		/* fmin() would be a function call: one second for 10 million examples. */
 		least = value < least ? value : least;
 		greatest = value > greatest ? value : greatest;
 	}
@@ -141,7 +141,7 @@ view_numbers(const struct view *view, const struct texts *texts, const struct at
 	return values;
 }
 
-/* Places ascend as ids do. */
+/* A search by halves: places are in the order of ids. */
 size_t
 view_find(const struct view *view, const struct ids *ids, uint32_t index)
 {

@@ -34,7 +34,7 @@ view_report_columns(struct report *report, const struct view *view)
 	report_end(report);
 }
 
-/* The cuts of the regions, and the number of examples in each. */
+/* Writes where the map's regions are cut, and the number of examples in each region. */
 static void
 view_report_regions(struct report *report, const struct view *view)
 {

@@ -22,22 +22,22 @@ struct kept_view {
 	struct view view; /* the first member: views_return() gets its address */
 	char *run;
 	unsigned users;
-	bool failed;            /* loading failed; it leaves the list with its last user */
-	bool loading;           /* by one request; the view is not filled yet */
-	double loaded;          /* seconds, monotonic: when */
-	double took;            /* seconds: loading */
+	bool failed;            /* loading failed; once nobody uses the view, it is freed */
+	bool loading;           /* a request is loading it; it is not filled yet */
+	double loaded;          /* when it was loaded, in seconds (clock.h) */
+	double took;            /* how long loading took, in seconds */
 	double looked;          /* when its version was last compared with the run's */
 	double used;            /* when it was last taken */
-	struct kept_view *next; /* loaded before this one */
+	struct kept_view *next; /* a view that was added before this one */
 };
 
 struct views {
 	const struct run_query *query;
 	struct open_stores *stores;
-	pthread_mutex_t lock; /* of the list */
+	pthread_mutex_t lock; /* guards everything below */
 	pthread_cond_t loaded;
 	struct kept_view *list;
-	bool is_loading; /* a view: one at a time, with all threads */
+	bool is_loading; /* a view is being loaded: only one at a time, by all threads */
 };
 
 struct views *
@@ -93,7 +93,7 @@ views_load(struct views *views, struct kept_view *kept, struct portolan_error *e
 	return code;
 }
 
-/* Is the run unchanged since this was loaded? True also if that cannot be found out, so that the loaded view is still
+/* Is the run unchanged since the view was loaded? True also if that cannot be found out: the loaded view is then still
  * shown. */
 static bool
 views_is_current(struct views *views, const struct kept_view *kept)
@@ -118,7 +118,7 @@ views_is_of(const struct kept_view *kept, const char *run, const char *range)
 	return strcmp(kept->run, run) == 0 && strcmp(kept->view.range, range) == 0;
 }
 
-/* From `kept` on, the view of a run and range that was loaded last, or is being loaded. NULL: none. */
+/* Finds, from `kept` on, the newest view of a run and range, be it loaded or being loaded. NULL: there is none. */
 static struct kept_view *
 views_find(struct kept_view *kept, const char *run, const char *range)
 {
@@ -127,7 +127,7 @@ views_find(struct kept_view *kept, const char *run, const char *range)
 	return kept;
 }
 
-/* From `kept` on, the view of a run and range that was loaded last. NULL: none is loaded. */
+/* Finds, from `kept` on, the newest loaded view of a run and range. NULL: none is loaded. */
 static struct kept_view *
 views_find_loaded(struct kept_view *kept, const char *run, const char *range)
 {
@@ -157,7 +157,8 @@ views_forget(struct views *views, struct kept_view *kept)
 	views_free_kept(kept);
 }
 
-/* Are there two newer views of the same run and range? One may still be asked for by its version. */
+/* Are there two newer views of the same run and range? The one before the newest may still be asked for by its
+ * version. */
 static bool
 views_is_outdated(const struct views *views, const struct kept_view *old)
 {
@@ -168,7 +169,8 @@ views_is_outdated(const struct views *views, const struct kept_view *old)
 	return newer >= 2;
 }
 
-/* Frees views that failed, outdated views, and those used least lately, unless a request uses them. */
+/* Frees views that no request uses: those that failed, outdated ones, and, beyond VIEWS_KEPT, those that were last used
+ * the longest ago. */
 static void
 views_forget_old(struct views *views)
 {
@@ -213,8 +215,9 @@ views_add(struct views *views, const char *run, const char *range)
 	return kept;
 }
 
-/* Called with the lock held, which is released meanwhile. Many ranges that are asked for at once are loaded one after
- * another: each needs its columns, in memory or in a temporary file, and those of the first are soon of no use. */
+/* Adds a view, and loads it. Called with the lock held, which is released while the view is loaded. Views that are
+ * asked for at the same time are loaded one after another: each needs room for its columns, in memory or in a temporary
+ * file, and when ranges are asked for in quick succession, the first views are soon of no use. */
 static int
 views_add_and_load(struct views *views, const char *run, const char *range, struct kept_view **added,
                    struct portolan_error *error)
@@ -255,7 +258,7 @@ views_is_due(struct kept_view *kept)
 	return true;
 }
 
-/* Called with the lock held: the newest view, with one more user. */
+/* Takes the newest view, for one more user. Called with the lock held. */
 static int
 views_take_newest(struct views *views, const char *run, const char *range, struct kept_view **taken,
                   struct portolan_error *error)
@@ -266,7 +269,7 @@ views_take_newest(struct views *views, const char *run, const char *range, struc
 	while ((kept = views_find(views->list, run, range)) && kept->loading) {
 		struct kept_view *older = views_find_loaded(kept, run, range);
 
-		if (older) { /* is good enough; without one, wait */
+		if (older) { /* take the older view while the newest is being loaded; without one, wait */
 			kept = older;
 			break;
 		}
@@ -285,7 +288,7 @@ views_take_newest(struct views *views, const char *run, const char *range, struc
 		return 0;
 	if (views_add_and_load(views, run, range, taken, error) >= 0)
 		kept->users--;
-	return 0; /* if it cannot be loaded again, the old view is shown */
+	return 0; /* even if loading again has failed: the old view is then shown */
 }
 
 int

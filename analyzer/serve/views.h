@@ -17,12 +17,14 @@
 
 struct views;
 
-/* `stores` and `query`, whose threads and memory are used, stay the caller's. NULL: out of memory. */
+/* `stores` and `query` stay the caller's. `query` says how many threads, and how much memory, loading may use. NULL:
+ * out of memory. */
 struct views *views_new(struct open_stores *stores, const struct run_query *query);
-void views_free(struct views *views); /* everything must be returned; NULL: nothing */
+void views_free(struct views *views); /* every view must have been returned; NULL: does nothing */
 
-/* `range` as --epochs takes it, but not auto; NULL or "": all. `version`: the view of exactly that version; NULL: the
- * newest. A code of store.h: the store or the run is not there, or cannot be read. */
+/* Gives a view of a run. `range`: as --epochs takes it, except "auto"; NULL or "": all epochs. `version`: the view must
+ * have exactly this version; NULL: gives the newest. VIEW_E_RANGE, VIEW_E_VERSION; or a code of store.h: the store or
+ * the run is not there, or cannot be read. */
 int views_take(struct views *views, const char *run, const char *range, const char *version, const struct view **view,
                struct portolan_error *error);
 void views_return(struct views *views, const struct view *view);

@@ -10,11 +10,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define TEXTS_LEAST 5 /* texts that a word stands in at least: fewer show nothing */
+#define TEXTS_LEAST 5 /* words that stand in fewer texts are left out: their shares show nothing */
 
 struct tally {
 	uint32_t all, inside; /* texts with the word */
-	uint32_t last;        /* the text that was counted last, + 1 */
+	uint32_t last;        /* 1 + the number of the text last counted: a text counts a word once */
 };
 
 struct counting {
@@ -22,7 +22,7 @@ struct counting {
 	struct names names;
 	struct tally *tallies; /* by name */
 	size_t room;
-	uint32_t text; /* the one that is read, + 1 */
+	uint32_t text; /* 1 + the number of the text that is being read */
 	bool inside, failed;
 };
 
@@ -70,7 +70,7 @@ words_count_field(void *context, const char *name, const struct field *field)
 			code = TOKENIZER_MEMORY;
 			break;
 		}
-	counting->failed = code == TOKENIZER_MEMORY; /* a text ends at the first byte that is not UTF-8 */
+	counting->failed = code == TOKENIZER_MEMORY; /* a byte that is not UTF-8 only ends the text */
 	return !counting->failed;
 }
 
@@ -89,7 +89,7 @@ words_compare(const void *a, const void *b)
 	return (first->name > second->name) - (first->name < second->name);
 }
 
-/* The words in enough texts, by falling z; the caller's to free(). NULL: out of memory. */
+/* The words that stand in at least TEXTS_LEAST texts, by falling z; the caller's to free(). NULL: out of memory. */
 static struct ranked *
 words_rank(const struct counting *counting, double prior, size_t *count)
 {

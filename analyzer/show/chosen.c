@@ -49,7 +49,8 @@ chosen_take_example(struct chosen *chosen, const struct trace *trace, uint32_t r
 		chosen->part.columns[c].values[place] = trace->values[c][row];
 }
 
-/* `places` are those of the block's rows. */
+/* Takes the chosen examples that are in block `index`, which is read only if there is one. places[]: for each of its
+ * `rows` rows the example's place, or PLACES_NONE. */
 static void
 chosen_take_block(struct chosen *chosen, struct trace *trace, size_t index, const uint32_t *places, size_t rows)
 {

@@ -12,17 +12,17 @@
 #include "serve/stories.h"
 
 struct chosen {
-	uint8_t *found;         /* by place: it was observed */
-	struct dynamics part;   /* its columns, gold and ids, by place */
+	uint8_t *found;         /* by place: the example was observed */
+	struct dynamics part;   /* columns, gold labels and ids of the examples, by place */
 	struct stories stories; /* by place */
 };
 
-/* `run` was opened; the list is of its ids. */
+/* Reads the examples whose ids are in the list. `run` must be open. */
 void chosen_read(struct chosen *chosen, const struct dynamics *run, const struct places_list *list);
 void chosen_free(struct chosen *chosen); /* may be called twice */
 
-/* Is it a forgetting event? The example at a place is not correct at epoch e (its number among the run's epochs), and
- * was correct when last observed before. */
+/* Is there a forgetting event: was the example at a place not correct at the run's e-th epoch, but correct when it was
+ * last observed before? */
 bool chosen_is_forgotten(const struct chosen *chosen, size_t place, size_t e);
 
 #endif

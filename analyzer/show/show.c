@@ -51,7 +51,7 @@ show_check(void *context, struct portolan_error *error)
 
 #define MARK_BYTES 4 /* bytes of the longest mark, with the NUL after it */
 
-/* The marks for p(gold) from 0 to 1, for correct, not correct, and not observed. */
+/* The marks that show an epoch: for p(gold), by level from 0 to 1; for correct, not correct, and not observed. */
 static const struct marks {
 	const char *levels[10];
 	size_t level_count;
@@ -68,7 +68,7 @@ show_level(const struct marks *marks, float gold_prob)
 	return marks->levels[at < marks->level_count ? at : marks->level_count - 1];
 }
 
-/* The places of the observed examples, in the list's order, each once; *count: how many. */
+/* The places of the observed examples, in the order of the list, without repeats. *count: how many there are. */
 static uint32_t *
 show_order(const struct chosen *chosen, const struct places_list *list, size_t *count)
 {
@@ -95,7 +95,8 @@ show_values(const struct chosen *chosen, enum measure measure)
 	return NULL;
 }
 
-/* The name of the label, or its number; the caller's to free(). NULL: it is not known. */
+/* The name of an example's gold label, or else its number, as text; the caller's to free(). NULL: the label is not
+ * known. */
 static char *
 show_label(const struct dynamics *part, uint32_t place)
 {
@@ -106,7 +107,7 @@ show_label(const struct dynamics *part, uint32_t place)
 	return label ? memory_text("%s", label) : memory_text("%d", part->gold[place]);
 }
 
-/* A mark for each epoch, of p(gold) or of correctness; the caller's to free(). */
+/* A text with one mark for each epoch, for p(gold) or for correctness; the caller's to free(). */
 static char *
 show_line(const struct stories *stories, const struct marks *marks, size_t place, bool of_gold_prob)
 {
@@ -284,7 +285,7 @@ show_close_texts(struct texts **texts)
 	texts_free(*texts);
 }
 
-/* Writes the observed examples in the order of the list, each once. */
+/* Writes the observed examples in the order of the list, without repeats. */
 static void
 show_write(const struct show_options *request, const struct chosen *chosen, const struct places_list *list)
 {

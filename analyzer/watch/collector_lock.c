@@ -28,7 +28,7 @@ collector_lock_is_held(const char *directory)
 	while (locks && !held && fgets(line, sizeof(line), locks)) {
 		unsigned long inode;
 
-		/* The device is not compared, as btrfs shows another one than stat(). */
+		/* The device is not compared: on btrfs it differs from what stat() says. */
 		held = sscanf(line, "%*d: FLOCK %*s %*s %*d %*x:%*x:%lu", &inode) == 1 && inode == status.st_ino;
 	}
 	if (locks)

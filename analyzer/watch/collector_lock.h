@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-/* Is the store's lock held? Does not take the lock, as a collector that starts at this moment must find it free. A
- * collector of another PID namespace (a container) is not seen. */
+/* Does a process hold the store's lock? The lock is not tried, as a collector that starts at this moment must find it
+ * free. A collector in another PID namespace (a container) is not seen. */
 bool collector_lock_is_held(const char *directory);
 
 #endif

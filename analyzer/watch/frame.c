@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdarg.h>
 
-#define IDLE_S 30.0 /* an epoch's end may take a while: evaluation, a checkpoint */
+#define IDLE_S 30.0 /* a shorter pause is normal: at an epoch's end, evaluation or a checkpoint takes time */
 
 const char *const frame_states[] = {
         [LIVE_NO_STORE] = "waiting",    [LIVE_NO_RUN] = "waiting", [LIVE_NOTHING] = "recording",
@@ -100,7 +100,7 @@ frame_warnings(const struct live_view *view, const struct frame_moment *moment,
 	return list.count;
 }
 
-/* Control characters could move a terminal's cursor. */
+/* Prints a text with question marks for control characters, which could move a terminal's cursor. */
 static void
 frame_put_text(FILE *stream, const char *text)
 {

@@ -19,29 +19,29 @@ struct frame_moment {
 	char clock[16];      /* "12:03:07" */
 	double rate;         /* observations per second since the look before; NaN: not known yet */
 	double idle;         /* seconds since anything changed */
-	const char *trouble; /* the last look failed, and why; NULL: it did not */
+	const char *trouble; /* why the last look failed; NULL: it did not */
 };
 
-extern const char *const frame_states[]; /* by enum live_state, as users read them */
+extern const char *const frame_states[]; /* the names that users read, by enum live_state */
 
-/* The pace of the recording, from look to look. Begins as {0}. */
+/* What is needed to compute the pace of the recording, kept from look to look. Begins as {0}. */
 struct frame_pace {
-	double looked, changed; /* seconds, monotonic: the last look, and the last that saw something new */
-	uint64_t accepted;      /* at the last look */
+	double looked, changed; /* times of the last look, and of the last one that saw something new (clock.h) */
+	uint64_t accepted;      /* observations accepted up to the last look */
 	uint32_t number;        /* of the run; 0: there was none */
 };
 
-/* Takes a look that was made `now`: sets the moment's rate and idle. */
+/* Sets `rate` and `idle` of the moment, by the look `view`, which was made at `now`, and the looks before it. */
 void frame_take_pace(struct frame_pace *pace, const struct live_view *view, double now, struct frame_moment *moment);
 
-/* Prints lines that each end with a newline, none longer than `columns` characters; returns how many. */
+/* Prints the look as lines, none wider than size->columns, each with a newline; returns how many. */
 unsigned frame_screen(FILE *stream, const struct live_view *view, const struct frame_moment *moment,
                       const struct terminal_size *size);
 
-/* Prints one line. */
+/* Prints the look as one line. */
 void frame_line(FILE *stream, const struct live_view *view, const struct frame_moment *moment);
 
-/* Writes an object, which is the document. */
+/* Writes the look as an object, which is the whole JSON document. */
 void frame_json(struct report *report, const struct live_view *view, const struct frame_moment *moment);
 
 /* Lists warnings about the run's recording, each of one line; returns how many. */

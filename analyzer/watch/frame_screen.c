@@ -35,7 +35,7 @@ screen_lines_left(const struct screen *screen)
 	return usable > screen->used ? usable - screen->used : 0;
 }
 
-/* Columns of the terminal that the next character takes, and its bytes. */
+/* How many columns of the terminal the next character takes. *bytes: how many bytes it has. */
 static unsigned
 screen_next_width(const char *at, size_t *bytes)
 {
@@ -57,8 +57,8 @@ screen_count_columns(const char *text)
 	return count;
 }
 
-/* Prints at most so many columns, and a mark where the text is cut, as the beginning of a number would be another
- * number. Leaves out characters that could move the cursor. */
+/* Prints a text, cut to the width of the terminal. A mark shows the cut: a number without its last digits would look
+ * like another number. Characters that could move the cursor become question marks. */
 static void
 screen_put_cut(FILE *stream, const char *text, const struct terminal_size *size)
 {
@@ -95,7 +95,7 @@ screen_put_line(struct screen *screen, const char *format, ...)
 	screen->used++;
 }
 
-/* "3:07", "1:03:07" */
+/* Writes a duration as "3:07" or "1:03:07". */
 static void
 screen_print_duration(double seconds, char text[32])
 {
@@ -118,7 +118,7 @@ screen_print_bar(double share, unsigned width, bool unicode, char text[256])
 		strncat(text, i < full ? (unicode ? "█" : "#") : unicode ? "░" : "-", 4);
 }
 
-/* Epoch 3  ███░░░  52%  131,000 of 250,000  5,300/s  0:22 left */
+/* Prints: Epoch 3  ███░░░  52%  131,000 of 250,000  5,300/s  0:22 left */
 static void
 screen_put_progress(struct screen *screen, const struct live_view *view, const struct frame_moment *moment)
 {
@@ -185,8 +185,9 @@ screen_put_table(struct screen *screen, const struct live_view *view, unsigned l
 	}
 }
 
-/* A line of the map, which is no wider than the terminal. Where it is styled, the colours are those of the map's pictures
- * (map_markers.c): red is mostly right, blue mostly wrong; between them the terminal's own stands for the dark one. */
+/* Prints a line of the map. On a terminal with colours, they are those of the map's pictures (map_markers.c): red for
+ * examples that are mostly right, blue for mostly wrong ones. For those in between, the pictures have a dark colour;
+ * here it is the terminal's own. */
 static void
 screen_put_map_line(struct screen *screen, const struct small_map *map, unsigned line)
 {

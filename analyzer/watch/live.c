@@ -49,7 +49,7 @@ live_is_same(const struct store_epoch *a, const struct store_epoch *b)
 	return a->epoch == b->epoch && a->folds == b->folds && a->folded == b->folded && a->waiting == b->waiting;
 }
 
-/* The number of leading epochs that are settled and were the same a moment ago. */
+/* How many epochs, from the first one on, are settled in `after` and the same in `before`. */
 static size_t
 live_count_settled(const struct store_epoch *before, size_t before_count, const struct store_epoch *after,
                    size_t after_count)
@@ -61,7 +61,7 @@ live_count_settled(const struct store_epoch *before, size_t before_count, const 
 	return n;
 }
 
-/* Are the sums still valid? */
+/* Are the sums that were kept still valid: are all settled epochs unchanged? */
 static bool
 live_holds(const struct live *live, const struct store_epoch *epochs, size_t count)
 {
@@ -73,7 +73,7 @@ live_holds(const struct live *live, const struct store_epoch *epochs, size_t cou
 	return true;
 }
 
-/* Room for what a snapshot of `rows` examples and so many epochs brings. */
+/* Makes room for the sums over a snapshot with so many rows and epochs. */
 static int
 live_make_room(struct live *live, uint64_t rows, size_t epochs, struct portolan_error *error)
 {
@@ -108,11 +108,12 @@ live_make_room(struct live *live, uint64_t rows, size_t epochs, struct portolan_
 	return 0;
 }
 
-/* One snapshot's reading. Epochs first … first+fresh−1 become settled, the later ones are only shown. */
+/* The reading of one snapshot, which has `count` epochs, from the run's epoch number `first` on. The first `fresh` of
+ * them become settled; the later ones are only shown. */
 struct reading {
 	struct live *live;
 	struct live_view *view;
-	size_t first, fresh, count; /* count: epochs in the snapshot */
+	size_t first, fresh, count; /* numbers of epochs */
 };
 
 static void
@@ -147,7 +148,7 @@ live_read_blocks(const struct reading *reading, struct store_snapshot *snapshot,
 	size_t blocks = store_snapshot_blocks(snapshot);
 	int code = 0;
 
-	if (reading->count == 0) { /* nothing is new: the sums at hand are enough */
+	if (reading->count == 0) { /* no epoch is new: the kept sums are enough */
 		for (size_t b = 0; b < reading->live->block_count; b++)
 			tally_count(&reading->live->blocks[b], &reading->view->counts);
 		return 0;
@@ -201,7 +202,7 @@ live_read_snapshot(struct live *live, struct store_snapshot *snapshot, const str
 	return 0;
 }
 
-/* Epochs and what is settled of them; the run is known by its number. */
+/* Reads the epochs of run live->number, and keeps the sums over those that are settled. */
 static int
 live_look_at_epochs(struct live *live, struct store *store, struct live_view *view, struct portolan_error *error)
 {
@@ -265,7 +266,7 @@ live_look_at_sessions(struct live *live, struct store *store, struct live_view *
 	return 0;
 }
 
-/* Finds the run's number, and drops the sums of another run. */
+/* Finds the run's number. Drops the sums if they are of another run or store. */
 static int
 live_find_run(struct live *live, struct store *store, ino_t inode, struct portolan_error *error)
 {
@@ -313,7 +314,7 @@ live_look_in(struct live *live, struct store *store, ino_t inode, struct live_vi
 		live_finish_view(live, view);
 		return 0;
 	}
-	live_free(live); /* a reading that was broken off may have left half a sum */
+	live_free(live); /* a reading that was broken off may have left incomplete sums */
 	if (code != STORE_E_NO_RUN)
 		return code;
 	*view = (struct live_view){.state = LIVE_NO_RUN};
@@ -330,7 +331,7 @@ live_look(struct live *live, struct live_view *view, struct portolan_error *erro
 	int code;
 
 	snprintf(path, sizeof(path), "%s/data.mdb", live->directory);
-	(void)stat(path, &status); /* store_open() gives a better message */
+	(void)stat(path, &status); /* if this fails, store_open() says why */
 	code = store_open(live->directory, &store, error);
 	if (code >= 0) {
 		code = live_look_in(live, store, status.st_ino, view, error);

@@ -25,44 +25,44 @@ enum live_state {
 
 struct live_view {
 	enum live_state state;
-	char why[512]; /* NO_STORE, NO_RUN: the store's message; the rest is then not set */
+	char why[512]; /* for LIVE_NO_STORE and LIVE_NO_RUN: the store's message; the members below are then not set */
 	struct store_run_info info;
-	const struct tally_epoch *epochs; /* with observations, ascending; the live's, until the next look */
+	const struct tally_epoch *epochs; /* with observations, ascending; struct live's, until its next look */
 	size_t epoch_count;
 	uint64_t expected; /* examples in an epoch; 0: not known yet */
 	uint64_t events;   /* forgetting events so far */
 	struct tally_counts counts;
-	struct tally_sample sample; /* the live's, until the next look */
+	struct tally_sample sample; /* struct live's, until its next look */
 	struct store_counters counters;
 	struct verdict verdict;
 	struct store_client clients;                     /* sums over the sessions that told of themselves */
 	uint64_t sessions, live_sessions, lost_sessions; /* lost: neither live nor closed */
 	uint64_t accepted; /* observations of all sessions, replaced ones included; only grows */
-	bool collector;    /* one serves the store, as far as this process can see */
+	bool collector;    /* a collector serves the store, as far as this process can see */
 };
 
 struct live {
 	const char *directory, *run;
 	bool (*stopped)(void); /* asked between blocks; NULL: never */
 	/* private */
-	uint32_t number; /* of the run that the sums are of */
-	ino_t inode;     /* of its store's data.mdb */
+	uint32_t number; /* the number of the run whose sums are kept */
+	ino_t inode;     /* of that run's data.mdb */
 	struct tally_epoch *epochs;
-	struct store_epoch *settled;      /* the records of the settled epochs, which are the first of epochs[] */
-	size_t settled_count, epoch_room; /* epoch_room: of both */
+	struct store_epoch *settled;      /* records of the settled epochs, which come first in epochs[] */
+	size_t settled_count, epoch_room; /* epoch_room: of settled[] and of epochs[] */
 	struct tally_block *blocks;       /* sums over the settled epochs */
 	size_t block_count;
-	struct tally_sample sample, shown; /* of the settled epochs; of all */
+	struct tally_sample sample, shown; /* over the settled epochs; over all epochs */
 };
 
-/* 0; PORTOLAN_E_CANCELLED when `stopped` asked for it; else the code of a failure, which may be temporary. Everything
- * in *view is set. */
+/* Looks at the run, and sets everything in *view. Returns 0; PORTOLAN_E_CANCELLED: `stopped` said so; else the code of
+ * a failure, which may be temporary. */
 int live_look(struct live *live, struct live_view *view, struct portolan_error *error);
 
-/* The same in a store that the caller has open; `inode` is its data.mdb's. */
+/* Does the same in a store that the caller has open. `inode`: of its data.mdb. */
 int live_look_in(struct live *live, struct store *store, ino_t inode, struct live_view *view,
                  struct portolan_error *error);
 
-void live_free(struct live *live); /* the sums too: the next look reads the run anew */
+void live_free(struct live *live); /* frees the sums too: the next look reads the whole run */
 
 #endif

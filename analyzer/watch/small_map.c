@@ -32,7 +32,7 @@ bool
 small_map_make(const struct tally_sample *sample, unsigned columns, unsigned lines, struct small_map *map)
 {
 	uint32_t counts[SMALL_MAP_LINES][SMALL_MAP_COLUMNS] = {{0}}, most = 0;
-	double right[SMALL_MAP_LINES][SMALL_MAP_COLUMNS] = {{0}}; /* sums of correctness */
+	double right[SMALL_MAP_LINES][SMALL_MAP_COLUMNS] = {{0}}; /* by cell: sum of the points' correctness */
 	bool any;
 
 	*map = (struct small_map){.columns = columns < SMALL_MAP_COLUMNS ? columns : SMALL_MAP_COLUMNS,

@@ -6,19 +6,19 @@
 
 #define SMALL_MAP_COLUMNS 300 /* at most */
 #define SMALL_MAP_LINES 100
-#define SMALL_MAP_SHADES 5 /* 0: nothing, … */
+#define SMALL_MAP_SHADES 5 /* 0: no point; 4: the most points */
 
 struct small_map {
 	unsigned columns, lines;
-	double variability_max; /* at the right edge; the left one is 0; confidence goes from 0, below, to 1 */
+	double variability_max; /* at the right edge; 0 at the left one. Confidence is 0 at the bottom, 1 at the top */
 	uint64_t points;
-	uint8_t shades[SMALL_MAP_LINES][SMALL_MAP_COLUMNS]; /* the first line is the highest */
-	/* The third of correctness, 0, 1 or 2, of the mean of a cell's points. */
+	uint8_t shades[SMALL_MAP_LINES][SMALL_MAP_COLUMNS]; /* the first line is the top one */
+	/* By the mean correctness of a cell's points: 0 up to a third, 1 up to two thirds, 2 above. */
 	uint8_t thirds[SMALL_MAP_LINES][SMALL_MAP_COLUMNS];
 };
 
-/* Shades are steps of the logarithm of a cell's points, the fullest cell the darkest. False: no example has two
- * observations yet, so there is no variability to show. */
+/* Draws the map. A cell's shade is a step of the logarithm of its number of points; the fullest cell is the darkest.
+ * False: no example has two observations yet, so there is no variability to show. */
 bool small_map_make(const struct tally_sample *sample, unsigned columns, unsigned lines, struct small_map *map);
 
 #endif

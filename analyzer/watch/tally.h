@@ -10,7 +10,7 @@
 
 #include <portolan/store.h>
 
-/* What is known of the examples of one block: a bit of each word for an example. */
+/* What is known of the examples in one block. In each array, an example has one bit. */
 struct tally_block {
 	uint64_t seen[STORE_CHUNK_WORDS];       /* observed at least once */
 	uint64_t right[STORE_CHUNK_WORDS];      /* correct when last observed */
@@ -22,16 +22,17 @@ struct tally_epoch {
 	uint32_t epoch;
 	uint64_t observed, correct;
 	double gold_prob;   /* sum */
-	double loss;        /* sum of −ln p; of 0 as measures/log_product.h has it */
-	uint64_t forgotten; /* correct when last observed before, incorrect now: Toneva et al. 2019, §3 */
-	uint64_t learned;   /* correct for the first time */
+	double loss;        /* sum of −ln p; for p = 0, as measures/log_product.h does it */
+	uint64_t forgotten; /* examples incorrect now, but correct when last observed before: Toneva et al. 2019, §3 */
+	uint64_t learned;   /* examples correct for the first time */
 };
 
-/* Adds one epoch of a block of `rows` examples to both. */
+/* Adds one epoch of a block of `rows` examples, to `block` and to `epoch`. */
 void tally_add(struct tally_block *block, const struct store_values *gold_prob, const struct store_values *correct,
                uint32_t rows, struct tally_epoch *epoch);
 
-/* An epoch's sums over its observations, for tables of struct tally_epoch; NaN where it has none. */
+/* Means over an epoch's observations; NaN if it has none. `epoch` is a struct tally_epoch: these are for table
+ * columns. */
 double tally_accuracy(const void *epoch);
 double tally_confidence(const void *epoch);
 double tally_mean_loss(const void *epoch);
@@ -41,10 +42,10 @@ struct tally_counts {
 };
 void tally_count(const struct tally_block *block, struct tally_counts *counts);
 
-/* Mean and sum of squared deviations of one example's gold probabilities: Welford 1962. */
+/* The mean of one example's gold probabilities, and the sum of their squared deviations from it: Welford 1962. */
 struct tally_point {
 	double mean, squares;
-	uint32_t count, right; /* observations; of them correct ones */
+	uint32_t count, right; /* observations; the correct ones among them */
 };
 
 #define TALLY_POINTS 32768u
@@ -64,7 +65,7 @@ size_t tally_sample_points(const struct tally_sample *sample);
 void tally_sample_add(struct tally_sample *sample, const struct store_values *gold_prob,
                       const struct store_values *correct, uint32_t first, uint32_t rows);
 
-/* The population standard deviation. */
+/* The population standard deviation of the gold probabilities. */
 double tally_variability(const struct tally_point *point);
 
 #endif

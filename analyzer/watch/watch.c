@@ -26,10 +26,10 @@
 #define INTERVAL_S 2.0
 #define INTERVAL_MIN_S 0.05
 #define INTERVAL_MAX_S 86400.0
-#define SHARE 9.0    /* of a look's own time, waited after it */
-#define TROUBLES 3   /* failed looks, one after another, that end the program */
-#define LEFT_FREE 3  /* lines below the last screen, beside the one that is always free */
-#define IDLE_STEP 60 /* seconds after which waiting is news again */
+#define SHARE 9.0    /* after a look, `watch` waits at least so many times as long as the look took */
+#define TROUBLES 3   /* so many failed looks in a row end the program */
+#define LEFT_FREE 3  /* lines left free below the last screen, beside the one that is always free */
+#define IDLE_STEP 60 /* seconds: in lines, idle time is news only in steps of so many */
 
 enum manner { MANNER_LINES, MANNER_JSON, MANNER_SCREEN };
 
@@ -37,16 +37,16 @@ struct watch {
 	struct common_options common;
 	double interval;
 	bool once;
-	/* and then */
+	/* set by the command itself */
 	struct live live;
 	struct live_view view;
 	struct frame_moment moment;
 	struct terminal terminal;
 	enum manner manner;
 	struct frame_pace pace;
-	char *line; /* the last one, as far as a change in it is news */
+	char *line; /* the last line printed, without what is no news in it: see watch_show_line() */
 	unsigned troubles;
-	bool ended; /* by Ctrl-C: the screen is the last one */
+	bool ended; /* a signal has ended it: the next screen is the last */
 	int status;
 };
 
@@ -68,7 +68,7 @@ watch_is_stopped(void)
 	return sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM) || sigismember(&pending, SIGHUP);
 }
 
-/* Waits; returns the signal that came, or 0. */
+/* Waits for a signal, at most so many seconds; returns the signal, or 0. */
 static int
 watch_wait(double seconds)
 {
@@ -82,7 +82,7 @@ watch_wait(double seconds)
 	return number > 0 ? number : 0;
 }
 
-/* Sets the time, the rate since the last look, and for how long nothing was new. */
+/* Sets the moment of the look: the time, the rate since the last look, and for how long nothing was new. */
 static void
 watch_take_moment(struct watch *watch)
 {
@@ -96,7 +96,7 @@ watch_take_moment(struct watch *watch)
 	frame_take_pace(&watch->pace, &watch->view, clock_s(), &watch->moment);
 }
 
-/* A line is printed only if it has news. The time, the rate, and another second without data are no news. */
+/* Prints the line if it has news. A change in the time, the rate, or the seconds without data is no news. */
 static bool
 watch_show_line(struct watch *watch)
 {
@@ -179,7 +179,7 @@ watch_look(struct watch *watch, struct portolan_error *error)
 	bool absent;
 
 	if (code == PORTOLAN_E_CANCELLED)
-		return true; /* the signal is waited for next */
+		return true; /* the caller then takes the signal */
 	watch->troubles = code < 0 ? watch->troubles + 1 : 0;
 	absent = code >= 0 && (view.state == LIVE_NO_STORE || view.state == LIVE_NO_RUN);
 	if (watch->troubles == TROUBLES || (watch->once && (code < 0 || absent))) {
@@ -187,7 +187,7 @@ watch_look(struct watch *watch, struct portolan_error *error)
 		watch->status = STATUS_FAILED;
 		return false;
 	}
-	if (code < 0) { /* the epochs of the last look are gone with it */
+	if (code < 0) { /* the epochs of the last look are no longer valid */
 		watch->view = (struct live_view){.state = LIVE_NO_RUN};
 		watch->moment.trouble = error->message;
 	} else {

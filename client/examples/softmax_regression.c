@@ -63,7 +63,7 @@ forward(const struct model *model, const struct example *example, double logits[
 	}
 }
 
-/* One step against the gradient of the mean cross-entropy of n examples. */
+/* Makes one step against the gradient of the mean cross-entropy over n examples. */
 static void
 train_batch(struct model *model, const struct example *examples, size_t n)
 {

@@ -24,7 +24,7 @@ keys_malformed(const char *what, struct portolan_error *error)
 	return error_set(error, PORTOLAN_E_INVALID, "%s; portolan keygen makes key files", what);
 }
 
-/* The key of a line "WORD KEY" without its end. */
+/* Reads the key in a line "WORD KEY", given without its line end. */
 static int
 keys_parse_line(const char *line, size_t size, enum keys_kind kind, char text[KEYS_TEXT_SIZE],
                 struct portolan_error *error)
@@ -152,7 +152,8 @@ keys_read_in_directory(const char *directory, const char *name, enum keys_kind k
 	return keys_read(path, kind, text, exposed, error);
 }
 
-/* `server` NULL: the server's public key is not read. */
+/* Reads the keys of one side: its own from the file `own`; and the server's public key from the file `server`, unless
+ * that is NULL. */
 static int
 keys_read_side(const char *directory, const char *own, const char *server, struct keys *keys,
                struct portolan_error *error)

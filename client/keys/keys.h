@@ -25,19 +25,20 @@
 #include <stdbool.h>
 
 #define KEYS_SIZE 32      /* bytes of a key */
-#define KEYS_TEXT_SIZE 41 /* its Z85, NUL-terminated */
+#define KEYS_TEXT_SIZE 41 /* a key as Z85, with the NUL */
 #define KEYS_MAX_FILE 4096
 
 enum keys_kind { KEYS_SECRET, KEYS_PUBLIC };
 
-/* Pure. `text` gets the key in Z85. The message does not name the file. */
+/* Reads the key in the bytes of a key file, as Z85. Pure. The message of an error does not name the file. */
 int keys_parse(const char *data, size_t size, enum keys_kind kind, char text[KEYS_TEXT_SIZE],
                struct portolan_error *error);
 
 /* Can only its owner write in the directory? */
 int keys_check_directory(const char *path, struct portolan_error *error);
 
-/* *exposed (NULL: not asked) becomes true if group or others may read a secret key; otherwise it is left alone. */
+/* Reads a key file. *exposed (may be NULL) becomes true if group or others may read a secret key; otherwise it stays as
+ * it is. */
 int keys_read(const char *path, enum keys_kind kind, char text[KEYS_TEXT_SIZE], bool *exposed,
               struct portolan_error *error);
 

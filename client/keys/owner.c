@@ -32,7 +32,8 @@ owner_line(char *endpoints, size_t size, const char *endpoint)
 	snprintf(endpoints + used, size - used, ENDPOINT "%s\n", endpoint);
 }
 
-/* The kernel that runs, and which of its network namespaces; "" where it does not say. */
+/* Names the machine as "BOOT/NETWORK": the id of the kernel's boot, and this process's network namespace. Either is
+ * empty if the kernel does not tell it. */
 static void
 owner_name_machine(char machine[MACHINE_BYTES])
 {
@@ -63,7 +64,7 @@ owner_write(const char *path, const char *endpoints, uint8_t secret[WIRE_OWNER_S
 	                  machine, endpoints);
 	for (int i = 0; i < WIRE_OWNER_SIZE; i++)
 		length += snprintf(text + length, sizeof(text) - (size_t)length, "%02x", secret[i]);
-	unlink(path); /* what a killed collector has left */
+	unlink(path); /* the file that a killed collector has left */
 	file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (file < 0)
 		return false;
@@ -78,8 +79,8 @@ owner_write(const char *path, const char *endpoints, uint8_t secret[WIRE_OWNER_S
 	return false;
 }
 
-/* The text of a file that is this user's alone; "" of any other. No device is opened, as that alone may do something.
- */
+/* Reads the text of a file that only this user can read; "" for any other file. Does not open a device, as opening one
+ * may already have an effect. */
 static void
 owner_read_file(const char *path, char text[MOST_BYTES])
 {

@@ -10,14 +10,14 @@
 
 #define OWNER_FILE "owner.secret"
 
-/* Makes the file, and a new secret. `endpoints`: lines of the file, as owner_line() makes them. False: errno says why.
- */
+/* Makes a new secret, and the file that holds it. `endpoints`: the lines that owner_line() has made. False: errno says
+ * why. */
 bool owner_write(const char *path, const char *endpoints, uint8_t secret[WIRE_OWNER_SIZE]);
-/* Appends the line of one endpoint to `endpoints` of `size` bytes. */
+/* Appends the line for an endpoint to `endpoints`, which has room for `size` bytes. */
 void owner_line(char *endpoints, size_t size, const char *endpoint);
 
-/* Reads the secret. False: `path` is no such file, does not belong to this user, can be read by others, or does not
- * name this machine and `endpoint`: then nothing of it may be sent there, whoever has named the path. */
+/* Reads the secret. False: `path` is not such a file, does not belong to this user, can be read by others, or does not
+ * name both this machine and `endpoint`. Then nothing from the file may be sent to that endpoint. */
 bool owner_read(const char *path, const char *endpoint, uint8_t secret[WIRE_OWNER_SIZE]);
 
 #endif

@@ -59,7 +59,7 @@ arrays_is_signed(enum portolan_type type)
 	return type == PORTOLAN_I8 || type == PORTOLAN_I16 || type == PORTOLAN_I32 || type == PORTOLAN_I64;
 }
 
-/* The common case, all in range, is decided without searching for a row. */
+/* Is any number above `most`? Does not search for the row, which makes the common case, none, fast. */
 static bool
 arrays_any_above(const struct portolan_array *array, size_t n, uint64_t most)
 {
@@ -86,7 +86,7 @@ arrays_any_above(const struct portolan_array *array, size_t n, uint64_t most)
 bool
 arrays_within(const struct portolan_array *array, size_t n, uint64_t most, size_t *row, bool *negative, uint64_t *value)
 {
-	/* A negative number, extended to 64 bits, is above INT64_MAX. */
+	/* Extended to 64 bits and read as unsigned, a negative number is above INT64_MAX. */
 	uint64_t highest = arrays_is_signed(array->type) && most > INT64_MAX ? INT64_MAX : most;
 
 	if (!arrays_any_above(array, n, highest))
@@ -97,5 +97,5 @@ arrays_within(const struct portolan_array *array, size_t n, uint64_t most, size_
 		if (*value > highest)
 			return false;
 	}
-	return true; /* if the caller changes the array meanwhile, a value that is read later is cut to its type */
+	return true; /* the caller may still change the array: a value that is read later is cut to its type */
 }

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A frame whose bytes are still to be written. */
+/* Allocates a frame. The caller then writes its bytes. */
 static struct backlog_frame *
 backlog_new_frame(const struct spool_record *record, size_t size, struct portolan_error *error)
 {
@@ -59,7 +59,7 @@ backlog_write_down(struct backlog *backlog, const struct spool_record *record, s
 	return 0;
 }
 
-/* Encodes the frame where it is kept. */
+/* Encodes the frame straight into the memory in which it is kept. */
 static int
 backlog_encode(struct session *session, const struct spool_record *record, const struct wire_frame *frame,
                struct portolan_error *error)
@@ -127,7 +127,7 @@ session_spill(struct session *session, struct portolan_error *error)
 			                            (struct wire_bytes){frame->data, frame->size}, error);
 	if (status < 0)
 		return status;
-	spool_skip(backlog->spool); /* all its frames are in memory as well */
+	spool_skip(backlog->spool); /* the frames in the file are in memory as well */
 	backlog->spooling = true;
 	return 0;
 }
@@ -153,7 +153,8 @@ backlog_note_settled(struct backlog *backlog, const struct spool_record *record)
 	backlog->closed |= record->kind == WIRE_CLOSE;
 }
 
-/* leftover.c removes the file of a left-over session itself, and may print a line about it. */
+/* Removes the file once none of its frames is needed. A left-over file stays: leftover.c removes it, and may print a
+ * line about it. */
 static void
 backlog_drop_file(struct backlog *backlog)
 {
@@ -163,15 +164,15 @@ backlog_drop_file(struct backlog *backlog)
 	backlog->spool = NULL;
 }
 
-/* The file was read to its end; or, of a left-over file, the frames not yet read are not needed. */
+/* Stops reading the file: it was read to its end; or it is a left-over file, and no frame after this is needed. */
 static void
 backlog_end_file(struct backlog *backlog)
 {
 	backlog->spooling = false;
 	if (!backlog->is_left_over)
 		return;
-	/* The collector has acknowledged more than the file has: another process sent this file before, with the
-	 * session's end. */
+	/* If the collector has acknowledged more frames than the file has, another process sent this file before, and
+	 * ended the session. */
 	if (backlog->loaded < backlog->acknowledged) {
 		backlog->loaded = backlog->acknowledged;
 		backlog->closed = backlog->has_close = true;
@@ -179,7 +180,7 @@ backlog_end_file(struct backlog *backlog)
 	backlog->sequence = backlog->spooled = backlog->loaded;
 }
 
-/* Sets `next` if a frame is left to be sent. */
+/* Reads frames from the file until there is one to be sent, `next`, or the file ends. */
 static int
 backlog_read_next(struct backlog *backlog, struct portolan_error *error)
 {
@@ -205,7 +206,7 @@ backlog_read_next(struct backlog *backlog, struct portolan_error *error)
 		}
 		frame = backlog_new_frame(&record, bytes.size, error);
 		if (!frame) {
-			/* The record is read again when there is memory. */
+			/* So the record is read again later, when there may be memory. */
 			spool_unread(backlog->spool, bytes.size);
 			return PORTOLAN_E_MEMORY;
 		}
@@ -252,7 +253,8 @@ session_lend(const struct session *session)
 	return frame;
 }
 
-/* While the session lives, the backlog is a user of each of its frames: then this frees nothing. */
+/* Frees the frame if nobody else uses it. While the session lives, the backlog uses all of its frames, so none is freed
+ * here. */
 void
 session_take_back(void *data, void *frame)
 {
@@ -288,7 +290,7 @@ session_settle(struct session *session, uint64_t acknowledged)
 		struct backlog_frame *frame = backlog->first;
 
 		if (backlog->next == frame)
-			backlog->next = frame->following; /* this repeat was not needed: the frame had arrived before */
+			backlog->next = frame->following; /* need not be sent again: it had arrived before */
 		else
 			backlog->under_way_bytes -= frame->size;
 		backlog_note_settled(backlog, &frame->record);
@@ -301,7 +303,7 @@ session_settle(struct session *session, uint64_t acknowledged)
 	backlog_free_settled(backlog);
 	if (acknowledged > backlog->acknowledged)
 		backlog->acknowledged = acknowledged;
-	/* The file's last frame may be acknowledged before session_next() asks for another one. */
+	/* The file's last frame may be acknowledged before session_next() would notice that the file has ended. */
 	if (!backlog->is_left_over && backlog->acknowledged == backlog->sequence)
 		backlog->spooling = false;
 	backlog_drop_file(backlog);

@@ -48,7 +48,7 @@ batch_check_string_ids(const struct portolan_batch *batch, struct portolan_error
 	return 0;
 }
 
-/* The checks that do not read the values. */
+/* Checks shapes and types, without reading any value. */
 static int
 batch_check_shape(const struct portolan_batch *batch, uint64_t examples, struct portolan_error *error)
 {
@@ -91,7 +91,7 @@ batch_check_shape(const struct portolan_batch *batch, uint64_t examples, struct 
 	return 0;
 }
 
-/* The columns that the caller names. */
+/* Checks the caller's own columns. */
 static int
 batch_check_columns(const struct portolan_batch *batch, struct portolan_error *error)
 {

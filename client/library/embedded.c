@@ -35,7 +35,7 @@
 #define TRIES 3
 #define MAX_SAID 400
 
-/* FOLDER/NAME, if it is a program; `length`: of the folder's name. */
+/* Is FOLDER/NAME a program? `path` gets that path. `length`: bytes of the folder's name. */
 static bool
 embedded_is_program(const char *folder, ptrdiff_t length, const char *name, char path[PATH_MAX])
 {
@@ -45,7 +45,7 @@ embedded_is_program(const char *folder, ptrdiff_t length, const char *name, char
 	       S_ISREG(status.st_mode) && access(path, X_OK) == 0;
 }
 
-/* portoland beside this library, as installed, in a wheel, or in a build tree. */
+/* Finds portoland beside this library: where both are installed, in a wheel, or in a build tree. */
 static bool
 embedded_find_beside_library(char path[PATH_MAX])
 {
@@ -92,7 +92,7 @@ embedded_find_program(const char *given)
 	               : NULL;
 }
 
-/* The pointers, and behind them the strings, in one piece. */
+/* A copy of the environment in one piece of memory: the pointers, and behind them the strings. */
 static char **
 embedded_copy_environment(void)
 {
@@ -160,7 +160,7 @@ embedded_is_served(const struct embedded *embedded)
 	return served;
 }
 
-/* Returns 0 or an errno. */
+/* Starts the child process. Returns 0 or an errno. */
 static int
 embedded_spawn(const struct embedded *embedded, int stderr_pipe, pid_t *child)
 {
@@ -206,8 +206,8 @@ embedded_time_is_up(const struct wait *wait)
 	return clock_ms() >= wait->deadline || (wait->cancelled && wait->cancelled(wait->context) != 0);
 }
 
-/* Waits for the child's end, and reads its stderr as one line. *status: its exit status, or 0 if the application has
- * reaped it. False: the time is up. */
+/* Waits until the child ends, and reads what it writes to stderr as one line, `said`. *status: its exit status, or 0 if
+ * the application has reaped the child. False: the time is up. */
 static bool
 embedded_await_child(pid_t child, int stderr_pipe, const struct wait *wait, char said[MAX_SAID], int *status)
 {
@@ -272,9 +272,9 @@ embedded_start_once(const struct embedded *embedded, const struct wait *wait, st
 }
 
 /*
- * A start may fail because another collector holds the lock and is about to listen, or about to end. So the start is
- * tried again while the lock is held. When the lock is free, it is tried a few times more: looking at the lock takes it
- * for a moment, and may have kept another process's collector from taking it.
+ * A start may fail because another collector holds the store's lock, and will soon listen, or soon end. So the start is
+ * tried again while the lock is held. Once the lock is free, the start is tried a few times more: looking at the lock
+ * takes it for a moment, and may so have kept a collector from starting, ours or that of another process.
  */
 int
 embedded_start(const struct embedded *embedded, int64_t deadline, int (*cancelled)(void *context), void *context,

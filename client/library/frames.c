@@ -25,9 +25,9 @@
 #define ROWS 0xffffu
 #define BUSY 0x10000u
 #define CLOSED 0x20000u
-#define ENDS 0x40000u     /* the end of the epoch follows */
-#define FEWEST_FRAMES 16u /* in the smallest pool: some can be filled while others are sent */
-#define FRAMES_AHEAD 32u  /* 2.5 MB: more than a fast loop fills while the consumer sleeps */
+#define ENDS 0x40000u     /* flag: the end of the epoch follows the frame's rows */
+#define FEWEST_FRAMES 16u /* in any pool, so that some can be filled while others are sent */
+#define FRAMES_AHEAD 32u  /* mapped ahead (2.5 MB): more than a fast loop fills while the consumer sleeps */
 
 _Static_assert(FRAMES_MAX_BYTES == sizeof(struct frame) + 2048 * 37, "2,048 rows of logits with integer ids");
 _Static_assert(FRAMES_MAX_BYTES + 1024 <= WIRE_MAX_FRAME, "a frame goes out as it is");
@@ -55,8 +55,8 @@ frames_init(struct frames *frames, size_t bytes, struct portolan_error *error)
 
 	if (memory == MAP_FAILED)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory: ring_bytes is %zu", bytes);
-	/* A forked child does not use the frames. If it shared their pages, each would be copied when the parent writes
-	 * to it: a page fault within a log call. */
+	/* A forked child does not use the frames. If it shared their pages, the parent's next write to each page would
+	 * copy it: a page fault within a log call. */
 	(void)madvise(memory, bytes, MADV_WIPEONFORK);
 	frames->memory = memory;
 	frames->bytes = bytes;
@@ -83,7 +83,8 @@ frames_set_room(struct frame *frame, uint32_t rows, struct frame_room *room)
 	*room = (struct frame_room){frame, rows, frame->capacity - rows, frame->capacity * 15 - frame->text_bytes};
 }
 
-/* The newest frame, if it is not closed, with `flag` set; NULL: there is none. */
+/* Sets `flag` in the newest frame and returns it, unless it is closed, ended, or not of this shape (NULL: any). NULL:
+ * it could not be had. */
 static struct frame *
 frames_hold_newest(struct frames *frames, const struct frame_shape *shape, uint32_t flag)
 {
@@ -102,8 +103,8 @@ frames_hold_newest(struct frames *frames, const struct frame_shape *shape, uint3
 	return frame;
 }
 
-/* The own columns lie behind `correct`, which every frame has. (__builtin_popcount would link a table into the
- * library.) */
+/* The caller's own columns lie behind the column `correct`, which every frame has. (A loop, as __builtin_popcount would
+ * link a table into the library.) */
 float *
 frame_own_column(struct frame *frame, unsigned column)
 {
@@ -115,9 +116,9 @@ frame_own_column(struct frame *frame, unsigned column)
 	return (float *)(void *)begin;
 }
 
-/* As many rows as fill the memory: a multiple of eight, so that every array is aligned. If many rows fit, their number
- * is a multiple of 256: then no batch of 32, 64, 128 or 256 rows is cut in two, which would make that log call a third
- * slower. */
+/* Finds how many rows the frame has room for, and where its columns begin. The number of rows is a multiple of eight,
+ * so that every array is aligned. If many rows fit, it is a multiple of 256: then no batch of 32, 64, 128 or 256 rows
+ * is cut in two, which would make its log call a third slower. */
 static void
 frames_lay_out(const struct frames *frames, struct frame *frame)
 {
@@ -145,12 +146,12 @@ frames_own_column(struct frames *frames, const char *name)
 			return FRAME_COLUMNS + i;
 	if (i == PORTOLAN_OWN_COLUMNS)
 		return FRAME_MOST_COLUMNS;
-	snprintf(frames->own_names[i], sizeof(frames->own_names[i]), "%s", name); /* valid: it fits */
+	snprintf(frames->own_names[i], sizeof(frames->own_names[i]), "%s", name); /* it fits, as the name is valid */
 	frames->own_count++;
 	return FRAME_COLUMNS + i;
 }
 
-/* A new frame, which the consumer does not see before frames_publish(); NULL: the pool is full. */
+/* Begins a frame. The consumer does not see it before frames_publish(). NULL: the pool is full. */
 static struct frame *
 frames_new(struct frames *frames, const struct frame_shape *shape, unsigned keep)
 {
@@ -225,7 +226,7 @@ frames_end_epoch(struct frames *frames, uint32_t epoch)
 	struct frame *frame;
 	uint64_t begun = atomic_load_explicit(&frames->begun, memory_order_relaxed);
 
-	/* The producer may still read the shape when the consumer has taken the frame. */
+	/* Its shape may be read even if the consumer has taken the frame by now. */
 	if (begun > 0 && frames_at(frames, begun - 1)->shape.epoch == epoch && frames_hold_newest(frames, NULL, ENDS))
 		return true;
 	frame = frames_new(frames, &none, 0);
@@ -273,8 +274,8 @@ frames_compact(const struct frame_room *room, uint32_t rows, const uint8_t *leav
 	return there - room->first;
 }
 
-/* Packs the ids in place: on the wire, text stands right after the lengths, and integers take four bytes if all of them
- * fit. */
+/* Packs the ids for the wire, in place: the text of string ids moves right behind their lengths, and integers get four
+ * bytes if that is enough for all of them. */
 static void
 frame_pack_ids(struct frame *frame, struct wire_batch *batch)
 {
@@ -297,7 +298,7 @@ frame_pack_ids(struct frame *frame, struct wire_batch *batch)
 	}
 }
 
-/* Packs `correct` in place: the bits of eight rows go into the first of their eight bytes, or into a byte before it. */
+/* Packs `correct` in place, eight rows into one byte. That byte never lies behind the eight bytes it is made of. */
 static void
 frame_pack_bits(uint8_t *bytes, uint32_t rows)
 {
@@ -345,7 +346,7 @@ frames_take(struct frames *frames, bool partial)
 	if (frame->is_taken)
 		return frame;
 	state = atomic_load_explicit(&frame->state, memory_order_acquire);
-	/* A frame that is not the newest is not BUSY: the producer finished it before it began the next one. */
+	/* Only the newest frame can be BUSY: the producer finishes a frame before it begins the next one. */
 	if (begun == released + 1 &&
 	    (!partial || (state & BUSY) ||
 	     !atomic_compare_exchange_strong_explicit(&frame->state, &state, state | CLOSED, memory_order_acquire,
@@ -370,7 +371,7 @@ frames_populate(struct frames *frames)
 	end = wanted < frames->count ? (wanted * frames->frame_size + page - 1) / page * page : frames->bytes;
 	if (end <= frames->populated)
 		return;
-	/* A kernel before 5.14 does not have this call: then the page faults happen in log calls. */
+	/* Kernels before 5.14 do not know MADV_POPULATE_WRITE: then the page faults happen in log calls. */
 	(void)madvise(frames->memory + frames->populated, end - frames->populated, MADV_POPULATE_WRITE);
 	frames->populated = end;
 }

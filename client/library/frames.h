@@ -19,7 +19,7 @@
 #define FRAMES_MOST_ROWS 6144u  /* of one frame */
 #define FRAMES_MAX_BYTES 75840u /* of one frame, in memory and on the wire: 2,048 rows of logits with integer ids */
 
-/* The columns of a frame, in the order of their arrays; a set of them is a mask. */
+/* The columns of a frame, in the order in which their arrays lie. A set of columns is a mask of FRAME_BIT(). */
 enum frame_column {
 	FRAME_GOLD_PROB,
 	FRAME_MARGIN,
@@ -28,10 +28,10 @@ enum frame_column {
 	FRAME_MAX_PROB,
 	FRAME_PREDICTED,
 	FRAME_GOLD,
-	FRAME_CORRECT, /* a byte, and a bit on the wire; the others are four bytes wide */
+	FRAME_CORRECT, /* a byte wide, on the wire a bit; the others are four bytes wide */
 	FRAME_COLUMNS,
 };
-/* After them come the caller's own columns, numbered in the order in which their names first came; four bytes wide. */
+/* After these columns come the caller's own, each four bytes wide, in the order in which their names first came. */
 #define FRAME_MOST_COLUMNS (FRAME_COLUMNS + PORTOLAN_OWN_COLUMNS)
 #define FRAME_BIT(column) (1u << (column))
 #define FRAME_HAS(set, column) (((set)&FRAME_BIT(column)) != 0)
@@ -43,15 +43,15 @@ struct frame_shape {
 };
 
 struct frame {
-	_Atomic uint32_t state; /* rows, and flags of frames.c */
-	uint32_t capacity;      /* rows, of this shape */
+	_Atomic uint32_t state; /* the number of rows, and flags of frames.c */
+	uint32_t capacity;      /* how many rows of this shape fit */
 	struct frame_shape shape;
 	uint32_t text_bytes;
 	/* The consumer fills these once it has taken the frame. */
 	bool is_taken, ends_epoch; /* ends_epoch: the end of shape.epoch follows its rows, if it has any */
 	uint32_t rows;
 	uint32_t column[FRAME_COLUMNS]; /* where each column begins in `data`, behind the ids */
-	_Alignas(64) uint8_t data[]; /* ids: 8 bytes for each row; strings 16, their lengths first, then their text */
+	_Alignas(64) uint8_t data[];    /* ids first: 8 bytes a row; 16 for string ids: lengths, then text */
 };
 
 struct frames {
@@ -61,11 +61,11 @@ struct frames {
 	/* Names of the caller's own columns: the producer adds one before a frame has that column, and changes none. */
 	char own_names[PORTOLAN_OWN_COLUMNS][WIRE_MAX_COLUMN_NAME + 1];
 	uint32_t own_count;
-	/* In separate cache lines, so that the two sides do not share one. */
+	/* Each in a cache line of its own, so that producer and consumer do not slow each other down. */
 	_Alignas(64) _Atomic uint64_t begun;    /* written by the producer */
 	_Alignas(64) _Atomic uint64_t released; /* written by the consumer */
-	struct wire_frame wire;                 /* the consumer's: the rows of the frame that is taken, as a batch */
-	size_t populated;                       /* the consumer's: bytes of `memory` that have their pages */
+	struct wire_frame wire;                 /* the consumer's: the rows of the taken frame, as a batch */
+	size_t populated;                       /* the consumer's: so many bytes of `memory` are mapped */
 };
 
 /* Rows of a frame that the producer may fill: `first` … first + rows − 1, with `text` bytes of string ids. */
@@ -77,16 +77,15 @@ struct frame_room {
 int frames_init(struct frames *frames, size_t bytes, struct portolan_error *error);
 void frames_deinit(struct frames *frames); /* twice does no harm */
 
-bool frames_derives(const char *name); /* the library derives the column of this name itself */
+bool frames_derives(const char *name); /* does the library itself derive the column of this name? */
 
-/* Producer: the number of the caller's own column of this (valid) name; FRAME_MOST_COLUMNS: there are too many.
- */
+/* Producer: the number of the caller's own column of this name, which must be valid; FRAME_MOST_COLUMNS: the run has no
+ * room for another one. */
 unsigned frames_own_column(struct frames *frames, const char *name);
 
-/* Producer: room for at least one row, with `text` bytes of a string id. `keep`: frames that must stay free. False: the
- * pool is full. frames_commit() must follow, with the number of rows filled from room->first on, whose ids have `text`
- * bytes.
- */
+/* Producer: reserves room for at least one row, whose string id has `text` bytes. `keep`: so many frames must stay
+ * free. False: the pool is full. After true, frames_commit() must follow: `rows` rows were filled from room->first on,
+ * with `text` bytes of string ids. */
 bool frames_reserve(struct frames *frames, const struct frame_shape *shape, size_t text, unsigned keep,
                     struct frame_room *room);
 void frames_commit(struct frames *frames, const struct frame_room *room, uint32_t rows, uint32_t text);
@@ -114,11 +113,11 @@ frame_column(struct frame *frame, enum frame_column column)
 /* The same for one of the caller's own columns that the frame has. */
 float *frame_own_column(struct frame *frame, unsigned column);
 
-/* Of the `rows` rows from room->first on, removes those with leave_out[r] != 0, and sets *text anew. Returns how many
- * rows are left. */
+/* Producer: removes, from the `rows` rows that begin at room->first, those with leave_out[r] != 0. *text becomes the
+ * bytes of the remaining string ids. Returns how many rows are left. */
 uint32_t frames_compact(const struct frame_room *room, uint32_t rows, const uint8_t *leave_out, uint32_t *text);
 
-/* Any thread. */
+/* How many frames were begun so far. Any thread. */
 static inline uint64_t
 frames_begun(const struct frames *frames)
 {
@@ -131,14 +130,14 @@ frames_released(const struct frames *frames)
 	return atomic_load_explicit(&frames->released, memory_order_acquire);
 }
 
-/* Consumer: takes the first frame that is not released, which then gets no more rows; frames->wire holds its rows,
- * without session and sequence number. NULL: there is none, or it is still being filled. `partial`: the newest frame
- * may be taken too, unless a log call is writing into it. */
+/* Consumer: takes the first frame that is not released. It then gets no more rows; frames->wire holds its rows, without
+ * session and sequence number. NULL: there is no frame, or it is still being filled. `partial`: the newest frame may be
+ * taken before it is full, unless a log call is writing into it. */
 struct frame *frames_take(struct frames *frames, bool partial);
 void frames_release(struct frames *frames); /* gives the taken frame back */
 
-/* Consumer: makes the kernel map the pages of the frames that begin next, so that no log call has a page fault there.
- * Makes a system call until all pages are mapped. */
+/* Consumer: has the kernel map the pages of the frames that will begin next, so that no log call has a page fault
+ * there. Once all pages are mapped, makes no more system calls. */
 void frames_populate(struct frames *frames);
 
 #endif

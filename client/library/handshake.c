@@ -61,12 +61,11 @@ handshake_init(struct portolan_run *run, const char *keys, struct portolan_error
 	return 0;
 }
 
-/* libzmq sends events until the monitored socket is destroyed, which its own threads do after zmq_close(). An event for
- * which nobody is left would hold up libzmq's I/O thread until the context ends, and its memory would be lost. So the
- * events end first.
- *
- * Nobody may have read them since the session opened or ended. When there are too many (2,000), libzmq's I/O thread
- * waits for room, and holds the lock that zmq_socket_monitor() needs: so they are read before. */
+/* libzmq sends events until the monitored socket is destroyed, which its own threads do some time after zmq_close(). An
+ * event that nobody reads would hold up libzmq's I/O thread until the context ends, and its memory would be lost. So
+ * the events are stopped before the socket is closed.  Before that, all waiting events are read: nobody may have read
+ * them since the session opened or ended. When 2,000 of them wait, libzmq's I/O thread waits for room, and holds the
+ * lock that zmq_socket_monitor() needs. */
 void
 handshake_deinit(struct portolan_run *run)
 {
@@ -137,7 +136,7 @@ handshake_watch(struct portolan_run *run)
 	char part[256];
 	int size;
 
-	/* One event: its number and value, of two and four bytes, in the first part; an address in the second. */
+	/* An event has two parts: its number (two bytes) and its value (four bytes); and an address. */
 	while ((size = zmq_recv(handshake->monitor, part, sizeof(part), ZMQ_DONTWAIT)) >= 0) {
 		if (size >= (int)(sizeof(event) + sizeof(value))) {
 			memcpy(&event, part, sizeof(event));
@@ -153,8 +152,8 @@ handshake_watch(struct portolan_run *run)
 		zmq_disconnect(run->socket, run->endpoint);
 		zmq_connect(run->socket, run->endpoint);
 	}
-	/* While the run opens, a refusal ends the opening, unless its reason may pass; later, the user may mend it
-	 * while frames wait. */
+	/* While the run opens, a refusal ends the opening, unless its reason may pass by itself. Later, frames wait,
+	 * and the user may mend the reason meanwhile. */
 	if (run->session.opened_count == 0 && !run->session.offline && !handshake->may_pass) {
 		run->session.state = SESSION_FAILED;
 		run->session.failure = handshake->failure;

@@ -27,12 +27,12 @@
 #define REVIVE_MS 1000       /* how often the thread looks for a lost collector */
 #define ANSWER_MS 100        /* how long a collector usually takes to answer */
 #define REVIVE_START_MS 5000 /* how long a collector may take to start */
-#define SPOOL_BLOCKED_MS 100 /* a frame that is a quarter full waits no longer than this */
+#define SPOOL_BLOCKED_MS 100 /* when the pool is a quarter full, frames wait no longer than this for the collector */
 #define SPOOL_SILENCE_MS 10000
 #define SPOOL_RETRY_MS 1000
 #define PARTIAL_MS 20
 #define ROUND_MS 20
-#define NICE 5 /* gets a third of the processor time of a training thread when they compete */
+#define NICE 5 /* the thread then gets a third of a training thread's processor time when both compete */
 
 static bool
 io_receive_frames(struct portolan_run *run)
@@ -47,7 +47,7 @@ io_receive_frames(struct portolan_run *run)
 			zmq_msg_close(&message);
 			return any;
 		}
-		/* A frame is one part; an empty delimiter or anything else decodes to nothing. */
+		/* A frame has one part. An empty delimiter, or any other part, is no valid frame, and is ignored. */
 		session_receive(&run->session, zmq_msg_data(&message), zmq_msg_size(&message), clock_ms());
 		if (run->leftover.sending)
 			session_receive(&run->leftover.session, zmq_msg_data(&message), zmq_msg_size(&message),
@@ -57,7 +57,7 @@ io_receive_frames(struct portolan_run *run)
 	}
 }
 
-/* Lends a frame to libzmq, which gives it back once it has sent or dropped it. -1: it was not taken. */
+/* Lends a kept frame to libzmq, which gives it back once it has sent or dropped it. -1: libzmq has not taken it. */
 static int
 io_send_kept(struct portolan_run *run, struct backlog_frame *frame)
 {
@@ -82,7 +82,7 @@ io_send_frame(struct portolan_run *run, const struct session *session, struct wi
 	run->unsent =
 	        (kept ? io_send_kept(run, kept) : zmq_send(run->socket, frame.data, frame.size, ZMQ_DONTWAIT)) < 0;
 	if (run->unsent)
-		return false; /* not connected: later */
+		return false; /* not connected: try again later */
 	run->bytes_sent += frame.size;
 	return true;
 }
@@ -100,7 +100,8 @@ io_send_frames(struct portolan_run *run)
 	return any;
 }
 
-/* Prints a line once for each kind of trouble, and once when it is over. */
+/* Notes whether writing to the spool has worked. Prints a line once for each kind of trouble, and once when it is
+ * over. */
 static void
 io_note_spool(struct portolan_run *run, int status, const struct portolan_error *error)
 {
@@ -115,8 +116,8 @@ io_note_spool(struct portolan_run *run, int status, const struct portolan_error 
 	run->spool_trouble = status < 0 ? status : 0;
 }
 
-/* Moves one frame into the session. 1: done; 0: there is none, or a log call is filling it; negative: it cannot be
- * moved now. */
+/* Moves one frame from the pool into the session. 1: done; 0: there is none, or a log call is filling it; negative: the
+ * session cannot take it now. */
 static int
 io_take_frame(struct portolan_run *run, bool partial, struct portolan_error *error)
 {
@@ -131,7 +132,7 @@ io_take_frame(struct portolan_run *run, bool partial, struct portolan_error *err
 		status = session_add(&run->session, &run->frames.wire, position + !frame->ends_epoch, error);
 		if (status < 0)
 			return status;
-		frame->rows = 0; /* the session has these frames, even if the next one fails */
+		frame->rows = 0; /* the session has the rows, even if adding the epoch's end fails */
 	}
 	end.end_epoch.epoch = frame->shape.epoch;
 	if (frame->ends_epoch)
@@ -149,8 +150,9 @@ io_frames_waiting(const struct portolan_run *run)
 }
 
 /*
- * When the collector pauses, frames first wait in the pool. They go to the spool before the pool is full, when the
- * pause lasts longer, and when there is no contact (a killed process should lose seconds, not a whole pool).
+ * Must frames that cannot be sent go to the spool now? When the collector pauses, they first wait in the pool. They go
+ * to the spool when the pool is nearly full, when the pause lasts longer, or when contact is lost (a process that is
+ * killed should lose seconds, not a whole pool).
  */
 static bool
 io_needs_spool(struct portolan_run *run)
@@ -185,8 +187,8 @@ io_may_take(struct portolan_run *run)
 	return status == 0;
 }
 
-/* Takes frames while they can be sent or spooled; true: there were some, or one is being filled. The number is bounded:
- * a loop that fills frames as fast as they are taken must not keep the thread from receiving. */
+/* Takes frames from the pool while they can be sent or spooled. True: there were some, or one is being filled. The time
+ * is bounded: a loop that fills frames as fast as they are taken must not keep the thread from receiving. */
 static bool
 io_take_frames(struct portolan_run *run)
 {
@@ -211,11 +213,11 @@ io_take_frames(struct portolan_run *run)
 		run->taken_at = began;
 		run->hurried = false;
 	}
-	/* While a frame is being filled the thread looks again soon: a fast loop fills frames in no time. */
+	/* While a frame is being filled, the thread must look again soon: a fast loop fills it in no time. */
 	return any || (!partial && io_frames_waiting(run) > 0);
 }
 
-/* After the last frame: `close`. */
+/* Adds `close` to the session, after its last frame. */
 static int
 io_add_close(struct portolan_run *run, struct portolan_error *error)
 {
@@ -235,7 +237,7 @@ io_save_to_spool(struct portolan_run *run, struct portolan_error *error)
 	int status = 0, synced;
 
 	if (backlog_is_empty(&session->backlog) && io_frames_waiting(run) == 0 && !session->offline)
-		return 0; /* only `close` was not acknowledged, and no reader misses it */
+		return 0; /* only `close` is not acknowledged, and an import does without it */
 	status = session_spill(session, error);
 	if (status == 0)
 		do
@@ -243,14 +245,15 @@ io_save_to_spool(struct portolan_run *run, struct portolan_error *error)
 		while (status > 0);
 	if (status == 0)
 		status = io_add_close(run, error);
-	/* The frames that fit into a full file are worth keeping. */
+	/* Even if the file is full, the frames in it are worth keeping. */
 	synced = session->backlog.spool ? spool_sync(session->backlog.spool, status == 0 ? error : NULL) : 0;
 	if (synced == 0)
 		run->saved = backlog_saved(&session->backlog);
 	return status < 0 ? status : synced;
 }
 
-/* A few frames at a time: the run's own come first. */
+/* Sends a few frames of left-over files. Only a few at a time, as the run's own frames come first. True: it sent
+ * some. */
 static bool
 io_send_left_over(struct portolan_run *run)
 {
@@ -270,9 +273,9 @@ io_send_left_over(struct portolan_run *run)
 	return count > 0;
 }
 
-/* A run that fails leaves the frames that were not acknowledged in a spool for an import, unless the run was removed on
- * purpose. A line on stderr says that the run is no longer recorded; if it was never open, portolan_open() returns the
- * error instead. */
+/* Called when the run has failed: writes the frames that were not acknowledged to a spool file, for an import, unless
+ * the run was removed on purpose. A line on stderr says that the run is no longer recorded. Does nothing if the run was
+ * never open: portolan_open() then returns the error. */
 static void
 io_leave_run(struct portolan_run *run)
 {
@@ -307,8 +310,8 @@ io_is_aborted(const struct portolan_run *run)
 	return atomic_load(&run->command) >= COMMAND_SAVE;
 }
 
-/* The thread keeps working while a collector starts. It gives the start up when the old collector is heard again: that
- * one was only busy, and holds the lock that the new one waits for. */
+/* Called again and again while a collector starts, so that the thread keeps working. True: give up the start; for one
+ * reason, the old collector is heard again: it was only busy, and holds the lock that the new one waits for. */
 static int
 io_work_meanwhile(void *context)
 {
@@ -323,15 +326,15 @@ io_work_meanwhile(void *context)
 	return io_is_aborted(run) || run->session.last_heard > run->revived;
 }
 
-/* With a store directory, a collector that is gone is started again. Silence alone does not prove that it is gone; an
- * endpoint on which nobody listens does. */
+/* Starts a collector again if the run has a store directory and its collector is gone. Silence alone does not prove
+ * that it is gone; an endpoint on which nobody listens does. */
 static void
 io_revive_collector(struct portolan_run *run)
 {
 	int64_t now = clock_ms();
 	struct portolan_error error;
-	/* A frame that was sent a moment ago has no answer yet; after an answer, silence counts from the next frame
-	 * sent. */
+	/* Silence counts only after a frame without an answer; and one that was sent a moment ago cannot have an answer
+	 * yet. */
 	bool is_answered = run->session.last_sent <= run->session.last_heard && !run->unsent;
 	bool is_early = !run->unsent && now - run->session.last_sent < ANSWER_MS;
 
@@ -368,7 +371,7 @@ io_sleep(struct portolan_run *run, int timeout)
 		return; /* another thread has used up this wake-up; the next round looks anyway */
 }
 
-/* Obeys orders of the threads that own the run. False: the thread ends. */
+/* Obeys run->command, which the calls of the training loop set. False: the thread shall end. */
 static bool
 io_obey_command(struct portolan_run *run)
 {
@@ -400,7 +403,7 @@ io_obey_command(struct portolan_run *run)
 	}
 }
 
-/* The counts that `ping` and `close` carry. */
+/* Sets the counts that the session sends in `ping` and `close`. */
 static void
 io_set_counts(struct portolan_run *run)
 {

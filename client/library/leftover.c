@@ -33,8 +33,8 @@ leftover_init(struct leftover *leftover, const char *directory, const char *targ
 	leftover->count = scandir(directory, &leftover->entries, leftover_is_candidate, NULL);
 }
 
-/* Goes to the next file. The process may be forked at any moment, and the child frees what the structure points to. So
- * pointers are cleared before their memory is freed. */
+/* Goes on to the next file. The process may be forked at any moment, and then the child frees what the structure points
+ * to. So pointers are cleared before their memory is freed. */
 static void
 leftover_go_on(struct leftover *leftover)
 {
@@ -99,8 +99,8 @@ leftover_leave_file(const struct spool *spool)
 	        is_directory ? spool->target : "DIR");
 }
 
-/* Begins to send the file at leftover->path, if no process holds it and it belongs to this store. A file that another
- * process holds stays; a line says so. */
+/* Begins to send the file at leftover->path, if no other process holds it, and if it belongs to this store. Otherwise
+ * the file stays where it is, and a line on stderr says so. */
 static void
 leftover_begin(struct leftover *leftover, int64_t now)
 {
@@ -127,7 +127,7 @@ leftover_begin(struct leftover *leftover, int64_t now)
 		fprintf(stderr, "portolan: %s\n", error.message);
 }
 
-/* Opens files until one can be sent. */
+/* Opens the files in turn until one can be sent. */
 static void
 leftover_begin_next(struct leftover *leftover, int64_t now)
 {
@@ -144,7 +144,7 @@ leftover_begin_next(struct leftover *leftover, int64_t now)
 	}
 }
 
-/* Is the collector's refusal final? */
+/* Would the collector refuse the file again, whenever it is sent? */
 static bool
 leftover_is_for_good(enum wire_error_code refusal)
 {
@@ -152,7 +152,7 @@ leftover_is_for_good(enum wire_error_code refusal)
 	       refusal == WIRE_E_MALFORMED;
 }
 
-/* Ends with a file that was sent, or cannot be sent. */
+/* Finishes the file, which was sent or cannot be sent: removes, renames or leaves it, and prints a line. */
 static void
 leftover_end_file(struct leftover *leftover)
 {
@@ -176,9 +176,9 @@ leftover_end_file(struct leftover *leftover)
 	leftover_go_on(leftover);
 }
 
-/* Is it the frame that the session takes it for? A file may hold any bytes. The collector's answer to a malformed frame
- * names no session, so it could be taken for an error of the living run; and a frame that is not the session's next one
- * would be sent again and again. */
+/* Are these bytes the frame that the session means to send? The file may hold anything. The collector's answer to a
+ * malformed frame names no session, so this run could take it for an error of its own. A frame that is not the
+ * session's next one would be sent again and again. */
 static bool
 leftover_makes_sense(const struct leftover *leftover, struct wire_bytes bytes)
 {

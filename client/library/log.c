@@ -18,17 +18,17 @@
 #include <string.h>
 
 #define PROB_TOLERANCE 1e-6
-#define FRAMES_KEPT 1        /* batches leave them free, so that the end of an epoch need not wait for one */
+#define FRAMES_KEPT 1        /* frames that batches leave free, so that the end of an epoch need not wait */
 #define REFUSED_OWN_COLUMN 2 /* mark of a row to leave out: a value of one of the caller's own columns is not finite */
-#define PROBS_ENOUGH 2       /* rows: a single one may look like probabilities by chance */
+#define PROBS_ENOUGH 2       /* rows that it takes to judge: a single one may look like probabilities by chance */
 
-/* What one call did. */
+/* What one log call has done so far. */
 struct outcome {
 	uint64_t logged, refused, dropped;
 	size_t first_refused; /* row; meaningful if refused > 0 */
 	uint8_t why_refused;  /* its mark in the list of rows to leave out */
-	bool are_probs;       /* the first logits of the run */
-	size_t other_classes; /* their number before, or the number of labels, if it does not agree; 0: it does */
+	bool are_probs;       /* the first logits of the run look like probabilities */
+	size_t other_classes; /* a number of classes before, or of labels, that differs from this call's; 0: none */
 };
 
 static uint32_t
@@ -46,8 +46,8 @@ log_columns_of(const struct portolan_batch *batch)
 	return columns;
 }
 
-/* Writes the ids of as many rows from `first` on as there is room for; *text: the bytes of string ids. Returns the
- * number of rows. */
+/* Writes ids into the frame, for as many rows from `first` on as there is room. Returns the number of rows; *text: the
+ * bytes of their string ids. */
 static uint32_t
 log_fill_ids(const struct portolan_batch *batch, size_t first, const struct frame_room *room, uint32_t *text)
 {
@@ -71,7 +71,7 @@ log_fill_ids(const struct portolan_batch *batch, size_t first, const struct fram
 	return rows;
 }
 
-/* Copies p(gold) as given; refuses rows where it is no probability. */
+/* Copies p(gold) as given. Marks rows in which it is no probability, and returns how many. */
 static size_t
 log_fill_gold_probs(const struct portolan_array *scores, size_t n, float *gold_prob, uint8_t *leave_out)
 {
@@ -87,7 +87,8 @@ log_fill_gold_probs(const struct portolan_array *scores, size_t n, float *gold_p
 	return refused;
 }
 
-/* Looks whether log_probs() would take the first logits of the run; what it derives from them is overwritten. */
+/* Do the run's first logits look like probabilities: would portolan_log_probs() take them? What is derived here is
+ * overwritten later. */
 __attribute__((cold)) static void
 log_judge_logits(struct portolan_run *run, const struct portolan_batch *batch, const struct portolan_array *scores,
                  uint32_t rows, const int32_t *gold, const struct signals_columns *columns, struct outcome *outcome)
@@ -106,8 +107,9 @@ log_classes_of(const struct portolan_batch *batch)
 	return batch->classes == 1 ? 2 : batch->classes; /* a sigmoid decides between two */
 }
 
-/* Examples may differ in their number of choices, and a model may have more outputs than labels: so nothing is refused.
- */
+/* Notes, for a warning, scores whose number of classes differs from that of the first scores, or exceeds that of the
+ * labels. They are not refused: examples may differ in their number of choices, and a model may have more outputs than
+ * labels. */
 static void
 log_judge_classes(struct portolan_run *run, const struct portolan_batch *batch, struct outcome *outcome)
 {
@@ -153,7 +155,7 @@ log_fill_signals(struct portolan_run *run, const struct portolan_batch *batch, s
 	case PORTOLAN_SIGNALS:
 		return signals_given(&scores, rows, gold, &columns, leave_out);
 	default:
-		for (size_t row = 0; row < rows; row++) /* batch_check() has made sure of U8 */
+		for (size_t row = 0; row < rows; row++) /* U8, as batch_check() has made sure */
 			columns.correct[row] = *((const uint8_t *)batch->correct.data +
 			                         (ptrdiff_t)(first + row) * batch->correct.row_stride);
 		return log_fill_gold_probs(&scores, rows, columns.gold_prob, leave_out);
@@ -202,7 +204,7 @@ log_find_first_refused(const uint8_t *leave_out, size_t first, struct outcome *o
 	outcome->why_refused = leave_out[row];
 }
 
-/* Rows from `first` on, as many as go into one frame; returns how many, or a negative code. */
+/* Logs rows from `first` on, as many as go into one frame. Returns how many it has dealt with, or a negative code. */
 static int
 log_piece(struct portolan_run *run, const struct portolan_batch *batch, uint32_t columns, size_t first,
           struct outcome *outcome, struct portolan_error *error)
@@ -241,8 +243,8 @@ log_piece(struct portolan_run *run, const struct portolan_batch *batch, uint32_t
 	return (int)rows;
 }
 
-/* Adds the columns that the caller names to the set of the batch's columns. A run numbers the names in the order in
- * which they first come. They lie behind the library's columns in a frame, and are sent under their names. */
+/* Adds the caller's own columns to the set of the batch's columns. In a frame they lie behind the library's columns, in
+ * the order in which their names first came in the run. They are sent under these names. */
 static int
 log_add_own_columns(struct frames *frames, const struct portolan_batch *batch, uint32_t *columns,
                     struct portolan_error *error)

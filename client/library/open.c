@@ -26,8 +26,8 @@
 #define LEAST_RING_BYTES ((size_t)1 << 20)
 #define DEFAULT_OPEN_TIMEOUT_MS 10000
 #define DEFAULT_SPOOL_BYTES (UINT64_C(16) << 30)
-#define LABEL_HEAD 3 /* most bytes before a label in the `open` frame */
-#define OTHERS 992   /* bytes for the rest of the `open` frame, such as the names of run and group */
+#define LABEL_HEAD 3 /* most bytes that the `open` frame has before each label */
+#define OTHERS 992   /* bytes left for the rest of the `open` frame, such as the names of run and group */
 
 static bool
 options_is_name(const char *text)
@@ -41,7 +41,7 @@ options_is_empty(const char *directory)
 	return directory && !directory[0];
 }
 
-/* Does not parse JSON: checks that it is text, stands in braces, and is not too long. */
+/* Checks that the config is text, stands in braces, and is not too long. Does not parse the JSON. */
 static int
 options_check_config(const char *config, struct portolan_error *error)
 {
@@ -58,7 +58,7 @@ options_check_config(const char *config, struct portolan_error *error)
 	return 0;
 }
 
-/* Labels and config go into one frame. */
+/* Checks the labels, and that they fit into one frame together with the config. */
 static int
 options_check_labels(const struct portolan_options *options, struct portolan_error *error)
 {
@@ -137,7 +137,7 @@ static struct portolan_run *
 run_new(const char *name, const struct portolan_options *options)
 {
 	struct portolan_run *run =
-	        aligned_alloc(_Alignof(struct portolan_run), sizeof(*run)); /* as struct frames is aligned */
+	        aligned_alloc(_Alignof(struct portolan_run), sizeof(*run)); /* struct frames needs this alignment */
 	pthread_condattr_t attributes;
 
 	if (!run)
@@ -171,7 +171,7 @@ open_text(const char *string)
 	return (struct wire_bytes){(const uint8_t *)(string ? string : ""), string ? strlen(string) : 0};
 }
 
-/* The session, with the `open` request of checked options. */
+/* Makes the session, with an `open` request from the options, which have been checked. */
 static int
 open_session(struct portolan_run *run, const struct portolan_options *options, struct portolan_error *error)
 {
@@ -227,7 +227,7 @@ open_set_socket_options(void *socket)
 	} options[] = {
 	        {ZMQ_LINGER, 0},
 	        {ZMQ_IMMEDIATE, 1},
-	        {ZMQ_SNDHWM, 0}, /* credit bounds what is under way */
+	        {ZMQ_SNDHWM, 0}, /* no limit: credit bounds what is under way */
 	        {ZMQ_HEARTBEAT_IVL, WIRE_PING_MS},
 	        {ZMQ_HEARTBEAT_TIMEOUT, SESSION_CONTACT_MS},
 	        {ZMQ_RECONNECT_IVL, 50},
@@ -241,8 +241,8 @@ open_set_socket_options(void *socket)
 	return status;
 }
 
-/* The opening thread makes the socket, to report a malformed endpoint at once, and hands it over by starting the
- * thread. */
+/* Makes the socket, here in the thread that opens the run, so that a malformed endpoint is reported at once. Starting
+ * the I/O thread hands the socket over to it. */
 static int
 open_socket(struct portolan_run *run, const char *keys, struct portolan_error *error)
 {
@@ -259,8 +259,8 @@ open_socket(struct portolan_run *run, const char *keys, struct portolan_error *e
 	return status;
 }
 
-/* Signals are blocked before the context and the thread are made, so that the application's handlers run in its own
- * threads. */
+/* Makes the libzmq context, the socket and the I/O thread. Signals are blocked meanwhile, so that no thread made here
+ * takes one: the application's handlers run in its own threads. */
 static int
 open_start_thread(struct portolan_run *run, const char *keys, struct portolan_error *error)
 {
@@ -280,7 +280,7 @@ open_start_thread(struct portolan_run *run, const char *keys, struct portolan_er
 	return status;
 }
 
-/* The directory of spool files, which is made with the first file. */
+/* Sets run->spool, the directory of spool files. The directory itself is made with the first file. */
 static int
 open_place_spool(struct portolan_run *run, const struct portolan_options *options, struct portolan_error *error)
 {
@@ -293,8 +293,8 @@ open_place_spool(struct portolan_run *run, const struct portolan_options *option
 	return run->spool ? 0 : error_set(error, PORTOLAN_E_SYSTEM, "spool: %s", strerror(errno));
 }
 
-/* Waits for the collector's answer in slices, as the caller may cancel. PORTOLAN_E_NO_COLLECTOR: no answer came, or the
- * collector cannot take the run now. */
+/* Waits for the collector's answer; in slices, as the caller may cancel. PORTOLAN_E_NO_COLLECTOR: no answer came, or
+ * the collector cannot take the run now. */
 static int
 open_await_answer(struct portolan_run *run, const struct portolan_options *options, int64_t deadline, int timeout,
                   struct portolan_error *error)
@@ -325,7 +325,7 @@ open_await_answer(struct portolan_run *run, const struct portolan_options *optio
 	                 options->endpoint, timeout / 1000.0, options->endpoint);
 }
 
-/* `why`: the reason why there is no collector. */
+/* Begins the run without a collector. `why`: the reason why there is none. */
 static int
 open_go_offline(struct portolan_run *run, struct portolan_error *why)
 {

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#define LEFT_OVER_MS 5000 /* closing waits so long for the spools of earlier processes */
+#define LEFT_OVER_MS 5000 /* closing waits at most so long until left-over files of earlier processes are sent */
 
 enum run_phase
 io_phase(const struct portolan_run *run)

@@ -15,10 +15,9 @@
 #define DEFAULT_WAIT_MS 60000
 #define FULL_SLEEP_US 200
 #define CLOSE_LEAST_MS 100
-#define WARN_AFTER_MS 500 /* no line is printed for shorter waits */
+#define WARN_AFTER_MS 500 /* the user is not told of shorter waits */
 
-/* The one mutable global of the library, but for the list of open spools: pthread_atfork() gives its handlers no
- * argument. */
+/* The number of forks so far: see run_generation(). Global, as pthread_atfork() gives its handlers no argument. */
 static _Atomic unsigned generation;
 
 static void
@@ -67,7 +66,7 @@ run_get_counters(struct portolan_run *run, struct run_counters *counters)
 	counters->missing = logged > counters->settled ? logged - counters->settled : 0;
 }
 
-/* Says why not everything is on the collector's disk, and where the rest is. */
+/* Fills in `error`: not everything is on the collector's disk, why, and where the rest is. */
 static int
 run_report_missing(struct portolan_run *run, int code, const char *why, struct portolan_error *error)
 {
@@ -112,14 +111,14 @@ run_warn_full(struct portolan_run *run)
 		                                        : "logging waits (ring_bytes makes more room)");
 }
 
-/* Has the thread look at the frames now: a system call. */
+/* Has the I/O thread look at the frames now. Makes a system call. */
 static void
 run_wake(struct portolan_run *run)
 {
 	const uint64_t one = 1;
 
 	if (write(run->wake, &one, sizeof(one)) < 0)
-		return; /* the counter is full, so the thread is awake */
+		return; /* the eventfd's counter is full, so the thread will wake anyway */
 }
 
 static bool
@@ -261,7 +260,7 @@ portolan_end_epoch(portolan_run *run, uint32_t epoch, struct portolan_error *err
 	return status == PORTOLAN_E_ENDED ? run_report_end(run, error) : status < 0 ? status : 0;
 }
 
-/* Sets *deadline; PORTOLAN_E_INVALID for a negative number that means nothing. */
+/* Sets *deadline. PORTOLAN_E_INVALID: timeout_ms is a negative number without a meaning. */
 static int
 run_deadline_of(int timeout_ms, int64_t *deadline, struct portolan_error *error)
 {
@@ -305,7 +304,8 @@ portolan_flush(portolan_run *run, int timeout_ms, struct portolan_error *error)
 	                 (unsigned long long)counters.missing, (unsigned long long)atomic_load(&run->logged));
 }
 
-/* Writes the rest to the spool; says so in `error`, or on stderr if that is no failure. */
+/* Writes what is not acknowledged to the spool. Says so in `error`; or on stderr if the run never had a collector,
+ * which is no failure. */
 static int
 run_save_rest(struct portolan_run *run, struct portolan_error *error)
 {
@@ -339,13 +339,13 @@ run_finish(struct portolan_run *run, int timeout_ms, struct portolan_error *erro
 	if (status < 0)
 		return status;
 	atomic_store(&run->closed, true);
-	pthread_mutex_lock(&run->log_mutex); /* wait until a log call of another thread has left */
+	pthread_mutex_lock(&run->log_mutex); /* wait until log calls of other threads have ended */
 	pthread_mutex_unlock(&run->log_mutex);
 	if (run_is_offline(run)) /* there is no collector to wait for */
 		return PORTOLAN_E_TIMEOUT;
 	soon = clock_ms() + CLOSE_LEAST_MS;
 	if (deadline < soon && atomic_load(&run->settled_position) >= frames_begun(&run->frames))
-		deadline = soon; /* so that `close` tells the collector that the run is over */
+		deadline = soon; /* time for `close` to tell the collector that the run is over */
 	atomic_store(&run->command, COMMAND_FINISH);
 	if (!run_wait(run, RUN_END, deadline))
 		return PORTOLAN_E_TIMEOUT;
@@ -379,7 +379,7 @@ run_free(struct portolan_run *run)
 		handshake_deinit(run);
 		if (run->socket)
 			zmq_close(run->socket);
-		/* An interrupted call leaves libzmq's threads behind. */
+		/* Tried again, as an interrupted call leaves libzmq's threads behind. */
 		while (run->context && zmq_ctx_term(run->context) < 0 && zmq_errno() == EINTR)
 			;
 		pthread_cond_destroy(&run->changed);
@@ -418,7 +418,7 @@ portolan_close(portolan_run *run, int timeout_ms, struct portolan_error *error)
 int
 portolan_get_stats(const portolan_run *opened, struct portolan_stats *stats)
 {
-	struct portolan_run *run = (struct portolan_run *)(uintptr_t)opened; /* for its mutex */
+	struct portolan_run *run = (struct portolan_run *)(uintptr_t)opened; /* not const, for its mutex */
 	struct run_counters counters;
 	int status = run_check(run, NULL);
 

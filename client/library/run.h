@@ -25,14 +25,14 @@
 
 #define RUN_PATH_SIZE 4200
 
-/* The handshake of the connection to the collector: its keys, and why it failed. libzmq itself tries again silently for
- * ever, so that a refused key, or keys on one side only, would look like a missing collector. */
+/* The handshake of the connection to the collector: whether it uses keys, and why it failed. libzmq by itself would try
+ * again for ever without a word: a refused key, or keys on one side only, would look like a missing collector. */
 struct handshake {
-	void *monitor; /* socket of the events */
+	void *monitor; /* the socket that libzmq's events about `socket` come from */
 	bool keyed;
-	unsigned broken; /* handshakes in a row that broke off without a reason */
-	bool failed;     /* the last one; `failure` says why */
-	bool may_pass;   /* the last failure may pass: the collector has too many connections */
+	unsigned broken; /* how many handshakes in a row broke off without a reason */
+	bool failed;     /* the last handshake failed; `failure` says why */
+	bool may_pass;   /* the failure may pass by itself: the collector has too many connections */
 	int64_t retried;
 	struct portolan_error failure;
 };
@@ -40,12 +40,12 @@ struct handshake {
 enum run_command { COMMAND_RUN, COMMAND_OFFLINE, COMMAND_FINISH, COMMAND_SAVE, COMMAND_ABORT };
 enum run_phase { PHASE_OPENING, PHASE_OFFLINE, PHASE_OPEN, PHASE_CLOSED, PHASE_SAVED, PHASE_FAILED };
 
-/* Counters of the thread. */
+/* What the I/O thread counts. */
 struct run_counters {
 	uint64_t settled;            /* observations acknowledged, those that the collector refused among them */
 	uint64_t missing;            /* observations logged and not acknowledged, computed by run_get_counters() */
 	uint64_t saved;              /* observations left in a spool file when the run ended */
-	struct portolan_stats stats; /* the part of them that is in that file */
+	struct portolan_stats stats; /* for portolan_get_stats(): only the members that the I/O thread counts */
 	char spool[RUN_PATH_SIZE];   /* the spool file, or "" while there is none */
 };
 
@@ -68,33 +68,33 @@ struct portolan_run {
 	/* Of the threads that log. */
 	pthread_mutex_t log_mutex;
 	uint8_t leave_out[FRAMES_MOST_ROWS]; /* under log_mutex */
-	int64_t waiting_since; /* under log_mutex: since when this call waits for room; 0: it has not waited */
-	int64_t asked;         /* under log_mutex: when this call, as it waits, last asked `cancelled` */
-	/* Under log_mutex: the rows of logits so far, while all of them could be probabilities; UINT64_MAX: it is decided
-	 * whether they are. */
+	int64_t waiting_since; /* under log_mutex: since when the log call waits for room; 0: it has not waited */
+	int64_t asked;         /* under log_mutex: when the log call, while it waits, last asked `cancelled` */
+	/* Under log_mutex: how many rows of logits were logged so far, as long as all of them look like probabilities;
+	 * UINT64_MAX: it is decided whether they are. */
 	uint64_t like_probs;
-	/* Under log_mutex: the classes of the first scores; 0: there are none yet; SIZE_MAX: the user was warned that
-	 * other scores have other classes. */
+	/* Under log_mutex: the number of classes of the first scores; 0: none were logged yet; SIZE_MAX: the user was
+	 * warned that the number differs. */
 	size_t classes;
 	_Atomic bool closed;
 	_Atomic int id_kind; /* enum wire_id_kind; fixed by the collector's answer, or by the first rows logged */
 	_Atomic bool warned_refused, warned_full;
 	_Atomic uint64_t logged, refused, dropped, waits; /* counters */
 
-	/* Used by the thread alone, from its start on. */
+	/* Used by the I/O thread alone, from its start on. */
 	void *context, *socket;
 	struct handshake handshake;
 	struct session session;
 	struct leftover leftover;
-	int64_t revived;       /* when the thread last looked for a lost collector */
+	int64_t revived;       /* when it last looked for a lost collector */
 	int64_t blocked_since; /* since when no frame could be taken and none was acknowledged; 0: not so */
-	int64_t spool_again;   /* not before: writing to the spool has failed */
+	int64_t spool_again;   /* writing to the spool has failed, and is not tried again before this time */
 	int64_t taken_at;      /* when the pool was last empty */
 	bool hurried;          /* a caller waits for frames in the pool */
 	int spool_trouble;     /* code of the trouble already printed; 0: none */
 	int complained;        /* code of the complaint already passed on */
 	bool revival_failed, said_alone;
-	bool unsent; /* the last frame could not be given to the socket */
+	bool unsent; /* the socket has not taken the last frame */
 	uint64_t bytes_sent, saved;
 
 	/* Shared. */
@@ -121,10 +121,11 @@ int options_check(const char *name, const struct portolan_options *options, stru
  * which makes no system call. */
 unsigned run_generation(void);
 
-/* The check that begins every call on a run: PORTOLAN_E_FORKED, PORTOLAN_E_CLOSED, PORTOLAN_E_INVALID (NULL) or 0. */
+/* May the run be used? Every call on a run begins with this check. 0: yes. PORTOLAN_E_FORKED, PORTOLAN_E_CLOSED;
+ * PORTOLAN_E_INVALID: run is NULL. */
 int run_check(const struct portolan_run *run, struct portolan_error *error);
 
-/* Has the run failed for good? A plain load. */
+/* Has the run failed for good? Costs only the load of a variable. */
 static inline bool
 run_has_failed(const struct portolan_run *run)
 {
@@ -138,61 +139,63 @@ run_is_offline(const struct portolan_run *run)
 	return atomic_load(&run->phase) == PHASE_OFFLINE;
 }
 
-/* The result of a training loop's call once run_has_failed(): PORTOLAN_E_ENDED if the run is strict, else 0. */
+/* What a call of the training loop returns once run_has_failed(): PORTOLAN_E_ENDED if the run is strict, else 0. */
 int run_report_end(struct portolan_run *run, struct portolan_error *error);
 
 #define RUN_SLICE_MS 100 /* how often a wait asks options.cancelled */
 
-/* Asks options.cancelled of this run. */
+/* Does the options.cancelled of this run say that the wait shall end? */
 bool run_is_cancelled(const struct portolan_run *run);
 
-/* Locks log_mutex of a run that is not closed, waiting in slices. PORTOLAN_E_CANCELLED, PORTOLAN_E_CLOSED. */
+/* Locks log_mutex, unless the run is closed. Waits in slices, to ask options.cancelled. PORTOLAN_E_CANCELLED,
+ * PORTOLAN_E_CLOSED. */
 int run_lock(struct portolan_run *run, struct portolan_error *error);
 
-/* Waits for room; called under log_mutex when all frames are full. 1: try again; 0: there is no room, and the policy is
- * to drop; negative: the wait was cancelled, or the run has ended (PORTOLAN_E_ENDED, no message). run->waiting_since is
- * 0 when a call begins. */
+/* Waits for room in the pool; to be called under log_mutex, when all frames are full. 1: try again; 0: there is no
+ * room, and the user wants rows to be dropped; negative: the wait was cancelled, or the run has ended
+ * (PORTOLAN_E_ENDED, no message). A call of the training loop sets run->waiting_since to 0 at its beginning. */
 int run_wait_for_room(struct portolan_run *run, struct portolan_error *error);
 
 #define RUN_END UINT64_MAX
 
-/* Wakes the thread, and waits until all frames before `position` are acknowledged (0: until the run is open or
- * offline), or the run has ended. False: the deadline came first. */
+/* Wakes the I/O thread, and waits until all frames before `position` are acknowledged, or the run has ended. Position
+ * 0: waits until the run is open or offline. False: the deadline came first. */
 bool run_wait(struct portolan_run *run, uint64_t position, int64_t deadline);
 void run_get_counters(struct portolan_run *run, struct run_counters *counters);
 
-/* As portolan_open(). After PORTOLAN_E_REFUSED, *exists: the reason is that a run of this name exists. */
+/* Does what portolan_open() does. After PORTOLAN_E_REFUSED, *exists says whether the reason is that a run of this name
+ * exists. */
 int run_open(const char *name, const struct portolan_options *options, portolan_run **run, bool *exists,
              struct portolan_error *error);
 
-/* The part of portolan_close() that waits. PORTOLAN_E_TIMEOUT (no message): not everything is acknowledged yet; call it
- * again. PORTOLAN_E_ENDED (no message). */
+/* Does the part of portolan_close() that waits. PORTOLAN_E_TIMEOUT: not everything is acknowledged yet; may be called
+ * again. PORTOLAN_E_ENDED. Neither sets a message. */
 int run_finish(struct portolan_run *run, int timeout_ms, struct portolan_error *error);
 
 /* Does all of portolan_close() except freeing the run; portolan_close(run, 0) then frees it. */
 int run_end(struct portolan_run *run, int timeout_ms, struct portolan_error *error);
 
-/* Ends the thread at once, and frees everything. In a forked child the thread and the socket, which are the parent's,
- * are left alone. */
+/* Ends the I/O thread at once, and frees everything. In a forked child, leaves thread and socket alone: they are the
+ * parent's. */
 void run_free(struct portolan_run *run);
 
-/* Call before the socket connects. `keys`: the directory (keys.h), or NULL. Warns on stderr about an exposed secret
- * key. */
+/* Gives the socket its keys, and begins to watch its handshakes. Call before the socket connects. `keys`: the directory
+ * of keys (keys.h), or NULL. Warns on stderr about an exposed secret key. */
 int handshake_init(struct portolan_run *run, const char *keys, struct portolan_error *error);
 
-/* Call before the socket is closed, and after the thread has ended; also if handshake_init() has failed or was not
- * called. */
+/* Stops watching. Call after the I/O thread has ended, and before the socket is closed; may be called if
+ * handshake_init() has failed or was not called. */
 void handshake_deinit(struct portolan_run *run);
 
-/* While the session opens: if the last handshake was refused, connects again once a second, and passes the reason on to
- * the session. */
+/* To be called again and again while the session opens: if the last handshake was refused, connects again once a
+ * second, and passes the reason on to the session. */
 void handshake_watch(struct portolan_run *run);
 
-/* The thread; `run` is a struct portolan_run. */
+/* The I/O thread's function; `run` is a struct portolan_run. */
 void *io_main(void *run);
 
-/* The thread's own. The run's phase, as its session is now; publishing it with the counts for other threads, which wakes
- * those that wait for what has changed. */
+/* For the I/O thread alone, in publish.c. io_phase(): the run's phase, by the present state of its session.
+ * io_publish(): publishes the phase and the counts, and wakes the threads that wait for a change in them. */
 enum run_phase io_phase(const struct portolan_run *run);
 void io_publish(struct portolan_run *run, enum run_phase phase);
 

@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The `open` frame, with the store's id and the last acknowledged number as known by now. The spool of an earlier
- * process never asks to overwrite a run. */
+/* Encodes the `open` frame, with what is known by now: the store's id and the last acknowledged number. The session of
+ * a left-over file never asks to overwrite a run. */
 static int
 session_offer_open(struct session *session, struct wire_bytes *bytes)
 {
@@ -128,7 +128,8 @@ session_go_offline(struct session *session, struct portolan_error *error)
 	return status;
 }
 
-/* The rule of credit: a frame fits into the credit, or is the only one under way. */
+/* The rule of credit (the bytes that the collector allows to be under way): a frame must fit into the credit that is
+ * left, or be the only one under way. */
 static bool
 session_may_be_under_way(const struct session *session, size_t bytes)
 {
@@ -160,8 +161,8 @@ session_has_ended(const struct session *session)
 	return session->state == SESSION_CLOSED || session->state == SESSION_FAILED || session->state == SESSION_ALONE;
 }
 
-/* Only an answer to an `open` of this turn counts. When the collector takes that, it has taken every frame sent before,
- * so that on both sides none is under way. */
+/* A turn begins: `open` is to be sent, and only an answer to an `open` of this turn counts. When the collector takes
+ * that `open`, it has taken all frames sent before. So after the answer both sides know that none is under way. */
 static void
 session_begin_turn(struct session *session, int64_t due)
 {
@@ -177,8 +178,8 @@ session_lost(struct session *session)
 		session_begin_turn(session, 0);
 }
 
-/* A number that was never sent must not count as stored. An earlier process may have sent more frames than its
- * left-over file has. */
+/* Does the collector acknowledge a frame that was never sent? The session then fails. Not asked of a left-over file:
+ * the process that left it may have sent more frames than the file has. */
 static bool
 session_is_beyond(struct session *session, uint64_t acknowledged)
 {
@@ -188,7 +189,8 @@ session_is_beyond(struct session *session, uint64_t acknowledged)
 	return true;
 }
 
-/* The first answer says which store the session, and its file, belong to; no frame of it goes to another store. */
+/* Does the answer come from another store than the session's? The session then fails. Its store is the one that answers
+ * first; the spool file gets that store's id. */
 static bool
 session_is_elsewhere(struct session *session, const uint8_t *store)
 {
@@ -206,7 +208,7 @@ session_is_elsewhere(struct session *session, const uint8_t *store)
 	}
 	session_set_store(session, store);
 	if (spool && !spool->has_store)
-		(void)spool_set_store(spool, store, NULL); /* the file still has its target */
+		(void)spool_set_store(spool, store, NULL); /* if this fails, the file still has its target */
 	return false;
 }
 
@@ -215,7 +217,8 @@ session_receive_opened(struct session *session, const struct wire_opened *opened
 {
 	if (session_is_elsewhere(session, opened->store) || session_is_beyond(session, opened->acknowledged))
 		return;
-	/* Acknowledged frames are no longer kept: a store that has lost them can never get a sequence without a gap. */
+	/* Acknowledged frames are no longer kept here. So a store that has lost some can never have the session without
+	 * a gap. */
 	if (opened->acknowledged < session->backlog.acknowledged) {
 		session_fail(session,
 		             "the collector's store no longer has what it had acknowledged (removed, or restored "
@@ -226,13 +229,13 @@ session_receive_opened(struct session *session, const struct wire_opened *opened
 	session_settle(session, opened->acknowledged);
 	session->credit = opened->credit;
 	session->id_kind = opened->id_kind;
-	/* A second answer, to a repeated `open`, must not make the session send everything once more; nor must a late
-	 * one, to an `open` before frames that may still be under way. */
+	/* Two answers must not make the session send everything once more: a second one, to a repeated `open`; and a
+	 * late one, to an `open` that was sent before frames that may still be under way. */
 	if (session->state != SESSION_OPENING || (opened->turn && opened->turn != session->turn))
 		return;
 	session->state = SESSION_OPEN;
 	if (session->opened_count++ == 0)
-		session->complaint.code = 0;            /* the reason that kept the session from opening */
+		session->complaint.code = 0;            /* it was why the session could not open, and is over */
 	session->backlog.next = session->backlog.first; /* no frame is under way any more */
 	session->backlog.under_way_bytes = 0;
 }
@@ -248,7 +251,8 @@ session_receive_ack(struct session *session, const struct wire_ack *ack)
 	session_settle(session, ack->acknowledged);
 }
 
-/* False: there is none for this endpoint that this user can read, or the one that there is was told before. */
+/* Finds the store's secret in the file that the collector names. False: this user can read no secret for this endpoint
+ * there, or the session has sent it before. */
 static bool
 session_find_secret(struct session *session, struct wire_bytes path)
 {
@@ -277,7 +281,7 @@ session_receive_error(struct session *session, const struct wire_error *reply, i
 		if (session->state == SESSION_OPEN)
 			session_lost(session);
 		break;
-	case WIRE_E_REFUSED: /* the collector counts these rows; the number is used up and will be acknowledged */
+	case WIRE_E_REFUSED: /* the collector has counted these rows as refused, and will acknowledge the frame */
 		error_set(&session->complaint, PORTOLAN_E_ROWS, "%s", message);
 		break;
 	case WIRE_E_UNAVAILABLE:
@@ -332,7 +336,7 @@ session_next(struct session *session, int64_t now, struct wire_bytes *frame)
 	struct backlog_frame *next;
 
 	backlog_free_settled(&session->backlog);
-	/* An idle client sends pings, and the collector answers each of them. So silence always means that contact is
+	/* The collector answers each ping, and an idle client sends pings. So silence always means that contact is
 	 * lost. */
 	if (session->state == SESSION_OPEN && now - session->last_heard >= SESSION_CONTACT_MS)
 		session_lost(session);

@@ -18,26 +18,27 @@
 
 #include <stdatomic.h>
 
-#define SESSION_OPEN_GROWS 96u       /* bytes that a later `open` may have more than the first one */
+#define SESSION_OPEN_GROWS 96u       /* so many bytes longer than the first `open` may a later one be */
 #define SESSION_OPEN_RETRY_MS 1000   /* after so long without an answer, `open` is sent again */
 #define SESSION_CONTACT_MS 5000      /* after so long without any reply, the session is opened again */
-#define SESSION_PAUSE_MS 1000        /* after `unavailable` */
-#define SESSION_MAX_KEPT (16u << 20) /* most bytes of frames not acknowledged, whatever the credit */
+#define SESSION_PAUSE_MS 1000        /* wait after the collector's `unavailable` */
+#define SESSION_MAX_KEPT (16u << 20) /* most bytes of kept frames, whatever the credit */
 
 enum session_state {
 	SESSION_OPENING, /* `open` is to be sent, or has no answer yet, or is to be tried again later */
 	SESSION_OPEN,
 	SESSION_CLOSED, /* `close` is acknowledged */
 	SESSION_FAILED, /* `failure` says why; for good */
-	SESSION_ALONE,  /* it was offline, and the collector that came refused it: it records to the spool for good;
-	                 * `failure` says why
+	SESSION_ALONE,  /* it was offline, and the collector that came then refused it. It records to the spool for
+	                 * good; `failure` says why
 	                 */
 };
 
 /*
- * The frames that are not acknowledged, in order. Memory holds them up to `loaded`; a file, if there is one, holds them
- * up to `spooled`. While `spooling`, new frames go to the file alone, and are read into memory one by one to be sent;
- * otherwise they go to memory. So the file never has a gap, and the process may be killed at any time.
+ * The backlog: the frames that are not acknowledged, in order. Those up to number `loaded` are in memory. If there is a
+ * spool file, those up to `spooled` are in it. While `spooling`, new frames go to the file alone, and are read into
+ * memory one by one to be sent; otherwise new frames go to memory. So the file never has a gap, and the process may be
+ * killed at any time.
  */
 struct backlog_frame {
 	struct backlog_frame *following;
@@ -49,9 +50,9 @@ struct backlog_frame {
 
 struct backlog {
 	struct backlog_frame *first, *last; /* in memory, by ascending sequence */
-	struct backlog_frame *next;         /* to be sent; NULL: all in memory are under way */
+	struct backlog_frame *next;         /* the next one to be sent; NULL: all frames in memory are under way */
 	struct backlog_frame *lent;         /* acknowledged, but the socket still has them */
-	uint64_t kept_bytes;                /* in memory, lent frames among them */
+	uint64_t kept_bytes;                /* of frames in memory, lent ones included */
 	uint64_t under_way_bytes;
 	uint64_t acknowledged, loaded, spooled, sequence; /* numbers of frames; `sequence`: of the last one added */
 	struct spool *spool;                              /* owned; NULL: none */
@@ -60,7 +61,7 @@ struct backlog {
 	bool closed;       /* `close` is acknowledged */
 	bool has_close;    /* `close` was added or read: nothing may follow */
 
-	/* Of acknowledged frames: the last position, and the number of observations. */
+	/* Over all acknowledged frames: the last one's position, and the number of observations. */
 	uint64_t settled_position, settled_observations;
 	uint64_t added_observations, spooled_observations; /* observations ever added; of these, written to a file */
 };
@@ -82,8 +83,8 @@ struct session {
 	uint8_t store[WIRE_STORE_SIZE]; /* id of the session's store */
 	bool has_store;                 /* the id is known */
 	uint8_t owner[WIRE_OWNER_SIZE]; /* the store's secret, once the collector has asked for it */
-	bool proves;                    /* it was found */
-	uint64_t turn;                  /* how often it became SESSION_OPENING */
+	bool proves;                    /* the secret was found */
+	uint64_t turn;                  /* how often the session began to open: see session_begin_turn() */
 	bool offline;                   /* began to record before any collector answered */
 
 	enum wire_kind offered; /* the frame that session_next() gave out last */
@@ -103,20 +104,21 @@ struct session {
 
 /* `open`: the encoded `open` frame, with the session's id; copied. */
 int session_init(struct session *session, struct wire_bytes open, int64_t now, struct portolan_error *error);
-/* Makes a session of a left-over file. On success the session owns the file. */
+/* Makes a session that sends a left-over spool file. On success the session owns the file. */
 int session_init_left_over(struct session *session, struct spool *spool, int64_t now, struct portolan_error *error);
 void session_deinit(struct session *session); /* closes the spool file but does not remove it; twice does no harm */
 
-/* Sets the only store that the session may be sent to; otherwise the first store that answers becomes that. */
+/* Sets the only store to which the session may be sent. Without this call, it is the first store that answers. */
 void session_set_store(struct session *session, const uint8_t store[WIRE_STORE_SIZE]);
-/* From now on frames go to a file in session->directory, until the file is sent; sets backlog.spooling. */
+/* From now on, and until all of it is sent, new frames go to a file in session->directory; sets backlog.spooling. */
 int session_spill(struct session *session, struct portolan_error *error);
 
-/* Continues without an answer: frames go to the spool; when a collector comes, the session is a late one, and a refusal
- * is then no failure. On failure nothing has changed. */
+/* Continues although no collector has answered: frames go to the spool. If a collector comes, the session tells it that
+ * it was recorded before; a refusal is then no failure. If this call fails, nothing has changed. */
 int session_go_offline(struct session *session, struct portolan_error *error);
 
-/* Is the session open, every kept frame under way, and credit left for a frame of `bytes`? */
+/* May a frame of `bytes` be added, to be sent at once: is the session open, every kept frame under way, and credit
+ * left? */
 bool session_has_room(const struct session *session, size_t bytes);
 
 /* Adds a batch, the end of an epoch or a close, and gives it the session's id and the next sequence number. Requires
@@ -124,10 +126,10 @@ bool session_has_room(const struct session *session, size_t bytes);
  * failure (no memory; the spool cannot be written) nothing has changed. */
 int session_add(struct session *session, struct wire_frame *frame, uint64_t position, struct portolan_error *error);
 
-/* Takes a frame from the collector; ignores frames of other sessions. */
+/* Takes a frame that the collector has sent. Ignores frames of other sessions. */
 void session_receive(struct session *session, const void *data, size_t size, int64_t now);
 
-/* Opens the session again, unless it has ended: contact is lost, or another collector serves now. */
+/* Says that contact is lost, or that another collector serves now: the session, unless it has ended, opens again. */
 void session_lost(struct session *session);
 
 /* Takes note of the time and gives the frame to send now, if any. The frame stays the next one until session_sent(); it
@@ -135,11 +137,11 @@ void session_lost(struct session *session);
 bool session_next(struct session *session, int64_t now, struct wire_bytes *frame);
 void session_sent(struct session *session, int64_t now);
 
-/* The memory of the frame that session_next() has just given out, lent to who sends it: the frame may be acknowledged,
- * sent once more, or its session end meanwhile. session_take_back() must follow once, on any thread. NULL: the frame is
- * not kept (`open`, `ping`), and is to be copied. */
+/* Lends the memory of the frame that session_next() has just given out to whoever sends it. It stays valid even if the
+ * frame is acknowledged, or sent once more, or its session ends. session_take_back() must follow once, on any thread.
+ * NULL: the frame is not kept (`open`, `ping`), and must be copied. */
 struct backlog_frame *session_lend(const struct session *session);
-void session_take_back(void *data, void *frame); /* as libzmq calls it; `data` is of no use */
+void session_take_back(void *data, void *frame); /* for libzmq to call; `data` is not used */
 
 /* Are all frames acknowledged? */
 static inline bool
@@ -148,13 +150,15 @@ backlog_is_empty(const struct backlog *backlog)
 	return !backlog->spooling && backlog->acknowledged >= backlog->sequence;
 }
 
-/* Observations in the file that are not acknowledged, even if the file could not take every frame. */
+/* How many observations in the file are not acknowledged. Also right if the file could not take every frame. */
 uint64_t backlog_saved(const struct backlog *backlog);
 
-/* Of backlog.c, for session.c. Reads the next frame to be sent from the file, if none is in memory. If the file cannot
- * be read any more, its frames are lost and the session ends; a lack of memory only delays the frame. */
+/* Three functions of backlog.c for session.c. This one reads the next frame to be sent from the file, if none is in
+ * memory. If the file cannot be read any more, its frames are lost, and the session ends. A lack of memory only delays
+ * the frame. */
 void session_load(struct session *session);
-/* Drops the frames up to `acknowledged`, which are on disk. Removes the file when none of its frames is needed. */
+/* Drops the frames up to `acknowledged`: they are on the collector's disk. Removes the file once none of its frames is
+ * needed. */
 void session_settle(struct session *session, uint64_t acknowledged);
 /* Frees the acknowledged frames that are no longer lent. */
 void backlog_free_settled(struct backlog *backlog);
@@ -170,7 +174,7 @@ void backlog_free_settled(struct backlog *backlog);
  */
 struct leftover {
 	const char *directory;   /* not owned */
-	struct dirent **entries; /* names found; those from `at` on are not opened yet */
+	struct dirent **entries; /* the files' names; those from `at` on are not opened yet */
 	int count, at;
 	char *path;   /* of entries[at], once it is opened */
 	bool sending; /* `session` is in use, for entries[at] */
@@ -179,14 +183,15 @@ struct leftover {
 	const uint8_t *store; /* its store's id, not owned; NULL: not known */
 };
 
-/* Looks for files; there are none if the directory cannot be read. `directory`, `target` and `store` are the run's. */
+/* Lists the files in the directory; if it cannot be read, there are none. `directory`, `target` and `store` are the
+ * run's. */
 void leftover_init(struct leftover *leftover, const char *directory, const char *target, const uint8_t *store);
 void leftover_deinit(struct leftover *leftover); /* files that are not sent stay; twice does no harm */
 
 bool leftover_is_done(const struct leftover *leftover);
 
-/* As session_next(), for leftover->session. While leftover->sending, pass the frames sent and received to that session
- * too. */
+/* Gives the frame of a left-over file to be sent now, as session_next() does. While leftover->sending, also call
+ * session_sent() and session_receive() for leftover->session. */
 bool leftover_next(struct leftover *leftover, int64_t now, struct wire_bytes *frame);
 
 #endif

@@ -26,11 +26,11 @@ static const struct {
                                  "Rows were refused and the run is strict; the other rows of the call were logged."},
 };
 
-/* The base, or bases, of one exception; a new reference. */
+/* A new reference to the base class of one exception, or to a tuple of its bases. */
 static PyObject *
 error_base(const struct module_state *state, enum module_error which)
 {
-	if (which == MODULE_ROWS_REFUSED) /* like every other bad argument, it can be caught as a ValueError */
+	if (which == MODULE_ROWS_REFUSED) /* bad rows are bad arguments, which can be caught as ValueError */
 		return PyTuple_Pack(2, state->errors[MODULE_ERROR], PyExc_ValueError);
 	return Py_NewRef(which == MODULE_ERROR ? PyExc_RuntimeError : state->errors[MODULE_ERROR]);
 }

@@ -24,12 +24,12 @@ struct own_columns {
 
 enum array_role {
 	ARRAY_SCORES,   /* float16, float32 or float64: (n, classes), (n, 1) or (n,) */
-	ARRAY_FLOATS,   /* the same: (n,) or (n, 1) */
+	ARRAY_FLOATS,   /* the same types: (n,) or (n, 1) */
 	ARRAY_INTEGERS, /* any integers or booleans: (n,) or (n, 1) */
-	ARRAY_FLAGS,    /* the same, converted to one byte per entry */
+	ARRAY_FLAGS,    /* the same types and shapes, converted to one byte per entry */
 };
 
-/* The advice for labels that are no class numbers. */
+/* The advice in the exception for labels that are not class numbers. */
 static const char *
 array_advice(const char *name)
 {
@@ -38,7 +38,7 @@ array_advice(const char *name)
 	                              "the class numbers, of one-hot labels gold.argmax(1)";
 }
 
-/* The advice for ids and labels that are floats. */
+/* The advice in the exception for ids and labels that are floats. */
 static const char *
 array_whole_advice(const char *name, const char *format)
 {
@@ -59,7 +59,7 @@ array_type_error(const char *name, const char *wanted, const char *format)
 	return -1;
 }
 
-/* The element type of an integer format; 0 if it is none. */
+/* The element type for a format of integers; 0: it is no such format. */
 static enum portolan_type
 array_integer_type(char code, Py_ssize_t size)
 {
@@ -72,7 +72,7 @@ array_integer_type(char code, Py_ssize_t size)
 	return size <= 8 && (is_unsigned || strchr("bhilqn", code)) ? types[is_unsigned][size] : 0;
 }
 
-/* The element type of a buffer's format; 0 if the library has no such type. */
+/* The element type for a buffer's format; 0: the library has no such type. */
 static enum portolan_type
 array_element_type(const char *format, Py_ssize_t size)
 {
@@ -140,7 +140,7 @@ array_read_type(struct array_view *view, const char *name, enum array_role role)
 	return 0;
 }
 
-/* The library reads one byte per flag, so other integers are narrowed. */
+/* Copies flags that are wider integers into one byte each, as the library reads them. */
 static int
 array_narrow_flags(struct array_view *view, const char *name)
 {
@@ -166,7 +166,7 @@ array_narrow_flags(struct array_view *view, const char *name)
 	return 0;
 }
 
-/* The buffer of an object, if some role takes its type; it is the caller's to release. Sets no exception. */
+/* Gets the buffer of an object, if some role takes its element type. The caller must release it. Sets no exception. */
 static bool
 array_get_ready_buffer(PyObject *object, Py_buffer *buffer)
 {
@@ -206,7 +206,7 @@ array_take_tensor(struct array_view *view, PyObject *object, const struct readab
 	return true;
 }
 
-/* Takes an object that can be read in place. False: Python must convert it, or say what is wrong with it. */
+/* Takes an object if it can be read in place. False: Python must convert it, or say what is wrong with it. */
 static bool
 array_take(struct module_state *state, struct array_view *view, PyObject *object, enum array_role role)
 {
@@ -225,7 +225,7 @@ array_close(struct array_view *view)
 		PyBuffer_Release(&view->buffer);
 }
 
-/* `object` must export a buffer, unless it was taken already. */
+/* Opens the object as an array, unless that was done already. It must then export a buffer. */
 static int
 array_open(struct array_view *view, PyObject *object, const char *name, enum array_role role)
 {
@@ -242,7 +242,7 @@ array_open(struct array_view *view, PyObject *object, const char *name, enum arr
 	return role == ARRAY_FLAGS ? array_narrow_flags(view, name) : 0;
 }
 
-/* The bytes of one str or bytes object, which owns them. */
+/* Finds the bytes of a str or bytes object, which keeps owning them. */
 static int
 batch_string_at(PyObject *entry, Py_ssize_t row, const char **text, size_t *length)
 {
@@ -315,7 +315,7 @@ batch_check_rows(const char *name, size_t rows, const char *scores_name, size_t 
 	return -1;
 }
 
-/* Checks that there is one entry per row of the scores. */
+/* Opens an argument that must have one entry for each row of the scores. */
 static int
 batch_open_column(struct pinned_batch *pinned, struct array_view *view, PyObject *object, const char *name,
                   enum array_role role, const char *scores_name)

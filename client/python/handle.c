@@ -20,7 +20,7 @@ struct handle {
 	PyObject_HEAD portolan_run *run; /* NULL: closed, or never opened */
 	unsigned active;
 	bool abandoned;
-	struct portolan_stats last; /* once it is closed */
+	struct portolan_stats last; /* the counts at the end, once the run is closed */
 	bool has_last;
 	struct labels labels;
 };
@@ -47,7 +47,7 @@ handle_raise(struct handle *handle, const struct portolan_error *error)
 	PyObject *type = handle_state(handle)->errors[of_code[-error->code]];
 
 	if (error->code == PORTOLAN_E_CANCELLED && PyErr_Occurred())
-		return NULL; /* the exception that cancelled the call, KeyboardInterrupt for instance */
+		return NULL; /* the exception that cancelled the call (KeyboardInterrupt, for instance) stays set */
 	if (error->code == PORTOLAN_E_INVALID)
 		type = PyExc_ValueError;
 	else if (error->code == PORTOLAN_E_MEMORY)
@@ -65,7 +65,7 @@ handle_refuse(struct handle *handle, int code, const char *message)
 	return handle_raise(handle, &error);
 }
 
-/* Takes the run for one call, which must end with active--; NULL with an exception. */
+/* Gives the run to a method, which must do active-- when it no longer uses it. NULL: an exception is set. */
 static portolan_run *
 handle_enter(struct handle *handle)
 {
@@ -80,7 +80,7 @@ handle_enter(struct handle *handle)
 	return handle->run;
 }
 
-/* The NUL-terminated strings of a list of str; each pointer belongs to its str. *labels is the caller's to
+/* Reads a list of str. The strings end with NUL, and belong to their str objects. *labels is the caller's to
  * PyMem_Free(). */
 static int
 handle_read_labels(PyObject *list, const char ***labels, size_t *count)
@@ -105,8 +105,8 @@ handle_read_labels(PyObject *list, const char ***labels, size_t *count)
 	return 0;
 }
 
-/* Called while the library waits, without the GIL. An exception from a signal's handler stays set, and the call then
- * raises it. */
+/* For options.cancelled: called while the library waits, without the GIL. True if a Python signal handler has raised an
+ * exception: it stays set, and the method then raises it. */
 static int
 handle_signal_came(void *unused)
 {
@@ -216,7 +216,7 @@ handle_tell_found(const struct labels_found *found)
 	Py_RETURN_NONE;
 }
 
-/* Does not use PyArg_ParseTuple(): for eight arguments it is slower than the rest of this layer. */
+/* Reads the arguments by hand: PyArg_ParseTuple() is slower, for eight arguments, than the rest of this layer. */
 static bool
 handle_read_log_arguments(PyObject *const *args, Py_ssize_t count, struct portolan_batch *batch,
                           struct log_arguments *given, bool *converted)
@@ -268,7 +268,7 @@ handle_log(struct handle *self, PyObject *const *args, Py_ssize_t count)
 	Py_END_ALLOW_THREADS;
 	self->active--;
 	if (code == 0 &&
-	    atomic_load(&run->refused) - refused < pinned.batch.n) /* of a batch refused whole, nothing was logged */
+	    atomic_load(&run->refused) - refused < pinned.batch.n) /* otherwise nothing of the batch was logged */
 		found = labels_see(&self->labels, &pinned.batch);
 	batch_close(&pinned);
 	return code < 0 ? handle_raise(self, &error) : handle_tell_found(&found);
@@ -293,7 +293,8 @@ handle_end_epoch(struct handle *self, PyObject *object)
 	Py_RETURN_NONE;
 }
 
-/* Waits. True: everything is on disk; False: not yet; None: not, and there is no collector to wait for. */
+/* Flush and finish. True: done; False: not within timeout_ms; None: waiting longer is pointless, as there is no
+ * collector, or it has ended the run. `raises_end`: if the run is strict, its end is an exception, and not None. */
 static PyObject *
 handle_wait(struct handle *self, PyObject *args, const char *format, bool raises_end,
             int (*wait)(portolan_run *run, int timeout_ms, struct portolan_error *error))
@@ -324,7 +325,8 @@ handle_flush(struct handle *self, PyObject *args)
 	return handle_wait(self, args, "i:flush", true, portolan_flush);
 }
 
-/* Logging ends; True: the session has ended too. */
+/* Ends logging, and waits as handle_wait() says. True: everything is on the collector's disk, and the session has
+ * ended. */
 static PyObject *
 handle_finish(struct handle *self, PyObject *args)
 {
@@ -359,8 +361,8 @@ handle_close(struct handle *self, PyObject *args)
 	labels_clear(&self->labels);
 	self->run = NULL; /* from here on no other call begins */
 	atomic_store(&run->closed, true);
-	/* Waits for calls of other threads to return; they hold neither a lock of this module nor the GIL, so there is
-	 * nothing to block on. */
+	/* Waits until calls of other threads have returned. It does so by sleeping and looking again, as those calls
+	 * hold no lock, neither the GIL nor one of this module. */
 	while (self->active > 0) {
 		Py_BEGIN_ALLOW_THREADS;
 		nanosleep(&pause, NULL);
@@ -407,8 +409,8 @@ handle_abandon(struct handle *self, PyObject *Py_UNUSED(none))
 	Py_RETURN_NONE;
 }
 
-/* A handle that is dropped without close() loses the observations that are not yet sent; portolan.Run always closes
- * it. */
+/* If a handle is dropped without close(), the observations that are not yet sent are lost. portolan.Run always closes
+ * its handle. */
 static void
 handle_dealloc(struct handle *self)
 {

@@ -12,13 +12,13 @@
 #include <string.h>
 
 #define SLOTS ((size_t)1 << 17)
-#define MOST_IDS (SLOTS / 2) /* when so many are remembered, new ids are not */
+#define MOST_IDS (SLOTS / 2) /* so many ids are remembered; later ones are not */
 #define REACH 256            /* slots searched for one id: a bound even for ids that were chosen to collide */
 #define CHUNK 64
-#define NOT_KNOWN INT32_MIN /* stands for no gold label, as labels are 0 or more */
+#define NOT_KNOWN INT32_MIN /* stands for no gold label; labels are 0 or more */
 
 struct labels_slot {
-	uint32_t tag; /* 0: free */
+	uint32_t tag; /* 0: the slot is free */
 	int32_t gold;
 	uint32_t epoch; /* the last epoch that it was logged in */
 };
@@ -31,8 +31,8 @@ labels_mix(uint64_t x)
 	return x ^ (x >> 31);
 }
 
-/* Mixes both halves of each product: in the lower half alone, the last characters of a word change only a few bits,
- * which the next word may change back. */
+/* Hashes a text, word by word. The upper half of each product is mixed into the lower one: in the lower half alone, the
+ * last characters of a word would change only a few bits, and the next word could change them back. */
 static uint64_t
 labels_hash_text(const char *text, size_t length)
 {
@@ -56,7 +56,7 @@ labels_are_done(const struct labels *labels)
 	return labels->said_changed && labels->said_returned;
 }
 
-/* The slot of an id, or a free one for it; NULL if other ids use all slots that are searched. */
+/* The slot of an id, or a free one for it; NULL: other ids use all slots that may be searched. */
 static struct labels_slot *
 labels_find_slot(struct labels *labels, uint64_t hash, uint32_t tag)
 {
@@ -122,7 +122,7 @@ labels_check_batch(struct labels *labels, const struct portolan_batch *batch, st
 		size_t count = batch->n - first < CHUNK ? batch->n - first : CHUNK;
 
 		labels_read_hashes(batch, first, count, hashes);
-		for (size_t i = 0; i < count; i++) /* after a training step no slot is in a cache */
+		for (size_t i = 0; i < count; i++) /* fetch the slots: after a training step, none is in a cache */
 			__builtin_prefetch(&labels->slots[hashes[i] % SLOTS]);
 		if (batch->gold.data)
 			arrays_read_i32(&batch->gold, first, count, gold);

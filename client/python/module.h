@@ -32,18 +32,18 @@ enum module_error {
 /* readable.c: which types of arguments are read in place. DLPack (dmlc.github.io/dlpack, version 1.3) describes a
  * tensor without a Python call; after a training step that would cost more than the log call itself. */
 struct dlpack_tensor;
-typedef int dlpack_export(void *object, struct dlpack_tensor *tensor); /* 0, or -1 with an exception */
+typedef int dlpack_export(void *object, struct dlpack_tensor *tensor); /* returns 0, or -1 with an exception set */
 
 struct readable {
-	PyObject *type;        /* held; NULL: this place is free */
-	dlpack_export *tensor; /* NULL: a buffer, if is_buffer */
+	PyObject *type;        /* a reference; NULL: this entry is free */
+	dlpack_export *tensor; /* reads a tensor; NULL: the type has a buffer, if is_buffer */
 	PyCFunction is_neg;    /* of tensors: torch's method of this name; NULL: there is none */
 	bool is_buffer;
 };
 
 #define READABLE_TYPES 8 /* types remembered; a loop has two or three */
 
-/* Per module object, so that sub-interpreters do not share exceptions. */
+/* Each module object has its own state, so that sub-interpreters do not share exceptions. */
 struct module_state {
 	PyObject *errors[MODULE_ERROR_COUNT];
 	PyObject *handle_type;
@@ -53,25 +53,26 @@ struct module_state {
 
 extern PyType_Spec handle_spec; /* the type behind portolan.Run */
 
-/* A Python object as an array of a portolan_batch, without copying what need not be copied; pinned until it is closed.
- */
+/* A Python object seen as an array of a portolan_batch; its data are copied only if they must be. Until it is closed,
+ * the object and its data stay where they are. */
 struct array_view {
 	struct portolan_array array;
 	size_t rows, columns; /* columns: 1 unless the role is ARRAY_SCORES */
 	Py_buffer buffer;
 	bool is_tensor;       /* taken from a tensor: there is no buffer */
-	unsigned char *flags; /* the copy made for ARRAY_FLAGS of wider entries, or NULL */
+	unsigned char *flags; /* for ARRAY_FLAGS, the copy of wider entries; or NULL */
 };
 
-/* The entry of a type whose objects are read in place; NULL: they are not. It is for exactly this type, which defines
- * what it exports; a subclass may give the same memory another meaning (masked arrays). */
+/* What is known of the object's type, if its objects are read in place; NULL: they are not. It holds for exactly this
+ * type, not for its subclasses: one may give the same memory another meaning (masked arrays). */
 const struct readable *readable_find(struct module_state *state, PyObject *object);
 
-/* A view of the tensor's numbers, if they are in this machine's memory and of a type of portolan_array. It is valid
- * while the object lives and keeps its memory. Sets no exception. */
+/* Makes a view of the tensor's numbers, if they are in this machine's memory, and of a type that portolan_array has.
+ * The view is valid while the object lives and keeps its memory. Sets no exception. */
 bool readable_tensor(PyObject *object, const struct readable *readable, struct array_view *view);
 
-/* Does it export a buffer of a type that some role takes? Then Python need not convert it. Sets no exception. */
+/* Does the object export a buffer of a type that some argument takes? Then Python need not convert it. Sets no
+ * exception. */
 bool array_is_ready(PyObject *object);
 
 /* The arguments of one log call, and the objects that keep their memory alive. */
@@ -84,18 +85,20 @@ struct pinned_batch {
 	struct own_columns *own; /* NULL: there are none */
 };
 
-/* The arguments as given; gold and correct may be None; columns: a dict of str and buffers, or NULL. */
+/* The arguments of one log call as given. gold and correct may be None; columns: a dict of str and buffers, or NULL. */
 struct log_arguments {
 	const char *scores_name;
 	PyObject *ids, *scores, *gold, *correct, *columns;
 };
 
-/* Takes the arguments into a batch that is zero but for epoch and kind, if all of them can be read in place. False:
- * Python must convert some first; call batch_close(), and use a new batch. Sets no exception. */
+/* Makes a batch of the arguments, if all of them can be read in place. Only epoch and kind may be set in the batch
+ * before. False: Python must convert some arguments first; call batch_close(), and use a new batch. Sets no
+ * exception. */
 bool batch_take(struct module_state *state, struct pinned_batch *pinned, const struct log_arguments *given);
 
-/* Fills a batch that is zero but for epoch and kind, or was taken. ids: a buffer, or a list or tuple of str, or of
- * bytes in UTF-8; the others: buffers. Exceptions name the argument. Call batch_close() after a failure too. */
+/* Makes a batch of the arguments, unless batch_take() has done so. Only epoch and kind may be set in the batch before.
+ * ids: a buffer, or a list or tuple of str, or of bytes in UTF-8; the others: buffers. Exceptions name the argument.
+ * Call batch_close() after a failure too. */
 int batch_open(struct pinned_batch *pinned, const struct log_arguments *given);
 void batch_close(struct pinned_batch *pinned);
 
@@ -114,7 +117,8 @@ struct labels_slot;
 struct labels {
 	struct labels_slot *slots; /* NULL until the first batch */
 	size_t used;
-	/* The error was reported once, or there is no memory: labels_see() no longer looks for it. */
+	/* Was a changed label, or a returning id, reported already? labels_see() then no longer looks for that. Both
+	 * are set if memory is out. */
 	bool said_changed, said_returned;
 };
 

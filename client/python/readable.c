@@ -8,7 +8,7 @@
  */
 #include "module.h"
 
-/* The structures of DLPack, version 1: a contract between libraries, so these are its fields and no others. */
+/* The structures of DLPack, version 1. Other libraries fill them, so their fields must be exactly these. */
 struct dlpack_tensor {
 	void *data;
 	int32_t device_type, device_id;
@@ -21,16 +21,16 @@ struct dlpack_tensor {
 
 struct dlpack_functions {
 	uint32_t major, minor;
-	const struct dlpack_functions *earlier; /* of another major version */
+	const struct dlpack_functions *earlier; /* the table of an earlier major version */
 	void (*unused[3])(void);
-	dlpack_export *export; /* the object keeps the memory; NULL: the type does not have it */
+	dlpack_export *export; /* its result is valid while the object keeps its memory; NULL: the type lacks it */
 };
 
 #define DLPACK_MAJOR 1
 #define DLPACK_CPU 1
 #define DLPACK_FLOAT 2
 
-/* By code (0 integers, 1 unsigned, 2 floats, 4 bfloat, 6 booleans) and bytes. */
+/* The element type by DLPack's code (0 integers, 1 unsigned, 2 floats, 4 bfloat, 6 booleans) and number of bytes. */
 static const enum portolan_type dlpack_types[][9] = {
         {[1] = PORTOLAN_I8, [2] = PORTOLAN_I16, [4] = PORTOLAN_I32, [8] = PORTOLAN_I64},
         {[1] = PORTOLAN_U8, [2] = PORTOLAN_U16, [4] = PORTOLAN_U32, [8] = PORTOLAN_U64},
@@ -41,7 +41,7 @@ static const enum portolan_type dlpack_types[][9] = {
         {[1] = PORTOLAN_U8},
 };
 
-/* The DLPack table of a type that has it itself; else NULL. */
+/* The export function in a type's own DLPack table; NULL: the type itself has no table. */
 static dlpack_export *
 readable_find_export(PyObject *type)
 {
@@ -73,7 +73,7 @@ readable_find_is_neg(PyObject *object, PyCFunction *is_neg)
 	return is_known;
 }
 
-/* Does the buffer alone say what the object means? */
+/* Does the buffer alone say what the object means? Then it can be read in place. */
 static bool
 readable_is_plain_buffer(PyObject *type, PyObject *object)
 {
@@ -105,8 +105,8 @@ readable_find(struct module_state *state, PyObject *object)
 
 		if (found.tensor && !readable_find_is_neg(object, &found.is_neg))
 			found.tensor = NULL;
-		/* Examining the type may have run Python code that examined it too, of a metaclass or of another
-		 * thread. */
+		/* The place is taken only now: examining the type may have run Python code, of a metaclass or of
+		 * another thread, that has examined the type too. */
 		readable = &state->readable[state->next_readable++ % READABLE_TYPES];
 		old = readable->type;
 		*readable = found;
@@ -115,8 +115,9 @@ readable_find(struct module_state *state, PyObject *object)
 	return readable->type == type && (readable->tensor || readable->is_buffer) ? readable : NULL;
 }
 
-/* DLPack does not tell whether a tensor's memory holds the negatives of its numbers, as torch's views of conjugates do:
- * of floats, with any strides. After a training step, looking the method up takes longer than calling its function. */
+/* Does the tensor's memory hold the negatives of its numbers? DLPack does not tell, and torch has such tensors: views
+ * of conjugates, of floats with any strides. So is_neg() is asked, by its C function, as after a training step looking
+ * the method up would take longer than the call. */
 static bool
 readable_is_negated(PyObject *object, const struct readable *readable)
 {
