@@ -25,12 +25,12 @@
 #include <stdbool.h>
 
 #define LANES 16
-#define ROWS 64          /* rows whose sums become signals together */
-#define WIDE_CLASSES 129 /* from so many classes on, one row alone fills the lanes well */
-#define PIECE_STEPS 128  /* bytes of scores that stay in the first-level cache with what is computed from them */
+#define ROWS 64          /* the sums of so many rows become signals together */
+#define WIDE_CLASSES 129 /* with so many classes or more, one row alone uses the lanes well */
+#define PIECE_STEPS 128  /* steps in a piece: it stays in the first-level cache, with what is computed from it */
 #define FOLD_STEPS 16
-#define WIDENED 64         /* half-precision scores widened at a time */
-#define LEAST_BELOW (-104) /* e^x is 0 well before x falls to this */
+#define WIDENED 64         /* so many half-precision scores are widened at a time */
+#define LEAST_BELOW (-104) /* where x is below this, e^x is 0 */
 #define PROB_TOLERANCE 1e-6
 #define SUM_TOLERANCE 0.01
 
@@ -43,9 +43,9 @@ struct block {
 	bool wide, probs;
 };
 
-/* The classes that the lanes read, and their numbers. */
+/* Which classes each lane reads; and, of the lane's row, the gold class and the predicted one. */
 struct seen {
-	int32_t first[LANES], apart; /* the class of the first step, and the distance to the class of the next one */
+	int32_t first[LANES], apart; /* the class read in the first step; the next step reads `apart` further */
 	int32_t gold[LANES], predicted[LANES];
 };
 
@@ -58,7 +58,7 @@ struct unit {
 	struct seen seen;
 };
 
-/* Largest score; the largest besides the gold one. */
+/* By lane: the largest score, and the largest one besides that of the gold class. */
 struct peak_f32 {
 	float top[LANES], other[LANES];
 	int32_t predicted[LANES], bad[LANES];
@@ -75,7 +75,7 @@ struct sums {
 
 struct result {
 	float rest[ROWS], other_sq[ROWS], weighted[ROWS];
-	float gold[ROWS], margin[ROWS], max_prob[ROWS]; /* gold: of logits, first the distance below the largest one */
+	float gold[ROWS], margin[ROWS], max_prob[ROWS]; /* gold: of logits, first how far it is below the largest one */
 	int32_t predicted[ROWS], bad[ROWS];
 	uint8_t correct[ROWS], refused[ROWS];
 };
@@ -89,7 +89,7 @@ struct signals_kernels {
 	void (*widen)(float *, const uint16_t *, bool);
 };
 
-/* Hides the number from the compiler, which would otherwise unroll the loop over some lanes, and gain nothing. */
+/* Hides the value of `lane` from the compiler, which would otherwise unroll loops over lanes to no use. */
 #define HIDE(lane) __asm__("" : "+r"(lane))
 
 #define KIND(name) plain_##name
@@ -111,7 +111,8 @@ struct signals_kernels {
 #include "signals_lanes.h"
 #endif
 
-/* Probabilities have one kind only: they are rarely logged, and the library should stay small. */
+/* The loop over probabilities is compiled for one kind of processor only: they are rarely logged, and the library
+ * should stay small. */
 #define PROBS 4
 static void
 probs_add(struct sums *restrict sums, const float *restrict probs, size_t steps, const struct seen *restrict seen)
@@ -157,9 +158,8 @@ seen_from(struct unit *unit, size_t step)
 	unit->seen.apart = wide ? LANES : 1;
 }
 
-/* Transposes four rows of contiguous scores, four classes at a time, so that a step's scores stand together; returns
- * how many classes it did.
- */
+/* Transposes four rows of contiguous scores, four classes at a time, so that the scores of one step stand together.
+ * Returns how many classes were transposed. */
 static size_t
 transpose_fours(float *to, const char *from, ptrdiff_t row_stride, size_t classes)
 {
@@ -191,7 +191,7 @@ is_half(enum portolan_type type)
 	return type == PORTOLAN_F16 || type == PORTOLAN_BF16;
 }
 
-/* `count` half-precision scores, `stride` bytes apart, as float32. */
+/* Reads `count` half-precision scores, `stride` bytes apart, as float32. */
 static void
 widen(const struct signals_kernels *kernels, enum portolan_type type, float *to, const char *from, ptrdiff_t stride,
       size_t count)
@@ -233,7 +233,7 @@ lanes_sum(const double x[LANES])
 	return (four[0] + four[2]) + (four[1] + four[3]);
 }
 
-/* Turns the lanes' sums into sums of rows; the lanes of a wide row are added up. */
+/* Turns the sums of lanes into sums of rows. If the lanes share one row, adds them up. */
 static void
 sums_store(const struct sums *sums, const struct unit *unit, struct result *result)
 {
@@ -245,7 +245,7 @@ sums_store(const struct sums *sums, const struct unit *unit, struct result *resu
 		result->weighted[first] = (float)lanes_sum(sums->weighted);
 		return;
 	}
-	for (int j = 0; j < LANES; j++) { /* there is room for LANES rows */
+	for (int j = 0; j < LANES; j++) { /* also beyond the unit's rows: there is room for LANES */
 		result->rest[first + j] = (float)sums->rest[j];
 		result->other_sq[first + j] = (float)sums->other_sq[j];
 		result->weighted[first + j] = (float)sums->weighted[j];
@@ -272,7 +272,8 @@ result_finish_probs(struct result *result)
 		result->bad[j] |= !(fabsf(result->rest[j] - 1.0f) <= (float)SUM_TOLERANCE);
 }
 
-/* Copies the block's results to rows first, first + 1, …; returns how many rows are refused. */
+/* Copies the results of a block's `count` rows to the rows from `first` on of `columns`. Returns how many are
+ * refused. */
 static size_t
 result_store_rows(const struct block *block, struct result *result, size_t first, size_t count, const int32_t *gold,
                   const struct signals_columns *columns, uint8_t *refused)
@@ -294,7 +295,7 @@ result_store_rows(const struct block *block, struct result *result, size_t first
 	return bad;
 }
 
-/* Does `rows` ≤ ROWS rows from `first` on. */
+/* Derives the results of `rows` rows (at most ROWS) from `first` on. */
 static void
 block_run(const struct signals_kernels *kernels, const struct block *block, const struct portolan_array *scores,
           size_t first, size_t rows, const int32_t *gold, struct result *result)
@@ -355,8 +356,8 @@ signals_derive(const struct signals_kernels *kernels, const struct portolan_arra
 #ifdef WITH_WIDE
 #define AVX512 (bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL)
 
-/* The instructions that the processor has, and whose registers the system saves: 1: AVX2; 2: AVX-512 too.
- * (__builtin_cpu_supports() would add 4.5 kB.) */
+/* Which instructions can be used: the processor has them, and the system saves their registers. 0: neither of these; 1:
+ * AVX2; 2: AVX-512 too. (__builtin_cpu_supports() would add 4.5 kB to the library.) */
 static int
 processor_find_level(void)
 {
@@ -365,12 +366,12 @@ processor_find_level(void)
 	if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE) || !__get_cpuid_count(7, 0, &a, &b, &c, &d))
 		return 0;
 	__asm__("xgetbv" : "=a"(kept), "=d"(d) : "c"(0));
-	if ((kept & 0x06) != 0x06 || !(b & bit_AVX2)) /* xmm, ymm */
+	if ((kept & 0x06) != 0x06 || !(b & bit_AVX2)) /* the system saves xmm and ymm */
 		return 0;
-	return (kept & 0xe0) == 0xe0 && (b & AVX512) == AVX512 ? 2 : 1; /* masks, zmm */
+	return (kept & 0xe0) == 0xe0 && (b & AVX512) == AVX512 ? 2 : 1; /* and masks and zmm */
 }
 
-/* Asking takes microseconds on a virtual machine, so it is done once. */
+/* processor_find_level(), asked once only: on a virtual machine, asking takes microseconds. */
 static int
 processor_level(void)
 {

@@ -19,11 +19,10 @@
 
 #include <stdbool.h>
 
-/* One array of n values for each signal, all given. Rows refused have unspecified values. */
+/* An array of n values for each signal; none may be NULL. The values of refused rows are unspecified. */
 struct signals_columns {
 	float *gold_prob; /* p(gold) */
-	float *margin; /* z_gold − max other z (Pleiss et al. 2020, §3.1), cut to ±FLT_MAX; not used for probabilities
-	                */
+	float *margin; /* z_gold − the largest other z (Pleiss et al. 2020, §3.1), cut to ±FLT_MAX; only from logits */
 	float *other_sq; /* Σ p² over the classes other than gold */
 	float *entropy;  /* −Σ p ln p, in nats */
 	float *max_prob;
@@ -31,15 +30,16 @@ struct signals_columns {
 	uint8_t *correct;   /* predicted = gold: 0 or 1 */
 };
 
-/* Derives the signals of n rows of `classes` scores; the caller has checked that gold[r] is within 0 … classes−1 (0 or
- * 1 when classes = 1). refused[r] becomes 1 for rows left out, else 0; returns how many are left out. */
+/* Derives the signals of n rows of `classes` scores each. The caller must have checked that gold[r] is within 0 …
+ * classes−1 (0 or 1 when classes = 1). refused[r] becomes 1 for a row that is refused, else 0. Returns how many are
+ * refused. */
 size_t signals_from_logits(const struct portolan_array *logits, size_t n, size_t classes, const int32_t *gold,
                            const struct signals_columns *columns, uint8_t *refused);
 size_t signals_from_probs(const struct portolan_array *probs, size_t n, size_t classes, const int32_t *gold,
                           const struct signals_columns *columns, uint8_t *refused);
 
-/* The same signals, derived elsewhere: n × SIGNALS_GIVEN adjacent floats, in the order of struct signals_columns up to
- * `predicted`. A row that is not finite, or has no probability in gold_prob, is refused. */
+/* Takes signals that were derived elsewhere: n × SIGNALS_GIVEN adjacent floats, in the order of struct signals_columns
+ * up to `predicted`. Refuses a row with a value that is not finite, or with a gold_prob that is not a probability. */
 #define SIGNALS_GIVEN 6
 size_t signals_given(const struct portolan_array *block, size_t n, const int32_t *gold,
                      const struct signals_columns *columns, uint8_t *refused);
@@ -54,8 +54,8 @@ const struct signals_kernels *signals_kernels_named(const char *name);
 size_t signals_derive(const struct signals_kernels *kernels, const struct portolan_array *scores, bool probs, size_t n,
                       size_t classes, const int32_t *gold, const struct signals_columns *columns, uint8_t *refused);
 
-/* The elementary functions within, for their tests: e^x for x ≤ 0 (0 below FLT_MIN); ln x for x ≥ FLT_MIN; ln(1 + x), x
- * ≥ 0. */
+/* For tests, the functions of signals_math.h: e^x for x ≤ 0 (0 where that is below FLT_MIN); ln x for x ≥ FLT_MIN;
+ * ln(1 + x) for x ≥ 0. */
 float signals_exp(float x);
 float signals_log(float x);
 float signals_log1p(float x);

@@ -11,7 +11,7 @@ signals_given(const struct portolan_array *block, size_t n, const int32_t *gold,
 	size_t bad = 0;
 
 	for (size_t row = 0; row < n; row++) {
-		float given[SIGNALS_GIVEN], zero = 0; /* NaN where one of them is not finite */
+		float given[SIGNALS_GIVEN], zero = 0; /* zero: becomes NaN if one of the given values is not finite */
 
 		memcpy(given, (const char *)block->data + (ptrdiff_t)row * block->row_stride, sizeof(given));
 		for (int i = 0; i < SIGNALS_GIVEN; i++)

@@ -27,7 +27,7 @@
 #define PEAK peak_f64
 #include "signals_scores.h"
 
-/* The exponentials, relative to the largest, whose own (it is 1) is left out of `rest`. */
+/* Adds up the exponentials, relative to the largest one. That one itself, which is 1, is left out of `rest`. */
 KERNEL void
 KIND(logits_add)(struct sums *restrict sums, const float *restrict below, size_t steps,
                  const struct seen *restrict seen)
@@ -50,7 +50,7 @@ KIND(logits_add)(struct sums *restrict sums, const float *restrict below, size_t
 				EACH
 				{
 					float x = below[step * LANES + lane + j], e = exp_nonpositive(x);
-					float square = e > 0x1p-62f ? e * e : 0.0f; /* no subnormal squares */
+					float square = e > 0x1p-62f ? e * e : 0.0f; /* so that no square is subnormal */
 
 					rest[j] += index[j] == predicted[j] ? 0.0f : e;
 					other_sq[j] += index[j] == gold[j] ? 0.0f : square;
@@ -67,9 +67,10 @@ KIND(logits_add)(struct sums *restrict sums, const float *restrict below, size_t
 	}
 }
 
-#if FLOATS < 16 /* two kinds are enough: the library should stay small */
-/* Widens WIDENED scores of half precision. A float16 has 5 bits of exponent, with a bias of 15 instead of 127. A
- * subnormal one is added to 2^-14, which is then subtracted: the thread may be set to treat subnormal float32 as 0. */
+#if FLOATS < 16 /* compiled for two of the three kinds, as the library should stay small */
+/* Widens WIDENED scores of half precision. A float16 has 5 bits of exponent, with a bias of 15 instead of 127. If it is
+ * subnormal, its bits are added to 2^-14, which is then subtracted: read as a subnormal float32, it could become 0, as
+ * the thread may be set to treat these as 0. */
 KERNEL void
 KIND(widen)(float *restrict wide, const uint16_t *restrict half, bool is_bfloat)
 {

@@ -16,14 +16,14 @@ NAME(gather)(REAL *to, size_t apart, const char *from, ptrdiff_t stride, size_t 
 		memcpy(&to[i * apart], from + (ptrdiff_t)i * stride, sizeof(*to));
 }
 
-/* Arranges the scores of LANES rows class after class. `room`: working space for as many floats. */
+/* Arranges the scores of LANES rows class after class, in `piece`. `room`: working space for as many floats. */
 static void
 NAME(turn)(const struct unit *unit, REAL *piece, float *room)
 {
 	const struct block *block = unit->block;
 	const char *data = unit->data;
 	ptrdiff_t row_stride = block->row_stride, column_stride = block->column_stride;
-	/* One score is of class 1; class 0 has the logit 0, or the remaining probability. */
+	/* If there is only one score, it is that of class 1; class 0 has the logit 0, or the remaining probability. */
 	size_t first = block->classes == 1;
 
 	memset(piece, 0, unit->steps * LANES * sizeof(*piece));
@@ -53,7 +53,7 @@ NAME(turn)(const struct unit *unit, REAL *piece, float *room)
 			piece[j] = 1 - piece[LANES + j];
 }
 
-/* The scores of `*steps` steps from `step` on. `room`: as for turn(). */
+/* Gives the scores of the steps from `step` on; *steps: of how many steps. `room`: as for turn(). */
 static const REAL *
 NAME(piece)(const struct unit *unit, size_t step, size_t *steps, REAL *piece, float *room)
 {
@@ -76,7 +76,7 @@ NAME(piece)(const struct unit *unit, size_t step, size_t *steps, REAL *piece, fl
 	else
 		NAME(gather)(piece, 1, from, block->column_stride, count);
 	for (; count % LANES != 0; count++)
-		piece[count] = block->probs ? 0 : (REAL)-INFINITY; /* changes nothing */
+		piece[count] = block->probs ? 0 : (REAL)-INFINITY; /* a score that changes no result */
 	*steps = count / LANES;
 	return piece;
 }
@@ -95,7 +95,7 @@ NAME(largest)(const REAL x[LANES])
 	return two[0] > two[1] ? two[0] : two[1];
 }
 
-/* Lanes that shared one row: each of them gets the row's result. */
+/* For lanes that share one row: each of them gets the row's result. */
 static void
 NAME(peak_merge)(struct NAME(peak) * peak)
 {
@@ -116,7 +116,7 @@ NAME(peak_merge)(struct NAME(peak) * peak)
 	}
 }
 
-/* Probabilities cut to [0, 1], as float32. */
+/* Cuts probabilities to [0, 1], as float32. */
 static void
 NAME(cut)(float *restrict probs, const REAL *restrict scores, size_t steps, struct NAME(peak) *restrict peak)
 {
@@ -129,7 +129,7 @@ NAME(cut)(float *restrict probs, const REAL *restrict scores, size_t steps, stru
 		}
 }
 
-/* The score of the gold class, given directly. */
+/* Reads the score of a row's gold class from the caller's array. */
 static REAL
 NAME(gold_score)(const struct unit *unit, size_t row, int32_t gold)
 {
@@ -179,7 +179,7 @@ NAME(unit_run)(struct unit *unit, struct sums *sums, struct result *result)
 
 	for (int j = 0; j < LANES; j++) {
 		peak.top[j] = peak.other[j] = (REAL)-INFINITY;
-		peak.predicted[j] = INT32_MAX; /* no class: ties between lanes go to a lane that has read a class */
+		peak.predicted[j] = INT32_MAX; /* not a class: in a tie, a lane that has read a class wins */
 		peak.bad[j] = 0;
 	}
 	for (size_t step = 0; step < unit->steps; step += steps) {
@@ -191,7 +191,7 @@ NAME(unit_run)(struct unit *unit, struct sums *sums, struct result *result)
 		NAME(peak_merge)(&peak);
 	memcpy(unit->seen.predicted, peak.predicted, sizeof(peak.predicted));
 	for (size_t step = 0; step < unit->steps; step += steps) {
-		if (steps < unit->steps) /* otherwise the one piece is still there */
+		if (steps < unit->steps) /* otherwise the only piece is still in place */
 			scores = NAME(piece)(unit, step, &steps, piece, changed);
 		seen_from(unit, step);
 		if (unit->block->probs) {

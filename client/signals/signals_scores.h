@@ -50,7 +50,7 @@ SCORES(peak_add)(struct PEAK *peak, const REAL *scores, size_t steps, const stru
 	}
 }
 
-/* Each score's distance below the largest one, as float32, cut where e^x is 0. */
+/* Computes how far each score lies below the largest one, as float32. The distance is cut where e^x is 0. */
 KERNEL void
 SCORES(below)(float *restrict below, const REAL *restrict scores, size_t steps, const struct PEAK *restrict peak)
 {

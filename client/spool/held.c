@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static struct held *all; /* under `mutex` */
+static struct held *all; /* the list, guarded by `mutex` */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static void

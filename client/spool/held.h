@@ -10,7 +10,7 @@ struct held {
 	struct held *next;
 };
 
-/* Opens the file; `held` must not be open. Returns the descriptor, which `held` keeps too, or -1 with errno. */
+/* Opens the file. `held` must not be open yet, and keeps the descriptor. Returns the descriptor; -1: errno says why. */
 int held_open(struct held *held, const char *path, int flags);
 void held_close(struct held *held); /* not open: does nothing */
 

@@ -23,7 +23,7 @@
 
 #define VERSION 2
 #define LONGEST_TARGET 8192
-#define TRIES 100 /* another run may remove the directory, or the empty file, just before it is used */
+#define TRIES 100 /* as another run may remove the directory, or the empty file, just before it is used */
 
 static const char magic[16] = "portolan spool\n";
 
@@ -44,7 +44,7 @@ struct head {
 _Static_assert(sizeof(struct header) == 64 && sizeof(struct head) == 40, "no padding");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are written as they are");
 
-/* The error of a system call that has just failed. */
+/* Fills in `error` for a system call that has just failed. */
 static int
 spool_fail(const struct spool *spool, const char *what, struct portolan_error *error)
 {
@@ -65,7 +65,8 @@ check_add_word(uint64_t check, uint64_t word)
 	return check << 29 | check >> 35;
 }
 
-/* Whole words are copied by a constant size: a copy of a variable size makes this ten times slower. */
+/* Continues a check over more bytes. Whole words are copied with a constant size, as a copy of variable size would make
+ * this ten times slower. */
 static uint64_t
 check_add_bytes(uint64_t check, const uint8_t *data, size_t size)
 {
@@ -91,7 +92,7 @@ check_of(const void *head, size_t head_size, const void *body, size_t body_size)
 	return check_add_bytes(check_add_bytes(begin, head, head_size - sizeof(uint64_t)), body, body_size);
 }
 
-/* 0 or -1 with errno. */
+/* Writes all of `data` at `offset`. Returns 0, or -1 with errno. */
 static int
 spool_write_at(const struct spool *spool, uint64_t offset, const void *data, size_t size)
 {
@@ -108,7 +109,7 @@ spool_write_at(const struct spool *spool, uint64_t offset, const void *data, siz
 	return 0;
 }
 
-/* Writes both parts at `spool->end`, which then moves, or nothing. */
+/* Appends both parts at spool->end, and moves that; or appends nothing. */
 static int
 spool_append_bytes(struct spool *spool, const void *head, size_t head_size, const void *body, size_t body_size,
                    struct portolan_error *error)
@@ -126,12 +127,12 @@ spool_append_bytes(struct spool *spool, const void *head, size_t head_size, cons
 		return 0;
 	}
 	status = spool_fail(spool, "write it", error);
-	/* Readers stop at a record that is not whole, so a failure here does little harm. */
+	/* If cutting the file fails, that does little harm: readers stop at a record that is not whole. */
 	(void)!ftruncate(spool->held.file, (off_t)spool->end);
 	return status;
 }
 
-/* SPOOL_END: the file has fewer bytes. */
+/* Reads `size` bytes at `offset`. SPOOL_END: the file ends before. */
 static int
 spool_read_at(const struct spool *spool, uint64_t offset, void *data, size_t size, struct portolan_error *error)
 {
@@ -149,7 +150,7 @@ spool_read_at(const struct spool *spool, uint64_t offset, void *data, size_t siz
 	return 0;
 }
 
-/* Takes ownership of `path`, also when it fails; a NULL path fails. */
+/* Makes the structure. Takes over `path`, even if it fails. Fails if `path` is NULL. */
 static struct spool *
 spool_new(char *path)
 {
@@ -164,7 +165,7 @@ spool_new(char *path)
 	return spool;
 }
 
-/* NULL: no memory. */
+/* The path of a session's spool file. NULL: out of memory. */
 static char *
 spool_make_path(const char *directory, const uint8_t *id)
 {
@@ -200,7 +201,7 @@ spool_remove(struct spool *spool)
 	spool_close(spool);
 }
 
-/* 0 or -1 with errno. May wait for a process that is checking whether the file is empty. */
+/* Locks the file. Returns 0, or -1 with errno. May wait for another process that checks whether the file is empty. */
 static int
 spool_lock(const struct spool *spool)
 {
@@ -211,7 +212,7 @@ spool_lock(const struct spool *spool)
 	return result;
 }
 
-/* Makes and holds the file, and makes its directory if there is none. */
+/* Makes the file and locks it. Makes its directory first, if there is none. */
 static int
 spool_make_file(struct spool *spool, const char *directory, struct portolan_error *error)
 {
@@ -236,7 +237,7 @@ spool_make_file(struct spool *spool, const char *directory, struct portolan_erro
 	return status.st_nlink == 0 ? spool_fail(spool, "keep it", error) : 0;
 }
 
-/* The header of the file, from what the spool knows of its session. */
+/* Makes the header of the file from what `spool` knows of the session. */
 static struct header
 spool_make_header(const struct spool *spool)
 {
@@ -272,7 +273,7 @@ spool_begin(struct spool *spool, const struct spool_session *session, uint64_t f
 	struct header header;
 	int status;
 
-	/* A target that is too long to be kept counts as none. */
+	/* A target that is too long is not kept. */
 	if (target_size > LONGEST_TARGET)
 		target_size = 0;
 	status = spool_make_body(spool, size, target_size, error);
@@ -352,7 +353,7 @@ spool_open_and_lock(struct spool *spool, bool to_remove, struct portolan_error *
 	if (fstat(spool->held.file, &status) < 0)
 		return spool_fail(spool, "look at it", error);
 	if (status.st_nlink == 0)
-		return SPOOL_BUSY; /* the process that held it has just sent it */
+		return SPOOL_BUSY; /* the process that held the file has just sent it */
 	if (!S_ISREG(status.st_mode))
 		return error_set(error, PORTOLAN_E_INVALID, "%s is no file", spool->path);
 	if (to_remove && status.st_size == 0) {

@@ -31,13 +31,13 @@
 #define SPOOL_SUFFIX ".spool"
 
 enum {
-	SPOOL_END = 1, /* no further record, or none that is whole */
+	SPOOL_END = 1, /* there is no further record that is whole */
 	/* Another process has the file open (`error` says so), or the file was removed meanwhile (`error` is not set). */
 	SPOOL_BUSY = 2,
 };
 
 struct spool_record {
-	enum wire_kind kind; /* kind of a frame that has a sequence number */
+	enum wire_kind kind; /* of the frame, which has a sequence number */
 	uint64_t sequence, position, observations;
 };
 
@@ -47,14 +47,14 @@ struct spool {
 	char *made;    /* directory that was made for it, or NULL */
 	uint8_t *open; /* the session's `open` frame */
 	size_t open_size;
-	const char *target;             /* endpoint or store directory that it was recorded for; behind `open` */
+	const char *target;             /* endpoint or store directory for which it was recorded; lies behind `open` */
 	uint8_t store[WIRE_STORE_SIZE]; /* id of the store it belongs to */
 	bool has_store;                 /* the id is known */
 	uint64_t first;                 /* sequence number of the first record */
 	uint64_t limit;                 /* bytes */
-	uint64_t end, at;               /* offsets: after the last record written; of the next one to be read */
-	uint64_t last, next;            /* sequence numbers: of the last record written; of the next one to be read */
-	uint8_t *buffer;                /* for a frame of WIRE_MAX_FRAME bytes; NULL: nothing was read yet */
+	uint64_t end, at;    /* end: offset after the last record written; at: of the next record to be read */
+	uint64_t last, next; /* sequence numbers: of the last record written, and of the next one to be read */
+	uint8_t *buffer;     /* for a frame of WIRE_MAX_FRAME bytes; NULL: nothing was read yet */
 };
 
 /* A session, as its file's header describes it. */
@@ -65,38 +65,39 @@ struct spool_session {
 	const uint8_t *store;   /* NULL: not known yet */
 };
 
-/* Makes the directory, if need be, and in it the file, with a header. `first` is the number of the frame to come. */
+/* Makes the directory, if need be, and in it the file, with a header. `first`: the sequence number of the first frame
+ * that will be appended. `limit`: most bytes of the file. */
 int spool_create(struct spool **spool, const char *directory, const struct spool_session *session, uint64_t first,
                  uint64_t limit, struct portolan_error *error);
 
-/* Writes the id of its store, once it is known, into the header. */
+/* Writes the id of the session's store into the header, once it is known. */
 int spool_set_store(struct spool *spool, const uint8_t store[WIRE_STORE_SIZE], struct portolan_error *error);
 
 /* Gives up the lock; the file stays. */
 void spool_release(struct spool *spool);
 
-/* Opens a file for reading, from the first record on. `to_remove`: locks it exclusively, to remove it at the end (an
- * empty file is removed at once, with SPOOL_BUSY); otherwise it only keeps other processes from locking it exclusively.
- * SPOOL_BUSY. */
+/* Opens a file, to read it from the first record on. `to_remove`: the caller will remove it in the end, so it is locked
+ * exclusively; an empty file is removed at once, and SPOOL_BUSY returned. Otherwise the file is locked so that no other
+ * process can lock it exclusively. SPOOL_BUSY. */
 int spool_open(struct spool **spool, const char *path, bool to_remove, struct portolan_error *error);
 
 void spool_close(struct spool *spool); /* the file stays; NULL accepted */
 /* Removes the file, and its directory if that was made for the file and is empty. NULL accepted. */
 void spool_remove(struct spool *spool);
 
-/* Adds a frame, or nothing. */
+/* Appends a frame; if that fails, nothing. */
 int spool_append(struct spool *spool, const struct spool_record *record, const void *frame, size_t size,
                  struct portolan_error *error);
 int spool_sync(struct spool *spool, struct portolan_error *error);
 
-/* The next record; *frame is valid until the next call. SPOOL_END. */
+/* Reads the next record. *frame is valid until the next call. SPOOL_END. */
 int spool_read(struct spool *spool, struct spool_record *record, struct wire_bytes *frame,
                struct portolan_error *error);
-/* Goes back before the record just read, whose frame had `size` bytes. */
+/* Goes back, so that the record just read, whose frame had `size` bytes, is read again. */
 void spool_unread(struct spool *spool, size_t size);
 void spool_skip(struct spool *spool); /* moves to the end of the last record written */
 
-/* Does the file begin as a spool file does? */
+/* Does the file begin like a spool file? */
 bool spool_is_one(const char *path);
 
 #endif

@@ -66,6 +66,6 @@ endpoint_is_locked(const char *directory, long *holder)
 	locked = flock(file, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 	if (holder)
 		*holder = read(file, text, sizeof(text) - 1) > 0 ? strtol(text, NULL, 10) : 0;
-	close(file); /* this gives up our lock too */
+	close(file); /* this also gives up the lock that we may hold */
 	return locked;
 }

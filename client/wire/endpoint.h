@@ -14,21 +14,21 @@
 #include <stdbool.h>
 
 #define ENDPOINT_SIZE 128
-#define ENDPOINT_LOCK_FILE "portoland.lock" /* in the store: flock()ed by the collector that serves it */
+#define ENDPOINT_LOCK_FILE "portoland.lock" /* in the store; the collector that serves it holds a flock() on it */
 
 struct endpoint {
-	char text[ENDPOINT_SIZE]; /* for libzmq, in this process only */
-	int directory;            /* -1: not kept open */
+	char text[ENDPOINT_SIZE]; /* the address for libzmq, valid in this process only */
+	int directory;            /* descriptor of the store's directory; -1: not kept open */
 };
 
-/* `directory` must exist. To be closed after the last use of its text. PORTOLAN_E_INVALID (no such directory) or
- * PORTOLAN_E_SYSTEM. */
+/* Makes the address of the collector of a store. To be closed after the last use of endpoint->text. PORTOLAN_E_INVALID:
+ * there is no such directory; PORTOLAN_E_SYSTEM. */
 int endpoint_open(const char *directory, struct endpoint *endpoint, struct portolan_error *error);
 void endpoint_close(struct endpoint *endpoint); /* twice does no harm */
 
-/* Does a collector hold the store's lock? It may be starting or ending, and not listen. This call takes the lock for a
- * moment, and may so keep another collector from starting. *holder (may be NULL): the collector's process number from
- * the lock file, or 0. */
+/* Does a collector hold the store's lock? If it is just starting or ending, it does not listen. This call takes the
+ * lock for a moment, and may thereby keep a collector from starting. *holder (may be NULL): the collector's process
+ * number, as the lock file has it, or 0. */
 bool endpoint_is_locked(const char *directory, long *holder);
 
 #endif

@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-/* The header of an object. */
+/* What the header of a msgpack object says. */
 struct token {
 	size_t head;       /* bytes of the header */
 	uint64_t payload;  /* bytes that follow it */
@@ -24,8 +24,8 @@ struct token {
 	bool is_container, is_map;
 };
 
-/* For each first byte from 0xc0 on: the bytes of the length that follows, the bytes that always follow (an extension's
- * type), and the objects for each entry of a container. */
+/* For each first byte from 0xc0 on. length: so many bytes follow that hold a length; payload: so many bytes always
+ * follow (an extension's type, a number); per_entry: so many objects for each entry of a container. */
 static const struct {
 	uint8_t length, payload, per_entry;
 } forms[0x20] = {
@@ -50,7 +50,7 @@ token_read_big_endian(const uint8_t *data, size_t size)
 	return value;
 }
 
-/* False: the object is cut short, or is not msgpack. */
+/* Reads the header of an object. False: the object is cut short, or is not msgpack. */
 static bool
 token_read(const uint8_t *data, size_t left, struct token *token)
 {
@@ -79,7 +79,7 @@ token_read(const uint8_t *data, size_t left, struct token *token)
 	return true;
 }
 
-/* An unsigned integer as msgpack writes it. */
+/* Reads an unsigned integer in msgpack's form. */
 static bool
 token_read_uint(const uint8_t *data, size_t left, uint64_t *value)
 {
@@ -91,7 +91,7 @@ token_read_uint(const uint8_t *data, size_t left, uint64_t *value)
 	return true;
 }
 
-/* Puts the value under a key of one letter into the head. Returns true if it is the session. */
+/* Notes in `head` the value that stands under a key of one letter. Returns true if that is the session's id. */
 static bool
 head_note_value(struct wire_head *head, uint8_t key, const uint8_t *data, const struct token *token)
 {
@@ -110,13 +110,13 @@ head_note_value(struct wire_head *head, uint8_t key, const uint8_t *data, const 
 	return false;
 }
 
-__attribute__((cold)) int /* once a frame: small rather than fast */
+__attribute__((cold)) int /* called once a frame: compiled to be small rather than fast */
 wire_scan(const uint8_t *data, size_t size, struct wire_head *head, struct portolan_error *error)
 {
-	uint64_t missing[WIRE_MAX_DEPTH + 1] = {1}; /* objects still to come, per open container; [0] is the frame */
+	uint64_t missing[WIRE_MAX_DEPTH + 1] = {1}; /* per open container, objects still to come; [0]: the frame's */
 	size_t depth = 0, at = 0, objects = 0;
 	bool is_map = false, has_session = false;
-	uint8_t key = 0; /* the key in the frame's map, if it has one letter */
+	uint8_t key = 0; /* the last key read in the frame's map, if it has one letter; else 0 */
 
 	*head = (struct wire_head){0};
 	if (size > WIRE_MAX_FRAME)
@@ -136,7 +136,7 @@ wire_scan(const uint8_t *data, size_t size, struct wire_head *head, struct porto
 			return error_set(error, PORTOLAN_E_INVALID, "frame is not msgpack at byte %zu", at);
 		objects++;
 		at += token.head;
-		/* Each child takes at least a byte, so a count above the bytes left is false. */
+		/* Each child takes at least one byte, so there cannot be more children than bytes left. */
 		if (token.payload > size - at || token.children > size - at)
 			return error_set(error, PORTOLAN_E_INVALID, "frame is cut short at byte %zu", at);
 		if (objects + token.children > WIRE_MAX_OBJECTS)
@@ -188,8 +188,8 @@ wire_peek(const void *data, size_t size, struct wire_head *head)
 	       head->kind != 0;
 }
 
-/* Are all eight bytes within 0x20 … 0x7e, as nearly all text is? A byte's top bit says that it is outside, or, by a
- * borrow or a carry, that a byte before it is. */
+/* Are all eight bytes within 0x20 … 0x7e, as in nearly all text? Computed for all bytes at once: the top bit of a byte
+ * gets set if that byte is outside, or, by a borrow or a carry, if a lower byte is. */
 static bool
 text_is_plain_word(const char *text)
 {

@@ -24,7 +24,7 @@ struct wire_decoder {
 	struct wire_bytes labels[WIRE_MAX_LABELS]; /* a megabyte of address space; only used pages take memory */
 };
 
-/* A map being read, and its first error. */
+/* A map that is being read, and the first error in it. */
 struct reader {
 	const msgpack_object_map *map;
 	const char *kind; /* of the frame, for messages */
@@ -62,7 +62,7 @@ reader_fail(struct reader *reader, const char *key, const char *format, ...)
 	reader->status = error_set(reader->error, PORTOLAN_E_INVALID, "%s frame: \"%s\" %s", reader->kind, key, what);
 }
 
-/* The library gives NULL for empty data, which memcmp() and memcpy() do not accept. */
+/* The msgpack library gives NULL for empty data. memcmp() and memcpy() do not accept that, so it becomes "". */
 static struct wire_bytes
 object_bytes(const char *data, uint32_t size)
 {
@@ -75,7 +75,7 @@ object_string(const msgpack_object *object)
 	return object_bytes(object->via.str.ptr, object->via.str.size);
 }
 
-/* NULL: not there. */
+/* Finds the value under a key. NULL: the key is not there, which is an error if it is required. */
 static const msgpack_object *
 reader_find(struct reader *reader, const char *key, enum wire_need need)
 {
@@ -87,9 +87,8 @@ reader_find(struct reader *reader, const char *key, enum wire_need need)
 	return NULL;
 }
 
-/* Keys must be strings, and each may come once only, since two values could contradict each other. `where` is for
- * messages.
- */
+/* Checks that keys are strings, and that each comes once only: two values could contradict each other. `where`: for
+ * messages. */
 static int
 decode_check_keys(const msgpack_object_map *map, uint32_t most, const char *where, struct portolan_error *error)
 {
@@ -159,7 +158,7 @@ decode_word(struct reader *reader, const struct wire_field *field, const msgpack
 
 static void decode_fields(struct reader *reader, enum wire_kind kind, void *base);
 
-/* Keys that are not there are 0, others are skipped. */
+/* Decodes the counts. A count that is not there is 0; unknown keys are skipped. */
 static void
 decode_counts(struct reader *reader, const struct wire_field *field, const msgpack_object *object,
               struct wire_counts *counts)
@@ -266,7 +265,7 @@ decode_labels(struct reader *reader, wire_decoder *decoder, struct wire_open *op
 	open->label_count = array->size;
 }
 
-/* [type, bin] under `key`; the size is checked against rows, and strings one by one. */
+/* Decodes a column, [type, bin], under `key`. Checks that the size fits the rows, and each string. */
 static void
 decode_column(struct reader *reader, const char *key, const msgpack_object *object, uint32_t rows, enum wire_type *type,
               struct wire_bytes *data)

@@ -19,19 +19,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Memory that grows, kept between frames. */
+/* Memory for a frame's bytes, which grows as needed, and is kept for the next frame. */
 struct wire_encoder {
 	uint8_t *data;
 	size_t room;
 };
 
-/* Where msgpack's bytes go; data NULL: they are only counted. */
+/* Where the msgpack library writes its bytes; data NULL: they are only counted. */
 struct output {
 	uint8_t *data;
 	size_t size;
 };
 
-/* `bytes` may be NULL if their number is 0. */
+/* Takes bytes from the msgpack library. `bytes` may be NULL if count is 0. */
 static int
 output_write(void *context, const char *bytes, size_t count)
 {
@@ -63,7 +63,7 @@ encode_binary(msgpack_packer *packer, const void *data, size_t size)
 	msgpack_pack_bin_body(packer, data, size);
 }
 
-/* The value of an unsigned integer, an enum or a bool. */
+/* Reads a member of a frame that is an unsigned integer, an enum or a bool of `size` bytes. */
 static uint64_t
 field_number(const void *value, size_t size)
 {
@@ -115,7 +115,7 @@ encode_value(msgpack_packer *packer, const struct wire_field *field, const void 
 		msgpack_pack_uint64(packer, field_number(value, field->size));
 		break;
 	case WIRE_FLAG:
-		msgpack_pack_true(packer); /* false is not written */
+		msgpack_pack_true(packer); /* a false flag is not written at all */
 		break;
 	case WIRE_TEXT:
 	case WIRE_LINES:

@@ -87,7 +87,7 @@ const struct wire_field wire_fields[] = {
         {WIRE_ACK, "c", WIRE_NUMBER, WIRE_REQUIRED, FRAME(ack.credit), 0, UINT64_MAX},
         {WIRE_ACK, "replaced", WIRE_NUMBER, WIRE_WRITTEN, FRAME(ack.replaced), 0, UINT64_MAX},
         {WIRE_ACK, "refused", WIRE_NUMBER, WIRE_WRITTEN, FRAME(ack.refused), 0, UINT64_MAX},
-        /* An error frame must be recognised whatever its message is. */
+        /* WIRE_REMARK, so that an error frame is understood even if its message is not valid text. */
         {WIRE_ERROR, "code", WIRE_CODE, WIRE_REQUIRED, FRAME(error.code), WIRE_E_VERSION, WIRE_E_OTHER, code_names},
         {WIRE_ERROR, "message", WIRE_REMARK, WIRE_WRITTEN, FRAME(error.message), 0, WIRE_MAX_MESSAGE},
         {WIRE_ERROR, "q", WIRE_NUMBER, WIRE_OPTIONAL, FRAME(error.sequence), 0, UINT64_MAX},

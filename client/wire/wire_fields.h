@@ -7,16 +7,16 @@
 
 #include <stddef.h>
 
-/* The kind of value under a key, and the type of the member that holds it. */
+/* What kind of value stands under a key; and, behind the semicolon, the type of the member that holds it. */
 enum wire_field_type {
-	WIRE_NUMBER, /* an unsigned integer, least … most; of `size` bytes */
+	WIRE_NUMBER, /* an unsigned integer, least … most; an integer of `size` bytes */
 	WIRE_FLAG,   /* true or false; bool */
 	WIRE_TEXT,   /* least … most bytes of UTF-8 without control characters; struct wire_bytes */
-	WIRE_LINES,  /* the same, but only U+0000 is forbidden */
+	WIRE_LINES,  /* as WIRE_TEXT, but only U+0000 is forbidden */
 	WIRE_REMARK, /* as WIRE_TEXT, but invalid text is read as empty */
-	WIRE_WORD,   /* one of words[least … most]; an enum, the index */
-	WIRE_CODE,   /* the same, but a word that is not known is read as `most` */
-	WIRE_ID,     /* 16 bytes; const uint8_t *, into the frame */
+	WIRE_WORD,   /* one of words[least … most]; an enum: the word's index */
+	WIRE_CODE,   /* as WIRE_WORD, but an unknown word is read as `most` */
+	WIRE_ID,     /* 16 bytes; const uint8_t *, which points into the frame */
 	WIRE_COUNTS, /* a map of the fields WIRE_IN_COUNTS; struct wire_counts */
 };
 
@@ -32,7 +32,7 @@ enum wire_need {
 struct wire_field {
 	enum wire_kind kind;           /* of the frame; or WIRE_IN_COUNTS */
 	const char *key;               /* NULL ends the table */
-	enum wire_field_type type : 8; /* narrow, as the client library holds this table */
+	enum wire_field_type type : 8; /* narrow, to keep the client library small */
 	enum wire_need need : 8;
 	uint16_t offset, size; /* of the member; see WIRE_MEMBER */
 	uint16_t least;
@@ -42,16 +42,16 @@ struct wire_field {
 
 #define WIRE_MEMBER(type, member) offsetof(type, member), sizeof(((type *)NULL)->member)
 
-/* For each kind, in the order of WIRE.md, which is the order of writing. */
+/* The fields of each kind, in the order of WIRE.md, in which they are written. */
 extern const struct wire_field wire_fields[];
 
-/* The words of the wire, by enum wire_kind and enum wire_type. */
+/* The words that stand in frames for the values of enum wire_kind and enum wire_type. */
 extern const char *const wire_kind_names[WIRE_ERROR + 1];
 extern const char *const wire_type_names[WIRE_STR + 1];
 
 bool wire_bytes_equal(struct wire_bytes a, const char *b);
 
-/* The index of `word` within words[first … last], or last + 1. */
+/* The index of `word` in words[first … last]; last + 1: it is not there. */
 unsigned wire_find_word(const char *const *words, unsigned first, unsigned last, struct wire_bytes word);
 
 #endif
