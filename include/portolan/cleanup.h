@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-/* `release` takes the variable's address, and accepts what the variable was initialised with. */
+/* `release` gets the variable's address. It must accept the value with which the variable was initialised. */
 #define CLEANUP(release) __attribute__((cleanup(release)))
 
 static inline void

@@ -10,7 +10,7 @@
 
 /* Sets code and message (one line, cut at the buffer's end) and returns `code`, so that a failure is one statement:
  *     return error_set(error, PORTOLAN_E_INVALID, "epoch %u: …", epoch);
- * Weak: the linker keeps one of the copies that the files compile, which makes the client library 3 KB smaller. */
+ * Weak: each file compiles a copy of this function, and the linker keeps one; so the client library is 3 KB smaller. */
 __attribute__((format(printf, 3, 4), weak, visibility("hidden"))) int error_set(struct portolan_error *error, int code,
                                                                                 const char *format, ...);
 

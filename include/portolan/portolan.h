@@ -54,7 +54,7 @@ enum {
 	PORTOLAN_E_NO_COLLECTOR = -3, /* no collector answered or could be started, or it cannot take the run now */
 	PORTOLAN_E_REFUSED = -4,      /* the collector refused: the run exists, the kind of id differs, … */
 	PORTOLAN_E_TIMEOUT = -5,      /* the time was up before everything was acknowledged */
-	PORTOLAN_E_FORKED = -6,       /* this handle belongs to the parent process */
+	PORTOLAN_E_FORKED = -6,       /* the run belongs to the parent process */
 	PORTOLAN_E_CLOSED = -7,       /* the run is closed */
 	PORTOLAN_E_ROWS = -8,         /* rows were refused and `strict` is set; the other rows were logged */
 	PORTOLAN_E_SYSTEM = -9,       /* a system or library call failed */
@@ -69,36 +69,36 @@ struct portolan_error {
 
 typedef struct portolan_run portolan_run;
 
-/* When observations are taken: during the training pass, or in a pass of their own after it. The two give different
- * dynamics. */
+/* When an epoch's observations are made: in a pass of their own after the epoch's training, or during the training
+ * pass. The two give different training dynamics. */
 enum portolan_mode {
-	PORTOLAN_EPOCH_END = 0, /* the definition of Swayamdipta et al. 2020, §2.1 */
+	PORTOLAN_EPOCH_END = 0, /* after the training: the definition of Swayamdipta et al. 2020, §2.1 */
 	PORTOLAN_TRAIN_FORWARD = 1,
 };
 
 enum portolan_when_full {
-	PORTOLAN_WAIT = 0, /* when memory and spool are full: the log call waits for room, and says so once on stderr */
-	PORTOLAN_DROP = 1, /* the batch is dropped and counted */
+	PORTOLAN_WAIT = 0, /* if memory and spool are full, a log call waits for room, and says so once on stderr */
+	PORTOLAN_DROP = 1, /* if they are full, the batch is dropped and counted */
 };
 
-/* Zero-initialise, then set what differs: every zero is the default. */
+/* Zero-initialise, then set what should differ from the defaults: zero always means the default. */
 struct portolan_options {
 	const char *store;    /* directory: start, or join, a collector for it. Exactly one of store and endpoint */
 	const char *endpoint; /* a running collector: "tcp://127.0.0.1:5757" or "ipc://PATH" */
-	const char *keys; /* with an endpoint tcp://…: directory with client.key and server.pub (portolan keygen), which
-	                        * encrypt. NULL: the endpoint uses none */
+	const char *keys; /* with an endpoint tcp://…: directory of the keys for encryption, client.key and server.pub
+	                        * (portolan keygen). NULL: the endpoint does not encrypt */
 	enum portolan_mode mode;
-	uint64_t examples;         /* > 0: ids are 0 … examples−1, and need no dictionary */
-	const char *const *labels; /* class names, or NULL; together with config at most 255 KiB */
+	uint64_t examples;         /* > 0: ids are 0 … examples−1 (the collector then needs no dictionary of ids) */
+	const char *const *labels; /* class names, or NULL; labels and config have at most 255 KiB together */
 	size_t label_count;
 	const char *config; /* a JSON object kept with the run (seed, model, hyper-parameters), or NULL */
-	const char *group;  /* the ranks of one job give the same group and share the run; see client/WIRE.md, Groups */
+	const char *group;  /* processes of one job that give the same group share the run (client/WIRE.md, Groups) */
 	uint32_t rank;      /* this process's rank, different for each process of the group */
-	int resume;         /* the run may exist: continue it; an observation logged again replaces the old one. Waits
-	                        * while another process seems to record it; PORTOLAN_E_REFUSED names that one */
-	int overwrite;      /* the run may exist: remove it first */
-	int strict;         /* these are errors, not warnings: refused rows (PORTOLAN_E_ROWS); a run that the
-	                        * collector has ended (PORTOLAN_E_ENDED from every later call) */
+	int resume;         /* if the run exists, continue it; an observation logged again replaces the old one. Waits
+	                        * while another process seems to record it; PORTOLAN_E_REFUSED names that process */
+	int overwrite;      /* if the run exists, remove it first */
+	int strict;         /* make two things errors instead of warnings: refused rows (PORTOLAN_E_ROWS), and a run
+	                        * that the collector has ended (PORTOLAN_E_ENDED from every later call) */
 	enum portolan_when_full when_full;
 	size_t ring_bytes;    /* memory for observations not yet sent; default 32 MiB, at least 1 MiB */
 	const char *spool;    /* directory for observations that cannot be sent and do not fit into memory. If given, a
@@ -110,21 +110,21 @@ struct portolan_options {
 	 * If it returns non-zero, the call ends with PORTOLAN_E_CANCELLED. NULL: never. */
 	int (*cancelled)(void *context);
 	void *cancelled_context;
-	const char *collector_program; /* portoland for `store`; default: beside the library, then $PATH */
+	const char *collector_program; /* portoland, for `store`; default: beside the library, then in $PATH */
 };
 
-/* Milliseconds for portolan_flush() and portolan_close(): 0 does not wait. */
+/* For timeout_ms of portolan_flush() and portolan_close(), which is in milliseconds; 0: do not wait. */
 #define PORTOLAN_WAIT_DEFAULT (-1) /* 60 s */
 #define PORTOLAN_WAIT_FOREVER (-2)
 
 /* Opens run `name` (1–255 bytes, no control characters) and waits until the collector has accepted it. Spool files that
  * earlier runs left in the spool directory are sent in the background, if they belong to the same store (or, if a file
- * names none, to the same endpoint). Other files stay, with a line on stderr. On success *run is the caller's to
- * portolan_close(). */
+ * names no store, to the same endpoint). Other files stay there, and a line on stderr says so. On success *run is the
+ * caller's to portolan_close(). */
 PORTOLAN_PUBLIC int portolan_open(const char *name, const struct portolan_options *options, portolan_run **run,
                                   struct portolan_error *error);
 
-/* Element types of the arrays a general batch may carry; native byte order. */
+/* Element types of the arrays in a batch; in native byte order. */
 enum portolan_type {
 	PORTOLAN_F32 = 1,
 	PORTOLAN_F64,
@@ -137,7 +137,7 @@ enum portolan_type {
 	PORTOLAN_I64,
 	PORTOLAN_U64,
 	PORTOLAN_F16,
-	PORTOLAN_BF16, /* half precision: of IEEE 754, and bfloat16 */
+	PORTOLAN_BF16, /* half precision: F16 is that of IEEE 754, BF16 is bfloat16 */
 };
 
 /* A strided view of memory. Row r, column c lies at data + r·row_stride + c·column_stride, in bytes; strides may be
@@ -148,54 +148,56 @@ struct portolan_array {
 	ptrdiff_t row_stride, column_stride;
 };
 
-/* The meaning of a batch's scores. */
+/* What the scores of a batch are. */
 enum portolan_scores {
 	PORTOLAN_LOGITS =
 	        1, /* n × classes; classes = 1: the logit of class 1 against class 0 (sigmoid). −inf allowed off the gold label */
-	PORTOLAN_PROBS = 2,      /* n × classes, rows sum to 1; classes = 1: the probability of class 1 */
+	PORTOLAN_PROBS = 2,      /* n × classes, each row sums to 1; classes = 1: the probability of class 1 */
 	PORTOLAN_GOLD_PROBS = 3, /* n × 1: p(gold); `correct` must be given, `gold` may be */
 	PORTOLAN_SIGNALS =
 	        4, /* n × 6, F32, adjacent, derived already: p(gold), margin, Σ p² of the others, entropy, max p, predicted class */
 };
 
-#define PORTOLAN_OWN_COLUMNS 16 /* the most that one run may have */
+#define PORTOLAN_OWN_COLUMNS 16 /* a run may have at most so many */
 
-/* Another number of each observation, which the caller names: n × F32 or F64. It is kept with the observation, and the mean of a
- * column over the epochs is a measure of its name. */
+/* A column of the caller's own: one more number for each observation, n × F32 or F64, under a name that the caller
+ * chooses. It is kept with the observations. The mean of an example's numbers over the epochs is a measure of that
+ * name. */
 struct portolan_column {
-	const char *name; /* 1–32 characters a–z, then also 0–9 and _; not a name that the client derives; if a name
-			   * stands twice, the later column counts */
+	const char *name; /* 1–32 characters: a–z, and after the first also 0–9 and _. Not the name of a column that
+			   * the client derives. If a batch has a name twice, the later column counts */
 	struct portolan_array values;
 };
 
-/* n observations of one epoch: the general form behind the three calls below. */
+/* n observations of one epoch, in the general form. The calls below portolan_log() are shorthands. */
 struct portolan_batch {
 	uint32_t epoch;
 	size_t n;
 	size_t classes; /* columns of scores; 1 for PORTOLAN_GOLD_PROBS, 6 for PORTOLAN_SIGNALS */
 	enum portolan_scores kind;
 	struct portolan_array scores;  /* F16, BF16, F32 or F64 */
-	struct portolan_array ids;     /* any integer type, values ≥ 0; data NULL when string_ids is used */
+	struct portolan_array ids;     /* any integer type, values ≥ 0; data is NULL if string_ids is used */
 	const char *const *string_ids; /* n strings, 1–255 bytes of UTF-8, no control characters; or NULL */
-	const size_t *string_lengths;  /* their lengths in bytes, or NULL: NUL-terminated */
+	const size_t *string_lengths;  /* their lengths in bytes; NULL: the strings end with NUL */
 	struct portolan_array gold; /* any integer type, 0 … classes−1 (0 or 1 when classes = 1); NULL: not known */
 	struct portolan_array correct;         /* U8: 0 or 1; for PORTOLAN_GOLD_PROBS only */
-	const struct portolan_column *columns; /* column_count columns of the caller's own, or NULL */
+	const struct portolan_column *columns; /* column_count of the caller's own columns, or NULL */
 	size_t column_count;
 };
 
 /*
- * Log n observations of `epoch`. From logits the client derives, per row and in one stable pass: the gold
- * probability, correct (argmax = gold, ties to the lowest class), margin, Σ p² over the other classes, entropy, the
- * largest probability and the predicted class; from probabilities all of these but the margin.
+ * Logs n observations of one epoch. From logits the client derives, for each row, in one numerically stable pass: the
+ * gold probability, correct (argmax = gold, ties to the lowest class), margin, Σ p² over the other classes, entropy,
+ * the largest probability and the predicted class. From probabilities it derives all of these but the margin.
  *
- * A wrong shape, type, id, label or name of a column fails the whole call (PORTOLAN_E_INVALID). A row is left out and
- * counted as refused if it has NaN or +inf, −inf at the gold label, probabilities that are none, or a value that is not
- * finite in one of the caller's own columns; a warning is printed once. n may be 0.
+ * A wrong shape, type, id, label or name of a column fails the whole call (PORTOLAN_E_INVALID). A row is left out, and
+ * counted as refused, if its scores have NaN, +inf, or −inf at the gold label, or are no probabilities where they
+ * should be; or if one of the caller's own columns has a value that is not finite. A warning is then printed once. n
+ * may be 0.
  */
 PORTOLAN_PUBLIC int portolan_log(portolan_run *run, const struct portolan_batch *batch, struct portolan_error *error);
 
-/* Row-major contiguous shorthands with integer ids. */
+/* Shorthands of portolan_log() for contiguous row-major arrays and integer ids. */
 PORTOLAN_PUBLIC int portolan_log_logits(portolan_run *run, uint32_t epoch, size_t n, size_t classes,
                                         const uint64_t *ids, const float *logits, const int32_t *gold,
                                         struct portolan_error *error);
@@ -204,33 +206,34 @@ PORTOLAN_PUBLIC int portolan_log_probs(portolan_run *run, uint32_t epoch, size_t
 PORTOLAN_PUBLIC int portolan_log_gold(portolan_run *run, uint32_t epoch, size_t n, const uint64_t *ids,
                                       const float *gold_probs, const uint8_t *correct, struct portolan_error *error);
 
-/* Says that this client has logged all it will of `epoch`. Waits only for room, as a log call does. If there is no room
- * and the policy is to drop, nothing happens: a later epoch, or the end of the run, says the same. */
+/* Says that this client has logged everything it will log of `epoch`. Waits only for room, as a log call does. If
+ * there is no room, and when_full is PORTOLAN_DROP, nothing happens: the end of a later epoch, or of the run, says
+ * the same. */
 PORTOLAN_PUBLIC int portolan_end_epoch(portolan_run *run, uint32_t epoch, struct portolan_error *error);
 
-/* Waits until everything logged before the call is on the collector's disk. PORTOLAN_E_TIMEOUT: not all of it is yet.
- * PORTOLAN_E_ENDED, strict or not: it never will be; the message says why. */
+/* Waits until everything that was logged before the call is on the collector's disk. PORTOLAN_E_TIMEOUT: not all of it
+ * is there yet. PORTOLAN_E_ENDED, strict or not: it never will be; the message says why. */
 PORTOLAN_PUBLIC int portolan_flush(portolan_run *run, int timeout_ms, struct portolan_error *error);
 
-/* Flushes, ends the session, stops the thread and frees the run, whatever it returns. NULL is accepted.
+/* Flushes, ends the session, stops the thread, and frees the run, whatever the call returns. NULL is accepted.
  * PORTOLAN_E_TIMEOUT: some observations were not acknowledged and are in a spool file; the message says how many,
  * where, and how to import them. PORTOLAN_E_ENDED: the collector had ended the run; the message says why, and how many
  * observations are not recorded. A run for which no collector ever answered ends at once, with 0 and one line on
  * stderr. */
 PORTOLAN_PUBLIC int portolan_close(portolan_run *run, int timeout_ms, struct portolan_error *error);
 
-/* Observations, unless another unit is named. */
+/* Counts of observations, unless another unit is named. */
 struct portolan_stats {
 	uint64_t logged;       /* accepted by the log calls */
-	uint64_t acknowledged; /* of these, on the collector's disk */
+	uint64_t acknowledged; /* of these, how many are on the collector's disk */
 	uint64_t refused;      /* rows left out, here or by the collector */
-	uint64_t replaced;     /* observations of this session that met another one of the same example and epoch, as
-			        * counted by the collector so far */
-	uint64_t dropped;      /* dropped because memory was full (PORTOLAN_DROP) or because the run had ended */
-	uint64_t spooled;      /* written to a spool file */
-	uint64_t bytes_sent;   /* bytes of frames, repeats included */
-	uint64_t reconnects;   /* times the session was opened again */
-	uint64_t waits;        /* calls that had to wait for room */
+	uint64_t replaced;   /* observations of this session that met another one of the same example and epoch, as far
+			        * as the collector has counted */
+	uint64_t dropped;    /* dropped because memory was full (PORTOLAN_DROP) or because the run had ended */
+	uint64_t spooled;    /* written to a spool file */
+	uint64_t bytes_sent; /* bytes of frames sent, repeats included */
+	uint64_t reconnects; /* times the session was opened again */
+	uint64_t waits;      /* calls that had to wait for room */
 };
 
 PORTOLAN_PUBLIC int portolan_get_stats(const portolan_run *run, struct portolan_stats *stats);

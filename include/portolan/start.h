@@ -8,19 +8,18 @@
 #include <unistd.h>
 
 /*
- * A standard stream that the caller has closed is opened, so that no file gets its number: messages would go into that
- * file. It becomes one that can neither be read nor written, by its number or as /dev/stdout, so that reading standard
- * input, or writing results, fails as on a closed one.
+ * If whoever starts the program has closed a standard stream (0, 1 or 2), opens it, so that no other file gets its
+ * number: messages would go into that file. The opened stream can be neither read nor written, by its number or as
+ * /dev/stdout. So reading standard input, or writing results, still fails as with a closed stream.
  *
- * A file that reaches its size limit (ulimit -f) becomes an error of write(), with a message, and not a signal that
- * ends the program.
+ * If a file reaches its size limit (ulimit -f), write() shall fail, with a message, and no signal end the program.
  */
 static inline void
 start_program(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0)
-			(void)!open("/", O_PATH); /* the lowest number that is free */
+			(void)!open("/", O_PATH); /* gets the lowest number that is free */
 	signal(SIGXFSZ, SIG_IGN);
 }
 

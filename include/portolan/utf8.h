@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The number of bytes of the text's first character, and its code point; the text has `left` > 0 bytes. 0: it is not
- * valid UTF-8 (overlong forms, surrogates, and code points beyond U+10FFFF are not valid). */
+/* Reads the first character of a text that has `left` > 0 bytes. Returns the character's number of bytes; *point: its
+ * code point. 0: not valid UTF-8, as are overlong forms, surrogates, and code points beyond U+10FFFF. */
 static inline size_t
 utf8_read(const char *text, size_t left, uint32_t *point)
 {

@@ -20,7 +20,7 @@
 #define WIRE_MAX_FRAME (256u << 10) /* bytes of a whole frame; also ZMQ_MAXMSGSIZE */
 #define WIRE_MAX_ROWS (256u << 10)  /* rows of a batch */
 #define WIRE_MAX_COLUMNS 32         /* columns of a batch, ids not counted */
-#define WIRE_MAX_PING 256           /* bytes of a ping: the collector keeps a place for one of each session */
+#define WIRE_MAX_PING 256           /* bytes of a ping: the collector keeps room for one ping of each session */
 #define WIRE_MAX_NAME 255           /* bytes: run, group, label, string id, client */
 #define WIRE_MAX_COLUMN_NAME 32     /* bytes: [a-z][a-z0-9_]* */
 #define WIRE_MAX_LABELS 65536
@@ -33,7 +33,7 @@
 #define WIRE_MAX_PATH 4095
 #define WIRE_MAX_HOST 64
 
-/* Timing rules both sides keep (see WIRE.md). */
+/* Times by which both sides go (see WIRE.md). */
 #define WIRE_PING_MS 2000             /* a client that has sent nothing for so long sends a ping */
 #define WIRE_SESSION_TIMEOUT_MS 15000 /* a session that has sent nothing for so long is no longer live */
 
@@ -44,7 +44,7 @@ enum wire_kind {
 	WIRE_END_EPOCH, /* carries a sequence number */
 	WIRE_CLOSE,     /* carries a sequence number: the last of its session */
 	WIRE_PING,
-	WIRE_REMOVE, /* remove a run: taken only at the store's own local endpoint; `session` is any 16 bytes */
+	WIRE_REMOVE, /* remove a run; accepted only at the store's own local endpoint; `session` is any 16 bytes */
 	/* collector → client */
 	WIRE_OPENED,
 	WIRE_ACK,
@@ -71,7 +71,7 @@ struct wire_bytes {
 struct wire_column {
 	struct wire_bytes name;
 	enum wire_type type;
-	struct wire_bytes data; /* size already checked against type and rows */
+	struct wire_bytes data; /* its size fits type and rows: that was checked */
 };
 
 struct wire_open {
@@ -84,14 +84,14 @@ struct wire_open {
 	uint32_t rank;
 	enum portolan_mode mode;
 	bool resume, overwrite;
-	bool whole;     /* the run gets its name when the session closes; without a close it is removed */
-	bool late;      /* the session was recorded before, without this collector: `started` gives its place among the
-	                 * sessions (see admit.c) */
-	uint64_t after; /* frames up to this number were acknowledged before, and do not come again */
-	bool partial;   /* late only: begins after `after` even if the store does not have the frames before */
-	const uint8_t *store; /* 16 bytes: the only store it is for; NULL: any */
-	const uint8_t *owner; /* 16 bytes: the secret in the store (owner.h); NULL: none */
-	uint64_t turn;        /* how often the client has begun to open the session: `opened` repeats it; 0: not told */
+	bool whole; /* the run gets its name only when the session closes; if it never does, the run is removed */
+	bool late;  /* the session was recorded before, without this collector; `started` says where it belongs among
+	                 * the sessions (see admit.c) */
+	uint64_t after;       /* frames up to this number were acknowledged before, and are not sent again */
+	bool partial;         /* only if late: takes the frames after `after` even if the store lacks those before */
+	const uint8_t *store; /* 16 bytes: the only store that may take the session; NULL: any */
+	const uint8_t *owner; /* 16 bytes: the store's secret (owner.h); NULL: none */
+	uint64_t turn; /* how often the client has begun to open the session; repeated in `opened`; 0: not told */
 	struct wire_bytes host; /* where the client runs, and as which process; empty and 0: not told */
 	uint64_t process;
 };
@@ -109,8 +109,8 @@ struct wire_opened {
 	uint64_t acknowledged;     /* highest sequence number of this session on disk; 0: none */
 	uint64_t credit;           /* bytes of unacknowledged frames the client may have under way */
 	enum wire_id_kind id_kind; /* the kind of ids that the run has */
-	const uint8_t *store;      /* 16 bytes: its id; NULL: not told */
-	uint64_t turn;             /* of the `open` that it answers */
+	const uint8_t *store;      /* 16 bytes: the store's id; NULL: not told */
+	uint64_t turn;             /* that of the `open` which it answers */
 };
 
 struct wire_ack {
@@ -118,7 +118,7 @@ struct wire_ack {
 	uint64_t replaced, refused; /* observations, totals of this session */
 };
 
-/* The counts in `ping` and `close`: observations of the session, except `waits`. */
+/* The counts in `ping` and `close`: of the session's observations, except `waits`. */
 struct wire_counts {
 	bool told;                          /* the frame has counts */
 	uint64_t logged;                    /* accepted by its log calls */
@@ -126,25 +126,25 @@ struct wire_counts {
 	uint64_t waits;                     /* log calls that had to wait for room */
 };
 
-/* Codes of WIRE_ERROR frames: strings on the wire. */
+/* Codes of WIRE_ERROR frames. On the wire they are the words in quotes. */
 enum wire_error_code {
-	WIRE_E_VERSION = 1,     /* "version": the collector does not speak it */
-	WIRE_E_MALFORMED,       /* "malformed": not a valid frame */
-	WIRE_E_NO_SESSION,      /* "no-session": open again, then repeat what was not acknowledged */
-	WIRE_E_SEQUENCE,        /* "sequence": a gap; go back to the number after `acknowledged` */
-	WIRE_E_RUN_EXISTS,      /* "run-exists" */
-	WIRE_E_RUN_DIFFERS,     /* "run-differs": id kind, mode or examples are not the run's */
-	WIRE_E_REFUSED,         /* "refused": these rows can never be stored; the sequence number is used up */
-	WIRE_E_UNAVAILABLE,     /* "unavailable": the store cannot take it now (disk full); keep it, and try again */
-	WIRE_E_RUN_REMOVED,     /* "run-removed": removed or overwritten while the session was live */
-	WIRE_E_NO_RUN,          /* "no-run": nothing to remove */
-	WIRE_E_RUN_DAMAGED,     /* "run-damaged": records of the run cannot be read; nothing more is stored in it */
-	WIRE_E_OTHER_STORE,     /* "other-store": the session belongs to another store */
+	WIRE_E_VERSION = 1, /* "version": the collector does not know the frame's version */
+	WIRE_E_MALFORMED,   /* "malformed": not a valid frame */
+	WIRE_E_NO_SESSION,  /* "no-session": open the session again, then repeat what was not acknowledged */
+	WIRE_E_SEQUENCE,    /* "sequence": a gap; go back to the number after `acknowledged` */
+	WIRE_E_RUN_EXISTS,  /* "run-exists" */
+	WIRE_E_RUN_DIFFERS, /* "run-differs": id kind, mode or examples are not the run's */
+	WIRE_E_REFUSED,     /* "refused": these rows can never be stored; the sequence number is used up */
+	WIRE_E_UNAVAILABLE, /* "unavailable": the store cannot take the frame now (disk full); keep it, and try again */
+	WIRE_E_RUN_REMOVED, /* "run-removed": removed or overwritten while the session was live */
+	WIRE_E_NO_RUN,      /* "no-run": nothing to remove */
+	WIRE_E_RUN_DAMAGED, /* "run-damaged": records of the run cannot be read; nothing more is stored in it */
+	WIRE_E_OTHER_STORE, /* "other-store": the session belongs to another store */
 	WIRE_E_NO_BEGINNING,    /* "no-beginning": the store lacks acknowledged frames of the session */
 	WIRE_E_OVER_CREDIT,     /* "over-credit": the frame was dropped; open again, and repeat as after "no-session" */
 	WIRE_E_TOO_MANY_IDS,    /* "too-many-ids": there is no memory for more ids that are not declared */
 	WIRE_E_SESSION_DIFFERS, /* "session-differs": the session was opened with other content before */
-	WIRE_E_OWNER,           /* "owner": only who proves to be the store's own user may do this */
+	WIRE_E_OWNER,           /* "owner": only a client that proves to be the store's own user may do this */
 	WIRE_E_OTHER,           /* any code this version does not know */
 };
 
@@ -156,7 +156,7 @@ struct wire_error {
 	bool held;              /* WIRE_E_UNAVAILABLE: another session records into the run */
 };
 
-/* The keys that say where a frame belongs. */
+/* The keys that say what a frame is, and where it belongs. */
 struct wire_head {
 	enum wire_kind kind;
 	uint8_t session[WIRE_SESSION_SIZE];
@@ -194,25 +194,26 @@ typedef struct wire_decoder wire_decoder;
 wire_decoder *wire_decoder_new(void); /* NULL: out of memory */
 void wire_decoder_free(wire_decoder *decoder);
 
-/* Decodes one frame. Everything is checked: limits, types, sizes, UTF-8, depth; unknown keys are skipped, a repeated
- * key is malformed. *frame points into `data` and into the decoder: valid while `data` is, until the next call.
- * Returns 0 or a negative PORTOLAN_E… with a message that names the field; *code (if not NULL) says which WIRE_E_… to answer. */
+/* Decodes one frame. Everything is checked: limits, types, sizes, UTF-8, depth. Unknown keys are skipped; a frame with
+ * a repeated key is malformed. *frame points into `data` and into the decoder, so it is valid only as long as `data`,
+ * and until the next call. Returns 0, or a negative PORTOLAN_E… with a message that names the field; *code (may be
+ * NULL) is then the WIRE_E_… to answer. */
 int wire_decode(wire_decoder *decoder, const void *data, size_t size, struct wire_frame *frame,
                 enum wire_error_code *code, struct portolan_error *error);
 
-/* For a client: is the collector's frame about this session? An error about a frame that could not be decoded names no
- * session. */
+/* For a client: is the collector's frame about this session? True also for an error without a session: the collector
+ * could not decode the frame that it answers. */
 bool wire_answers(const struct wire_frame *frame, const uint8_t session[WIRE_SESSION_SIZE]);
 
-/* Reads the head of a frame, and checks only its tokens: wire_decode() may still refuse it. false: there is none, or it is of
- * another version. Pure. */
+/* Reads the head of a frame. Checks only the frame's tokens, so wire_decode() may still refuse it. False: the frame has
+ * no head, or is of another version. Pure. */
 bool wire_peek(const void *data, size_t size, struct wire_head *head);
 
-/* The number of bytes that the frame takes when it is encoded. The frame must be valid (asserted in debug builds).
- * PORTOLAN_E_INVALID: over WIRE_MAX_FRAME. */
+/* Finds how many bytes the frame takes when it is encoded. The frame must be valid (asserted in debug builds).
+ * PORTOLAN_E_INVALID: more than WIRE_MAX_FRAME. */
 int wire_measure(const struct wire_frame *frame, size_t *size, struct portolan_error *error);
 
-/* Encodes a frame into `data`, which has room for the bytes that wire_measure() has counted. */
+/* Encodes a frame into `data`, which must have room for as many bytes as wire_measure() has found. */
 void wire_write(const struct wire_frame *frame, uint8_t *data);
 
 typedef struct wire_encoder wire_encoder;
@@ -220,11 +221,12 @@ typedef struct wire_encoder wire_encoder;
 wire_encoder *wire_encoder_new(void);
 void wire_encoder_free(wire_encoder *encoder);
 
-/* Both, into memory of the encoder: *bytes is valid until the next call. Also PORTOLAN_E_MEMORY. */
+/* Measures and encodes a frame, into memory of the encoder: *bytes is valid until the next call. Also
+ * PORTOLAN_E_MEMORY. */
 int wire_encode(wire_encoder *encoder, const struct wire_frame *frame, struct wire_bytes *bytes,
                 struct portolan_error *error);
 
-/* 1–255 bytes (0 allowed where `may_be_empty`) of valid UTF-8 without control characters (U+0000–001F, 007F–009F). */
+/* Is it 1–255 bytes (with `may_be_empty`, 0–255) of valid UTF-8 without control characters (U+0000–001F, 007F–009F)? */
 bool wire_name_is_valid(const void *data, size_t size, bool may_be_empty);
 
 #endif
