@@ -1,7 +1,8 @@
 /*
- * gnuplot.c: runs gnuplot for picture.c: starts it, without a shell, lets it draw one script, and waits for it. When
- * the thread that started it ends, gnuplot ends too, whatever ended the program, die() included: posix_spawn() cannot
- * ask the kernel for that, so this file forks.
+ * gnuplot.c: runs gnuplot for picture.c: starts it without a shell, lets it draw one script, and waits for it. It also
+ * asks fontconfig's fc-list and fc-match about fonts. The kernel ends such a child when the thread that started it ends,
+ * however that comes about. posix_spawn() cannot ask for that, so this file uses vfork() and prctl(). die() waits for a
+ * child that it ends.
  *
  * gnuplot is started before there is anything to draw. It then reads one line from a pipe, the gate, with the name of
  * the script to load. Its files are open already, and most have no name: gnuplot gets them as /dev/fd/N, and the

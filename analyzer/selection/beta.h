@@ -1,6 +1,7 @@
 /*
- * beta.h: for a rule of `portolan select`: draws examples by their DUAL scores, preferring easier ones at small sizes
- * (Cho et al. 2025, §3: Beta sampling).
+ * beta.h: makes the weights and the keys by which `portolan select --by dual-beta` draws examples at random (Beta
+ * sampling, Cho et al. 2025, §3). The higher an example's measure `dual`, which the paper defines, the likelier it is
+ * drawn. The smaller the share of examples that is kept, the more the easy ones are preferred.
  *
  * Of n examples a share k is kept, r = 1 − k is pruned. Each is drawn, without replacement, with a probability in
  * proportion to dual · Beta(confidence; a, b), where

@@ -1,4 +1,7 @@
-/* select_files.h: writes the file of `portolan select`, or one for each of --fractions, each with its manifest. */
+/*
+ * select_files.h: writes the ids that `portolan select` has chosen into the file of -o, or one file for each of --fractions,
+ * and beside each a manifest (manifest.h), which says how it was made.
+ */
 #ifndef SELECT_FILES_H
 #define SELECT_FILES_H
 

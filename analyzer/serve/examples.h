@@ -1,5 +1,5 @@
-/* examples.h: writes examples as JSON, for the live page and portolan show; and finds the examples of a view (what the
- * page shows of a run, view.h) that hold a text, for the page's table. */
+/* examples.h: writes examples as JSON, for the live page and `portolan show`; and finds, for the page's table, the examples
+ * of a view (what the page shows of a run, view.h) whose id or text contains what the user searches for. */
 #ifndef EXAMPLES_H
 #define EXAMPLES_H
 

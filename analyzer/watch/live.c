@@ -1,6 +1,6 @@
 /*
- * live.c: looks at a run again and again while it is being recorded, for `watch`, `epochs` and `serve`. A look reads
- * only what is new.
+ * live.c: what is known of a run while it is being recorded (its epochs, its counts, its verdict), for `watch`, `epochs`
+ * and `serve`, which look again and again. A look reads only the epochs that the look before did not find settled.
  *
  * An epoch is folded once its rows have gone from the log into the store's columns. The settled epochs are the first
  * ones, without a gap, that are folded and have no rows waiting in the log. The sums over the settled epochs are kept

@@ -1,6 +1,7 @@
 /*
- * sessions.h: the storer's table of the sessions that record into the store, and of their runs. It says which epochs no
- * session still holds open. The table is in memory only; ingest.c keeps it in step with the store.
+ * sessions.h: the table of the sessions (a client's connections to one run) and of their runs, for the thread that
+ * writes the store (the storer). It says which epochs all sessions of a run have ended, so that their rows can go from
+ * the log into the store's columns (a fold). The table is in memory only; ingest.c keeps it in step with the store.
  *
  * A session stays in the table while it is live, and for one timeout after it closed or its run was removed, so that a
  * repeated frame gets the right answer. A run is in the table while it has a session there or a fold may be due.

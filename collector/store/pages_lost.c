@@ -25,7 +25,8 @@ pages_mark_free_list(struct pages *pages, const uint8_t *value, size_t size)
 	return true;
 }
 
-/* The list is a tree. Meanwhile its leaves stand in DB_META's list; DB_META's own are listed later. */
+/* Marks the pages that the list of free pages names. The list is itself a tree. While this function reads it, DB_META's
+ * list of leaves holds the leaves of that tree; DB_META's own leaves are listed later. */
 bool
 pages_mark_free(struct pages *pages, const struct tree *tree)
 {
@@ -49,8 +50,8 @@ pages_mark_free(struct pages *pages, const struct tree *tree)
 	return whole;
 }
 
-/* The database to which a node belongs, by its key and the kind of its record; DB_META: to none of which lost leaves
- * are looked for. */
+/* The database to which a node belongs, by its key and the kind of its record. DB_META: it is none of those whose lost
+ * leaves are looked for. */
 static enum store_db
 pages_database_of(const struct node *node, const uint8_t *record)
 {

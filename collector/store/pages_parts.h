@@ -22,8 +22,8 @@ struct tree {               /* as LMDB stores it */
 };
 _Static_assert(sizeof(struct tree) == 48, "the layout of LMDB's databases");
 
-/* A leaf that was found, with records of the runs first … last; or, where keys may be lost, the runs that may lack some.
- * In a database whose keys do not begin with a run, both are 0, or every run is meant. */
+/* A leaf that was found. In `leaves`, `first` to `last` are the runs of which it has records; in `lost`, the runs that may
+ * lack some. Where keys do not begin with a run, both are 0, or every run is meant. */
 struct leaf {
 	uint64_t page;
 	uint32_t first, last;

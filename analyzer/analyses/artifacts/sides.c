@@ -1,6 +1,8 @@
 /*
- * sides.c: counts, epoch by epoch, how many examples on each side of a token the run observed, and how many the model
- * classified correctly, for `portolan artifacts --run` (sides.h).
+ * sides.c: for `portolan artifacts --run`: does the model treat examples with a token differently where their label is
+ * not the one that goes with the token? The examples with a token have two sides (sides.h): the majority has that
+ * label, the minority another one. For each side this file counts, epoch by epoch, how many examples the run observed,
+ * and how many the model classified correctly; and it computes the mean of each measure.
  *
  * A trace (measures/trace.h) has an example's correctness over all epochs so far. Times the number of epochs observed
  * it is a whole number of hits. If that has grown since the epoch before, the example was right in this epoch.

@@ -2,7 +2,7 @@
  * early_stopping.c: computes how soon the measures of a run settle, for `portolan compare --early-stopping`: it
  * measures the run as it was after each of its epochs (measures/trace.h), and correlates that with the whole run.
  *
- * The last row compares the measures with themselves. Running sums would save most of the reading, but differ from the
+ * The table has a row for each epoch; its last row compares the measures with themselves. Running sums would save most of the reading, but differ from the
  * measures in the last bits; and reading is an eighth of the time, the rest is ranking. Threads share the epochs. The
  * ranks of the whole run's measures are computed once.
  */

@@ -1,10 +1,10 @@
 /*
- * noise_confident.c: the action `noise confident`: calls the labels wrong that confident learning calls wrong, as far
- * as a recorded run determines it.
+ * noise_confident.c: the action `noise confident`: finds labels that are probably wrong, by the rule of confident
+ * learning. The rule needs the probabilities of all classes, and a run has only some of them. A label for which these
+ * leave the answer open is not called wrong.
  *
  * Source: Northcutt, Jiang and Chuang 2021, "Confident learning: estimating uncertainty in dataset labels", section
- * 3.1, equation 2. Of the examples counted off the diagonal, those are called that the published cleanlab calls with
- * filter_by="confident_learning".
+ * 3.1, equation 2. The rule is that of the published cleanlab with filter_by="confident_learning".
  *
  * p_k is an example's probability of class k, the mean over its observed epochs. t_k, the threshold of class k, is the
  * mean of p_k over the examples labelled k. A label is called wrong where another class has p_k ≥ t_k, and the class
@@ -19,8 +19,8 @@
  * both bounds give the same answer, it is exact. With one epoch that is nearly always so, with two named classes
  * always.
  *
- * Only the classes that were predicted for an example are listed, its rivals, as there may be many other classes. All
- * others share one upper bound.
+ * Bounds of their own are kept for an example's rivals alone: the classes that were predicted for it, and the last named
+ * class where all others are known. All other classes, of which there may be many, share one upper bound.
  */
 #include "noise_scored.h"
 
@@ -52,7 +52,7 @@ struct class_threshold {
 	int32_t label;
 };
 
-/* A class that was predicted for an example at some epoch, and is not its label. */
+/* A class that is not the example's label, and was predicted for it at some epoch, or is the last that is not known. */
 struct rival {
 	int32_t label;
 	double low;  /* the least that its probability can be, summed over the epochs */
