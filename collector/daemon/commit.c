@@ -115,8 +115,9 @@ commit_may_store(const struct session *session)
 	return session->now.state != SESSION_REMOVED && !session->run->removed;
 }
 
+/* *concerned: the run whose counters could not be stored; NULL: the store's own. */
 static int
-commit_store_counters(struct ingest *ingest, struct portolan_error *error)
+commit_store_counters(struct ingest *ingest, struct run **concerned, struct portolan_error *error)
 {
 	struct store_counters all = ingest->counters;
 	int result = 0;
@@ -126,6 +127,7 @@ commit_store_counters(struct ingest *ingest, struct portolan_error *error)
 	     session = session->next_changed) {
 		struct run *run = session->run;
 
+		*concerned = run;
 		if (run->counted != ingest->commits) {
 			run->counted = ingest->commits;
 			commit_add_counters(&all, run);
@@ -136,7 +138,10 @@ commit_store_counters(struct ingest *ingest, struct portolan_error *error)
 			result = store_writer_client(ingest->writer, run->number, session->number, &session->client,
 			                             error);
 	}
-	return result < 0 ? result : store_writer_count(ingest->writer, 0, &all, error);
+	if (result < 0)
+		return result;
+	*concerned = NULL;
+	return store_writer_count(ingest->writer, 0, &all, error);
 }
 
 static void
@@ -203,7 +208,8 @@ ingest_commit(struct ingest *ingest, int64_t now)
 	struct session *session;
 	struct run *concerned = NULL;
 	int64_t began = clock_us();
-	int result = (wrote ? commit_store_counters(ingest, &error) : 0) ?: store_writer_commit(ingest->writer, &error);
+	int result = (wrote ? commit_store_counters(ingest, &concerned, &error) : 0)
+	                     ?: store_writer_commit(ingest->writer, &error);
 
 	if (result == 0 && wrote)
 		commit_count(ingest, (uint64_t)(clock_us() - began));

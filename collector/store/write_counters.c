@@ -41,7 +41,7 @@ store_writer_count(struct store_writer *writer, uint32_t run, const struct store
 	                 ?: store_catalog_counters(&writer->view, &key, RECORD_COUNTERS, numbers, &count, error);
 
 	if (rc)
-		return rc == STORE_E_CORRUPT ? 0 : rc;
+		return rc == STORE_E_CORRUPT && !store_writer_is_spoilt(writer) ? 0 : rc;
 	store_counters_add((struct store_counters *)numbers, more);
 	return store_writer_put(writer, DB_RUN, &key, RECORD_COUNTERS, numbers,
 	                        (count > known ? count : known) * sizeof(*numbers), error);
@@ -59,7 +59,7 @@ store_writer_client(struct store_writer *writer, uint32_t run, uint32_t session,
 	                 ?: store_catalog_counters(&writer->view, &key, RECORD_CLIENT, numbers, &count, error);
 
 	if (rc)
-		return rc == STORE_E_CORRUPT ? 0 : rc;
+		return rc == STORE_E_CORRUPT && !store_writer_is_spoilt(writer) ? 0 : rc;
 	if (client->told)
 		*stored = *client;
 	stored->closed = client->closed;
