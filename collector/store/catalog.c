@@ -56,6 +56,8 @@ catalog_check_last_session(const struct view *view, uint32_t run, uint32_t sessi
 	struct session_record record;
 	int rc = store_view_read(view, DB_SESSIONS, &last, RECORD_SESSION, &record, sizeof(record), error);
 
+	if (rc < 0 && store_view_is_spoilt(view))
+		return rc;
 	return rc == VIEW_ABSENT ? store_view_corrupt(view, DB_RUN, state.data, state.size, error) : 0;
 }
 
@@ -113,7 +115,9 @@ store_catalog_info(const struct view *view, uint32_t run, struct store_run_info 
 
 	if (rc)
 		return rc;
-	(void)store_view_read(view, DB_RUN, &key, RECORD_COUNTERS, &counters, sizeof(counters), NULL);
+	rc = store_view_read(view, DB_RUN, &key, RECORD_COUNTERS, &counters, sizeof(counters), error);
+	if (rc < 0 && (rc != STORE_E_CORRUPT || store_view_is_spoilt(view)))
+		return rc;
 	*info = (struct store_run_info){
 	        .number = run,
 	        .id_kind = (enum store_id_kind)state.id_kind,

@@ -54,23 +54,25 @@ runs_count(const struct view *view, uint32_t run, struct store_run_info *info, s
 	return 0;
 }
 
-/* A damaged run is no failure here: it must not hide the others. */
+/* A damaged run is no failure here: it must not hide the others. *anew: what follows is read from a later state. */
 static int
-runs_read_info(struct view *view, struct store_run_info *run, struct portolan_error *error)
+runs_read_info(struct view *view, struct store_run_info *run, bool *anew, struct portolan_error *error)
 {
 	struct store_run_info info;
 	int rc = run->number ? runs_count(view, run->number, &info, error) : STORE_E_CORRUPT;
+	const bool spoilt = store_view_is_spoilt(view);
 
-	if (rc == STORE_E_CORRUPT) {
+	if (spoilt || rc == STORE_E_CORRUPT) {
 		run->state = STORE_DAMAGED;
-		if (!store_view_is_spoilt(view))
-			return 0;
-		store_read_finish(view);
-		return store_read_begin((struct store *)view->environment, view, error);
-	}
-	if (!rc)
+		rc = 0;
+	} else if (!rc) {
 		*run = info;
-	return rc;
+	}
+	if (!spoilt)
+		return rc;
+	*anew = true;
+	store_read_finish(view);
+	return store_read_begin((struct store *)view->environment, view, error);
 }
 
 int
@@ -78,15 +80,22 @@ store_runs(struct store *store, struct store_run_info **runs, size_t *count, str
 {
 	CLEANUP(store_read_finish) struct view view = {0};
 	CLEANUP_FREE struct store_run_info *list = NULL;
-	size_t n = 0;
+	size_t n = 0, read = 0;
+	bool anew = false;
 	int rc = store_read_begin(store, &view, error) ?: store_catalog_runs(&view, &list, &n, error);
 
-	for (size_t i = 0; i < n && !rc; i++)
-		rc = runs_read_info(&view, &list[i], error);
+	for (size_t i = 0; i < n && !rc; i++) {
+		list[read] = list[i];
+		rc = runs_read_info(&view, &list[read], &anew, error);
+		if (rc == STORE_E_NO_RUN && anew)
+			rc = 0; /* it was removed meanwhile */
+		else
+			read++;
+	}
 	if (rc)
 		return rc;
 	*runs = list;
-	*count = n;
+	*count = read;
 	list = NULL;
 	return 0;
 }
