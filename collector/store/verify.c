@@ -138,6 +138,8 @@ verify_session_ids(struct verify *verify, const struct view *view, uint32_t sess
 		verify->records++;
 		if (rc || number != i)
 			verify_report(verify, view, DB_SESSIONS, key.data, key.size, ", which is not found by its id");
+		if (rc == STORE_E_CORRUPT && store_view_is_spoilt(view))
+			return rc;
 	}
 	return 0;
 }
