@@ -326,6 +326,9 @@ store_writer_each_run(struct store_writer *writer, const struct store_each *each
 		struct portolan_error what = {.message = ""};
 
 		rc = run_visit(writer, &runs[i], each, &what);
+		/* A later run's damage must not take this with it. A commit that fails leaves the run as it was. */
+		if (!rc && store_writer_pending(writer) > 0)
+			(void)store_writer_commit(writer, NULL);
 		if (store_writer_is_spoilt(writer))
 			store_writer_abort(writer);
 		if (rc == STORE_E_CORRUPT && each->damaged) {
