@@ -63,6 +63,10 @@ work_collect(struct ingest *ingest, int64_t now)
 		return;
 	}
 	ingest->work_failed = false;
+	if (store_writer_left(ingest->writer))
+		log_line(
+		        "removed records of run number %u stay in the file, and take room: pages among them are damaged",
+		        store_writer_left(ingest->writer));
 	ingest->uncollected = result == STORE_E_CORRUPT;
 	if (ingest->uncollected) {
 		work_take_back(ingest);

@@ -31,6 +31,13 @@ typedef int pages_take(void *context, enum store_db db, const uint8_t *key, size
 int pages_each(struct pages *pages, enum store_db db, uint32_t run, pages_take *take, void *context,
                struct portolan_error *error);
 
+/* pages_sound.c: can the first `most` records whose keys begin with a number (8 bytes, zeros behind a shorter key) from
+ * `from` to `to` be deleted? PAGES_UNSOUND: no, a page is damaged that LMDB would read or change. */
+#define PAGES_UNSOUND 1
+struct view;
+int pages_check_range(const struct view *view, enum store_db db, uint64_t from, uint64_t to, size_t most,
+                      struct portolan_error *error);
+
 #define PAGES_EVERY_RUN UINT32_MAX
 
 /* May records of this run be missing from the database, without a trace? */

@@ -228,5 +228,8 @@ void store_fold_free(struct store_fold *fold); /* NULL accepted */
 /* Removes some log entries that are folded, and records of removed runs (bounded work; pending until the next commit).
  */
 int store_writer_collect(struct store_writer *writer, bool *more, struct portolan_error *error);
+/* The number of a run of which store_writer_collect() has just given up to remove some, as pages among its records are
+ * damaged: they stay in the file. 0: none. */
+uint32_t store_writer_left(const struct store_writer *writer);
 
 #endif

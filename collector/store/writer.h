@@ -28,6 +28,7 @@ struct store_writer {
 	struct dictionary dictionary;
 	time_t looked_for_dead;        /* when it last looked for readers that are dead */
 	struct store_long_reader told; /* the last reader that store_writer_long_reader() reported */
+	uint32_t left;                 /* see store_writer_left() */
 	uint32_t *index;               /* working space of an append: indices and kept rows */
 	uint32_t *kept;
 	size_t row_room;

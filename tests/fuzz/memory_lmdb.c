@@ -16,6 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "environment.h"
+#include "pages.h"
+
 #define TABLES 16
 #define SHIFT 2 /* see above */
 
@@ -437,5 +440,14 @@ mdb_cursor_del(MDB_cursor *cursor, unsigned int flags)
 	if (!found)
 		return EINVAL;
 	remove_at(table, place);
+	return 0;
+}
+
+/* Instead of pages_sound.c: there are no pages. */
+int
+pages_check_range(const struct view *view, enum store_db db, uint64_t from, uint64_t to, size_t most,
+                  struct portolan_error *error)
+{
+	(void)view, (void)db, (void)from, (void)to, (void)most, (void)error;
 	return 0;
 }
