@@ -174,6 +174,14 @@ class Damage(CollectorTest):
             client.open("bad", group="launch", rank=rank)
         good.open("good")
         self.log(good, 1)
+        self.zero_sessions()
+        ranks[0].batch(1, 0, [1, 2], [0.5, 0.25], [1, 0])
+        ranks[0].expect_error("run-damaged")
+        for sequence in range(2, 9):
+            self.log(good, sequence)
+
+    def zero_sessions(self):
+        """The pages that hold sessions of run 1, and nothing else."""
         with open(os.path.join(self.store, "data.mdb"), "r+b") as file:
             data, zeroed = file.read(), 0
             for at in range(2 * 4096, len(data), 4096):
@@ -184,10 +192,24 @@ class Damage(CollectorTest):
                     file.write(bytes(4096))
                     zeroed += 1
         self.assertGreater(zeroed, 0)
-        ranks[0].batch(1, 0, [1, 2], [0.5, 0.25], [1, 0])
-        ranks[0].expect_error("run-damaged")
-        for sequence in range(2, 9):
-            self.log(good, sequence)
+
+    def test_a_run_with_lost_pages_can_be_removed(self):
+        """What lies on them stays in the file: LMDB would join their neighbours with them."""
+        collector = self.collect()
+        ranks, good = [self.client(collector.local) for _ in range(200)], self.client(collector.local)
+        for rank, client in enumerate(ranks):
+            client.open("bad", group="launch", rank=rank)
+        good.open("good")
+        self.log(good, 1)
+        self.zero_sessions()
+        removed = portolan(self.store, "rm", "bad")
+        self.assertEqual(removed.returncode, 0, removed.stderr)
+        while (line := collector.process.stderr.readline()) and " stay " not in line:
+            pass
+        self.assertIn("stay in the file", line)
+        self.log(good, 2)
+        self.assertEqual(portolan(self.store, "runs").returncode, 0)
+        self.assertEqual(collector.end()[0], 0)
 
     def test_a_page_that_lmdb_asserts_while_it_records(self):
         """The collector ends by itself, with a message and no core; nothing that it acknowledged goes with it."""

@@ -1,6 +1,7 @@
 /* test_failures.c: what a failing commit, a full disk, a lost run or a restart takes back, and that the rest goes on.
  */
 #include "ingest_fixture.h"
+#include "zero_pages.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -371,6 +372,36 @@ nothing_is_removed_while_the_store_is_unavailable(void **state)
 	assert_false(fixture_has_run(f, "run"));
 }
 
+/* LMDB finds the page damaged itself when the counts of a client are to be stored. */
+static void
+lost_counts_of_one_run_stop_no_other(void **state)
+{
+	const struct wire_counts counts = {.told = true, .logged = 2};
+	struct fixture *f = *state;
+
+	fixture_open(f, 250, "good", NULL);
+	for (uint8_t session = 1; session <= 200; session++) {
+		fixture_open(f, session, "bad",
+		             &(struct wire_open){.rank = session, .group = {(const uint8_t *)"g", 1}});
+		fixture_batch(f, session, 1, 0, 0, 2, 0.25f, true);
+		fixture_tell(f, session, 0, &counts);
+	}
+	fixture_commit(f);
+	assert_true(zero_pages(f->directory, 'k', (uint8_t)fixture_run(f, "bad").number, ZERO_ALL) > 0);
+	fixture_forget(f);
+	fixture_batch(f, 250, 1, 0, 2, 2, 0.5f, true);
+	fixture_batch(f, 100, 2, 0, 0, 2, 0.25f, true);
+	fixture_tell(f, 100, 0, &counts);
+	fixture_commit(f);
+	assert_int_equal(fixture_errors(f, 100, WIRE_E_RUN_DAMAGED), 1);
+	assert_int_equal(f->ingest.health, INGEST_READY);
+	fixture_batch(f, 250, 1, 0, 2, 2, 0.5f, true); /* it went with the other's transaction */
+	fixture_commit(f);
+	assert_int_equal(fixture_last(f, 250, WIRE_ACK)->acknowledged, 1);
+	fixture_wait(f, 3000);
+	assert_int_equal(f->ingest.health, INGEST_READY);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_set_up, fixture_tear_down)
 
 int
@@ -389,6 +420,7 @@ main(void)
 	        TEST(a_fold_that_fails_does_not_stop_recording),
 	        TEST(damage_among_old_records_is_no_runs),
 	        TEST(a_failed_commit_takes_back_close_and_time_out),
+	        TEST(lost_counts_of_one_run_stop_no_other),
 	        TEST(nothing_is_removed_while_the_store_is_unavailable),
 	};
 
