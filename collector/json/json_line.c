@@ -154,7 +154,7 @@ json_check_string(struct json_line *line, const struct json_value *string)
 	const char *at = string->at, *end = at + string->size;
 
 	while (at < end) {
-		const char *from = at;
+		const char *from;
 		uint32_t point;
 		char meant[4];
 

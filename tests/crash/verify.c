@@ -152,7 +152,7 @@ read_run(struct check *check)
 		check->absent = true; /* right only if nothing was acknowledged */
 		return;
 	}
-	if (rc || (rc = store_cursor_open(snapshot, &cursor, &error)) < 0)
+	if (rc || store_cursor_open(snapshot, &cursor, &error) < 0)
 		errx(1, "WRONG %s: %s", check->run, error.message);
 	check->info = *store_snapshot_info(snapshot);
 	store_snapshot_epochs(snapshot, &epochs);
