@@ -158,14 +158,17 @@ options_read(struct options *options, int argc, char **argv, int *rest, struct p
 {
 	struct option taken[KNOWN + 1] = {{0}};
 	char letters[2 * KNOWN + 2] = ":";
-	int option, count = 0, result = 0;
+	int option, count = 0, used = 1, result = 0;
 
 	for (int i = 0; i < KNOWN; i++) {
 		if (!(known[i].commands & 1u << options->command))
 			continue;
 		taken[count++] = (struct option){known[i].name, known[i].has_value, NULL, i};
-		if (known[i].letter)
-			strcat(strncat(letters, &known[i].letter, 1), known[i].has_value ? ":" : "");
+		if (!known[i].letter)
+			continue;
+		letters[used++] = known[i].letter;
+		if (known[i].has_value)
+			letters[used++] = ':';
 	}
 
 	opterr = 0;
