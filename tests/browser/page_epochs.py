@@ -56,7 +56,7 @@ def test_choosing(served, page):
     assert axes[0][0] < 0 and axes[0][0] + axes[0][1] > 0.5, "room for the variability of any epochs"
     one.find("#epochs input[aria-label='Epoch']").send_keys(Keys.ARROW_LEFT)
     one.wait_for(epochs="0:4", selected=selected)
-    assert large_type(one) == "up to epoch 3" and one.fragment()["epochs"] == ":4"
+    assert large_type(one) == "up to epoch 3" and one.settled_fragment()["epochs"] == ":4"
     assert (one.axis("x"), one.axis("y")) == axes
     choose(one, "Range")
     one.find("#epochs input[aria-label='First epoch']").send_keys(Keys.ARROW_RIGHT)

@@ -136,10 +136,10 @@ def test_link_shows_the_same(page, served):
     one.selection()
     one.wait(lambda: one.data()["selected"] != "0", "the selected examples")
     before = one.data()
-    fragment = one.fragment()
+    fragment = one.settled_fragment()  # which data the selection is of comes into the address after the selection
     other = page(one.run("return location.href"))
     other.wait_for(**{name: before[name] for name in ("run", "epochs", "points", "examples", "selected")})
-    assert other.fragment() == fragment
+    assert other.settled_fragment() == fragment
     one.here().refresh()
     one.wait_for(selected=before["selected"], points=before["points"])
 
