@@ -97,7 +97,7 @@ static void
 map_page_load(struct map_page *file)
 {
 	const struct map_source_request *source = &file->request->source;
-	const struct dynamics_request wanted = {.measures = MEASURE_ALL, .gold = true, .user = true};
+	const struct dynamics_request wanted = {.measures = MEASURE_ALL, .gold = true, .user = true, .trend = true};
 	struct view *view = &file->view;
 
 	if (file->html->data)

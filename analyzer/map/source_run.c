@@ -111,7 +111,7 @@ map_source_run(struct map_source *source, const struct run_query *query, const c
                const struct map_source *first, const struct map_source_request *request)
 {
 	const char *colour = map_source_colour_column(request);
-	struct dynamics_request wanted = {.gold = map_source_is_gold(request)};
+	struct dynamics_request wanted = {.gold = map_source_is_gold(request), .trend = true};
 	struct dynamics *dynamics = &source->dynamics;
 
 	*source = (struct map_source){.is_run = true};

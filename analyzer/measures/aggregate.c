@@ -129,9 +129,8 @@ add_run(struct dynamics *dynamics, const struct dynamics *other, struct aggregat
 	add_columns(dynamics, other, rows);
 	compare_labels(dynamics, other, rows, report);
 	array_free(rows);
-	dynamics->first_epoch.first += other->first_epoch.first;
-	dynamics->first_epoch.total += other->first_epoch.total;
-	dynamics->first_epoch.examples += other->first_epoch.examples;
+	if (dynamics->trend && other->trend && dynamics->epoch_count == other->epoch_count)
+		trend_add(dynamics->trend, other->trend, dynamics->epoch_count);
 	if (dynamics->count == 0)
 		return error_set(error, PORTOLAN_E_INVALID, "no example of run '%s' is in %s '%s': their ids differ",
 		                 other->info->name, report->runs > 2 ? "all the runs before it, from" : "run",

@@ -26,6 +26,7 @@ dynamics_free(struct dynamics *dynamics)
 	for (size_t i = 0; i < dynamics->column_count; i++)
 		array_free(dynamics->columns[i].values);
 	array_free(dynamics->gold);
+	free(dynamics->trend);
 	array_free(dynamics->order);
 	ids_free(&dynamics->ids);
 	store_snapshot_close(dynamics->snapshot);
@@ -238,6 +239,7 @@ describe(struct dynamics *dynamics, const struct run_query *query, const struct 
 	dynamics->epoch_from = query->epoch_from;
 	dynamics->epoch_to = query->epoch_to;
 	dynamics->with_gold = request->gold;
+	dynamics->with_trend = request->trend;
 	dynamics->window = query->window ? (size_t)query->window : MEASURES_WINDOW;
 	share_memory(dynamics, query);
 	find_classes(dynamics);
@@ -246,40 +248,47 @@ describe(struct dynamics *dynamics, const struct run_query *query, const struct 
 		add_user_columns(dynamics);
 }
 
-/*
- * For --epochs auto: leaves out leading epochs as long as the first of the remaining ones dominates the variance, by
- * the same statistic and threshold as the warning of dynamics_report_variability(). Sets query->epoch_from, and says so
- * on stderr. Reads the run once, and once more for each epoch that is left out.
- */
+/* Says which epochs --epochs auto takes, and why: those of the whole run from its epoch number `first` on. */
+static void
+note_choice(const struct dynamics *whole, size_t first)
+{
+	uint32_t last = whole->epochs[whole->epoch_count - 1];
+	double all = 100 * trend_within(whole->trend, whole->epoch_count, 0);
+
+	if (first == 0)
+		message_note("run '%s': --epochs auto takes all epochs, %u to %u: there is no burn-in; the common "
+		             "trend is %.0f%% of the variance within examples",
+		             whole->info->name, whole->epochs[0], last, all);
+	else
+		message_note("run '%s': --epochs auto takes epochs %u to %u of %u to %u: over all epochs the common "
+		             "trend is %.0f%% of the variance within examples, over these %.0f%%",
+		             whole->info->name, whole->epochs[first], last, whole->epochs[0], last, all,
+		             100 * trend_within(whole->trend, whole->epoch_count, first));
+}
+
+/* For --epochs auto: finds the run's burn-in (trend.h), for which it is read once, and leaves it out. Sets
+ * query->epoch_from, and says so on stderr. */
 static int
 choose_epochs(const struct dynamics *dynamics, struct run_query *query, const char *run, struct portolan_error *error)
 {
-	const struct dynamics_request request = {.measures = MEASURE_BIT(MEASURE_VARIABILITY)};
+	const struct dynamics_request request = {.measures = MEASURE_BIT(MEASURE_VARIABILITY), .trend = true};
 	const struct scan_steps no_steps = {0};
-	bool is_first = true, again = true;
-	uint32_t first = 0;
+	struct dynamics whole;
+	int code;
 
 	query->epochs_auto = false;
-	while (again) {
-		struct dynamics rest;
-		int code = dynamics_open_beside(&rest, dynamics, query, run, &request, error);
+	code = dynamics_open_beside(&whole, dynamics, query, run, &request, error);
+	if (code < 0)
+		return code;
+	code = scan_run(&whole, &no_steps, error);
+	if (code >= 0) {
+		size_t first = trend_burn_in(whole.trend, whole.epoch_count);
 
-		if (code < 0)
-			return code;
-		code = scan_run(&rest, &no_steps, error);
-		first = is_first ? rest.epochs[0] : first;
-		is_first = false;
-		again = code >= 0 && measures_first_epoch_dominates(&rest.first_epoch, rest.epoch_count);
-		if (again)
-			query->epoch_from = rest.epochs[1];
-		else if (code >= 0)
-			message_note("run '%s': --epochs auto takes epochs %u to %u of %u to %u", run, rest.epochs[0],
-			             rest.epochs[rest.epoch_count - 1], first, rest.epochs[rest.epoch_count - 1]);
-		dynamics_free(&rest);
-		if (code < 0)
-			return code;
+		query->epoch_from = first > 0 ? whole.epochs[first] : query->epoch_from;
+		note_choice(&whole, first);
 	}
-	return 0;
+	dynamics_free(&whole);
+	return code;
 }
 
 /* Opens the run in dynamics->store, which is open. */

@@ -19,6 +19,7 @@ struct dynamics_request {
 	uint32_t measures; /* MEASURE_BIT()s; measures for which the run lacks signals or epochs are left out */
 	bool gold;         /* gold labels, where known */
 	bool user;         /* means of the users' own columns */
+	bool trend;        /* the sums of trend.h, for dynamics_report_variability(), if variability is measured */
 	uint64_t signals;  /* a mask of the store's columns that the caller reads himself */
 };
 
@@ -31,8 +32,8 @@ void dynamics_free(struct dynamics *dynamics);
 /* Ends the snapshot, and keeps the arrays: for callers that keep loaded dynamics for long. */
 void dynamics_detach(struct dynamics *dynamics);
 
-/* Opens a run without loading it: columns have names and no values; ids, gold, order, count, gaps and first_epoch are
- * empty. */
+/* Opens a run without loading it: columns have names and no values; ids, gold, order, count, gaps and trend are empty.
+ */
 int dynamics_open(struct dynamics *dynamics, const struct run_query *query, const char *run,
                   const struct dynamics_request *request, struct portolan_error *error);
 
@@ -64,7 +65,7 @@ int dynamics_report_run(const struct dynamics *dynamics, bool strict);
 int dynamics_report(const struct dynamics *dynamics, bool strict);
 
 /* For commands that rank or draw by `measures`: if variability is one of them, warns when it is 0 for all examples, or
- * mostly shows the first epoch, unless the user chose the epochs. */
+ * mostly the common trend (trend.h), unless the user chose the epochs; and says which epochs mend that. */
 void dynamics_report_variability(const struct dynamics *dynamics, uint32_t measures);
 
 /* As dynamics_load() and dynamics_open(), for a second run of the store that `first` has open (a process opens a store

@@ -8,6 +8,7 @@
 
 #include "base/ids.h"
 #include "measures.h"
+#include "trend.h"
 #include "verdict/verdict.h"
 
 /* The number of forgetting events that stands for "never learned", on which tools disagree. */
@@ -57,9 +58,9 @@ struct dynamics {
 	enum never_learned never_learned;
 	/* the number of observed examples that miss at least one of the epochs */
 	uint64_t gaps;
-	struct measures_first_epoch first_epoch; /* filled when variability was asked for */
-	uint32_t epoch_from, epoch_to;           /* the range asked for */
-	bool range_given, with_gold;
+	struct trend_epoch *trend;     /* sums of each epoch, once read; NULL: not asked for */
+	uint32_t epoch_from, epoch_to; /* the range asked for */
+	bool range_given, with_gold, with_trend;
 	bool range_chosen; /* the range was chosen by --epochs auto */
 	unsigned threads;  /* the number of threads to work with */
 };

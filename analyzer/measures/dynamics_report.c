@@ -130,10 +130,34 @@ dynamics_report(const struct dynamics *dynamics, bool strict)
 	return incomplete && strict ? STATUS_INCOMPLETE : STATUS_DONE;
 }
 
+/* Warns if the common trend is most of the variance within examples, and says from which epoch on it is not. */
+static void
+warn_of_trend(const struct dynamics *dynamics)
+{
+	const struct trend_epoch *sums = dynamics->trend;
+	size_t count = dynamics->epoch_count, first = trend_burn_in(sums, count);
+	double share = trend_within(sums, count, 0), later;
+
+	if (share <= 0.5)
+		return;
+	first = first > 0 ? first : trend_settled(sums, count, 0);
+	later = trend_within(sums, count, first);
+	if (!dynamics->range_chosen && later <= 0.5)
+		message_warning("run '%s': %.0f%% of the variance within examples is the common trend, by which all "
+		                "were learned: variability then shows late learning, not ambiguity; try --epochs %u:, "
+		                "over which it is %.0f%%",
+		                dynamics->info->name, 100 * share, dynamics->epochs[first], 100 * later);
+	else
+		message_warning("run '%s': %.0f%% of the variance within examples is the common trend, by which all "
+		                "were learned, and leaving out epochs does not mend it: variability shows late "
+		                "learning, not ambiguity; train longer, or go by confidence",
+		                dynamics->info->name, 100 * share);
+}
+
 void
 dynamics_report_variability(const struct dynamics *dynamics, uint32_t measures)
 {
-	const struct measures_first_epoch *sums = &dynamics->first_epoch;
+	const char *run = dynamics->info->name;
 
 	if (!(measures & MEASURE_BIT(MEASURE_VARIABILITY)))
 		return;
@@ -141,11 +165,7 @@ dynamics_report_variability(const struct dynamics *dynamics, uint32_t measures)
 		message_warning(
 		        "run '%s': with one epoch, %u, every variability is 0: take more epochs, or go by confidence "
 		        "(select --by confidence:asc)",
-		        dynamics->info->name, dynamics->epochs[0]);
-	if (dynamics->range_given || !measures_first_epoch_dominates(sums, dynamics->epoch_count))
-		return;
-	message_warning(
-	        "run '%s': %.0f%% of the variance is the difference between epoch %u and the later ones, as when training "
-	        "from scratch: variability then shows late learning, not ambiguity; try --epochs %u:",
-	        dynamics->info->name, 100 * sums->first / sums->total, dynamics->epochs[0], dynamics->epochs[0] + 1);
+		        run, dynamics->epochs[0]);
+	if (dynamics->trend && (!dynamics->range_given || dynamics->range_chosen))
+		warn_of_trend(dynamics);
 }

@@ -352,28 +352,6 @@ measures_block(const struct store_block *block, const uint32_t *epochs, size_t w
 		measures_windows(block, window, out[MEASURE_DYN_UNC], out[MEASURE_DUAL]);
 }
 
-/* Adds the sums of a complete block, eight rows side by side. */
-static void
-first_epoch_complete(const struct store_block *block, const double *confidence, const double *variability,
-                     struct measures_first_epoch *sums)
-{
-	const float *p = block->columns[STORE_GOLD_PROB].values;
-	double count = (double)block->epoch_count, first[LANES] = {0}, total[LANES] = {0};
-
-	for (uint32_t from = 0; from < block->rows; from += LANES)
-		for (unsigned r = 0; r < LANES; r++) {
-			double away = (double)p[from + r] - confidence[from + r], deviation = variability[from + r];
-
-			first[r] += away * away;
-			total[r] += deviation * deviation;
-		}
-	for (unsigned r = 0; r < LANES; r++) {
-		sums->first += count / (count - 1) * first[r];
-		sums->total += count * total[r];
-	}
-	sums->examples += block->rows;
-}
-
 bool
 measures_are_complete(const struct store_block *block)
 {
@@ -381,45 +359,4 @@ measures_are_complete(const struct store_block *block)
 		if (!store_block_values(block, e, STORE_GOLD_PROB)->complete)
 			return false;
 	return true;
-}
-
-void
-measures_first_epoch(const struct store_block *block, const double *confidence, const double *variability,
-                     struct measures_first_epoch *sums)
-{
-	if (block->epoch_count < 3)
-		return;
-	if (block->rows % LANES == 0 && measures_are_complete(block)) {
-		first_epoch_complete(block, confidence, variability, sums);
-		return;
-	}
-	for (size_t word = 0; word * TILE < block->rows; word++) {
-		struct tile tile = tile_at(block, word);
-		uint64_t present = tile_present(&tile, 0, STORE_GOLD_PROB);
-		double counts[TILE], zero[TILE] = {0}, p[TILE];
-
-		tile_count(&tile, STORE_GOLD_PROB, STORE_GOLD_PROB, counts);
-		tile_load(&tile, 0, STORE_GOLD_PROB, present, zero, p);
-		for (uint64_t rest = present; rest != 0; rest &= rest - 1) {
-			unsigned r = (unsigned)__builtin_ctzll(rest);
-			double away = p[r] - confidence[word * TILE + r], deviation = variability[word * TILE + r];
-
-			if (counts[r] < 3)
-				continue;
-			sums->first += counts[r] / (counts[r] - 1) * away * away;
-			sums->total += counts[r] * deviation * deviation;
-			sums->examples++;
-		}
-	}
-}
-
-bool
-measures_first_epoch_dominates(const struct measures_first_epoch *sums, size_t epochs)
-{
-	double expected;
-
-	if (epochs < 3 || !(sums->total > 0))
-		return false;
-	expected = 1 / ((double)epochs - 1);
-	return sums->first / sums->total > (1 + expected) / 2;
 }

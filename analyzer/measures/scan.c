@@ -25,7 +25,7 @@
 
 struct scan_sums {
 	uint64_t count, gaps;
-	struct measures_first_epoch first_epoch;
+	struct trend_epoch *trend; /* one for each epoch; NULL: not asked for */
 };
 
 struct worker {
@@ -68,6 +68,7 @@ worker_init(struct scan *scan, struct worker *worker, struct portolan_error *err
 
 	worker->part = *run;
 	worker->part.ids = (struct ids){0};
+	worker->part.trend = NULL;
 	worker->part.order = malloc(STORE_CHUNK * sizeof(*worker->part.order));
 	worker->part.gold = run->with_gold ? malloc(STORE_CHUNK * sizeof(*worker->part.gold)) : NULL;
 	for (size_t c = 0; c < run->column_count; c++)
@@ -234,12 +235,9 @@ list_observed(struct dynamics *part, const struct store_block *block, struct sca
 static void
 compute_part(struct dynamics *part, const struct store_block *piece, struct scan_sums *sums)
 {
-	const struct dynamics_column *variability = dynamics_measure_column(part, MEASURE_VARIABILITY);
-
 	dynamics_fill(part, piece, NULL);
-	if (variability)
-		measures_first_epoch(piece, dynamics_measure_column(part, MEASURE_CONFIDENCE)->values,
-		                     variability->values, &sums->first_epoch);
+	if (sums->trend)
+		trend_add_block(sums->trend, piece, dynamics_measure(part, MEASURE_CONFIDENCE));
 	if (part->gold)
 		take_gold(piece, part->gold);
 	list_observed(part, piece, sums);
@@ -294,6 +292,16 @@ read_ids(struct worker *worker, size_t index, struct portolan_error *error)
 	return code;
 }
 
+static void
+scan_sums_clear(struct scan_sums *sums, size_t epochs)
+{
+	struct trend_epoch *trend = sums->trend;
+
+	*sums = (struct scan_sums){.trend = trend};
+	if (trend)
+		memset(trend, 0, epochs * sizeof(*trend));
+}
+
 static int
 work(void *context, unsigned thread, unsigned slot, size_t index, struct portolan_error *error)
 {
@@ -302,7 +310,7 @@ work(void *context, unsigned thread, unsigned slot, size_t index, struct portola
 	struct store_block block = {0};
 	int code = read_ids(worker, index, error);
 
-	scan->slots[slot] = (struct scan_sums){0};
+	scan_sums_clear(&scan->slots[slot], scan->run->epoch_count);
 	if (code >= 0)
 		code = store_cursor_block(worker->cursor, index, &block, error);
 	if (scan->steps->placed)
@@ -320,10 +328,33 @@ deliver(void *context, unsigned number, size_t index, struct portolan_error *err
 	(void)index;
 	run->count += slot->count;
 	run->gaps += slot->gaps;
-	run->first_epoch.first += slot->first_epoch.first;
-	run->first_epoch.total += slot->first_epoch.total;
-	run->first_epoch.examples += slot->first_epoch.examples;
+	if (run->trend)
+		trend_add(run->trend, slot->trend, run->epoch_count);
 	return scan->steps->deliver ? scan->steps->deliver(scan->steps->context, number, error) : 0;
+}
+
+/* Makes the slots; where the trend is asked for, these and the run get sums of it. */
+static int
+scan_slots_new(struct scan *scan, unsigned slots, struct portolan_error *error)
+{
+	struct dynamics *run = scan->run;
+	struct trend_epoch *trends = NULL;
+	bool ready = true;
+
+	if (run->with_trend && dynamics_measure_column(run, MEASURE_VARIABILITY)) {
+		free(run->trend);
+		run->trend = calloc(run->epoch_count + 1, sizeof(*run->trend));
+		trends = calloc(slots * run->epoch_count + 1, sizeof(*trends));
+		ready = run->trend && trends;
+	}
+	scan->slots = ready ? calloc(slots, sizeof(*scan->slots)) : NULL;
+	if (!scan->slots) {
+		free(trends);
+		return out_of_memory(error);
+	}
+	for (unsigned s = 0; trends && s < slots; s++)
+		scan->slots[s].trend = trends + s * run->epoch_count;
+	return 0;
 }
 
 static int
@@ -340,9 +371,7 @@ scan_all(struct scan *scan, struct portolan_error *error)
 	int code = 0;
 
 	scan->workers = calloc(parallel.threads, sizeof(*scan->workers));
-	scan->slots = calloc(parallel_slots(parallel.threads), sizeof(*scan->slots));
-	if (!scan->workers || !scan->slots)
-		code = out_of_memory(error);
+	code = scan->workers ? scan_slots_new(scan, parallel_slots(parallel.threads), error) : out_of_memory(error);
 	while (code >= 0 && ready < parallel.threads && ready < blocks)
 		code = worker_init(scan, &scan->workers[ready++], error);
 	if (code >= 0)
@@ -352,6 +381,8 @@ scan_all(struct scan *scan, struct portolan_error *error)
 	for (unsigned w = 0; w < ready; w++)
 		worker_free(&scan->workers[w]);
 	free(scan->workers);
+	if (scan->slots)
+		free(scan->slots[0].trend);
 	free(scan->slots);
 	pthread_mutex_destroy(&scan->lock);
 	pthread_cond_destroy(&scan->moved);
@@ -366,6 +397,5 @@ scan_run(struct dynamics *run, const struct scan_steps *steps, struct portolan_e
 
 	run->count = 0;
 	run->gaps = 0;
-	run->first_epoch = (struct measures_first_epoch){0};
 	return scan_all(&scan, error);
 }

@@ -25,7 +25,7 @@ struct scan_steps {
 };
 
 /*
- * Scans the run, which dynamics_open() opened, and sums up its count, gaps and first_epoch. Columns, or gold, for which
+ * Scans the run, which dynamics_open() opened, and sums up its count, gaps and trend. Columns, or gold, for which
  * the run has an array are written there, and the part's point into it.
  */
 int scan_run(struct dynamics *run, const struct scan_steps *steps, struct portolan_error *error);

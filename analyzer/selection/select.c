@@ -102,6 +102,7 @@ select_run(void *context, struct portolan_error *error)
 	struct dynamics_request wanted = {
 	        .measures = request->with_measures ? MEASURE_ALL : 0,
 	        .user = request->with_measures,
+	        .trend = true,
 	        .gold = request->with_measures || select_has_manifest(request),
 	};
 	const struct common_options *common = &request->common;

@@ -114,6 +114,7 @@ compare_load_runs(struct compare *compare)
 	struct dynamics_request request = {
 	        .measures = pairs ? MEASURE_ALL : MEASURE_BIT(MEASURE_CONFIDENCE) | MEASURE_BIT(MEASURE_VARIABILITY),
 	        .user = pairs,
+	        .trend = true,
 	};
 	const struct run_query *query = &compare->common.query;
 	size_t count = pairs ? (size_t)compare->common.operand_count : 1;

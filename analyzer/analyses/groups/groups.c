@@ -71,7 +71,7 @@ static int
 groups_run(void *context, struct portolan_error *error)
 {
 	struct groups *groups = context;
-	struct dynamics_request request = {.gold = true};
+	struct dynamics_request request = {.gold = true, .trend = true};
 	int status = STATUS_DONE, gaps;
 
 	(void)error;

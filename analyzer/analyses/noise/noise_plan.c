@@ -230,7 +230,7 @@ noise_action_plan(const struct noise_request *request)
 	const struct suspects_size *size = &request->size;
 	const struct common_options *common = &request->common;
 	bool samples = request->method == NOISE_METHOD_AUM, with_manifest;
-	const struct dynamics_request wanted = {.measures = samples ? 0 : regions, .gold = true};
+	const struct dynamics_request wanted = {.measures = samples ? 0 : regions, .gold = true, .trend = true};
 	CLEANUP(dynamics_free) struct dynamics dynamics = {.store = NULL};
 	CLEANUP(flips_free) struct flips flips = {.count = 0};
 

@@ -341,36 +341,6 @@ test_signals(void **state)
 	free(table);
 }
 
-static void
-test_first_epoch(void **state)
-{
-	struct measures_first_epoch sums = {0}, even = {0};
-	struct table *table = table_new(1, 4), *steady = table_new(1, 4);
-	static const float later[4] = {0.1f, 0.9f, 0.9f, 0.9f}, alternating[4] = {0.4f, 0.6f, 0.4f, 0.6f};
-
-	(void)state;
-	for (size_t e = 0; e < 4; e++) {
-		observe(table, e, 0, later[e], e > 0);
-		observe(steady, e, 0, alternating[e], true);
-	}
-	compute(table, WITHOUT_SIGNALS);
-	compute(steady, WITHOUT_SIGNALS);
-	measures_first_epoch(&table->block, table->out[MEASURE_CONFIDENCE], table->out[MEASURE_VARIABILITY], &sums);
-	measures_first_epoch(&steady->block, steady->out[MEASURE_CONFIDENCE], steady->out[MEASURE_VARIABILITY], &even);
-	assert_true(sums.examples == 1);
-	assert_close(sums.first / sums.total, 1, 1e-12); /* all of the variance is the first epoch's */
-	assert_close(even.first / even.total, 1.0 / 3, 1e-6);
-	assert_true(measures_first_epoch_dominates(&sums, 4));
-	assert_false(measures_first_epoch_dominates(&even, 4));
-	assert_false(measures_first_epoch_dominates(&sums, 2));
-	/* the boundary: with 4 epochs, (1 + 1/3) / 2 of the variance */
-	assert_false(measures_first_epoch_dominates(&(struct measures_first_epoch){0.66, 1, 1}, 4));
-	assert_true(measures_first_epoch_dominates(&(struct measures_first_epoch){0.67, 1, 1}, 4));
-	assert_false(measures_first_epoch_dominates(&(struct measures_first_epoch){0, 0, 0}, 4));
-	free(table);
-	free(steady);
-}
-
 int
 main(void)
 {
@@ -378,8 +348,8 @@ main(void)
 	        cmocka_unit_test(test_hand_table),   cmocka_unit_test(test_one_epoch_and_none),
 	        cmocka_unit_test(test_nearly_equal), cmocka_unit_test(test_loss),
 	        cmocka_unit_test(test_tiles),        cmocka_unit_test(test_complete),
-	        cmocka_unit_test(test_signals),      cmocka_unit_test(test_first_epoch),
-	        cmocka_unit_test(test_windows),      cmocka_unit_test(test_tdds),
+	        cmocka_unit_test(test_signals),      cmocka_unit_test(test_windows),
+	        cmocka_unit_test(test_tdds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,54 @@
+/*
+ * trend.h: tells how much of a run's dynamics is the run's own learning curve, which all examples share, and from which
+ * epoch on it no longer rules; for --epochs auto, and for the warning where examples are ranked by variability.
+ *
+ * The variance of p(gold) over examples and epochs has three parts: the examples' means differ; the epochs' means do,
+ * which is the common trend; and the rest, by which examples move in ways of their own. Variability sees the last two.
+ * All three are told for the epochs from any first one on, out of sums that one pass over the run makes.
+ *
+ * Pure functions: no I/O, no allocation, no globals. Epochs at which an example was not observed do not exist for it.
+ */
+#ifndef TREND_H
+#define TREND_H
+
+#include <portolan/store.h>
+
+/* Sums over the examples that were observed at an epoch. */
+struct trend_epoch {
+	double count, level, squares; /* how many; their p(gold); its square */
+	double moved;                 /* p(gold) less the example's mean: means of different examples compare */
+	/* what this epoch adds to the squared distances of its examples' later epochs from their means: added up from the
+	 * last epoch back to any other, the variance within examples over these epochs, as a sum of squares */
+	double within;
+	double pairs, step,
+	        step_squares; /* of those observed at the next epoch too: how many; the change; its square */
+};
+
+struct trend_shares {
+	double examples, trend, rest; /* of the whole variance; 0 if there is none */
+};
+
+/* Adds a block to the sums of its epochs; `confidence` has the means of its examples. */
+void trend_add_block(struct trend_epoch *sums, const struct store_block *block, const double *confidence);
+
+void trend_add(struct trend_epoch *sums, const struct trend_epoch *others, size_t count);
+
+/* The parts of the variance over the epochs number `first` … count − 1. */
+struct trend_shares trend_shares(const struct trend_epoch *sums, size_t count, size_t first);
+
+/* The common trend's share of the variance within examples, over the same epochs. */
+double trend_within(const struct trend_epoch *sums, size_t count, size_t first);
+
+/* The first epoch from `first` on from which on the trend has a quarter of the variance within examples, or less. At
+ * least four epochs are left: the last of those that leave so many, if the trend has more from there, too. */
+size_t trend_settled(const struct trend_epoch *sums, size_t count, size_t first);
+
+/*
+ * How many epochs the burn-in has, which --epochs auto leaves out. Of a step from one epoch to the next, the square of
+ * the mean change over the mean of the squared changes is the share of the movement that all examples have in common.
+ * The burn-in is the longest lead of steps with more than half in common: those up to where the sum of share − ½ is
+ * highest. From its end it goes on until the trend has settled. 0: there is none. At least three epochs remain.
+ */
+size_t trend_burn_in(const struct trend_epoch *sums, size_t count);
+
+#endif
