@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOSTLY 0.5 /* of the variance within examples */
+
 /* Describes the epochs of the whole run: "epochs 0 to 4", "epoch 3", or "epochs 0 to 100, with gaps". */
 static void
 describe_epochs(const struct dynamics *dynamics, char text[64])
@@ -130,28 +132,29 @@ dynamics_report(const struct dynamics *dynamics, bool strict)
 	return incomplete && strict ? STATUS_INCOMPLETE : STATUS_DONE;
 }
 
-/* Warns if the common trend is most of the variance within examples, and says from which epoch on it is not. */
+/* Warns if the common trend is most of the variance within examples, and says from which epoch on it is not. What
+ * --epochs auto has cut is cut no further. */
 static void
 warn_of_trend(const struct dynamics *dynamics)
 {
 	const struct trend_epoch *sums = dynamics->trend;
 	size_t count = dynamics->epoch_count, first = trend_burn_in(sums, count);
 	double share = trend_within(sums, count, 0), later;
+	bool is_cut = dynamics->range_chosen && dynamics->epoch_from > 0;
+	char mend[96];
 
-	if (share <= 0.5)
+	if (share <= MOSTLY)
 		return;
 	first = first > 0 ? first : trend_settled(sums, count, 0);
 	later = trend_within(sums, count, first);
-	if (!dynamics->range_chosen && later <= 0.5)
-		message_warning("run '%s': %.0f%% of the variance within examples is the common trend, by which all "
-		                "were learned: variability then shows late learning, not ambiguity; try --epochs %u:, "
-		                "over which it is %.0f%%",
-		                dynamics->info->name, 100 * share, dynamics->epochs[first], 100 * later);
+	if (later <= MOSTLY && !is_cut)
+		snprintf(mend, sizeof(mend), "try --epochs %u:, over which it is %.0f%%", dynamics->epochs[first],
+		         100 * later);
 	else
-		message_warning("run '%s': %.0f%% of the variance within examples is the common trend, by which all "
-		                "were learned, and leaving out epochs does not mend it: variability shows late "
-		                "learning, not ambiguity; train longer, or go by confidence",
-		                dynamics->info->name, 100 * share);
+		snprintf(mend, sizeof(mend), "the later epochs are no better: train longer, or go by confidence");
+	message_warning("run '%s': %.0f%% of the variance within examples is the common trend, the learning that all "
+	                "share: variability then shows late learning, not ambiguity; %s",
+	                dynamics->info->name, 100 * share, mend);
 }
 
 void

@@ -34,7 +34,36 @@ def predictions(epoch, classes, ids):
 def late_learner(epochs, jumps):
     """A run whose confidence jumps after its first epochs, and then moves little."""
     level = np.minimum(np.arange(epochs), jumps) / (jumps + 1)
-    return [stores.batch(e, np.arange(N), level[e] + 0.02 * random.random(N), np.ones(N)) for e in range(epochs)]
+    return [stores.batch(e, np.arange(N), level[e] + 0.02 * random.random(N), np.ones(N), np.arange(N) % 3) for e in range(epochs)]
+
+
+def learner(epochs, time, level, own):
+    """p(gold) of a run whose examples learn together, in about `time` epochs, from `level` below; each has its own ease, and moves on its own."""
+    curve = -level * np.exp(-np.arange(epochs) / time)
+    return np.clip(0.7 + curve + 0.1 * random.normal(size=(N, 1)) + own * random.normal(size=(N, epochs)), 0, 1).astype("f4")
+
+
+def batches_of(p):
+    return [stores.batch(e, np.arange(N), p[:, e], p[:, e] > 0.5) for e in range(p.shape[1])]
+
+
+def trend_share(p):
+    return p.mean(0).var() / p.var(1).mean()
+
+
+def burn_in(p):
+    """The rule of --epochs auto, in other words."""
+    p, epochs = p.astype("f8"), p.shape[1]
+    changes = np.diff(p, axis=1)
+    common = changes.mean(0) ** 2 / (changes**2).mean(0)
+    first = int(np.argmax(np.append(0, np.cumsum(common - 0.5))[: epochs - 2]))
+    while 0 < first < epochs - 4 and trend_share(p[:, first:]) > 0.25:
+        first += 1
+    return first
+
+
+LEARNERS = {"digits": learner(30, 4, 0.6, 0.05), "tuned": learner(12, 3, 0.04, 0.08), "short": learner(6, 3, 0.6, 0.03),
+            "drift": learner(20, 30, 0.6, 0.06)}
 
 
 def runs():
@@ -64,6 +93,7 @@ def runs():
         stores.run("named", [predictions(0, 5, whole)], labels=["yes", "maybe", "no"]),
         stores.run("late", late_learner(8, 2)),
         stores.run("late-once", late_learner(8, 1)),
+        *(stores.run(name, batches_of(p)) for name, p in LEARNERS.items()),
     ]
 
 
@@ -151,31 +181,56 @@ class Tests:
                       ["compare", "one", "clean", "--average"]):
             self.expect(str(words), self.call(*words).stderr, "")
 
-    def first_epoch(self):
-        """Said by what is ranked or drawn by variability, and by nothing else."""
-        for words in (["select", "late", "--by", "ambiguous"], ["map", "late", "-o", "map.svg"]):
-            self.expect(str(words), self.call(*words).stderr.count("of the variance is the difference between epoch 0"), 1)
+    def trend(self):
+        """Said by what is ranked or drawn by variability, and by nothing else; with the epochs that mend it."""
+        for words in (["select", "late", "--by", "ambiguous"], ["select", "late", "--by", "region:ambiguous"], ["map", "late", "-o", "map.svg"],
+                      ["map", "late", "-o", "map.html"], ["noise", "plan", "late", "--fraction", "0.1", "-o", "-"],
+                      ["select", "late", "--with", "late-once", "--by", "ambiguous"],
+                      ["groups", "late", "--attributes", "attributes.csv", "--id-field", "id", "--by", "ambiguous", "--replicates", "0"]):
+            said = self.call(*words).stderr
+            self.expect(str(words), re.findall(r"run 'late': \d+% of the variance within examples is the common trend.* try --epochs (\d):,", said), ["2"])
         said = self.call("compare", "late", "clean", "--show", "regions").stderr
         self.expect("compare of two runs", re.findall(r"run '(\w+)': \d+% of the variance", said), ["late"])
         for words in (["metrics", "late"], ["select", "late", "--by", "hard-to-learn", "--with-measures", "--format", "csv"],
-                      ["compare", "late", "clean", "--average"], ["select", "late", "--by", "ambiguous", "--epochs", "1:"]):
+                      ["compare", "late", "clean", "--average"], ["select", "late", "--by", "ambiguous", "--epochs", "2:"],
+                      ["select", "late", "--by", "ambiguous", "--epochs", "1:"], ["select", "tuned", "--by", "ambiguous"]):
             self.expect(str(words), "of the variance" in self.call(*words).stderr, False)
+        share = trend_share(LEARNERS["digits"])
+        first = burn_in(LEARNERS["digits"])
+        self.expect("digits", self.call("select", "digits", "--by", "ambiguous").stderr,
+                    f"portolan: warning: run 'digits': {100 * share:.0f}% of the variance within examples is the common trend, the learning that "
+                    f"all share: variability then shows late learning, not ambiguity; try --epochs {first}:, over which it is "
+                    f"{100 * trend_share(LEARNERS['digits'][:, first:]):.0f}%\n")
+        # nothing in common at any step, and much over all of them: the run is whole, and a choice of later epochs is named
+        said = self.call("select", "drift", "--by", "ambiguous").stderr
+        first = int(re.search("try --epochs (\\d+):", said)[1])
+        self.expect("drift", (burn_in(LEARNERS["drift"]), trend_share(LEARNERS["drift"][:, first:]) <= 0.25, 0 < first <= 16), (0, True, True))
+        said = self.call("select", "short", "--by", "ambiguous", "--epochs", "auto").stderr
+        self.expect("short", "; the later epochs are no better: train longer, or go by confidence\n" in said, True)
 
     def automatic(self):
         """--epochs auto leaves out what the warning is about, says so, and the manifest keeps it."""
         for run, first in (("late", 2), ("late-once", 1), ("clean", 0)):
             last = 2 if run == "clean" else 7
+            taken = "all epochs, 0 to 2: there is no burn-in; " if run == "clean" else f"epochs {first} to 7 of 0 to 7: over all epochs "
             for words in (["metrics", run], ["select", run, "--by", "ambiguous", "--fraction", "0.5", "-o", f"{run}.txt"],
                           ["map", run, "-o", "map.svg"]):
                 auto = self.call(*words, "--epochs", "auto")
-                self.expect(f"{words}", auto.stderr,
-                            f"portolan: run '{run}': --epochs auto takes epochs {first} to {last} of 0 to {last}\n")
+                self.expect(f"{words}", auto.stderr.startswith(f"portolan: run '{run}': --epochs auto takes {taken}the common trend is "), True)
+                self.expect(f"{words}", auto.stderr.count("\n"), 1)
                 if words[0] == "metrics":
                     self.expect(f"{words}", auto.stdout, self.call(*words, "--epochs", f"{first}:").stdout)
             manifest = json.load(open(f"{run}.txt.manifest.json"))
             self.expect(f"manifest of {run}", manifest["epochs"], list(range(first, last + 1)))
             self.expect(f"manifest of {run}", [manifest["parameters"].get(key) for key in ("epochs_from", "epochs_to", "epochs_auto")],
                         [first, None, True])
+        for run, p in LEARNERS.items():
+            first, last = burn_in(p), p.shape[1] - 1
+            taken = f"epochs {first} to {last} of 0 to {last}: over all epochs" if first else f"all epochs, 0 to {last}: there is no burn-in;"
+            self.expect(run, self.call("metrics", run, "--epochs", "auto").stderr,
+                        f"portolan: run '{run}': --epochs auto takes {taken} the common trend is {100 * trend_share(p):.0f}% of the variance "
+                        f"within examples{f', over these {100 * trend_share(p[:, first:]):.0f}%' if first else ''}\n")
+        self.expect("burn-ins", [burn_in(LEARNERS[run]) > 0 for run in ("digits", "tuned", "short")], [True, False, True])
         self.call("select", "clean", "--by", "ambiguous", "--epochs", "1:", "-o", "given.txt")
         self.expect("given", "epochs_auto" in json.load(open("given.txt.manifest.json"))["parameters"], False)
         self.call("metrics", "clean", "--epochs", "automatic", status=2)
@@ -204,7 +259,7 @@ def main():
         tests.checks()
         tests.commands()
         tests.variability()
-        tests.first_epoch()
+        tests.trend()
         tests.automatic()
         tests.counts()
         os.chdir("/")
