@@ -29,7 +29,7 @@ def test_the_notebook_runs_and_shows_its_map(outputs):
     recording, data_map, runs, measures, suspects, story = outputs
     (line,) = text_of(recording).splitlines()
     assert line.startswith("portolan: run toy/notebook: 24,000 observations on disk (")
-    assert line.endswith("its map: portolan.map('toy/notebook', store='portolan-store')")
+    assert line.endswith("its map: portolan.map('toy/notebook', store='portolan-store', epochs='auto')")
     (shown,) = data_map
     assert set(shown.data) == {"image/png", "text/plain"}
     picture = base64.b64decode(shown.data["image/png"])

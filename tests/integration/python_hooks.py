@@ -45,7 +45,7 @@ def test_a_recorder_logs_and_says_what_there_is(store, capfd):
     assert epochs_of(store) == {4: 3, 7: 3}
     line = capfd.readouterr().err
     assert line.startswith("portolan: run run: 6 observations on disk (")
-    assert line.endswith(f"its map: portolan map run --store {store} -o map.png\n")
+    assert line.endswith(f"its report: portolan report run --store {store} -o report.html; its map: portolan map run --store {store} --epochs auto -o map.png\n")
     assert line.count("\n") == 1
     one.close()
     assert capfd.readouterr().err == "", "closed once"
@@ -54,7 +54,7 @@ def test_a_recorder_logs_and_says_what_there_is(store, capfd):
 def test_the_map_command_can_be_pasted(store):
     with portolan.Run("it's a run", store=store) as run:
         run.log_logits(0, [0, 1], LOGITS, [0, 1])
-        command = _closing.map_command(run)
+        command = _closing.command(run, "map", "--epochs", "auto", "-o", "map.png")
     done = subprocess.run(["sh", "-c", f'{command.replace("portolan", "$PORTOLAN", 1)} --compact'], cwd=store.parent, check=True)
     assert done.returncode == 0
     assert (store.parent / "map.png").read_bytes().startswith(b"\x89PNG")

@@ -177,7 +177,7 @@ def said_on_a_terminal(store, *streams):
 def test_a_run_closed_on_a_terminal_says_one_line(store):
     (line,) = said_on_a_terminal(store)
     assert line.startswith("portolan: run my run: 3 observations on disk (")
-    assert line.endswith(f"; its map: portolan map 'my run' --store {store} -o map.png")
+    assert line.endswith(f"; its report: portolan report 'my run' --store {store} -o report.html; its map: portolan map 'my run' --store {store} --epochs auto -o map.png")
 
 
 def test_a_run_closed_elsewhere_says_nothing(store):

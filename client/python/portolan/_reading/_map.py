@@ -91,7 +91,7 @@ def map(
     Args:
         run: the run; or an open Run: its observations are flushed first.
         store: the store's directory. Default: the open run's; else ``$PORTOLAN_STORE``, then ``./portolan-store``.
-        epochs, window: which epochs, and how many of them a window has; see measures(). ``"1:"`` leaves the first epoch out. Default: all; 10.
+        epochs, window: which epochs, and how many of them a window has; see measures(). ``"auto"`` leaves the burn-in out. Default: all; 10.
         format: the format in a notebook, ``"png"`` or ``"svg"``; for save() the file's ending decides.
         x, y, colour (or color): other measures; colour also ``"gold"``, the run's labels, or a column of `data`.
         data, id_field, text: the file that the model was trained on, the field of its ids, and the fields that
@@ -114,7 +114,7 @@ def map(
 
     Example::
 
-        portolan.map("words", epochs="1:")                       # the last line of a cell
+        portolan.map("words", epochs="auto")                     # the last line of a cell
         portolan.map("words").save("words.svg")
     """
     _options.choice("format", format, _FORMATS)

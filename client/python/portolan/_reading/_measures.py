@@ -29,7 +29,8 @@ def measures(
     Args:
         name: the run; or an open Run: its observations are flushed first.
         store: the store's directory. Default: the open run's; else ``$PORTOLAN_STORE``, then ``./portolan-store``.
-        epochs: which epochs, half-open: ``"2:"``, ``(2, None)``, ``slice(2, None)`` or ``range(2, 8)``. Default: all.
+        epochs: which epochs, half-open: ``"2:"``, ``(2, None)``, ``slice(2, None)`` or ``range(2, 8)``; ``"auto"``: without the burn-in,
+            in which all examples are learned together; a warning says which epochs. Default: all.
         window: how many epochs the windows of dyn_unc, dual and tdds have. A run with fewer epochs has no value for them. Default: 10.
 
     Returns:

@@ -134,7 +134,7 @@ def select(
 
     Example::
 
-        ambiguous = portolan.select("snli/seed1", by="ambiguous", fraction=0.33, epochs="1:")
+        ambiguous = portolan.select("snli/seed1", by="ambiguous", fraction=0.33, epochs="auto")
         subset = torch.utils.data.Subset(train_set, ambiguous.indices(train_set))
     """
     known_in_progress = isinstance(run, Run) and run.is_open

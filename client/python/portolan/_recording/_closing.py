@@ -1,4 +1,4 @@
-"""The line that is printed when a run is closed: how much was recorded, where, and the command that draws its map."""
+"""The line that is printed when a run is closed: how much was recorded, where, and the commands for its report and its map."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def say_to_people(run: Run) -> None:
     try:
         if run.stats()["logged"] == 0:
             return
-        text = line(run, map_call(run) if in_notebook else None)
+        text = line(run, calls(run) if in_notebook else None)
     except Forked:
         return
     print(text, file=sys.stdout if in_notebook else sys.stderr, flush=True)
 
 
-def line(run: Run, drawn_by: str | None = None) -> str:
-    """The number of observations and bytes, the store, and, if there are observations, how to see the map."""
+def line(run: Run, next_steps: str | None = None) -> str:
+    """The number of observations and bytes, the store, and, if there are observations, how to see the report and the map."""
     stats = run.stats()
     if stats["logged"] == 0:
         refused = f": {stats['refused']:,} rows could not be used" if stats["refused"] else ""
@@ -40,19 +40,27 @@ def line(run: Run, drawn_by: str | None = None) -> str:
     where = "on disk" if stats["acknowledged"] >= stats["logged"] else f"logged, {stats['acknowledged']:,} of them on disk"
     if stats["acknowledged"] < stats["logged"] and stats["spooled"]:
         where += ", the others in a spool file"
-    return f"portolan: run {run.name}: {stats['logged']:,} observations {where} ({', '.join(notes)}); its map: {drawn_by or map_command(run)}"
+    return f"portolan: run {run.name}: {stats['logged']:,} observations {where} ({', '.join(notes)}); {next_steps or commands(run)}"
 
 
-def map_command(run: Run) -> str:
-    command = ["portolan", "map", run.name, "-o", "map.png"]
-    if run.store is not None:
-        command[3:3] = ["--store", run.store]
-    return shlex.join(command) + ("" if run.store is not None else " --store DIR, on the collector's machine")
+def commands(run: Run) -> str:
+    where = "" if run.store is not None else ", on the collector's machine"
+    return f"its report: {command(run, 'report', '-o', 'report.html')}; its map: {command(run, 'map', '--epochs', 'auto', '-o', 'map.png')}{where}"
 
 
-def map_call(run: Run) -> str | None:
-    """The Python call that shows the map; None if this process cannot read the store."""
-    return None if run.store is None else f"portolan.map({run.name!r}, store={run.store!r})"
+def command(run: Run, name: str, *options: str) -> str:
+    """`portolan NAME RUN ...`, which can be pasted unless the store is elsewhere."""
+    if run.store is None:
+        return shlex.join(["portolan", name, run.name, *options]) + " --store DIR"
+    return shlex.join(["portolan", name, run.name, "--store", run.store, *options])
+
+
+def calls(run: Run) -> str | None:
+    """The Python calls that show the report and the map; None if this process cannot read the store."""
+    if run.store is None:
+        return None
+    at = f"{run.name!r}, store={run.store!r}"
+    return f"its report: portolan.report({at}); its map: portolan.map({at}, epochs='auto')"
 
 
 def bytes_as_text(count: int) -> str:
