@@ -215,37 +215,30 @@ trend_of_within(const struct trend_squares *squares)
 	return squares->within > 0 ? fmin(squares->trend.squares / squares->within, 1) : 0;
 }
 
-static struct trend_squares
-trend_squares_from(const struct trend_epoch *sums, size_t count, size_t first)
+void
+trend_shares(const struct trend_epoch *sums, size_t count, struct trend_shares *from)
 {
 	struct trend_squares squares = {0};
 
-	for (size_t e = count; e-- > first;)
+	for (size_t e = count; e-- > 0;) {
+		double total, within;
+
 		trend_squares_add(&squares, &sums[e]);
-	return squares;
-}
-
-struct trend_shares
-trend_shares(const struct trend_epoch *sums, size_t count, size_t first)
-{
-	struct trend_squares squares = trend_squares_from(sums, count, first);
-	double total = squares.total + squares.levels.squares, within;
-	struct trend_shares shares = {0};
-
-	if (!(total > 0))
-		return shares;
-	within = fmin(squares.within / total, 1);
-	shares.examples = 1 - within;
-	shares.trend = within * trend_of_within(&squares);
-	shares.rest = within - shares.trend;
-	return shares;
+		total = squares.total + squares.levels.squares;
+		within = total > 0 ? fmin(squares.within / total, 1) : 0;
+		from[e].examples = total > 0 ? 1 - within : 0;
+		from[e].trend = within * trend_of_within(&squares);
+		from[e].rest = within - from[e].trend;
+	}
 }
 
 double
 trend_within(const struct trend_epoch *sums, size_t count, size_t first)
 {
-	struct trend_squares squares = trend_squares_from(sums, count, first);
+	struct trend_squares squares = {0};
 
+	for (size_t e = count; e-- > first;)
+		trend_squares_add(&squares, &sums[e]);
 	return trend_of_within(&squares);
 }
 

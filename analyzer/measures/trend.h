@@ -33,10 +33,10 @@ void trend_add_block(struct trend_epoch *sums, const struct store_block *block, 
 
 void trend_add(struct trend_epoch *sums, const struct trend_epoch *others, size_t count);
 
-/* The parts of the variance over the epochs number `first` … count − 1. */
-struct trend_shares trend_shares(const struct trend_epoch *sums, size_t count, size_t first);
+/* Fills from[e], for each epoch e, with the parts of the variance over the epochs from it on. */
+void trend_shares(const struct trend_epoch *sums, size_t count, struct trend_shares *from);
 
-/* The common trend's share of the variance within examples, over the same epochs. */
+/* The common trend's share of the variance within examples, over the epochs number `first` … count − 1. */
 double trend_within(const struct trend_epoch *sums, size_t count, size_t first);
 
 /* The first epoch from `first` on from which on the trend has a quarter of the variance within examples, or less. At

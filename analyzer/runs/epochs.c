@@ -5,6 +5,9 @@
  */
 #include "base/message.h"
 #include "die/die.h"
+#include "die/memory.h"
+#include "measures/dynamics.h"
+#include "measures/scan.h"
 #include "options/format.h"
 #include "output/table.h"
 #include "watch/live.h"
@@ -21,16 +24,45 @@ static const struct table_column epochs_columns[] = {{"epoch", TABLE_U32, offset
                                                      {"forgotten", TABLE_U64, offsetof(struct tally_epoch, forgotten)},
                                                      {"learned", TABLE_U64, offsetof(struct tally_epoch, learned)}};
 
+/* Adds the run's burn-in, and for each first epoch the shares that the variance over the epochs from it on has. */
 static void
-epochs_report(const char *path, const struct live_view *view, const struct table *epochs)
+epochs_report_trend(struct report *report, const struct run_query *query, const char *name)
+{
+	const struct dynamics_request request = {.measures = MEASURE_BIT(MEASURE_VARIABILITY), .trend = true};
+	const struct scan_steps no_steps = {0};
+	struct trend_shares *shares;
+	struct dynamics run;
+
+	must(dynamics_open(&run, query, name, &request, &failure));
+	must(scan_run(&run, &no_steps, &failure));
+	shares = memory_new(run.epoch_count, sizeof(*shares));
+	trend_shares(run.trend, run.epoch_count, shares);
+	report_whole(report, "after_burn_in", run.epochs[trend_burn_in(run.trend, run.epoch_count)]);
+	report_begin_list(report, "variance");
+	for (size_t e = 0; e < run.epoch_count; e++) {
+		report_begin(report, NULL);
+		report_whole(report, "from_epoch", run.epochs[e]);
+		report_real(report, "between_examples", shares[e].examples);
+		report_real(report, "common_trend", shares[e].trend);
+		report_real(report, "rest", shares[e].rest);
+		report_end(report);
+	}
+	report_end(report);
+	free(shares);
+	dynamics_free(&run);
+}
+
+static void
+epochs_report(const struct common_options *common, const struct live_view *view, const struct table *epochs)
 {
 	struct report report;
 
-	must(report_open(&report, path, 2, &failure));
+	must(report_open(&report, common->output, 2, &failure));
 	report_begin(&report, NULL);
 	report_text(&report, "run", view->info.name);
 	report_whole(&report, "examples", view->counts.examples);
 	table_report(&report, "epochs", epochs);
+	epochs_report_trend(&report, &common->query, view->info.name);
 	report_end(&report);
 	must(report_close(&report, &failure));
 }
@@ -82,7 +114,7 @@ epochs_run(void *context, struct portolan_error *error)
 	epochs_refuse(&view);
 	epochs = TABLE_OF(epochs_columns, view.epochs, view.epoch_count);
 	if (common->json)
-		epochs_report(common->output, &view, &epochs);
+		epochs_report(common, &view, &epochs);
 	else
 		must(table_write(&epochs, common->output, (enum table_format)request->format, &failure));
 	status = epochs_warn(&view, common->strict);

@@ -226,3 +226,25 @@ def test_masks(texts, numbers):
 
 def test_a_part_of_a_selection_is_one(numbers):
     assert numbers[:2].indices() == numbers.ids()[:2]
+
+
+def test_the_common_trend_is_warned_of(store):
+    """As the commands say it: what a ranking by variability shows, and which epochs `auto` takes."""
+    rng = np.random.default_rng(0)
+    with portolan.Run("scratch", store=store) as run:
+        for epoch in range(9):
+            p = np.clip(0.3 + 0.2 * min(epoch, 2) + 0.03 * rng.normal(size=N), 0, 1)
+            run.log_gold(epoch, range(N), p, p > 0.5)
+            run.end_epoch(epoch)
+    with pytest.warns(UserWarning, match=r"% of the variance within examples is the common trend, .* try --epochs 2:, over which it is"):
+        portolan.select("scratch", store=store, by="ambiguous", fraction=0.3)
+    with pytest.warns(UserWarning, match="try --epochs 2:, over which it is"):
+        portolan.map("scratch", store=store)._repr_png_()
+    taken = r"--epochs auto takes epochs 2 to 8 of 0 to 8: over all epochs the common trend is \d+% of the variance within examples, over these \d+%"
+    with pytest.warns(UserWarning, match=taken):
+        chosen = portolan.select("scratch", store=store, by="ambiguous", fraction=0.3, epochs="auto")
+    assert chosen.ids() == portolan.select("scratch", store=store, by="ambiguous", fraction=0.3, epochs="2:").ids()
+    with pytest.warns(UserWarning, match=taken):
+        assert (portolan.measures("scratch", store=store, epochs="auto")["epochs"] == 7).all()
+    with pytest.warns(UserWarning, match=taken):
+        portolan.map("scratch", store=store, epochs="auto")._repr_png_()
