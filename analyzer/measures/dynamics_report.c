@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOSTLY 0.5 /* of the variance within examples */
-
 /* Describes the epochs of the whole run: "epochs 0 to 4", "epoch 3", or "epochs 0 to 100, with gaps". */
 static void
 describe_epochs(const struct dynamics *dynamics, char text[64])
@@ -137,24 +135,20 @@ dynamics_report(const struct dynamics *dynamics, bool strict)
 static void
 warn_of_trend(const struct dynamics *dynamics)
 {
-	const struct trend_epoch *sums = dynamics->trend;
-	size_t count = dynamics->epoch_count, first = trend_burn_in(sums, count);
-	double share = trend_within(sums, count, 0), later;
+	struct trend_advice advice = trend_advise(dynamics->trend, dynamics->epoch_count);
 	bool is_cut = dynamics->range_chosen && dynamics->epoch_from > 0;
 	char mend[96];
 
-	if (share <= MOSTLY)
+	if (!advice.is_mostly_trend)
 		return;
-	first = first > 0 ? first : trend_settled(sums, count, 0);
-	later = trend_within(sums, count, first);
-	if (later <= MOSTLY && !is_cut)
-		snprintf(mend, sizeof(mend), "try --epochs %u:, over which it is %.0f%%", dynamics->epochs[first],
-		         100 * later);
+	if (advice.has_mend && !is_cut)
+		snprintf(mend, sizeof(mend), "try --epochs %u:, over which it is %.0f%%",
+		         dynamics->epochs[advice.first], 100 * advice.later);
 	else
 		snprintf(mend, sizeof(mend), "the later epochs are no better: train longer, or go by confidence");
 	message_warning("run '%s': %.0f%% of the variance within examples is the common trend, the learning that all "
 	                "share: variability then shows late learning, not ambiguity; %s",
-	                dynamics->info->name, 100 * share, mend);
+	                dynamics->info->name, 100 * advice.share, mend);
 }
 
 void

@@ -14,6 +14,7 @@
 #define TILE 256u /* rows */
 #define WORDS (TILE / 64)
 #define LANES 8u
+#define MOSTLY 0.5   /* of the variance within examples */
 #define COMMON 0.5   /* of a step in a burn-in, more than this is common to all examples */
 #define SETTLED 0.25 /* of the variance within examples, what the trend may have after it */
 #define STEPS_LEFT 2 /* after a burn-in at least */
@@ -282,4 +283,17 @@ trend_burn_in(const struct trend_epoch *sums, size_t count)
 		}
 	}
 	return end == 0 ? 0 : trend_settled(sums, count, end);
+}
+
+struct trend_advice
+trend_advise(const struct trend_epoch *sums, size_t count)
+{
+	struct trend_advice advice = {.first = trend_burn_in(sums, count), .share = trend_within(sums, count, 0)};
+
+	if (advice.first == 0)
+		advice.first = trend_settled(sums, count, 0);
+	advice.later = trend_within(sums, count, advice.first);
+	advice.is_mostly_trend = advice.share > MOSTLY;
+	advice.has_mend = advice.later <= MOSTLY;
+	return advice;
 }

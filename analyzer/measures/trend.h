@@ -51,4 +51,13 @@ size_t trend_settled(const struct trend_epoch *sums, size_t count, size_t first)
  */
 size_t trend_burn_in(const struct trend_epoch *sums, size_t count);
 
+/* What there is to say of a ranking by variability. */
+struct trend_advice {
+	bool is_mostly_trend; /* more than half of the variance within examples is the common trend */
+	bool has_mend;        /* from epoch number `first` on it is less */
+	size_t first;         /* after the burn-in; where there is none, when the trend has settled */
+	double share, later;  /* the trend's share over all epochs, and over those from `first` on */
+};
+struct trend_advice trend_advise(const struct trend_epoch *sums, size_t count);
+
 #endif

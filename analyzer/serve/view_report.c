@@ -58,6 +58,22 @@ view_report_regions(struct report *report, const struct view *view)
 	report_end(report);
 }
 
+/* Writes how much of variability is the common trend, and from which epoch on it is less, if that is so. */
+static void
+view_report_trend(struct report *report, const struct dynamics *dynamics)
+{
+	struct trend_advice advice = trend_advise(dynamics->trend, dynamics->epoch_count);
+
+	report_begin(report, "trend");
+	report_real(report, "share", advice.share);
+	report_flag(report, "most", advice.is_mostly_trend);
+	if (advice.has_mend)
+		report_whole(report, "less_from", dynamics->epochs[advice.first]);
+	else
+		report_null(report, "less_from");
+	report_end(report);
+}
+
 static void
 view_report_gold(struct report *report, const struct view *view)
 {
@@ -97,6 +113,7 @@ view_report(struct report *report, const struct view *view, const struct texts *
 	view_report_columns(report, view);
 	view_report_gold(report, view);
 	view_report_regions(report, view);
+	view_report_trend(report, dynamics);
 	texts_report_fields(report, texts);
 	report_end(report);
 }

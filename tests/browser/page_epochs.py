@@ -1,6 +1,7 @@
 """Epochs, playing them, progress; and a second run beside the first: all beside what the commands say of the store."""
 
 import json
+import re
 import subprocess
 import urllib.parse
 
@@ -25,10 +26,17 @@ def other_batches():
     return made
 
 
+def learned_at_once():
+    """In the first epoch; then nothing is in common."""
+    rng = np.random.default_rng(1)
+    return [np.clip((0.2 if e == 0 else 0.7) + 0.05 * rng.normal(size=N), 0, 1).astype("f4") for e in range(7)]
+
+
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
     store = tmp_path_factory.mktemp("epochs") / "store"
     stores.make_store(MAKE_STORE, str(store), [stores.run("one", batches(N, 5), declared=N, labels=LABELS), stores.run("two", other_batches()),
+                                               stores.run("scratch", [stores.batch(e, np.arange(N), p, p > 0.5) for e, p in enumerate(learned_at_once())]),
                                                stores.run("names", [stores.batch(0, ["a", "b"], np.array([0.5, 0.7], "f4"), np.array([1, 1]))])])
     with serving(store) as server:
         yield server
@@ -40,6 +48,18 @@ def choose(one, name):
 
 def large_type(one):
     return one.run("return document.querySelector('.epoch-now').textContent")
+
+
+def test_the_common_trend(served, page):
+    """Said of all epochs, beside the choice that mends it, and not once epochs are chosen."""
+    one = page(served.view(run="scratch"))
+    one.wait_for(run="scratch", points=N)
+    hint = "const hint = document.querySelector('#epochs .hint'); return hint.hidden ? '' : hint.textContent"
+    said = one.run(hint)
+    assert re.fullmatch(r"\d\d% of the variance within examples is the learning that all share. The range 1: leaves most of it out.", said), said
+    one = page(served.view(run="scratch", epochs="1:"))
+    one.wait_for(run="scratch", points=N)
+    assert one.run(hint) == ""
 
 
 def test_choosing(served, page):

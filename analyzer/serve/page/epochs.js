@@ -46,6 +46,14 @@ function describe(mode, epochs) {
   return [mode === "all" ? "all epochs" : "epochs", `${first} – ${last}`];
 }
 
+/* What is to be said of a map that shows variability; "": nothing. */
+function hintOf({ epochs, range, trend }) {
+  if (epochs.length === 1) return "Within one epoch nothing varies: variability is 0.";
+  if (range !== "" || !trend.most) return "";
+  const mend = trend.less_from === null ? "" : ` The range ${trend.less_from}: leaves most of it out.`;
+  return `${Math.round(100 * trend.share)}% of the variance within examples is the learning that all share.${mend}`;
+}
+
 class Epochs {
   #choice = { mode: "all", from: 0, to: 0 };
   #late = null; /* chosen while another view was being loaded */
@@ -92,7 +100,7 @@ class Epochs {
     this.player.pause = PAUSES[speed.value];
     this.ends = [element("span"), element("span")];
     this.track = element("div", { class: "track" }, element("div", { class: "rail" }), this.from, this.to, ...this.ends);
-    this.hint = element("p", { class: "hint" }, "Within one epoch nothing varies: variability is 0.");
+    this.hint = element("p", { class: "hint" });
     this.section.append(
       this.now,
       element("div", { class: "tools", role: "group", "aria-label": "Measures over which epochs" }, ...this.modes.map(([, made]) => made)),
@@ -175,7 +183,8 @@ class Epochs {
     this.ends[0].textContent = String(all[0]);
     this.ends[1].textContent = String(all[all.length - 1]);
     this.play.textContent = this.player.isPlaying ? "❚❚ Pause" : "▶ Play";
-    this.hint.hidden = !(view.epochs.length === 1 && points && [points.x.name, points.y.name].includes("variability"));
+    this.hint.textContent = hintOf(view);
+    this.hint.hidden = this.hint.textContent === "" || !(points && [points.x.name, points.y.name].includes("variability"));
   }
 
   #setSlider(input, index) {
