@@ -73,7 +73,7 @@ trend_add_complete(struct trend_epoch *sums, const struct store_block *block, ui
 	for (size_t e = block->epoch_count; e-- > 0;) {
 		const float *p = trend_values(block, e, from);
 		double level[LANES] = {0}, squares[LANES] = {0}, within[LANES] = {0}, changes[LANES] = {0};
-		double epochs = (double)(block->epoch_count - e), part = 1 / epochs, sum;
+		double part = 1 / (double)(block->epoch_count - e), sum;
 
 		next = next ? next : p;
 		for (unsigned row = 0; row < TILE; row += LANES)
@@ -92,7 +92,7 @@ trend_add_complete(struct trend_epoch *sums, const struct store_block *block, ui
 		sums[e].level += sum;
 		sums[e].squares += trend_sum(squares);
 		sums[e].moved += sum - all;
-		sums[e].within += (epochs - 1) / epochs * trend_sum(within);
+		sums[e].within += (1 - part) * trend_sum(within);
 		if (next != p) {
 			sums[e].pairs += TILE;
 			sums[e].step += later - sum;
@@ -103,23 +103,38 @@ trend_add_complete(struct trend_epoch *sums, const struct store_block *block, ui
 	}
 }
 
+void
+trend_add(struct trend_epoch *sums, const struct trend_epoch *others, size_t count)
+{
+	for (size_t e = 0; e < count; e++) {
+		sums[e].count += others[e].count;
+		sums[e].level += others[e].level;
+		sums[e].squares += others[e].squares;
+		sums[e].moved += others[e].moved;
+		sums[e].within += others[e].within;
+		sums[e].pairs += others[e].pairs;
+		sums[e].step += others[e].step;
+		sums[e].step_squares += others[e].step_squares;
+	}
+}
+
 /* A tile with gaps: of each row, what the epochs behind it had. */
 struct trend_gaps {
 	double epochs[TILE], mean[TILE], next[TILE];
 	uint64_t present[WORDS]; /* at the next epoch */
 };
 
-static void
+INLINE void
 trend_add_row(struct trend_epoch *sums, struct trend_gaps *gaps, unsigned r, double p, double confidence)
 {
-	double away = p - gaps->mean[r], epochs = ++gaps->epochs[r];
+	double away = p - gaps->mean[r], part = 1 / ++gaps->epochs[r];
 
 	sums->count++;
 	sums->level += p;
 	sums->squares += p * p;
 	sums->moved += p - confidence;
-	sums->within += (epochs - 1) / epochs * away * away;
-	gaps->mean[r] += away / epochs;
+	sums->within += (1 - part) * away * away;
+	gaps->mean[r] += part * away;
 	if (gaps->present[r / 64] >> r % 64 & 1) {
 		double change = gaps->next[r] - p;
 
@@ -140,12 +155,14 @@ trend_add_gaps(struct trend_epoch *sums, const struct store_block *block, uint32
 
 		for (unsigned word = 0; word < WORDS && from + 64 * word < block->rows; word++) {
 			uint64_t present = trend_present(block, e, from + 64 * word);
+			struct trend_epoch sum = {0};
 
 			for (uint64_t rest = present; rest != 0; rest &= rest - 1) {
 				unsigned r = 64 * word + (unsigned)__builtin_ctzll(rest);
 
-				trend_add_row(&sums[e], &gaps, r, p[r], confidence[from + r]);
+				trend_add_row(&sum, &gaps, r, p[r], confidence[from + r]);
 			}
+			trend_add(&sums[e], &sum, 1);
 			gaps.present[word] = present;
 		}
 	}
@@ -159,21 +176,6 @@ trend_add_block(struct trend_epoch *sums, const struct store_block *block, const
 			trend_add_complete(sums, block, from, confidence);
 		else
 			trend_add_gaps(sums, block, from, confidence);
-}
-
-void
-trend_add(struct trend_epoch *sums, const struct trend_epoch *others, size_t count)
-{
-	for (size_t e = 0; e < count; e++) {
-		sums[e].count += others[e].count;
-		sums[e].level += others[e].level;
-		sums[e].squares += others[e].squares;
-		sums[e].moved += others[e].moved;
-		sums[e].within += others[e].within;
-		sums[e].pairs += others[e].pairs;
-		sums[e].step += others[e].step;
-		sums[e].step_squares += others[e].step_squares;
-	}
 }
 
 /* Numbers that come in groups: how many, their mean, and the squared distances of the groups' means from it. */
