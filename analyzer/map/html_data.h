@@ -10,7 +10,7 @@
 
 #include "output/output.h"
 #include "serve/stories.h"
-#include "serve/texts.h"
+#include "files/texts.h"
 #include "serve/views.h"
 
 struct html_data {

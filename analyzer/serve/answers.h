@@ -13,7 +13,7 @@
 #include "progress.h"
 #include "searches.h"
 #include "selections.h"
-#include "texts.h"
+#include "files/texts.h"
 #include "views.h"
 
 #include "output/report.h"

@@ -3,7 +3,7 @@
 #ifndef CATEGORIES_H
 #define CATEGORIES_H
 
-#include "texts.h"
+#include "files/texts.h"
 #include "views.h"
 
 #include "output/report.h"

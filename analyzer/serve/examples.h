@@ -4,7 +4,7 @@
 #define EXAMPLES_H
 
 #include "stories.h"
-#include "texts.h"
+#include "files/texts.h"
 
 /* Writes the members of an object for one example: id, gold, label, measures, text, gold_prob, correct. `index` is its
  * dense index, and its story is the i-th of `stories`. texts may be NULL. */

@@ -8,7 +8,7 @@
 #define FILE_FILTERS_H
 
 #include "searches.h"
-#include "texts.h"
+#include "files/texts.h"
 #include "views.h"
 
 #include "output/report.h"

@@ -3,7 +3,7 @@
 #ifndef SEARCHES_H
 #define SEARCHES_H
 
-#include "texts.h"
+#include "files/texts.h"
 
 struct searches;
 

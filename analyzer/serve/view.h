@@ -6,7 +6,7 @@
 #ifndef VIEW_H
 #define VIEW_H
 
-#include "texts.h"
+#include "files/texts.h"
 
 #include "measures/dynamics.h"
 #include "regions/regions.h"

@@ -3,7 +3,7 @@
 #ifndef WORD_SHARES_H
 #define WORD_SHARES_H
 
-#include "texts.h"
+#include "files/texts.h"
 #include "views.h"
 
 #define WORD_SHARES_TEXTS 100000 /* most texts that are read: of more examples, every second, third, … by id */

@@ -1,6 +1,6 @@
 /*
  * read_runs.c: lists what a store holds, for commands that need no observations: the runs with how much each has, and
- * the sessions, epochs and counters of one run.
+ * the config, sessions, epochs and counters of one run.
  *
  * A list of runs must not take long, so it counts no more of a run's log than BUDGET allows. For a larger log it takes
  * the largest possible number of observations: every example once in each epoch.
@@ -154,6 +154,20 @@ store_sessions(struct store *store, uint32_t run, struct store_session **session
 	*count = state.sessions;
 	list = NULL;
 	return 0;
+}
+
+int
+store_config(struct store *store, uint32_t run, char **config, struct portolan_error *error)
+{
+	CLEANUP(store_read_finish) struct view view = {0};
+	struct run_identity_record identity;
+	const uint8_t *texts;
+	int rc = store_read_begin(store, &view, error) ?: store_catalog_identity(&view, run, &identity, &texts, error);
+
+	if (rc)
+		return rc;
+	*config = strndup((const char *)texts + identity.name_size + identity.group_size, identity.config_size);
+	return *config ? 0 : store_view_no_memory(&view, error);
 }
 
 int

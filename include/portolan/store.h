@@ -210,6 +210,10 @@ struct store_session {
 int store_sessions(struct store *store, uint32_t run, struct store_session **sessions, size_t *count,
                    struct portolan_error *error);
 
+/* Reads what the run was opened with: a JSON object, as the client sent it, or an empty text. *config is the caller's to
+ * free(). */
+int store_config(struct store *store, uint32_t run, char **config, struct portolan_error *error);
+
 struct store_epoch {
 	uint32_t epoch;
 	uint32_t folds;   /* how often it was folded: more than once if patches came */

@@ -7,7 +7,7 @@
 #ifndef DENSITIES_H
 #define DENSITIES_H
 
-#include "flips.h"
+#include "suspects/flips.h"
 #include "measures/dynamics.h"
 #include "plot/picture.h"
 #include "statistics/mixture.h"

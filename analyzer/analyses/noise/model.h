@@ -8,7 +8,7 @@
 #ifndef NOISE_MODEL_H
 #define NOISE_MODEL_H
 
-#include "flips.h"
+#include "suspects/flips.h"
 #include "measures/dynamics.h"
 #include "statistics/logistic.h"
 

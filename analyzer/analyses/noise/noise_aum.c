@@ -7,7 +7,7 @@
  * example with a lower AUM than the 99th percentile of the samples is called mislabelled. The action plan draws the
  * samples.
  */
-#include "flips.h"
+#include "suspects/flips.h"
 #include "noise_scored.h"
 
 #include "base/message.h"

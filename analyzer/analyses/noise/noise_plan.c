@@ -4,7 +4,7 @@
  *
  * Examples are drawn by their places in the order of ids. So a draw does not depend on the order of recording.
  */
-#include "flips.h"
+#include "suspects/flips.h"
 #include "noise.h"
 
 #include "base/number.h"

@@ -10,7 +10,7 @@
 #define TEXTS_H
 
 #include "base/ids.h"
-#include "files/attributes.h"
+#include "attributes.h"
 
 #include "output/report.h"
 

@@ -1,5 +1,5 @@
 /*
- * texts.c: reads the user's own file for the live page. When it is opened, one pass over it finds where each record
+ * texts.c: reads the texts of examples from the user's own file. When it is opened, one pass over it finds where each record
  * begins and which example the record belongs to; the contents are read when they are shown. If another program changes
  * the file meanwhile, texts may be wrong, but reading never ends this program.
  */
