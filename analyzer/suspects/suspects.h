@@ -12,34 +12,43 @@
 #define SUSPECTS_H
 
 #include "measures/dynamics.h"
+#include "output/report.h"
+
+/* By what the examples are ranked. */
+enum suspects_by {
+	SUSPECTS_BY_AUM,        /* the mean margin of the logits, as it was recorded */
+	SUSPECTS_BY_LOG_ODDS,   /* the mean margin that follows from probabilities: margins.h */
+	SUSPECTS_BY_CONFIDENCE, /* nothing is called then, and no label suggested */
+};
+extern const char *const suspects_by_names[];
 
 /* Why the list is worth less than it may look. */
-enum suspects_doubt_kind {
-	SUSPECTS_MEMORISED,  /* in-sample, and at the end the model agrees with nearly all labels, wrong ones as well */
-	SUSPECTS_FEW_EPOCHS, /* in-sample, over fewer epochs than show how a label is learned */
-	SUSPECTS_NO_MARGINS, /* ranked by confidence, as there are no margins */
-	SUSPECTS_NO_CLASSES, /* the predicted classes were not recorded: nothing is called, few labels are suggested */
-	SUSPECTS_OPEN,       /* of some examples the record leaves it open whether they are called */
+enum suspects_doubt {
+	SUSPECTS_MEMORISED,  /* the model has learned most of the labels that it contradicted at first, or all */
+	SUSPECTS_FEW_EPOCHS, /* in-sample, over fewer epochs than rankings take to settle */
+	SUSPECTS_CROWD,      /* no label stands out from the examples between two classes */
+	SUSPECTS_HARD,       /* the model contradicts so many labels that most of these are right */
+	SUSPECTS_NO_MARGINS, /* ranked by confidence */
 	SUSPECTS_DOUBTS
 };
 extern const char *const suspects_doubt_names[SUSPECTS_DOUBTS]; /* "memorised", … */
 
 struct suspects {           /* begins as {0} */
-	uint32_t *ranked;   /* dense indices: first those that are called; each part the most suspect first */
-	size_t count;       /* how many are ranked: all that have a label and a score */
+	uint32_t *ranked;   /* dense indices, the most suspect first */
+	size_t count;       /* how many are ranked: all that have a label and a value to rank by */
 	size_t called;      /* the first so many are called */
-	size_t left_out;    /* observed examples without a label or a score */
+	size_t leaning;     /* the first so many have a score above 0: on average another class was surer */
+	size_t left_out;    /* observed examples without a label or a value */
 	double *scores;     /* by dense index: the higher, the more suspect; no probability; NaN: none */
 	uint8_t *is_called; /* by dense index */
-	int32_t *suggested; /* by dense index: the class that the model would give; -1: none is known */
-	bool out_of_fold;   /* no model was trained on the labels that it judges, as the run's config says */
-	enum measure by;    /* the measure that ranks */
-	char how[256];      /* which ranking and which cut, and why, for people */
-	struct {
-		enum suspects_doubt_kind kind;
-		char text[320]; /* for people, with what to do */
-	} doubts[SUSPECTS_DOUBTS];
+	int32_t *suggested; /* by dense index: the class that the model would give; -1: none */
+	double threshold;   /* those with a higher score are called; infinite: none is */
+	enum suspects_by by;
+	bool out_of_fold; /* no model was trained on the labels that it judges, as the run's config says */
+	char how[256];    /* which ranking and which cut, and why, for people */
 	size_t doubt_count;
+	enum suspects_doubt doubts[SUSPECTS_DOUBTS];
+	char doubt_texts[SUSPECTS_DOUBTS][320]; /* for people, with what to do */
 };
 
 /* Adds what a run must be loaded with. */
@@ -54,5 +63,8 @@ void suspects_free(struct suspects *suspects); /* may be called twice */
 
 /* Prints the line that says how, and one for each doubt, on stderr. */
 void suspects_say(const struct suspects *suspects);
+
+/* Writes the same as members of a report. */
+void suspects_report_method(struct report *report, const struct suspects *suspects);
 
 #endif
