@@ -41,6 +41,7 @@ from portolan._reading._report import report
 from portolan._reading._runs import runs
 from portolan._reading._select import select
 from portolan._reading._serve import serve
+from portolan._reading._suspects import suspects
 from portolan._recording._per_label import per_label
 from portolan._recording._run import Run
 
@@ -65,6 +66,7 @@ __all__ = [
     "runs",
     "select",
     "serve",
+    "suspects",
 ]
 
 # One module per framework. A module, and its framework, is imported when it is first used. dir() does not list them: help() and

@@ -36,10 +36,12 @@ def path_of(name: str) -> str:
     return path
 
 
-def analyze(*words: str, warn: bool = True, despite: bool = False, environment: dict[str, str] | None = None) -> bytes:
-    """The output of ``portolan WORDS``. With `warn` its warnings become Python's, at the line that called the package's function. With
-    `despite` a failure becomes a warning too, if the program has printed something. `environment`: the program's variables. Default: this
-    process's."""
+def analyze(
+    *words: str, warn: bool = True, notes: bool = True, despite: bool = False, environment: dict[str, str] | None = None
+) -> bytes:
+    """The output of ``portolan WORDS``. With `warn` its warnings become Python's, at the line that called the package's function; with `notes`
+    its other lines, too. With `despite` a failure becomes a warning too, if the program has printed something. `environment`: the program's
+    variables. Default: this process's."""
     program = path_of("portolan")
     try:
         done = subprocess.run([program, *words], stdin=subprocess.DEVNULL, capture_output=True, check=False, env=environment)
@@ -49,7 +51,8 @@ def analyze(*words: str, warn: bool = True, despite: bool = False, environment: 
     if done.returncode != 0 and not (despite and done.stdout):
         raise Error(bare(messages.splitlines()[-1]) if messages else f"portolan {words[0]} ended with status {done.returncode}")
     for line in messages.splitlines() if warn else ():
-        warn_caller(bare(line))
+        if notes or line.startswith("portolan: warning: "):
+            warn_caller(bare(line))
     return done.stdout
 
 
