@@ -93,19 +93,34 @@ manifest_digest(const char *path, char hex[33], uint64_t *bytes)
 	XXH3_freeState(state);
 }
 
+static void
+manifest_add_digest(struct report *report, const char *path)
+{
+	uint64_t bytes;
+	char hex[33];
+
+	manifest_digest(path, hex, &bytes);
+	report_whole(report, "bytes", bytes);
+	report_text(report, "xxh128", hex);
+}
+
+void
+manifest_add_file(struct report *report, const char *path)
+{
+	report_text(report, "file", path);
+	if (strcmp(path, "-") != 0)
+		manifest_add_digest(report, path);
+}
+
 void
 manifest_close(struct manifest *manifest)
 {
 	const char *slash = strrchr(manifest->of, '/');
 	struct report *report = &manifest->report;
-	uint64_t bytes;
-	char hex[33];
 
-	manifest_digest(manifest->of, hex, &bytes);
 	report_begin(report, "output");
 	report_text(report, "file", slash ? slash + 1 : manifest->of);
-	report_whole(report, "bytes", bytes);
-	report_text(report, "xxh128", hex);
+	manifest_add_digest(report, manifest->of);
 	report_end(report);
 	report_end(report);
 	must(report_close(report, &failure));

@@ -37,6 +37,10 @@ void manifest_close(struct manifest *manifest);
 /* Adds epochs_from and epochs_to, so far as the user gave them. */
 void manifest_add_range(struct report *report, const struct dynamics *dynamics);
 
+/* Adds the members of an input's object: file, bytes and xxh128; of standard input only the first. The input is read
+ * again. */
+void manifest_add_file(struct report *report, const char *path);
+
 /* Adds "regions": the cuts. */
 void manifest_add_cuts(struct report *report, const struct region_cuts *cuts);
 

@@ -10,6 +10,7 @@
 #include "die/die.h"
 #include "die/memory.h"
 #include "select_files.h"
+#include "select_labels.h"
 #include "select_options.h"
 #include "trajectories.h"
 
@@ -53,6 +54,7 @@ select_choose(struct select_request *request, struct dynamics *dynamics)
 	        pool_make(dynamics, request->lists, request->list_count, request->within, &source.count);
 	int status, lists = select_report_lists(request, dynamics);
 
+	source.count = select_labels_leave_out(request->labels, request, dynamics, order, source.count);
 	source.order = order;
 	if (request->run_count == 1) /* after the polygons were applied, which were drawn over the events as counted */
 		never_learned_count(dynamics, (enum never_learned)request->never_learned);
@@ -109,11 +111,14 @@ select_run(void *context, struct portolan_error *error)
 	struct dynamics_request ranked = {0};
 	struct aggregate_report report;
 	struct dynamics dynamics = {0};
+	struct select_labels labels = {.has_suspects = false};
 	int status, gaps;
 
 	(void)error;
 	if (request->within_file)
 		select_read_within(request, &wanted);
+	request->labels = &labels;
+	select_labels_request(request, &wanted);
 	selection_plan_request(&request->plan, &wanted);
 	selection_plan_request(&request->plan, &ranked);
 	if (request->run_count == 1)
@@ -123,14 +128,17 @@ select_run(void *context, struct portolan_error *error)
 		                             (enum never_learned)request->never_learned, &report, &failure));
 	status = select_check_rules(request, &dynamics);
 	select_warn_changed(request, &dynamics);
-	if (status == STATUS_DONE)
+	if (status == STATUS_DONE) {
+		select_labels_find(&labels, request, &dynamics);
 		status = select_choose(request, &dynamics);
+	}
 	if (status == STATUS_DONE || status == STATUS_INCOMPLETE) {
 		dynamics_report_variability(&dynamics, ranked.measures);
 		gaps = request->run_count > 1 ? aggregate_report_gaps(&report, common->strict)
 		                              : dynamics_report(&dynamics, common->strict);
 		status = status ? status : gaps;
 	}
+	select_labels_free(&labels);
 	dynamics_free(&dynamics);
 	within_free(request->within);
 	select_free_files(request);
@@ -152,8 +160,8 @@ const struct command select_command = {
         .name = "select",
         .operands = "RUN --by RULE",
         .help = &help_select,
-        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_WINDOW | COMMON_STRICT | COMMON_THREADS |
-                  COMMON_MEMORY,
+        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_WINDOW | COMMON_JSON | COMMON_STRICT |
+                  COMMON_THREADS | COMMON_MEMORY,
         .options = select_option_table,
         .operand = "run",
         .least = 1,

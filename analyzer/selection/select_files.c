@@ -8,7 +8,10 @@
 #include "die/memory.h"
 #include "manifest.h"
 #include "output/claims.h"
+#include "select_labels.h"
 #include "select_output.h"
+#include "share_hint.h"
+#include "why.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -144,12 +147,18 @@ select_add_parameters(struct report *report, const struct select_request *reques
 			report_flag(report, "glue", true);
 	}
 	report_flag(report, "with_measures", request->with_measures);
+	if (request->without_suspects)
+		report_flag(report, "without_suspects", true);
+	if (request->label_field)
+		report_text(report, "label_field", request->label_field);
 	report_end(report);
 }
 
+/* `why`: the last selection added to it is this one; NULL: not asked for. */
 static void
 select_write_manifest(const struct select_request *request, const struct selection_plan *plan,
-                      const struct selection_source *source, const uint32_t *chosen, size_t count, const char *output)
+                      const struct selection_source *source, const uint32_t *chosen, size_t count, const char *output,
+                      const struct why *why)
 {
 	struct manifest manifest;
 	struct report *report = &manifest.report;
@@ -161,6 +170,9 @@ select_write_manifest(const struct select_request *request, const struct selecti
 	select_add_rule(report, request->rule, strlen(request->rule), &plan->rule);
 	report_end(report);
 	select_add_parameters(report, request, plan, source->dynamics);
+	select_labels_report(request->labels, request, report);
+	if (why)
+		why_report(why, why->chosen_count - 1, report);
 	manifest_close(&manifest);
 }
 
@@ -183,16 +195,20 @@ select_warn_fewer(const struct selection_plan *plan, size_t eligible, size_t cou
 /* Writes one selection into one file. */
 static int
 select_write_file(const struct select_request *request, const struct selection_plan *plan,
-                  const struct selection_source *source, const struct selection_ranking *ranking, const char *output)
+                  const struct selection_source *source, const struct selection_ranking *ranking, const char *output,
+                  struct why *why)
 {
 	size_t count, asked;
 	CLEANUP_ARRAY uint32_t *chosen = selection_plan_take(plan, source, ranking, &count, &asked);
 	int status;
 
 	select_warn_fewer(plan, source->count, count, asked);
+	share_hint(request, source->dynamics, source->count, count);
+	if (why)
+		why_add(why, chosen, count);
 	status = select_output(request, output, source->dynamics, chosen, count);
 	if (status != STATUS_USAGE && select_has_manifest(request))
-		select_write_manifest(request, plan, source, chosen, count, output);
+		select_write_manifest(request, plan, source, chosen, count, output, why);
 	return status;
 }
 
@@ -201,19 +217,27 @@ select_write_files(const struct select_request *request, const struct selection_
 {
 	struct selection_plan plan = request->plan;
 	struct selection_ranking ranking;
+	struct why why, *asked = request->why ? &why : NULL;
 	int status = STATUS_DONE;
 
 	must(selection_plan_check(&plan, source, &failure));
+	if (asked)
+		why_open(&why, request, source->dynamics,
+		         request->labels->has_suspects ? request->labels->suspects.is_called : NULL);
 	selection_plan_rank(&plan, source, request->fractions, request->fraction_count, &ranking);
 	for (size_t i = 0; i < request->file_count && status != STATUS_USAGE; i++) {
 		int of_file;
 
 		if (request->fraction_count > 0)
 			plan.fraction = request->fractions[i];
-		of_file = select_write_file(request, &plan, source, &ranking, request->files[i]);
+		of_file = select_write_file(request, &plan, source, &ranking, request->files[i], asked);
 		status = of_file > status ? of_file : status;
 	}
 	selection_ranking_free(&ranking);
+	if (asked && status != STATUS_USAGE)
+		(request->common.json ? why_write_json : why_print)(&why);
+	if (asked)
+		why_close(&why);
 	return status;
 }
 

@@ -1,15 +1,8 @@
-/*
- * select_options.c: the options of `portolan select`: their table, and the checks that they go together.
- *
- * The table checks each option by itself. The functions check rules, sizes and files against one another, once all are
- * read.
- */
+/* select_options.c: the table of the options of `portolan select`, which checks each option by itself; select_check.c
+ * checks that they go together. */
 #include "select_options.h"
 
-#include "base/message.h"
-#include "options/format.h"
 #include "rule_options.h"
-#include "select_files.h"
 
 #include <string.h>
 
@@ -170,11 +163,24 @@ select_take_run(void *context, char *text)
 	return 0;
 }
 
+/* Takes --text: names of fields, with commas between them. */
+static int
+select_take_texts(void *context, char *text)
+{
+	struct select_request *request = context;
+	size_t room = SELECT_TEXTS_MAX - request->text_count;
+	size_t count = options_split(text, room, request->texts + request->text_count);
+
+	request->text_count += count;
+	return count > 0 ? 0
+	                 : options_wrong(&request->common,
+	                                 "--text takes names of fields, with commas between them, %d at most",
+	                                 SELECT_TEXTS_MAX);
+}
+
 static const char *const sizes_names[] = {"rounded", "published", NULL};
 
-/* The choices of --format: the first is SELECT_IDS, the others are those of table_format_names. */
-static const char *const format_names[] = {"ids", "csv", "tsv", "jsonl", "npy", NULL};
-#define PLACE_OF_NPY (1 + TABLE_NPY)
+const char *const select_format_names[] = {"ids", "csv", "tsv", "jsonl", "npy", NULL};
 
 #define TO(member) .offset = offsetof(struct select_request, member)
 #define SIZES "fraction count fractions"
@@ -208,223 +214,17 @@ const struct option_spec select_option_table[] = {
         {"features", "X.npy", OPTION_INPUT, TO(features)},
         {"feature-ids", "FILE", OPTION_INPUT, TO(feature_ids), .needs = "features"},
         {"seed", "N", OPTION_WHOLE, TO(seed), .most = INT64_MAX, .group = OPTION_GROUP_HOW},
-        {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = format_names, .group = OPTION_GROUP_OUTPUT},
-        {"with-measures", NULL, OPTION_FLAG, TO(with_measures), .group = OPTION_GROUP_OUTPUT, .often = true},
+        {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = select_format_names,
+         .group = OPTION_GROUP_OUTPUT},
+        {"with-measures", NULL, OPTION_FLAG, TO(with_measures), .group = OPTION_GROUP_OUTPUT},
         {"data", "FILE", OPTION_INPUT, TO(join), .needs = "id-field", .old_names = "join", .often = true},
-        {"id-field", "FIELD", OPTION_TEXT, TO(id_field), .needs = "data", .often = true},
+        {"id-field", "FIELD", OPTION_TEXT, TO(id_field), .needs = "data"},
         {"glue", NULL, OPTION_FLAG, TO(glue), .needs = "data", .group = OPTION_GROUP_HOW},
+        {"why", NULL, OPTION_FLAG, TO(why), .group = OPTION_GROUP_OUTPUT, .often = true},
+        {"text", "FIELD[,FIELD]", OPTION_TEXT, .take = select_take_texts, .needs = "data", .group = OPTION_GROUP_HOW},
+        {"without-suspects", NULL, OPTION_FLAG, TO(without_suspects)},
+        {"corrections", "FILE", OPTION_INPUT, TO(corrections)},
+        {"label-field", "FIELD", OPTION_TEXT, TO(label_field), .needs = "corrections", .excludes = "glue"},
         {"no-manifest", NULL, OPTION_FLAG, TO(without_manifest), .group = OPTION_GROUP_OUTPUT},
         {0},
 };
-
-/* Has a part of the plan a rule of this kind? */
-static bool
-select_has_kind(const struct select_request *request, enum selection_kind kind)
-{
-	bool has = request->plan.rule.kind == kind;
-
-	for (size_t i = 0; i < request->plan.mix_count; i++)
-		has = has || request->plan.mixes[i].rule.kind == kind;
-	return has;
-}
-
-/* Checks sizes, ends, classes and mixes against one another. */
-static int
-select_check_plan(struct select_request *request)
-{
-	const struct common_options *common = &request->common;
-	struct selection_plan *plan = &request->plan;
-	struct selection_rule other = plan->rule;
-	bool has_ends = selection_rule_reverse(&other);
-	double mixed = 0;
-
-	plan->has_size =
-	        option_given(common, "fraction") || option_given(common, "count") || request->fraction_count > 0;
-	plan->classes = request->per_class    ? SELECTION_CLASSES_EACH
-	                : request->stratified ? SELECTION_CLASSES_STRATIFIED
-	                                      : SELECTION_CLASSES_ANY;
-	plan->published = request->sizes == SIZES_PUBLISHED;
-	if (request->never_learned < 0)
-		request->never_learned = request->run_count > 1 || select_has_kind(request, SELECT_FORGETTING)
-		                                 ? NEVER_LEARNED_EPOCHS
-		                                 : NEVER_LEARNED_FLAG;
-	request->has_threshold = option_given(common, "threshold");
-	if (request->strata > 0 && plan->rule.kind != SELECT_MEASURE)
-		return options_wrong(common, "--strata: %s ranks by no measure; say MEASURE:asc or MEASURE:desc",
-		                     request->rule);
-	plan->rule.strata = (size_t)request->strata;
-	plan->rule.cut = request->cut;
-	for (size_t i = 0; i < plan->mix_count; i++)
-		mixed += plan->mixes[i].fraction;
-	if (mixed > 1 + 1e-9)
-		return options_wrong(common, "the fractions of --mix are more than 1 together");
-	if (plan->top_share < 1 && !has_ends)
-		return options_wrong(common, "--both-ends: %s has no other end", request->rule);
-	if (plan->smallest && !request->per_class)
-		return options_wrong(common, "--count smallest is for --per-class");
-	if (request->has_threshold && !has_ends)
-		return options_wrong(common, "--threshold: %s has no values", request->rule);
-	return 0;
-}
-
-static int
-select_check_drawn(const struct select_request *request)
-{
-	const struct common_options *common = &request->common;
-	bool by_beta = select_has_kind(request, SELECT_DUAL_BETA), by_clusters = select_has_kind(request, SELECT_S2L);
-
-	if (!by_beta && option_given(common, "c-d"))
-		return options_wrong(common, "--c-d is for --by dual-beta");
-	if (!by_clusters && option_given(common, "clusters"))
-		return options_wrong(common, "--clusters is for --by s2l");
-	if (by_clusters && request->run_count > 1)
-		return options_wrong(common, "s2l clusters the losses of one run: leave out --with");
-	if (by_clusters && request->plan.classes != SELECTION_CLASSES_ANY)
-		return options_wrong(common,
-		                     "s2l clusters all classes at once: leave out --per-class and --stratified");
-	if (!by_beta)
-		return 0;
-	if (!request->plan.has_size || request->fraction_count > 1)
-		return options_wrong(common, "dual-beta draws otherwise for each size: say one --fraction or --count");
-	if (request->plan.classes != SELECTION_CLASSES_ANY)
-		return options_wrong(
-		        common, "dual-beta draws from all classes at once: leave out --per-class and --stratified");
-	return 0;
-}
-
-static int
-select_check_features(const struct select_request *request)
-{
-	const struct common_options *common = &request->common;
-	bool by_cover = select_has_kind(request, SELECT_K_CENTER);
-
-	if (by_cover && !request->features)
-		return options_wrong(common, "k-center needs --features X.npy, one row for each example");
-	if (by_cover && !request->plan.has_size)
-		return options_wrong(common, "k-center needs --fraction or --count");
-	if (by_cover && request->plan.classes != SELECTION_CLASSES_ANY)
-		return options_wrong(common,
-		                     "k-center covers all classes at once: leave out --per-class and --stratified");
-	if (!by_cover && request->features)
-		return options_wrong(common, "--features is for --by k-center");
-	if (request->has_cuts && !select_has_kind(request, SELECT_REGION))
-		return options_wrong(common, "--regions is for rules like region:ambiguous");
-	return 0;
-}
-
-/* Chooses the format of the user's lines (--data): they stay as FILE has them, in whichever format; select_output()
- * checks that against the output's name. */
-static int
-select_choose_lines(struct select_request *request)
-{
-	const struct common_options *common = &request->common;
-	const char *ending = format_of_ending(common->output);
-	int format = request->format;
-
-	if (format >= 0 && format != PLACE_OF_NPY)
-		return options_wrong(common, "--data prints FILE's lines; --format can only be npy, for their numbers");
-	if (format < 0 && ending && strcmp(ending, table_format_names[TABLE_NPY]) == 0)
-		format = PLACE_OF_NPY;
-	request->format = format < 0 ? SELECT_LINES : TABLE_NPY;
-	if (format >= 0 && format_choose(common, format_names, &format) != 0)
-		return STATUS_USAGE;
-	if (request->with_measures && request->format == TABLE_NPY)
-		return options_wrong(common,
-		                     "--with-measures has no place in an array of line numbers: change the name of -o");
-	return 0;
-}
-
-static int
-select_choose_format(struct select_request *request)
-{
-	const struct common_options *common = &request->common;
-	int format = request->format, status;
-
-	if (request->with_measures && format == 0)
-		return options_wrong(common, "--with-measures needs --format csv, tsv, jsonl or npy, or --data");
-	if (request->join)
-		return select_choose_lines(request);
-	if (request->with_measures) {
-		request->for_people = format_is_for_people(common);
-		request->format = format < 0 ? -1 : format - 1;
-		return format_choose(common, table_format_names, &request->format);
-	}
-	status = format_choose(common, format_names, &format);
-	request->format = format == 0 ? SELECT_IDS : format - 1;
-	return status;
-}
-
-/* Checks that standard input is read only once, and that several files have names. */
-static int
-select_check_files(struct select_request *request, struct portolan_error *error)
-{
-	const struct common_options *common = &request->common;
-
-	if (request->fraction_count > 1 && request->join && strcmp(request->join, "-") == 0)
-		return options_wrong(common, "standard input can be read only once");
-	if (request->fraction_count > 0 && (!common->output || strcmp(common->output, "-") == 0))
-		return options_wrong(common, "--fractions writes one file each: name them with -o, as -o subset.txt");
-	return select_claim_files(request, error);
-}
-
-/* Checks the rule. Without one, all examples within the polygons are selected. */
-static int
-select_check_rule(struct select_request *request)
-{
-	const struct common_options *common = &request->common;
-	static const char *const needing[] = {"fraction", "count",   "fractions", "threshold",
-	                                      "offset",   "regions", "features",  "strata"};
-
-	if (request->rule)
-		return 0;
-	if (!request->within_file)
-		return options_wrong(common, "by which rule? as in --by ambiguous");
-	for (size_t i = 0; i < sizeof(needing) / sizeof(*needing); i++)
-		if (option_given(common, needing[i]))
-			return options_wrong(common, "--%s needs --by: by which rule?", needing[i]);
-	request->rule = "within";
-	request->plan.rule = (struct selection_rule){.kind = SELECT_BY_ID};
-	return 0;
-}
-
-int
-select_check(void *context, struct portolan_error *error)
-{
-	struct select_request *request = context;
-	int status = select_check_rule(request);
-
-	if (status == 0)
-		status = select_check_plan(request);
-	request->runs[0] = request->common.operands[0];
-	if (status == 0)
-		status = select_check_drawn(request);
-	if (status == 0)
-		status = select_check_features(request);
-	if (status == 0)
-		status = select_choose_format(request);
-	return status == 0 ? select_check_files(request, error) : status;
-}
-
-int
-select_check_rules(const struct select_request *request, const struct dynamics *dynamics)
-{
-	for (size_t i = 0; i <= request->plan.mix_count; i++) {
-		const struct selection_rule *rule = i > 0 ? &request->plan.mixes[i - 1].rule : &request->plan.rule;
-
-		if (rule_check(&request->common, rule, dynamics) != 0)
-			return STATUS_USAGE;
-		if (request->run_count > 1 && rule->kind == SELECT_MEASURE &&
-		    !dynamics_column(dynamics, rule->measure)) {
-			message_error("%s cannot be had: not all of these runs were recorded with the signal it needs",
-			              rule->measure);
-			return STATUS_FAILED;
-		}
-	}
-	if (request->format == TABLE_NPY && !request->join && !request->with_measures &&
-	    dynamics->info->id_kind == STORE_ID_STR)
-		return options_wrong(
-		        &request->common,
-		        "npy holds numbers, and the ids of run '%s' are strings: use --data, --with-measures, or another format",
-		        dynamics->info->name);
-	return 0;
-}

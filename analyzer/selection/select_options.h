@@ -6,6 +6,9 @@
 
 extern const struct option_spec select_option_table[];
 
+/* The choices of --format: the first is SELECT_IDS, the others are those of table_format_names. */
+extern const char *const select_format_names[];
+
 /* The `check` of the command (options/command.h): refuses options that do not go together, and sets what follows from
  * the others. */
 int select_check(void *request, struct portolan_error *error);

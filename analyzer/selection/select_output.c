@@ -10,10 +10,13 @@
 #include "options/format.h"
 #include "output/npy.h"
 #include "output/text.h"
+#include "relabel.h"
+#include "select_labels.h"
 #include "tables/run_table.h"
 
 #include <json_line.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 static void
@@ -223,17 +226,44 @@ select_check_join(const struct select_request *request, const char *path, const 
 	                                                                                        : STATUS_INCOMPLETE;
 }
 
+static int
+select_compare_numbers(const void *a, const void *b)
+{
+	const struct join_match *first = a, *second = b;
+
+	return first->number < second->number ? -1 : first->number > second->number;
+}
+
+/* Finds the lines of the chosen examples; those of `all` stay in the order of the file. */
+static void
+select_open_join(const struct select_request *request, struct join *join, struct relabelled *relabelled,
+                 const struct dynamics *dynamics, const uint32_t *chosen, size_t count)
+{
+	const struct relabel_request corrected = {request->id_field,
+	                                          request->label_field,
+	                                          request->corrections,
+	                                          &request->labels->corrected,
+	                                          dynamics,
+	                                          chosen};
+
+	must(join_open(join, request->join, request->id_field, request->glue, &dynamics->ids, chosen, count, &failure));
+	if (request->label_field)
+		relabel(relabelled, &corrected, join);
+	if (request->plan.rule.kind == SELECT_BY_ID && !request->within)
+		qsort(join->matches, join->count, sizeof(*join->matches), select_compare_numbers);
+}
+
 int
 select_output(const struct select_request *request, const char *path, const struct dynamics *dynamics,
               const uint32_t *chosen, size_t count)
 {
+	struct relabelled relabelled = {.lines = NULL};
 	struct join join = {0};
 	struct output output;
 	int status = STATUS_DONE;
 
 	if (request->join) {
-		must(join_open(&join, request->join, request->id_field, request->glue, &dynamics->ids, chosen, count,
-		               &failure));
+		select_open_join(request, &join, &relabelled, dynamics, chosen, count);
 		status = select_check_join(request, path, &join, dynamics, chosen, count);
 	}
 	if (status != STATUS_USAGE) {
@@ -243,5 +273,6 @@ select_output(const struct select_request *request, const char *path, const stru
 	}
 	if (request->join)
 		join_free(&join);
+	relabelled_free(&relabelled);
 	return status;
 }

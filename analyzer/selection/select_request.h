@@ -11,6 +11,7 @@
 #include "selection_plan.h"
 
 #define SELECT_FRACTIONS_MAX 32
+#define SELECT_TEXTS_MAX 16
 
 enum select_sizes { SIZES_ROUNDED, SIZES_PUBLISHED };
 
@@ -44,10 +45,15 @@ struct select_request {
 	/* enum table_format, or SELECT_…. Before select_check(): the index among the choices of --format, or −1: not
 	 * given */
 	int format;
-	int sizes;                      /* enum select_sizes */
-	int never_learned;              /* enum never_learned; -1: not given */
-	const char *join, *id_field;    /* NULL: no join */
-	bool glue;                      /* the joined file is read as files/glue.h says */
+	int sizes;                   /* enum select_sizes */
+	int never_learned;           /* enum never_learned; -1: not given */
+	const char *join, *id_field; /* NULL: no join */
+	bool glue;                   /* the joined file is read as files/glue.h says */
+	bool why, without_suspects;
+	const char *texts[SELECT_TEXTS_MAX]; /* the fields of the joined file whose texts --why compares */
+	size_t text_count;
+	const char *corrections, *label_field;
+	struct select_labels *labels;   /* what is known of wrong labels; see select_labels.h */
 	char *runs[AGGREGATE_RUNS_MAX]; /* the runs: the operand, once all options are read, and those of --with */
 	size_t run_count;
 };

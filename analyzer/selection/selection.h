@@ -26,7 +26,7 @@ enum selection_kind {
 	SELECT_K_CENTER,  /* needs features */
 	SELECT_DUAL_BETA, /* drawn as beta.h says; depends on the size */
 	SELECT_S2L,       /* by clusters of losses: see trajectories.h */
-	SELECT_BY_ID,     /* all examples by ascending id; the rule has no name */
+	SELECT_BY_ID,     /* all examples by ascending id */
 };
 
 struct selection_rule {
@@ -41,7 +41,7 @@ struct selection_rule {
 
 /* The names of rules: ambiguous, hard-to-learn, …, region:ambiguous, …. */
 extern const char *const selection_names[];
-#define SELECTION_NAMES 21
+#define SELECTION_NAMES 22
 
 /* Parses a rule: "ambiguous", "confidence:asc", …. False: the text is neither a name nor MEASURE:asc or
  * MEASURE:desc. */
