@@ -68,6 +68,34 @@ def test_the_measures_are_there(store):
     assert len(portolan.select("run", "confidence:desc", threshold=2, store=store)) == 0
 
 
+def test_what_it_is_made_of(store, tmp_path):
+    record(store, labels=["cat", "dog"])
+    plain = portolan.select("run", "hard-to-learn", count=20, store=store)
+    s = portolan.select("run", "hard-to-learn", count=20, store=store, why=True)
+    assert plain.why is None and (s == plain).all() and repr(s) == repr(plain)
+    printed(store, "--by", "hard-to-learn", "--count", 20, "--why", "-o", tmp_path / "s.txt", "run")
+    assert s.why == json.loads((tmp_path / "s.txt.manifest.json").read_text())["why"]
+    assert s.why[0] == {"of": "examples", "name": None, "observed": N, "observed_of": N, "observed_share": 1.0,
+                        "chosen": 20, "chosen_of": N, "chosen_share": 20 / N}
+    assert [(row["name"], row["chosen"]) for row in s.why if row["of"] == "class"] == [
+        (name, (s["gold"] == gold).sum()) for gold, name in enumerate(["cat", "dog"])]
+    with pytest.raises(portolan.Error, match=r"^only=\.\.\.: line 1: 'x' is no whole number"):
+        portolan.select("run", "random", only=["x"], store=store, why=True)
+
+
+def test_without_suspects_and_with_corrections(store, tmp_path):
+    record(store, labels=["cat", "dog"])
+    m = portolan.measures("run", store=store)
+    everybody, left = m["id"].tolist(), portolan.select("run", without_suspects=True, store=store)
+    assert [str(one) for one in left.ids()] == printed(store, "--without-suspects", "run") and set(left.ids()) <= set(everybody)
+    names = ["cat", "dog"]
+    (tmp_path / "fixed.tsv").write_text(f"id\told\tnew\n3\t{names[m['gold'][3]]}\t{names[1 - m['gold'][3]]}\n5\t{names[m['gold'][5]]}\tdrop\n")
+    with pytest.warns(UserWarning, match="1 label changed, 1 example dropped"):
+        s = portolan.select("run", corrections=tmp_path / "fixed.tsv", store=store)
+    assert s.ids() == [one for one in everybody if one != 5]
+    assert [row["id"] for row in s if row["gold"] != m["gold"][row["id"]]] == [3]
+
+
 def test_among_some_ids(store, tmp_path):
     record(store, ids=[f"ex-{i}" for i in range(N)])
     some = [f"ex-{i}" for i in range(0, N, 2)]

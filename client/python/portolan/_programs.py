@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 from portolan._portolan import Error
@@ -37,11 +38,17 @@ def path_of(name: str) -> str:
 
 
 def analyze(
-    *words: str, warn: bool = True, notes: bool = True, despite: bool = False, environment: dict[str, str] | None = None
+    *words: str,
+    warn: bool = True,
+    notes: bool = True,
+    despite: bool = False,
+    environment: dict[str, str] | None = None,
+    said: Callable[[str], str] | None = None,
 ) -> bytes:
     """The output of ``portolan WORDS``. With `warn` its warnings become Python's, at the line that called the package's function; with `notes`
     its other lines, too. With `despite` a failure becomes a warning too, if the program has printed something. `environment`: the program's
-    variables. Default: this process's."""
+    variables. Default: this process's. `said`: turns a line that the program printed into a message. Default: bare()."""
+    said = said or bare
     program = path_of("portolan")
     try:
         done = subprocess.run([program, *words], stdin=subprocess.DEVNULL, capture_output=True, check=False, env=environment)
@@ -49,10 +56,10 @@ def analyze(
         raise Error(f"cannot run {program}: {error.strerror}") from None
     messages = done.stderr.decode(errors="replace").strip()
     if done.returncode != 0 and not (despite and done.stdout):
-        raise Error(bare(messages.splitlines()[-1]) if messages else f"portolan {words[0]} ended with status {done.returncode}")
+        raise Error(said(messages.splitlines()[-1]) if messages else f"portolan {words[0]} ended with status {done.returncode}")
     for line in messages.splitlines() if warn else ():
         if notes or line.startswith("portolan: warning: "):
-            warn_caller(bare(line))
+            warn_caller(said(line))
     return done.stdout
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
+import tempfile
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from portolan import _packages, _programs
 from portolan._reading import _measures, _output, _positions, _words
 from portolan._reading._table import Table
 from portolan._recording import _options
@@ -18,9 +21,13 @@ if TYPE_CHECKING:
 
 
 class Selection(Table):
-    """Examples of a run in the order of a rule, with their measures. Made by ``portolan.select()``."""
+    """Examples of a run in the order of a rule, with their measures. Made by ``portolan.select()``.
+
+    ``why``: with ``why=True``, what the selection is made of beside the whole run, as a list of dicts: ``of`` ("examples", "suspects",
+    "region", "class"), ``name``, and ``observed``, ``chosen`` and their shares; else None."""
 
     _unit = "example"
+    why: list[dict[str, Any]] | None = None
 
     def ids(self) -> list[int] | list[str]:
         """The ids in rank order, as a list."""
@@ -95,6 +102,9 @@ def select(
     features: Any = None,
     feature_ids: _words.Ids | None = None,
     seed: int | None = None,
+    corrections: str | os.PathLike[str] | None = None,
+    without_suspects: bool = False,
+    why: bool = False,
 ) -> Selection:
     """Choose examples of a run, as ``portolan select`` does. ``portolan help select`` describes every rule and option.
 
@@ -124,6 +134,11 @@ def select(
         c_d: the constant of ``"dual-beta"``. clusters: the number of clusters of ``"s2l"``.
         features: for ``"k-center"``: a matrix, one row for each example, or a .npy file; feature_ids: the ids of its rows.
         seed: the seed of random choices.
+        corrections: a file that ``portolan suspects --corrections`` wrote and you edited: examples marked ``drop`` are left out, and the
+            labels (``gold``, classes) are the corrected ones.
+        without_suspects: leave out the examples that ``portolan suspects`` would call wrong. With this, or `corrections`, `by` may be left out.
+        why: find out what the selection is made of (suspected wrong labels, regions, classes): the attribute ``why``; a warning tells of many
+            suspects.
 
     Returns:
         Selection: a table in rank order with the columns of measures(): ``s["id"]``, ``s.to_pandas()``; and ``s.ids()``,
@@ -171,5 +186,21 @@ def select(
     words.add("regions", regions if regions is None or isinstance(regions, str) else ",".join(repr(float(cut)) for cut in regions))
     words.add_matrix("features", features)
     words.add_ids("feature-ids", feature_ids)
+    words.add_path("corrections", corrections)
+    words.add("without-suspects", _options.flag("without_suspects", without_suspects))
+    title = f"selection from {name}{f' by {by}' if by else ''}"
+    if _options.flag("why", why):
+        return _with_why(title, words, name, warn=not known_in_progress)
     table = _output.table(*words, "--", name, reader="portolan.select()", warn=not known_in_progress, said=words.said)
-    return Selection(f"selection from {name}{f' by {by}' if by else ''}", table)
+    return Selection(title, table)
+
+
+def _with_why(title: str, words: _words.Words, name: str, warn: bool) -> Selection:
+    """The selection, from a file, as the program prints what it is made of."""
+    numpy = _packages.needed("numpy", "portolan.select()")
+    with tempfile.TemporaryDirectory(prefix="portolan-select-") as folder:
+        path = os.path.join(folder, "selection.npy")
+        printed = _programs.analyze(*words, "-o", path, "--no-manifest", "--why", "--json", "--", name, warn=warn, said=words.said)
+        selection = Selection(title, numpy.load(path, allow_pickle=True))  # the program's own: NumPy then reads headers of any size
+    selection.why = json.loads(printed)["selections"][0]["why"]
+    return selection
