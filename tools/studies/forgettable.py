@@ -26,10 +26,11 @@ TESTS = ("cue as in training", "no cue", "cue misleads")
 class Network:
     """One hidden layer, softmax, stochastic gradient descent with momentum 0.9; float32."""
 
-    def __init__(self, inputs, classes, seed):
+    def __init__(self, inputs, classes, seed, active=20):
+        """active: how many inputs of an example are not 0, about; of a word some twenty."""
         self.random = np.random.default_rng(seed)
         self.weights = [
-            self.random.normal(0, np.sqrt(2 / 20), (inputs, HIDDEN)).astype("f4"),  # some twenty inputs of a word are not 0
+            self.random.normal(0, np.sqrt(2 / active), (inputs, HIDDEN)).astype("f4"),
             np.zeros(HIDDEN, "f4"),
             self.random.normal(0, np.sqrt(1 / HIDDEN), (HIDDEN, classes)).astype("f4"),
             np.zeros(classes, "f4"),

@@ -1,0 +1,181 @@
+"""Which examples to keep, and how many: by portolan's own rules and by the pruning rules that were published, from one recorded run each.
+
+A network of one hidden layer is recorded while it learns a data set, from the labels as they are or with 5% of them changed. Each rule
+then chooses 10, 20, 30, 50 and 70% of the examples; a new network is trained on these alone, for as many steps, and predicts a quarter
+of the data that was held out. Each seed has its own split, changed labels, run, draws and networks.
+"""
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import numpy as np
+
+import datasets
+import epochs
+import portolan
+from forgettable import BATCH, Network
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMES = ("digits", "words", "mnist", "letters", "satellite", "spam")
+SEEDS = (1, 2, 3, 4, 5)
+SHARES = (0.1, 0.2, 0.3, 0.5, 0.7)
+CUTS = {0.1: 0.3, 0.2: 0.3, 0.3: 0.2, 0.5: 0.1, 0.7: 0.0}  # of CCS, the harder the pruning the larger, as its authors set it
+WRONG = (0.0, 0.05)
+EPOCHS, STEP = 30, 0.05
+PROB_COLUMNS = 16  # classes that TDDS takes
+# The chart's lines by kind: easy; by mistakes; by what the model wavers on; over the whole range.
+KINDS = (("easy-to-learn",), ("hard-to-learn", "forgetting", "EL2N, ten epochs", "AUM, lowest"),
+         ("ambiguous", "ambiguous, no suspects", "Dyn-Unc", "DUAL"), ("DUAL, Beta sampling", "CCS by AUM", "S2L"))
+HUES, DASHES, MARKS = (4, 2, 3, 1), (1, 2, 4, 3), (7, 5, 9, 11)  # of a kind; and within it
+
+
+def rules(share, auto, suspects):
+    """{title: arguments of portolan select}"""
+    return {
+        "random": ["--by", "random"],
+        "ambiguous": ["--by", "ambiguous", "--epochs", auto],
+        "ambiguous, no suspects": ["--by", "ambiguous", "--epochs", auto, "--exclude", suspects],
+        "hard-to-learn": ["--by", "hard-to-learn"],
+        "easy-to-learn": ["--by", "easy-to-learn"],
+        "forgetting": ["--by", "forgetting"],
+        "EL2N, ten epochs": ["--by", "el2n:desc", "--epochs", ":10"],
+        "AUM, lowest": ["--by", "aum:asc"],
+        "Dyn-Unc": ["--by", "dyn_unc:desc"],
+        "DUAL": ["--by", "dual:desc"],
+        "DUAL, Beta sampling": ["--by", "dual-beta"],
+        "TDDS": ["--by", "tdds:desc"],
+        "CCS by AUM": ["--by", "aum:asc", "--strata", "50", "--cut", CUTS[share]],
+        "S2L": ["--by", "s2l"],
+    }
+
+
+def record(store, x, given, network):
+    """Records a run named run; (probabilities, margins)."""
+    rows, classes = np.arange(len(given)), given.max() + 1
+    with portolan.Run("run", store=store, mode="epoch-end", examples=len(given)) as run:
+        def log(epoch, logits, probs):
+            columns = {f"prob_{k}": p for k, p in enumerate(probs.T)} if classes <= PROB_COLUMNS else {}
+            run.log_logits(epoch, rows, logits, given, columns=columns)
+            run.end_epoch(epoch)
+
+        return epochs.record(network, x, given, EPOCHS, STEP, log)
+
+
+def cell(program, name, wrong, seed):
+    """{rule: [accuracy for each share]}"""
+    x, gold, *held_out = datasets.load(name, seed)
+    classes = gold.max() + 1
+    given = epochs.change_labels(gold, wrong, np.random.default_rng(seed))
+    batches, network = EPOCHS * -(-len(given) // BATCH), Network(x.shape[1], classes, seed, datasets.active(x))
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        probs, margin = record(Path(folder) / "store", x, given, network)
+        suspects = Path(folder) / "suspects.txt"
+        suspects.write_text("".join(f"{row}\n" for row in np.flatnonzero(margin < 0)))
+        auto = f"{epochs.first_epoch(probs[np.arange(len(given)), :, given])}:"
+        for share in SHARES:
+            for rule, words in rules(share, auto, suspects).items():
+                if rule == "TDDS" and classes > PROB_COLUMNS:
+                    continue
+                command = [program, "select", "run", "--store", f"{folder}/store", "--count", round(share * len(given)), *words, "--seed", seed, "-q"]
+                done = subprocess.run([str(word) for word in command], check=True, stdout=subprocess.PIPE, text=True)
+                chosen = np.array(done.stdout.split(), int)
+                new = Network(x.shape[1], classes, seed + 100, datasets.active(x))
+                for _ in range(-(-batches // -(-len(chosen) // BATCH))):
+                    new.train_epoch(x[chosen], given[chosen], STEP)
+                found.setdefault(rule, []).append(new.accuracy(*held_out))
+    return found | {"everything": [network.accuracy(*held_out)] * len(SHARES)}
+
+
+def stored_cell(program, folder, name, wrong, seed):
+    path = folder / f"{name}-changed{wrong}-seed{seed}.json"
+    if not path.exists():
+        found = cell(program, name, wrong, seed)
+        path.with_suffix(".part").write_text(json.dumps(found))
+        path.with_suffix(".part").rename(path)
+        print(path.stem, file=sys.stderr)
+    return json.loads(path.read_text())
+
+
+# The tables and the chart
+
+def summary(cells):
+    """{rule: (means, standard deviations)}, each of a number for every share."""
+    return {rule: (values.mean(0), values.std(0, ddof=1)) for rule in cells[0] for values in [np.array([one[rule] for one in cells])]}
+
+
+def beside_random(found):
+    """Each rule's mean difference from random over the data sets, and in how many of them it is below random less its spread, or above with it."""
+    differences, counts = {}, {}
+    for rule in (rule for rule in rules(SHARES[0], "", "") if rule != "random"):
+        sets = [one for one in found.values() if rule in one]
+        differences[rule] = np.mean([one[rule][0] - one["random"][0] for one in sets], axis=0)
+        counts[rule] = [[sum(sign * (one[rule][0][i] - one["random"][0][i]) > one["random"][1][i] for one in sets) for i in range(len(SHARES))]
+                        for sign in (-1, 1)] + [len(sets)]
+    return differences, counts
+
+
+def heading(first):
+    return [first, *(f"{share:.0%}" for share in SHARES)]
+
+
+def tables_of(found):
+    """(title, table) of all data sets together, and of each."""
+    differences, counts = beside_random(found)
+    rows = [[rule, *(f"{100 * difference:+.1f} ({below}–, {above}+)" for difference, below, above in zip(differences[rule], *counts[rule][:2]))]
+            for rule in differences]
+    tables = [(f"accuracy less that of random, %, mean of {len(found)} data sets; in how many below (–) or above (+) random and its spread",
+               [heading("kept"), *rows])]
+    for name, one in found.items():
+        rows = [[rule, *(f"{100 * mean:.1f} ± {100 * spread:.1f}" for mean, spread in zip(*one[rule]))] for rule in one if rule != "everything"]
+        mean, spread = (100 * values[0] for values in one["everything"])
+        tables.append((name, [heading(f"{name}, kept"), *rows, [f"everything: {mean:.1f} ± {spread:.1f}", *("" for _ in SHARES)]]))
+    return tables
+
+
+def draw(picture, panels):
+    """A panel for each kind of labels, a line for each rule, in the look of the analyzer's charts; a colour for each kind of rule."""
+    begin, chart = ((ROOT / "analyzer/plot" / name).read_text(encoding="utf-8") for name in ("begin.gp", "chart.gp"))
+    width, height, panel, left, between = 1090, 440, 340, 78, 56
+    script = [f"own_picture = '{picture}'; own_data = ''; format = 'png'; width = {width}; height = {height}", begin,
+              re.search("^array Hue.*", chart, re.MULTILINE)[0],
+              "set multiplot\nset xlabel 'kept, %' textcolor rgb ink\nset xrange [5:75]\nset bmargin at screen Y(56)\nset tmargin at screen Y(height - 40)"]
+    for place, (title, differences) in enumerate(panels.items()):
+        start, lines = left + place * (panel + between), ["0 with lines linewidth 2 linecolor rgb Hue[5] title 'random'"]
+        for kind, titles in enumerate(KINDS):
+            for i, rule in enumerate(titles):
+                points = "".join(f"{100 * share} {100 * value}\n" for share, value in zip(SHARES, differences[rule]))
+                script.append(f"$set{place}_{kind}_{i} << EOD\n{points}EOD")
+                lines.append(f"$set{place}_{kind}_{i} with linespoints linewidth 2 dashtype {DASHES[i]} pointtype {MARKS[i]} pointsize 0.8 "
+                             f"linecolor rgb Hue[{HUES[kind]}] title '{rule}'")
+        script.append(f"set lmargin at screen X({start})\nset rmargin at screen X({start + panel})\nset title '{title}' textcolor rgb ink\n"
+                      + ("set ylabel 'accuracy less that of random, %' textcolor rgb ink\n" if place == 0 else "unset ylabel\n")
+                      + (f"set key at screen X({start + panel + 16}),Y(height - 40) left top Left reverse noenhanced samplen 3 textcolor rgb ink\n"
+                         if place == len(panels) - 1 else "unset key\n")
+                      + "plot " + ", \\\n  ".join(lines))
+    subprocess.run(["gnuplot", "-d"], input="\n".join(script) + "\n", check=True, text=True)
+
+
+def study_shares(program, out, short):
+    """(title, table) for each kind of labels and data set; leaves shares.png and shares.tsv in `out`/study."""
+    folder, seeds = out / "study/shares", SEEDS[:2] if short else SEEDS
+    folder.mkdir(parents=True, exist_ok=True)
+    kinds = [(name, wrong) for wrong in WRONG for name in NAMES]
+    with ProcessPoolExecutor() as pool:
+        cells = {(*kind, seed): pool.submit(stored_cell, program, folder, *kind, seed) for seed in seeds for kind in kinds}
+        cells = {kind: summary([cells[(*kind, seed)].result() for seed in seeds]) for kind in kinds}
+    tables, panels = [], {}
+    for wrong in WRONG:
+        labels = f"{wrong:.0%} of the labels changed" if wrong else "labels as they are"
+        found = {name: cells[name, wrong] for name in NAMES}
+        panels[labels] = beside_random(found)[0]
+        tables += [(f"{labels}, {len(seeds)} seeds: {title}", table) for title, table in tables_of(found)]
+    with open(out / "study/shares.tsv", "w", encoding="utf-8") as file:
+        file.writelines("\t".join([title, *row]) + "\n" for title, table in tables for row in table)
+    draw(out / "study/shares.png", panels)
+    return tables
