@@ -21,8 +21,9 @@ import portolan
 from forgettable import BATCH, Network
 
 ROOT = Path(__file__).resolve().parents[2]
-NAMES = ("digits", "words", "mnist", "letters", "satellite", "spam")
+NAMES = ("digits", "words", "satellite", "spam", "letters", "mnist")
 SEEDS = (1, 2, 3, 4, 5)
+SHORT = {"names": NAMES[:4], "seeds": SEEDS[:3]}
 SHARES = (0.1, 0.2, 0.3, 0.5, 0.7)
 CUTS = {0.1: 0.3, 0.2: 0.3, 0.3: 0.2, 0.5: 0.1, 0.7: 0.0}  # of CCS, the harder the pruning the larger, as its authors set it
 WRONG = (0.0, 0.05)
@@ -30,16 +31,17 @@ EPOCHS, STEP = 30, 0.05
 PROB_COLUMNS = 16  # classes that TDDS takes
 # The chart's lines by kind: easy; by mistakes; by what the model wavers on; over the whole range.
 KINDS = (("easy-to-learn",), ("hard-to-learn", "forgetting", "EL2N, ten epochs", "AUM, lowest"),
-         ("ambiguous", "ambiguous, no suspects", "Dyn-Unc", "DUAL"), ("DUAL, Beta sampling", "CCS by AUM", "S2L"))
-HUES, DASHES, MARKS = (4, 2, 3, 1), (1, 2, 4, 3), (7, 5, 9, 11)  # of a kind; and within it
+         ("ambiguous", "ambiguous, no suspects", "ambiguous, margin > 0", "Dyn-Unc", "DUAL"), ("DUAL, Beta sampling", "CCS by AUM", "S2L"))
+HUES, DASHES, MARKS = (4, 2, 3, 1), (1, 2, 4, 3, 5), (7, 5, 9, 11, 13)  # of a kind; and within it
 
 
-def rules(share, auto, suspects):
+def rules(share, auto, suspects, leaning):
     """{title: arguments of portolan select}"""
     return {
         "random": ["--by", "random"],
         "ambiguous": ["--by", "ambiguous", "--epochs", auto],
         "ambiguous, no suspects": ["--by", "ambiguous", "--epochs", auto, "--exclude", suspects],
+        "ambiguous, margin > 0": ["--by", "ambiguous", "--epochs", auto, "--exclude", leaning],
         "hard-to-learn": ["--by", "hard-to-learn"],
         "easy-to-learn": ["--by", "easy-to-learn"],
         "forgetting": ["--by", "forgetting"],
@@ -75,11 +77,12 @@ def cell(program, name, wrong, seed):
     found = {}
     with tempfile.TemporaryDirectory() as folder:
         probs, margin = record(Path(folder) / "store", x, given, network)
-        suspects = Path(folder) / "suspects.txt"
-        suspects.write_text("".join(f"{row}\n" for row in np.flatnonzero(margin < 0)))
+        suspects, leaning = Path(folder) / "suspects.txt", Path(folder) / "leaning.txt"
+        for path, chosen in ((suspects, epochs.suspects(margin)), (leaning, margin < 0)):
+            path.write_text("".join(f"{row}\n" for row in np.flatnonzero(chosen)))
         auto = f"{epochs.first_epoch(probs[np.arange(len(given)), :, given])}:"
         for share in SHARES:
-            for rule, words in rules(share, auto, suspects).items():
+            for rule, words in rules(share, auto, suspects, leaning).items():
                 if rule == "TDDS" and classes > PROB_COLUMNS:
                     continue
                 command = [program, "select", "run", "--store", f"{folder}/store", "--count", round(share * len(given)), *words, "--seed", seed, "-q"]
@@ -112,7 +115,7 @@ def summary(cells):
 def beside_random(found):
     """Each rule's mean difference from random over the data sets, and in how many of them it is below random less its spread, or above with it."""
     differences, counts = {}, {}
-    for rule in (rule for rule in rules(SHARES[0], "", "") if rule != "random"):
+    for rule in (rule for rule in rules(SHARES[0], "", "", "") if rule != "random"):
         sets = [one for one in found.values() if rule in one]
         differences[rule] = np.mean([one[rule][0] - one["random"][0] for one in sets], axis=0)
         counts[rule] = [[sum(sign * (one[rule][0][i] - one["random"][0][i]) > one["random"][1][i] for one in sets) for i in range(len(SHARES))]
@@ -161,18 +164,18 @@ def draw(picture, panels):
     subprocess.run(["gnuplot", "-d"], input="\n".join(script) + "\n", check=True, text=True)
 
 
-def study_shares(program, out, short):
+def study_shares(program, out, names=NAMES, seeds=SEEDS):
     """(title, table) for each kind of labels and data set; leaves shares.png and shares.tsv in `out`/study."""
-    folder, seeds = out / "study/shares", SEEDS[:2] if short else SEEDS
+    folder = out / "study/shares"
     folder.mkdir(parents=True, exist_ok=True)
-    kinds = [(name, wrong) for wrong in WRONG for name in NAMES]
+    kinds = [(name, wrong) for wrong in WRONG for name in names]
     with ProcessPoolExecutor() as pool:
         cells = {(*kind, seed): pool.submit(stored_cell, program, folder, *kind, seed) for seed in seeds for kind in kinds}
         cells = {kind: summary([cells[(*kind, seed)].result() for seed in seeds]) for kind in kinds}
     tables, panels = [], {}
     for wrong in WRONG:
         labels = f"{wrong:.0%} of the labels changed" if wrong else "labels as they are"
-        found = {name: cells[name, wrong] for name in NAMES}
+        found = {name: cells[name, wrong] for name in names}
         panels[labels] = beside_random(found)[0]
         tables += [(f"{labels}, {len(seeds)} seeds: {title}", table) for title, table in tables_of(found)]
     with open(out / "study/shares.tsv", "w", encoding="utf-8") as file:
