@@ -49,11 +49,8 @@ select_labels_find(struct select_labels *labels, const struct select_request *re
 		select_labels_find_in_first(labels, request, dynamics);
 	else
 		suspects_find(&labels->suspects, dynamics);
-	for (size_t i = 0; i < labels->suspects.doubt_count; i++)
-		if (labels->suspects.doubts[i].kind != SUSPECTS_OPEN) { /* that some are open is common */
-			suspects_say(&labels->suspects);
-			break;
-		}
+	if (labels->suspects.doubt_count > 0)
+		suspects_say(&labels->suspects);
 }
 
 /* Leaves out what is called for, and counts it. */
@@ -118,7 +115,7 @@ select_labels_report_suspects(const struct select_labels *labels, const struct s
 	report_text(report, "how", labels->suspects.how);
 	report_begin_list(report, "doubts");
 	for (size_t i = 0; i < labels->suspects.doubt_count; i++)
-		report_text(report, NULL, suspects_doubt_names[labels->suspects.doubts[i].kind]);
+		report_text(report, NULL, suspects_doubt_names[labels->suspects.doubts[i]]);
 	report_end(report);
 	report_end(report);
 }
