@@ -256,9 +256,12 @@ note_choice(const struct dynamics *whole, size_t first)
 	double all = 100 * trend_within(whole->trend, whole->epoch_count, 0);
 
 	if (first == 0)
-		message_note("run '%s': --epochs auto takes all epochs, %u to %u: there is no burn-in; the common "
-		             "trend is %.0f%% of the variance within examples",
-		             whole->info->name, whole->epochs[0], last, all);
+		message_note(
+		        "run '%s': --epochs auto takes all epochs, %u to %u: %s; the common trend is %.0f%% of the "
+		        "variance within examples",
+		        whole->info->name, whole->epochs[0], last,
+		        whole->epoch_count > TREND_EPOCHS_LEFT ? "there is no burn-in" : "too few to leave any out",
+		        all);
 	else
 		message_note("run '%s': --epochs auto takes epochs %u to %u of %u to %u: over all epochs the common "
 		             "trend is %.0f%% of the variance within examples, over these %.0f%%",

@@ -155,15 +155,13 @@ warn_of_trend(const struct dynamics *dynamics)
 void
 dynamics_report_variability(const struct dynamics *dynamics, uint32_t measures)
 {
-	const char *run = dynamics->info->name;
-
 	if (!(measures & MEASURE_BIT(MEASURE_VARIABILITY)))
 		return;
 	if (dynamics->epoch_count == 1)
 		message_warning(
 		        "run '%s': with one epoch, %u, every variability is 0: take more epochs, or go by confidence "
 		        "(select --by confidence:asc)",
-		        run, dynamics->epochs[0]);
+		        dynamics->info->name, dynamics->epochs[0]);
 	if (dynamics->trend && (!dynamics->range_given || dynamics->range_chosen))
 		warn_of_trend(dynamics);
 }

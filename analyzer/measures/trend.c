@@ -17,7 +17,6 @@
 #define MOSTLY 0.5   /* of the variance within examples */
 #define COMMON 0.5   /* of a step in a burn-in, more than this is common to all examples */
 #define SETTLED 0.25 /* of the variance within examples, what the trend may have after it */
-#define STEPS_LEFT 2 /* after a burn-in at least */
 #define SETTLED_LEFT 4
 
 static const float *
@@ -277,7 +276,7 @@ trend_burn_in(const struct trend_epoch *sums, size_t count)
 	double sum = 0, highest = 0;
 	size_t end = 0;
 
-	for (size_t e = 0; e + STEPS_LEFT + 1 < count; e++) {
+	for (size_t e = 0; e + TREND_EPOCHS_LEFT < count; e++) {
 		sum += trend_evidence(&sums[e]);
 		if (sum > highest) {
 			highest = sum;

@@ -43,11 +43,13 @@ double trend_within(const struct trend_epoch *sums, size_t count, size_t first);
  * least four epochs are left: the last of those that leave so many, if the trend has more from there, too. */
 size_t trend_settled(const struct trend_epoch *sums, size_t count, size_t first);
 
+#define TREND_EPOCHS_LEFT 3 /* after a burn-in at least */
+
 /*
  * How many epochs the burn-in has, which --epochs auto leaves out. Of a step from one epoch to the next, the square of
  * the mean change over the mean of the squared changes is the share of the movement that all examples have in common.
  * The burn-in is the longest lead of steps with more than half in common: those up to where the sum of share − ½ is
- * highest. From its end it goes on until the trend has settled. 0: there is none. At least three epochs remain.
+ * highest. From its end it goes on until the trend has settled. 0: there is none. At least TREND_EPOCHS_LEFT epochs remain.
  */
 size_t trend_burn_in(const struct trend_epoch *sums, size_t count);
 

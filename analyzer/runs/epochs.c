@@ -1,7 +1,7 @@
 /*
  * epochs.c: portolan epochs: prints a table with one line for each epoch of a run: examples, accuracy, mean loss, and
  * how many examples were forgotten and learned. It looks at the run once, as `watch` does again and again
- * (watch/live.h).
+ * (watch/live.h); for the common trend in the report of --json it reads the run once more.
  */
 #include "base/message.h"
 #include "die/die.h"

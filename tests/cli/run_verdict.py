@@ -212,7 +212,7 @@ class Tests:
         """--epochs auto leaves out what the warning is about, says so, and the manifest keeps it."""
         for run, first in (("late", 2), ("late-once", 1), ("clean", 0)):
             last = 2 if run == "clean" else 7
-            taken = "all epochs, 0 to 2: there is no burn-in; " if run == "clean" else f"epochs {first} to 7 of 0 to 7: over all epochs "
+            taken = "all epochs, 0 to 2: too few to leave any out; " if run == "clean" else f"epochs {first} to 7 of 0 to 7: over all epochs "
             for words in (["metrics", run], ["select", run, "--by", "ambiguous", "--fraction", "0.5", "-o", f"{run}.txt"],
                           ["map", run, "-o", "map.svg"]):
                 auto = self.call(*words, "--epochs", "auto")
