@@ -188,9 +188,11 @@ suspects_call(struct suspects *suspects, const struct dynamics *dynamics, const 
 	bool deep = cut->stands_out || cut->share >= MANY;
 
 	suspects->is_called = memory_array(dynamics->ids.rows, sizeof(*suspects->is_called), "marks");
-	suspects->threshold = INFINITY;
-	if (cut->against > 0 && cut->with > 0)
-		suspects->threshold = deep ? fmin(1, 4 * cut->share) * cut->mean : 0;
+	suspects->deep = suspects->threshold = INFINITY;
+	if (cut->against > 0 && cut->with > 0) {
+		suspects->deep = fmin(1, 4 * cut->share) * cut->mean;
+		suspects->threshold = deep ? suspects->deep : 0;
+	}
 	suspects->leaning = cut->against;
 	for (; suspects->called < suspects->count; suspects->called++) {
 		uint32_t row = suspects->ranked[suspects->called];
@@ -273,13 +275,13 @@ suspects_explain(struct suspects *suspects, const struct margin_cut *cut)
 		snprintf(suspects->how, sizeof(suspects->how), "ranked by %s%s", rankings[suspects->by], where);
 	else if (suspects->threshold == 0)
 		snprintf(suspects->how, sizeof(suspects->how),
-		         "ranked by %s%s; called where another class is surer on average", rankings[suspects->by],
+		         "ranked by %s%s; called where another class is ahead on average", rankings[suspects->by],
 		         where);
 	else
 		snprintf(
 		        suspects->how, sizeof(suspects->how),
-		        "ranked by %s%s; called where another class is ahead by more than %.3g, as labels that the model "
-		        "agrees with are ahead by %.3g",
+		        "ranked by %s%s; called where another class is ahead by more than %.3g on average; labels that the "
+		        "model agrees with are ahead by %.3g",
 		        rankings[suspects->by], where, suspects->threshold, cut->mean);
 }
 

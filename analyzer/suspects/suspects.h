@@ -43,6 +43,7 @@ struct suspects {           /* begins as {0} */
 	uint8_t *is_called; /* by dense index */
 	int32_t *suggested; /* by dense index: the class that the model would give; -1: none */
 	double threshold;   /* those with a higher score are called; infinite: none is */
+	double deep;        /* a higher score is deep, whether these are called or not: suspects.c */
 	enum suspects_by by;
 	bool out_of_fold; /* no model was trained on the labels that it judges, as the run's config says */
 	char how[256];    /* which ranking and which cut, and why, for people */

@@ -15,7 +15,7 @@ struct suspects_options {
 	struct common_options common;
 	int format; /* enum table_format */
 	struct suspects_data data;
-	const char *corrections;
+	const char *corrections, *flips;
 	bool overwrite, all;
 	double fraction;
 	uint64_t count;
@@ -83,7 +83,7 @@ suspects_size(const struct suspects_options *request, const struct suspects *sus
 
 static void
 suspects_report(const struct suspects_options *request, const struct suspects *suspects,
-                const struct suspects_list *list)
+                const struct calibration *calibration, const struct suspects_list *list)
 {
 	struct report report;
 
@@ -91,16 +91,18 @@ suspects_report(const struct suspects_options *request, const struct suspects *s
 	report_begin(&report, NULL);
 	report_text(&report, "run", request->common.operands[0]);
 	suspects_report_method(&report, suspects);
+	calibration_report(&report, calibration);
 	table_report(&report, "suspects", &list->table);
 	report_end(&report);
 	must(report_close(&report, &failure));
 }
 
 static void
-suspects_write(const struct suspects_options *request, const struct suspects *suspects, struct suspects_list *list)
+suspects_write(const struct suspects_options *request, const struct suspects *suspects,
+               const struct calibration *calibration, struct suspects_list *list)
 {
 	if (request->common.json) {
-		suspects_report(request, suspects, list);
+		suspects_report(request, suspects, calibration, list);
 		return;
 	}
 	list->table.excerpt = option_given(&request->common, "count") ? NULL : "suspects";
@@ -115,6 +117,9 @@ suspects_run(void *context, struct portolan_error *error)
 	CLEANUP(dynamics_free) struct dynamics dynamics = {0};
 	CLEANUP(suspects_free) struct suspects suspects = {.ranked = NULL};
 	CLEANUP(suspects_list_free) struct suspects_list list = {.rows = NULL};
+	CLEANUP(calibration_free) struct calibration calibration = {.flips = 0};
+	CLEANUP(flips_free) struct flips flips = {.count = 0};
+	const struct calibration *calibrated = request->flips ? &calibration : NULL;
 	struct dynamics_request wanted = {.gold = true};
 	int status;
 
@@ -123,9 +128,15 @@ suspects_run(void *context, struct portolan_error *error)
 	must(dynamics_load(&dynamics, &common->query, common->operands[0], &wanted, &failure));
 	must(suspects_check(&dynamics, &failure));
 	suspects_find(&suspects, &dynamics);
-	suspects_list_make(&list, &suspects, &dynamics, suspects_size(request, &suspects), &request->data);
-	suspects_write(request, &suspects, &list);
+	if (request->flips) {
+		flips = flips_read("--flips", request->flips, &dynamics, FLIPS_NEW);
+		calibration_make(&calibration, &suspects, &dynamics, &flips);
+	}
+	suspects_list_make(&list, &suspects, calibrated, &dynamics, suspects_size(request, &suspects), &request->data);
+	suspects_write(request, &suspects, calibrated, &list);
 	suspects_say(&suspects);
+	if (calibrated)
+		calibration_say(calibrated, suspects.called);
 	if (request->corrections)
 		suspects_list_correct(&list, request->corrections);
 	if (suspects.left_out > 0)
@@ -149,6 +160,7 @@ static const struct option_spec options[] = {
         {"text", "FIELD[,FIELD]", OPTION_TEXT, .take = suspects_take_texts, .needs = "data", .excludes = "text",
          .often = true},
         {"glue", NULL, OPTION_FLAG, TO(data.glue), .needs = "data", .group = OPTION_GROUP_HOW},
+        {"flips", "FILE", OPTION_INPUT, TO(flips), .often = true},
         {"corrections", "FILE", OPTION_OUTPUT, TO(corrections), .often = true},
         {"overwrite", NULL, OPTION_FLAG, TO(overwrite), .needs = "corrections", .group = OPTION_GROUP_OUTPUT},
         {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = table_format_names, .excludes = "json",

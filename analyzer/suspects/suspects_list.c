@@ -9,16 +9,17 @@
 #include "files/texts.h"
 #include "labels.h"
 
+#include <math.h>
 #include <string.h>
 
 struct suspects_row {
 	uint32_t rank, row;
 	int32_t gold, other;                /* of a run that names no classes */
 	struct table_cell label, suggested; /* of a run that names classes */
-	double score;
+	double score, probability;
 };
 
-static const char *const list_columns[] = {"rank", "id", "label", "suggested", "score", "old", "new"};
+static const char *const list_columns[] = {"rank", "id", "label", "suggested", "score", "probability", "old", "new"};
 
 /* A label's name, or, in a run that names other classes, its number. */
 static struct table_cell
@@ -114,7 +115,7 @@ list_read_texts(struct suspects_list *list, const struct dynamics *dynamics, con
 
 /* Describes the columns of every list. */
 static void
-list_describe(struct suspects_list *list, const struct dynamics *dynamics)
+list_describe(struct suspects_list *list, const struct dynamics *dynamics, bool calibrated)
 {
 	bool named = dynamics->info->label_count > 0;
 	enum table_type type = named ? TABLE_CELL : TABLE_I32;
@@ -127,31 +128,35 @@ list_describe(struct suspects_list *list, const struct dynamics *dynamics)
 	         named ? offsetof(struct suspects_row, suggested) : offsetof(struct suspects_row, other),
 	         .npy = named ? NULL : "<i8", .is_name = true},
 	        {"score", TABLE_F64, offsetof(struct suspects_row, score), .infinite = true},
+	        {"probability", TABLE_F64, offsetof(struct suspects_row, probability)},
 	};
 
 	memcpy(list->columns, columns, sizeof(columns));
 	list->table.columns = list->columns;
-	list->table.column_count = TABLE_COUNT(columns);
+	list->table.column_count = TABLE_COUNT(columns) - !calibrated;
+	list->text_column = list->table.column_count;
 }
 
 void
-suspects_list_make(struct suspects_list *list, const struct suspects *suspects, const struct dynamics *dynamics,
-                   size_t count, const struct suspects_data *data)
+suspects_list_make(struct suspects_list *list, const struct suspects *suspects, const struct calibration *calibration,
+                   const struct dynamics *dynamics, size_t count, const struct suspects_data *data)
 {
 	*list = (struct suspects_list){.rows = memory_new(count + 1, sizeof(*list->rows))};
 	list->table = (struct table){.rows = count, .structs = list->rows, .struct_size = sizeof(*list->rows)};
-	list_describe(list, dynamics);
+	list_describe(list, dynamics, calibration);
 	for (size_t i = 0; i < count; i++) {
 		uint32_t row = suspects->ranked[i];
 		int32_t other = suspects->suggested[row];
 
-		list->rows[i] = (struct suspects_row){.rank = (uint32_t)i + 1,
-		                                      .row = row,
-		                                      .gold = dynamics->gold[row],
-		                                      .other = other,
-		                                      .label = list_label(dynamics, dynamics->gold[row]),
-		                                      .suggested = list_label(dynamics, other),
-		                                      .score = suspects->scores[row]};
+		list->rows[i] =
+		        (struct suspects_row){.rank = (uint32_t)i + 1,
+		                              .row = row,
+		                              .gold = dynamics->gold[row],
+		                              .other = other,
+		                              .label = list_label(dynamics, dynamics->gold[row]),
+		                              .suggested = list_label(dynamics, other),
+		                              .score = suspects->scores[row],
+		                              .probability = calibration ? calibration->probabilities[row] : NAN};
 	}
 	if (data->path)
 		list_read_texts(list, dynamics, data);
@@ -178,13 +183,12 @@ suspects_list_correct(const struct suspects_list *list, const char *path)
 	struct table table = list->table;
 	size_t without = 0;
 
-	for (size_t c = 1; c < list->table.column_count; c++)
-		if (c != 4)
-			columns[c - (c > 4 ? 2 : 1)] = list->columns[c];
+	memcpy(columns, list->columns + 1, 3 * sizeof(*columns));
+	memcpy(columns + 3, list->columns + list->text_column, list->text_count * sizeof(*columns));
 	columns[1].name = "old";
 	columns[2].name = "new";
 	table.columns = columns;
-	table.column_count = list->table.column_count - 2;
+	table.column_count = 3 + list->text_count;
 	must(table_write(&table, path, TABLE_TSV, &failure));
 	for (size_t i = 0; i < table.rows; i++)
 		without += list->rows[i].other < 0;

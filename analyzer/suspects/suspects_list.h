@@ -3,6 +3,7 @@
 #ifndef SUSPECTS_LIST_H
 #define SUSPECTS_LIST_H
 
+#include "calibration.h"
 #include "output/table.h"
 #include "suspects.h"
 
@@ -19,7 +20,8 @@ struct suspects_data {
 };
 
 struct suspects_list { /* begins as {0} */
-	/* rank, id, label, suggested, score, then the texts. Labels are names of classes where the run names classes */
+	/* rank, id, label, suggested, score, where it was calibrated probability, then the texts. Labels are names of
+	 * classes where the run names classes */
 	struct table table;
 	size_t missing; /* how many of the listed examples the file does not have */
 	/* private */
@@ -28,11 +30,14 @@ struct suspects_list { /* begins as {0} */
 	struct table_bytes *texts; /* a row of them for each suspect */
 	char **names;              /* of the text columns */
 	size_t text_count;
+	size_t text_column; /* the first of them */
 };
 
-/* Lists the first `count` of the ranking. The run and the suspects must stay as long as the list. */
-void suspects_list_make(struct suspects_list *list, const struct suspects *suspects, const struct dynamics *dynamics,
-                        size_t count, const struct suspects_data *data);
+/* Lists the first `count` of the ranking. The run and the suspects must stay as long as the list. `calibration` may be
+ * NULL. */
+void suspects_list_make(struct suspects_list *list, const struct suspects *suspects,
+                        const struct calibration *calibration, const struct dynamics *dynamics, size_t count,
+                        const struct suspects_data *data);
 void suspects_list_free(struct suspects_list *list); /* may be called twice */
 
 /* Writes the listed examples as corrections to be edited. */

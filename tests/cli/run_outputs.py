@@ -47,6 +47,7 @@ ROWS = [
     ("select r --by k-center --count 1", ["--features"], ["-o"]),
     ("select r --by k-center --count 1 --features X.npy", ["--feature-ids"], ["-o"]),
     ("noise plan r --fraction 0.1", [], ["-o"]),
+    ("suspects r", ["--flips", "--data --id-field id"], ["-o", "--corrections .tsv"]),
     ("noise fit r -o model", ["--flips"], ["--plot .svg"]),
     ("noise fit r", ["--flips"], ["-o"]),
     ("noise apply r", ["--model"], ["-o"]),

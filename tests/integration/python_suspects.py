@@ -77,6 +77,24 @@ def test_texts_corrections_and_an_open_run(store, tmp_path):
         assert portolan.suspects(run)["id"].tolist() == [3]
 
 
+def test_flips(store, tmp_path):
+    """With flips there are probabilities, and a number to expect."""
+    rng, file = np.random.default_rng(2), tmp_path / "flips.tsv"
+    truth = rng.integers(0, CLASSES, 2000)
+    gold = np.where(np.arange(2000) < 100, (truth + 1) % CLASSES, truth)
+    flipped = np.where(np.arange(2000) >= 1900, (gold + 1) % CLASSES, gold)
+    file.write_text("id\told\tnew\n" + "".join(f"{i}\t{gold[i]}\t{flipped[i]}\n" for i in range(1900, 2000)))
+    with portolan.Run("run", store=store) as run:
+        for epoch in range(EPOCHS):
+            logits = rng.normal(size=(2000, CLASSES)).astype("f4")
+            logits[np.arange(2000), truth] += 4
+            run.log_logits(epoch, np.arange(2000), logits, flipped)
+    s = portolan.suspects("run", flips=file, store=store)
+    assert s.dtype.names == ("rank", "id", "label", "suggested", "score", "probability") and (s["id"] < 100).all() and len(s) > 80
+    assert s["probability"].max() > 0.9 and s.expected["low"] <= 100 <= s.expected["high"] and s.expected["examples"] == 1900
+    assert portolan.suspects("run", store=store).expected is None
+
+
 def test_out_of_fold(store):
     """cross_val_track's runs say that they were recorded out of fold, and so may a config; the runs of its folds do not."""
     X, truth = load_digits(return_X_y=True)

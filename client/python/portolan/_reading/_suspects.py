@@ -28,13 +28,18 @@ class Suspects(Selection):
         method: how they were found: ``by`` (``"aum"``, ``"log-odds"`` or ``"confidence"``), ``threshold`` (those with a higher score are called
             wrong), ``how`` (in words), ``out_of_fold``, and the numbers of examples ``ranked``, ``called`` and ``left_out``.
         weak: sentences that say why the list is worth less than it may look; empty: there is no reason known.
+        expected: with `flips`: how many labels are ``wrong``, between ``low`` and ``high`` (90%), among so many ``examples``, and for which labels
+            that ``holds_for``; else None.
     """
 
     _unit = "suspect"
 
-    def __init__(self, name: str, rows: np.ndarray[Any, Any], method: dict[str, Any], weak: list[str]) -> None:
+    def __init__(self, name: str, rows: np.ndarray[Any, Any], found: dict[str, Any]) -> None:
+        """`found`: the report of the command, without its rows."""
         super().__init__(name, rows)
-        self.method, self.weak = method, weak
+        self.weak = [doubt["text"] for doubt in found["weak"]]
+        self.expected = found["expected"]
+        self.method = {key: value for key, value in found.items() if key not in ("run", "weak", "expected")}
 
 
 def suspects(
@@ -46,6 +51,7 @@ def suspects(
     count: int | None = None,
     fraction: float | None = None,
     all: bool = False,
+    flips: str | os.PathLike[str] | None = None,
     corrections: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
     epochs: Epochs | None = None,
@@ -58,6 +64,8 @@ def suspects(
         data: the file that the model was trained on (JSON lines, CSV or TSV): its fields become columns; id_field: the field that holds the ids;
             text: the fields to show, default all.
         count, fraction, all: how much of the ranking; give one of them, or none: then the labels that are called wrong.
+        flips: the file of ``portolan noise plan``, for a run that was trained with these flips: the table has the column probability then, without
+            the flips themselves.
         corrections: write the list to this file (TSV) as well, to be edited: id, old, new. A file that exists is refused, unless `overwrite`.
         epochs: which epochs; see measures(). Default: all.
         store: the store's directory. Default: the open run's; else ``$PORTOLAN_STORE``, then ``./portolan-store``.
@@ -85,12 +93,11 @@ def suspects(
     words.add("count", count)
     words.add("fraction", fraction)
     words.add("all", bool(all))
+    words.add_path("flips", flips)
     words.add_path("corrections", corrections)
     words.add("overwrite", bool(overwrite))
     found = json.loads(_programs.analyze(*words, "--", _options.name(name), warn=not known_in_progress, notes=False))
-    weak = [doubt["text"] for doubt in found.pop("weak")]
-    rows = _table(found.pop("suspects"))
-    return Suspects(f"suspects of {name}", rows, {key: value for key, value in found.items() if key != "run"}, weak)
+    return Suspects(f"suspects of {name}", _table(found.pop("suspects")), found)
 
 
 def _table(rows: list[dict[str, Any]]) -> np.ndarray[Any, Any]:
