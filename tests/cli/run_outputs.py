@@ -243,7 +243,7 @@ def check_formats():
         "metrics r": ("csv", "csv tsv jsonl npy"), "select r --by ambiguous": ("ids", "csv tsv jsonl npy"),
         "select r --by ambiguous --with-measures": ("csv", "csv tsv jsonl npy"), "compare r s --average": ("csv", "csv tsv jsonl npy"),
         "runs": ("csv", TABLE), "compare r s": ("csv", TABLE), "groups r --forgetting": ("csv", TABLE),
-        "check r": ("text", "json"), "noise mixture two": ("csv", "csv tsv jsonl npy"),
+        "check r": ("text", "json"), "suspects r --all": ("csv", TABLE), "noise mixture two": ("csv", "csv tsv jsonl npy"),
     }
     for line, (default, endings) in commands.items():
         words = line.split()
@@ -312,7 +312,7 @@ def check_unknown_endings():
     pictures, table, report = "png svg pdf", "csv tsv jsonl npy", "csv tsv jsonl npy json"
     cases = [("runs -o", report), ("check -o", "txt json"), ("metrics r -o", table), ("metrics r --include-ci -o", table), ("dynamics r -o", table), ("dynamics r -o d.csv --sessions", table), ("epochs r -o", report),
              ("show r 1 -o", "txt json"), ("map r -o", "png svg pdf gif html"), ("select r --by ambiguous -o", "txt csv tsv jsonl npy"),
-             ("select r --by ambiguous --with-measures -o", table), ("select r --by ambiguous --data own.tsv --id-field id -o", "tsv"), ("noise plan r --fraction 0.1 -o", "tsv"),
+             ("select r --by ambiguous --with-measures -o", table), ("select r --by ambiguous --data own.tsv --id-field id -o", "tsv"), ("noise plan r --fraction 0.1 -o", "tsv"), ("suspects r -o", report), ("suspects r --corrections", "tsv"),
              ("noise plan r --method aum -o", "tsv"), ("noise fit r --flips flips.tsv -o", "json"), ("noise fit r --flips flips.tsv -o model --plot", pictures), ("noise mixture r -o", table), ("noise mixture r --plot", pictures),
              ("noise confident r -o", table), ("compare r s -o", report), ("compare r s --average -o", table), ("compare r --early-stopping --plot", pictures),
              ("groups r --forgetting -o", report), ("groups r --forgetting --plot", pictures), (f"aflite {model} -o", "txt"), (f"aflite {model} -o kept --removed", "txt"),
@@ -381,7 +381,7 @@ def check_quiet(collector, maker):
     corpus = "own.tsv --text t --label-field l --min-count 1"
     lines = ["runs", "check one", "check", "metrics one -o m.csv", "metrics one --epochs auto", "metrics one --format aum", "dynamics one -o d.npy", "show one 1 2 99", "epochs one",
              "map one -o m.png --script", "map one -o m.html --sample 20", "map one --frames frames", "map one -o g.gif", "select one --by ambiguous -o ids.txt", "select one --by random --count 3 --data own.tsv --id-field id",
-             "noise plan one --fraction 0.1 -o plan.tsv", "noise fit two --flips flips.tsv -o model --plot fit.svg", "noise apply one --model model", "noise mixture one", "noise plan one --method aum -o samples.tsv",
+             "suspects one --data own.tsv --id-field id --corrections c.tsv", "noise plan one --fraction 0.1 -o plan.tsv", "noise fit two --flips flips.tsv -o model --plot fit.svg", "noise apply one --model model", "noise mixture one", "noise plan one --method aum -o samples.tsv",
              "noise confident one --suspects", "compare one two", "compare one two --average", "compare one --early-stopping --plot early.svg", "groups one --data own.tsv --id-field id", "groups one --forgetting",
              "aflite --features f.npy --labels f.txt --partitions 2 --train-size 20 --plot phases.svg -o kept", f"artifacts {corpus} -o stats.tsv", f"artifacts {corpus} --run one --id-field id --by-epoch e.csv",
              f"upsample {corpus} -o up.tsv", "watch one --once", "completion bash", "import td --run td", "backup copy", "salvage copy -o salvaged", "keygen keys", "rm gone -y"]
