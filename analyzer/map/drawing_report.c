@@ -62,6 +62,12 @@ report_map_colour(struct report *report, const struct map_drawing *drawing)
 		report_text(report, "file", drawing->request->source.highlight);
 		report_whole(report, "unknown_ids", source->highlight_unknown);
 	}
+	if (drawing->request->source.corrections) {
+		report_text(report, "corrections", drawing->request->source.corrections);
+		REPORT_WHOLES(report, {"changed", source->corrected.corrections.changed},
+		              {"dropped", source->corrected.corrections.dropped},
+		              {"unknown_ids", source->corrected.corrections.unknown});
+	}
 	report_end(report);
 }
 

@@ -201,6 +201,11 @@ map_check(void *context, struct portolan_error *error)
 	if (request->source.highlight && request->other && strcmp(request->source.highlight, "-") == 0)
 		return options_wrong(
 		        common, "--highlight -: standard input can be read only once, and --beside reads it twice");
+	if (request->source.corrections && request->other && strcmp(request->source.corrections, "-") == 0)
+		return options_wrong(
+		        common, "--corrections -: standard input can be read only once, and --beside reads it twice");
+	if (request->source.corrections && request->source.colour && strcmp(request->source.colour, "gold") != 0)
+		return options_wrong(common, "--corrections changes labels: only --colour gold goes with it");
 	status = map_check_picture(line, error);
 	if (status != 0)
 		return status;
@@ -236,6 +241,8 @@ map_warn(const struct map_drawing *drawing, bool strict)
 			dynamics_report_variability(&source->dynamics, map_drawn_measures(&request->source));
 			its = dynamics_report(&source->dynamics, strict);
 		}
+		if (source->corrected.corrections.unknown > 0 && strict) /* corrected_apply() has said so */
+			its = STATUS_INCOMPLETE;
 		if (source->colour_unknown > 0)
 			message_warning("%s: records of no example of %s: %s", request->source.colour_file,
 			                source->name, NUMBER_GROUPED(source->colour_unknown));
@@ -318,6 +325,8 @@ static const struct option_spec options[] = {
         {"facet", NULL, OPTION_FLAG, TO(request.facet), .needs = "colour", .excludes = "density beside path frames"},
         {"highlight", "FILE", OPTION_INPUT, TO(request.source.highlight), .excludes = "colour shift path density",
          .often = true},
+        {"corrections", "FILE", OPTION_INPUT, TO(request.source.corrections),
+         .excludes = "highlight shift path density from"},
         {"data", "FILE", OPTION_INPUT, TO(html.data), .old_names = "colour-file", .often = true},
         {"id-field", "FIELD", OPTION_TEXT, TO(request.source.id_field), .needs = "data from highlight", .often = true},
         {"glue", NULL, OPTION_FLAG, TO(request.source.glue), .needs = "data", .group = OPTION_GROUP_HOW},

@@ -58,8 +58,9 @@ enum {
 	MAP_SLOT_OTHERS = MAP_SLOT_CATEGORIES + MAP_CATEGORIES,
 	MAP_SLOT_NONE, /* examples that have no category */
 	MAP_SLOT_HIGHLIGHTED,
-	MAP_SLOT_REST,  /* in grey: examples that are not highlighted */
-	MAP_SLOT_BELOW, /* in a facet, for all other examples: fainter than any mark */
+	MAP_SLOT_DROPPED, /* a second kind of highlighted examples: those that a file of corrections drops */
+	MAP_SLOT_REST,    /* in grey: examples that are not highlighted */
+	MAP_SLOT_BELOW,   /* in a facet, for all other examples: fainter than any mark */
 	MAP_SLOTS,
 };
 
@@ -104,10 +105,10 @@ struct map_input {
 	size_t epochs; /* MAP_BY_CORRECTNESS: how many epochs every example has; MAP_LEVELS_MAX: it differs */
 	const struct map_level *levels; /* MAP_BY_CATEGORY: names and slots */
 	unsigned level_count;           /* MAP_KEYS_MAX at most */
-	bool on_top;                    /* the first level is drawn over all others, and has a sample of its own */
-	bool regions;                   /* x and y are variability and confidence: examples are counted by region */
-	bool labelled;                  /* the map shows the regions' names */
-	bool lined;                     /* lines divide the regions, and counts stand below the names */
+	unsigned on_top; /* the first levels, so many, are drawn over all others, and have a sample of their own */
+	bool regions;    /* x and y are variability and confidence: examples are counted by region */
+	bool labelled;   /* the map shows the regions' names */
+	bool lined;      /* lines divide the regions, and counts stand below the names */
 	const uint32_t *order;
 	size_t n;
 	uint32_t first, rows;

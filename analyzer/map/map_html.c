@@ -43,8 +43,9 @@ map_html_is_meant(const char *output)
 int
 map_html_check(const struct common_options *common)
 {
-	static const char *const of_pictures[] = {"density", "beside", "shift",     "path",  "frames", "from",
-	                                          "compact", "script", "highlight", "facet", "width",  "font"};
+	static const char *const of_pictures[] = {"density", "beside",  "shift",  "path",      "frames",
+	                                          "from",    "compact", "script", "highlight", "corrections",
+	                                          "facet",   "width",   "font"};
 
 	for (size_t i = 0; i < sizeof(of_pictures) / sizeof(of_pictures[0]); i++)
 		if (option_given(common, of_pictures[i]))

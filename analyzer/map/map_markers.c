@@ -52,6 +52,7 @@ static const struct look {
         [MAP_SLOT_OTHERS] = {"757a85", DISC},
         [MAP_SLOT_NONE] = {"8f949f", PLUS},
         [MAP_SLOT_HIGHLIGHTED] = {"a50026", DISC},
+        [MAP_SLOT_DROPPED] = {"26262c", CROSS},
         [MAP_SLOT_REST] = {"8f949f", DISC},
         [MAP_SLOT_BELOW] = {"c3c7cf", DISC},
 };
@@ -114,7 +115,8 @@ map_marker(const struct map_data *data, enum picture_format format, unsigned slo
 	const struct metrics *metrics = map_metrics(format);
 	int shape = looks[slot].shape;
 	bool is_cross = shape == PLUS || shape == CROSS;
-	double base = map_marker_size(data->shown) * (slot == MAP_SLOT_HIGHLIGHTED ? 1.5 : 1);
+	double base =
+	        map_marker_size(data->shown) * (slot == MAP_SLOT_HIGHLIGHTED || slot == MAP_SLOT_DROPPED ? 1.5 : 1);
 	double size = base * metrics->sizes[shape], small = data->scale > 0 ? sqrt(data->scale) : 1;
 
 	return (struct map_marker){

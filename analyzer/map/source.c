@@ -89,6 +89,7 @@ map_source_free(struct map_source *source)
 	array_free(source->colour_values);
 	array_free(source->cell_values);
 	array_free(source->category);
+	corrected_free(&source->corrected);
 	names_free(&source->categories);
 	free(source->colour_name);
 	if (source->is_run) {
@@ -120,7 +121,7 @@ map_source_draw_sample(const struct map_input *input, const struct map_options *
 	CLEANUP_ARRAY uint8_t *on_top = input->on_top ? memory_array(input->n, sizeof(*on_top), "marks") : NULL;
 
 	for (size_t i = 0; i < input->n && on_top; i++)
-		on_top[i] = input->colour.values[input->order[i]] == 0;
+		on_top[i] = input->colour.values[input->order[i]] < input->on_top;
 	map_sample_draw(sample, input->order, on_top, input->n, options->sample, options->seed);
 }
 

@@ -12,6 +12,7 @@
 #include "map_data.h"
 #include "map_maker.h"
 #include "measures/dynamics.h"
+#include "selection/corrected.h"
 
 struct map_source_request {
 	const char *x, *y;              /* measures or columns */
@@ -21,6 +22,7 @@ struct map_source_request {
 	const char *id_field;           /* the field of the ids in files; NULL: guid, else id */
 	bool glue;                      /* colour_file is read as files/glue.h says */
 	const char *highlight;          /* a file of the ids that are drawn over the others; NULL: none */
+	const char *corrections;        /* a file of corrections: marked, or in the colours of gold; NULL: none */
 	bool plain;                     /* all points are grey: nothing colours them */
 	const struct region_cuts *cuts; /* between the regions; NULL: those that regions_default_cuts() finds */
 };
@@ -35,6 +37,7 @@ struct map_source {
 	uint64_t colour_unmatched;  /* examples without a record in that file */
 	uint64_t highlight_unknown; /* ids to be highlighted that no example has */
 	char first_unknown[64];     /* the first such id, perhaps cut */
+	struct corrected corrected; /* with the request's corrections */
 	bool is_run;
 	bool is_cells;            /* a row of the input is a cell, whose examples another program has counted */
 	struct map_axes axes;     /* if is_cells: the axes x and y, and how many cells stand along them */
@@ -118,6 +121,11 @@ int map_source_read_cells(struct map_source *source, const struct user_file *fil
 void map_source_take_labels(struct map_source *source);
 void map_source_take_categories(struct map_source *source, struct attribute *attribute, const uint32_t *order);
 void map_source_read_colour(struct map_source *source, const struct map_source_request *request);
+
+/* source_corrected.c: applies the request's corrections to the labels of the run; those that are dropped have none any
+ * more. And colours the examples by what the corrections do to them. */
+void map_source_correct(struct map_source *source, const char *corrections);
+void map_source_mark_corrections(struct map_source *source);
 
 /* source_highlight.c: colours the examples whose ids stand in the file to be highlighted. */
 void map_source_read_highlight(struct map_source *source, const struct map_source_request *request);

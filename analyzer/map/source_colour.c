@@ -138,6 +138,7 @@ struct ranking {
 	struct rank *ranks; /* by category; later sorted by number of examples */
 	uint32_t *place;    /* by category: its place in the sorted ranks */
 	uint64_t without;   /* examples without a category */
+	uint64_t dropped;   /* of these, at most: those that a file of corrections drops */
 };
 
 /* The number that a source's category has among those of all sources. */
@@ -161,6 +162,7 @@ ranking_count(struct ranking *ranking, const struct map_source *source)
 	for (size_t i = 0; i < source->input.n; i++)
 		counts[source->category[source->input.order[i]] + 1]++;
 	ranking->without += counts[0];
+	ranking->dropped += source->corrected.corrections.dropped;
 	for (uint32_t c = 0; c < source->categories.count; c++)
 		ranking->ranks[ranking_name(ranking, source, c)].examples += counts[c + 1];
 }
@@ -221,7 +223,10 @@ map_source_make_levels(struct map_source *source, const struct ranking *ranking)
 	}
 	if (ranking->without > 0) {
 		levels[count] = (struct map_level){.slot = MAP_SLOT_NONE};
-		snprintf(levels[count++].name, sizeof(levels->name), "no %.100s", source->colour_name);
+		if (ranking->without <= ranking->dropped)
+			strcpy(levels[count++].name, "dropped");
+		else
+			snprintf(levels[count++].name, sizeof(levels->name), "no %.100s", source->colour_name);
 	}
 	source->input.levels = levels;
 	source->input.level_count = count;

@@ -104,7 +104,7 @@ marking_make_levels(struct map_source *source, const char *path)
 	         map_source_file_name(path, "highlighted"));
 	source->input.levels = source->levels;
 	source->input.level_count = 2;
-	source->input.on_top = true;
+	source->input.on_top = 1;
 	source->input.colouring = MAP_BY_CATEGORY;
 	source->input.colour = (struct map_column){.name = "highlighted", .values = source->colour_values};
 }

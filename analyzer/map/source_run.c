@@ -64,7 +64,8 @@ map_source_is_gold(const struct map_source_request *request)
 static const char *
 map_source_colour_column(const struct map_source_request *request)
 {
-	if (request->plain || request->highlight || request->colour_file || map_source_is_gold(request))
+	if (request->plain || request->highlight || request->corrections || request->colour_file ||
+	    map_source_is_gold(request))
 		return NULL;
 	return request->colour ? request->colour : "correctness";
 }
@@ -95,12 +96,16 @@ map_source_hold(struct map_source *source, const struct map_source_request *requ
 	map_source_set_step(dynamics, &input->colour);
 	input->x.values = dynamics_column(dynamics, input->x.name)->values;
 	input->y.values = dynamics_column(dynamics, input->y.name)->values;
+	if (request->corrections)
+		map_source_correct(source, request->corrections);
 	if (request->highlight)
 		map_source_read_highlight(source, request);
 	else if (request->colour_file)
 		map_source_read_colour(source, request);
 	else if (map_source_is_gold(request))
 		map_source_take_labels(source);
+	else if (request->corrections)
+		map_source_mark_corrections(source);
 	else if (input->colour.name)
 		input->colour.values = dynamics_column(dynamics, input->colour.name)->values;
 	map_source_list_drawn(source, request);
@@ -111,7 +116,7 @@ map_source_run(struct map_source *source, const struct run_query *query, const c
                const struct map_source *first, const struct map_source_request *request)
 {
 	const char *colour = map_source_colour_column(request);
-	struct dynamics_request wanted = {.gold = map_source_is_gold(request), .trend = true};
+	struct dynamics_request wanted = {.gold = map_source_is_gold(request) || request->corrections, .trend = true};
 	struct dynamics *dynamics = &source->dynamics;
 
 	*source = (struct map_source){.is_run = true};

@@ -55,6 +55,8 @@ select_choose(struct select_request *request, struct dynamics *dynamics)
 	int status, lists = select_report_lists(request, dynamics);
 
 	source.count = select_labels_leave_out(request->labels, request, dynamics, order, source.count);
+	if (request->labels->corrected.corrections.unknown > 0 && request->common.strict)
+		lists = STATUS_INCOMPLETE;
 	source.order = order;
 	if (request->run_count == 1) /* after the polygons were applied, which were drawn over the events as counted */
 		never_learned_count(dynamics, (enum never_learned)request->never_learned);

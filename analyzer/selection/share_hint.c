@@ -56,7 +56,8 @@ share_hint(const struct select_request *request, const struct dynamics *dynamics
 {
 	const struct selection_plan *plan = &request->plan;
 	bool is_count = plan->count > 0 || plan->smallest;
-	double share = eligible > 0 ? (double)count / (double)eligible : 1;
+	double kept = eligible > 0 ? (double)count / (double)eligible : 1;
+	double share = is_count ? kept : plan->fraction; /* as it was asked for, before it was rounded */
 
 	if (!plan->has_size || request->fraction_count > 0 || plan->mix_count > 0 || plan->top_share < 1 ||
 	    plan->offset > 0 || plan->offset_count > 0 || !share_ranks_hard_first(&plan->rule))

@@ -207,6 +207,46 @@ def check_highlight(portolan, p):
     call(portolan, "a", "--highlight", "some.txt", "--strict", "-o", "some.svg", status=3, said=said)
 
 
+def check_corrections(portolan, p, gold):
+    """What a file of corrections changes and drops is marked; or gold is the corrected label."""
+    chosen = np.random.default_rng(4).permutation(np.flatnonzero(gold >= 0))[:40]
+    changed, dropped = chosen[:25], chosen[25:32]  # the others stay as they are
+    now = gold.copy()
+    now[changed] = (gold[changed] + 1) % len(NAMES)
+    now[dropped] = -1
+    with open("fixed.tsv", "w") as file:
+        file.write("id\told\tnew\n" + "".join(f"{i}\t{NAMES[gold[i]]}\t{NAMES[now[i]] if now[i] >= 0 else 'drop'}\n" for i in chosen))
+    report = draw(portolan, "a", "--corrections", "fixed.tsv", "--sample", "500", "-o", "corrected.svg")["colour"]
+    check(report["categories"] == [{"name": "corrected", "examples": 25}, {"name": "dropped", "examples": 7},
+                                   {"name": "all others", "examples": N - 32}], f"corrections: {report}")
+    check((report["corrections"], report["changed"], report["dropped"], report["unknown_ids"]) == ("fixed.tsv", 25, 7, 0), f"corrections: {report}")
+    points = read_points("corrected.map-data")
+    for level, wanted in ((0, changed), (1, dropped)):
+        check(set(nearest(points[points[:, 2] == level], p)) == set(wanted), f"corrections: level {level}")
+    marked = points[:, 2] < 2
+    check(marked[-marked.sum():].all(), "corrections: over all others")
+    check(not set(nearest(points[~marked], p)) & set(chosen[:32]), "corrections: others")
+    report = draw(portolan, "a", "--corrections", "fixed.tsv", "--colour", "gold", "--sample", str(N), "-o", "labels.svg")["colour"]
+    counts = {c["name"]: c["examples"] for c in report["categories"]}
+    check(all(counts.get(NAMES[g], n) == n for g, n in zip(*np.unique(now[now >= 0], return_counts=True))), f"corrected labels: {counts}")
+    without = "no gold" if (gold < 0).any() else "dropped"
+    check(counts[without] == (now < 0).sum(), f"corrected labels: {counts}")
+    levels = levels_of([None if g < 0 else NAMES[g] for g in now])[0]
+    points = read_points("labels.map-data")
+    check((points[:, 2] == levels[nearest(points, p)]).all(), "corrected labels: a point has another category")
+    with open("more.tsv", "w") as file:
+        file.write(f"id\told\tnew\n{N}\t{NAMES[0]}\tdrop\n{dropped[0]}\t{NAMES[gold[dropped[0]]]}\tdrop\n")
+    call(portolan, "a", "--corrections", "more.tsv", "--strict", "-o", "x2.svg", status=3, said=f"more.tsv: 1 id is of no example of run 'a'; the first is '{N}'")
+    for words, status, said in (
+        ("a --corrections fixed.tsv --colour aum", 2, "only --colour gold"), ("a --corrections fixed.tsv --highlight ids.txt", 2, "--highlight"),
+        ("a --corrections fixed.tsv --density", 2, "--density"), ("a --corrections - --beside b", 2, "read only once"),
+        ("b --corrections fixed.tsv", 1, "fixed.tsv: line 2: field old"), ("a --corrections nowhere.tsv", 1, "nowhere.tsv"),
+    ):
+        call(portolan, *words.split(), "-o", "x.svg", status=status, said=said)
+        check(not os.path.exists("x.svg"), f"{words}: drawn")
+    call(portolan, "a", "--corrections", "fixed.tsv", "-o", "x.html", status=2, said="--corrections is of pictures")
+
+
 def check_refusals(portolan):
     for name, text in (("words.txt", "5\nfive\n"), ("words.csv", "id,x\n5,1\nfive,2\n"), ("far.txt", f"{N}\n"), ("empty.txt", "\n")):
         with open(name, "w") as file:
@@ -252,6 +292,7 @@ def main():
         check_beside(portolan)
         check_frames(portolan, p, gold)
         check_highlight(portolan, p)
+        check_corrections(portolan, p, gold)
         check_refusals(portolan)
         os.chdir("/")
     print("\n".join(problems) if problems else "map categories: as calculated")

@@ -41,6 +41,7 @@ ROWS = [
     ("map", ["--from"], ["-o .png"]),
     ("map r", ["--data --id-field id"], ["-o .html"]),
     ("map r", ["--data --id-field id --colour c", "--highlight"], ["-o .png"]),
+    ("map r", ["--corrections"], ["-o .png"]),
     ("map r --frames frames", ["--data --colour c"], ["-o .gif"]),
     ("select r --by ambiguous", ["--only", "--exclude", "--data --id-field id", "--within", "--corrections"], ["-o"]),
     ("select r --by ambiguous --fractions 0.1,0.2", ["--only", "--exclude", "--data --id-field id", "--within", "--corrections"], ["-o"]),

@@ -344,7 +344,7 @@ def hints(checker):
     for rule in ("ambiguous", "hard-to-learn", "forgettable", "aum:asc", "el2n:desc", "region:ambiguous", "group:hard", "dual:desc"):
         assert has("--by", rule, "--fraction", "0.1"), rule
     assert has("--by", "ambiguous", "--count", "200") and has("--by", "ambiguous", "--fraction", "0.1", "--stratified")
-    for words in (["--fraction", "0.3"], ["--count", "60"], ["--fraction", "0.1", "--mix", "easy-to-learn=0.1"], ["--fraction", "0.1", "-q"],
+    for words in (["--fraction", "0.3"], ["--fraction", "0.3", "--only", "most.txt"], ["--count", "60"], ["--fraction", "0.1", "--mix", "easy-to-learn=0.1"], ["--fraction", "0.1", "-q"],
                   ["--fraction", "0.1", "--both-ends", "0.7"], ["--fraction", "0.1", "--offset", "0.1"], ["--threshold", "0.45"],
                   ["--fractions", "0.1,0.2"], ["--fractions", "paper"], []):
         assert not has("--by", "variability:desc", *words), words

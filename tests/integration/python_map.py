@@ -57,11 +57,14 @@ def test_options_go_to_the_command(store, tmp_path):
     record(store, "other", ids=ids, seed=1)
     (tmp_path / "mine.csv").write_text("key,agreement\n" + "".join(f'"{one}",{i}\n' for i, one in enumerate(ids)))
     (tmp_path / "halves.csv").write_text("key,half\n" + "".join(f'"{one}",{"first" if i < 30 else "second"}\n' for i, one in enumerate(ids)))
+    gold = portolan.measures("run", store=store)["gold"][ids.index(min(ids))]
+    (tmp_path / "fixed.tsv").write_text(f"id\told\tnew\n{min(ids)}\t{gold}\tdrop\n")
     for given in ({"x": "correctness", "y": "confidence", "colour": "forgetting_events"}, {"density": True, "compact": True}, {"beside": "other"},
                   {"shift": "other"}, {"path": ids[:2]}, {"sample": 10, "seed": 3}, {"width": "3.3in", "font": "DejaVu Serif,9", "regions": "0.2,0.5"}, {"color": "confidence"},
                   {"colour": "agreement", "colour_file": tmp_path / "mine.csv", "id_field": "key"},
                   {"colour": "agreement", "data": tmp_path / "mine.csv", "id_field": "key"},
                   {"highlight": tmp_path / "mine.csv", "id_field": "key"},
+                  {"corrections": tmp_path / "fixed.tsv"}, {"corrections": tmp_path / "fixed.tsv", "colour": "gold"},
                   {"colour": "half", "data": tmp_path / "halves.csv", "id_field": "key", "facet": True}):
         portolan.map("run", store=store, **given).save(tmp_path / "map.svg")
     with pytest.raises(portolan.Error, match="--beside"):

@@ -77,6 +77,7 @@ def map(
     path: Sequence[Any] | None = None,
     facet: bool = False,
     highlight: str | os.PathLike[str] | None = None,
+    corrections: str | os.PathLike[str] | None = None,
     compact: bool = False,
     regions: str | None = None,
     width: str | None = None,
@@ -99,6 +100,8 @@ def map(
         glue: read `data`, and `colour_file`, as ``--glue`` does: a file of SNLI, MNLI or QNLI, for logs made by the code of Swayamdipta et al. 2020.
         facet: a map for each category that `colour` names.
         highlight: a file of ids. Their examples are drawn in colour, above all others, which become grey.
+        corrections: a file that ``portolan suspects --corrections`` wrote and you edited. What it changes and drops is drawn above all
+            others, which become grey; with colour="gold", the labels are the corrected ones.
         density: a heat map of all examples instead of points.
         beside: a second run, drawn beside the first. shift: a second run; the map shows its density minus that of the first.
         path: ids of examples. A line shows how each moves from epoch to epoch.
@@ -126,6 +129,7 @@ def map(
         words.add(option, value)
     words.add_path("colour-file", colour_file)
     words.add_path("highlight", highlight)
+    words.add_path("corrections", corrections)
     drawn = data is not None and (colour is not None or color is not None)
     (words if drawn else page_words).add_path("data", data)
     (words if drawn or colour_file is not None or highlight is not None else page_words).add("id-field", id_field)
