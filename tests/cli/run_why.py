@@ -284,6 +284,22 @@ def judged_once(checker, gold, true, suspects):
     assert set(left) == {str(i) for i in range(N)} - (called - {str(i) for i in some})
 
 
+def round_trip(checker, gold, true):
+    """From suspects over a person's edits to the lines for the next training."""
+    data_files(lambda i: NAMES[gold[i]])
+    checker.run("suspects", "named", "--data", "d.jsonl", "--id-field", "id", "--corrections", "round.tsv")
+    with open("round.tsv", encoding="utf-8") as file:
+        head, *lines = [line.rstrip("\n").split("\t") for line in file]
+    assert head[:3] == ["id", "old", "new"] and len(lines) > 20
+    edited = {int(line[0]): "drop" if k % 5 == 0 else NAMES[true[int(line[0])]] for k, line in enumerate(lines) if k % 7}
+    with open("round.tsv", "w", encoding="utf-8") as file:
+        file.writelines("\t".join(line) + "\n" for line in [head, *([*line[:2], edited[int(line[0])], *line[3:]] for line in lines if int(line[0]) in edited)])
+    out = checker.run("select", "named", "--corrections", "round.tsv", "--data", "d.jsonl", "--id-field", "id", "--label-field", "label").stdout
+    got = {row["id"]: row["label"] for row in map(json.loads, out.splitlines())}
+    assert got == {i: edited.get(i, NAMES[gold[i]]) for i in range(N) if edited.get(i) != "drop"}
+    assert sum(label == NAMES[true[i]] for i, label in got.items()) > N - 60 + 10
+
+
 def hostile(checker, true, gold):
     """Wrong files, and wrong options: refused, with the file, the line and what to do."""
     def fixed(text):
@@ -341,10 +357,12 @@ def hints(checker):
     def has(*words):
         return "hint: " in checker.run("select", "named", *words, "--no-manifest", "-o", "h.txt").stderr
 
+    with open("odd.txt", "w") as file:
+        file.write("\n".join(map(str, range(N - 2))))  # three tenths of 898 are 269, which is a little less
     for rule in ("ambiguous", "hard-to-learn", "forgettable", "aum:asc", "el2n:desc", "region:ambiguous", "group:hard", "dual:desc"):
         assert has("--by", rule, "--fraction", "0.1"), rule
     assert has("--by", "ambiguous", "--count", "200") and has("--by", "ambiguous", "--fraction", "0.1", "--stratified")
-    for words in (["--fraction", "0.3"], ["--fraction", "0.3", "--only", "most.txt"], ["--count", "60"], ["--fraction", "0.1", "--mix", "easy-to-learn=0.1"], ["--fraction", "0.1", "-q"],
+    for words in (["--fraction", "0.3"], ["--fraction", "0.3", "--only", "odd.txt"], ["--count", "60"], ["--fraction", "0.1", "--mix", "easy-to-learn=0.1"], ["--fraction", "0.1", "-q"],
                   ["--fraction", "0.1", "--both-ends", "0.7"], ["--fraction", "0.1", "--offset", "0.1"], ["--threshold", "0.45"],
                   ["--fractions", "0.1,0.2"], ["--fractions", "paper"], []):
         assert not has("--by", "variability:desc", *words), words
@@ -370,8 +388,9 @@ def main():
         _, true, gold = made["named"]
 
         def suspects(*epochs, run="named"):
-            everybody = set(checker.ids(run, "--by", "all", *epochs))
-            return everybody - set(checker.ids(run, "--without-suspects", *epochs))
+            called = {row["id"] for row in csv.DictReader(io.StringIO(checker.run("suspects", run, *epochs).stdout))}
+            assert called == set(checker.ids(run, "--by", "all", *epochs)) - set(checker.ids(run, "--without-suspects", *epochs))
+            return called
 
         planted = {str(i) for i in range(60)}
         for run in ("named", "numbers"):
@@ -385,6 +404,7 @@ def main():
         corrections(checker, "numbers", true, gold, [0, 1, 2])
         corrections(checker, "numbers", true, gold, ["null", 'z "', "ä,"])  # the file knows names, and the run does not
         judged_once(checker, gold, true, suspects)
+        round_trip(checker, gold, true)
         hostile(checker, true, gold)
         hints(checker)
         os.chdir("/")
