@@ -13,9 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WHY_CLASSES 12     /* of more classes, people get those whose shares differ most */
-#define WHY_MANY_TIMES 2.0 /* a selection with this many times the run's share of suspects holds many, */
-#define WHY_MANY_MORE 5.0  /* if that is so many more suspects, too */
+#define WHY_CLASSES 12 /* of more classes, people get those whose shares differ most */
+/* A selection holds many suspects if they are this share of it, so many times the run's share, and so many more than
+ * the run's share would make. */
+#define WHY_MANY 0.01
+#define WHY_MANY_TIMES 2.0
+#define WHY_MANY_MORE 5.0
 
 static struct why_row *
 why_add_row(struct why *why, const char *of, char *name, char *label)
@@ -81,7 +84,8 @@ why_count(struct why *why, size_t selection, const uint32_t *rows, size_t n)
 
 	counts[0] = n;
 	for (size_t i = 0; i < n; i++) {
-		counts[1] += why->suspected && why->suspected[rows[i]];
+		if (why->suspected)
+			counts[1] += why->suspected[rows[i]];
 		if (why->regions)
 			counts[region + why->regions[rows[i]]]++;
 		if (why->class_count > 0)
@@ -145,7 +149,7 @@ why_warn(const struct why *why, size_t selection)
 	const struct why_part *chosen = &suspects->chosen[selection];
 	double expected = suspects->run.share * (double)chosen->all;
 
-	if (!why->suspected || (double)chosen->count < WHY_MANY_TIMES * expected ||
+	if (!why->suspected || chosen->share < WHY_MANY || (double)chosen->count < WHY_MANY_TIMES * expected ||
 	    (double)chosen->count < expected + WHY_MANY_MORE)
 		return;
 	message_warning("%s%s: %s of %s examples chosen are suspected of a wrong label (%.3g%%; %.3g%% of the run): "

@@ -40,8 +40,8 @@ void why_open(struct why *why, const struct select_request *request, const struc
               const uint8_t *suspected);
 void why_close(struct why *why);
 
-/* Counts the next selection. Warns if it holds many suspects: at least twice the run's share, and at least five more
- * than that share would make. */
+/* Counts the next selection. Warns if it holds many suspects: a hundredth of it at least, twice the run's share, and five
+ * more than that share would make. */
 void why_add(struct why *why, const uint32_t *chosen, size_t count);
 
 /* Adds the shares of a selection to a report, as "why". */

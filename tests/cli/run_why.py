@@ -98,7 +98,7 @@ def shares(checker, run, suspects, rows, words, content=None, labels=None):
 def is_many(rows):
     suspects = next(r for r in rows if r["of"] == "suspects")
     expected = suspects["observed_share"] * suspects["chosen_of"]
-    return suspects["chosen"] >= 2 * expected and suspects["chosen"] >= expected + 5
+    return suspects["chosen"] >= 0.01 * suspects["chosen_of"] > 0 and suspects["chosen"] >= 2 * expected and suspects["chosen"] >= expected + 5
 
 
 def why(checker, run, suspects):
