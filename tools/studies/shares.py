@@ -31,17 +31,16 @@ EPOCHS, STEP = 30, 0.05
 PROB_COLUMNS = 16  # classes that TDDS takes
 # The chart's lines by kind: easy; by mistakes; by what the model wavers on; over the whole range.
 KINDS = (("easy-to-learn",), ("hard-to-learn", "forgetting", "EL2N, ten epochs", "AUM, lowest"),
-         ("ambiguous", "ambiguous, no suspects", "ambiguous, margin > 0", "Dyn-Unc", "DUAL"), ("DUAL, Beta sampling", "CCS by AUM", "S2L"))
-HUES, DASHES, MARKS = (4, 2, 3, 1), (1, 2, 4, 3, 5), (7, 5, 9, 11, 13)  # of a kind; and within it
+         ("ambiguous", "ambiguous, no suspects", "Dyn-Unc", "DUAL"), ("DUAL, Beta sampling", "CCS by AUM", "S2L"))
+HUES, DASHES, MARKS = (4, 2, 3, 1), (1, 2, 4, 3), (7, 5, 9, 11)  # of a kind; and within it
 
 
-def rules(share, auto, suspects, leaning):
+def rules(share, auto, suspects):
     """{title: arguments of portolan select}"""
     return {
         "random": ["--by", "random"],
         "ambiguous": ["--by", "ambiguous", "--epochs", auto],
         "ambiguous, no suspects": ["--by", "ambiguous", "--epochs", auto, "--exclude", suspects],
-        "ambiguous, margin > 0": ["--by", "ambiguous", "--epochs", auto, "--exclude", leaning],
         "hard-to-learn": ["--by", "hard-to-learn"],
         "easy-to-learn": ["--by", "easy-to-learn"],
         "forgetting": ["--by", "forgetting"],
@@ -77,12 +76,11 @@ def cell(program, name, wrong, seed):
     found = {}
     with tempfile.TemporaryDirectory() as folder:
         probs, margin = record(Path(folder) / "store", x, given, network)
-        suspects, leaning = Path(folder) / "suspects.txt", Path(folder) / "leaning.txt"
-        for path, chosen in ((suspects, epochs.suspects(margin)), (leaning, margin < 0)):
-            path.write_text("".join(f"{row}\n" for row in np.flatnonzero(chosen)))
+        suspects = Path(folder) / "suspects.txt"
+        suspects.write_text("".join(f"{row}\n" for row in np.flatnonzero(epochs.suspects(margin))))
         auto = f"{epochs.first_epoch(probs[np.arange(len(given)), :, given])}:"
         for share in SHARES:
-            for rule, words in rules(share, auto, suspects, leaning).items():
+            for rule, words in rules(share, auto, suspects).items():
                 if rule == "TDDS" and classes > PROB_COLUMNS:
                     continue
                 command = [program, "select", "run", "--store", f"{folder}/store", "--count", round(share * len(given)), *words, "--seed", seed, "-q"]
@@ -109,13 +107,13 @@ def stored_cell(program, folder, name, wrong, seed):
 
 def summary(cells):
     """{rule: (means, standard deviations)}, each of a number for every share."""
-    return {rule: (values.mean(0), values.std(0, ddof=1)) for rule in cells[0] for values in [np.array([one[rule] for one in cells])]}
+    return {rule: (values.mean(0), values.std(0, ddof=1)) for rule in (*rules(SHARES[0], "", ""), "everything") if rule in cells[0] for values in [np.array([one[rule] for one in cells])]}
 
 
 def beside_random(found):
     """Each rule's mean difference from random over the data sets, and in how many of them it is below random less its spread, or above with it."""
     differences, counts = {}, {}
-    for rule in (rule for rule in rules(SHARES[0], "", "", "") if rule != "random"):
+    for rule in (rule for rule in rules(SHARES[0], "", "") if rule != "random"):
         sets = [one for one in found.values() if rule in one]
         differences[rule] = np.mean([one[rule][0] - one["random"][0] for one in sets], axis=0)
         counts[rule] = [[sum(sign * (one[rule][0][i] - one["random"][0][i]) > one["random"][1][i] for one in sets) for i in range(len(SHARES))]
@@ -168,9 +166,9 @@ def study_shares(program, out, names=NAMES, seeds=SEEDS):
     """(title, table) for each kind of labels and data set; leaves shares.png and shares.tsv in `out`/study."""
     folder = out / "study/shares"
     folder.mkdir(parents=True, exist_ok=True)
-    kinds = [(name, wrong) for wrong in WRONG for name in names]
+    kinds = [(name, wrong) for name in names for wrong in WRONG]
     with ProcessPoolExecutor() as pool:
-        cells = {(*kind, seed): pool.submit(stored_cell, program, folder, *kind, seed) for seed in seeds for kind in kinds}
+        cells = {(*kind, seed): pool.submit(stored_cell, program, folder, *kind, seed) for kind in kinds for seed in seeds}
         cells = {kind: summary([cells[(*kind, seed)].result() for seed in seeds]) for kind in kinds}
     tables, panels = [], {}
     for wrong in WRONG:
