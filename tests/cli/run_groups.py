@@ -124,6 +124,26 @@ def check_forgetting(check, portolan, correct):
     return (events > 0) | ~correct.any(axis=0)
 
 
+def check_classes(check, portolan, batches, gold, correct, forgettable):
+    """The rows of --classes, and the whole run above them in JSON."""
+    gold_prob = np.array([one["gold_prob"] for one in batches], "f8")
+    report = json.loads(run(portolan, "--classes", "--json"))
+    rows = list(csv.DictReader(io.StringIO(run(portolan, "--classes"))))
+    check.close("classes", [row["gold"] for row in report["classes"]], [0, 1, 2])
+    check.close("epochs", [report["first_epoch"], report["last_epoch"], report["epochs"]], [0, EPOCHS - 1, EPOCHS])
+    for name, got, group in [("whole", report, np.ones(N, bool)), *((f"class {g}", report["classes"][g], gold == g) for g in range(3))]:
+        check.close(name + " examples", got["examples"], group.sum())
+        check.close(name + " correctness", got["correctness"], correct[:, group].mean())
+        check.close(name + " confidence", got["confidence"], gold_prob[:, group].mean())
+        check.close(name + " variability", got["variability"], gold_prob[:, group].std(axis=0).mean())
+        check.close(name + " forgettable", got["forgettable"], forgettable[group].sum())
+        check.close(name + " share forgettable", got["share_forgettable"], forgettable[group].mean())
+        check.close(name + " never learned", got["never_learned"], (~correct[:, group].any(axis=0)).sum())
+    check.close("shares", [row["share"] for row in report["classes"]], np.bincount(gold) / N)
+    for row, member in zip(rows, report["classes"], strict=True):
+        check.close("as a table", [number(row[name]) for name in row if name != "label"], [member[name] for name in row if name != "label"])
+
+
 def check_one_epoch(portolan):
     """In one epoch nothing is forgotten: the axes of the chart have whole numbers alone, and the epoch's axis that epoch."""
     run(portolan, "--forgetting", "--epochs", ":1", "--plot", "none.svg")
@@ -159,6 +179,7 @@ def main():
             writer.writerow(["length", "id", "source"])
             writer.writerows(["" if np.isnan(length[i]) else repr(float(length[i])), i, source[i]] for i in rng.permutation(N))
         forgettable = check_forgetting(check, portolan, correct)
+        check_classes(check, portolan, batches, gold, correct, forgettable)
         check_one_epoch(portolan)
         check_without_values(portolan)
         check_attributes(check, portolan, rng, gold, forgettable, length, source, [])

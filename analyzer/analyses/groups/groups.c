@@ -1,6 +1,7 @@
 /*
- * groups.c: the command `portolan groups`: checks the options, loads the run, and gives one of two answers: how a
- * selection of examples differs from the whole (groups_summary.c), or how often examples were forgotten (forgetting.c).
+ * groups.c: the command `portolan groups`: checks the options, loads the run, and gives one of three answers: how
+ * a selection of examples differs from the whole (groups_summary.c), how often examples were forgotten (forgetting.c),
+ * or how each class was learned (by_class.c).
  */
 #include "groups.h"
 
@@ -50,9 +51,9 @@ groups_check(void *context, struct portolan_error *error)
 	struct groups *groups = context;
 	struct common_options *common = &groups->common;
 
-	if (!groups->forgetting && !groups->columns.path)
-		return options_wrong(common,
-		                     "which file has the attributes? --data FILE --id-field FIELD, or --forgetting");
+	if (!groups->forgetting && !groups->classes && !groups->columns.path)
+		return options_wrong(common, "which file has the attributes? --data FILE --id-field FIELD; or "
+		                             "--classes, or --forgetting");
 	if (groups->plot &&
 	    picture_init(&groups->picture, PICTURE_CHART, "--plot", groups->plot, common->script, error) < 0)
 		return PORTOLAN_E_INVALID;
@@ -79,11 +80,15 @@ groups_run(void *context, struct portolan_error *error)
 		must(picture_check(&groups->picture, &failure));
 	if (groups->forgetting)
 		request.measures = MEASURE_BIT(MEASURE_FORGETTING_EVENTS) | MEASURE_BIT(MEASURE_NEVER_LEARNED);
+	else if (groups->classes)
+		request.measures = groups_class_measures();
 	else
 		selection_rule_request(&groups->rule, &request);
 	must(dynamics_load(&groups->dynamics, &groups->common.query, groups->common.operands[0], &request, &failure));
 	if (groups->forgetting) {
 		groups_count_forgetting(groups);
+	} else if (groups->classes) {
+		groups_count_classes(groups);
 	} else {
 		never_learned_count(&groups->dynamics, (enum never_learned)groups->never_learned);
 		status = groups_summarise(groups);
@@ -95,15 +100,15 @@ groups_run(void *context, struct portolan_error *error)
 }
 
 #define TO(member) .offset = offsetof(struct groups, member)
-#define OF_SELECTION .excludes = "forgetting"
+#define OF_SELECTION .excludes = "forgetting classes"
 static const struct option_spec options[] = {
         {"data", "FILE", OPTION_INPUT, TO(columns.path), .needs = "id-field", OF_SELECTION, .old_names = "attributes",
          .often = true},
         {"id-field", "FIELD", OPTION_TEXT, TO(columns.id_field), OF_SELECTION, .often = true},
         {"columns", "NAME[,NAME]", OPTION_TEXT, .take = groups_take_columns, OF_SELECTION, .often = true},
         {"by", "RULE", OPTION_RULE, .take = groups_take_rule, OF_SELECTION, .often = true},
-        {"fraction", "F", OPTION_REAL, TO(fraction), .range = RANGE_ABOVE_TO, .to = 1, .excludes = "count forgetting",
-         .often = true},
+        {"fraction", "F", OPTION_REAL, TO(fraction), .range = RANGE_ABOVE_TO, .to = 1,
+         .excludes = "count forgetting classes", .often = true},
         {"count", "N", OPTION_WHOLE, TO(count), .least = 1, OF_SELECTION},
         {"text-pair", "A,B", OPTION_TEXT, .take = groups_take_text_pair, OF_SELECTION},
         {"words", "LIST", OPTION_TEXT, TO(columns.words), .needs = "text-pair", OF_SELECTION},
@@ -113,6 +118,7 @@ static const struct option_spec options[] = {
          .group = OPTION_GROUP_HOW},
         {"seed", "N", OPTION_WHOLE, TO(seed), .most = INT64_MAX, OF_SELECTION, .group = OPTION_GROUP_HOW},
         {"forgetting", NULL, OPTION_FLAG, TO(forgetting), .often = true},
+        {"classes", NULL, OPTION_FLAG, TO(classes), .excludes = "forgetting", .often = true},
         {"glue", NULL, OPTION_FLAG, TO(columns.glue), .needs = "data", .group = OPTION_GROUP_HOW},
         {"never-learned", "CONVENTION", OPTION_CHOICE, TO(never_learned), .choices = never_learned_names,
          .group = OPTION_GROUP_HOW},
