@@ -21,8 +21,9 @@
 #define MKTEMP_LENGTH 10
 
 static const char *const formats[] = {
-        "csv", "tsv", "jsonl", "ndjson", "json", "npy", "npz", "parquet", "arrow", "feather", "h5",  "hdf5", "xlsx",
-        "pkl", "pt",  "html",  "xml",    "png",  "svg", "pdf", "gif",     "gz",    "zst",     "bz2", "xz",   "zip",
+        "csv",     "tsv", "jsonl", "ndjson", "json", "npy", "npz",  "parquet", "arrow",
+        "feather", "h5",  "hdf5",  "xlsx",   "pkl",  "pt",  "html", "xml",     "png",
+        "svg",     "pdf", "gif",   "gz",     "zst",  "bz2", "xz",   "zip",     "md",
 };
 
 /* An ending that is that of a format is spelled as in the list. */

@@ -31,6 +31,7 @@ PORTOLAN = os.path.abspath(sys.argv[1])
 STORE = ["store/data.mdb", "store/lock.mdb", "store/portoland.lock"]
 CORPUS = "--text t --label-field l"
 ROWS = [
+    ("report r", ["--data --id-field id"], ["-o"]),
     ("runs", [], ["-o"]),
     ("check", [], ["-o"]),
     ("metrics r", [], ["-o"]),
@@ -311,7 +312,7 @@ def check_unknown_endings():
     own = "own.tsv --text t --label-field l --min-count 1"
     model = "--features f.npy --labels f.txt --partitions 2 --train-size 20"
     pictures, table, report = "png svg pdf", "csv tsv jsonl npy", "csv tsv jsonl npy json"
-    cases = [("runs -o", report), ("check -o", "txt json"), ("metrics r -o", table), ("metrics r --include-ci -o", table), ("dynamics r -o", table), ("dynamics r -o d.csv --sessions", table), ("epochs r -o", report),
+    cases = [("report r -o", "txt html md json"), ("runs -o", report), ("check -o", "txt json"), ("metrics r -o", table), ("metrics r --include-ci -o", table), ("dynamics r -o", table), ("dynamics r -o d.csv --sessions", table), ("epochs r -o", report),
              ("show r 1 -o", "txt json"), ("map r -o", "png svg pdf gif html"), ("select r --by ambiguous -o", "txt csv tsv jsonl npy"),
              ("select r --by ambiguous --with-measures -o", table), ("select r --by ambiguous --data own.tsv --id-field id -o", "tsv"), ("noise plan r --fraction 0.1 -o", "tsv"), ("suspects r -o", report), ("suspects r --corrections", "tsv"),
              ("noise plan r --method aum -o", "tsv"), ("noise fit r --flips flips.tsv -o", "json"), ("noise fit r --flips flips.tsv -o model --plot", pictures), ("noise mixture r -o", table), ("noise mixture r --plot", pictures),
@@ -380,7 +381,7 @@ def check_quiet(collector, maker):
     for epoch in range(2):
         write(f"quiet/td/dynamics_epoch_{epoch}.jsonl", "".join(json.dumps({"guid": i, f"logits_epoch_{epoch}": [0, i], "gold": (i + epoch) % 2}) + "\n" for i in range(9)))
     corpus = "own.tsv --text t --label-field l --min-count 1"
-    lines = ["runs", "check one", "check", "metrics one -o m.csv", "metrics one --epochs auto", "metrics one --format aum", "dynamics one -o d.npy", "show one 1 2 99", "epochs one",
+    lines = ["report one two -o r.html", "report one --data own.tsv --id-field id --text t -o r.md", "runs", "check one", "check", "metrics one -o m.csv", "metrics one --epochs auto", "metrics one --format aum", "dynamics one -o d.npy", "show one 1 2 99", "epochs one",
              "map one -o m.png --script", "map one -o m.html --sample 20", "map one --frames frames", "map one -o g.gif", "select one --by ambiguous -o ids.txt", "select one --by random --count 3 --data own.tsv --id-field id",
              "suspects one --data own.tsv --id-field id --corrections c.tsv", "noise plan one --fraction 0.1 -o plan.tsv", "noise fit two --flips flips.tsv -o model --plot fit.svg", "noise apply one --model model", "noise mixture one", "noise plan one --method aum -o samples.tsv",
              "noise confident one --suspects", "compare one two", "compare one two --average", "compare one --early-stopping --plot early.svg", "groups one --data own.tsv --id-field id", "groups one --forgetting",

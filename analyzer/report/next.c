@@ -1,0 +1,176 @@
+/* next.c: says what to do next, in three steps with their commands, by rules from what the commands answered: is the
+ * record to be believed; what is wrong with the labels; what to train on. */
+#include "report_request.h"
+
+#include "die/memory.h"
+
+#include <string.h>
+
+#define AGREES 0.7      /* the overlap of two runs' ambiguous thirds from which on one run alone will do */
+#define TREND_RULES 0.5 /* the common trend's share of what variability sees from which on it ranks by the trend */
+
+static void
+next_add(struct report_request *request, const struct child *from, const char *text, struct child *command)
+{
+	page_add_next(&request->page, from, text, child_command(command));
+	child_free(command);
+}
+
+/* The check of the first run whose record is not whole, or else of the first run. */
+static const struct child *
+next_faulty_check(const struct report_request *request)
+{
+	for (int r = 0; r < request->common.operand_count; r++)
+		if (request->children[ASK_CHECK + r].status != 0)
+			return &request->children[ASK_CHECK + r];
+	return &request->children[ASK_CHECK];
+}
+
+/* Step 1: the record, or, where it is whole, the map. */
+static void
+next_record(struct report_request *request)
+{
+	const struct child *check = next_faulty_check(request);
+	const char *verdict = json_string_value(json_object_get(check->answer, "verdict"));
+	const char *state = json_string_value(json_object_get(check->answer, "state"));
+	const char *run = request->common.operands[check - &request->children[ASK_CHECK]];
+	struct child command = {0};
+
+	if (!verdict || strcmp(verdict, "damaged") == 0) {
+		report_ask(request, &command, "salvage", NULL, false);
+		child_add(&command, request->common.query.store);
+		child_add_option(&command, "-o", "salvaged-store");
+		next_add(request, check, "The store is damaged: restore it from a backup, or copy what can be read.",
+		         &command);
+	} else if (state && strcmp(state, "recording") == 0) {
+		report_ask(request, &command, "watch", run, false);
+		next_add(request, check,
+		         "{run} is still being recorded, and these numbers will change. Look at it live.", &command);
+	} else if (strcmp(verdict, "incomplete") == 0) {
+		report_ask(request, &command, "check", run, false);
+		next_add(request, check, "The record of {run} is not whole: {problems.0}. See what is missing.",
+		         &command);
+	} else {
+		report_ask(request, &command, "serve", run, false);
+		report_ask_data(request, &command);
+		child_add_option(&command, "--text", request->texts);
+		next_add(request, check, "The record of {run} is whole. Look into the map, example by example.",
+		         &command);
+	}
+}
+
+/* --epochs for a command that the user is to type: the first epoch that counts, once it is known. */
+static void
+next_add_epochs(const struct report_request *request, struct child *command)
+{
+	const json_t *first = json_object_get(request->children[ASK_CLASSES].answer, "first_epoch");
+	CLEANUP_FREE char *from = memory_text("%lld:", (long long)json_integer_value(first));
+
+	if (request->common.query.epochs_given && !request->common.query.epochs_auto)
+		child_add_option(command, "--epochs", request->epochs);
+	else if (json_integer_value(first) > 0)
+		child_add_option(command, "--epochs", from);
+}
+
+/* Step 2: labels that may be wrong. */
+static void
+next_labels(struct report_request *request)
+{
+	const struct child *suspects = &request->children[ASK_SUSPECTS], *classes = &request->children[ASK_CLASSES];
+	const bool are_called = json_integer_value(json_object_get(suspects->answer, "called")) > 0;
+	struct child command = {0};
+
+	report_ask(request, &command, are_called ? "suspects" : "select", request->common.operands[0], false);
+	if (!are_called) {
+		next_add_epochs(request, &command);
+		child_add_option(&command, "--by", "confidence:asc");
+		child_add_option(&command, "--count", "50");
+	}
+	report_ask_data(request, &command);
+	if (are_called)
+		child_add_option(&command, "--text", request->texts);
+	child_add_option(&command, are_called ? "--corrections" : "-o",
+	                 are_called ? "corrections.tsv" : "doubtful.txt");
+	if (are_called)
+		next_add(request, suspects,
+		         "{called} labels are called wrong. Read them, and correct the file that this command writes.",
+		         &command);
+	else
+		next_add(request, classes, "No label is called wrong. Read the examples that the model believes least.",
+		         &command);
+}
+
+/* The least overlap of two runs' ambiguous thirds; 1: there is one run. */
+static double
+next_least_overlap(const struct report_request *request)
+{
+	const json_t *selection;
+	double least = 1;
+	size_t i;
+
+	json_array_foreach(json_object_get(request->children[ASK_COMPARE].answer, "selections"), i, selection)
+	{
+		double overlap = json_number_value(json_object_get(selection, "overlap"));
+
+		least = overlap < least ? overlap : least;
+	}
+	return least;
+}
+
+/* The share of what variability sees that is the common trend, over the epochs that count. */
+static double
+next_trend(const struct report_request *request)
+{
+	const json_t *first = json_object_get(request->children[ASK_CLASSES].answer, "first_epoch"), *part;
+	size_t i;
+
+	json_array_foreach(json_object_get(request->children[ASK_EPOCHS].answer, "variance"), i, part)
+	{
+		double trend = json_number_value(json_object_get(part, "common_trend"));
+		double rest = json_number_value(json_object_get(part, "rest"));
+
+		if (json_equal(json_object_get(part, "from_epoch"), first))
+			return trend + rest > 0 ? trend / (trend + rest) : 1;
+	}
+	return 0;
+}
+
+/* Step 3: what to train on. */
+static void
+next_training(struct report_request *request)
+{
+	const struct child *classes = &request->children[ASK_CLASSES];
+	const bool is_trend = next_trend(request) > TREND_RULES;
+	struct child command = {0};
+
+	report_ask(request, &command, "select", request->common.operands[0], false);
+	if (!is_trend)
+		next_add_epochs(request, &command);
+	for (int r = 1; r < request->common.operand_count; r++)
+		child_add_option(&command, "--with", request->common.operands[r]);
+	child_add_option(&command, "--by", is_trend ? "random" : "ambiguous");
+	child_add_option(&command, "--fraction", "0.33");
+	if (request->children[ASK_SUSPECTS].end == CHILD_ANSWERED)
+		child_add(&command, "--without-suspects");
+	child_add(&command, "--why");
+	child_add_option(&command, "-o", "subset.txt");
+	next_add(
+	        request, classes,
+	        is_trend ? "Variability shows the learning that all examples share, not which are ambiguous: to train "
+	                   "on less, take a random third, or record more epochs."
+	        : next_least_overlap(request) < AGREES
+	                ? "The runs do not agree on what is ambiguous: to train on less, take the third that is so over "
+	                  "all of them."
+	                : "To train on less, take the third that is ambiguous.",
+	        &command);
+}
+
+void
+report_advise(struct report_request *request)
+{
+	next_record(request);
+	if (request->children[ASK_CLASSES].end != CHILD_ANSWERED)
+		return;
+	next_labels(request);
+	next_training(request);
+}
