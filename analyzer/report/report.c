@@ -5,6 +5,7 @@
  */
 #include "report_request.h"
 
+#include "base/message.h"
 #include "base/parallel.h"
 #include "die/die.h"
 #include "die/memory.h"
@@ -259,8 +260,8 @@ report_write(const struct report_request *request)
 	must(output_finish(&output, &failure));
 }
 
-/* The report of a damaged store, or one that misses what a command has crashed over, is incomplete. Under `strict` so is
- * that of an incomplete run. */
+/* Warns if the page misses something: of a run whose record is damaged, or of what a command has crashed over. Returns
+ * the exit status; under `strict` that of an incomplete run is STATUS_INCOMPLETE, too. */
 static int
 report_status(const struct report_request *request)
 {
@@ -268,8 +269,15 @@ report_status(const struct report_request *request)
 
 	for (int i = 0; i < ASK_CHECK + request->common.operand_count; i++) {
 		const struct child *child = &request->children[i];
+		bool is_damaged = i >= ASK_CHECK && child->status == STATUS_FAILED;
 
-		if (child->end == CHILD_CRASHED || (i >= ASK_CHECK && child->status == STATUS_FAILED) ||
+		if (is_damaged)
+			message_warning("the record of run '%s' is damaged: the report says what of it",
+			                request->common.operands[i - ASK_CHECK]);
+		if (child->end == CHILD_CRASHED)
+			message_warning("portolan %s: %s: the report is without what it answers", child_name(child),
+			                child->why);
+		if (is_damaged || child->end == CHILD_CRASHED ||
 		    (request->common.strict && child->end == CHILD_ANSWERED && child->status != STATUS_DONE))
 			status = STATUS_INCOMPLETE;
 	}

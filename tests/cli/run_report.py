@@ -249,7 +249,9 @@ def check_damage(first):
         for place in places:
             file.seek(place)
             file.write(bytes(255 - byte for byte in first[:16]))
-    page = report("one", "--store", "damaged", status=3)
+    done = run("report", "one", "--store", "damaged", "--json", status=3)
+    check("the record of run 'one' is damaged" in done.stderr, done.stderr)
+    page = json.loads(done.stdout)
     check("damaged" in page["next"][0]["text"] and page["next"][0]["command"] == "portolan salvage damaged -o salvaged-store", f"{page['next']}")
     check(any(block["kind"] == "warning" and "damaged" in block["text"] for block in blocks(page)), "damage is a warning")
     with open("damaged/data.mdb", "r+b") as file:

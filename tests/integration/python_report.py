@@ -91,6 +91,30 @@ def test_a_range_of_epochs_and_a_picture_of_ones_own(store, tmp_path, trajectori
             portolan.report("run", store=store, epochs=epochs)
 
 
+def test_the_page(store, tmp_path, trajectories, monkeypatch):
+    """Shown and saved, a report is the page of `portolan report`."""
+    monkeypatch.chdir(tmp_path)
+    with portolan.Run("run", store=store) as run, portolan.Run("<b>", store=store) as other:
+        for epoch in range(5):
+            log(run, epoch, trajectories)
+            log(other, epoch, trajectories)
+    with open("d.jsonl", "w", encoding="utf-8") as file:
+        file.writelines(json.dumps({"n": i, "t": f"word {i}"}) + "\n" for i in range(EXAMPLES))
+    r = portolan.report("run", store=store, map=False, epochs="1:", with_="<b>", data="d.jsonl", id_field="n", text=["t"])
+    monkeypatch.chdir("/")
+    assert r.save(tmp_path / "r.json") == str(tmp_path / "r.json")
+    page = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
+    commands = [one["command"] for one in page["commands"]]
+    assert page["runs"] == ["run", "<b>"] and all(f" --store {store} " in command for command in commands), commands
+    assert any("--epochs 1:" in command for command in commands) and any("--text t" in command for command in commands), commands
+    shown = r._repr_html_()
+    assert shown.startswith("<iframe ") and shown.count("<") == 2 and "word " in shown and "sandbox" in shown
+    with pytest.raises(portolan.Error, match="cannot write docx"):
+        r.save(tmp_path / "r.docx")
+    with pytest.raises(portolan.Error, match="no run"):
+        portolan.report("run", store=store, map=False, with_="other").save(tmp_path / "r.html")
+
+
 def test_a_run_that_was_overwritten_is_another(store, trajectories):
     p, gold = trajectories
     before = None

@@ -1,26 +1,55 @@
-"""A run in a few numbers: the function report()."""
+"""A run in a few numbers, and on one page: the function report()."""
 
 from __future__ import annotations
 
 import functools
+import html
 import itertools
 import json
 import os
 import shutil
 import tempfile
 import weakref
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from portolan import _programs
-from portolan._reading import _measures, _output, _picture
+from portolan._reading import _measures, _output, _picture, _words
+from portolan._recording import _options
+from portolan._recording._run import Run
 
 if TYPE_CHECKING:
     from portolan._reading._measures import Epochs
-    from portolan._recording._run import Run
 
 _numbers = itertools.count(1)
 
 REGIONS = ("easy-to-learn", "ambiguous", "hard-to-learn")
+
+
+class Report(dict[str, Any]):
+    """A run in a few numbers, as a plain dict that trackers take. A notebook shows it as the page of ``portolan report``, and ``save()`` writes
+    that page. Made by ``portolan.report()``."""
+
+    def __init__(self, numbers: dict[str, Any], words: _words.Words, runs: list[str]) -> None:
+        super().__init__(numbers)
+        self._words, self._runs = words, runs
+
+    def save(self, path: str | os.PathLike[str]) -> str:
+        """Write the page to a file, and return its path: what to do next and why, from the observations recorded until then. The ending decides
+        the format: .html, one file that needs no network; .md, with the map beside it; .json; .txt.
+
+        Example: ``portolan.report("words").save("report.html")``"""
+        path = os.fsdecode(_options.path("path", path, "a file"))
+        _programs.analyze("report", *self._words, "-o", os.path.abspath(path), "--", *self._runs, notes=False)
+        return path
+
+    def _repr_html_(self) -> str:
+        with tempfile.TemporaryDirectory(prefix="portolan-report-") as folder:
+            page = Path(self.save(os.path.join(folder, "report.html"))).read_text(encoding="utf-8")
+        # A frame of its own: the page's style is not the notebook's. It runs no script, and the sandbox lets none run.
+        frame = 'sandbox style="width: 100%; height: 720px; border: 0"'
+        return f'<iframe title="{html.escape(self["run"])}" {frame} srcdoc="{html.escape(page)}"></iframe>'
 
 
 def report(
@@ -28,14 +57,25 @@ def report(
     store: str | os.PathLike[str] | None = None,
     epochs: Epochs | None = None,
     map: str | os.PathLike[str] | bool | None = True,
-) -> dict[str, Any]:
-    """A summary of a run so far, as a plain dict of numbers, and its data map as a picture.
+    *,
+    with_: str | Run | Sequence[str | Run] | None = None,
+    data: str | os.PathLike[str] | None = None,
+    id_field: str | None = None,
+    text: str | Sequence[str] | None = None,
+    label_field: str | None = None,
+    glue: bool = False,
+) -> Report:
+    """A summary of a run so far, as a plain dict of numbers, and its data map as a picture. Shown in a notebook, and saved, it is the page of
+    ``portolan report``: what to do next, and why.
 
     Args:
         run: an open Run, or the name of a run. An open run is flushed first.
         store: the store's directory. Default: the open run's; else ``$PORTOLAN_STORE``, then ``./portolan-store``.
         epochs: which epochs to show, and to take the regions from; see measures(). ``"2:"`` leaves out a burn-in.
         map: a path ending in .png, .svg or .pdf; True: a PNG in a folder that is removed when the process ends; False: none.
+        with_: further runs, for the page: do they agree?
+        data, id_field, text, label_field, glue: for the page: the file that the model was trained on; the fields of it that hold the ids, the
+            texts and the label; and how it is read: see ``portolan help report``.
 
     Returns:
         ``run``, ``state`` ("recording", "closed"), ``examples``, ``observations``;
@@ -52,8 +92,17 @@ def report(
 
         r = portolan.report(run)
         print(r["epochs"][-1]["accuracy"], r["map"])
+        r.save("report.html")
     """
     name, folder = _measures.locate(run, store)
+    others = [with_] if isinstance(with_, (str, Run)) else with_ or ()
+    words = _words.Words()
+    words += ["--store", os.path.abspath(folder), *_measures.epoch_words(epochs)]
+    words.add_path("data", data)
+    words.add("id-field", id_field)
+    words.add("text", text if text is None or isinstance(text, str) else ",".join(text))
+    words.add("label-field", label_field)
+    words.add("glue", bool(glue))
     look = json.loads(_programs.analyze("watch", "--once", "--json", "--store", folder, "--", name))
     first, last = _bounds(epochs)
     shown = [epoch for epoch in look.get("epochs", []) if first <= epoch["epoch"] < last]
@@ -74,7 +123,7 @@ def report(
         out["epochs"].append(_summary(epoch) | _region_shares(name, folder, f"{first}:{epoch['epoch'] + 1}", content))
     if shown and map is not None and map is not False:
         out["map"] = _draw(name, folder, f"{first}:{shown[-1]['epoch'] + 1}", map)
-    return out
+    return Report(out, words, [name, *(_measures.locate(other, folder)[0] for other in others)])
 
 
 def _bounds(epochs: Epochs | None) -> tuple[int, float]:
