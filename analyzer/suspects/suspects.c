@@ -255,7 +255,8 @@ suspects_add_doubts(struct suspects *suspects, const struct dynamics *dynamics, 
 		               dynamics->epoch_count, dynamics->epoch_count == 1 ? "" : "s", EPOCHS_ENOUGH);
 	if (cut->against > 0 && !cut->stands_out)
 		suspects_doubt(suspects, SUSPECTS_CROWD,
-		               "no label stands out: an example between two classes and a wrong label look alike here");
+		               "no label stands out: an example between two classes and a wrong label look alike here. "
+		               "Read it from its top (--count 100), as far as it pays");
 	if (cut->share >= MANY)
 		suspects_doubt(suspects, SUSPECTS_HARD,
 		               "the model contradicts %.0f%% of the labels: most of these examples are hard, not "
@@ -303,8 +304,9 @@ suspects_find(struct suspects *suspects, const struct dynamics *dynamics)
 void
 suspects_say(const struct suspects *suspects)
 {
-	message_note("%s of %s labels are called wrong; %s", NUMBER_GROUPED(suspects->called),
-	             NUMBER_GROUPED(suspects->count), suspects->how);
+	message_note("%s of %s labels %s; %s", NUMBER_GROUPED(suspects->called), NUMBER_GROUPED(suspects->count),
+	             suspects->threshold == 0 ? "may be wrong, and none stands out" : "are called wrong",
+	             suspects->how);
 	for (size_t i = 0; i < suspects->doubt_count; i++)
 		message_warning("the list is weak: %s", suspects->doubt_texts[i]);
 }

@@ -5,6 +5,7 @@
 #include "store_fixture.h"
 #include "suspects/corrections.h"
 #include "suspects/labels.h"
+#include "suspects/suspects.h"
 
 #include <unistd.h>
 
@@ -16,7 +17,7 @@ static const char *const labels[] = {"cat", "dog", "fox\tred", "drop it"};
 
 /* Examples 0 … 11 of three classes. 3 and 8 are sure of another class: 3 of "dog", 8 of "cat". */
 static void
-make_run(const char *name, const char *const *names, size_t count)
+make_run(const char *name, const char *const *names, size_t count, bool with_margins)
 {
 	uint32_t run = fixture_run(fixture, name, 0, names, count);
 
@@ -34,13 +35,26 @@ make_run(const char *name, const char *const *names, size_t count)
 			margin[i] = wrong ? (i == 3 ? -3.0f : -4.0f) : 2.0f + 0.1f * (float)i;
 		}
 		fixture_log(fixture, run,
-		            &(struct fixture_batch){.epoch = epoch,
-		                                    .n = N,
-		                                    .gold_prob = p,
-		                                    .gold = gold,
-		                                    .predicted = predicted,
-		                                    .floats = {{"max_prob", highest}, {"margin", margin}}});
+		            &(struct fixture_batch){
+		                    .epoch = epoch,
+		                    .n = N,
+		                    .gold_prob = p,
+		                    .gold = gold,
+		                    .predicted = predicted,
+		                    .floats = {{"max_prob", highest}, {with_margins ? "margin" : NULL, margin}}});
 	}
+	fixture_end(fixture, run);
+}
+
+/* Three examples of which only p of the label is known; of the second the model is sure that it is wrong. */
+static void
+make_plain(const char *name, const char *const *names, size_t count, bool with_gold)
+{
+	static const float p[3] = {0.9f, 0.1f, 0.8f};
+	static const int32_t gold[3] = {0, 1, 0};
+	uint32_t run = fixture_run(fixture, name, 0, names, count);
+
+	fixture_log(fixture, run, &(struct fixture_batch){.n = 3, .gold_prob = p, .gold = with_gold ? gold : NULL});
 	fixture_end(fixture, run);
 }
 
@@ -49,8 +63,12 @@ setup(void **state)
 {
 	(void)state;
 	fixture = fixture_new();
-	make_run("named", labels, 4);
-	make_run("numbers", NULL, 0);
+	make_run("named", labels, 4, true);
+	make_run("numbers", NULL, 0, true);
+	make_run("probs", NULL, 0, false);
+	make_plain("plain", NULL, 0, true);
+	make_plain("two", labels, 2, true);
+	make_plain("unlabelled", NULL, 0, false);
 	fixture_close(fixture);
 	return 0;
 }
@@ -67,9 +85,80 @@ static void
 load(struct dynamics *dynamics, const char *run)
 {
 	const struct run_query query = {.store = fixture_directory(fixture), .epoch_to = UINT32_MAX, .threads = 1};
-	const struct dynamics_request wanted = {.gold = true};
+	struct dynamics_request wanted = {.gold = true};
 
+	suspects_request(&wanted);
 	assert_int_equal(dynamics_load(dynamics, &query, run, &wanted, NULL), 0);
+}
+
+/* Both wrong labels are called, the surer one first, with the class that was predicted. */
+static void
+check_found(const char *run, enum suspects_by by)
+{
+	struct dynamics dynamics;
+	struct suspects suspects;
+
+	load(&dynamics, run);
+	assert_int_equal(suspects_check(&dynamics, NULL), 0);
+	suspects_find(&suspects, &dynamics);
+	assert_int_equal(suspects.by, by);
+	assert_int_equal(suspects.count, N);
+	assert_int_equal(suspects.called, 2);
+	assert_int_equal(suspects.ranked[0] + suspects.ranked[1], 3 + 8);
+	assert_true(suspects.is_called[3] && suspects.is_called[8] && !suspects.is_called[0]);
+	assert_int_equal(suspects.suggested[3], 1);
+	assert_int_equal(suspects.suggested[8], 0);
+	assert_int_equal(suspects.suggested[4], -1);
+	assert_false(suspects.out_of_fold);
+	assert_int_equal(suspects.doubts[0], SUSPECTS_FEW_EPOCHS);
+	assert_int_equal(suspects.doubt_count, 1);
+	if (by == SUSPECTS_BY_AUM) {
+		assert_int_equal(suspects.ranked[0], 8);
+		assert_close(suspects.scores[8], 4, 1e-6);
+		assert_close(suspects.threshold, 2.0 / 3 * 2.55, 1e-6); /* c = 4 · 2/12 */
+	}
+	suspects_free(&suspects);
+	dynamics_free(&dynamics);
+}
+
+static void
+test_found(void **state)
+{
+	(void)state;
+	check_found("named", SUSPECTS_BY_AUM);
+	check_found("probs", SUSPECTS_BY_LOG_ODDS);
+}
+
+/* With p of the label alone nothing is called; of two named classes p tells the other one. */
+static void
+test_plain(void **state)
+{
+	struct portolan_error error;
+	struct dynamics dynamics;
+	struct suspects suspects;
+
+	(void)state;
+	load(&dynamics, "plain");
+	suspects_find(&suspects, &dynamics);
+	assert_int_equal(suspects.by, SUSPECTS_BY_CONFIDENCE);
+	assert_int_equal(suspects.called, 0);
+	assert_int_equal(suspects.ranked[0], 1);
+	assert_int_equal(suspects.suggested[1], -1);
+	assert_int_equal(suspects.doubts[0], SUSPECTS_NO_MARGINS);
+	suspects_free(&suspects);
+	dynamics_free(&dynamics);
+	load(&dynamics, "two");
+	suspects_find(&suspects, &dynamics);
+	assert_int_equal(suspects.by, SUSPECTS_BY_LOG_ODDS);
+	assert_int_equal(suspects.called, 1);
+	assert_int_equal(suspects.suggested[1], 0);
+	assert_close(suspects.scores[1], log(9), 1e-6);
+	suspects_free(&suspects);
+	dynamics_free(&dynamics);
+	load(&dynamics, "unlabelled");
+	assert_int_equal(suspects_check(&dynamics, &error), PORTOLAN_E_INVALID);
+	assert_non_null(strstr(error.message, "no gold labels"));
+	dynamics_free(&dynamics);
 }
 
 static int
@@ -177,6 +266,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_found),
+	        cmocka_unit_test(test_plain),
 	        cmocka_unit_test(test_corrections),
 	        cmocka_unit_test(test_wrong_corrections),
 	};
