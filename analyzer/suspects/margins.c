@@ -45,15 +45,15 @@ margins_epoch(const struct store_block *block, size_t epoch, uint32_t row, int32
 
 	if (margins_has(highest, row) && margins_has(predicted, row)) {
 		int32_t label = ((const int32_t *)predicted->values)[row];
+		double most = ((const float *)highest->values)[row];
 
 		one.other = label == gold ? -1 : label;
-		one.runner_up = label == gold ? NAN : (double)((const float *)highest->values)[row];
-	} else if (two_classes && p < 0.5) {
-		one.other = 1 - gold;
-	}
-	if (isnan(one.runner_up) && two_classes)
+		one.runner_up = label == gold ? fmin(most, 1 - p) : most;
+	} else if (two_classes) {
+		one.other = p < 0.5 ? 1 - gold : -1;
 		one.runner_up = 1 - p;
-	if (isnan(one.runner_up) && margins_has(squares, row))
+	}
+	if (one.other < 0 && !two_classes && margins_has(squares, row))
 		one.runner_up = sqrt(fmax(((const float *)squares->values)[row], 0));
 	return one;
 }

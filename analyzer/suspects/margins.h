@@ -5,7 +5,8 @@
  *
  * In an epoch that predicted another class the margin is ln p(label) − ln p(that class), which is the margin of the
  * logits. In an epoch that predicted the label the next best class was not recorded: the root of the sum of squares of
- * all others (other_sq) stands in for its probability, which is no greater. Of two named classes the other has 1 − p.
+ * all others (other_sq) stands in for its probability, which is no greater; without that column 1 − p(label) does. Of two
+ * named classes the other one has 1 − p(label).
  * Probabilities below 1e-6 count as 1e-6: those of a forest may be 0.
  */
 #ifndef SUSPECTS_MARGINS_H
