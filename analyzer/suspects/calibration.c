@@ -13,8 +13,8 @@
 
 #define REPLICATES 200
 #define RECALL 0.2      /* of the estimate */
-#define RECALL_LOW 0.1  /* of the lower end of the interval */
-#define RECALL_HIGH 0.4 /* of its upper end */
+#define RECALL_LOW 0.05 /* of the lower end of the interval */
+#define RECALL_HIGH 0.6 /* of its upper end */
 #define LEVEL 0.9
 #define SMOOTHING 0.1 /* of the suspects count as if they were spread over all pairs of classes */
 

@@ -9,8 +9,8 @@
  * estimating a share from positive and unlabelled examples, as in Elkan and Noto 2008; Garg et al. 2021 take the least
  * ratio.) Flips count by weights, so that they are between the same pairs of classes as the suspects.
  *
- * The interval is that of 200 bootstrap replicates, from the 5th percentile with R(t) of 0.1 or more to the 95th with
- * 0.4 or more. The probability of an example is the share of wrong labels times the ratio of the two densities at its
+ * The interval is that of 200 bootstrap replicates, from the 5th percentile with R(t) of 0.05 or more to the 95th with
+ * 0.6 or more. The probability of an example is the share of wrong labels times the ratio of the two densities at its
  * score, made to ascend with the score (isotonic regression by pooling adjacent violators).
  */
 #ifndef CALIBRATION_H

@@ -9,7 +9,7 @@
  *	deep      the score is above c · (mean margin of P), c = min(1, 4 n): the model is about as sure of another class
  *	          as it is of the labels that it agrees with. Where it contradicts few labels, less will do.
  *
- * Where D is 0.65 or more, or n a quarter or more, the deep ones are called. Else no label stands out, and all of Q are
+ * Where D is 0.65 or more, or n 0.3 or more, the deep ones are called. Else no label stands out, and all of Q are
  * called, which is a weak list.
  */
 #include "suspects.h"
@@ -28,7 +28,7 @@
 #include <stdarg.h>
 
 #define STANDS_OUT 0.65
-#define MANY 0.25 /* of the labels are contradicted */
+#define MANY 0.3 /* of the labels are contradicted */
 #define EPOCHS_ENOUGH 5
 #define NO_OTHER_CLASS 1e30 /* a mean margin above this has the masks of other classes in it */
 
