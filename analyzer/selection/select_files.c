@@ -203,7 +203,7 @@ select_write_file(const struct select_request *request, const struct selection_p
 	int status;
 
 	select_warn_fewer(plan, source->count, count, asked);
-	share_hint(request, source->dynamics, source->count, count);
+	share_hint(request, source->count, count);
 	if (why)
 		why_add(why, chosen, count);
 	status = select_output(request, output, source->dynamics, chosen, count);

@@ -359,20 +359,19 @@ def hints(checker):
 
     with open("odd.txt", "w") as file:
         file.write("\n".join(map(str, range(N - 2))))  # three tenths of 898 are 269, which is a little less
-    for rule in ("ambiguous", "hard-to-learn", "forgettable", "aum:asc", "el2n:desc", "region:ambiguous", "group:hard", "dual:desc"):
+    for rule in ("ambiguous", "hard-to-learn", "forgettable", "aum:asc", "el2n:desc", "region:ambiguous", "group:hard", "dual:desc", "easy-to-learn",
+                 "aum:desc", "region:easy-to-learn"):
         assert has("--by", rule, "--fraction", "0.1"), rule
     assert has("--by", "ambiguous", "--count", "200") and has("--by", "ambiguous", "--fraction", "0.1", "--stratified")
     for words in (["--fraction", "0.3"], ["--fraction", "0.3", "--only", "odd.txt"], ["--count", "60"], ["--fraction", "0.1", "--mix", "easy-to-learn=0.1"], ["--fraction", "0.1", "-q"],
                   ["--fraction", "0.1", "--both-ends", "0.7"], ["--fraction", "0.1", "--offset", "0.1"], ["--threshold", "0.45"],
                   ["--fractions", "0.1,0.2"], ["--fractions", "paper"], []):
         assert not has("--by", "variability:desc", *words), words
-    for rule in ("easy-to-learn", "random", "dual-beta", "aum:desc", "all", "region:easy-to-learn"):
+    for rule in ("random", "dual-beta", "low-variability", "all"):
         assert not has("--by", rule, "--fraction", "0.1"), rule
     assert not has("--by", "aum:asc", "--strata", "20", "--cut", "0.1", "--fraction", "0.1")
     told = checker.run("select", "named", "--by", "ambiguous", "--fraction", "0.1").stderr
-    assert "--by dual-beta" in told and "--strata 50" in told
-    told = checker.run("select", "plain", "--by", "ambiguous", "--fraction", "0.1", "--epochs", "2:9").stderr
-    assert "dual-beta" not in told and "--strata 50" in told
+    assert "--by aum:asc --strata 50 --cut 0.3" in told and "--by random" in told
 
 
 def main():
