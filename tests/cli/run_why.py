@@ -117,7 +117,7 @@ def why(checker, run, suspects):
                         (["--by", "easy-to-learn", "--count", "400", "--only", "most.txt", "--data", "d.jsonl", "--id-field", "id", "--text", "text"], content)):
         epochs = words[words.index("--epochs"):][:2] if "--epochs" in words else []
         plain = words[:words.index("--data")] if file else words
-        rows = [i for i in checker.ids(run, *plain)]
+        rows = checker.ids(run, *plain)
         expected = shares(checker, run, suspects(*epochs), rows, epochs, file)
         missing = 3 if file and len(rows) > 880 else 0
         done = checker.run("select", run, *words, "--why", "--json", "-o", "out.jsonl" if file else "out.txt", status=missing)
