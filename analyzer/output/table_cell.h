@@ -187,7 +187,7 @@ table_cell_read(const struct table *table, const struct table_column *column, si
 INLINE bool
 table_is_text(const struct table_column *column)
 {
-	return column->type >= TABLE_TEXT || column->is_name;
+	return (column->type >= TABLE_TEXT && !column->is_number) || column->is_name;
 }
 
 #endif

@@ -80,6 +80,7 @@ struct table_column {
 	bool whole;    /* TABLE_F64: whole numbers */
 	/* of whole numbers that are names, as ids are: people read them without "," between the digits */
 	bool is_name;
+	bool is_number; /* of texts that are numbers, as "14%": for people they end below one another */
 	/* The type in npy: "<u4", "<i8", "<f4", "|b1", "|S" … NULL: "<f8", or "<f4" of TABLE_F32; "<U"; for whole numbers
 	 * "<u8", or "<i8" where one is empty. */
 	const char *npy;

@@ -13,6 +13,7 @@
 #define CLASSES_SHOWN 12
 #define ATTRIBUTES_SHOWN 10
 #define EPOCHS_SHOWN 24
+#define PASSED_OVER "passed over for having more than" /* said of texts, which are no attributes */
 
 /* Says why a command gave no answer, and of what it warned. Returns whether there is an answer. */
 static bool
@@ -23,7 +24,8 @@ answer_take(struct page *page, const struct child *child)
 
 	if (child->end == CHILD_NOT_ASKED)
 		return false;
-	json_array_foreach(child->warnings, i, warning) page_warn(page, json_string_value(warning));
+	json_array_foreach(child->warnings, i, warning) if (!strstr(json_string_value(warning), PASSED_OVER))
+	        page_warn(page, json_string_value(warning));
 	if (child->end == CHILD_CRASHED)
 		page_warn_plain(page, "portolan %s could not answer: %s", child_name(child), child->why);
 	else if (child->end == CHILD_REFUSED && page_says(page, child->why))
@@ -64,7 +66,7 @@ answer_record(struct report_request *request)
 	if (classes->end != CHILD_ANSWERED)
 		return;
 	page_say(page, classes, "What follows is of {epochs} epochs: {first_epoch} to {last_epoch}, counted from 0.");
-	json_array_foreach(classes->notes, i, note) page_say_plain(page, "%s", json_string_value(note));
+	json_array_foreach(classes->notes, i, note) page_quote(page, classes, json_string_value(note));
 	answer_take(page, classes);
 }
 
@@ -205,9 +207,9 @@ answer_classes(struct report_request *request)
 	                       ? "The 12 classes that the model is right about least often"
 	                       : "Each class: how often the model is right about it, and how sure it is",
 	               "classes", shown,
-	               has_labels ? "label examples correctness:share confidence variability share_forgettable:share "
+	               has_labels ? "label examples correctness:share confidence share_forgettable:share "
 	                            "never_learned"
-	                          : "gold:name examples correctness:share confidence variability "
+	                          : "gold:name examples correctness:share confidence "
 	                            "share_forgettable:share never_learned");
 }
 

@@ -45,6 +45,22 @@ html_put_element(struct output *output, const char *tag, const char *text)
 	output_printf(output, "</%.*s>", (int)strcspn(tag, " "), tag);
 }
 
+/* Writes a command, which is broken between its words alone: browsers would break it after each "-". */
+static void
+html_put_command(struct output *output, const char *command)
+{
+	output_text(output, "<pre>");
+	while (*command) {
+		CLEANUP_FREE char *word = memory_copy(command, strcspn(command, " "));
+
+		html_put_element(output, "span", word);
+		command += strlen(word);
+		for (; *command == ' '; command++)
+			output_text(output, " ");
+	}
+	output_text(output, "</pre>");
+}
+
 /* A link to the command that prints what stands before it. */
 static void
 html_put_from(struct output *output, const json_t *block)
@@ -225,7 +241,7 @@ html_put_next(struct output *output, const json_t *next)
 		html_put(output, page_string(step, "text"));
 		html_put_from(output, step);
 		output_text(output, "</p>");
-		html_put_element(output, "pre", page_string(step, "command"));
+		html_put_command(output, page_string(step, "command"));
 		output_text(output, "</li>\n");
 	}
 	output_text(output, "</ol></section>\n");
@@ -241,7 +257,7 @@ html_put_commands(struct output *output, const json_t *commands)
 	json_array_foreach(commands, i, command)
 	{
 		output_printf(output, "<li id=\"command-%zu\">", i + 1);
-		html_put_element(output, "pre", page_string(command, "command"));
+		html_put_command(output, page_string(command, "command"));
 		html_put_element(output, "p", page_string(command, "says"));
 		output_text(output, "</li>\n");
 	}

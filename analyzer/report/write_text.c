@@ -54,25 +54,6 @@ text_put_heading(struct output *output, const char *title)
 	output_text(output, "\n");
 }
 
-/* Pads the numbers of a column, and its heading, on the left, so that they end below one another. */
-static void
-text_pad(const char **cells, size_t count, size_t stride)
-{
-	size_t widest = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		size_t width = text_width(cells[i * stride], strlen(cells[i * stride]));
-
-		widest = width > widest ? width : widest;
-	}
-	for (size_t i = 0; i < count; i++) {
-		char *cell = (char *)cells[i * stride];
-
-		cells[i * stride] = memory_text("%*s%s", (int)(widest - text_width(cell, strlen(cell))), "", cell);
-		free(cell);
-	}
-}
-
 static void
 text_put_table(struct output *output, const json_t *table, size_t width)
 {
@@ -89,11 +70,9 @@ text_put_table(struct output *output, const json_t *table, size_t width)
 		cells[i] = i < count ? memory_text("%s", name)
 		                     : page_cell(json_object_get(row, name), page_string(column, "as"));
 	}
-	for (size_t c = 0; c < count; c++) {
-		if (page_is_number(table, json_array_get(described, c)))
-			text_pad(cells + c, lines + 1, count);
-		columns[c] = (struct table_column){cells[c], TABLE_TEXT, c * sizeof(*cells)};
-	}
+	for (size_t c = 0; c < count; c++)
+		columns[c] = (struct table_column){cells[c], TABLE_TEXT, c * sizeof(*cells),
+		                                   .is_number = page_is_number(table, json_array_get(described, c))};
 	text_put_from(output, table, page_string(table, "caption"), width, "");
 	table_put_aligned(&(struct table){.columns = columns,
 	                                  .column_count = count,
