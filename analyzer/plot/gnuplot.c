@@ -1,8 +1,6 @@
 /*
  * gnuplot.c: runs gnuplot for picture.c: starts it without a shell, lets it draw one script, and waits for it. It also
- * asks fontconfig's fc-list and fc-match about fonts. The kernel ends such a child when the thread that started it ends,
- * however that comes about. posix_spawn() cannot ask for that, so this file uses vfork() and prctl(). die() waits for a
- * child that it ends.
+ * asks fontconfig's fc-list and fc-match about fonts.
  *
  * gnuplot is started before there is anything to draw. It then reads one line from a pipe, the gate, with the name of
  * the script to load. Its files are open already, and most have no name: gnuplot gets them as /dev/fd/N, and the
@@ -14,6 +12,7 @@
 
 #include "die/die.h"
 #include "die/memory.h"
+#include "die/program.h"
 #include "script.h"
 
 #include <errno.h>
@@ -23,70 +22,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define FILES 3 /* how many files a program gets beside its standard ones */
-
-static int
-program_wait(pid_t child)
-{
-	int status = 0;
-
-	die_without(child);
-	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-		;
-	return status;
-}
-
-/* Replaces this new process by the program. If it returns, errno says what failed. A descriptor of −1 stands for no
- * file. */
-static void
-program_become(char *const arguments[], pid_t parent, int output, int messages, const int files[FILES])
-{
-	sigset_t none;
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	/* getppid() comes last: if the parent ended before prctl(), its end will not end this process. */
-	if (null < 0 || prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 || getppid() != parent)
-		return;
-	if (dup2(null, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
-	    dup2(messages >= 0 ? messages : null, STDERR_FILENO) < 0)
-		return;
-	for (int i = 0; i < FILES; i++)
-		if (files[i] >= 0 && fcntl(files[i], F_SETFD, 0) < 0)
-			return;
-	signal(SIGPIPE, SIG_DFL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	execvp(arguments[0], arguments);
-}
-
-/* Starts a program with nothing on its standard input. Gives it standard output, standard error (messages; −1: none)
- * and other files (−1: none), which keep their numbers. Returns 0, or the errno. vfork() holds this thread until the
- * program has begun, and shares the memory until then: a copy of a large process would take longer than gnuplot. */
-static int
-program_spawn(char *const arguments[], int output, int messages, const int files[FILES], pid_t *child)
-{
-	const pid_t parent = getpid();
-	volatile int refused = 0;
-	const pid_t started = vfork();
-
-	if (started < 0)
-		return errno;
-	if (started == 0) {
-		program_become(arguments, parent, output, messages, files);
-		refused = errno;
-		_exit(127);
-	}
-	die_with(started);
-	if (refused == 0)
-		*child = started;
-	else
-		program_wait(started);
-	return refused;
-}
 
 /* Reads all messages of gnuplot to their end, and keeps as much as `text` has room for, as one line. */
 static void

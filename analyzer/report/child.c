@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "die/die.h"
 #include "die/memory.h"
+#include "die/program.h"
 #include "output/unfinished.h"
 
 #include <portolan/error.h>
@@ -17,7 +18,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -25,8 +25,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <xxhash.h>
-
-extern char **environ;
 
 #define PREFIX "portolan: "
 #define WARNING PREFIX "warning: "
@@ -278,34 +276,24 @@ child_take_answer(struct child *child, char *text, size_t size)
 static int
 child_await(const struct child *child, int output, int messages)
 {
-	size_t count = json_array_size(child->words), n = 0;
-	char **arguments = memory_new(count + 4, sizeof(*arguments));
-	posix_spawn_file_actions_t actions;
-	int status = 0, failed;
+	const size_t count = json_array_size(child->words);
+	CLEANUP_FREE char **arguments = memory_new(count + 2, sizeof(*arguments));
+	const char *before = "";
 	pid_t pid;
+	int failed;
 
-	arguments[n++] = (char *)"portolan";
+	arguments[0] = (char *)"/proc/self/exe";
 	for (size_t i = 0; i < count; i++) {
 		const char *word = json_string_value(json_array_get(child->words, i));
 
-		arguments[n++] = (char *)(child->file && strcmp(word, child->file) == 0 ? child->path : word);
+		arguments[i + 1] = (char *)(child->path && strcmp(before, "-o") == 0 ? child->path : word);
+		before = word;
 	}
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-	posix_spawn_file_actions_adddup2(&actions, messages, STDERR_FILENO);
-	failed = posix_spawn(&pid, "/proc/self/exe", &actions, NULL, arguments, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	free(arguments);
-	if (failed) {
-		errno = failed;
-		return -1;
-	}
-	die_with(pid);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	die_without(pid);
-	return status;
+	failed = program_spawn(arguments, output, messages, (const int[PROGRAM_FILES]){-1, -1, -1}, &pid);
+	if (failed == 0)
+		return program_wait(pid);
+	errno = failed;
+	return -1;
 }
 
 /* Runs a child, and reads its output and its messages. */

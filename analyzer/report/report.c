@@ -201,7 +201,9 @@ report_begin_page(struct report_request *request)
 	output_discard(&report.output);
 	for (int r = 0; r < common->operand_count; r++)
 		json_array_append_new(runs, memory_need(json_string_nocheck(common->operands[r])));
-	title = memory_text("Report on %s", common->operands[0]);
+	title = common->operand_count > 1 ? memory_text("Report on %s, beside %d other%s", common->operands[0],
+	                                                common->operand_count - 1, common->operand_count > 2 ? "s" : "")
+	                                  : memory_text("Report on %s", common->operands[0]);
 	about = memory_text("portolan %s, %s, store %s", json_string_value(json_object_get(page->root, "portolan")),
 	                    json_string_value(json_object_get(page->root, "created")),
 	                    json_string_value(json_object_get(page->root, "store")));
@@ -274,6 +276,9 @@ report_status(const struct report_request *request)
 		if (is_damaged)
 			message_warning("the record of run '%s' is damaged: the report says what of it",
 			                request->common.operands[i - ASK_CHECK]);
+		if (child->end == CHILD_REFUSED && (i == ASK_GROUPS || i == ASK_WORDS || i == ASK_TEXTS))
+			message_warning("portolan %s: %s", child_name(child),
+			                child->why); /* the data were given in vain */
 		if (child->end == CHILD_CRASHED)
 			message_warning("portolan %s: %s: the report is without what it answers", child_name(child),
 			                child->why);
