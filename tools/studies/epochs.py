@@ -72,18 +72,18 @@ def change_labels(gold, share, rng):
 
 
 def record(network, x, given, epochs, step, log=None):
-    """Probabilities of each class, [example, epoch, class], and the mean margin; `log` gets each epoch's logits and probabilities."""
-    probs, margin, rows = np.empty((len(given), epochs, given.max() + 1), "f4"), np.zeros(len(given)), np.arange(len(given))
+    """Probabilities of each class, [example, epoch, class], and margins, [example, epoch]; `log` gets each epoch's logits and probabilities."""
+    probs, margins, rows = np.empty((len(given), epochs, given.max() + 1), "f4"), np.empty((len(given), epochs)), np.arange(len(given))
     for epoch in range(epochs):
         network.train_epoch(x, given, step)
         logits = network.forward(x)[1]
         probs[:, epoch] = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
         others = logits.copy()
         others[rows, given] = -np.inf
-        margin += (logits[rows, given] - others.max(1)) / epochs
+        margins[:, epoch] = logits[rows, given] - others.max(1)
         if log:
             log(epoch, logits, probs[:, epoch])
-    return probs, margin
+    return probs, margins
 
 
 def fine_tuned_start(x, gold, given, classes, seed, step):
@@ -96,13 +96,15 @@ def fine_tuned_start(x, gold, given, classes, seed, step):
     return first_epoch(p)
 
 
-def values_of(p, margin):
-    """{method: what the examples are chosen by}, and the first epochs of the rule."""
+def values_of(p, margins):
+    """{method: what the examples are chosen by}, the first epochs of the rule, and who is a suspect."""
     first, auto = burn_in(p), first_epoch(p)
+    margin = margins[:, auto:].mean(1)
+    called = suspects(margin)
     values = {f"from {start}": p[:, start:].std(1) for start in (0, *STARTS)}
     values |= {"auto": p[:, auto:].std(1), "detrended": detrended(p), "detrended, step 1": detrended(p[:, first:])}
-    values |= {"auto, no suspects": np.where(suspects(margin), -1, values["auto"]), "auto, margin > 0": np.where(margin < 0, -1, values["auto"])}
-    return values, {"burn-in": first, "start": auto}
+    values |= {"auto, no suspects": np.where(called, -1, values["auto"]), "auto, margin > 0": np.where(margin < 0, -1, values["auto"])}
+    return values, {"burn-in": first, "start": auto}, called
 
 
 def cell(name, step, share, seed, known):
@@ -118,8 +120,8 @@ def cell(name, step, share, seed, known):
         return network.accuracy(*held_out)
 
     network = Network(x.shape[1], classes, seed, datasets.active(x))
-    probs, margin = record(network, x, given, EPOCHS, step)
-    values, starts = values_of(probs[np.arange(len(given)), :, given].astype(float), margin)
+    probs, margins = record(network, x, given, EPOCHS, step)
+    values, starts, called = values_of(probs[np.arange(len(given)), :, given].astype(float), margins)
     accuracies, same = dict(known.get("accuracy", {})), {}  # rules often choose the same
     if "random" not in accuracies:
         accuracies["everything"] = network.accuracy(*held_out)
@@ -128,7 +130,7 @@ def cell(name, step, share, seed, known):
         chosen = np.sort(np.argsort(-values[title], kind="stable")[:third])
         key = chosen.tobytes()
         same[key] = accuracies[title] = same[key] if key in same else accuracy(chosen)
-    called, wrong = suspects(margin), given != gold
+    wrong = given != gold
     tuned = known["fine-tuned start"] if "fine-tuned start" in known else fine_tuned_start(x, gold, given, classes, seed, step)
     return {"accuracy": accuracies, **starts, "fine-tuned start": tuned,
             "wrong": int(wrong.sum()), "suspects": int(called.sum()), "suspects wrong": int((called & wrong).sum())}

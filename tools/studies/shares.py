@@ -35,12 +35,12 @@ KINDS = (("easy-to-learn",), ("hard-to-learn", "forgetting", "EL2N, ten epochs",
 HUES, DASHES, MARKS = (4, 2, 3, 1), (1, 2, 4, 3), (7, 5, 9, 11)  # of a kind; and within it
 
 
-def rules(share, auto, suspects):
+def rules(share):
     """{title: arguments of portolan select}"""
     return {
         "random": ["--by", "random"],
-        "ambiguous": ["--by", "ambiguous", "--epochs", auto],
-        "ambiguous, no suspects": ["--by", "ambiguous", "--epochs", auto, "--exclude", suspects],
+        "ambiguous": ["--by", "ambiguous", "--epochs", "auto"],
+        "ambiguous, no suspects": ["--by", "ambiguous", "--epochs", "auto", "--without-suspects"],
         "hard-to-learn": ["--by", "hard-to-learn"],
         "easy-to-learn": ["--by", "easy-to-learn"],
         "forgetting": ["--by", "forgetting"],
@@ -56,7 +56,7 @@ def rules(share, auto, suspects):
 
 
 def record(store, x, given, network):
-    """Records a run named run; (probabilities, margins)."""
+    """Records a run named run."""
     rows, classes = np.arange(len(given)), given.max() + 1
     with portolan.Run("run", store=store, mode="epoch-end", examples=len(given)) as run:
         def log(epoch, logits, probs):
@@ -64,7 +64,7 @@ def record(store, x, given, network):
             run.log_logits(epoch, rows, logits, given, columns=columns)
             run.end_epoch(epoch)
 
-        return epochs.record(network, x, given, EPOCHS, STEP, log)
+        epochs.record(network, x, given, EPOCHS, STEP, log)
 
 
 def cell(program, name, wrong, seed):
@@ -75,12 +75,9 @@ def cell(program, name, wrong, seed):
     batches, network = EPOCHS * -(-len(given) // BATCH), Network(x.shape[1], classes, seed, datasets.active(x))
     found = {}
     with tempfile.TemporaryDirectory() as folder:
-        probs, margin = record(Path(folder) / "store", x, given, network)
-        suspects = Path(folder) / "suspects.txt"
-        suspects.write_text("".join(f"{row}\n" for row in np.flatnonzero(epochs.suspects(margin))))
-        auto = f"{epochs.first_epoch(probs[np.arange(len(given)), :, given])}:"
+        record(Path(folder) / "store", x, given, network)
         for share in SHARES:
-            for rule, words in rules(share, auto, suspects).items():
+            for rule, words in rules(share).items():
                 if rule == "TDDS" and classes > PROB_COLUMNS:
                     continue
                 command = [program, "select", "run", "--store", f"{folder}/store", "--count", round(share * len(given)), *words, "--seed", seed, "-q"]
@@ -107,13 +104,13 @@ def stored_cell(program, folder, name, wrong, seed):
 
 def summary(cells):
     """{rule: (means, standard deviations)}, each of a number for every share."""
-    return {rule: (values.mean(0), values.std(0, ddof=1)) for rule in (*rules(SHARES[0], "", ""), "everything") if rule in cells[0] for values in [np.array([one[rule] for one in cells])]}
+    return {rule: (values.mean(0), values.std(0, ddof=1)) for rule in (*rules(SHARES[0]), "everything") if rule in cells[0] for values in [np.array([one[rule] for one in cells])]}
 
 
 def beside_random(found):
     """Each rule's mean difference from random over the data sets, and in how many of them it is below random less its spread, or above with it."""
     differences, counts = {}, {}
-    for rule in (rule for rule in rules(SHARES[0], "", "") if rule != "random"):
+    for rule in (rule for rule in rules(SHARES[0]) if rule != "random"):
         sets = [one for one in found.values() if rule in one]
         differences[rule] = np.mean([one[rule][0] - one["random"][0] for one in sets], axis=0)
         counts[rule] = [[sum(sign * (one[rule][0][i] - one["random"][0][i]) > one["random"][1][i] for one in sets) for i in range(len(SHARES))]
