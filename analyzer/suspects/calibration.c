@@ -9,6 +9,8 @@
 #include "regions/classes.h"
 #include "statistics/bootstrap.h"
 
+#include <progress.h>
+
 #include <math.h>
 
 #define REPLICATES 200
@@ -175,8 +177,10 @@ calibration_draw(const struct calibrating *state, double *flips, double *shares,
 	size_t n = state->flip_count;
 	CLEANUP_ARRAY int32_t *numbers = memory_array(n, sizeof(*numbers), "flips");
 	struct random_state random;
+	struct progress progress;
 
 	random_seed(&random, 0);
+	progress_begin(&progress, "drawing replicates", REPLICATES);
 	for (size_t i = 0; i < n; i++)
 		numbers[i] = (int32_t)i;
 	for (size_t r = 0; r < REPLICATES; r++) {
@@ -184,7 +188,9 @@ calibration_draw(const struct calibrating *state, double *flips, double *shares,
 		bootstrap_shares(&random, state->step_of_other, state->other_count, state->steps + 1, shares, 1);
 		low[r] = calibration_bound(state, flips, shares, RECALL_LOW);
 		high[r] = calibration_bound(state, flips, shares, RECALL_HIGH);
+		progress_show(&progress, r + 1);
 	}
+	progress_clear(&progress);
 }
 
 /* Returns the share of wrong labels among the other examples, and sets how many that are, with the interval. */
@@ -334,10 +340,12 @@ void
 calibration_say(const struct calibration *calibration, size_t called)
 {
 	message_note(
-	        "expected: %.0f wrong labels among %s (90%%: %.0f to %.0f), if they are wrong like the flips: at "
-	        "random, or between the pairs of classes of the suspects; it does not hold for labels that are wrong "
-	        "because the example lies between two classes",
-	        calibration->expected, NUMBER_GROUPED(calibration->examples), calibration->low, calibration->high);
+	        "expected: %s wrong labels among %s (90%%: %s to %s), if they are wrong like the flips: at random, or "
+	        "between the pairs of classes of the suspects; it does not hold for labels that are wrong because the "
+	        "example lies between two classes",
+	        NUMBER_GROUPED((uint64_t)llround(calibration->expected)), NUMBER_GROUPED(calibration->examples),
+	        NUMBER_GROUPED((uint64_t)llround(calibration->low)),
+	        NUMBER_GROUPED((uint64_t)llround(calibration->high)));
 	if ((double)called > calibration->high)
 		message_note(
 		        "more are called than expected: the others are hard examples, or wrong in another way than "

@@ -77,7 +77,7 @@ suspects_is_out_of_fold(const struct dynamics *dynamics)
 	must(store_config(dynamics->store, dynamics->info->number, &text, &failure));
 	config = json_loads(text, 0, NULL);
 	is = json_is_true(json_object_get(config, "out_of_fold")) ||
-	     (json_object_get(config, "cross_validation") && !json_object_get(config, "fold"));
+	     (json_is_object(json_object_get(config, "cross_validation")) && !json_object_get(config, "fold"));
 	json_decref(config);
 	return is;
 }

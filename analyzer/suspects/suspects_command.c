@@ -121,6 +121,7 @@ suspects_run(void *context, struct portolan_error *error)
 	CLEANUP(flips_free) struct flips flips = {.count = 0};
 	const struct calibration *calibrated = request->flips ? &calibration : NULL;
 	struct dynamics_request wanted = {.gold = true};
+	uint64_t missing;
 	int status;
 
 	(void)error;
@@ -146,8 +147,8 @@ suspects_run(void *context, struct portolan_error *error)
 		message_warning("not in %s: %s of the %s listed ids", request->data.path, NUMBER_GROUPED(list.missing),
 		                NUMBER_GROUPED(list.table.rows));
 	status = dynamics_report(&dynamics, common->strict);
-	return status == STATUS_DONE && common->strict && suspects.left_out + list.missing > 0 ? STATUS_INCOMPLETE
-	                                                                                       : status;
+	missing = suspects.left_out + list.missing + flips.unknown;
+	return status == STATUS_DONE && common->strict && missing > 0 ? STATUS_INCOMPLETE : status;
 }
 
 #define TO(member) .offset = offsetof(struct suspects_options, member)

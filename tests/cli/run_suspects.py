@@ -260,7 +260,7 @@ def check_calibrated(portolan, truth, old, gold, record):
     called = portolan.rows("flipped", "--flips", "flips.tsv")
     assert list(called[0]) == ["rank", "id", "label", "suggested", "score", "probability"] and len(called) == report["called"]
     said = portolan("flipped", "--flips", "flips.tsv")[1]
-    assert f"expected: {expected['wrong']:.0f} wrong labels among {others.sum():,}" in said and "if they are wrong like the flips" in said, said
+    assert f"expected: {expected['wrong']:,.0f} wrong labels among {others.sum():,}" in said and "if they are wrong like the flips" in said, said
     with open("flips.tsv", encoding="utf-8") as file:
         lines = file.readlines()
     with open("few.tsv", "w", encoding="utf-8") as file:
