@@ -91,7 +91,7 @@ list_read_texts(struct suspects_list *list, const struct dynamics *dynamics, con
 	struct texts *texts;
 
 	list->text_count = list_find_fields(data, &all, fields);
-	list->texts = memory_new(list->table.rows * list->text_count + 1, sizeof(*list->texts));
+	list->texts = memory_array(list->table.rows * list->text_count + 1, sizeof(*list->texts), "texts");
 	list->names = memory_new(list->text_count + 1, sizeof(*list->names));
 	must(texts_open(&texts, data->path, data->id_field, data->glue, fields, list->text_count, &failure));
 	for (size_t i = 0; i < list->table.rows; i++) {
@@ -141,7 +141,7 @@ void
 suspects_list_make(struct suspects_list *list, const struct suspects *suspects, const struct calibration *calibration,
                    const struct dynamics *dynamics, size_t count, const struct suspects_data *data)
 {
-	*list = (struct suspects_list){.rows = memory_new(count + 1, sizeof(*list->rows))};
+	*list = (struct suspects_list){.rows = memory_array(count + 1, sizeof(*list->rows), "suspects")};
 	list->table = (struct table){.rows = count, .structs = list->rows, .struct_size = sizeof(*list->rows)};
 	list_describe(list, dynamics, calibration);
 	for (size_t i = 0; i < count; i++) {
@@ -169,9 +169,9 @@ suspects_list_free(struct suspects_list *list)
 		free((char *)list->texts[i].at);
 	for (size_t t = 0; t < list->text_count; t++)
 		free(list->names[t]);
-	free(list->texts);
+	array_free(list->texts);
 	free(list->names);
-	free(list->rows);
+	array_free(list->rows);
 	*list = (struct suspects_list){.rows = NULL};
 }
 
