@@ -15,9 +15,10 @@
 static struct fixture *fixture;
 static const char *const labels[] = {"cat", "dog", "fox\tred", "drop it"};
 
-/* Examples 0 … 11 of three classes. 3 and 8 are sure of another class: 3 of "dog", 8 of "cat". */
+/* Examples 0 … 11 of three classes. 3 and 8 are sure of another class: 3 of "dog", 8 of "cat"; `learned`: but not in the
+ * last epoch. */
 static void
-make_run(const char *name, const char *const *names, size_t count, bool with_margins)
+make_run(const char *name, const char *const *names, size_t count, bool with_margins, bool learned)
 {
 	uint32_t run = fixture_run(fixture, name, 0, names, count);
 
@@ -26,13 +27,13 @@ make_run(const char *name, const char *const *names, size_t count, bool with_mar
 		float p[N], highest[N], margin[N];
 
 		for (uint32_t i = 0; i < N; i++) {
-			bool wrong = i == 3 || i == 8;
+			bool wrong = (i == 3 || i == 8) && !(learned && epoch == EPOCHS - 1);
 
 			gold[i] = (int32_t)(i % 3);
 			p[i] = wrong ? 0.05f : 0.8f + 0.01f * (float)i;
-			predicted[i] = i == 3 ? 1 : i == 8 ? 0 : gold[i];
+			predicted[i] = !wrong ? gold[i] : i == 3 ? 1 : 0;
 			highest[i] = wrong ? 0.9f : p[i];
-			margin[i] = wrong ? (i == 3 ? -3.0f : -4.0f) : 2.0f + 0.1f * (float)i;
+			margin[i] = wrong ? (i == 3 ? -3.2f : -4.0f) : 2.0f + 0.1f * (float)i;
 		}
 		fixture_log(fixture, run,
 		            &(struct fixture_batch){
@@ -63,9 +64,10 @@ setup(void **state)
 {
 	(void)state;
 	fixture = fixture_new();
-	make_run("named", labels, 4, true);
-	make_run("numbers", NULL, 0, true);
-	make_run("probs", NULL, 0, false);
+	make_run("named", labels, 4, true, false);
+	make_run("numbers", NULL, 0, true, false);
+	make_run("probs", NULL, 0, false, false);
+	make_run("learned", NULL, 0, true, true);
 	make_plain("plain", NULL, 0, true);
 	make_plain("two", labels, 2, true);
 	make_plain("unlabelled", NULL, 0, false);
@@ -93,7 +95,7 @@ load(struct dynamics *dynamics, const char *run)
 
 /* Both wrong labels are called, the surer one first, with the class that was predicted. */
 static void
-check_found(const char *run, enum suspects_by by)
+check_found(const char *run, enum suspects_by by, bool memorised)
 {
 	struct dynamics dynamics;
 	struct suspects suspects;
@@ -110,9 +112,10 @@ check_found(const char *run, enum suspects_by by)
 	assert_int_equal(suspects.suggested[8], 0);
 	assert_int_equal(suspects.suggested[4], -1);
 	assert_false(suspects.out_of_fold);
-	assert_int_equal(suspects.doubts[0], SUSPECTS_FEW_EPOCHS);
-	assert_int_equal(suspects.doubt_count, 1);
-	if (by == SUSPECTS_BY_AUM) {
+	assert_int_equal(suspects.doubts[suspects.doubt_count - 1], SUSPECTS_FEW_EPOCHS);
+	assert_int_equal(suspects.doubt_count, memorised ? 2 : 1);
+	assert_true(!memorised || suspects.doubts[0] == SUSPECTS_MEMORISED);
+	if (by == SUSPECTS_BY_AUM && !memorised) {
 		assert_int_equal(suspects.ranked[0], 8);
 		assert_close(suspects.scores[8], 4, 1e-6);
 		assert_close(suspects.threshold, 2.0 / 3 * 2.55, 1e-6); /* c = 4 · 2/12 */
@@ -125,8 +128,9 @@ static void
 test_found(void **state)
 {
 	(void)state;
-	check_found("named", SUSPECTS_BY_AUM);
-	check_found("probs", SUSPECTS_BY_LOG_ODDS);
+	check_found("named", SUSPECTS_BY_AUM, false);
+	check_found("probs", SUSPECTS_BY_LOG_ODDS, false);
+	check_found("learned", SUSPECTS_BY_AUM, true);
 }
 
 /* With p of the label alone nothing is called; of two named classes p tells the other one. */
