@@ -58,6 +58,8 @@ corrections_take_new(const struct changes *changes, const struct field *text, st
 		                    "\"" CORRECTION_DROP_WORD "\" to leave the example out",
 		                    fields_shown(text), text->at, changes->dynamics->info->name,
 		                    nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "");
+	} else if (label == LABEL_NONE) {
+		label = CORRECTION_DROP;
 	} else if (label == LABEL_TWICE)
 		return fields_wrong(&changes->reader, error, ": field new: two classes of run '%s' are named '%.*s'",
 		                    changes->dynamics->info->name, fields_shown(text), text->at);

@@ -15,7 +15,7 @@
 
 #include "measures/dynamics.h"
 
-#define CORRECTION_DROP (-1)
+#define CORRECTION_DROP (-3) /* no label, and not the -1 of an example without one */
 #define CORRECTION_DROP_WORD "drop"
 
 struct correction {

@@ -178,6 +178,10 @@ def unjudged(checker):
     done = checker.run("select", "bare", "--by", "random", "--count", "9", "--why", "--json", "-o", "b.txt")
     assert "suspects" not in {row["of"] for row in json.loads(done.stdout)["selections"][0]["why"]} and "no gold labels" in done.stderr
     checker.refused("bare", "--by", "random", "--without-suspects", saying="no gold labels")
+    with open("bare.tsv", "w") as file:
+        file.write("id\told\tnew\n5\t\tdrop\n6\t\t\n")  # examples without a label can be dropped, or looked at
+    done = checker.run("select", "bare", "--corrections", "bare.tsv")
+    assert done.stdout.split() == [str(i) for i in range(N) if i != 5] and "0 labels changed, 1 example dropped" in done.stderr
 
 
 def data_files(labels, strings=False):
