@@ -8,6 +8,8 @@
 #include "die/die.h"
 #include "manifest.h"
 
+#include <portolan/error.h>
+
 void
 select_labels_request(const struct select_request *request, struct dynamics_request *wanted)
 {
@@ -33,23 +35,37 @@ select_labels_find_in_first(struct select_labels *labels, const struct select_re
 	suspects_find(&labels->suspects, &first);
 }
 
+/* Finds the suspects, if the record lets labels be called wrong. Returns 0, or a negative code with &failure filled. */
+static int
+select_labels_judge(struct select_labels *labels, const struct select_request *request, const struct dynamics *dynamics)
+{
+	int code = suspects_check(dynamics, &failure);
+
+	if (code < 0)
+		return code;
+	if (request->run_count > 1)
+		select_labels_find_in_first(labels, request, dynamics);
+	else
+		suspects_find(&labels->suspects, dynamics);
+	if (labels->suspects.by == SUSPECTS_BY_CONFIDENCE)
+		return error_set(&failure, PORTOLAN_E_INVALID,
+		                 "run '%s' holds only p of the label, by which none is called wrong: record logits or "
+		                 "probabilities",
+		                 dynamics->info->name);
+	return 0;
+}
+
 void
 select_labels_find(struct select_labels *labels, const struct select_request *request, const struct dynamics *dynamics)
 {
 	if (!request->why && !request->without_suspects)
 		return;
-	labels->has_suspects = suspects_check(dynamics, &failure) >= 0;
+	labels->has_suspects = select_labels_judge(labels, request, dynamics) >= 0;
 	if (!labels->has_suspects && request->without_suspects)
 		die("--without-suspects: %s", failure.message);
-	if (!labels->has_suspects) {
+	if (!labels->has_suspects)
 		message_note("no suspects: %s", failure.message);
-		return;
-	}
-	if (request->run_count > 1)
-		select_labels_find_in_first(labels, request, dynamics);
-	else
-		suspects_find(&labels->suspects, dynamics);
-	if (labels->suspects.doubt_count > 0)
+	else if (labels->suspects.doubt_count > 0)
 		suspects_say(&labels->suspects);
 }
 

@@ -175,9 +175,10 @@ def pools(checker, suspects):
 
 def unjudged(checker):
     """Runs that show no suspects: --why says why, --without-suspects leaves nobody out in silence."""
-    done = checker.run("select", "bare", "--by", "random", "--count", "9", "--why", "--json", "-o", "b.txt")
-    assert "suspects" not in {row["of"] for row in json.loads(done.stdout)["selections"][0]["why"]} and "no gold labels" in done.stderr
-    checker.refused("bare", "--by", "random", "--without-suspects", saying="no gold labels")
+    for run, reason in (("bare", "no gold labels"), ("plain", "holds only p of the label")):
+        done = checker.run("select", run, "--by", "random", "--count", "9", "--why", "--json", "-o", "b.txt")
+        assert "suspects" not in {row["of"] for row in json.loads(done.stdout)["selections"][0]["why"]} and reason in done.stderr
+        checker.refused(run, "--by", "random", "--without-suspects", saying=reason)
     with open("bare.tsv", "w") as file:
         file.write("id\told\tnew\n5\t\tdrop\n6\t\t\n")  # examples without a label can be dropped, or looked at
     done = checker.run("select", "bare", "--corrections", "bare.tsv")
