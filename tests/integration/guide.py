@@ -10,7 +10,8 @@ import pytest
 
 pytest.importorskip("sklearn")
 
-TEXT = (Path(__file__).resolve().parents[2] / "analyzer" / "GUIDE.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = (ROOT / "analyzer" / "GUIDE.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(python|sh|text)\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 ACCURACY = re.compile(r"(\S+): \d+ examples, accuracy ([\d.]+)")
@@ -47,7 +48,7 @@ def test_the_page_shows_what_is_printed(printed):
     for out, page in shown:
         assert NUMBER.sub("#", re.sub(r" ± [\d.]+", "", out)) == NUMBER.sub("#", re.sub(r" ± [\d.]+", "", page))
         for ours, theirs in zip(map(float, NUMBER.findall(out)), map(float, NUMBER.findall(page)), strict=True):
-            assert abs(ours - theirs) <= (0.03 if theirs < 1 else 0.12 * theirs), (out, page)
+            assert abs(ours - theirs) <= (0.03 if theirs < 1 else max(5, 0.12 * theirs)), (out, page)
 
 
 def test_what_the_page_concludes(printed):
@@ -58,3 +59,11 @@ def test_what_the_page_concludes(printed):
     assert thirds["hardest.csv"] < thirds["random.csv"] - 0.03
     assert all(thirds_corrected[name] > thirds[name] + 0.01 for name in thirds)
     assert thirds_corrected["hardest.csv"] > thirds_corrected["random.csv"] < corrected["corrected.csv"]
+
+
+def test_the_readme_repeats_the_guide():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    lines, found, planted = re.search(r"unread.tsv: (\d+) lines, (\d+) of the (\d+) planted", TEXT).groups()
+    assert f"{found} of these {planted} are among the {lines} labels called wrong" in readme
+    before, after = (re.search(rf"{name}.csv: \d+ examples, accuracy 0\.(\d\d)(\d)", TEXT).groups() for name in ("train", "corrected"))
+    assert f"from\n{before[0]}.{before[1]}% to {after[0]}.{after[1]}%" in readme

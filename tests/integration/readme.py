@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 WORDS = ROOT / "analyzer/WORDS.md"
-PAGES = ("analyzer/map", "analyzer/selection", "analyzer/analyses/noise", "analyzer/analyses/compare", "analyzer/analyses/groups", "analyzer/analyses/artifacts", "analyzer/analyses/aflite", "collector/imports", "collector")
+PAGES = ("analyzer/map", "analyzer/selection", "analyzer/suspects", "analyzer/analyses/noise", "analyzer/analyses/compare", "analyzer/analyses/groups", "analyzer/analyses/artifacts", "analyzer/analyses/aflite", "collector/imports", "collector")
 
 
 def blocks(text):
@@ -41,9 +41,9 @@ def folder(tmp_path_factory):
 def test_the_readme_runs(folder):
     assert (folder / "map.png").read_bytes().startswith(b"\x89PNG")
     suspects = [int(line.split(",")[0]) for line in (folder / "suspects.csv").read_text(encoding="ascii").splitlines()[1:]]
-    assert len(suspects) == 60
-    stated = int(re.search(r"These 60 lines find (\d+) of them", README).group(1))
-    assert sum(example < 60 for example in suspects) == stated
+    called, planted = map(int, re.search(r"plants 60 wrong labels. These (\d+) suspects hold (\d+) of them", README).groups())
+    assert (len(suspects), sum(example < 60 for example in suspects)) == (called, planted)
+    assert f"{planted} are among the {called} of the first list" in (ROOT / "analyzer/suspects/README.md").read_text(encoding="utf-8")
 
 
 def test_the_readme_is_short():
@@ -69,7 +69,7 @@ train_one_epoch = lambda model: None
 model = lambda x: x
 loader = [{"id": np.arange(200) + first, "x": np.random.default_rng(first).normal(size=(200, 3)), "y": np.zeros(200, int)} for first in (0, 200)]
 """
-    check = 'assert len(m) == 400 and set(m["epochs"]) == {5} and set(m["label"]) == {"entailment"}'
+    check = 'assert len(m) == 400 and set(m["epochs"]) == {6} and set(m["label"]) == {"entailment"}'
     run_block(language, loop + code + check, folder)
 
 
