@@ -25,7 +25,7 @@ def printed(tmp_path_factory):
     (folder / "bin/python").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n', encoding="utf-8")
     (folder / "bin/python").chmod(0o755)
     programs = [folder / "bin", *(Path(os.environ[name]).parent for name in ("PORTOLAN", "PORTOLAND"))]
-    environment = dict(os.environ, PATH=":".join([*map(str, programs), os.environ["PATH"]]), OMP_NUM_THREADS="1")
+    environment = dict(os.environ, PATH=":".join([*map(str, programs), os.environ["PATH"]]), OMP_NUM_THREADS="1", PORTOLAN_STORE="my-store")  # as the page exports it
     found = []
     for number, (language, block) in enumerate(BLOCKS):
         if language == "python":
