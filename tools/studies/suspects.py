@@ -197,6 +197,8 @@ class Case:
         probs = self.train_folds("folds", self.given)
         measures = portolan.measures("plain", store=self.store)
         order = np.argsort(np.asarray(measures["id"]).astype(int))
+        theirs, last = self.by_cleanlab(probs, "confident_learning"), ("--epochs", f"{EPOCHS - 1}:")
+        assert not (self.noise("confident", "folds", *last)[1] > theirs[1]).any(), "noise confident calls what cleanlab does not call"
         return {
             "confidence, lowest first": (-np.asarray(measures["confidence"])[order], None),
             "aum, lowest first": (-np.asarray(measures["aum"])[order], None),
@@ -207,7 +209,7 @@ class Case:
             "noise confident, out of fold": self.noise("confident", "folds"),
             CALIBRATED[0]: self.suspects("plain"),
             CALIBRATED[1]: self.suspects("folds"),
-            THEIRS[0]: self.by_cleanlab(probs, "confident_learning"),
+            THEIRS[0]: theirs,
             THEIRS[1]: self.by_cleanlab(probs, "prune_by_noise_rate"),
         }
 
