@@ -145,17 +145,31 @@ answer_suspects(struct report_request *request)
 	const struct child *child = &request->children[ASK_SUSPECTS];
 	struct page *page = &request->page;
 	const json_t *list = json_object_get(child->answer, "suspects"), *weak;
+	const bool is_calibrated = json_is_object(json_object_get(child->answer, "expected"));
 	size_t i;
 
 	page_begin_section(page, "suspects", "Labels that are likely wrong");
-	if (!answer_take(page, child))
+	if (child->end != CHILD_ANSWERED) {
+		answer_take(page, child);
 		return;
+	}
 	page_say(page, child, "{called} of {ranked} labels are called wrong. How: {how}.");
+	answer_take(page, child);
+	if (is_calibrated)
+		page_say(
+		        page, child,
+		        "{expected.wrong~} wrong labels are to be expected ({expected.level%} interval: {expected.low~} to "
+		        "{expected.high~}), from {expected.flips} labels that were flipped on purpose. It holds for "
+		        "{expected.holds_for}.");
+	else
+		page_say_plain(page, "How many are wrong is not known. Labels that are flipped on purpose before a run "
+		                     "tell: portolan help suspects, --flips.");
 	json_array_foreach(json_object_get(child->answer, "weak"), i, weak)
 	        page_warn(page, json_string_value(json_object_get(weak, "text")));
 	if (json_array_size(list) > 0)
 		answer_add_examples(request, child, "The most suspect, with the label that the model would give",
-		                    "suspects", list, "suggested:name score");
+		                    "suspects", list,
+		                    is_calibrated ? "suggested:name score probability:share" : "suggested:name score");
 }
 
 /* The rows of a list, ascending by a member that is a number; those without it come last. */

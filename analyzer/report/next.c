@@ -87,8 +87,10 @@ next_labels(struct report_request *request)
 		child_add_option(&command, "--count", "50");
 	}
 	report_ask_data(request, &command);
-	if (are_called)
+	if (are_called) {
 		child_add_option(&command, "--text", request->texts);
+		child_add_option(&command, "--flips", request->flips);
+	}
 	child_add_option(&command, are_called ? "--corrections" : "-o",
 	                 are_called ? "corrections.tsv" : "doubtful.txt");
 	if (are_called)

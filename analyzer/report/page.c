@@ -99,6 +99,8 @@ page_cell(const json_t *value, const char *as)
 		return memory_text("–");
 	if (is_share)
 		return memory_text("%.1f%%", 100 * json_number_value(value));
+	if (json_is_real(value) && strcmp(as, "whole") == 0)
+		return memory_text("%.0f", json_real_value(value));
 	if (json_is_real(value))
 		text_print_short(json_real_value(value), digits);
 	else if (strcmp(as, "name") == 0 || json_integer_value(value) < 0)
@@ -120,16 +122,16 @@ page_fill(const json_t *answer, const char *text, json_t *numbers)
 		size_t plain = strcspn(text, "{"), length = strcspn(text + plain, "}");
 		CLEANUP_FREE char *path = NULL, *shown = NULL;
 		json_t *value;
-		bool is_share;
+		char kind;
 
 		fwrite(text, 1, plain, stream);
 		text += plain;
 		if (!*text)
 			break;
-		is_share = text[length - 1] == '%';
-		path = memory_copy(text + 1, length - 1 - is_share);
+		kind = text[length - 1];
+		path = memory_copy(text + 1, length - 1 - (kind == '%' || kind == '~'));
 		value = page_member(answer, path);
-		shown = page_cell(value, is_share ? "share" : "number");
+		shown = page_cell(value, kind == '%' ? "share" : kind == '~' ? "whole" : "number");
 		fputs(shown, stream);
 		json_object_set(numbers, path, value ? value : json_null());
 		text += length + (text[length] == '}');

@@ -30,7 +30,7 @@ void page_set_text(json_t *of, const char *key, const char *text);
 void page_begin_section(struct page *page, const char *id, const char *title);
 
 /* Adds a paragraph. `text` may name members of the child's answer, which are put there as numbers: {examples}, or
- * {maps.0.regions.ambiguous}; {share_forgettable%} as per cent. */
+ * {maps.0.regions.ambiguous}; {share_forgettable%} as per cent, {expected.wrong~} without digits after the point. */
 void page_say(struct page *page, const struct child *child, const char *text);
 /* Adds what the child said, as a paragraph. */
 void page_quote(struct page *page, const struct child *child, const char *text);

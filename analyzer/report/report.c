@@ -96,6 +96,7 @@ report_ask_first(struct report_request *request)
 	child_add(&children[ASK_CLASSES], "--json");
 	report_ask(request, &children[ASK_SUSPECTS], "suspects", runs[0], request->common.query.epochs_given);
 	child_add_option(&children[ASK_SUSPECTS], "--count", SHOWN_SUSPECTS);
+	child_add_option(&children[ASK_SUSPECTS], "--flips", request->flips);
 	child_add(&children[ASK_SUSPECTS], "--json");
 	report_ask_examples(request, &children[ASK_AMBIGUOUS], "ambiguous");
 	report_ask_examples(request, &children[ASK_FORGETTABLE], "forgettable");
@@ -262,8 +263,16 @@ report_write(const struct report_request *request)
 	must(output_finish(&output, &failure));
 }
 
-/* Warns if the page misses something: of a run whose record is damaged, or of what a command has crashed over. Returns
- * the exit status; under `strict` that of an incomplete run is STATUS_INCOMPLETE, too. */
+/* Does this command read a file that the user has given to the report? */
+static bool
+report_reads_a_file(const struct report_request *request, int asked)
+{
+	return asked == ASK_GROUPS || asked == ASK_WORDS || asked == ASK_TEXTS ||
+	       (asked == ASK_SUSPECTS && request->flips);
+}
+
+/* Warns if the page misses something: of a run whose record is damaged, of what a command has crashed over, and of the
+ * user's files, where no command could use them. Returns the exit status; under `strict` that of an incomplete run is STATUS_INCOMPLETE, too. */
 static int
 report_status(const struct report_request *request)
 {
@@ -276,9 +285,8 @@ report_status(const struct report_request *request)
 		if (is_damaged)
 			message_warning("the record of run '%s' is damaged: the report says what of it",
 			                request->common.operands[i - ASK_CHECK]);
-		if (child->end == CHILD_REFUSED && (i == ASK_GROUPS || i == ASK_WORDS || i == ASK_TEXTS))
-			message_warning("portolan %s: %s", child_name(child),
-			                child->why); /* the data were given in vain */
+		if (child->end == CHILD_REFUSED && report_reads_a_file(request, i))
+			message_warning("portolan %s: %s", child_name(child), child->why);
 		if (child->end == CHILD_CRASHED)
 			message_warning("portolan %s: %s: the report is without what it answers", child_name(child),
 			                child->why);
@@ -322,6 +330,7 @@ static const struct option_spec options[] = {
         {"id-field", "FIELD", OPTION_TEXT, TO(id_field), .needs = "data", .often = true},
         {"text", "FIELD[,FIELD]", OPTION_TEXT, TO(texts), .needs = "data", .often = true},
         {"label-field", "FIELD", OPTION_TEXT, TO(label_field), .old_names = "label", .needs = "text", .often = true},
+        {"flips", "FILE", OPTION_INPUT, TO(flips)},
         {"glue", NULL, OPTION_FLAG, TO(glue), .needs = "data", .group = OPTION_GROUP_HOW},
         {0},
 };

@@ -24,7 +24,7 @@ enum {
 
 struct report_request {
 	struct common_options common;
-	const char *data, *id_field, *texts, *label_field;
+	const char *data, *id_field, *texts, *label_field, *flips;
 	bool glue;
 	int format; /* enum report_format */
 	/* the commands */

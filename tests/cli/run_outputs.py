@@ -31,7 +31,7 @@ PORTOLAN = os.path.abspath(sys.argv[1])
 STORE = ["store/data.mdb", "store/lock.mdb", "store/portoland.lock"]
 CORPUS = "--text t --label-field l"
 ROWS = [
-    ("report r", ["--data --id-field id"], ["-o"]),
+    ("report r", ["--data --id-field id", "--flips"], ["-o"]),
     ("runs", [], ["-o"]),
     ("check", [], ["-o"]),
     ("metrics r", [], ["-o"]),

@@ -27,13 +27,14 @@ random = np.random.default_rng(11)
 PORTOLAN = os.path.abspath(sys.argv[1])
 
 
-def learned(gold, ids, level, epochs=EPOCHS, declared=None):
+def learned(gold, ids, level, epochs=EPOCHS):
     """A run in which the examples of the last class, and those of the source `web`, are learned worse."""
     batches = []
     for e in range(epochs):
         p = np.clip(level * (0.6 + 0.1 * e) + random.normal(0, 0.12, len(ids)), 0, 1).astype("f4")
         margin = (8 * p - 4).astype("f4")
-        batches.append(stores.batch(e, ids, p, p > 0.5, gold, margin=margin))
+        known = {} if gold is None else {"predicted": np.where(p > 0.5, gold, (gold + 1) % 3)}
+        batches.append(stores.batch(e, ids, p, p > 0.5, gold, margin=margin, **known))
     return batches
 
 
@@ -187,6 +188,18 @@ def check_order(page):
     check(titles == [one for one in wanted if one in titles] and len(page["next"]) == 3, f"the order of the page: {titles}")
 
 
+def check_suspects(page):
+    """Labels that are called wrong, with a command that writes a file of corrections; with flips, how many to expect."""
+    section = next(section for section in page["sections"] if section["id"] == "suspects")
+    check(section["blocks"][0]["numbers"]["called"] > 0 and section["blocks"][-1]["rows_of"] == "suspects", f"suspects: {section['blocks'][0]}")
+    check("How many are wrong is not known" in json.dumps(section), "no count without flips")
+    check(page["next"][1]["command"].startswith("portolan suspects one --data d.jsonl") and page["next"][1]["command"].endswith(" --corrections corrections.tsv"), f"{page['next'][1]}")
+    page = report("one", "--flips", "flips.tsv")
+    check_numbers(page)
+    section = next(section for section in page["sections"] if section["id"] == "suspects")
+    check("wrong labels are to be expected" in json.dumps(section) and "probability" in section["blocks"][-1]["rows"][0], f"with flips: {section['blocks'][:2]}")
+
+
 def check_refused():
     """What is refused, and what is not written then."""
     before = sorted(os.listdir("."))
@@ -202,6 +215,14 @@ def check_refused():
         if "r.md" in words:
             os.unlink("r.md.map.png")
     check(sorted(os.listdir(".")) == before, "what is refused leaves no file")
+
+
+def check_wrong_files():
+    """A file that no command can use: the report is there, and the commands' words are warnings."""
+    done = run("report", "--json", "one", "--data", "d.jsonl", "--id-field", "ident", "--text", "text", "--flips", "d.jsonl")
+    for name in ("groups", "show", "suspects"):
+        check(f"portolan: warning: portolan {name}: " in done.stderr, f"{name}: {done.stderr}")
+    check(len(json.loads(done.stdout)["sections"]) > 5, "the rest of the report")
 
 
 def check_incomplete():
@@ -288,6 +309,8 @@ def record(maker):
             text = " ".join(random.choice(words, 6)) + (" nobody" if gold[i] == 2 else "")
             text = TEXTS[list(hardest).index(i) % len(TEXTS)] if i in hardest else text
             file.write(json.dumps({"id": i, "text": text, "target": LABELS[gold[i]], "source": str(source[i]), "length": int(10 + 20 * (1 - level[i]))}) + "\n")
+    with open("flips.tsv", "w") as file:
+        file.writelines(["id\told\tnew\n", *(f"{i}\t{(gold[i] + 1) % 3}\t{gold[i]}\n" for i in hardest[:60])])
     return first
 
 
@@ -309,9 +332,11 @@ def main():
         check("source" in json.dumps([block for block in blocks(page) if block.get("rows_of") == "rows"]), "the attribute that hurts")
         check("--label-field target" in " ".join(one["command"] for one in page["commands"]), "the field with the labels is found")
         check(any(row["token"] == "nobody" for block in blocks(page) if block["kind"] == "table" for row in block["rows"] if "token" in row), "the word that gives a label away")
+        check_suspects(page)
         check_formats(words, page)
         check_numbers(report("one", "two", "--store", "store", "--epochs", "1:"))
         check_refused()
+        check_wrong_files()
         check_incomplete()
         check_ids()
         check_without_gnuplot()
