@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define CLASSES_SHOWN 12
-#define ATTRIBUTES_SHOWN 10
+#define ATTRIBUTES_SHOWN 20
 #define EPOCHS_SHOWN 24
 #define PASSED_OVER "passed over for having more than" /* said of texts, which are no attributes */
 
@@ -24,8 +24,9 @@ answer_take(struct page *page, const struct child *child)
 
 	if (child->end == CHILD_NOT_ASKED)
 		return false;
-	json_array_foreach(child->warnings, i, warning) if (!strstr(json_string_value(warning), PASSED_OVER))
-	        page_warn(page, json_string_value(warning));
+	json_array_foreach (child->warnings, i, warning)
+		if (!strstr(json_string_value(warning), PASSED_OVER))
+			page_warn(page, json_string_value(warning));
 	if (child->end == CHILD_CRASHED)
 		page_warn_plain(page, "portolan %s could not answer: %s", child_name(child), child->why);
 	else if (child->end == CHILD_REFUSED && page_says(page, child->why))
@@ -47,9 +48,10 @@ answer_check(struct report_request *request, const struct child *child)
 	page_say(page, child,
 	         "{run} is {verdict}, and its state is {state}: {examples} examples, {observations} observations, "
 	         "{missing} missing, {replaced} replaced, {refused} refused.");
-	json_array_foreach(json_object_get(child->answer, "problems"), i, line)
-	        page_warn(page, json_string_value(line));
-	json_array_foreach(json_object_get(child->answer, "damage"), i, line) page_warn(page, json_string_value(line));
+	json_array_foreach (json_object_get(child->answer, "problems"), i, line)
+		page_warn(page, json_string_value(line));
+	json_array_foreach (json_object_get(child->answer, "damage"), i, line)
+		page_warn(page, json_string_value(line));
 }
 
 static void
@@ -66,7 +68,8 @@ answer_record(struct report_request *request)
 	if (classes->end != CHILD_ANSWERED)
 		return;
 	page_say(page, classes, "What follows is of {epochs} epochs: {first_epoch} to {last_epoch}, counted from 0.");
-	json_array_foreach(classes->notes, i, note) page_quote(page, classes, json_string_value(note));
+	json_array_foreach (classes->notes, i, note)
+		page_quote(page, classes, json_string_value(note));
 	answer_take(page, classes);
 }
 
@@ -98,16 +101,14 @@ answer_find_text(const struct report_request *request, const json_t *id)
 	const json_t *example;
 	size_t i;
 
-	json_array_foreach(json_object_get(request->children[ASK_TEXTS].answer, "examples"), i, example)
-	{
+	json_array_foreach (json_object_get(request->children[ASK_TEXTS].answer, "examples"), i, example) {
 		json_t *fields = json_object_get(example, "text"), *value;
 		const char *key;
 		char *text = NULL;
 
 		if (!json_equal(json_object_get(example, "id"), id))
 			continue;
-		json_object_foreach(fields, key, value)
-		{
+		json_object_foreach (fields, key, value) {
 			CLEANUP_FREE char *before = text, *cell = page_cell(value, "name");
 
 			text = before ? memory_text("%s / %s", before, cell) : memory_text("%s", cell);
@@ -130,8 +131,7 @@ answer_add_examples(struct report_request *request, const struct child *child, c
 	json_t *table = page_add_table(&request->page, child, caption, rows_of, rows, all), *row;
 	size_t i;
 
-	json_array_foreach(json_object_get(table, "rows"), i, row)
-	{
+	json_array_foreach (json_object_get(table, "rows"), i, row) {
 		CLEANUP_FREE char *text = has_texts ? answer_find_text(request, json_object_get(row, "id")) : NULL;
 
 		if (text)
@@ -164,8 +164,8 @@ answer_suspects(struct report_request *request)
 	else
 		page_say_plain(page, "How many are wrong is not known. Labels that are flipped on purpose before a run "
 		                     "tell: portolan help suspects, --flips.");
-	json_array_foreach(json_object_get(child->answer, "weak"), i, weak)
-	        page_warn(page, json_string_value(json_object_get(weak, "text")));
+	json_array_foreach (json_object_get(child->answer, "weak"), i, weak)
+		page_warn(page, json_string_value(json_object_get(weak, "text")));
 	if (json_array_size(list) > 0)
 		answer_add_examples(request, child, "The most suspect, with the label that the model would give",
 		                    "suspects", list,
@@ -255,9 +255,9 @@ answer_attributes(struct report_request *request)
 		               "By attribute: --data FILE --id-field FIELD names a file with columns to look at.");
 	if (!answer_take(&request->page, child))
 		return;
-	json_array_foreach(json_object_get(child->answer, "rows"), i,
-	                   row) if (answer_tells(row, label_field) && json_array_size(telling) < ATTRIBUTES_SHOWN)
-	        json_array_append(telling, (json_t *)row);
+	json_array_foreach (json_object_get(child->answer, "rows"), i, row)
+		if (answer_tells(row, label_field) && json_array_size(telling) < ATTRIBUTES_SHOWN)
+			json_array_append(telling, (json_t *)row);
 	if (json_array_size(telling) == 0)
 		page_say(&request->page, child,
 		         "No attribute tells the {selected} hardest examples from all {examples}: each interval has 0 "
@@ -273,17 +273,17 @@ const char *
 answer_find_label_field(const struct report_request *request)
 {
 	const json_t *rows = json_object_get(request->children[ASK_GROUPS].answer, "rows"), *row, *other;
+	const char *looked_at = "";
 	size_t i, j;
 
-	json_array_foreach(rows, i, row)
-	{
+	json_array_foreach (rows, i, row) {
 		const char *attribute = json_string_value(json_object_get(row, "attribute"));
 		size_t pure = 0, mixed = 0;
 
-		if (!json_is_string(json_object_get(row, "value")))
+		if (!json_is_string(json_object_get(row, "value")) || strcmp(attribute, looked_at) == 0)
 			continue;
-		json_array_foreach(rows, j, other)
-		{
+		looked_at = attribute;
+		json_array_foreach (rows, j, other) {
 			double share = json_number_value(json_object_get(other, "all"));
 
 			if (!json_is_integer(json_object_get(other, "gold")) ||
@@ -373,10 +373,10 @@ answer_runs(struct report_request *request)
 	page_add_table(&request->page, child, "The ambiguous thirds of two runs: how many examples are in both",
 	               "selections", json_object_get(child->answer, "selections"),
 	               "run_a run_b selected_a both overlap:share by_chance:share");
-	json_array_foreach(are_many ? averages : json_object_get(child->answer, "correlations"), i,
-	                   row) if (option_is_named("confidence variability correctness forgetting_events aum",
-	                                            json_string_value(json_object_get(row, "measure"))))
-	        json_array_append(shown, (json_t *)row);
+	json_array_foreach (are_many ? averages : json_object_get(child->answer, "correlations"), i, row)
+		if (option_is_named("confidence variability correctness forgetting_events aum",
+		                    json_string_value(json_object_get(row, "measure"))))
+			json_array_append(shown, (json_t *)row);
 	page_add_table(&request->page, child,
 	               are_many ? "Correlations of measures, means over all pairs of runs" : "Correlations of measures",
 	               are_many ? "averages" : "correlations", shown, "measure examples pearson spearman");

@@ -85,7 +85,8 @@ child_place_operands(struct child *child)
 	bool is_option = false;
 	size_t i;
 
-	json_array_foreach(child->operands, i, operand) is_option = is_option || json_string_value(operand)[0] == '-';
+	json_array_foreach (child->operands, i, operand)
+		is_option = is_option || json_string_value(operand)[0] == '-';
 	if (is_option)
 		child_add(child, "--");
 	json_array_extend(child->words, child->operands);
@@ -146,8 +147,7 @@ child_command(struct child *child)
 
 	child_place_operands(child);
 	fputs("portolan", stream);
-	json_array_foreach(child->words, i, word)
-	{
+	json_array_foreach (child->words, i, word) {
 		fputc(' ', stream);
 		command_append(stream, json_string_value(word));
 	}

@@ -98,7 +98,10 @@ next_labels(struct report_request *request)
 		         "{called} labels are called wrong. Read them, and correct the file that this command writes.",
 		         &command);
 	else
-		next_add(request, classes, "No label is called wrong. Read the examples that the model believes least.",
+		next_add(request, suspects->answer ? suspects : classes,
+		         suspects->answer
+		                 ? "{called} labels are called wrong. Read the examples that the model believes least."
+		                 : "Read the examples that the model believes least.",
 		         &command);
 }
 
@@ -110,8 +113,7 @@ next_least_overlap(const struct report_request *request)
 	double least = 1;
 	size_t i;
 
-	json_array_foreach(json_object_get(request->children[ASK_COMPARE].answer, "selections"), i, selection)
-	{
+	json_array_foreach (json_object_get(request->children[ASK_COMPARE].answer, "selections"), i, selection) {
 		double overlap = json_number_value(json_object_get(selection, "overlap"));
 
 		least = overlap < least ? overlap : least;
@@ -126,8 +128,7 @@ next_trend(const struct report_request *request)
 	const json_t *first = json_object_get(request->children[ASK_CLASSES].answer, "first_epoch"), *part;
 	size_t i;
 
-	json_array_foreach(json_object_get(request->children[ASK_EPOCHS].answer, "variance"), i, part)
-	{
+	json_array_foreach (json_object_get(request->children[ASK_EPOCHS].answer, "variance"), i, part) {
 		double trend = json_number_value(json_object_get(part, "common_trend"));
 		double rest = json_number_value(json_object_get(part, "rest"));
 

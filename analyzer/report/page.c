@@ -65,8 +65,9 @@ page_is_number(const json_t *table, const json_t *column)
 	const json_t *row;
 	size_t i;
 
-	json_array_foreach(json_object_get(table, "rows"), i,
-	                   row) if (json_is_string(json_object_get(row, name))) return false;
+	json_array_foreach (json_object_get(table, "rows"), i, row)
+		if (json_is_string(json_object_get(row, name)))
+			return false;
 	return true;
 }
 
@@ -190,9 +191,10 @@ page_says(const struct page *page, const char *text)
 	const json_t *section, *block;
 	size_t s, b;
 
-	json_array_foreach(json_object_get(page->root, "sections"), s, section)
-	        json_array_foreach(json_object_get(section, "blocks"), b,
-	                           block) if (strstr(page_string(block, "text"), clean)) return true;
+	json_array_foreach (json_object_get(page->root, "sections"), s, section)
+		json_array_foreach (json_object_get(section, "blocks"), b, block)
+			if (strstr(page_string(block, "text"), clean))
+				return true;
 	return false;
 }
 
@@ -251,8 +253,7 @@ page_row(const json_t *from, const json_t *columns)
 	const json_t *column;
 	size_t i;
 
-	json_array_foreach(columns, i, column)
-	{
+	json_array_foreach (columns, i, column) {
 		const char *name = json_string_value(json_object_get(column, "name"));
 		json_t *value = json_object_get(from, name);
 
@@ -278,7 +279,8 @@ page_add_table(struct page *page, const struct child *child, const char *caption
 		json_array_append_new(described, page_column(columns, length));
 		columns += length + (columns[length] == ' ');
 	}
-	json_array_foreach(rows, i, row) json_array_append_new(shown, page_row(row, described));
+	json_array_foreach (rows, i, row)
+		json_array_append_new(shown, page_row(row, described));
 	table = memory_need(json_pack("{s:s, s:s, s:i, s:s, s:o, s:o}", "kind", "table", "caption", caption, "from",
 	                              child->number, "rows_of", rows_of, "columns", described, "rows", shown));
 	page_add_block(page, table);

@@ -155,8 +155,7 @@ report_ask_texts(struct report_request *request)
 	child_add(child, "--json");
 	for (size_t l = 0; l < sizeof(lists) / sizeof(lists[0]); l++) {
 		answer = request->children[lists[l]].answer;
-		json_array_foreach(json_is_array(answer) ? answer : json_object_get(answer, "suspects"), i, row)
-		{
+		json_array_foreach (json_is_array(answer) ? answer : json_object_get(answer, "suspects"), i, row) {
 			CLEANUP_FREE char *id = page_cell(json_object_get(row, "id"), "name");
 
 			child_add_operand(child, id);

@@ -164,8 +164,9 @@ html_put_curves(struct output *output, const json_t *table)
 	if (!curves || json_array_size(json_object_get(table, "rows")) < 2)
 		return;
 	output_text(output, "<div class=curves>");
-	json_array_foreach(columns, i, column) if (json_object_get(curves, page_string(column, "name")))
-	        html_put_curve(output, table, column);
+	json_array_foreach (columns, i, column)
+		if (json_object_get(curves, page_string(column, "name")))
+			html_put_curve(output, table, column);
 	output_text(output, "</div>\n");
 }
 
@@ -176,8 +177,7 @@ html_put_row(struct output *output, const json_t *table, const json_t *row)
 	size_t c;
 
 	output_text(output, "<tr>");
-	json_array_foreach(json_object_get(table, "columns"), c, column)
-	{
+	json_array_foreach (json_object_get(table, "columns"), c, column) {
 		CLEANUP_FREE char *cell =
 		        page_cell(json_object_get(row, page_string(column, "name")), page_string(column, "as"));
 
@@ -203,11 +203,12 @@ html_put_table(struct output *output, const json_t *table)
 	html_put(output, page_string(table, "caption"));
 	html_put_from(output, table);
 	output_text(output, "</caption>\n<thead><tr>");
-	json_array_foreach(json_object_get(table, "columns"), i, column)
-	        html_put_element(output, page_is_number(table, column) ? "th scope=col class=n" : "th scope=col",
-	                         page_string(column, "heading"));
+	json_array_foreach (json_object_get(table, "columns"), i, column)
+		html_put_element(output, page_is_number(table, column) ? "th scope=col class=n" : "th scope=col",
+		                 page_string(column, "heading"));
 	output_text(output, "</tr></thead>\n<tbody>");
-	json_array_foreach(json_object_get(table, "rows"), i, row) html_put_row(output, table, row);
+	json_array_foreach (json_object_get(table, "rows"), i, row)
+		html_put_row(output, table, row);
 	output_text(output, "</tbody></table></div>\n");
 }
 
@@ -235,8 +236,7 @@ html_put_next(struct output *output, const json_t *next)
 	size_t i;
 
 	output_text(output, "<section id=next><h2>What to do next</h2><ol>\n");
-	json_array_foreach(next, i, step)
-	{
+	json_array_foreach (next, i, step) {
 		output_text(output, "<li><p>");
 		html_put(output, page_string(step, "text"));
 		html_put_from(output, step);
@@ -254,8 +254,7 @@ html_put_commands(struct output *output, const json_t *commands)
 	size_t i;
 
 	output_text(output, "<ol class=commands>\n");
-	json_array_foreach(commands, i, command)
-	{
+	json_array_foreach (commands, i, command) {
 		output_printf(output, "<li id=\"command-%zu\">", i + 1);
 		html_put_command(output, page_string(command, "command"));
 		html_put_element(output, "p", page_string(command, "says"));
@@ -279,12 +278,12 @@ page_write_html(const struct page *page, struct output *output)
 	html_put_element(output, "p", page_string(page->root, "about"));
 	output_text(output, "</header>\n<main>\n");
 	html_put_next(output, json_object_get(page->root, "next"));
-	json_array_foreach(json_object_get(page->root, "sections"), s, section)
-	{
+	json_array_foreach (json_object_get(page->root, "sections"), s, section) {
 		output_printf(output, "<section id=%s>", page_string(section, "id"));
 		html_put_element(output, "h2", page_string(section, "title"));
 		output_text(output, "\n");
-		json_array_foreach(json_object_get(section, "blocks"), b, block) html_put_block(page, output, block);
+		json_array_foreach (json_object_get(section, "blocks"), b, block)
+			html_put_block(page, output, block);
 		if (strcmp(page_string(section, "id"), "done") == 0)
 			html_put_commands(output, json_object_get(page->root, "commands"));
 		output_text(output, "</section>\n");

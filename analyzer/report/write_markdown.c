@@ -43,20 +43,17 @@ markdown_put_table(struct output *output, const json_t *table)
 	markdown_put(output, page_string(table, "caption"));
 	markdown_put_from(output, table);
 	output_text(output, "\n\n|");
-	json_array_foreach(columns, c, column)
-	{
+	json_array_foreach (columns, c, column) {
 		output_text(output, " ");
 		markdown_put(output, page_string(column, "heading"));
 		output_text(output, " |");
 	}
 	output_text(output, "\n|");
-	json_array_foreach(columns, c, column)
-	        output_text(output, page_is_number(table, column) ? " ---: |" : " --- |");
-	json_array_foreach(json_object_get(table, "rows"), r, row)
-	{
+	json_array_foreach (columns, c, column)
+		output_text(output, page_is_number(table, column) ? " ---: |" : " --- |");
+	json_array_foreach (json_object_get(table, "rows"), r, row) {
 		output_text(output, "\n|");
-		json_array_foreach(columns, c, column)
-		{
+		json_array_foreach (columns, c, column) {
 			CLEANUP_FREE char *cell =
 			        page_cell(json_object_get(row, page_string(column, "name")), page_string(column, "as"));
 
@@ -96,8 +93,7 @@ markdown_put_commands(struct output *output, const json_t *commands)
 	const json_t *command;
 	size_t i;
 
-	json_array_foreach(commands, i, command)
-	{
+	json_array_foreach (commands, i, command) {
 		output_printf(output, "%zu. ", i + 1);
 		markdown_put(output, page_string(command, "says"));
 		output_text(output, "\n\n");
@@ -117,8 +113,7 @@ page_write_markdown(const struct page *page, struct output *output, const char *
 	output_text(output, "\n\n");
 	markdown_put(output, page_string(page->root, "about"));
 	output_text(output, "\n\n## What to do next\n\n");
-	json_array_foreach(json_object_get(page->root, "next"), i, step)
-	{
+	json_array_foreach (json_object_get(page->root, "next"), i, step) {
 		output_printf(output, "%zu. ", i + 1);
 		markdown_put(output, page_string(step, "text"));
 		markdown_put_from(output, step);
@@ -126,11 +121,10 @@ page_write_markdown(const struct page *page, struct output *output, const char *
 		markdown_put_command(output, page_string(step, "command"), "    ");
 		output_text(output, "\n");
 	}
-	json_array_foreach(json_object_get(page->root, "sections"), i, section)
-	{
+	json_array_foreach (json_object_get(page->root, "sections"), i, section) {
 		output_printf(output, "## %s\n\n", page_string(section, "title"));
-		json_array_foreach(json_object_get(section, "blocks"), b, block)
-		        markdown_put_block(output, block, picture);
+		json_array_foreach (json_object_get(section, "blocks"), b, block)
+			markdown_put_block(output, block, picture);
 		if (strcmp(page_string(section, "id"), "done") == 0)
 			markdown_put_commands(output, json_object_get(page->root, "commands"));
 	}

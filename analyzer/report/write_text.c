@@ -109,8 +109,7 @@ text_put_commands(struct output *output, const json_t *commands, const char *say
 	const json_t *command;
 	size_t i;
 
-	json_array_foreach(commands, i, command)
-	{
+	json_array_foreach (commands, i, command) {
 		CLEANUP_FREE char *line = memory_text("%zu. %s", i + 1, page_string(command, says));
 
 		text_put_from(output, command, line, width, "");
@@ -131,10 +130,10 @@ page_write_text(const struct page *page, struct output *output)
 	text_put_wrapped(output, page_string(page->root, "about"), width, "");
 	text_put_heading(output, "What to do next");
 	text_put_commands(output, json_object_get(page->root, "next"), "text", width);
-	json_array_foreach(json_object_get(page->root, "sections"), s, section)
-	{
+	json_array_foreach (json_object_get(page->root, "sections"), s, section) {
 		text_put_heading(output, page_string(section, "title"));
-		json_array_foreach(json_object_get(section, "blocks"), b, block) text_put_block(output, block, width);
+		json_array_foreach (json_object_get(section, "blocks"), b, block)
+			text_put_block(output, block, width);
 		if (strcmp(page_string(section, "id"), "done") == 0)
 			text_put_commands(output, json_object_get(page->root, "commands"), "says", width);
 	}
