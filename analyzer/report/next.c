@@ -153,7 +153,7 @@ next_training(struct report_request *request)
 		child_add_option(&command, "--with", request->common.operands[r]);
 	child_add_option(&command, "--by", is_trend ? "random" : "ambiguous");
 	child_add_option(&command, "--fraction", "0.33");
-	if (request->children[ASK_SUSPECTS].end == CHILD_ANSWERED)
+	if (json_integer_value(json_object_get(request->children[ASK_SUSPECTS].answer, "called")) > 0)
 		child_add(&command, "--without-suspects");
 	child_add(&command, "--why");
 	child_add_option(&command, "-o", "subset.txt");
