@@ -15,24 +15,22 @@ from pathlib import Path
 
 import numpy as np
 
-import datasets
+import small_data
 import epochs
 import portolan
 from forgettable import BATCH, Network
 
 ROOT = Path(__file__).resolve().parents[2]
-NAMES = ("digits", "words", "satellite", "spam", "letters", "mnist")
+NAMES = ("digits", "words", "satellite", "spam")
 SEEDS = (1, 2, 3, 4, 5)
-SHORT = {"names": NAMES[:4], "seeds": SEEDS[:3]}
 SHARES = (0.1, 0.2, 0.3, 0.5, 0.7)
 CUTS = {0.1: 0.3, 0.2: 0.3, 0.3: 0.2, 0.5: 0.1, 0.7: 0.0}  # of CCS, the harder the pruning the larger, as its authors set it
 WRONG = (0.0, 0.05)
 EPOCHS, STEP = 30, 0.05
-PROB_COLUMNS = 16  # classes that TDDS takes
 # The chart's lines by kind: easy; by mistakes; by what the model wavers on; over the whole range.
 KINDS = (("easy-to-learn",), ("hard-to-learn", "forgetting", "EL2N, ten epochs", "AUM, lowest"),
-         ("ambiguous", "ambiguous, no suspects", "Dyn-Unc", "DUAL"), ("DUAL, Beta sampling", "CCS by AUM", "S2L"))
-HUES, DASHES, MARKS = (4, 2, 3, 1), (1, 2, 4, 3), (7, 5, 9, 11)  # of a kind; and within it
+         ("ambiguous", "ambiguous, no suspects", "Dyn-Unc", "DUAL", "TDDS"), ("DUAL, Beta sampling", "CCS by AUM", "S2L"))
+HUES, DASHES, MARKS = (4, 2, 3, 1), (1, 2, 4, 3, 5), (7, 5, 9, 11, 13)  # of a kind; and within it
 
 
 def rules(share):
@@ -57,11 +55,10 @@ def rules(share):
 
 def record(store, x, given, network):
     """Records a run named run."""
-    rows, classes = np.arange(len(given)), given.max() + 1
+    rows = np.arange(len(given))
     with portolan.Run("run", store=store, mode="epoch-end", examples=len(given)) as run:
         def log(epoch, logits, probs):
-            columns = {f"prob_{k}": p for k, p in enumerate(probs.T)} if classes <= PROB_COLUMNS else {}
-            run.log_logits(epoch, rows, logits, given, columns=columns)
+            run.log_logits(epoch, rows, logits, given, columns={f"prob_{k}": p for k, p in enumerate(probs.T)})  # for TDDS
             run.end_epoch(epoch)
 
         epochs.record(network, x, given, EPOCHS, STEP, log)
@@ -69,21 +66,18 @@ def record(store, x, given, network):
 
 def cell(program, name, wrong, seed):
     """{rule: [accuracy for each share]}"""
-    x, gold, *held_out = datasets.load(name, seed)
-    classes = gold.max() + 1
+    x, gold, *held_out = small_data.load(name, seed)
     given = epochs.change_labels(gold, wrong, np.random.default_rng(seed))
-    batches, network = EPOCHS * -(-len(given) // BATCH), Network(x.shape[1], classes, seed, datasets.active(x))
-    found = {}
+    classes, batches, found = gold.max() + 1, EPOCHS * -(-len(given) // BATCH), {}
+    network = Network(x.shape[1], classes, seed, small_data.active(x))
     with tempfile.TemporaryDirectory() as folder:
         record(Path(folder) / "store", x, given, network)
         for share in SHARES:
             for rule, words in rules(share).items():
-                if rule == "TDDS" and classes > PROB_COLUMNS:
-                    continue
                 command = [program, "select", "run", "--store", f"{folder}/store", "--count", round(share * len(given)), *words, "--seed", seed, "-q"]
                 done = subprocess.run([str(word) for word in command], check=True, stdout=subprocess.PIPE, text=True)
                 chosen = np.array(done.stdout.split(), int)
-                new = Network(x.shape[1], classes, seed + 100, datasets.active(x))
+                new = Network(x.shape[1], classes, seed + 100, small_data.active(x))
                 for _ in range(-(-batches // -(-len(chosen) // BATCH))):
                     new.train_epoch(x[chosen], given[chosen], STEP)
                 found.setdefault(rule, []).append(new.accuracy(*held_out))
@@ -104,17 +98,16 @@ def stored_cell(program, folder, name, wrong, seed):
 
 def summary(cells):
     """{rule: (means, standard deviations)}, each of a number for every share."""
-    return {rule: (values.mean(0), values.std(0, ddof=1)) for rule in (*rules(SHARES[0]), "everything") if rule in cells[0] for values in [np.array([one[rule] for one in cells])]}
+    return {rule: (values.mean(0), values.std(0, ddof=1)) for rule in (*rules(SHARES[0]), "everything") for values in [np.array([one[rule] for one in cells])]}
 
 
 def beside_random(found):
     """Each rule's mean difference from random over the data sets, and in how many of them it is below random less its spread, or above with it."""
     differences, counts = {}, {}
     for rule in (rule for rule in rules(SHARES[0]) if rule != "random"):
-        sets = [one for one in found.values() if rule in one]
-        differences[rule] = np.mean([one[rule][0] - one["random"][0] for one in sets], axis=0)
-        counts[rule] = [[sum(sign * (one[rule][0][i] - one["random"][0][i]) > one["random"][1][i] for one in sets) for i in range(len(SHARES))]
-                        for sign in (-1, 1)] + [len(sets)]
+        each = np.array([one[rule][0] - one["random"][0] for one in found.values()])
+        spread = np.array([one["random"][1] for one in found.values()])
+        differences[rule], counts[rule] = each.mean(0), [(sign * each > spread).sum(0) for sign in (-1, 1)]
     return differences, counts
 
 
@@ -125,9 +118,9 @@ def heading(first):
 def tables_of(found):
     """(title, table) of all data sets together, and of each."""
     differences, counts = beside_random(found)
-    rows = [[rule, *(f"{100 * difference:+.1f} ({below}–, {above}+)" for difference, below, above in zip(differences[rule], *counts[rule][:2]))]
+    rows = [[rule, *(f"{100 * difference:+.1f} ({below}–, {above}+)" for difference, below, above in zip(differences[rule], *counts[rule]))]
             for rule in differences]
-    tables = [(f"accuracy less that of random, %, mean of {len(found)} data sets; in how many below (–) or above (+) random and its spread",
+    tables = [(f"accuracy less that of random, points, mean of {len(found)} data sets; in how many below (–) or above (+) random and its spread",
                [heading("kept"), *rows])]
     for name, one in found.items():
         rows = [[rule, *(f"{100 * mean:.1f} ± {100 * spread:.1f}" for mean, spread in zip(*one[rule]))] for rule in one if rule != "everything"]
@@ -152,25 +145,25 @@ def draw(picture, panels):
                 lines.append(f"$set{place}_{kind}_{i} with linespoints linewidth 2 dashtype {DASHES[i]} pointtype {MARKS[i]} pointsize 0.8 "
                              f"linecolor rgb Hue[{HUES[kind]}] title '{rule}'")
         script.append(f"set lmargin at screen X({start})\nset rmargin at screen X({start + panel})\nset title '{title}' textcolor rgb ink\n"
-                      + ("set ylabel 'accuracy less that of random, %' textcolor rgb ink\n" if place == 0 else "unset ylabel\n")
+                      + ("set ylabel 'accuracy less that of random, points' textcolor rgb ink\n" if place == 0 else "unset ylabel\n")
                       + (f"set key at screen X({start + panel + 16}),Y(height - 40) left top Left reverse noenhanced samplen 3 textcolor rgb ink\n"
                          if place == len(panels) - 1 else "unset key\n")
                       + "plot " + ", \\\n  ".join(lines))
     subprocess.run(["gnuplot", "-d"], input="\n".join(script) + "\n", check=True, text=True)
 
 
-def study_shares(program, out, names=NAMES, seeds=SEEDS):
+def study_shares(program, out, short):
     """(title, table) for each kind of labels and data set; leaves shares.png and shares.tsv in `out`/study."""
-    folder = out / "study/shares"
+    folder, seeds = out / "study/shares", SEEDS[:3] if short else SEEDS
     folder.mkdir(parents=True, exist_ok=True)
-    kinds = [(name, wrong) for name in names for wrong in WRONG]
+    kinds = [(name, wrong) for name in NAMES for wrong in WRONG]
     with ProcessPoolExecutor() as pool:
         cells = {(*kind, seed): pool.submit(stored_cell, program, folder, *kind, seed) for kind in kinds for seed in seeds}
         cells = {kind: summary([cells[(*kind, seed)].result() for seed in seeds]) for kind in kinds}
     tables, panels = [], {}
     for wrong in WRONG:
         labels = f"{wrong:.0%} of the labels changed" if wrong else "labels as they are"
-        found = {name: cells[name, wrong] for name in names}
+        found = {name: cells[name, wrong] for name in NAMES}
         panels[labels] = beside_random(found)[0]
         tables += [(f"{labels}, {len(seeds)} seeds: {title}", table) for title, table in tables_of(found)]
     with open(out / "study/shares.tsv", "w", encoding="utf-8") as file:

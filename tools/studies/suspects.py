@@ -30,7 +30,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import StandardScaler
 
 import artifacts
-import datasets
+import small_data
 import demo_words
 import portolan
 import portolan.sklearn
@@ -67,7 +67,7 @@ def packages():
 
 
 def of_r(name):
-    X, y = datasets.of_r(name)
+    X, y = small_data.of_r(name)
     rows = np.random.default_rng(1).permutation(len(y))[:MOST]
     return X[rows], y[rows]
 

