@@ -2,6 +2,7 @@
  * sentence in its section, and its warnings stand there, too. */
 #include "report_request.h"
 
+#include "base/number.h"
 #include "die/die.h"
 #include "die/memory.h"
 #include "files/content.h"
@@ -269,6 +270,20 @@ answer_attributes(struct report_request *request)
 		               "rows", telling, "attribute value all selected difference low high");
 }
 
+/* Is the attribute the same for all examples of the row's class: the same value, or the class's number? */
+static bool
+answer_is_of_class(const json_t *row)
+{
+	const double all = json_number_value(json_object_get(row, "all"));
+	const char *label = json_string_value(json_object_get(row, "label"));
+	double number;
+
+	if (json_is_string(json_object_get(row, "value")))
+		return all == 1;
+	return label && number_parse(label, &number) ? all == number
+	                                             : all == json_number_value(json_object_get(row, "gold"));
+}
+
 const char *
 answer_find_label_field(const struct report_request *request)
 {
@@ -279,18 +294,18 @@ answer_find_label_field(const struct report_request *request)
 	json_array_foreach (rows, i, row) {
 		const char *attribute = json_string_value(json_object_get(row, "attribute"));
 		size_t pure = 0, mixed = 0;
+		bool is_pure;
 
-		if (!json_is_string(json_object_get(row, "value")) || strcmp(attribute, looked_at) == 0)
+		if (strcmp(attribute, looked_at) == 0)
 			continue;
 		looked_at = attribute;
 		json_array_foreach (rows, j, other) {
-			double share = json_number_value(json_object_get(other, "all"));
-
 			if (!json_is_integer(json_object_get(other, "gold")) ||
 			    strcmp(attribute, json_string_value(json_object_get(other, "attribute"))) != 0)
 				continue;
-			pure += share == 1;
-			mixed += share > 0 && share < 1;
+			is_pure = answer_is_of_class(other);
+			pure += is_pure;
+			mixed += !is_pure && json_number_value(json_object_get(other, "all")) != 0;
 		}
 		if (pure > 1 && mixed == 0)
 			return attribute;
@@ -348,7 +363,7 @@ answer_epochs(struct report_request *request)
 	for (size_t i = 0; i < count; i++)
 		if (i % step == 0 || i + 1 == count)
 			json_array_append(shown, json_array_get(epochs, i));
-	caption = step > 1 ? memory_text("Every %zuth epoch, and the last", step) : memory_text("Epoch by epoch");
+	caption = step > 1 ? memory_text("One epoch of each %zu, and the last", step) : memory_text("Epoch by epoch");
 	table = page_add_table(&request->page, child, caption, "epochs", shown,
 	                       "epoch:name examples accuracy:share mean_loss forgotten learned");
 	json_object_set_new(table, "curves",

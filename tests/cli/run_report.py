@@ -9,9 +9,11 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 import numpy as np
 
@@ -261,6 +263,43 @@ def check_without_gnuplot():
     check("gnuplot" in section["blocks"][0]["text"] and len(page["sections"]) > 5, f"without gnuplot: {section}")
 
 
+def check_ended():
+    """A signal to the report alone ends the commands that it asked, and theirs; no temporary file is left."""
+    with open("bin/gnuplot", "w") as file:
+        file.write("#!/bin/sh\necho $$ > gnuplot.pid.new && mv gnuplot.pid.new gnuplot.pid\nexec sleep 300\n")
+    os.chmod("bin/gnuplot", 0o755)
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        child = subprocess.Popen([PORTOLAN, "report", "one", "-o", "ended.html"], env=dict(os.environ, PATH=f"{os.path.abspath('bin')}:/usr/bin:/bin"), stderr=subprocess.DEVNULL)
+        wait(lambda: os.path.exists("gnuplot.pid"), "a gnuplot that is running")
+        with open("gnuplot.pid") as file:
+            started = int(file.read())
+        child.send_signal(number)
+        child.wait()
+        wait(lambda: not is_running(started), "the end of gnuplot")
+        os.unlink("gnuplot.pid")
+        check(not os.path.exists("ended.html"), "no report")
+        if number == signal.SIGTERM:
+            check(not os.listdir("tmp"), f"left: {os.listdir('tmp')}")
+    shutil.rmtree("tmp")  # what SIGKILL leaves
+    os.mkdir("tmp")
+
+
+def is_running(process):
+    try:
+        with open(f"/proc/{process}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def wait(condition, what):
+    end = time.monotonic() + 60
+    while not condition():
+        if time.monotonic() > end:
+            sys.exit(f"waited in vain for {what}")
+        time.sleep(0.05)
+
+
 def check_damage(first):
     """A damaged record is said, and the exit status is 3; a store that cannot be read at all has no report."""
     shutil.copytree("store", "damaged")
@@ -340,6 +379,7 @@ def main():
         check_incomplete()
         check_ids()
         check_without_gnuplot()
+        check_ended()
         check_damage(first)
         check(not os.listdir("tmp"), "no temporary file is left")
         os.chdir("/")

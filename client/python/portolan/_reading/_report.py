@@ -63,6 +63,7 @@ def report(
     id_field: str | None = None,
     text: str | Sequence[str] | None = None,
     label_field: str | None = None,
+    flips: str | os.PathLike[str] | None = None,
     glue: bool = False,
 ) -> Report:
     """A summary of a run so far, as a plain dict of numbers, and its data map as a picture. Shown in a notebook, and saved, it is the page of
@@ -75,7 +76,7 @@ def report(
         map: a path ending in .png, .svg or .pdf; True: a PNG in a folder that is removed when the process ends; False: none.
         with_: further runs, for the page: do they agree?
         data, id_field, text, label_field, glue: for the page: the file that the model was trained on; the fields of it that hold the ids, the
-            texts and the label; and how it is read: see ``portolan help report``.
+            texts and the label; and how it is read: see ``portolan help report``. flips: the labels that were flipped on purpose.
 
     Returns:
         ``run``, ``state`` ("recording", "closed"), ``examples``, ``observations``;
@@ -102,6 +103,7 @@ def report(
     words.add("id-field", id_field)
     words.add("text", text if text is None or isinstance(text, str) else ",".join(text))
     words.add("label-field", label_field)
+    words.add_path("flips", flips)
     words.add("glue", bool(glue))
     look = json.loads(_programs.analyze("watch", "--once", "--json", "--store", folder, "--", name))
     first, last = _bounds(epochs)
