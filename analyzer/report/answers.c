@@ -393,7 +393,8 @@ answer_runs(struct report_request *request)
 		                    json_string_value(json_object_get(row, "measure"))))
 			json_array_append(shown, (json_t *)row);
 	page_add_table(&request->page, child,
-	               are_many ? "Correlations of measures, means over all pairs of runs" : "Correlations of measures",
+	               request->common.operand_count > 2 ? "Correlations of measures, means over all pairs of runs"
+	                                                 : "Correlations of measures",
 	               are_many ? "averages" : "correlations", shown, "measure examples pearson spearman");
 }
 
