@@ -301,7 +301,8 @@ add_object(struct report *report, const char *key, const json_t *object)
 	json_t *value;
 
 	report_begin(report, key);
-	json_object_foreach((json_t *)(uintptr_t)object, name, value) report_json(report, name, value);
+	json_object_foreach ((json_t *)(uintptr_t)object, name, value)
+		report_json(report, name, value);
 	report_end(report);
 }
 

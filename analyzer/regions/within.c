@@ -34,15 +34,13 @@ within_request(const struct within *within, struct dynamics_request *request)
 		within_request_column(within->x, request);
 		within_request_column(within->y, request);
 	}
-	json_object_foreach((json_t *)(uintptr_t)within->filters, name, filter)
-	{
+	json_object_foreach ((json_t *)(uintptr_t)within->filters, name, filter) {
 		if (strcmp(name, "gold") == 0)
 			request->gold = true;
 		else if (strcmp(name, "id") != 0 && !within_is_of_file(name, filter))
 			within_request_column(name, request);
 	}
-	json_object_foreach(json_object_get(within->object, "digests"), name, filter)
-	{
+	json_object_foreach (json_object_get(within->object, "digests"), name, filter) {
 		if (strcmp(name, "gold") == 0)
 			request->gold = true;
 		else
@@ -207,8 +205,7 @@ within_keep_ids(const struct within *within, const struct dynamics *dynamics, co
 	wanted = calloc(*count + 1, 1);
 	if (!wanted)
 		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	json_array_foreach(in, i, value)
-	{
+	json_array_foreach (in, i, value) {
 		char digits[NUMBER_ROOM];
 		const char *text = json_string_value(value);
 		int64_t at;
@@ -280,8 +277,7 @@ within_keep(const struct within *within, const struct dynamics *dynamics, const 
 	if (within->x)
 		code = within_keep_parts(within, dynamics, kept, kept_count, error);
 	for (int of_file = 0; of_file < 2; of_file++) { /* the slower filters come last */
-		json_object_foreach((json_t *)(uintptr_t)within->filters, name, filter)
-		{
+		json_object_foreach ((json_t *)(uintptr_t)within->filters, name, filter) {
 			if (code >= 0 && within_is_of_file(name, filter) == of_file)
 				code = within_keep_filter(within, dynamics, name, filter, kept, kept_count, error);
 		}
@@ -320,8 +316,7 @@ within_is_changed(const struct within *within, const struct dynamics *dynamics)
 	json_t *digests = json_object_get(within->object, "digests"), *value;
 	const char *name;
 
-	json_object_foreach(digests, name, value)
-	{
+	json_object_foreach (digests, name, value) {
 		bool gold = strcmp(name, "gold") == 0;
 		const struct dynamics_column *column = gold ? NULL : dynamics_column(dynamics, name);
 		const char *before = json_string_value(value);

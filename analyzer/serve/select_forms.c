@@ -266,8 +266,7 @@ forms_report_selection(const char *key, const struct question *question, struct 
 	report_begin(report, key);
 	report_text(report, "run", question->run);
 	report_text(report, "epochs", epochs);
-	json_object_foreach((json_t *)(uintptr_t)picked->within->object, name, value)
-	{
+	json_object_foreach ((json_t *)(uintptr_t)picked->within->object, name, value) {
 		if (strcmp(name, "run") != 0 && strcmp(name, "epochs") != 0 && strcmp(name, "digests") != 0 &&
 		    strcmp(name, "filters") != 0)
 			report_json(report, name, value);
