@@ -34,8 +34,7 @@ within_unknown_member(const json_t *object, const char *const *names)
 	const char *key;
 	json_t *value;
 
-	json_object_foreach((json_t *)(uintptr_t)object, key, value)
-	{
+	json_object_foreach ((json_t *)(uintptr_t)object, key, value) {
 		const char *const *name = names;
 
 		while (*name && strcmp(*name, key) != 0)
@@ -139,8 +138,7 @@ within_check_search(const struct within *within, const char *name, const json_t 
 	bool fits = json_object_size(filter) == 1 && json_array_size(texts) > 0 && json_array_size(texts) <= TEXTS_MAX;
 	size_t i;
 
-	json_array_foreach(texts, i, text)
-	{
+	json_array_foreach (texts, i, text) {
 		fits = fits && json_string_length(text) > 0;
 	}
 	return fits ? 0
@@ -168,8 +166,7 @@ within_check_filter(const struct within *within, const char *name, const json_t 
 	if ((in && !json_is_array(in)) || (min && !json_is_number(min)) || (max && !json_is_number(max)))
 		return within_wrong(within, error,
 		                    "the filter of '%.100s': 'in' is an array, 'min' and 'max' are numbers", name);
-	json_array_foreach(in, i, value)
-	{
+	json_array_foreach (in, i, value) {
 		bool fits =
 		        set ? json_is_integer(value) || json_is_string(value) || (json_is_null(value) && *name == 'g')
 		            : json_is_number(value) || (of_file && (json_is_string(value) || json_is_null(value)));
@@ -193,8 +190,7 @@ within_read_filters(struct within *within, struct portolan_error *error)
 
 	if (filters && !json_is_object(filters))
 		return within_wrong(within, error, "'filters' is an object");
-	json_object_foreach(filters, name, filter)
-	{
+	json_object_foreach (filters, name, filter) {
 		code = within_check_filter(within, name, filter, error);
 		if (code < 0)
 			return code;
@@ -225,8 +221,7 @@ within_read_object(struct within *within, struct portolan_error *error)
 		return within_wrong(within, error, "'run' and 'epochs' are texts, as \"1:6\"");
 	if (digests && !json_is_object(digests))
 		return within_wrong(within, error, "'digests' is an object");
-	json_object_foreach((json_t *)(uintptr_t)digests, name, digest)
-	{
+	json_object_foreach ((json_t *)(uintptr_t)digests, name, digest) {
 		if (!json_is_string(digest))
 			return within_wrong(within, error, "the digest of '%.100s' is no text", name);
 	}

@@ -25,8 +25,7 @@ filters_keep_numbers(const struct file_filters *filters, const struct attribute 
 	CLEANUP_FREE double *values = NULL;
 	size_t i;
 
-	json_array_foreach(in, i, value)
-	{
+	json_array_foreach (in, i, value) {
 		if (!json_is_number(value))
 			return error_set(
 			        error, PORTOLAN_E_INVALID,
@@ -46,8 +45,7 @@ filters_mark_wanted(const struct attribute *column, const json_t *in, unsigned c
 	const json_t *value;
 	size_t i;
 
-	json_array_foreach(in, i, value)
-	{
+	json_array_foreach (in, i, value) {
 		const char *text = json_string_value(value);
 		uint32_t number = text ? names_find(&column->names, text, json_string_length(value)) : NAMES_NONE;
 
@@ -148,8 +146,7 @@ file_filters_keep(void *context, const char *name, const json_t *filter, uint32_
 
 	if (strncmp(name, "data:", 5) == 0)
 		return filters_keep_by_column(filters, name + 5, filter, kept, count, error);
-	json_array_foreach(parts, i, part)
-	{
+	json_array_foreach (parts, i, part) {
 		if (code >= 0)
 			code = filters_keep_by_text(filters, json_string_value(part), kept, count, error);
 	}
@@ -166,8 +163,7 @@ filters_read_replaced(struct within **replaced, const json_t *filters, bool *fou
 	int code;
 
 	*found = false;
-	json_object_foreach((json_t *)(uintptr_t)filters, name, filter)
-	{
+	json_object_foreach ((json_t *)(uintptr_t)filters, name, filter) {
 		*found |= within_is_of_file(name, filter);
 		if (within_is_of_file(name, filter) || strcmp(name, "id") == 0)
 			json_object_set(own, name, filter);
@@ -242,8 +238,7 @@ file_filters_report(struct report *report, struct file_filters *filters, const s
 		return 0;
 	code = filters_read_replaced(&replaced, all, &found, error);
 	report_begin(report, "filters");
-	json_object_foreach((json_t *)(uintptr_t)all, name, filter)
-	{
+	json_object_foreach ((json_t *)(uintptr_t)all, name, filter) {
 		if (!within_is_of_file(name, filter) && !(found && strcmp(name, "id") == 0))
 			report_json(report, name, filter);
 	}
