@@ -42,6 +42,11 @@ void report_ask_data(const struct report_request *request, struct child *child);
 /* The field of the data whose values are the run's classes, as `groups` tells. NULL: none is, or it is not known. */
 const char *answer_find_label_field(const struct report_request *request);
 
+/* Says why a command gave no answer, and of what it warned. Returns whether there is an answer. */
+bool answer_take(struct page *page, const struct child *child);
+/* Fills the section of classes and attributes. */
+void answer_hurts(struct report_request *request);
+
 /* Fills the page's sections from what the commands answered. */
 void report_answer(struct report_request *request);
 /* Fills the page's "next": what to do, three steps. */
