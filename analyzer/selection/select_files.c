@@ -203,7 +203,8 @@ select_write_file(const struct select_request *request, const struct selection_p
 	int status;
 
 	select_warn_fewer(plan, source->count, count, asked);
-	share_hint(request, source->count, count);
+	share_hint(request, source->count, count,
+	           store_snapshot_columns(source->dynamics->snapshot) & STORE_COLUMN_BIT(STORE_MARGIN));
 	if (why)
 		why_add(why, chosen, count);
 	status = select_output(request, output, source->dynamics, chosen, count);
