@@ -6,8 +6,9 @@
 
 #include <string.h>
 
-#define AGREES 0.7      /* the overlap of two runs' ambiguous thirds from which on one run alone will do */
-#define TREND_RULES 0.5 /* the common trend's share of what variability sees from which on it ranks by the trend */
+#define AGREES 0.7       /* the overlap of two runs' ambiguous thirds from which on one run alone will do */
+#define NEXT_TO_READ 100 /* how many suspects of a weak list to read */
+#define TREND_RULES 0.5  /* the common trend's share of what variability sees from which on it ranks by the trend */
 
 static void
 next_add(struct report_request *request, const struct child *from, const char *text, struct child *command)
@@ -72,12 +73,30 @@ next_add_epochs(const struct report_request *request, struct child *command)
 		child_add_option(command, "--epochs", from);
 }
 
+/* Does the list of suspects hold more right labels than its length tells? Then its top is what to read. */
+static bool
+next_suspects_are_weak(const struct child *suspects)
+{
+	const json_t *doubt;
+	size_t i;
+
+	json_array_foreach (json_object_get(suspects->answer, "weak"), i, doubt) {
+		const char *kind = json_string_value(json_object_get(doubt, "kind"));
+
+		if (strcmp(kind, "crowd") == 0 || strcmp(kind, "hard") == 0)
+			return true;
+	}
+	return false;
+}
+
 /* Step 2: labels that may be wrong. */
 static void
 next_labels(struct report_request *request)
 {
 	const struct child *suspects = &request->children[ASK_SUSPECTS], *classes = &request->children[ASK_CLASSES];
-	const bool are_called = json_integer_value(json_object_get(suspects->answer, "called")) > 0;
+	const json_int_t called = json_integer_value(json_object_get(suspects->answer, "called"));
+	const bool are_called = called > 0, is_weak = next_suspects_are_weak(suspects) && called > NEXT_TO_READ;
+	CLEANUP_FREE char *to_read = memory_text("%d", NEXT_TO_READ);
 	struct child command = {0};
 
 	report_ask(request, &command, are_called ? "suspects" : "select", request->common.operands[0], false);
@@ -90,13 +109,18 @@ next_labels(struct report_request *request)
 	if (are_called) {
 		child_add_option(&command, "--text", request->texts);
 		child_add_option(&command, "--flips", request->flips);
+		child_add_option(&command, "--count", is_weak ? to_read : NULL);
 	}
 	child_add_option(&command, are_called ? "--corrections" : "-o",
 	                 are_called ? "corrections.tsv" : "doubtful.txt");
 	if (are_called)
-		next_add(request, suspects,
-		         "{called} labels are called wrong. Read them, and correct the file that this command writes.",
-		         &command);
+		next_add(
+		        request, suspects,
+		        is_weak ? "{called} labels may be wrong, many of them hard examples. Read the first, and correct the "
+		                  "file that this command writes."
+		                : "{called} labels are called wrong. Read them, and correct the file that this command "
+		                  "writes.",
+		        &command);
 	else
 		next_add(request, suspects->answer ? suspects : classes,
 		         suspects->answer
@@ -164,7 +188,8 @@ next_training(struct report_request *request)
 	        : next_least_overlap(request) < AGREES
 	                ? "The runs do not agree on what is ambiguous: to train on less, take the third that is so over "
 	                  "all of them."
-	                : "To train on less, take the third that is ambiguous.",
+	                : "To train on less, take the third that is ambiguous, and compare it with a random one (--by "
+	                  "random).",
 	        &command);
 }
 

@@ -202,6 +202,14 @@ def check_suspects(page):
     check("wrong labels are to be expected" in json.dumps(section) and "probability" in section["blocks"][-1]["rows"][0], f"with flips: {section['blocks'][:2]}")
 
 
+def check_weak_suspects():
+    """Where many labels may be wrong and none stands out, the step is to read the first, not all."""
+    page = report("crowd", "--epochs", ":")
+    section = next(section for section in page["sections"] if section["id"] == "suspects")
+    check(section["blocks"][0]["numbers"]["called"] > 100, f"a crowd: {section['blocks'][0]}")
+    check("may be wrong" in page["next"][1]["text"] and " --count 100 --corrections corrections.tsv" in page["next"][1]["command"], f"{page['next'][1]}")
+
+
 def check_refused():
     """What is refused, and what is not written then."""
     before = sorted(os.listdir("."))
@@ -340,6 +348,7 @@ def record(maker):
         stores.run("-odd", learned(gold[few], ids[few], level[few])),
         stores.run("wide", learned(gold[few], ids[few].astype("u8") + np.uint64(2**63), level[few])),
         stores.run("empty", []),
+        stores.run("crowd", learned(gold, ids, np.where(ids % 4 == 0, 0.5, 1.1)), declared=N),
     ])
     words = np.array("the a man woman dog park plays sleeps outside".split())
     hardest = np.argsort(level)[:100]
@@ -372,6 +381,7 @@ def main():
         check("--label-field target" in " ".join(one["command"] for one in page["commands"]), "the field with the labels is found")
         check(any(row["token"] == "nobody" for block in blocks(page) if block["kind"] == "table" for row in block["rows"] if "token" in row), "the word that gives a label away")
         check_suspects(page)
+        check_weak_suspects()
         check_formats(words, page)
         check_numbers(report("one", "two", "--store", "store", "--epochs", "1:"))
         check_refused()
