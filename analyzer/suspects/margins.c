@@ -54,7 +54,7 @@ margins_epoch(const struct store_block *block, size_t epoch, uint32_t row, int32
 		one.runner_up = 1 - p;
 	}
 	if (one.other < 0 && !two_classes && margins_has(squares, row))
-		one.runner_up = sqrt(fmax(((const float *)squares->values)[row], 0));
+		one.runner_up = fmin(one.runner_up, sqrt(fmax(((const float *)squares->values)[row], 0)));
 	return one;
 }
 

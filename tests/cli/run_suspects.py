@@ -90,8 +90,9 @@ def batches(record, gold, leave_out=(), seen=None):
 def margins(record, with_logits):
     if with_logits:
         return record["margin"].astype("f8")
-    p, wrong = record["gold_prob"].astype("f8"), record["wrong"]
-    runner = np.where(wrong, record["max_prob"], np.sqrt(np.maximum(record["other_sq"].astype("f8"), 0)))
+    p, most, wrong = (record[name].astype("f8") for name in ("gold_prob", "max_prob", "wrong"))
+    others = np.minimum(np.sqrt(np.maximum(record["other_sq"].astype("f8"), 0)), np.minimum(most, 1 - p))
+    runner = np.where(wrong > 0, most, others)
     return np.log(np.maximum(p, 1e-6)) - np.log(np.maximum(runner, 1e-6))
 
 
@@ -192,6 +193,20 @@ def check_random(portolan, runs):
     assert "crowd" in kinds["many"] and "hard" not in kinds["many"], kinds  # 27% are contradicted
     assert "hard" in kinds["lost"] and json.loads(portolan("lost", "--json")[0])["called"] == 0, kinds
     assert {doubt["kind"] for doubt in json.loads(portolan("crowd", "--epochs", "1:3", "--json")[0])["weak"]} >= {"few-epochs"}
+
+
+def check_agreeing(portolan):
+    """Where the model always predicts the label, no other class is ahead, however much the others have together."""
+    report = json.loads(portolan("agreeing", "--all", "--json")[0])
+    assert report["called"] == 0 and max(row["score"] for row in report["suspects"]) <= 0, report
+    assert [doubt["kind"] for doubt in report["weak"]] == ["memorised"], report
+
+
+def agreeing():
+    n = 60
+    gold, p = np.arange(n) % 3, np.linspace(0.34, 0.9, n)
+    record = columns(np.log(np.stack([np.where(gold == c, p, (1 - p) / 2) for c in range(3)], -1))[None].repeat(6, 0), gold)
+    return stores.run("agreeing", batches(record, gold, ["margin"]))
 
 
 # Calibration
@@ -349,10 +364,11 @@ def main():
         some = list(random_runs(rng))
         runs += [stores.run(name, batches(one, gold, seen=seen), declared=len(gold)) for name, one, gold, seen in some]
         everything = ["margin", "max_prob", "other_sq", "predicted"]
-        runs += [stores.run("p", batches(kept[0][3], kept[0][2], everything)), stores.run("unlabelled", batches(kept[0][3], np.full(len(x), -1), everything))]
+        runs += [stores.run("p", batches(kept[0][3], kept[0][2], everything)), stores.run("unlabelled", batches(kept[0][3], np.full(len(x), -1), everything)), agreeing()]
         stores.make_store(make_store, "store", runs)
         check_planted(portolan, kept)
         check_random(portolan, some)
+        check_agreeing(portolan)
         check_calibrated(portolan, truth, old, flipped, record)
         check_sizes_and_formats(portolan)
         check_texts_and_corrections(portolan, old)
