@@ -61,7 +61,7 @@ calibration_compare_scores(const void *a, const void *b)
 	return (x->score < y->score) - (x->score > y->score);
 }
 
-/* The number of classes: those that the run names, and further ones that occur. */
+/* The number of classes: those that the run names, and further ones that occur; a flip is between two at least. */
 static double
 calibration_classes(const struct dynamics *dynamics)
 {
@@ -71,7 +71,7 @@ calibration_classes(const struct dynamics *dynamics)
 	must(classes_make(&classes, dynamics->gold, dynamics->order, dynamics->count, &failure));
 	for (size_t c = 0; c < classes.count; c++)
 		count += classes.labels[c] >= 0 && (uint64_t)classes.labels[c] >= dynamics->info->label_count;
-	return (double)count;
+	return fmax((double)count, 2);
 }
 
 /* How many flips, sorted by pair, come before `pair`. */
@@ -314,7 +314,8 @@ calibration_make(struct calibration *calibration, struct suspects *suspects, con
 
 	calibration_part(&state, flips);
 	if (state.flip_count < CALIBRATION_FLIPS)
-		die("run '%s' has %zu flips, and the calibration takes %d: draw more with portolan noise plan",
+		die("run '%s' has %zu of the flips, and the calibration takes at least %d: draw more with portolan "
+		    "noise plan",
 		    dynamics->info->name, state.flip_count, CALIBRATION_FLIPS);
 	if (state.other_count == 0)
 		die("run '%s' has no examples but the flips", dynamics->info->name);

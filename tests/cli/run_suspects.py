@@ -280,8 +280,23 @@ def check_calibrated(portolan, truth, old, gold, record):
         lines = file.readlines()
     with open("few.tsv", "w", encoding="utf-8") as file:
         file.writelines(lines[:30])
-    assert "has 29 flips, and the calibration takes 50" in portolan.wrong("flipped", "--flips", "few.tsv", status=1)
+    assert "has 29 of the flips, and the calibration takes at least 50" in portolan.wrong("flipped", "--flips", "few.tsv", status=1)
     assert "was it trained with the flipped labels?" in portolan.wrong("any", "--flips", "flips.tsv", status=1)
+
+
+def check_one_class(portolan):
+    """Flips and wrong labels of a run in which all examples have one label now."""
+    with open("to-zero.tsv", "w", encoding="utf-8") as file:
+        file.write("id\told\tnew\n" + "".join(f"{i}\t1\t0\n" for i in range(60)))
+    expected = json.loads(portolan("one-class", "--flips", "to-zero.tsv", "--json")[0])["expected"]
+    assert expected["low"] <= 40 <= expected["high"] < 80, expected
+
+
+def one_class(rng):
+    """60 flips, 40 other wrong labels, and 500 right ones; all have the label 0."""
+    z = rng.normal(size=(EPOCHS, 600)) + np.where(np.arange(600) < 100, -2, 3)
+    record, gold = columns(np.stack([z, np.zeros(z.shape)], -1), np.zeros(600, int)), np.zeros(600, int)
+    return stores.run("one-class", batches(record, gold))
 
 
 # The command
@@ -364,12 +379,13 @@ def main():
         some = list(random_runs(rng))
         runs += [stores.run(name, batches(one, gold, seen=seen), declared=len(gold)) for name, one, gold, seen in some]
         everything = ["margin", "max_prob", "other_sq", "predicted"]
-        runs += [stores.run("p", batches(kept[0][3], kept[0][2], everything)), stores.run("unlabelled", batches(kept[0][3], np.full(len(x), -1), everything)), agreeing()]
+        runs += [stores.run("p", batches(kept[0][3], kept[0][2], everything)), stores.run("unlabelled", batches(kept[0][3], np.full(len(x), -1), everything)), agreeing(), one_class(rng)]
         stores.make_store(make_store, "store", runs)
         check_planted(portolan, kept)
         check_random(portolan, some)
         check_agreeing(portolan)
         check_calibrated(portolan, truth, old, flipped, record)
+        check_one_class(portolan)
         check_sizes_and_formats(portolan)
         check_texts_and_corrections(portolan, old)
     print("suspects: as NumPy has them")
