@@ -18,6 +18,7 @@
 #define RECALL_LOW 0.05 /* of the lower end of the interval */
 #define RECALL_HIGH 0.6 /* of its upper end */
 #define LEVEL 0.9
+#define CREDIBLE 0.5  /* of the labels; a greater estimate says that the flips look like the right labels */
 #define SMOOTHING 0.1 /* of the suspects count as if they were spread over all pairs of classes */
 
 /* A flip in the run. */
@@ -328,6 +329,11 @@ calibration_make(struct calibration *calibration, struct suspects *suspects, con
 	share = calibration_estimate(calibration, &state);
 	calibration_spread(calibration, &state, share);
 	calibration_take_out(suspects, &state);
+	if (share > CREDIBLE)
+		suspects_doubt(
+		        suspects, SUSPECTS_HIDDEN,
+		        "the flips hardly stand out from the other labels, so far fewer labels may be wrong than "
+		        "the number expected, and than its interval. Record out of fold (cross_val_track) to tell");
 }
 
 void

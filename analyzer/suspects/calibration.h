@@ -5,9 +5,10 @@
  *
  * The flips show which part of wrong labels has a score of t or more: the recall R(t). The share H(t) of the other
  * examples that has such a score then bounds the share of wrong labels among these: H(t)/R(t), whatever the right ones
- * look like. The least of these bounds, over all t with R(t) of 0.2 or more, is the estimate. (The idea is that of
- * estimating a share from positive and unlabelled examples, as in Elkan and Noto 2008; Garg et al. 2021 take the least
- * ratio.) Flips count by weights, so that they are between the same pairs of classes as the suspects.
+ * look like. The least of these bounds, over all t with R(t) of 0.2 or more, is the estimate. It is too high where the
+ * flips score as right labels do: above a half, the list is said to be weak. (The idea is that of estimating a share
+ * from positive and unlabelled examples, as in Elkan and Noto 2008; Garg et al. 2021 take the least ratio.) Flips count
+ * by weights, so that they are between the same pairs of classes as the suspects.
  *
  * The interval is that of 200 bootstrap replicates, from the 5th percentile with R(t) of 0.05 or more to the 95th with
  * 0.6 or more. The probability of an example is the share of wrong labels times the ratio of the two densities at its
@@ -28,7 +29,8 @@ struct calibration {                /* begins as {0} */
 	double *probabilities;      /* by dense index; NaN: none */
 };
 
-/* Calibrates suspects of a run that was trained with the flips, and takes the flips out of the ranking. Ends the program
+/* Calibrates suspects of a run that was trained with the flips, takes the flips out of the ranking, and adds a doubt if
+ * they hardly stand out. Ends the program
  * if there are fewer than CALIBRATION_FLIPS. */
 void calibration_make(struct calibration *calibration, struct suspects *suspects, const struct dynamics *dynamics,
                       const struct flips *flips);

@@ -33,7 +33,8 @@
 #define NO_OTHER_CLASS 1e30 /* a mean margin above this has the masks of other classes in it */
 
 const char *const suspects_by_names[] = {"aum", "log-odds", "confidence", NULL};
-const char *const suspects_doubt_names[SUSPECTS_DOUBTS] = {"memorised", "few-epochs", "crowd", "hard", "no-margins"};
+const char *const suspects_doubt_names[SUSPECTS_DOUBTS] = {"memorised", "few-epochs", "crowd",
+                                                           "hard",      "no-margins", "hidden"};
 
 void
 suspects_request(struct dynamics_request *request)
@@ -203,7 +204,7 @@ suspects_call(struct suspects *suspects, const struct dynamics *dynamics, const 
 	}
 }
 
-__attribute__((format(printf, 3, 4))) static void
+void
 suspects_doubt(struct suspects *suspects, enum suspects_doubt doubt, const char *format, ...)
 {
 	va_list arguments;

@@ -29,6 +29,7 @@ enum suspects_doubt {
 	SUSPECTS_CROWD,      /* no label stands out from the examples between two classes */
 	SUSPECTS_HARD,       /* the model contradicts so many labels that most of these are right */
 	SUSPECTS_NO_MARGINS, /* ranked by confidence */
+	SUSPECTS_HIDDEN,     /* labels that were flipped on purpose hardly stand out: calibration.h */
 	SUSPECTS_DOUBTS
 };
 extern const char *const suspects_doubt_names[SUSPECTS_DOUBTS]; /* "memorised", … */
@@ -61,6 +62,10 @@ int suspects_check(const struct dynamics *dynamics, struct portolan_error *error
 /* Needs a run that suspects_check() accepts. Ends the program when memory is out or the store cannot be read. */
 void suspects_find(struct suspects *suspects, const struct dynamics *dynamics);
 void suspects_free(struct suspects *suspects); /* may be called twice */
+
+/* Adds a doubt, which suspects_find() cannot have. */
+__attribute__((format(printf, 3, 4))) void suspects_doubt(struct suspects *suspects, enum suspects_doubt doubt,
+                                                          const char *format, ...);
 
 /* Prints the line that says how, and one for each doubt, on stderr. */
 void suspects_say(const struct suspects *suspects);

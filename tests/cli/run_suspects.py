@@ -292,6 +292,22 @@ def check_one_class(portolan):
     assert expected["low"] <= 40 <= expected["high"] < 80, expected
 
 
+def check_hidden(portolan):
+    """Flips that the model has learned as well as the other labels tell nothing about these, and the program says so."""
+    with open("hidden.tsv", "w", encoding="utf-8") as file:
+        file.write("id\told\tnew\n" + "".join(f"{i}\t{(i + 1) % 3}\t{i % 3}\n" for i in range(60)))
+    report = json.loads(portolan("hidden", "--flips", "hidden.tsv", "--json")[0])
+    assert report["expected"]["wrong"] > 300 and "hidden" in {doubt["kind"] for doubt in report["weak"]}, report
+    assert "the flips hardly stand out" in portolan("hidden", "--flips", "hidden.tsv")[1]
+    assert "hidden" not in {doubt["kind"] for doubt in json.loads(portolan("flipped", "--flips", "flips.tsv", "--json")[0])["weak"]}
+
+
+def hidden(rng):
+    gold, z = np.arange(600) % 3, rng.normal(size=(EPOCHS, 600, 3))
+    z[:, np.arange(600), gold] += 8
+    return stores.run("hidden", batches(columns(z, gold), gold))
+
+
 def one_class(rng):
     """60 flips, 40 other wrong labels, and 500 right ones; all have the label 0."""
     z = rng.normal(size=(EPOCHS, 600)) + np.where(np.arange(600) < 100, -2, 3)
@@ -379,13 +395,14 @@ def main():
         some = list(random_runs(rng))
         runs += [stores.run(name, batches(one, gold, seen=seen), declared=len(gold)) for name, one, gold, seen in some]
         everything = ["margin", "max_prob", "other_sq", "predicted"]
-        runs += [stores.run("p", batches(kept[0][3], kept[0][2], everything)), stores.run("unlabelled", batches(kept[0][3], np.full(len(x), -1), everything)), agreeing(), one_class(rng)]
+        runs += [stores.run("p", batches(kept[0][3], kept[0][2], everything)), stores.run("unlabelled", batches(kept[0][3], np.full(len(x), -1), everything)), agreeing(), one_class(rng), hidden(rng)]
         stores.make_store(make_store, "store", runs)
         check_planted(portolan, kept)
         check_random(portolan, some)
         check_agreeing(portolan)
         check_calibrated(portolan, truth, old, flipped, record)
         check_one_class(portolan)
+        check_hidden(portolan)
         check_sizes_and_formats(portolan)
         check_texts_and_corrections(portolan, old)
     print("suspects: as NumPy has them")
