@@ -74,7 +74,8 @@ def test_texts_corrections_and_an_open_run(store, tmp_path):
     with portolan.Run("open", store=store) as run:
         run.log_probs(0, [1, 2, 3], [[0.9, 0.1], [0.8, 0.2], [0.1, 0.9]], [0, 0, 0])
         run.end_epoch(0)
-        assert portolan.suspects(run)["id"].tolist() == [3]
+        with pytest.warns(UserWarning, match="the list is weak: 1 epoch: rankings settle after about 5"):
+            assert portolan.suspects(run)["id"].tolist() == [3]
 
 
 def test_flips(store, tmp_path):

@@ -97,7 +97,10 @@ def suspects(
     words.add_path("corrections", corrections)
     words.add("overwrite", bool(overwrite))
     found = json.loads(_programs.analyze(*words, "--", _options.name(name), warn=not known_in_progress, notes=False))
-    return Suspects(f"suspects of {name}", _table(found.pop("suspects")), found)
+    listed = Suspects(f"suspects of {name}", _table(found.pop("suspects")), found)
+    for doubt in listed.weak if known_in_progress else ():  # else the program's warnings have said so
+        _programs.warn_caller(f"the list is weak: {doubt}")
+    return listed
 
 
 def _table(rows: list[dict[str, Any]]) -> np.ndarray[Any, Any]:
