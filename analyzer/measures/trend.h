@@ -39,8 +39,8 @@ void trend_shares(const struct trend_epoch *sums, size_t count, struct trend_sha
 /* The common trend's share of the variance within examples, over the epochs number `first` … count − 1. */
 double trend_within(const struct trend_epoch *sums, size_t count, size_t first);
 
-/* The first epoch from `first` on from which on the trend has a quarter of the variance within examples, or less. At
- * least four epochs are left: the last of those that leave so many, if the trend has more from there, too. */
+/* The first epoch from `first` on from which on the trend has a quarter of the variance within examples, or less. If
+ * none that leaves four epochs is so, the last that does; `first`, where that itself leaves no more than four. */
 size_t trend_settled(const struct trend_epoch *sums, size_t count, size_t first);
 
 #define TREND_EPOCHS_LEFT 3 /* after a burn-in at least */

@@ -287,12 +287,11 @@ calibration_part(struct calibrating *state, const struct flips *flips)
 static void
 calibration_take_out(struct suspects *suspects, const struct calibrating *state)
 {
-	suspects->called = suspects->leaning = 0;
+	suspects->called = 0;
 	suspects->count = state->other_count;
 	for (size_t i = 0; i < state->other_count; i++) {
 		suspects->ranked[i] = state->others[i];
 		suspects->called += suspects->is_called[state->others[i]];
-		suspects->leaning += suspects->scores[state->others[i]] > 0;
 	}
 }
 

@@ -1,9 +1,9 @@
 /*
- * flips.c: writes the list of labels that are changed on purpose, for `noise plan`, and reads it for `noise fit` and
- * `noise aum`.
+ * flips.c: writes the list of labels that are changed on purpose, for `noise plan`, and reads it for `noise fit`, `noise
+ * aum` and `suspects`.
  *
  * A wrong line is an error, not a warning: a flip that is left out would count as a clean example, and spoil the
- * classifier.
+ * classifier or the calibration.
  */
 #include "flips.h"
 

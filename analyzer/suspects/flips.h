@@ -1,11 +1,12 @@
 /*
  * flips.h: the list of labels that are changed on purpose, and its file. `noise plan` writes the file for the user, who
- * trains with the new labels; `noise fit` and `noise aum` read it. The file is tab-separated; its first line is
- * "id<TAB>old<TAB>new", and every other line is a change. old and new are class numbers.
+ * trains with the new labels; `noise fit`, `noise aum` and `suspects` read it. The file is tab-separated; its first line
+ * is "id<TAB>old<TAB>new", and every other line is a change. old and new are class numbers.
  *
  * Flips are after Swayamdipta et al. 2020, §5 ("Detecting mislabeled examples"): the examples are drawn from the
- * easy-to-learn region, as their labels can be trusted. Threshold samples are after Pleiss et al. 2020, §3.2: of N
- * examples with c classes, N / (c + 1) drawn at random get the label c + 1, which belongs to none of them.
+ * easy-to-learn region, as their labels can be trusted; for `suspects` from all examples. Threshold samples are after
+ * Pleiss et al. 2020, §3.2: of N examples with c classes, N / (c + 1) drawn at random get the label c + 1, which belongs
+ * to none of them.
  */
 #ifndef FLIPS_H
 #define FLIPS_H

@@ -194,7 +194,6 @@ suspects_call(struct suspects *suspects, const struct dynamics *dynamics, const 
 		suspects->deep = fmin(1, 4 * cut->share) * cut->mean;
 		suspects->threshold = deep ? suspects->deep : 0;
 	}
-	suspects->leaning = cut->against;
 	for (; suspects->called < suspects->count; suspects->called++) {
 		uint32_t row = suspects->ranked[suspects->called];
 

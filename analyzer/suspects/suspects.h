@@ -38,7 +38,6 @@ struct suspects {           /* begins as {0} */
 	uint32_t *ranked;   /* dense indices, the most suspect first */
 	size_t count;       /* how many are ranked: all that have a label and a value to rank by */
 	size_t called;      /* the first so many are called */
-	size_t leaning;     /* the first so many have a score above 0: on average another class was surer */
 	size_t left_out;    /* observed examples without a label or a value */
 	double *scores;     /* by dense index: the higher, the more suspect; no probability; NaN: none */
 	uint8_t *is_called; /* by dense index */
