@@ -193,7 +193,8 @@ class Tests:
         self.expect("compare of two runs", re.findall(r"run '(\w+)': \d+% of the variance", said), ["late"])
         for words in (["metrics", "late"], ["select", "late", "--by", "hard-to-learn", "--with-measures", "--format", "csv"],
                       ["compare", "late", "clean", "--average"], ["select", "late", "--by", "ambiguous", "--epochs", "2:"],
-                      ["select", "late", "--by", "ambiguous", "--epochs", "1:"], ["select", "tuned", "--by", "ambiguous"]):
+                      ["select", "late", "--by", "ambiguous", "--epochs", "1:"], ["select", "tuned", "--by", "ambiguous"],
+                      ["noise", "plan", "late", "--fraction", "0.1", "--regions", "1,0", "-o", "-"]):
             self.expect(str(words), "of the variance" in self.call(*words).stderr, False)
         share = trend_share(LEARNERS["digits"])
         first = burn_in(LEARNERS["digits"])

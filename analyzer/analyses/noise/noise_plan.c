@@ -16,6 +16,8 @@
 #include "selection/selection.h"
 #include "statistics/random.h"
 
+#define MOST_VARIABILITY 0.5 /* of numbers from 0 to 1: half of them 0, half 1 */
+
 /* The classes of a run: 0 … named − 1, and classes beyond these that occur as labels. */
 struct plan_classes {
 	struct classes seen;
@@ -243,6 +245,7 @@ noise_action_plan(const struct noise_request *request)
 	flips_write(common->output, &dynamics, &flips);
 	if (with_manifest)
 		plan_write_manifest(request, &dynamics, &flips);
-	dynamics_report_variability(&dynamics, wanted.measures);
+	if (!request->has_cuts || request->cuts.variability <= MOST_VARIABILITY)
+		dynamics_report_variability(&dynamics, wanted.measures);
 	return dynamics_report(&dynamics, common->strict);
 }
