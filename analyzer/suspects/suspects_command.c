@@ -139,7 +139,7 @@ suspects_run(void *context, struct portolan_error *error)
 	if (calibrated)
 		calibration_say(calibrated, suspects.called);
 	if (request->corrections)
-		suspects_list_correct(&list, request->corrections);
+		suspects_list_correct(&list, &dynamics, request->corrections);
 	if (suspects.left_out > 0)
 		message_warning("left out, as no label or no value was recorded for them: %s examples",
 		                NUMBER_GROUPED(suspects.left_out));

@@ -176,11 +176,12 @@ suspects_list_free(struct suspects_list *list)
 }
 
 void
-suspects_list_correct(const struct suspects_list *list, const char *path)
+suspects_list_correct(const struct suspects_list *list, const struct dynamics *dynamics, const char *path)
 {
 	/* id, label, suggested and the texts */
 	struct table_column columns[SUSPECTS_COLUMNS];
 	struct table table = list->table;
+	const char *drop;
 	size_t without = 0;
 
 	memcpy(columns, list->columns + 1, 3 * sizeof(*columns));
@@ -192,13 +193,16 @@ suspects_list_correct(const struct suspects_list *list, const char *path)
 	must(table_write(&table, path, TABLE_TSV, &failure));
 	for (size_t i = 0; i < table.rows; i++)
 		without += list->rows[i].other < 0;
-	message_note("%s: %s labels to look at. Delete the lines that you do not agree with, change \"new\", or write "
-	             "\"" CORRECTION_DROP_WORD
-	             "\" there to leave an example out; then: portolan select … --corrections %s",
-	             path, NUMBER_GROUPED(table.rows), path);
+	drop = label_find(dynamics, CORRECTION_DROP_WORD, strlen(CORRECTION_DROP_WORD)) == LABEL_NONE
+	               ? ", or write \"" CORRECTION_DROP_WORD "\" there to leave an example out"
+	               : " (\"" CORRECTION_DROP_WORD "\" is a class of this run, and leaves no example out)";
+	message_note(
+	        "%s: %s label%s to look at. Delete the lines that you do not agree with, or change \"new\"%s; then: "
+	        "portolan select … --corrections %s",
+	        path, NUMBER_GROUPED(table.rows), table.rows == 1 ? "" : "s", drop, path);
 	if (without > 0)
 		message_note(
-		        "%s: %s lines have no \"new\", as the model would give no other label: as they stand, they "
-		        "keep the old one",
+		        "%s: no \"new\" for %s of them, as the model would give no other label: as they stand, they keep "
+		        "the old one",
 		        path, NUMBER_GROUPED(without));
 }

@@ -41,6 +41,6 @@ void suspects_list_make(struct suspects_list *list, const struct suspects *suspe
 void suspects_list_free(struct suspects_list *list); /* may be called twice */
 
 /* Writes the listed examples as corrections to be edited. */
-void suspects_list_correct(const struct suspects_list *list, const char *path);
+void suspects_list_correct(const struct suspects_list *list, const struct dynamics *dynamics, const char *path);
 
 #endif

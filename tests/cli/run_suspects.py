@@ -202,11 +202,11 @@ def check_agreeing(portolan):
     assert [doubt["kind"] for doubt in report["weak"]] == ["memorised"], report
 
 
-def agreeing():
+def agreeing(name="agreeing", labels=()):
     n = 60
     gold, p = np.arange(n) % 3, np.linspace(0.34, 0.9, n)
     record = columns(np.log(np.stack([np.where(gold == c, p, (1 - p) / 2) for c in range(3)], -1))[None].repeat(6, 0), gold)
-    return stores.run("agreeing", batches(record, gold, ["margin"]))
+    return stores.run(name, batches(record, gold, ["margin"]), labels=labels)
 
 
 # Calibration
@@ -368,6 +368,10 @@ def check_texts_and_corrections(portolan, old):
     portolan("any", "--corrections", "c.tsv", "--overwrite", "--count", 2)
     with open("c.tsv", encoding="utf-8") as file:
         assert len(file.readlines()) == 3
+    said = portolan("agreeing", "--count", 1, "--corrections", "one.tsv")[1]
+    assert "one.tsv: 1 label to look at" in said and 'or write "drop" there to leave an example out' in said, said
+    said = portolan("dropping", "--count", 1, "--corrections", "drop.tsv")[1]
+    assert '"drop" is a class of this run, and leaves no example out' in said and 'or write "drop"' not in said, said
     os.symlink("nowhere", "link.tsv")
     portolan.wrong("any", "--corrections", "link.tsv")
     assert "has no column" in portolan.wrong("any", "--data", "flips.tsv", "--id-field", "guid", status=1)
@@ -395,7 +399,7 @@ def main():
         some = list(random_runs(rng))
         runs += [stores.run(name, batches(one, gold, seen=seen), declared=len(gold)) for name, one, gold, seen in some]
         everything = ["margin", "max_prob", "other_sq", "predicted"]
-        runs += [stores.run("p", batches(kept[0][3], kept[0][2], everything)), stores.run("unlabelled", batches(kept[0][3], np.full(len(x), -1), everything)), agreeing(), one_class(rng), hidden(rng)]
+        runs += [stores.run("p", batches(kept[0][3], kept[0][2], everything)), stores.run("unlabelled", batches(kept[0][3], np.full(len(x), -1), everything)), agreeing(), agreeing("dropping", ["keep", "drop", "ask"]), one_class(rng), hidden(rng)]
         stores.make_store(make_store, "store", runs)
         check_planted(portolan, kept)
         check_random(portolan, some)
