@@ -27,6 +27,11 @@ suspects_take_texts(void *context, char *text)
 	struct suspects_options *request = context;
 
 	request->data.field_count = options_split(text, SUSPECTS_TEXTS_MAX, request->data.fields);
+	for (size_t i = 1; i < request->data.field_count; i++)
+		for (size_t j = 0; j < i; j++)
+			if (strcmp(request->data.fields[i], request->data.fields[j]) == 0)
+				return options_wrong(&request->common, "--text names '%s' twice",
+				                     request->data.fields[i]);
 	if (request->data.field_count > 0)
 		return 0;
 	return options_wrong(&request->common, "--text takes names of fields, with commas between them, %d at most",

@@ -376,6 +376,7 @@ def check_texts_and_corrections(portolan, old):
     portolan.wrong("any", "--corrections", "link.tsv")
     assert "has no column" in portolan.wrong("any", "--data", "flips.tsv", "--id-field", "guid", status=1)
     assert "--text" in portolan.wrong(*words, "--text", "nothing", status=1)
+    assert "--text names 'text' twice" in portolan.wrong(*words, "--text", "text,rank,text")
     with open("wide.csv", "w", encoding="utf-8") as file:
         file.write("id," + ",".join(f"f{i}" for i in range(17)) + "\n")
     assert "which are to be shown? --text" in portolan.wrong("any", "--data", "wide.csv", "--id-field", "id", status=1)
