@@ -5,8 +5,8 @@
  *
  * In an epoch that predicted another class the margin is ln p(label) − ln p(that class), which is the margin of the
  * logits. In an epoch that predicted the label the next best class was not recorded. Its probability is no greater than
- * p(label), than 1 − p(label), and than the root of the sum of squares of all others (other_sq): the least of these stands
- * in for it. Of two named classes the other one has 1 − p(label).
+ * p(label), than 1 − p(label), and than the root of the sum of squares of all others (other_sq): the least of these
+ * stands in for it. Of two named classes the other one has 1 − p(label).
  * Probabilities below 1e-6 count as 1e-6: those of a forest may be 0.
  */
 #ifndef SUSPECTS_MARGINS_H

@@ -83,13 +83,25 @@ suspects_is_out_of_fold(const struct dynamics *dynamics)
 	return is;
 }
 
+/* The mean margins of logits; NULL: no labelled example has one. */
+static const double *
+suspects_recorded_margins(const struct dynamics *dynamics)
+{
+	const double *margin = dynamics_measure(dynamics, MEASURE_AUM);
+
+	for (size_t i = 0; margin && i < dynamics->count; i++)
+		if (dynamics->gold[dynamics->order[i]] >= 0 && !isnan(margin[dynamics->order[i]]))
+			return margin;
+	return NULL;
+}
+
 /* Scores the labelled examples. */
 static void
 suspects_score(struct suspects *suspects, const struct dynamics *dynamics)
 {
 	CLEANUP(margins_free) struct margins margins = {.means = NULL};
 	const double *confidence = dynamics_measure(dynamics, MEASURE_CONFIDENCE);
-	const double *margin = dynamics_measure(dynamics, MEASURE_AUM);
+	const double *margin = suspects_recorded_margins(dynamics);
 
 	suspects->by = SUSPECTS_BY_AUM;
 	margins_read(&margins, dynamics, !margin);

@@ -202,6 +202,17 @@ def check_agreeing(portolan):
     assert [doubt["kind"] for doubt in report["weak"]] == ["memorised"], report
 
 
+def check_elsewhere(portolan):
+    """Margins of examples without a label do not keep those with one from being ranked."""
+    report = json.loads(portolan("elsewhere", "--json")[0])
+    assert report["by"] == "confidence" and report["ranked"] == 30 and report["left_out"] == 10, report
+
+
+def elsewhere(rng):
+    p = rng.random(30)
+    return stores.run("elsewhere", [stores.batch(0, np.arange(30), p, p > 0.5, np.arange(30) % 3), stores.batch(0, np.arange(30, 40), p[:10], p[:10] > 0.5, margin=p[:10])])
+
+
 def agreeing(name="agreeing", labels=()):
     n = 60
     gold, p = np.arange(n) % 3, np.linspace(0.34, 0.9, n)
@@ -400,11 +411,12 @@ def main():
         some = list(random_runs(rng))
         runs += [stores.run(name, batches(one, gold, seen=seen), declared=len(gold)) for name, one, gold, seen in some]
         everything = ["margin", "max_prob", "other_sq", "predicted"]
-        runs += [stores.run("p", batches(kept[0][3], kept[0][2], everything)), stores.run("unlabelled", batches(kept[0][3], np.full(len(x), -1), everything)), agreeing(), agreeing("dropping", ["keep", "drop", "ask"]), one_class(rng), hidden(rng)]
+        runs += [stores.run("p", batches(kept[0][3], kept[0][2], everything)), stores.run("unlabelled", batches(kept[0][3], np.full(len(x), -1), everything)), agreeing(), agreeing("dropping", ["keep", "drop", "ask"]), one_class(rng), hidden(rng), elsewhere(rng)]
         stores.make_store(make_store, "store", runs)
         check_planted(portolan, kept)
         check_random(portolan, some)
         check_agreeing(portolan)
+        check_elsewhere(portolan)
         check_calibrated(portolan, truth, old, flipped, record)
         check_one_class(portolan)
         check_hidden(portolan)
