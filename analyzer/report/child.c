@@ -264,9 +264,9 @@ child_take_answer(struct child *child, char *text, size_t size)
 		child_digest(child->bytes, child->size, child->digest);
 	if ((child->status == STATUS_FAILED || child->status == STATUS_USAGE) && (child->lines || !child->answer))
 		child->end = CHILD_REFUSED;
-	else
-		child->end = child->answer ? CHILD_ANSWERED : CHILD_CRASHED;
-	if (child->end == CHILD_REFUSED) {
+	else /* lines that a crash cut off after a whole one, or before the first, look like an answer */
+		child->end = child->answer && child->status <= STATUS_INCOMPLETE ? CHILD_ANSWERED : CHILD_CRASHED;
+	if (child->end != CHILD_ANSWERED) {
 		json_decref(child->answer);
 		child->answer = NULL;
 	}
