@@ -130,7 +130,7 @@ answer_add_examples(struct report_request *request, const struct child *child, c
 		CLEANUP_FREE char *text = has_texts ? answer_find_text(request, json_object_get(row, "id")) : NULL;
 
 		if (text)
-			page_set_text(row, "text", text);
+			page_set_cell(row, "text", text);
 	}
 }
 

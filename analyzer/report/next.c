@@ -37,7 +37,11 @@ next_record(struct report_request *request)
 	const char *run = request->common.operands[check - &request->children[ASK_CHECK]];
 	struct child command = {0};
 
-	if (!verdict || strcmp(verdict, "damaged") == 0) {
+	if (!verdict) {
+		report_ask(request, &command, "check", run, false);
+		next_add(request, check,
+		         "Whether the record is whole is not known, as its check failed. Check it again.", &command);
+	} else if (strcmp(verdict, "damaged") == 0) {
 		report_ask(request, &command, "salvage", NULL, false);
 		child_add(&command, request->common.query.store);
 		child_add_option(&command, "-o", "salvaged-store");
@@ -99,7 +103,8 @@ next_labels(struct report_request *request)
 	CLEANUP_FREE char *to_read = memory_text("%d", NEXT_TO_READ);
 	struct child command = {0};
 
-	report_ask(request, &command, are_called ? "suspects" : "select", request->common.operands[0], false);
+	report_ask(request, &command, are_called ? "suspects" : "select", request->common.operands[0],
+	           are_called && request->common.query.epochs_given);
 	if (!are_called) {
 		next_add_epochs(request, &command);
 		child_add_option(&command, "--by", "confidence:asc");
@@ -149,9 +154,12 @@ next_least_overlap(const struct report_request *request)
 static double
 next_trend(const struct report_request *request)
 {
-	const json_t *first = json_object_get(request->children[ASK_CLASSES].answer, "first_epoch"), *part;
+	const json_t *classes = request->children[ASK_CLASSES].answer, *part;
+	const json_t *first = json_object_get(classes, "first_epoch");
 	size_t i;
 
+	if (json_integer_value(json_object_get(classes, "epochs")) == 1)
+		return 1; /* nothing varies within an example */
 	json_array_foreach (json_object_get(request->children[ASK_EPOCHS].answer, "variance"), i, part) {
 		double trend = json_number_value(json_object_get(part, "common_trend"));
 		double rest = json_number_value(json_object_get(part, "rest"));
@@ -173,7 +181,7 @@ next_training(struct report_request *request)
 	report_ask(request, &command, "select", request->common.operands[0], false);
 	if (!is_trend)
 		next_add_epochs(request, &command);
-	for (int r = 1; r < request->common.operand_count; r++)
+	for (int r = 1; r < request->common.operand_count && request->children[ASK_COMPARE].end == CHILD_ANSWERED; r++)
 		child_add_option(&command, "--with", request->common.operands[r]);
 	child_add_option(&command, "--by", is_trend ? "random" : "ambiguous");
 	child_add_option(&command, "--fraction", "0.33");

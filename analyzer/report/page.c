@@ -8,11 +8,12 @@
 #include <visible.h>
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 char *
-page_clean(const char *text)
+page_clean(const char *text, size_t most)
 {
 	size_t length = strlen(text), used = 0, characters = 0, size;
 	CLEANUP_FREE char *shown = memory_new(length * VISIBLE_GROWTH + 1, 1);
@@ -24,7 +25,7 @@ page_clean(const char *text)
 		bool is_blank = shown[i] == '\n' || shown[i] == '\t' || shown[i] == ' ';
 
 		characters += ((unsigned char)shown[i] & 0xc0) != 0x80;
-		if (characters > PAGE_TEXT_MAX) {
+		if (characters > most) {
 			memcpy(clean + used, "…", sizeof("…"));
 			break;
 		}
@@ -37,9 +38,9 @@ page_clean(const char *text)
 }
 
 static json_t *
-page_text(const char *text)
+page_text(const char *text, size_t most)
 {
-	CLEANUP_FREE char *clean = page_clean(text);
+	CLEANUP_FREE char *clean = page_clean(text, most);
 
 	return memory_need(json_string_nocheck(clean));
 }
@@ -47,7 +48,13 @@ page_text(const char *text)
 void
 page_set_text(json_t *of, const char *key, const char *text)
 {
-	json_object_set_new(of, key, page_text(text));
+	json_object_set_new(of, key, page_text(text, SIZE_MAX));
+}
+
+void
+page_set_cell(json_t *row, const char *key, const char *text)
+{
+	json_object_set_new(row, key, page_text(text, PAGE_CELL_MAX));
 }
 
 const char *
@@ -121,7 +128,7 @@ page_fill(const json_t *answer, const char *text, json_t *numbers)
 
 	while (*text) {
 		size_t plain = strcspn(text, "{"), length = strcspn(text + plain, "}");
-		CLEANUP_FREE char *path = NULL, *shown = NULL;
+		CLEANUP_FREE char *path = NULL, *shown = NULL, *clean = NULL;
 		json_t *value;
 		char kind;
 
@@ -133,7 +140,8 @@ page_fill(const json_t *answer, const char *text, json_t *numbers)
 		path = memory_copy(text + 1, length - 1 - (kind == '%' || kind == '~'));
 		value = page_member(answer, path);
 		shown = page_cell(value, kind == '%' ? "share" : kind == '~' ? "whole" : "number");
-		fputs(shown, stream);
+		clean = page_clean(shown, SIZE_MAX);
+		fputs(clean, stream);
 		json_object_set(numbers, path, value ? value : json_null());
 		text += length + (text[length] == '}');
 	}
@@ -167,8 +175,8 @@ page_say(struct page *page, const struct child *child, const char *text)
 void
 page_quote(struct page *page, const struct child *child, const char *text)
 {
-	page_add_block(page,
-	               json_pack("{s:s, s:o, s:i}", "kind", "text", "text", page_text(text), "from", child->number));
+	page_add_block(page, json_pack("{s:s, s:o, s:i}", "kind", "text", "text", page_text(text, SIZE_MAX), "from",
+	                               child->number));
 }
 
 void
@@ -181,13 +189,13 @@ page_say_plain(struct page *page, const char *format, ...)
 	if (vasprintf(&text, format, arguments) < 0)
 		text = NULL;
 	va_end(arguments);
-	page_add_block(page, json_pack("{s:s, s:o}", "kind", "text", "text", page_text(memory_need(text))));
+	page_add_block(page, json_pack("{s:s, s:o}", "kind", "text", "text", page_text(memory_need(text), SIZE_MAX)));
 }
 
 bool
 page_says(const struct page *page, const char *text)
 {
-	CLEANUP_FREE char *clean = page_clean(text);
+	CLEANUP_FREE char *clean = page_clean(text, SIZE_MAX);
 	const json_t *section, *block;
 	size_t s, b;
 
@@ -202,7 +210,7 @@ void
 page_warn(struct page *page, const char *text)
 {
 	if (!page_says(page, text))
-		page_add_block(page, json_pack("{s:s, s:o}", "kind", "warning", "text", page_text(text)));
+		page_add_block(page, json_pack("{s:s, s:o}", "kind", "warning", "text", page_text(text, SIZE_MAX)));
 }
 
 void
@@ -258,7 +266,7 @@ page_row(const json_t *from, const json_t *columns)
 		json_t *value = json_object_get(from, name);
 
 		if (json_is_string(value))
-			json_object_set_new(row, name, page_text(json_string_value(value)));
+			page_set_cell(row, name, json_string_value(value));
 		else
 			json_object_set(row, name, value ? value : json_null());
 	}

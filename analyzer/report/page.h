@@ -24,8 +24,10 @@ struct page {
 	const struct child *picture; /* the map; NULL: there is none */
 };
 
-/* Sets a member to a text that is cleaned (page_clean()). */
+/* Set a member to a text that is cleaned (page_clean()); that of a table's row is cut at PAGE_CELL_MAX characters. */
 void page_set_text(json_t *of, const char *key, const char *text);
+void page_set_cell(json_t *row, const char *key, const char *text);
+#define PAGE_CELL_MAX 240
 
 void page_begin_section(struct page *page, const char *id, const char *title);
 
@@ -67,8 +69,7 @@ const char *page_string(const json_t *of, const char *key);
 bool page_is_number(const json_t *table, const json_t *column);
 
 /* A copy of a user's text that is safe to show: in one line, without characters that cannot be seen or change the order
- * of others, and cut at PAGE_TEXT_MAX characters. The caller's to free(). */
-#define PAGE_TEXT_MAX 240
-char *page_clean(const char *text);
+ * of others, and cut after the first `most` characters. The caller's to free(). */
+char *page_clean(const char *text, size_t most);
 
 #endif

@@ -40,6 +40,16 @@ def learned(gold, ids, level, epochs=EPOCHS):
     return batches
 
 
+def mislearned(gold, ids, level):
+    """A run in which the model contradicts the first labels, more of them in later epochs."""
+    batches = learned(gold, ids, level)
+    for e, one in enumerate(batches):
+        wrong = np.arange(len(ids)) < 10 + 6 * e
+        one["columns"]["margin"] = np.where(wrong, -9, 5).astype("f4")
+        one["columns"]["predicted"] = np.where(wrong, (gold + 1) % 3, gold).astype("i4")
+    return batches
+
+
 def run(*words, status=0, **options):
     done = subprocess.run([PORTOLAN, *words], capture_output=True, text=True, **options)
     check(done.returncode == status, f"{words}: exit status {done.returncode}, not {status}: {done.stderr}")
@@ -254,6 +264,31 @@ def check_incomplete():
     check("not whole" in page["next"][0]["text"], f"a run with gaps: {page['next'][0]}")
 
 
+def check_shown():
+    """A run's name cannot change the order of what is shown, and a sentence is not cut as the texts of a table are."""
+    texts = [block.get("text", "") + block.get("alt", "") for block in blocks(report("left\u202eright"))]
+    check(any("left\\u202eright" in text for text in texts) and not any("\u202e" in text for text in texts), f"a name that turns the order around: {texts[:3]}")
+    long = "x" * 230 + ".jsonl"
+    shutil.copy("d.jsonl", long)
+    page = report("one", "--data", long, "--id-field", "id")
+    check(any(block.get("text", "").endswith(f"{page['data_xxh128']}.") for block in blocks(page)), "the checksum of a file with a long name")
+
+
+def check_advice():
+    """Each step's command does what the step says."""
+    for words in (["one", "two"], ["one", "wide"], ["one", "--epochs", "1:4"], ["one", "--epochs", "auto"], ["one", "--epochs", "2:3"], ["unlabelled"], ["single"], ["wrong", "--epochs", "2:4"]):
+        steps = report(*words)["next"]
+        check("random" in steps[2]["command"] if words[1:] == ["--epochs", "2:3"] else True, f"{words}: one epoch ranks nothing by variability: {steps[2]}")
+        for step in steps[1:]:
+            with tempfile.TemporaryDirectory() as folder:
+                done = subprocess.run(["bash", "-c", re.sub(r"^portolan", lambda _: PORTOLAN, step["command"])], capture_output=True, text=True, cwd=folder,
+                                      env=dict(os.environ, PORTOLAN_STORE=os.path.abspath("store")))
+                check(done.returncode == 0, f"{step['command']}: {done.stderr}")
+                if "corrections.tsv" in step["command"]:
+                    with open(os.path.join(folder, "corrections.tsv")) as file:
+                        check(len(file.readlines()) - 1 == step["numbers"]["called"] > 0, f"{step['command']} has the labels that are called: {step['text']}")
+
+
 def check_ids():
     """Ids that no double and no signed number holds."""
     page = report("wide")
@@ -349,6 +384,8 @@ def record(maker):
         stores.run("wide", learned(gold[few], ids[few].astype("u8") + np.uint64(2**63), level[few])),
         stores.run("empty", []),
         stores.run("crowd", learned(gold, ids, np.where(ids % 4 == 0, 0.5, 1.1)), declared=N),
+        stores.run("left\u202eright", learned(gold[few], ids[few], level[few])),
+        stores.run("wrong", mislearned(gold, ids, level), labels=LABELS),
     ])
     words = np.array("the a man woman dog park plays sleeps outside".split())
     hardest = np.argsort(level)[:100]
@@ -388,6 +425,8 @@ def main():
         check_wrong_files()
         check_incomplete()
         check_ids()
+        check_shown()
+        check_advice()
         check_without_gnuplot()
         check_ended()
         check_damage(first)
