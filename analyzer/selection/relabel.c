@@ -23,16 +23,53 @@ struct relabelling {
 	const struct relabel_request *request;
 	struct join *join;
 	size_t column; /* CSV and TSV: the label's */
-	char *keys;    /* room for a key of JSON */
-	size_t keys_room;
+	char *room[2]; /* for a key of JSON, and for labels without quotes and escapes */
+	size_t room_sizes[2];
 	struct classes classes; /* the labels that the run was recorded with */
 	struct span *written;   /* by class: how the file writes it, in the first line that has it */
 };
 
-static bool
-span_equals(const struct span *a, const struct span *b)
+static char *
+relabelling_room(struct relabelling *relabelling, size_t which, size_t size)
 {
-	return a->at && b->at && a->length == b->length && memcmp(a->at, b->at, a->length) == 0;
+	char **room = &relabelling->room[which];
+
+	*room = memory_grow(*room, &relabelling->room_sizes[which], size + 1, 1);
+	return *room;
+}
+
+/* What is written, without quotes and escapes; the text stands in the given room. */
+static struct span
+relabelling_read(struct relabelling *relabelling, const struct span *span, size_t which)
+{
+	char *text = relabelling_room(relabelling, which, span->length);
+	const char *at = span->at;
+	struct json_value value = {JSON_LINE_STRING, true, span->at + 1, span->length - 2};
+	struct field field;
+
+	if (relabelling->join->format != TABLE_JSONL &&
+	    records_take_field(relabelling->join->format, &at, span->at + span->length, text, &field))
+		return (struct span){field.at, field.length};
+	if (relabelling->join->format == TABLE_JSONL && *span->at == '"' && json_line_decode(&value, text))
+		return (struct span){value.at, value.size};
+	return *span;
+}
+
+/* Is this the same label, maybe with other quotes and escapes? In JSON a number is not the text of its digits. */
+static bool
+relabelling_is_same(struct relabelling *relabelling, const struct span *a, const struct span *b)
+{
+	struct span one, two;
+
+	if (!a->at || !b->at)
+		return false;
+	if (a->length == b->length && memcmp(a->at, b->at, a->length) == 0)
+		return true;
+	if (relabelling->join->format == TABLE_JSONL && (*a->at != '"' || *b->at != '"'))
+		return false;
+	one = relabelling_read(relabelling, a, 0);
+	two = relabelling_read(relabelling, b, 1);
+	return one.length == two.length && memcmp(one.at, two.at, one.length) == 0;
 }
 
 /* How many bytes of it a message shows. */
@@ -42,25 +79,32 @@ span_shown(const struct span *span)
 	return span->length < 64 ? (int)span->length : 64;
 }
 
-/* Finds the label in a JSON line: its value, a text with its quotes. Of two members with one key the first counts. */
+/* Finds the label in a JSON line: its value, a text with its quotes. Programs differ in which of two members with one key
+ * they read, so a line that has the label twice is refused. */
 static struct span
 relabelling_find_member(struct relabelling *relabelling, const struct record *record)
 {
 	struct json_line line = {.begin = record->at, .at = record->at, .end = record->at + record->length};
 	const char *field = relabelling->request->label_field;
+	const struct user_file *file = &relabelling->join->file;
+	char *keys = relabelling_room(relabelling, 0, record->length);
 	struct json_value key, value;
+	struct span found = {0};
 
-	relabelling->keys = memory_grow(relabelling->keys, &relabelling->keys_room, record->length + 1, 1);
 	for (int code = json_line_first(&line, &key); code > 0; code = json_line_next(&line, &key)) {
 		bool is_text;
 
-		if (!json_line_decode(&key, relabelling->keys) || json_line_value(&line, &value) < 0)
+		if (!json_line_decode(&key, keys) || json_line_value(&line, &value) < 0)
 			break;
 		is_text = value.kind == JSON_LINE_STRING;
-		if (key.size == strlen(field) && memcmp(key.at, field, key.size) == 0)
-			return (struct span){value.at - is_text, value.size + 2 * is_text};
+		if (key.size != strlen(field) || memcmp(key.at, field, key.size) != 0)
+			continue;
+		if (found.at)
+			die("%s: line %llu has the field '%s' twice: leave one", file->path,
+			    (unsigned long long)user_file_line(file, record->at), field);
+		found = (struct span){value.at - is_text, value.size + 2 * is_text};
 	}
-	return (struct span){0};
+	return found;
 }
 
 /* Finds the label in a record: the bytes between two separators, quotes included. */
@@ -104,7 +148,7 @@ relabelling_learn_line(struct relabelling *relabelling, const struct record *rec
 		    (unsigned long long)user_file_line(file, record->at), request->label_field);
 	if (!written->at)
 		*written = found;
-	if (!span_equals(written, &found))
+	if (!relabelling_is_same(relabelling, written, &found))
 		die("%s: field %s is %.*s in line %llu and %.*s in line %llu, and both examples were recorded with one "
 		    "label: is --label-field right, and the file the one that the run was recorded with?",
 		    file->path, request->label_field, span_shown(written), written->at,
@@ -177,9 +221,9 @@ relabelling_replace(struct relabelling *relabelling, struct record *record, uint
 		    "field %s has it: correct the line by hand",
 		    file->path, (unsigned long long)user_file_line(file, record->at), request->corrections,
 		    request->label_field);
-	if (span_equals(&found, becomes))
+	if (relabelling_is_same(relabelling, &found, becomes))
 		return NULL;
-	if (!found.at || (was && was->at && !span_equals(&found, was)))
+	if (!found.at || (was && was->at && !relabelling_is_same(relabelling, &found, was)))
 		die("%s: line %llu: field %s is %.*s, which is neither the old nor the new label of this example in "
 		    "%s: is --label-field right?",
 		    file->path, (unsigned long long)user_file_line(file, record->at), request->label_field,
@@ -221,7 +265,8 @@ relabel(struct relabelled *relabelled, const struct relabel_request *request, st
 		relabelled->lines = memory_grow(relabelled->lines, &room, relabelled->count + 1, sizeof(char *));
 		relabelled->lines[relabelled->count++] = line;
 	}
-	free(relabelling.keys);
+	free(relabelling.room[0]);
+	free(relabelling.room[1]);
 	free(relabelling.written);
 	classes_free(&relabelling.classes);
 }

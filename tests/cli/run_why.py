@@ -346,6 +346,18 @@ def hostile(checker, true, gold):
     with open("lacking.jsonl", "w") as file:
         file.writelines(json.dumps({"id": i, **({} if i == 70 else {"label": NAMES[gold[i]]})}) + "\n" for i in range(N))
     checker.refused(*line, "--data", "lacking.jsonl", "--id-field", "id", "--label-field", "label", saying="lacking.jsonl: line 71 has no field 'label'")
+    # one label in two spellings is one label; a line with two labels is refused
+    files = {"m.jsonl": "".join(f'{{"id":{i},"label":{json.dumps(NAMES[g]).replace("e", chr(92) + "u0065" if i % 2 else "e")}}}\n' for i, g in enumerate(gold)),
+             "m.csv": "id,label\n" + "".join(f'{i},"{NAMES[g].replace(chr(34), 2 * chr(34))}"\n' if i % 2 or "," in NAMES[g] else f"{i},{NAMES[g]}\n" for i, g in enumerate(gold))}
+    for name, content in files.items():
+        with open(name, "w") as file:
+            file.write(content)
+        out = checker.run("select", *line, "--data", name, "--id-field", "id", "--label-field", "label").stdout
+        rows = csv.DictReader(io.StringIO(out)) if name == "m.csv" else map(json.loads, out.splitlines())
+        assert [row["label"] for row in rows] == [NAMES[true[i] if i == 3 else g] for i, g in enumerate(gold)], name
+    with open("twice.jsonl", "w") as file:
+        file.writelines(f'{{"id":{i},"label":{json.dumps(NAMES[g])},"label":{json.dumps(NAMES[g])}}}\n' for i, g in enumerate(gold))
+    checker.refused(*line, "--data", "twice.jsonl", "--id-field", "id", "--label-field", "label", saying="twice.jsonl: line 1 has the field 'label' twice")
     # lines that the run does not know are left out, and counted
     with open("more.csv", "w") as file:
         file.write("id,label\n" + "".join(f"{i},{i % 7 if i >= N else json.dumps(NAMES[gold[i]]) if gold[i] != 1 else 'x'}\n" for i in range(N + 9)))
