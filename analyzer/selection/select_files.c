@@ -203,8 +203,7 @@ select_write_file(const struct select_request *request, const struct selection_p
 	int status;
 
 	select_warn_fewer(plan, source->count, count, asked);
-	share_hint(request, source->count, count,
-	           store_snapshot_columns(source->dynamics->snapshot) & STORE_COLUMN_BIT(STORE_MARGIN));
+	share_hint(request, source->count, count);
 	if (why)
 		why_add(why, chosen, count);
 	status = select_output(request, output, source->dynamics, chosen, count);

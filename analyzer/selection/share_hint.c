@@ -38,7 +38,7 @@ share_is_of_one_end(const struct selection_rule *rule)
 }
 
 void
-share_hint(const struct select_request *request, size_t eligible, size_t count, bool has_margins)
+share_hint(const struct select_request *request, size_t eligible, size_t count)
 {
 	const struct selection_plan *plan = &request->plan;
 	bool is_count = plan->count > 0 || plan->smallest;
@@ -53,6 +53,6 @@ share_hint(const struct select_request *request, size_t eligible, size_t count, 
 	message_note(
 	        "hint: below about 30%% of the examples, the ambiguous, the hardest or the easiest alone mostly trained worse "
 	        "than random ones (at 10%% the first two on all of four small data sets, tools/study shares; Sorscher et "
-	        "al. 2022, Zheng et al. 2023); %s--by random did better there",
-	        has_margins ? "--by aum:asc --strata 50 --cut 0.3, or " : "");
+	        "al. 2022, Zheng et al. 2023); --by random did better there, and, where logits were logged, --by aum:asc "
+	        "--strata 50 --cut 0.3");
 }

@@ -11,7 +11,7 @@
  *   - they are less than three tenths, and were asked for by --fraction; or by --count, and are a tenth at least: a
  *     shorter list is one to look at;
  *   - there are a hundred to choose from at least: of fewer, a share is a handful.
- * Several sizes (--fractions) are those of a study, which finds out by itself. CCS is named if the run has margins. */
-void share_hint(const struct select_request *request, size_t eligible, size_t count, bool has_margins);
+ * Several sizes (--fractions) are those of a study, which finds out by itself. */
+void share_hint(const struct select_request *request, size_t eligible, size_t count);
 
 #endif
