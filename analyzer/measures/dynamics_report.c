@@ -145,8 +145,7 @@ warn_of_trend(const struct dynamics *dynamics)
 		snprintf(mend, sizeof(mend), "try --epochs %u:, over which it is %.0f%%",
 		         dynamics->epochs[advice.first], 100 * advice.later);
 	else
-		snprintf(mend, sizeof(mend),
-		         "the later epochs are no better: train longer, or choose by something else");
+		snprintf(mend, sizeof(mend), "the later epochs are no better: choose by something else");
 	message_warning("run '%s': %.0f%% of the variance within examples is the common trend, the learning that all "
 	                "share: variability then shows late learning, not ambiguity; %s",
 	                dynamics->info->name, 100 * advice.share, mend);

@@ -77,20 +77,31 @@ next_add_epochs(const struct report_request *request, struct child *command)
 		child_add_option(command, "--epochs", from);
 }
 
-/* Does the list of suspects hold more right labels than its length tells? Then its top is what to read. */
+/* Is the list of suspects weak for this reason? */
 static bool
-next_suspects_are_weak(const struct child *suspects)
+next_is_weak(const struct report_request *request, const char *reason)
 {
-	const json_t *doubt;
+	const json_t *weak;
 	size_t i;
 
-	json_array_foreach (json_object_get(suspects->answer, "weak"), i, doubt) {
-		const char *kind = json_string_value(json_object_get(doubt, "kind"));
-
-		if (strcmp(kind, "crowd") == 0 || strcmp(kind, "hard") == 0)
+	json_array_foreach (json_object_get(request->children[ASK_SUSPECTS].answer, "weak"), i, weak)
+		if (strcmp(json_string_value(json_object_get(weak, "kind")), reason) == 0)
 			return true;
-	}
 	return false;
+}
+
+/* Step 2 where labels are called wrong, in words. */
+static const char *
+next_say_called(const struct report_request *request, bool is_crowd)
+{
+	if (is_crowd)
+		return "{called} labels may be wrong, many of them hard examples. Read the list from its top, and correct "
+		       "the file that this command writes.";
+	if (next_is_weak(request, "memorised"))
+		return "{called} labels are called wrong, and more may be: the model has learned wrong labels by heart. Read "
+		       "these, and correct the file that this command writes. Record out of fold to find the others.";
+	return "{called} labels are called wrong. Read them, and correct the file that this command writes; select "
+	       "--corrections takes it.";
 }
 
 /* Step 2: labels that may be wrong. */
@@ -99,7 +110,7 @@ next_labels(struct report_request *request)
 {
 	const struct child *suspects = &request->children[ASK_SUSPECTS], *classes = &request->children[ASK_CLASSES];
 	const json_int_t called = json_integer_value(json_object_get(suspects->answer, "called"));
-	const bool are_called = called > 0, is_weak = next_suspects_are_weak(suspects) && called > NEXT_TO_READ;
+	const bool are_called = called > 0, is_crowd = next_is_weak(request, "crowd") || next_is_weak(request, "hard");
 	CLEANUP_FREE char *to_read = memory_text("%d", NEXT_TO_READ);
 	struct child command = {0};
 
@@ -114,18 +125,12 @@ next_labels(struct report_request *request)
 	if (are_called) {
 		child_add_option(&command, "--text", request->texts);
 		child_add_option(&command, "--flips", request->flips);
-		child_add_option(&command, "--count", is_weak ? to_read : NULL);
+		child_add_option(&command, "--count", is_crowd && called > NEXT_TO_READ ? to_read : NULL);
 	}
 	child_add_option(&command, are_called ? "--corrections" : "-o",
 	                 are_called ? "corrections.tsv" : "doubtful.txt");
 	if (are_called)
-		next_add(
-		        request, suspects,
-		        is_weak ? "{called} labels may be wrong, many of them hard examples. Read the first, and correct the "
-		                  "file that this command writes."
-		                : "{called} labels are called wrong. Read them, and correct the file that this command "
-		                  "writes.",
-		        &command);
+		next_add(request, suspects, next_say_called(request, is_crowd), &command);
 	else
 		next_add(request, suspects->answer ? suspects : classes,
 		         suspects->answer
@@ -170,35 +175,54 @@ next_trend(const struct report_request *request)
 	return 0;
 }
 
+/* Step 3 in words. */
+static const char *
+next_say_training(const struct report_request *request, bool is_memorised, bool is_trend)
+{
+	if (is_memorised)
+		return "The model has learned wrong labels by heart, and they are among what it wavers on: to train on less, "
+		       "take a random third.";
+	if (is_trend)
+		return "Variability shows the learning that all examples share, not which are ambiguous: to train on less, "
+		       "take a random third.";
+	if (next_least_overlap(request) < AGREES)
+		return "The runs do not agree on what is ambiguous: to train on less, take the third that is so over all of "
+		       "them, and compare it with a random one (--by random).";
+	return "To train on less, take the third that is ambiguous, and compare it with a random one (--by random).";
+}
+
+/* Where step 3 writes: the user's lines into a file like the user's, else ids. */
+static char *
+next_subset_file(const struct report_request *request)
+{
+	const char *ending = request->data ? strrchr(request->data, '.') : NULL;
+
+	return memory_text("subset%s", ending && !strchr(ending, '/') ? ending : ".txt");
+}
+
 /* Step 3: what to train on. */
 static void
 next_training(struct report_request *request)
 {
-	const struct child *classes = &request->children[ASK_CLASSES];
-	const bool is_trend = next_trend(request) > TREND_RULES;
+	const bool is_memorised = next_is_weak(request, "memorised"), is_trend = next_trend(request) > TREND_RULES;
+	const bool is_random = is_memorised || is_trend;
+	CLEANUP_FREE char *file = next_subset_file(request);
 	struct child command = {0};
 
 	report_ask(request, &command, "select", request->common.operands[0], false);
-	if (!is_trend)
+	if (!is_random)
 		next_add_epochs(request, &command);
 	for (int r = 1; r < request->common.operand_count && request->children[ASK_COMPARE].end == CHILD_ANSWERED; r++)
 		child_add_option(&command, "--with", request->common.operands[r]);
-	child_add_option(&command, "--by", is_trend ? "random" : "ambiguous");
+	child_add_option(&command, "--by", is_random ? "random" : "ambiguous");
 	child_add_option(&command, "--fraction", "0.33");
 	if (json_integer_value(json_object_get(request->children[ASK_SUSPECTS].answer, "called")) > 0)
 		child_add(&command, "--without-suspects");
 	child_add(&command, "--why");
-	child_add_option(&command, "-o", "subset.txt");
-	next_add(
-	        request, classes,
-	        is_trend ? "Variability shows the learning that all examples share, not which are ambiguous: to train "
-	                   "on less, take a random third, or record more epochs."
-	        : next_least_overlap(request) < AGREES
-	                ? "The runs do not agree on what is ambiguous: to train on less, take the third that is so over "
-	                  "all of them."
-	                : "To train on less, take the third that is ambiguous, and compare it with a random one (--by "
-	                  "random).",
-	        &command);
+	report_ask_data(request, &command);
+	child_add_option(&command, "-o", file);
+	next_add(request, &request->children[ASK_CLASSES], next_say_training(request, is_memorised, is_trend),
+	         &command);
 }
 
 void

@@ -50,6 +50,14 @@ def mislearned(gold, ids, level):
     return batches
 
 
+def memorised(gold, ids, level):
+    """A run in which the model contradicts thirty labels at first, and agrees with them at the end."""
+    batches = learned(gold, ids, level)
+    for e, one in enumerate(batches):
+        one["columns"]["margin"] = np.where((np.arange(len(ids)) < 30) & (e < 4), -9, 5).astype("f4")
+    return batches
+
+
 def run(*words, status=0, **options):
     done = subprocess.run([PORTOLAN, *words], capture_output=True, text=True, **options)
     check(done.returncode == status, f"{words}: exit status {done.returncode}, not {status}: {done.stderr}")
@@ -220,6 +228,14 @@ def check_weak_suspects():
     check("may be wrong" in page["next"][1]["text"] and " --count 100 --corrections corrections.tsv" in page["next"][1]["command"], f"{page['next'][1]}")
 
 
+def check_memorised():
+    """Where wrong labels were learned by heart, what the model wavers on is not advised to train on."""
+    page = report("memorised", "--data", "d.jsonl", "--id-field", "id")
+    said, command = page["next"][1]["text"], page["next"][2]["command"]
+    check("by heart" in said and "out of fold" in said and "by heart" in page["next"][2]["text"], f"{page['next']}")
+    check(" --by random " in command and command.endswith("--data d.jsonl --id-field id -o subset.jsonl"), command)
+
+
 def check_refused():
     """What is refused, and what is not written then."""
     before = sorted(os.listdir("."))
@@ -383,6 +399,7 @@ def record(maker):
         stores.run("-odd", learned(gold[few], ids[few], level[few])),
         stores.run("wide", learned(gold[few], ids[few].astype("u8") + np.uint64(2**63), level[few])),
         stores.run("empty", []),
+        stores.run("memorised", memorised(gold, ids, level), declared=N),
         stores.run("crowd", learned(gold, ids, np.where(ids % 4 == 0, 0.5, 1.1)), declared=N),
         stores.run("left\u202eright", learned(gold[few], ids[few], level[few])),
         stores.run("wrong", mislearned(gold, ids, level), labels=LABELS),
@@ -419,6 +436,7 @@ def main():
         check(any(row["token"] == "nobody" for block in blocks(page) if block["kind"] == "table" for row in block["rows"] if "token" in row), "the word that gives a label away")
         check_suspects(page)
         check_weak_suspects()
+        check_memorised()
         check_formats(words, page)
         check_numbers(report("one", "two", "--store", "store", "--epochs", "1:"))
         check_refused()
