@@ -100,8 +100,8 @@ next_say_called(const struct report_request *request, bool is_crowd)
 	if (next_is_weak(request, "memorised"))
 		return "{called} labels are called wrong, and more may be: the model has learned wrong labels by heart. Read "
 		       "these, and correct the file that this command writes. Record out of fold to find the others.";
-	return "{called} labels are called wrong. Read them, and correct the file that this command writes; select "
-	       "--corrections takes it.";
+	return "{called} labels are called wrong. Read them, and correct the file that this command writes; portolan "
+	       "select takes it.";
 }
 
 /* Step 2: labels that may be wrong. */
@@ -187,8 +187,8 @@ next_say_training(const struct report_request *request, bool is_memorised, bool 
 		       "take a random third.";
 	if (next_least_overlap(request) < AGREES)
 		return "The runs do not agree on what is ambiguous: to train on less, take the third that is so over all of "
-		       "them, and compare it with a random one (--by random).";
-	return "To train on less, take the third that is ambiguous, and compare it with a random one (--by random).";
+		       "them, and compare it with a random one.";
+	return "To train on less, take the third that is ambiguous, and compare it with a random one.";
 }
 
 /* Where step 3 writes: the user's lines into a file like the user's, else ids. */
