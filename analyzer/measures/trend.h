@@ -1,6 +1,6 @@
 /*
- * trend.h: tells how much of a run's dynamics is the run's own learning curve, which all examples share, and from which
- * epoch on it no longer rules; for --epochs auto, and for the warning where examples are ranked by variability.
+ * trend.h: measures how much of a run's dynamics is the common trend, the learning that all examples share, and finds
+ * the epoch from which on it is small. For --epochs auto, and for the warning about rankings by variability.
  *
  * The variance of p(gold) over examples and epochs has three parts: the examples' means differ; the epochs' means do,
  * which is the common trend; and the rest, by which examples move in ways of their own. Variability sees the last two.
@@ -17,8 +17,8 @@
 struct trend_epoch {
 	double count, level, squares; /* how many; their p(gold); its square */
 	double moved;                 /* p(gold) less the example's mean: means of different examples compare */
-	/* what this epoch adds to the squared distances of its examples' later epochs from their means: added up from the
-	 * last epoch back to any other, the variance within examples over these epochs, as a sum of squares */
+	/* This epoch's part of the variance within examples. Added up from the last epoch back to epoch e, it is the sum
+	 * of squares over the epochs from e on. */
 	double within;
 	double pairs, step,
 	        step_squares; /* of those observed at the next epoch too: how many; the change; its square */
@@ -39,8 +39,8 @@ void trend_shares(const struct trend_epoch *sums, size_t count, struct trend_sha
 /* The common trend's share of the variance within examples, over the epochs number `first` … count − 1. */
 double trend_within(const struct trend_epoch *sums, size_t count, size_t first);
 
-/* The first epoch from `first` on from which on the trend has a quarter of the variance within examples, or less. If
- * none that leaves four epochs is so, the last that does; `first`, where that itself leaves no more than four. */
+/* Returns the first epoch, not before `first`, from which on the trend is at most a quarter of the variance within
+ * examples. If there is none, returns the last epoch that leaves four; if `first` leaves fewer, `first`. */
 size_t trend_settled(const struct trend_epoch *sums, size_t count, size_t first);
 
 #define TREND_EPOCHS_LEFT 3 /* after a burn-in at least */

@@ -24,12 +24,13 @@ corrected_apply(struct corrected *corrected, const char *path, struct dynamics *
 
 	must(corrections_read(&corrected->corrections, "--corrections", path, dynamics, &failure));
 	if (corrections->count == 0 && corrections->unknown > 0)
-		die("%s: none of its %llu ids is of an example of run '%s': the first is '%s'", path,
+		die("%s: none of its %llu ids belongs to an example of run '%s': the first is '%s'", path,
 		    (unsigned long long)corrections->unknown, dynamics->info->name, corrections->first_unknown);
 	if (corrections->unknown > 0)
-		message_warning("%s: %s id%s of no example of run '%s'; the first is '%s'", path,
-		                NUMBER_GROUPED(corrections->unknown), corrections->unknown == 1 ? " is" : "s are",
-		                dynamics->info->name, corrections->first_unknown);
+		message_warning("%s: %s id%s to no example of run '%s'; the first is '%s'", path,
+		                NUMBER_GROUPED(corrections->unknown),
+		                corrections->unknown == 1 ? " belongs" : "s belong", dynamics->info->name,
+		                corrections->first_unknown);
 	corrected->recorded = memory_array(rows, sizeof(*corrected->recorded), "labels");
 	corrected->marks = memory_array(rows, 1, "marks");
 	memcpy(corrected->recorded, dynamics->gold, rows * sizeof(*corrected->recorded));

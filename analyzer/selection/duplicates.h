@@ -1,9 +1,10 @@
 /*
- * duplicates.h: counts the duplicates among some examples of a run, in the user's file: how many could be left out, and
- * no content would be lost. For `portolan select --why`.
+ * duplicates.h: counts how many of some examples repeat the content of another one in the user's file. For `portolan
+ * select --why`.
  *
  * The content of an example is its record without the id, byte for byte; or the texts of the fields that the user named.
- * The first record that an example has counts.
+ * An id that is written with escapes or doubled quotes stays in the content, so its record repeats none. The first
+ * record that an example has counts.
  */
 #ifndef DUPLICATES_H
 #define DUPLICATES_H

@@ -65,7 +65,7 @@ select_labels_find(struct select_labels *labels, const struct select_request *re
 		die("--without-suspects: %s", failure.message);
 	if (!labels->has_suspects)
 		message_note("no suspects: %s", failure.message);
-	else if (labels->suspects.doubt_count > 0)
+	else if (labels->suspects.doubt_count > 0 || request->without_suspects)
 		suspects_say(&labels->suspects);
 }
 
@@ -97,8 +97,8 @@ select_labels_say(const struct select_labels *labels, const struct select_reques
 		             NUMBER_GROUPED(corrections->changed), corrections->changed == 1 ? "" : "s",
 		             NUMBER_GROUPED(corrections->dropped), corrections->dropped == 1 ? "" : "s");
 	if (request->without_suspects)
-		message_note("%s of %s examples left out: suspected of a wrong label (%s)",
-		             NUMBER_GROUPED(labels->suspects_left_out), NUMBER_GROUPED(count), labels->suspects.how);
+		message_note("%s of %s examples left out as suspects", NUMBER_GROUPED(labels->suspects_left_out),
+		             NUMBER_GROUPED(count));
 }
 
 size_t

@@ -346,9 +346,9 @@ void
 calibration_say(const struct calibration *calibration, size_t called)
 {
 	message_note(
-	        "expected: %s wrong labels among %s (90%%: %s to %s), if they are wrong like the flips: at random, or "
-	        "between the pairs of classes of the suspects; it does not hold for labels that are wrong because the "
-	        "example lies between two classes",
+	        "expected: %s wrong labels among %s (90%%: %s to %s). This holds for labels that are wrong like the "
+	        "flips: at random, or between the same pairs of classes as the suspects. It does not hold for examples "
+	        "that lie between two classes",
 	        NUMBER_GROUPED((uint64_t)llround(calibration->expected)), NUMBER_GROUPED(calibration->examples),
 	        NUMBER_GROUPED((uint64_t)llround(calibration->low)),
 	        NUMBER_GROUPED((uint64_t)llround(calibration->high)));
@@ -371,7 +371,8 @@ calibration_report(struct report *report, const struct calibration *calibration)
 	report_real(report, "low", calibration->low);
 	report_real(report, "high", calibration->high);
 	report_real(report, "level", LEVEL);
-	report_text(report, "holds_for",
-	            "labels that are wrong like the flips: at random, or between the pairs of classes of the suspects");
+	report_text(
+	        report, "holds_for",
+	        "labels that are wrong like the flips: at random, or between the same pairs of classes as the suspects");
 	report_end(report);
 }

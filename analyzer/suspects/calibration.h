@@ -1,7 +1,8 @@
 /*
- * calibration.h: how many labels of a run are wrong, with an interval, and how likely each one is, from labels that were
- * changed on purpose before the run was trained (flips.h). Both hold for labels that are wrong as the flips are: at
- * random, or between the pairs of classes of the suspects.
+ * calibration.h: estimates how many labels of a run are wrong, with an interval, and how likely each one is. It learns
+ * this from flips: labels that were changed on purpose before the run was trained (flips.h). Both hold for labels that
+ * are wrong as the flips are: at random, or between the same pairs of classes as the suspects. For `portolan suspects
+ * --flips`.
  *
  * The flips show which part of wrong labels has a score of t or more: the recall R(t). The share H(t) of the other
  * examples that has such a score then bounds the share of wrong labels among these: H(t)/R(t), whatever the right ones
@@ -30,8 +31,7 @@ struct calibration {                /* begins as {0} */
 };
 
 /* Calibrates suspects of a run that was trained with the flips, takes the flips out of the ranking, and adds a doubt if
- * they hardly stand out. Ends the program
- * if there are fewer than CALIBRATION_FLIPS. */
+ * they hardly stand out. Ends the program if there are fewer than CALIBRATION_FLIPS. */
 void calibration_make(struct calibration *calibration, struct suspects *suspects, const struct dynamics *dynamics,
                       const struct flips *flips);
 void calibration_free(struct calibration *calibration); /* may be called twice */

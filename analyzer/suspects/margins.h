@@ -1,7 +1,7 @@
 /*
- * margins.h: how much surer a model was of an example's label than of the next best class, the mean over the epochs; and
- * which other class it predicted instead. For suspects.c, where a run has no margins of logits; such are all runs that
- * were recorded as probabilities.
+ * margins.h: finds for each example the class that the model would give it. For runs without margins of logits, which
+ * are those recorded as probabilities, it also computes the mean margin: how much surer the model was of the label than
+ * of the next best class. For suspects.c.
  *
  * In an epoch that predicted another class the margin is ln p(label) − ln p(that class), which is the margin of the
  * logits. In an epoch that predicted the label the next best class was not recorded. Its probability is no greater than

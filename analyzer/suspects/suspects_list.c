@@ -202,7 +202,7 @@ suspects_list_correct(const struct suspects_list *list, const struct dynamics *d
 	        path, NUMBER_GROUPED(table.rows), table.rows == 1 ? "" : "s", drop, path);
 	if (without > 0)
 		message_note(
-		        "%s: no \"new\" for %s of them, as the model would give no other label: as they stand, they keep "
-		        "the old one",
-		        path, NUMBER_GROUPED(without));
+		        "%s: %s line%s an empty \"new\", as the model suggests no other label. Left empty, it keeps the "
+		        "old label",
+		        path, NUMBER_GROUPED(without), without == 1 ? " has" : "s have");
 }

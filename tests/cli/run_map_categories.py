@@ -236,7 +236,7 @@ def check_corrections(portolan, p, gold):
     check((points[:, 2] == levels[nearest(points, p)]).all(), "corrected labels: a point has another category")
     with open("more.tsv", "w") as file:
         file.write(f"id\told\tnew\n{N}\t{NAMES[0]}\tdrop\n{dropped[0]}\t{NAMES[gold[dropped[0]]]}\tdrop\n")
-    call(portolan, "a", "--corrections", "more.tsv", "--strict", "-o", "x2.svg", status=3, said=f"more.tsv: 1 id is of no example of run 'a'; the first is '{N}'")
+    call(portolan, "a", "--corrections", "more.tsv", "--strict", "-o", "x2.svg", status=3, said=f"more.tsv: 1 id belongs to no example of run 'a'; the first is '{N}'")
     for words, status, said in (
         ("a --corrections fixed.tsv --colour aum", 2, "only --colour gold"), ("a --corrections fixed.tsv --highlight ids.txt", 2, "--highlight"),
         ("a --corrections fixed.tsv --density", 2, "--density"), ("a --corrections - --beside b", 2, "read only once"),

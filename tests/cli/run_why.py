@@ -158,7 +158,7 @@ def pools(checker, suspects):
         done = checker.run("select", "named", *words, "--why", "--json", "-o", "p.txt")
         assert json.loads(done.stdout)["selections"][0]["why"] == shares(checker, "named", called, rows, [])
         if "--without-suspects" in words:
-            assert f"{len(called)} of {N} examples left out" in done.stderr
+            assert f"{len(called)} of {N} examples left out as suspects" in done.stderr and done.stderr.count("ranked by") == 1, done.stderr
             with open("p.txt.manifest.json") as manifest:
                 made = json.load(manifest)
             assert made["suspects"]["left_out"] == made["suspects"]["called"] == len(called) and made["parameters"]["without_suspects"] is True
@@ -318,10 +318,10 @@ def hostile(checker, true, gold):
     checker.refused(*fixed(f"id\told\tnew\n3\t{old}\temmu\n"), saying="bad.tsv: line 2: field new: 'emmu' is no class of run 'named' (did you mean 'emu'?)")
     checker.refused(*fixed(f"id\told\n3\t{old}\n"), saying="'new'")
     checker.refused(*fixed(""), saying="bad.tsv")
-    checker.refused(*fixed(f"id\told\tnew\n{10**9}\t{old}\t{new}\n"), saying="none of its 1 ids is of an example of run 'named'")
+    checker.refused(*fixed(f"id\told\tnew\n{10**9}\t{old}\t{new}\n"), saying="none of its 1 ids belongs to an example of run 'named'")
     checker.refused("named", "--corrections", "nowhere.tsv", saying="nowhere.tsv")
     done = checker.run("select", *fixed(f"id\told\tnew\n{10**9}\t{old}\t{new}\n3\t{old}\tdrop\n"))
-    assert "bad.tsv: 1 id is of no example of run 'named'; the first is '1000000000'" in done.stderr and "3" not in done.stdout.split()
+    assert "bad.tsv: 1 id belongs to no example of run 'named'; the first is '1000000000'" in done.stderr and "3" not in done.stdout.split()
     write_fixes("fixed.tsv", "named", gold, {3: int(true[3])})
     data_files(lambda i: NAMES[gold[i]])
     line = ["named", "--corrections", "fixed.tsv"]

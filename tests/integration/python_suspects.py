@@ -122,7 +122,7 @@ def test_nothing_to_say(store):
     assert len(s) == 0 and s.dtype.names == ("rank", "id", "label", "suggested", "score") and len(s.weak) == 1
     with portolan.Run("p", store=store) as run:
         run.log_gold(0, [1, 2, 3], [0.9, 0.1, 0.8], [True, False, True], [0, 1, 0])
-    with pytest.warns(UserWarning, match="holds no margins"):
+    with pytest.warns(UserWarning, match="the run holds p of the label and no margins"):
         s = portolan.suspects("p", count=1, store=store)
     assert s["id"].tolist() == [2] and s["suggested"].tolist() == [-1] and s.method["called"] == 0
     with portolan.Run("unlabelled", store=store) as run:
