@@ -129,10 +129,7 @@ select_labels_report_suspects(const struct select_labels *labels, const struct s
 	if (request->without_suspects)
 		report_whole(report, "left_out", labels->suspects_left_out);
 	report_text(report, "how", labels->suspects.how);
-	report_begin_list(report, "doubts");
-	for (size_t i = 0; i < labels->suspects.doubt_count; i++)
-		report_text(report, NULL, suspects_doubt_names[labels->suspects.doubts[i]]);
-	report_end(report);
+	suspects_report_weak(report, &labels->suspects);
 	report_end(report);
 }
 

@@ -34,8 +34,8 @@
 #define NO_OTHER_CLASS 1e30 /* a mean margin above this has the masks of other classes in it */
 
 const char *const suspects_by_names[] = {"aum", "log-odds", "confidence", NULL};
-const char *const suspects_doubt_names[SUSPECTS_DOUBTS] = {"memorised", "few-epochs", "crowd",
-                                                           "hard",      "no-margins", "hidden"};
+static const char *const suspects_doubt_names[SUSPECTS_DOUBTS] = {"memorised", "few-epochs", "crowd",
+                                                                  "hard",      "no-margins", "hidden"};
 
 void
 suspects_request(struct dynamics_request *request)
@@ -325,14 +325,8 @@ suspects_say(const struct suspects *suspects)
 }
 
 void
-suspects_report_method(struct report *report, const struct suspects *suspects)
+suspects_report_weak(struct report *report, const struct suspects *suspects)
 {
-	report_text(report, "by", suspects_by_names[suspects->by]);
-	report_real(report, "threshold", suspects->threshold);
-	report_text(report, "how", suspects->how);
-	report_flag(report, "out_of_fold", suspects->out_of_fold);
-	REPORT_WHOLES(report, {"ranked", suspects->count}, {"called", suspects->called},
-	              {"left_out", suspects->left_out});
 	report_begin_list(report, "weak");
 	for (size_t i = 0; i < suspects->doubt_count; i++) {
 		report_begin(report, NULL);
@@ -341,4 +335,16 @@ suspects_report_method(struct report *report, const struct suspects *suspects)
 		report_end(report);
 	}
 	report_end(report);
+}
+
+void
+suspects_report_method(struct report *report, const struct suspects *suspects)
+{
+	report_text(report, "by", suspects_by_names[suspects->by]);
+	report_real(report, "threshold", suspects->threshold);
+	report_text(report, "how", suspects->how);
+	report_flag(report, "out_of_fold", suspects->out_of_fold);
+	REPORT_WHOLES(report, {"ranked", suspects->count}, {"called", suspects->called},
+	              {"left_out", suspects->left_out});
+	suspects_report_weak(report, suspects);
 }

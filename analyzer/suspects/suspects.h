@@ -32,7 +32,6 @@ enum suspects_doubt {
 	SUSPECTS_HIDDEN,     /* labels that were flipped on purpose hardly stand out: calibration.h */
 	SUSPECTS_DOUBTS
 };
-extern const char *const suspects_doubt_names[SUSPECTS_DOUBTS]; /* "memorised", … */
 
 struct suspects {           /* begins as {0} */
 	uint32_t *ranked;   /* dense indices, the most suspect first */
@@ -69,7 +68,10 @@ __attribute__((format(printf, 3, 4))) void suspects_doubt(struct suspects *suspe
 /* Prints the line that says how, and one for each doubt, on stderr. */
 void suspects_say(const struct suspects *suspects);
 
-/* Writes the same as members of a report. */
+/* Writes the doubts as a member of a report, the list "weak". */
+void suspects_report_weak(struct report *report, const struct suspects *suspects);
+
+/* Writes how the list was made as members of a report, with the doubts. */
 void suspects_report_method(struct report *report, const struct suspects *suspects);
 
 #endif

@@ -167,6 +167,11 @@ def pools(checker, suspects):
     everybody, left = checker.ids("named", "--by", "ambiguous"), checker.ids("named", "--by", "ambiguous", "--without-suspects")
     assert left == [i for i in everybody if i not in called]
     assert checker.ids("named", "--by", "ambiguous", "--fraction", "0.5", "--without-suspects") == left[: (len(left) + 1) // 2]
+    # the manifest says what is weak about the list as suspects --json does
+    checker.run("select", "named", "--without-suspects", "--epochs", ":3", "-o", "w.txt")
+    with open("w.txt.manifest.json") as manifest:
+        weak = json.load(manifest)["suspects"]["weak"]
+    assert weak == json.loads(checker.run("suspects", "named", "--epochs", ":3", "--json").stdout)["weak"] != [], weak
     # of several runs the first is judged
     for runs in (["named", "--with", "numbers"], ["numbers", "--with", "named"]):
         left = checker.ids(*runs, "--without-suspects")
