@@ -82,11 +82,10 @@ answer_map(struct report_request *request)
 		        "The data map of {maps.0.run}: {x.measure} to the right, {y.measure} upwards, "
 		        "coloured by {colour.measure}; {maps.0.shown} of {maps.0.examples} examples are drawn.");
 	if (page_member(child->answer, "maps.0.regions.ambiguous"))
-		page_say(
-		        &request->page, child,
-		        "{maps.0.regions.easy-to-learn} examples are easy to learn, {maps.0.regions.ambiguous} are "
-		        "ambiguous (the third whose p(gold) changes most), and {maps.0.regions.hard-to-learn} are hard "
-		        "to learn.");
+		page_say(&request->page, child,
+		         "{maps.0.regions.easy-to-learn} examples are easy to learn, {maps.0.regions.ambiguous} are "
+		         "ambiguous (p(gold) changes, and by as much as in the run's top third), and "
+		         "{maps.0.regions.hard-to-learn} are hard to learn.");
 }
 
 /* The texts of an example, from what `show` answered, in one line; the caller's to free(). NULL: there are none. */
@@ -157,8 +156,9 @@ answer_suspects(struct report_request *request)
 		        "{expected.high~}), from {expected.flips} labels that were flipped on purpose. It holds for "
 		        "{expected.holds_for}.");
 	else
-		page_say_plain(page, "How many are wrong is not known. Labels that are flipped on purpose before a run "
-		                     "tell: portolan help suspects, --flips.");
+		page_say_plain(page,
+		               "How many labels are wrong is not known. To find out, flip some on purpose and train "
+		               "again: portolan help suspects, --flips.");
 	json_array_foreach (json_object_get(child->answer, "weak"), i, weak)
 		page_warn(page, json_string_value(json_object_get(weak, "text")));
 	if (json_array_size(list) > 0)

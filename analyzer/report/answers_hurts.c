@@ -23,7 +23,7 @@ hurts_compare(const void *a, const void *b, void *key)
 	return (x > y) - (x < y);
 }
 
-/* A new list: the first `most` of the rows, ascending by `key`, or descending by its size. */
+/* A new list: the first `most` of the rows, ascending by `key`. */
 static json_t *
 hurts_take_least(const json_t *rows, const char *key, size_t most)
 {
@@ -100,8 +100,10 @@ hurts_attributes(struct report_request *request)
 			json_array_append(telling, (json_t *)row);
 	if (json_array_size(telling) == 0)
 		page_say(&request->page, child,
-		         "No attribute tells the {selected} hardest examples from all {examples}: each interval has 0 "
-		         "in it.");
+		         label_field ? "The label aside, no attribute tells the {selected} hardest examples from all "
+		                       "{examples}: each interval has 0 in it."
+		                     : "No attribute tells the {selected} hardest examples from all {examples}: each "
+		                       "interval has 0 in it.");
 	else
 		page_add_table(&request->page, child,
 		               "Attributes that the hardest tenth has more or less of than the whole, with 95% "

@@ -52,7 +52,8 @@ void child_name_run(struct child *child, const char *run);
 /* Adds -o NAME: a temporary file takes its place. `name` has an ending. */
 void child_add_output(struct child *child, const char *name);
 
-/* Runs those of the children that were begun and have not run, as many at once as there are threads. */
+/* Runs those of the children that were begun and have not run, as many at once as there are threads, but
+ * no more than DIE_CHILDREN. */
 void children_run(struct child *children, size_t count, unsigned threads);
 void child_free(struct child *child);
 

@@ -270,8 +270,9 @@ report_reads_a_file(const struct report_request *request, int asked)
 	       (asked == ASK_SUSPECTS && request->flips);
 }
 
-/* Warns if the page misses something: of a run whose record is damaged, of what a command has crashed over, and of the
- * user's files, where no command could use them. Returns the exit status; under `strict` that of an incomplete run is STATUS_INCOMPLETE, too. */
+/* Warns if something is missing from the page: a record is damaged, a command crashed, or a command could not use a file
+ * of the user's. Returns the exit status: STATUS_INCOMPLETE for the first two, and with `strict` also if a command said
+ * so. */
 static int
 report_status(const struct report_request *request)
 {
@@ -282,7 +283,7 @@ report_status(const struct report_request *request)
 		bool is_damaged = i >= ASK_CHECK && child->status == STATUS_FAILED;
 
 		if (is_damaged)
-			message_warning("the record of run '%s' is damaged: the report says what of it",
+			message_warning("the record of run '%s' is damaged; see the report",
 			                request->common.operands[i - ASK_CHECK]);
 		if (child->end == CHILD_REFUSED && report_reads_a_file(request, i))
 			message_warning("portolan %s: %s", child_name(child), child->why);

@@ -49,7 +49,7 @@ void answer_hurts(struct report_request *request);
 
 /* Fills the page's sections from what the commands answered. */
 void report_answer(struct report_request *request);
-/* Fills the page's "next": what to do, three steps. */
+/* Fills the page's "next": what to do, in three steps; only the first if `groups --classes` gave no answer. */
 void report_advise(struct report_request *request);
 
 #endif

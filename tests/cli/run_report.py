@@ -212,7 +212,7 @@ def check_suspects(page):
     """Labels that are called wrong, with a command that writes a file of corrections; with flips, how many to expect."""
     section = next(section for section in page["sections"] if section["id"] == "suspects")
     check(section["blocks"][0]["numbers"]["called"] > 0 and section["blocks"][-1]["rows_of"] == "suspects", f"suspects: {section['blocks'][0]}")
-    check("How many are wrong is not known" in json.dumps(section), "no count without flips")
+    check("How many labels are wrong is not known" in json.dumps(section), "no count without flips")
     check(page["next"][1]["command"].startswith("portolan suspects one --data d.jsonl") and page["next"][1]["command"].endswith(" --corrections corrections.tsv"), f"{page['next'][1]}")
     page = report("one", "--flips", "flips.tsv")
     check_numbers(page)
@@ -369,7 +369,7 @@ def check_damage(first):
             file.seek(place)
             file.write(bytes(255 - byte for byte in first[:16]))
     done = run("report", "one", "--store", "damaged", "--json", status=3)
-    check("the record of run 'one' is damaged" in done.stderr, done.stderr)
+    check("the record of run 'one' is damaged; see the report" in done.stderr, done.stderr)
     page = json.loads(done.stdout)
     check("damaged" in page["next"][0]["text"] and page["next"][0]["command"] == "portolan salvage damaged -o salvaged-store", f"{page['next']}")
     check(any(block["kind"] == "warning" and "damaged" in block["text"] for block in blocks(page)), "damage is a warning")
