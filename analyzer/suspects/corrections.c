@@ -33,7 +33,7 @@ corrections_check_old(const struct changes *changes, const struct field *old, in
 	char digits[NUMBER_ROOM];
 	const char *label = label_text(changes->dynamics, known, digits);
 
-	if (label_is(changes->dynamics, known, old->at, old->length))
+	if (label_is(changes->dynamics, changes->form, known, old->at, old->length))
 		return 0;
 	return fields_wrong(&changes->reader, error,
 	                    ": field old: '%.*s' is not the label that '%.*s' has in run '%s', which is %s: is the "
@@ -46,24 +46,18 @@ static int
 corrections_take_new(const struct changes *changes, const struct field *text, struct correction *correction,
                      struct portolan_error *error)
 {
-	int32_t label = label_find(changes->dynamics, text->at, text->length);
-	const char *nearest;
+	int code = 0;
 
-	if (text->length == 0)
-		label = correction->old_label;
-	else if (label == LABEL_NONE && !corrections_is_drop(text)) {
-		nearest = label_nearest(changes->dynamics, text->at, text->length);
-		return fields_wrong(&changes->reader, error,
-		                    ": field new: '%.*s' is no class of run '%s'%s%s%s: write a class, or "
-		                    "\"" CORRECTION_DROP_WORD "\" to leave the example out",
-		                    fields_shown(text), text->at, changes->dynamics->info->name,
-		                    nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "");
-	} else if (label == LABEL_NONE) {
-		label = CORRECTION_DROP;
-	} else if (label == LABEL_TWICE)
-		return fields_wrong(&changes->reader, error, ": field new: two classes of run '%s' are named '%.*s'",
-		                    changes->dynamics->info->name, fields_shown(text), text->at);
-	correction->new_label = label;
+	correction->new_label = correction->old_label;
+	if (text->length > 0)
+		code = changes_label(changes, CHANGES_NEW, &correction->new_label, error);
+	if (code < 0 || text->length == 0 || correction->new_label >= 0)
+		return code;
+	if (correction->new_label == LABEL_TWICE || !corrections_is_drop(text))
+		return changes_no_label(changes, CHANGES_NEW, correction->new_label,
+		                        ": write a class, or \"" CORRECTION_DROP_WORD "\" to leave the example out",
+		                        error);
+	correction->new_label = CORRECTION_DROP;
 	return 0;
 }
 
@@ -114,7 +108,7 @@ corrections_read(struct corrections *corrections, const char *option, const char
 
 	*corrections = (struct corrections){.list = NULL};
 	if (code >= 0)
-		code = changes_begin(&changes, error);
+		code = changes_begin(&changes, CHANGES_OLD, error);
 	while (code >= 0 && (code = changes_next(&changes, &row, error)) > 0) {
 		code = corrections_check_fields(&changes, error);
 		if (code >= 0 && row != CHANGES_NONE)

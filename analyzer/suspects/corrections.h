@@ -4,8 +4,8 @@
  *
  * A record has the columns id, old and new, and further ones, which are not read. old is the label that the run has; new
  * is another class, or, where no class is called so, "drop": leave the example out. An empty new, or one that is the old
- * label, says that somebody looked and found the label right. Labels are names of classes, or numbers where classes have
- * none. TSV as written; CSV and JSON lines are read as well.
+ * label, says that somebody looked and found the label right. Labels are names of classes, or
+ * numbers: those of a file are all read as names if the old ones are the run's labels so, else as numbers. TSV as written; CSV and JSON lines are read as well.
  *
  * What is an error: an id that stands twice, an old label that is not the run's (the file is of another run), a new one
  * that is no class. What is only counted: an id that no observed example has.

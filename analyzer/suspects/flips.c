@@ -54,13 +54,12 @@ flips_write(const char *path, const struct dynamics *dynamics, const struct flip
 static int32_t
 flips_read_label(const struct changes *changes, size_t number)
 {
-	const struct field *field = &changes->reader.found[number];
-	uint64_t value = 0;
+	int32_t label;
 
-	if (!number_parse_u64(field->at, field->length, &value) || value > INT32_MAX)
-		must(fields_wrong(&changes->reader, &failure, ": field %s: '%.*s' is not a class number",
-		                  changes_names[number], fields_shown(field), field->at));
-	return (int32_t)value;
+	must(changes_label(changes, number, &label, &failure));
+	if (label < 0)
+		must(changes_no_label(changes, number, label, "", &failure));
+	return label;
 }
 
 /* Checks that the run has for the example the label with which the file says that it was recorded: the old one or the
@@ -68,17 +67,19 @@ flips_read_label(const struct changes *changes, size_t number)
 static void
 flips_check_label(const struct changes *changes, const struct flip *flip, enum flips_label recorded)
 {
+	size_t number = recorded == FLIPS_NEW ? CHANGES_NEW : CHANGES_OLD;
 	int32_t expected = recorded == FLIPS_NEW ? flip->new_label : flip->old_label;
 	int32_t known = changes->dynamics->gold ? changes->dynamics->gold[flip->row] : -1;
-	const struct field *id = &changes->reader.found[CHANGES_ID];
+	const struct field *id = &changes->reader.found[CHANGES_ID], *field = &changes->reader.found[number];
+	char digits[NUMBER_ROOM];
 
 	if (known < 0 || known == expected)
 		return;
 	must(fields_wrong(
 	        &changes->reader, &failure,
-	        ": field %s: %d is not the label that '%.*s' has in run '%s', which is %d%s",
-	        recorded == FLIPS_NEW ? "new" : "old", expected, fields_shown(id), id->at,
-	        changes->dynamics->info->name, known,
+	        ": field %s: %.*s is not the label that '%.*s' has in run '%s', which is %s%s", changes_names[number],
+	        fields_shown(field), field->at, fields_shown(id), id->at, changes->dynamics->info->name,
+	        label_text(changes->dynamics, known, digits),
 	        recorded == FLIPS_NEW && known == flip->old_label ? ": was it trained with the flipped labels?" : ""));
 }
 
@@ -105,15 +106,16 @@ flips_read(const char *option, const char *path, const struct dynamics *dynamics
 	must(changes_open(&changes, option, path, &failure));
 	user_file_set_format(&changes.file, TABLE_TSV);
 	flips_check_header(&changes.file);
-	must(changes_begin(&changes, &failure));
+	must(changes_begin(&changes, recorded == FLIPS_NEW ? CHANGES_NEW : CHANGES_OLD, &failure));
 	flips.flips = memory_array(dynamics->count, sizeof(*flips.flips), "flips"); /* at most one for each example */
 	while (must(changes_next(&changes, &row, &failure)) > 0) {
 		struct flip flip = {row, flips_read_label(&changes, CHANGES_OLD),
 		                    flips_read_label(&changes, CHANGES_NEW)};
 
 		if (flip.old_label == flip.new_label)
-			must(fields_wrong(&changes.reader, &failure, ": field new: %d is the old label as well",
-			                  flip.new_label));
+			must(fields_wrong(&changes.reader, &failure, ": field new: %.*s is the old label as well",
+			                  fields_shown(&changes.reader.found[CHANGES_NEW]),
+			                  changes.reader.found[CHANGES_NEW].at));
 		if (row == CHANGES_NONE)
 			continue;
 		flips_check_label(&changes, &flip, recorded);

@@ -1,7 +1,8 @@
 /*
  * flips.h: the list of labels that are changed on purpose, and its file. `noise plan` writes the file for the user, who
  * trains with the new labels; `noise fit`, `noise aum` and `suspects` read it. The file is tab-separated; its first line
- * is "id<TAB>old<TAB>new", and every other line is a change. old and new are class numbers.
+ * is "id<TAB>old<TAB>new", and every other line is a change. old and new are class
+ * numbers as `noise plan` writes them; names of classes are read as well.
  *
  * Flips are after Swayamdipta et al. 2020, §5 ("Detecting mislabeled examples"): the examples are drawn from the
  * easy-to-learn region, as their labels can be trusted; for `suspects` from all examples. Threshold samples are after

@@ -34,14 +34,14 @@ label_trim(const char **text, size_t *length)
 }
 
 bool
-label_is(const struct dynamics *dynamics, int32_t label, const char *text, size_t length)
+label_is(const struct dynamics *dynamics, enum label_form form, int32_t label, const char *text, size_t length)
 {
 	const char *name = label < 0 ? "" : store_snapshot_label(dynamics->snapshot, (uint64_t)label);
 	uint64_t number;
 	size_t size;
 
 	label_trim(&text, &length);
-	if (!name)
+	if (label >= 0 && (!name || form == LABEL_NUMBERS))
 		return number_parse_whole(text, length, &number) && number == (uint64_t)label;
 	size = strlen(name);
 	label_trim(&name, &size);
@@ -54,13 +54,15 @@ label_is(const struct dynamics *dynamics, int32_t label, const char *text, size_
 }
 
 int32_t
-label_find(const struct dynamics *dynamics, const char *text, size_t length)
+label_find(const struct dynamics *dynamics, enum label_form form, const char *text, size_t length)
 {
 	uint64_t named = dynamics->info->label_count, number;
 	int32_t found = LABEL_NONE;
 
+	if (form == LABEL_NUMBERS && number_parse_whole(text, length, &number))
+		return number <= INT32_MAX ? (int32_t)number : LABEL_NONE;
 	for (uint64_t c = 0; c < named && c <= INT32_MAX; c++)
-		if (label_is(dynamics, (int32_t)c, text, length))
+		if (label_is(dynamics, LABEL_NAMES, (int32_t)c, text, length))
 			found = found == LABEL_NONE ? (int32_t)c : LABEL_TWICE;
 	if (found == LABEL_NONE && number_parse_whole(text, length, &number) && number >= named && number <= INT32_MAX)
 		found = (int32_t)number;

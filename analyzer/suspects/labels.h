@@ -11,13 +11,15 @@ const char *label_text(const struct dynamics *dynamics, int32_t label, char digi
 
 #define LABEL_NONE (-1)
 #define LABEL_TWICE (-2)
-/* The class with this name, or, for a class without a name, this number. LABEL_NONE: there is none; LABEL_TWICE: two
- * classes have the name. Names compare as they stand in a file of TSV, where a tab or a line end is a blank; blanks
+enum label_form { LABEL_NAMES, LABEL_NUMBERS }; /* how a file writes labels */
+/* The class that the text means. LABEL_NAMES: the one with this name, or, for a class without a name, this number.
+ * LABEL_NUMBERS: the one with this number, or, where the text is no number, this name. LABEL_NONE: there is none;
+ * LABEL_TWICE: two classes have the name. Names compare as they stand in a file of TSV, where a tab or a line end is a blank; blanks
  * around them do not count, and a number may be written as 3.0. */
-int32_t label_find(const struct dynamics *dynamics, const char *text, size_t length);
+int32_t label_find(const struct dynamics *dynamics, enum label_form form, const char *text, size_t length);
 
-/* Is the text the name, or, where the class has none, the number, of this label? An empty one is that of −1. */
-bool label_is(const struct dynamics *dynamics, int32_t label, const char *text, size_t length);
+/* Is the text this label's name, or with LABEL_NUMBERS its number? Two classes may share the name. An empty text is −1. */
+bool label_is(const struct dynamics *dynamics, enum label_form form, int32_t label, const char *text, size_t length);
 
 /* The class name that is nearest to a mistyped one; NULL: none is near. */
 const char *label_nearest(const struct dynamics *dynamics, const char *text, size_t length);

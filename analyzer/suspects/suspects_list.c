@@ -193,7 +193,7 @@ suspects_list_correct(const struct suspects_list *list, const struct dynamics *d
 	must(table_write(&table, path, TABLE_TSV, &failure));
 	for (size_t i = 0; i < table.rows; i++)
 		without += list->rows[i].other < 0;
-	drop = label_find(dynamics, CORRECTION_DROP_WORD, strlen(CORRECTION_DROP_WORD)) == LABEL_NONE
+	drop = label_find(dynamics, LABEL_NAMES, CORRECTION_DROP_WORD, strlen(CORRECTION_DROP_WORD)) == LABEL_NONE
 	               ? ", or write \"" CORRECTION_DROP_WORD "\" there to leave an example out"
 	               : " (\"" CORRECTION_DROP_WORD "\" is a class of this run, and leaves no example out)";
 	message_note(

@@ -295,6 +295,27 @@ def check_calibrated(portolan, truth, old, gold, record):
     assert "was it trained with the flipped labels?" in portolan.wrong("any", "--flips", "flips.tsv", status=1)
 
 
+def check_named_flips(portolan):
+    """Flips as names and as numbers say the same, also where names are other classes' numbers."""
+    def write(name, text, more=""):
+        with open("flips.tsv", encoding="utf-8") as file, open(name, "w", encoding="utf-8") as out:
+            head, *lines = [line.split() for line in file]
+            out.write("\t".join(head) + "\n" + "".join(f"{i}\t{text[int(a)]}\t{text[int(b)]}\n" for i, a, b in lines) + more)
+
+    shifted = [str(c + 1) for c in range(CLASSES)]
+    wanted = json.loads(portolan("flipped", "--flips", "flips.tsv", "--json")[0])["expected"]
+    write("names.tsv", NAMES)
+    write("shifted.tsv", shifted)
+    for run, files in (("flipped-named", ("flips.tsv", "names.tsv")), ("flipped-shifted", ("flips.tsv", "shifted.tsv"))):
+        for name in files:
+            assert json.loads(portolan(run, "--flips", name, "--json")[0])["expected"] == wanted, (run, name)
+    write("typo.tsv", NAMES, "5\tzero\tseven-ish\n")
+    assert "field new: 'seven-ish' is no class of run 'flipped-named'" in portolan.wrong("flipped-named", "--flips", "typo.tsv", status=1)
+    assert "is no class of run 'flipped'" in portolan.wrong("flipped", "--flips", "names.tsv", status=1)
+    assert "was it trained with the flipped labels?" in portolan.wrong("any", "--flips", "names.tsv", status=1)
+    assert "was it trained with the flipped labels?" in portolan.wrong("any", "--flips", "flips.tsv", status=1)
+
+
 def check_one_class(portolan):
     """Flips and wrong labels of a run in which all examples have one label now."""
     with open("to-zero.tsv", "w", encoding="utf-8") as file:
@@ -407,7 +428,8 @@ def main():
         _, truth, old, _ = kept[1]
         flipped, _ = flip(rng, truth, old)
         record = columns(train(x, flipped, 2), flipped)
-        runs.append(stores.run("flipped", batches(record, flipped)))
+        runs += [stores.run(f"flipped{end}", batches(record, flipped), labels=labels)
+                 for end, labels in (("", ()), ("-named", NAMES), ("-shifted", [str(c + 1) for c in range(CLASSES)]))]
         some = list(random_runs(rng))
         runs += [stores.run(name, batches(one, gold, seen=seen), declared=len(gold)) for name, one, gold, seen in some]
         everything = ["margin", "max_prob", "other_sq", "predicted"]
@@ -418,6 +440,7 @@ def main():
         check_agreeing(portolan)
         check_elsewhere(portolan)
         check_calibrated(portolan, truth, old, flipped, record)
+        check_named_flips(portolan)
         check_one_class(portolan)
         check_hidden(portolan)
         check_sizes_and_formats(portolan)

@@ -310,6 +310,31 @@ def round_trip(checker, gold, true):
     assert sum(label == NAMES[true[i]] for i, label in got.items()) > N - 60 + 10
 
 
+def numbers_for_names(checker, true, gold):
+    """A file of class numbers, as noise plan writes it, of runs with names; no label is read as another one's."""
+    def chosen(run, text):
+        with open("form.tsv", "w") as file:
+            file.write("id\told\tnew\n" + text)
+        checker.run("select", run, "--corrections", "form.tsv", "--with-measures", "-o", "form.csv")
+        with open("form.csv") as file:
+            return {int(row["id"]): int(row["gold"]) for row in csv.DictReader(file)}
+
+    wanted = {i: int(true[i] if i < 60 else gold[i]) for i in range(N)}
+    for run, names in (("named", NAMES), ("shifted", ["1", "2", "3"]), ("turned", ["0", "2", "1"])):
+        for text in (names, ["0", "1", "2"]):
+            assert chosen(run, "".join(f"{i}\t{text[gold[i]]}\t{text[true[i]]}\n" for i in range(60))) == wanted, (run, text)
+    zero, one = (next(i for i in range(N) if gold[i] == c) for c in (0, 1))
+    assert chosen("named", f"{zero}\t0\temu\n")[zero] == 2
+    words = ["turned", "--corrections", "form.tsv"]
+    assert chosen("turned", f"{zero}\t0\t1\n{one}\t2\t\n")[zero] == 2 and chosen("turned", f"{zero}\t0\t1\n{one}\t1\t\n")[zero] == 1
+    with open("form.tsv", "w") as file:
+        file.write(f"id\told\tnew\n{zero}\t0\t1\n")
+    checker.refused(*words, saying="form.tsv: line 2: field new: '1' is the name of one class of run 'turned' and the number of another")
+    with open("form.tsv", "w") as file:
+        file.write(f"id\told\tnew\n{zero}\t0\t1\n{one}\t1\t0\n{zero + 1000}\t0\t1\n{max(zero, one) + 1}\t7\t0\n")
+    checker.refused(*words, saying="form.tsv: line 5: field old: '7' is not the label")
+
+
 def hostile(checker, true, gold):
     """Wrong files, and wrong options: refused, with the file, the line and what to do."""
     def fixed(text):
@@ -400,7 +425,8 @@ def main():
     portolan, maker = (os.path.abspath(path) for path in sys.argv[1:3])
     LABELS.update(named=NAMES)
     made = {"named": learned("named", 1, NAMES), "numbers": learned("numbers", 2), "strings": learned("strings", 3, strings=True),
-            "plain": learned("plain", 4, signals=False), "bare": learned("bare", 5, labelled=False)}
+            "plain": learned("plain", 4, signals=False), "bare": learned("bare", 5, labelled=False),
+            "shifted": learned("shifted", 1, ["1", "2", "3"]), "turned": learned("turned", 1, ["0", "2", "1"])}
     checker = Checker(portolan)
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -426,6 +452,7 @@ def main():
         corrections(checker, "numbers", true, gold, ["null", 'z "', "ä,"])  # the file knows names, and the run does not
         judged_once(checker, gold, true, suspects)
         round_trip(checker, gold, true)
+        numbers_for_names(checker, true, gold)
         hostile(checker, true, gold)
         hints(checker)
         os.chdir("/")
