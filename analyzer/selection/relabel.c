@@ -8,6 +8,7 @@
 #include "die/die.h"
 #include "die/memory.h"
 #include "regions/classes.h"
+#include "suspects/labels.h"
 
 #include <json_line.h>
 
@@ -205,6 +206,28 @@ relabelling_make_line(struct record *record, const struct span *old, const struc
 	return line;
 }
 
+/* Checks the label of a line where no other line shows how the file writes it: it must be as the run has it. */
+static void
+relabelling_check_alone(struct relabelling *relabelling, const struct record *record, const struct span *found,
+                        int32_t recorded)
+{
+	const struct relabel_request *request = relabelling->request;
+	const struct user_file *file = &relabelling->join->file;
+	struct span text = relabelling_read(relabelling, found, 0);
+	char digits[NUMBER_ROOM];
+	const char *label = label_text(request->dynamics, recorded, digits);
+	uint64_t number;
+
+	if (label_is(request->dynamics, LABEL_NAMES, recorded, text.at, text.length) ||
+	    (label_find(request->dynamics, LABEL_NAMES, text.at, text.length) == LABEL_NONE && recorded >= 0 &&
+	     number_parse_whole(text.at, text.length, &number) && number == (uint64_t)recorded))
+		return;
+	die("%s: line %llu: field %s is %.*s, the old label in %s is %s, and no other line shows whether the file writes "
+	    "it so: correct the line by hand",
+	    file->path, (unsigned long long)user_file_line(file, record->at), request->label_field, span_shown(found),
+	    found->at, request->corrections, label ? label : "none");
+}
+
 /* Replaces the label in the record of an example, unless it is the new one already. Returns the new line, or NULL. */
 static char *
 relabelling_replace(struct relabelling *relabelling, struct record *record, uint32_t row)
@@ -228,6 +251,8 @@ relabelling_replace(struct relabelling *relabelling, struct record *record, uint
 		    "%s: is --label-field right?",
 		    file->path, (unsigned long long)user_file_line(file, record->at), request->label_field,
 		    span_shown(&found), found.at ? found.at : "", request->corrections);
+	if (!was || !was->at)
+		relabelling_check_alone(relabelling, record, &found, corrected->recorded[row]);
 	return relabelling_make_line(record, &found, becomes);
 }
 

@@ -24,7 +24,8 @@ struct relabelled {
 };
 
 /* Replaces the lines of the join whose examples have another label now. A line that has the new label already stays as
- * it is. The program ends if a line's label is neither the old one nor the new one; and if no line shows how the file
+ * it is. The program ends if a line's label is neither the old one nor the new one; if no other line shows how the file
+ * writes the old one, and it is not the run's name or number for it; and if no line shows how the file
  * writes the new one. Says how many lines of the file are of no example of the run. */
 void relabel(struct relabelled *relabelled, const struct relabel_request *request, struct join *join);
 void relabelled_free(struct relabelled *relabelled); /* after the last use of the join's lines */

@@ -335,6 +335,27 @@ def numbers_for_names(checker, true, gold):
     checker.refused(*words, saying="form.tsv: line 5: field old: '7' is not the label")
 
 
+def alone(checker, true, gold):
+    """Lines that no other line vouches for: rewritten only if they have the label as the run has it."""
+    class_of = next(i for i in range(N) if gold[i] != gold[3])
+    for run, names in (("named", NAMES), ("numbers", ["0", "1", "2"])):
+        write_fixes("alone.tsv", run, gold, {3: int(gold[class_of])})
+        for text in (names[gold[3]], str(gold[3]), "garbage!", names[3 - gold[3] - gold[class_of]]):
+            with open("alone.jsonl", "w") as file:
+                file.write(json.dumps({"id": 3, "label": text}) + "\n" + json.dumps({"id": int(class_of), "label": names[gold[class_of]]}) + "\n")
+            with open("alone.csv", "w", newline="") as file:
+                csv.writer(file).writerows([["id", "label"], [3, text], [class_of, names[gold[class_of]]]])
+            for name in ("alone.jsonl", "alone.csv"):
+                words = [run, "--corrections", "alone.tsv", "--data", name, "--id-field", "id", "--label-field", "label"]
+                if text in (names[gold[3]], str(gold[3])):
+                    out = checker.run("select", *words, status=3).stdout  # of the other examples there are no lines
+                    rows = csv.DictReader(io.StringIO(out)) if name == "alone.csv" else map(json.loads, out.splitlines())
+                    assert [row["label"] for row in rows] == [names[gold[class_of]]] * 2, (run, name, text)
+                else:
+                    checker.refused(*words, saying=f"{name}: line {1 + (name == 'alone.csv')}: field label is ")
+                    checker.refused(*words, saying="correct the line by hand")
+
+
 def hostile(checker, true, gold):
     """Wrong files, and wrong options: refused, with the file, the line and what to do."""
     def fixed(text):
@@ -453,6 +474,7 @@ def main():
         judged_once(checker, gold, true, suspects)
         round_trip(checker, gold, true)
         numbers_for_names(checker, true, gold)
+        alone(checker, true, gold)
         hostile(checker, true, gold)
         hints(checker)
         os.chdir("/")
