@@ -63,7 +63,7 @@ def test_texts_corrections_and_an_open_run(store, tmp_path):
     record(store, labels=["a", "b", "c"])
     s = portolan.suspects("run", data, id_field="id", corrections=file, store=store)
     assert s.dtype.names == ("rank", "id", "label", "suggested", "score", "data_label", "text") and s["text"][0] == f"words, of {s['id'][0]}"
-    assert list(s.to_pandas().columns) == list(s.dtype.names) and s[:3].method == s.method
+    assert s[:3].method == s.method
     lines = file.read_text().splitlines()
     assert lines[0] == "id\told\tnew\tdata_label\ttext" and len(lines) == 21
     assert lines[1] == f"{s['id'][0]}\t{s['label'][0]}\t{s['suggested'][0]}\tx\twords, of {s['id'][0]}"
