@@ -14,6 +14,7 @@
 bool
 answer_take(struct page *page, const struct child *child)
 {
+	CLEANUP_FREE char *crash = NULL;
 	const json_t *warning;
 	size_t i;
 
@@ -22,9 +23,10 @@ answer_take(struct page *page, const struct child *child)
 	json_array_foreach (child->warnings, i, warning)
 		if (!strstr(json_string_value(warning), PASSED_OVER))
 			page_warn(page, json_string_value(warning));
-	if (child->end == CHILD_CRASHED)
-		page_warn_plain(page, "portolan %s could not answer: %s", child_name(child), child->why);
-	else if (child->end == CHILD_REFUSED && page_says(page, child->why))
+	if (child->end == CHILD_CRASHED) {
+		crash = memory_text("portolan %s could not answer: %s", child_name(child), child->why);
+		page_warn(page, crash);
+	} else if (child->end == CHILD_REFUSED && page_says(page, child->why))
 		page_say_plain(page, "Not known, as said above.");
 	else if (child->end == CHILD_REFUSED)
 		page_say_plain(page, "Not known: %s", child->why);

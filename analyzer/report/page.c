@@ -214,19 +214,6 @@ page_warn(struct page *page, const char *text)
 }
 
 void
-page_warn_plain(struct page *page, const char *format, ...)
-{
-	CLEANUP_FREE char *text = NULL;
-	va_list arguments;
-
-	va_start(arguments, format);
-	if (vasprintf(&text, format, arguments) < 0)
-		text = NULL;
-	va_end(arguments);
-	page_warn(page, memory_need(text));
-}
-
-void
 page_add_next(struct page *page, const struct child *child, const char *text, char *command)
 {
 	json_t *numbers = memory_need(json_object());

@@ -43,7 +43,6 @@ bool page_says(const struct page *page, const char *text);
 
 /* Adds a warning, unless the page says it already. */
 void page_warn(struct page *page, const char *text);
-__attribute__((format(printf, 2, 3))) void page_warn_plain(struct page *page, const char *format, ...);
 
 /* Adds what to do next: `text`, as page_say() takes it, and a command. Frees the command. */
 void page_add_next(struct page *page, const struct child *child, const char *text, char *command);
