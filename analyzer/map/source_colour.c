@@ -224,7 +224,7 @@ map_source_make_levels(struct map_source *source, const struct ranking *ranking)
 	if (ranking->without > 0) {
 		levels[count] = (struct map_level){.slot = MAP_SLOT_NONE};
 		if (ranking->without <= ranking->dropped)
-			strcpy(levels[count++].name, "dropped");
+			snprintf(levels[count++].name, sizeof(levels->name), "dropped");
 		else
 			snprintf(levels[count++].name, sizeof(levels->name), "no %.100s", source->colour_name);
 	}

@@ -219,7 +219,7 @@ child_parse(const char *text, size_t size)
 		for (length = 0; !is_text && i + length < size && text[i + length] >= '0' && text[i + length] <= '9';)
 			length++;
 		if (length >= DIGITS_MOST && text[i - (i > 0)] != '.' && text[i + length] != '.') {
-			used += (size_t)sprintf(copy + used, "\"%.*s\"", (int)length, text + i);
+			used += (size_t)snprintf(copy + used, length + 3, "\"%.*s\"", (int)length, text + i);
 			continue;
 		}
 		if (length == 0) {
