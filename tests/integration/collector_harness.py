@@ -58,7 +58,7 @@ def bits(values):
 
 
 class Client:
-    """One session. Every receiving call has a deadline."""
+    """One session. Every call has a deadline."""
 
     def __init__(self, endpoint, session=None):
         self.context = zmq.Context()
@@ -72,6 +72,7 @@ class Client:
             self.socket.close()
         self.socket = self.context.socket(zmq.DEALER)
         self.socket.setsockopt(zmq.LINGER, 0)
+        self.socket.setsockopt(zmq.SNDTIMEO, int(DEADLINE * 1000))
         self.socket.connect(endpoint)
 
     def leave(self):

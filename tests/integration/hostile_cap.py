@@ -273,7 +273,7 @@ def test_a_thousand_open_at_once(cap=512, clients=1000, connections=10):
         context = zmq.Context()
         sockets = [context.socket(zmq.DEALER) for _ in range(connections)]
         for peer in sockets:
-            peer.linger = 0
+            peer.linger, peer.sndtimeo = 0, PATIENCE * 1000
             peer.connect(besieged.target.endpoint)
         opened, began = set(), time.monotonic()
         waiting = {os.urandom(16): number for number in range(clients)}

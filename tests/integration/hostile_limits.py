@@ -93,7 +93,7 @@ def test_one_connection_does_not_lock_newcomers_out(collect):
     collector = collect("--max-memory", "32M")
     context = zmq.Context()
     hoarder = context.socket(zmq.DEALER)
-    hoarder.linger = 0
+    hoarder.linger, hoarder.sndtimeo = 0, int(DEADLINE * 1000)
     hoarder.sndhwm = hoarder.rcvhwm = 0
     hoarder.connect(collector.tcp)
     opens, answers = 3000, collections.Counter()
