@@ -163,6 +163,10 @@ class Page:
         actions.perform()
         actions.clear_actions()
 
+    def open_panel(self, name):
+        """Opens a panel beside the map, as its button does, unless it is open."""
+        self.run("const made = document.querySelector(`#panel-buttons [data-panel=${arguments[0]}]`); if (made.getAttribute('aria-expanded') !== 'true') made.click()", name)
+
     def point_at(self, x, y):
         plot = self.plot()
         actions = ActionBuilder(self.driver, duration=20)

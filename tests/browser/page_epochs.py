@@ -128,6 +128,7 @@ def test_selection_keeps_its_epochs(served, page):
     said = one.wait(lambda: one.run(ELSEWHEN), "which epochs the selection is of")
     assert "made at epochs 1–2" in said and "epochs 0–4" in said
     one.wait(lambda: one.run("return document.querySelector('#map .outlines polygon.elsewhen') !== null"), "an outline that is drawn as one of other epochs")
+    one.open_panel("export")
     one.wait(lambda: f"{len(expected)} examples are selected, epochs 1:3" in one.find("#export").text, "the export of epochs 1:3")
     exported = one.run(SAVED, "selection")
     assert exported["epochs"] == "1:3" and served.ids("one", exported) == expected
@@ -230,7 +231,7 @@ def test_two_runs(served, page):
     rows = {run: metrics(served.store, run) for run in ("one", "two")}
     ids = {run: {row["id"] for row in rows[run]} for run in rows}
     other = urllib.parse.urlencode({"run": "two", "selection": json.dumps(SQUARE)})
-    one = page(served.view(run="one", selection=SQUARE, other=other))
+    one = page(served.view(run="one", selection=SQUARE, other=other, panel="compare"))
     chosen = {run: set(selected_by(SQUARE, rows[run])) for run in rows}
     assert 0 < len(chosen["one"] & chosen["two"]) < len(chosen["two"]) and not ids["one"] <= ids["two"]
     expected = {"shared": len(ids["one"] & ids["two"]), "here": len(chosen["one"]), "there": len(chosen["two"]), "both": len(chosen["one"] & chosen["two"])}
@@ -273,7 +274,7 @@ def test_what_does_not_match(served, page):
     told = subprocess.run([PORTOLAN, "compare", "one", "names", "--store", served.store], capture_output=True, text=True)
     assert told.returncode == 1 and "strings" in told.stderr
     one = page(served.view(run="one", other="run=names"))
-    one.wait(lambda: "strings" in one.find("#compare .trouble").text, "why they cannot be compared")
+    one.wait(lambda: "strings" in one.find("#other-map .trouble").text, "why they cannot be compared")
     assert [error for error in one.errors() if "api/match" not in error] == []  # the browser itself reports the refusal
     one.run("const run = document.querySelector('#compare select'); run.value = ''; run.dispatchEvent(new Event('change'))")
     one.wait(lambda: "other" not in one.fragment() and not one.find("#other-map").is_displayed(), "one map")

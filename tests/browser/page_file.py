@@ -212,9 +212,10 @@ def test_what_needs_a_server(page, file, served):
     """Other epochs and other runs are refused with the reason, and nothing wrong is shown; so are the user's lines, and words."""
     whole = page(file())
     whole.wait_for(points=N)
+    whole.open_panel("export")
     whole.wait(lambda: "portolan serve" in whole.find("#export .reasons").text, "the reason why there are no lines")
     assert not whole.find("#export [data-as=lines]").is_enabled()
-    whole.run("document.getElementById('groups').scrollIntoView()")  # what is not seen asks for nothing
+    whole.open_panel("groups")  # what is not seen asks for nothing
     whole.wait(lambda: "portolan serve" in whole.find("#groups").text, "the reason why there are no words")
     one = page(of_state(file(), run="small"))
     one.wait(lambda: "portolan serve" in one.status(), "the reason")

@@ -55,7 +55,7 @@ def add_column(page, name):
 def exported(page, name="selection.json"):
     """What the page saves."""
     page.run(KEEP_DOWNLOADS)
-    page.run("document.getElementById('export').scrollIntoView()")
+    page.open_panel("export")
     page.wait(lambda: page.find("#export [data-as=selection]").is_enabled(), "something to export")
     page.find("#export [data-as=selection]").click()
     return page.wait(lambda: page.run("return window.saved[arguments[0]]", name), name)

@@ -33,7 +33,7 @@ def text_of(page, selector):
 def open_table(page, served, ids, **state):
     one = page(served.view(run="a/b", **state))
     one.wait(lambda: one.data().get("run") == "a/b", "the run")
-    one.run("document.querySelector('#table').scrollIntoView()")
+    one.open_panel("table")
     wait_for_rows(one, ids, "the first rows")
     return one
 
@@ -164,6 +164,7 @@ def test_export(page, served, folder, rows, chosen):
     one = open_table(page, served, expected, selection=SELECTION, filters=filters)
     one.wait_for(selected=len(expected))
     one.here().execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(downloads)})
+    one.open_panel("export")
     assert [int(line) for line in save(one, downloads, "[data-as=list]", "selection.txt").split()] == expected
     assert [json.loads(line)["id"] for line in save(one, downloads, "[data-as=lines]", "selection.jsonl").splitlines()] == expected
     table = list(csv.DictReader(save(one, downloads, "[data-as=csv]", "selection.csv").decode().splitlines()))
@@ -186,7 +187,7 @@ def shares(page, which):
 
 def test_groups_and_words(page, served, rows, chosen):
     one = open_table(page, served, chosen, selection=SELECTION)
-    one.run("document.querySelector('#groups').scrollIntoView()")
+    one.open_panel("groups")
     inside = [rows[i]["gold"] for i in chosen]
     of = [row["gold"] for row in rows]
     expected = {label: [inside.count(g), of.count(g)] for g, label in enumerate(LABELS)}
@@ -194,7 +195,7 @@ def test_groups_and_words(page, served, rows, chosen):
     one.run("const select = document.querySelector('#groups select'); select.value = 'data:kind'; select.dispatchEvent(new Event('change'))")
     one.wait(lambda: shares(one, "groups") == {f"k{k}": [sum(i % 4 == k for i in chosen), N // 4] for k in range(4)}, "groups by a column")
     one = open_table(page, served, list(range(5)), filters={"id": {"in": ["0", "1", "2", "3", "4"]}})
-    one.run("document.querySelector('#groups').scrollIntoView()")
+    one.open_panel("groups")
     one.wait(lambda: "No word is more frequent" in text_of(one, "#groups"), "that no word stands out")
 
 
@@ -202,6 +203,7 @@ def test_what_needs_data_says_so(page, served, rows):
     with serving(served.store, "a/b") as server:
         one = open_table(page, server, selected_by(SELECTION, rows), selection=SELECTION)
         assert "--data" in text_of(one, "#table .find")
+        one.open_panel("export")
         assert not one.find("[data-as=lines]").is_enabled() and "--data" in text_of(one, "#export .reasons")
-        one.run("document.querySelector('#groups').scrollIntoView()")
+        one.open_panel("groups")
         one.wait(lambda: "--text" in text_of(one, "#groups"), "why there are no words")

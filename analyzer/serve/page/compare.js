@@ -89,7 +89,7 @@ class Compare {
       this.overlap,
       this.shift,
     );
-    this.section.append(element("div", { class: "tools" }, element("label", {}, "Compare with ", this.run), this.follow, this.epochs), this.trouble, this.details);
+    this.section.append(element("div", { class: "tools" }, element("label", {}, "Compare with ", this.run), this.follow, this.epochs), this.details);
   }
 
   #fill() {
@@ -143,8 +143,7 @@ class Compare {
 
   #showOpen({ follows, epochs }) {
     const isOpen = this.#isOpen;
-    document.getElementById("board").classList.toggle("comparing", isOpen);
-    for (const part of [this.details, this.follow, this.trouble]) part.hidden = !isOpen;
+    for (const part of [this.details, this.follow]) part.hidden = !isOpen;
     this.epochs.hidden = !isOpen || follows;
     this.follow.value = follows ? "same" : "own";
     if (document.activeElement !== this.epochs) this.epochs.value = epochs;
@@ -170,7 +169,7 @@ class Compare {
     this.title = element("h2", { class: "map-title" });
     this.otherTitle = element("h2", { class: "map-title" });
     this.map.section.prepend(this.title);
-    place.prepend(this.otherTitle);
+    place.prepend(this.otherTitle, this.trouble);
     const maps = [this.map, this.#twin.map];
     this.overlays = maps.map((map) => new LinkedPoints(map));
     this.drawnArrows = maps.map((map) => new Arrows(map));

@@ -183,7 +183,7 @@ class Epochs {
     this.ends[0].textContent = String(all[0]);
     this.ends[1].textContent = String(all[all.length - 1]);
     this.play.textContent = this.player.isPlaying ? "❚❚ Pause" : "▶ Play";
-    this.hint.textContent = hintOf(view);
+    this.hint.textContent = this.hint.title = hintOf(view);
     this.hint.hidden = this.hint.textContent === "" || !(points && [points.x.name, points.y.name].includes("variability"));
   }
 

@@ -3,11 +3,13 @@
  * A click pins it; pinned examples stay marked on the map.
  */
 import { cardOf } from "./card.js";
+import { placeCard } from "./card_place.js";
 import { element, mark } from "./dom.js";
 import { coordinates, NONE } from "./marks.js";
 import { byteColours } from "./palette.js";
 
 const KNOWN_MOST = 200; /* examples kept */
+const ON_PHONE = matchMedia("(max-width: 760px)"); /* there the card stands below the map: style.css */
 
 class Hover {
   #known = new Map(); /* by place, of one version */
@@ -137,16 +139,35 @@ class Hover {
     this.#place(spot);
   }
 
-  /* The card stands beside the point, where there is room. */
+  /* What was selected last, in pixels of the window: {left, top, right, bottom}; null: nothing, or on other axes. */
+  #selected() {
+    const { state, map } = this;
+    const { selection } = state;
+    const { x, y, columns, width, height } = map.frame;
+    const part = selection.parts[selection.parts.length - 1];
+    if (!part || selection.x !== columns.x.name || selection.y !== columns.y.name) return null;
+    const plot = map.capture.getBoundingClientRect();
+    const within = (values, most) => d3.extent(values, (value) => Math.max(0, Math.min(most, value)));
+    const [left, right] = within(part.polygon.map(([atX]) => x(atX)), width);
+    const [top, bottom] = within(part.polygon.map(([, atY]) => y(atY)), height);
+    return { left: plot.left + left, right: plot.left + right, top: plot.top + top, bottom: plot.top + bottom };
+  }
+
+  /* The card stands beside the point, within the window, and off what was selected last: beside the map, if need be. */
   #place(spot = this.state.hovered !== null && this.map.isReady ? this.#spot(this.state.hovered) : null) {
     const { card, map } = this;
-    if (card.hidden || map.frame.isNarrow) return;
-    const { margin } = map.frame;
-    const x = (spot?.x ?? 0) + margin.left;
-    const y = (spot?.y ?? 0) + margin.top;
-    const isRight = x + card.offsetWidth + 24 < map.holder.clientWidth;
-    card.style.left = `${isRight ? x + 16 : Math.max(0, x - card.offsetWidth - 16)}px`;
-    card.style.top = `${Math.max(0, Math.min(y - 20, map.holder.clientHeight - card.offsetHeight))}px`;
+    if (card.hidden || ON_PHONE.matches) return;
+    const plot = map.capture.getBoundingClientRect();
+    const around = map.section.getBoundingClientRect();
+    const place = placeCard({
+      card: { width: card.offsetWidth, height: card.offsetHeight },
+      at: { x: plot.left + (spot?.x ?? 0), y: plot.top + (spot?.y ?? 0) },
+      map: around,
+      avoid: this.#selected(),
+      window: { width: document.documentElement.clientWidth, height: document.documentElement.clientHeight },
+    });
+    card.style.left = `${place.left}px`;
+    card.style.top = `${place.top}px`;
   }
 }
 

@@ -7,6 +7,7 @@ import { showFileNote, useFileDefaults } from "./file_note.js";
 import { fileSource } from "./file_source.js";
 import { showFilters } from "./filters.js";
 import { showGroups } from "./groups.js";
+import { showLayout } from "./layout.js";
 import { showLegend } from "./legend.js";
 import { keepSelection } from "./kept.js";
 import { createLoader } from "./loader.js";
@@ -46,6 +47,7 @@ function start() {
   state.subscribe(["view", "marks", "selected", "gone"], () => describe(state));
   /* A module: show…(its element, {state, source, loader}). */
   const parts = { state, source, loader };
+  showLayout(state);
   if (file) showFileNote(document.querySelector("header"), parts);
   showRuns(document.querySelector("header"), parts);
   showControls(at("map-controls"), parts);

@@ -72,7 +72,7 @@ export function exampleRow(example, columns, opened, onPin) {
     element("th", { scope: "row", role: "rowheader" }, element("bdi", {}, String(example.id))),
     columns.hasLabels ? cell("label", element("bdi", {}, String(example.label ?? example.gold ?? "–"))) : null,
     columns.hasTexts ? textCell(example, opened) : null,
-    cell("line", sparkline(example, 120, 30)),
+    cell("line", sparkline(example, 96, 28)),
     ...columns.measures.map(({ name, integer }) =>
       element("td", { role: "cell", class: "number", "data-name": words(name) }, number(example.measures[name], integer))),
   );

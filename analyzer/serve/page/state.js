@@ -2,7 +2,8 @@
  * state.js: the state of the page, in one object that can be observed.
  *
  *     const state = createState();
- *     state.define("sort", "id");                  // a key of your module, kept in the address if `true` follows
+ *     state.define("sort", "id");                  // a key of your module
+ *     state.define("sort", "id", true, isSort);    // … kept in the address; isSort(value) says whether the page can use a link's value
  *     state.run                                    // read
  *     state.set({ x: "aum", box: null });          // changes all keys, then calls each subscriber once
  *     state.subscribe(["view", "selected"], fn);   // fn(changed keys, state); returns a function that ends it
@@ -133,6 +134,7 @@ function fromAddress({ x, y, parts, epochs }, shown) {
 
 export class State {
   #kept = { ...KEPT };
+  #checks = { ...CHECKS };
   #subscribers = new Set();
   #changed = new Set();
   #telling = false;
@@ -141,10 +143,11 @@ export class State {
     Object.assign(this, KEPT, LOADED);
   }
 
-  /* Adds a key. `kept`: it is part of the address. */
-  define(key, value, kept = false) {
+  /* Adds a key. `kept`: it is part of the address. `check`: as in CHECKS. */
+  define(key, value, kept = false, check = null) {
     this[key] = value;
     if (kept) this.#kept[key] = value;
+    if (check) this.#checks[key] = check;
   }
 
   set(changes) {
@@ -195,7 +198,7 @@ export class State {
     const changes = {};
     for (const [key, otherwise] of Object.entries(this.#kept)) {
       let value = parts.has(key) ? parse(parts.get(key), otherwise) : undefined;
-      if (value !== undefined && CHECKS[key] && !CHECKS[key](value)) value = undefined;
+      if (value !== undefined && this.#checks[key] && !this.#checks[key](value)) value = undefined;
       if (value === undefined) value = otherwise;
       if (key === "selection") value = fromAddress(value, changes.epochs ?? this.epochs);
       if (!same(value, this[key])) changes[key] = value;

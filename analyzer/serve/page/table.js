@@ -10,7 +10,7 @@ import { selectionNow } from "./selection.js";
 
 const PAGE = 50;
 const TYPING_MS = 250;
-const HELP = "Up and Down go from row to row, Page Up and Page Down from page to page, Enter pins, T shows a whole text.";
+const HELP = "Up and Down go from row to row, Page Up and Page Down from page to page, Enter pins, T shows a long text whole. A row that is clicked shows all of its lines.";
 
 const lastPage = (examples) => PAGE * Math.floor(Math.max(0, examples - 1) / PAGE);
 
@@ -57,12 +57,13 @@ class Table {
       this.problem,
       this.holder,
       element("div", { class: "below" }, this.status, this.#buildPager()),
-      element("p", { class: "hint" }, HELP),
+      element("p", { class: "hint", title: HELP }, HELP),
     );
     this.body.addEventListener("pointerover", ({ target }) => this.#point(target.closest("tr")));
     this.body.addEventListener("pointerleave", () => this.#point(null));
     this.body.addEventListener("focusin", ({ target }) => this.#point(target.closest("tr")));
     this.body.addEventListener("focusout", ({ relatedTarget }) => this.body.contains(relatedTarget) || this.#point(null));
+    this.body.addEventListener("click", ({ target }) => target.closest("button, a") || target.closest("tr")?.classList.toggle("unfolded"));
     this.body.addEventListener("keydown", (event) => this.#key(event));
     state.subscribe(["view"], () => this.#showReason());
   }
