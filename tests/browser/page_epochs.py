@@ -56,7 +56,7 @@ def test_the_common_trend(served, page):
     one.wait_for(run="scratch", points=N)
     hint = "const hint = document.querySelector('#epochs .hint'); return hint.hidden ? '' : hint.textContent"
     said = one.run(hint)
-    assert re.fullmatch(r"\d\d% of the variance within examples is the learning that all share. The range 1: leaves most of it out.", said), said
+    assert re.fullmatch(r"\d\d% of the variance is the learning that all share; the range 1: leaves most of it out\.", said), said
     one = page(served.view(run="scratch", epochs="1:"))
     one.wait_for(run="scratch", points=N)
     assert one.run(hint) == ""

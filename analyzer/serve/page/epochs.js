@@ -50,8 +50,8 @@ function describe(mode, epochs) {
 function hintOf({ epochs, range, trend }) {
   if (epochs.length === 1) return "Within one epoch nothing varies: variability is 0.";
   if (range !== "" || !trend.most) return "";
-  const mend = trend.less_from === null ? "" : ` The range ${trend.less_from}: leaves most of it out.`;
-  return `${Math.round(100 * trend.share)}% of the variance within examples is the learning that all share.${mend}`;
+  const mend = trend.less_from === null ? "" : `; the range ${trend.less_from}: leaves most of it out`;
+  return `${Math.round(100 * trend.share)}% of the variance is the learning that all share${mend}.`;
 }
 
 class Epochs {
