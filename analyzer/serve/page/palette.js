@@ -12,7 +12,7 @@ const NONE = { light: "#a08a6c", dark: "#8f8168" }; /* of a ring: no value */
 const UNSELECTED = { light: "#b9bdc3", dark: "#4b535c" };
 const ONE = { light: "#0072b2", dark: "#56b4e9" };
 /* The part of viridis that has this contrast. */
-const VIRIDIS = { light: [0, 0.74], dark: [0.3, 1] };
+const VIRIDIS = { light: [0, 0.59], dark: [0.34, 1] };
 
 const darkness = matchMedia("(prefers-color-scheme: dark)");
 export const theme = () => (darkness.matches ? "dark" : "light");
