@@ -21,5 +21,5 @@ function describe({ about, view, n, leftOut }) {
 export function showFileNote(header, { source }) {
   const { title } = source.examples.about;
   if (title) header.querySelector("h1").textContent = title;
-  header.after(element("p", { id: "file-note" }, describe(source.examples)));
+  header.after(element("aside", { id: "file-note", "aria-label": "This file" }, describe(source.examples)));
 }

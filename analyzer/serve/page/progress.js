@@ -111,14 +111,14 @@ class Progress {
   constructor(section, { state, source }) {
     Object.assign(this, { section, state, source });
     this.title = element("h2");
-    this.trouble = element("ul", { class: "warnings", role: "status" });
+    this.trouble = element("ul", { class: "warnings" });
     this.bar = epochBar();
     this.charts = CHARTS.map(([name, title, options]) => [name, new EpochChart(title, options)]);
     this.lists = [[factList("Recording"), runFacts], [factList("Collector"), healthFacts], [factList("Clients"), clientFacts]];
     this.table = numberTable();
     const charts = element("div", { class: "charts" }, ...this.charts.map(([, chart]) => chart.figure));
     const facts = element("div", { class: "fact-lists" }, ...this.lists.map(([list]) => list.box));
-    section.append(this.title, this.trouble, this.bar.box, charts, facts, this.table.box);
+    section.append(this.title, element("div", { role: "status" }, this.trouble), this.bar.box, charts, facts, this.table.box);
     section.hidden = true;
     state.subscribe(["run"], () => this.#look());
     state.subscribe(["view"], () => this.#show());

@@ -1,0 +1,74 @@
+"""axe (Deque's rules for accessibility) finds nothing: on the page with everything open, on the page as one file, on the report; light and dark, on every size of screen.
+
+tools/test puts axe's script into build-browser/ (tools/lib/browser.txt has its version).
+"""
+
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+from served import N, PORTOLAN
+
+FOUND = sorted(pathlib.Path(__file__).parents[2].glob("build-browser/lib/python3*/site-packages/axe_playwright_python/axe.min.js"))
+SCREENS = [(1440, 900), (900, 700), (390, 844)]
+
+# [what axe objects to, in lines; how many of its rules are kept].
+RUN = """
+const done = arguments[0];
+const say = ({ id, impact, help, nodes }) => [`${id} (${impact}): ${help}`, ...nodes.map(({ target, html, failureSummary }) => `${target.join(" ")}\n    ${html.slice(0, 160)}\n    ${failureSummary}`)];
+axe.run({ resultTypes: ["violations"] }).then(({ violations, passes }) => done([violations.flatMap(say), passes.length]), (error) => done([[String(error)], 0]));
+"""
+
+OPEN = "for (const one of document.querySelectorAll('details')) one.open = true"
+
+
+def find_nothing(one):
+    """No rule of axe is broken, best practices included. Its script comes in by WebDriver, which the page's Content-Security-Policy does not stop."""
+    assert FOUND, "axe is not there: tools/test browser installs it from PyPI"
+    if not one.run("return Boolean(window.axe)"):
+        one.run(FOUND[0].read_text(encoding="utf-8"))
+    objections, kept = one.here().execute_async_script(RUN)
+    assert not objections, "\n".join(objections)
+    assert kept > 15, "axe looked"
+
+
+@pytest.fixture(params=[(size, dark) for size in SCREENS for dark in (False, True)], ids=lambda one: f"{one[0][0]}x{one[0][1]}-{'dark' if one[1] else 'light'}")
+def opened(request, page):
+    """opened(address): a page of this size, light or dark."""
+    def open_page(address):
+        one = page("about:blank")
+        one.emulate(*request.param[0], dark=request.param[1])
+        one.driver.get(address)
+        return one
+    return open_page
+
+
+def test_page(opened, served):
+    one = opened(served.view(run="a/b", colour="gold", pinned=["17", "0"], filters={"correctness": {"min": 0.1}, "gold": {"in": [0, 1]}},
+                             selection={"x": "variability", "y": "confidence", "parts": [{"op": "add", "polygon": [[0, 0], [0.3, 0], [0.3, 0.6], [0, 0.6]]}]}))
+    one.wait_for(examples=N)
+    one.run(OPEN)
+    find_nothing(one)
+
+
+def test_page_as_one_file(opened, served, folder):
+    path = folder / "axe.html"
+    if not path.exists():
+        data = os.path.join(os.path.dirname(served.store), "data.jsonl")
+        subprocess.run([PORTOLAN, "map", "a/b", "--store", served.store, "--data", data, "--id-field", "id", "--text", "text", "-o", str(path)], capture_output=True, check=True)
+    one = opened(path.as_uri())
+    one.wait_for(points=N)
+    one.run(OPEN)
+    find_nothing(one)
+
+
+def test_report(opened, served, folder):
+    path = folder / "axe-report.html"
+    if not path.exists():
+        data = os.path.join(os.path.dirname(served.store), "data.jsonl")
+        subprocess.run([PORTOLAN, "report", "a/b", "--store", served.store, "--data", data, "--id-field", "id", "--text", "text", "-o", str(path)], capture_output=True, check=True)
+    one = opened(path.as_uri())
+    one.run(OPEN)
+    find_nothing(one)
