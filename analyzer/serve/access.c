@@ -12,6 +12,10 @@
  * cookie's name: a browser has one set of cookies for all ports of a host, and the servers of several machines, each on
  * port 5780 there, may be forwarded to several ports here. Behind a proxy, the cookie has the port and the path of the
  * public address.
+ *
+ * A notebook's server may forward to this one, under a name that only the browser knows (any_host). Then a request that
+ * shows the token may call the server by any name, and every other request is refused as ever: so who rebinds a name
+ * learns no more. A browser has the token for a name only if somebody who knew it opened its address under that name.
  */
 #include "access.h"
 
@@ -116,13 +120,14 @@ access_parse_public(const char *text, struct public_url *public)
 }
 
 bool
-access_has_host(const struct access *access, const char *host)
+access_has_host(const struct access *access, const char *host, bool shows_token)
 {
 	char name[ACCESS_HOST_ROOM];
 	unsigned port;
 
 	return access_copy_name(host, name, &port) &&
-	       (access_names_loopback(name) || (access->public && strcasecmp(name, access->public->host) == 0));
+	       (access_names_loopback(name) || (access->public && strcasecmp(name, access->public->host) == 0) ||
+	        (access->any_host && shows_token));
 }
 
 bool
@@ -130,11 +135,13 @@ access_has_origin(const struct access *access, const char *origin, const char *h
 {
 	char name[ACCESS_HOST_ROOM];
 	unsigned port;
+	size_t scheme;
 
 	if (!origin || (access->public && strcasecmp(origin, access->public->origin) == 0))
 		return true;
-	return strncasecmp(origin, "http://", 7) == 0 && strcasecmp(origin + 7, host) == 0 &&
-	       access_copy_name(host, name, &port) && access_names_loopback(name);
+	scheme = strncasecmp(origin, "http://", 7) == 0 ? 7 : strncasecmp(origin, "https://", 8) == 0 ? 8 : 0;
+	return scheme > 0 && strcasecmp(origin + scheme, host) == 0 && access_copy_name(host, name, &port) &&
+	       (access->any_host || (scheme == 7 && access_names_loopback(name)));
 }
 
 bool

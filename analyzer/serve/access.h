@@ -24,14 +24,16 @@ struct public_url {
 
 struct access {
 	const char *token;               /* the token that a request must show */
-	const struct public_url *public; /* NULL: browsers ask the server itself */
+	const struct public_url *public; /* NULL: browsers ask the server itself, or any_host */
+	bool any_host; /* a proxy that is not known beforehand stands before the server, and cuts off its prefix */
 };
 
 /* False: `text` is not such an address; or it is http://, but not of loopback, so that others could read the token. */
 bool access_parse_public(const char *text, struct public_url *public);
 
-/* Is `host` ("NAME" or "NAME:PORT") a name of loopback, or that of the public address? NULL is not. */
-bool access_has_host(const struct access *access, const char *host);
+/* Is `host` ("NAME" or "NAME:PORT") a name of loopback, or that of the public address? With any_host, a request that
+ * shows the token may call the server by any name. NULL is no name. */
+bool access_has_host(const struct access *access, const char *host, bool shows_token);
 
 /* Was the request sent by this server's own page? `origin` is what a browser sends with requests of a page's script;
  * NULL, not sent, is allowed. `host` is what the request calls this server. */
@@ -39,7 +41,7 @@ bool access_has_origin(const struct access *access, const char *origin, const ch
 
 bool access_has_token(const struct access *access, const char *given); /* NULL: no token, so false */
 
-/* Writes the name of the cookie that holds the token: "portolan-PORT". access_has_host() must hold for `host`. */
+/* Writes the name of the cookie that holds the token: "portolan-PORT"; for a host that is none, that of port 80. */
 void access_cookie(const struct access *access, const char *host, char name[ACCESS_COOKIE_ROOM]);
 
 /* Where the page is: "/", or the public address' "/PREFIX/". */

@@ -88,6 +88,8 @@ http_has_token(const struct access *access, struct MHD_Connection *connection, c
 	const char *authorization = http_header(connection, MHD_HTTP_HEADER_AUTHORIZATION);
 	char cookie[ACCESS_COOKIE_ROOM];
 
+	if (!host)
+		return false;
 	if (authorization && strncasecmp(authorization, "Bearer ", 7) == 0)
 		return access_has_token(access, authorization + 7);
 	access_cookie(access, host, cookie);
@@ -124,15 +126,16 @@ http_is_refused(const struct http *http, const struct exchange *exchange, const 
 	struct MHD_Connection *connection = exchange->connection;
 	const char *host = http_header(connection, MHD_HTTP_HEADER_HOST);
 	const char *origin = http_header(connection, MHD_HTTP_HEADER_ORIGIN);
+	bool shows_token = http_has_token(&http->settings.access, connection, host);
 
-	if (!access_has_host(&http->settings.access, host))
+	if (!access_has_host(&http->settings.access, host, shows_token))
 		http_error(answer, MHD_HTTP_FORBIDDEN,
 		           "this server is not called '%.200s' (--public-url names a proxy)", host ? host : "");
 	else if (!access_has_origin(&http->settings.access, origin, host))
 		http_error(answer, MHD_HTTP_FORBIDDEN,
 		           "pages of other sites may not ask: this one is at '%.200s' (--public-url names a proxy)",
 		           origin);
-	else if (!http_has_token(&http->settings.access, connection, host))
+	else if (!shows_token)
 		http_error(answer, MHD_HTTP_UNAUTHORIZED,
 		           "open the address that `portolan serve` printed: it has a token, and this has not");
 	else if (!exchange->request.post && strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
@@ -201,8 +204,20 @@ http_is_led_from_elsewhere(struct MHD_Connection *connection)
 	return site && strcasecmp(site, "cross-site") == 0;
 }
 
+/* Does the browser reach the server by TLS? Under a name that is not loopback's, a browser says where the user comes
+ * from only then. */
+static bool
+http_is_encrypted(const struct access *access, struct MHD_Connection *connection)
+{
+	if (access->public)
+		return access->public->https;
+	return access->any_host && http_header(connection, "Sec-Fetch-Site") &&
+	       !access_has_host(access, http_header(connection, MHD_HTTP_HEADER_HOST), false);
+}
+
 /* Answers a request for the printed address, which holds the token: sets the token as a cookie, and leads the browser
- * to the address without it. */
+ * to the address without it. With any_host, a proxy may have cut off a prefix. Then both the cookie's path and where
+ * the browser is led are left to the browser: it derives them from the address that it asked for. */
 static enum MHD_Result
 http_take_token(const struct http *http, struct MHD_Connection *connection)
 {
@@ -216,11 +231,12 @@ http_take_token(const struct http *http, struct MHD_Connection *connection)
 	http_lasting(&answer, "text/html; charset=utf-8", ENTRY, elsewhere ? strlen(ENTRY) : 0);
 	answer.status = elsewhere ? MHD_HTTP_OK : MHD_HTTP_SEE_OTHER;
 	answer.security = ENTRY_SECURITY;
-	answer.location = elsewhere ? NULL : root;
+	answer.location = elsewhere ? NULL : access->any_host ? "./" : root;
 	answer.cookie = cookie;
 	access_cookie(access, http_header(connection, MHD_HTTP_HEADER_HOST), name);
-	snprintf(cookie, sizeof(cookie), "%s=%s; HttpOnly; SameSite=Strict; Path=%.*s%s", name, access->token,
-	         (int)length, root, access->public && access->public->https ? "; Secure" : "");
+	snprintf(cookie, sizeof(cookie), "%s=%s; HttpOnly; SameSite=Strict%s%.*s%s", name, access->token,
+	         access->any_host ? "" : "; Path=", access->any_host ? 0 : (int)length, root,
+	         http_is_encrypted(access, connection) ? "; Secure" : "");
 	return http_send(connection, &answer);
 }
 
@@ -231,9 +247,9 @@ http_is_entry(const struct access *access, const struct exchange *exchange, cons
 	const char *host = http_header(exchange->connection, MHD_HTTP_HEADER_HOST);
 
 	return strcmp(method, "GET") == 0 && exchange->request.path && *exchange->request.path == '\0' &&
-	       access_has_host(access, host) &&
 	       (access_has_token(access, http_argument(&exchange->request, "token")) ||
-	        (exchange->lacks_slash && http_has_token(access, exchange->connection, host)));
+	        (exchange->lacks_slash && http_has_token(access, exchange->connection, host))) &&
+	       access_has_host(access, host, true);
 }
 
 /* Marks the connection as one that has shown the token: it is not closed to make room for others. */

@@ -29,7 +29,7 @@ struct serve_request {
 	struct server_settings settings;
 	uint64_t port;
 	const char *listen, *token_file, *public_text;
-	bool no_open, end_with_stdin;
+	bool no_open, end_with_stdin, any_host;
 	/* derived from the options above by serve_check() and serve_open() */
 	struct listening listening;
 	char token[TOKEN_ROOM];
@@ -204,7 +204,7 @@ serve_until_end(struct serve_request *request, struct server *server, int signal
 	char opened[BROWSER_PATH_ROOM] = "";
 	struct http_settings settings = {
 	        .socket = request->listening.socket,
-	        .access = {request->token, request->public_text ? &request->public : NULL},
+	        .access = {request->token, request->public_text ? &request->public : NULL, request->any_host},
 	        .answer = server_answer,
 	        .context = server,
 	};
@@ -286,6 +286,7 @@ static const struct option_spec options[] = {
          .group = OPTION_GROUP_ACCESS, .often = true},
         {"listen", "ADDRESS", OPTION_TEXT, TO(listen), .group = OPTION_GROUP_ACCESS, .often = true},
         {"public-url", "URL", OPTION_TEXT, TO(public_text), .group = OPTION_GROUP_ACCESS},
+        {"any-host", NULL, OPTION_FLAG, TO(any_host), .excludes = "public-url", .group = OPTION_GROUP_ACCESS},
         {"token-file", "FILE", OPTION_TEXT, TO(token_file), .group = OPTION_GROUP_ACCESS},
         {"no-open", NULL, OPTION_FLAG, TO(no_open), .group = OPTION_GROUP_HOW, .often = true},
         {"end-with-stdin", NULL, OPTION_FLAG, TO(end_with_stdin), .group = OPTION_GROUP_HOW},

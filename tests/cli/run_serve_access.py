@@ -1,4 +1,4 @@
-"""portolan serve, by which name it may be asked: forwarded ports, names of loopback, a public URL; how its address reaches the
+"""portolan serve, by which name it may be asked: forwarded ports, names of loopback, a public URL, any name with the token; how its address reaches the
 browser; connections that never speak; and many ranges of epochs asked for at once.
 
     run_serve_access.py PORTOLAN MAKE_STORE
@@ -149,6 +149,54 @@ def test_public(one):
         check(answer.status == status, f"Host {host}, Origin {origin}: {answer.status}")
 
 
+def test_any_host(one, other):
+    """Behind a proxy that is not known beforehand: the token opens the page under any name, and without it a foreign name is answered as by a server that
+    knows none. `other` has another token."""
+    hub, bearer = "hub.example.org", "Bearer " + one.token
+    entry = one.ask("/?token=" + one.token, Host=hub, Sec_Fetch_Site="same-origin")
+    check(entry.status == 303 and entry.getheader("Location") == "./", f"the prefix stays, which the server does not know: {entry.getheader('Location')}")
+    name, *attributes = entry.getheader("Set-Cookie").split("; ")
+    check(name == f"portolan-80={one.token}" and attributes == ["HttpOnly", "SameSite=Strict", "Secure"], f"the browser's own path: {attributes}")
+    for host, headers in ((hub, {}), ("localhost:8888", {"Sec_Fetch_Site": "same-origin"}), ("127.0.0.1:8888", {"Sec_Fetch_Site": "same-origin"})):
+        attributes = one.ask("/?token=" + one.token, Host=host, **headers).getheader("Set-Cookie").split("; ")[1:]
+        check(attributes == ["HttpOnly", "SameSite=Strict"], f"http://{host} gets a cookie that http sends: {attributes}")
+    led = one.ask("/?token=" + one.token, Host=hub, Sec_Fetch_Site="cross-site")
+    check(led.status == 200 and b"location.replace" in led.content and "Secure" in led.getheader("Set-Cookie"), "led from another site")
+    jar = f"other=1; portolan-80={one.token}"
+    for path, status in (("/", 200), ("/api/runs", 200), ("/page/main.js", 200), ("/user/ada/proxy/5780/api/runs", 404), ("/nothing", 404)):
+        answer = one.ask(path, Host=hub, Cookie=jar)
+        check(answer.status == status, f"{path}: {answer.status}")
+    strict = other.ask("/api/runs", Host="evil.example").content.replace(b"evil.example", b"hub.example.org")
+    for what, path, headers in (("no token", "/api/runs", {}), ("no token", "/", {}), ("an empty token", "/?token=", {}), ("a wrong token", "/?token=" + "0" * len(one.token), {}),
+                                ("another server's token", "/?token=" + other.token, {}), ("a part of it", "/?token=" + one.token[:-1], {}),
+                                ("the token beside it", "/api/runs?token=" + one.token, {}), ("another server's cookie", "/api/runs", {"Cookie": f"portolan-80={other.token}"}),
+                                ("the cookie of another port", "/api/runs", {"Cookie": f"portolan-8000={one.token}"}),
+                                ("a wrong bearer", "/api/runs", {"Authorization": "Bearer " + other.token, "Cookie": jar}),
+                                ("a proxy's word", "/api/runs", {"X_Forwarded_Host": "localhost", "X_Forwarded_For": "127.0.0.1", "Forwarded": "host=localhost"})):
+        answer = one.ask(path, Host=hub, **headers)
+        check(answer.status == 403 and answer.content == strict and not answer.getheader("Set-Cookie"), f"{what}: {answer.status}, {answer.content}")
+    check(one.ask("/api/runs", Host="localhost:1").status == 401, "a name of loopback without the token")
+    for host in ("", "hub.example.org:0", "hub.example.org:65536", "hub.example.org:1x", "hub.example.org:1:2", "h" * 300, "[::1]x", ":80"):
+        check(one.status(host) == 403 and not one.cookie(host), f"Host {host[:40]}")
+    without = http.client.HTTPConnection("localhost")
+    without.sock = one.connect()
+    without.putrequest("GET", "/api/runs", skip_host=True)
+    without.putheader("Authorization", bearer)
+    without.endheaders()
+    check(without.getresponse().status in (400, 403), "no Host at all")
+    without.close()
+    for host, origin, status in ((hub, "https://hub.example.org", 200), (hub, "http://hub.example.org", 200), ("HUB.example.org:8443", "https://hub.example.org:8443", 200),
+                                 ("localhost:8888", "https://localhost:8888", 200), ("localhost:8888", "http://localhost:8888", 200),
+                                 (hub, "https://evil.example", 403), (hub, "https://hub.example.org.evil.example", 403), (hub, "https://hub.example.org:8443", 403),
+                                 (hub, "null", 403), (hub, "", 403), (hub, "hub.example.org", 403), (hub, "ftp://hub.example.org", 403), (hub, "https://localhost:8888", 403),
+                                 ("localhost:8888", "https://hub.example.org", 403), ("localhost:8888", "http://localhost:8889", 403)):
+        for headers in ({"Authorization": bearer}, {"Cookie": f"portolan-80={one.token}; portolan-8443={one.token}; portolan-8888={one.token}"}):
+            answer = one.ask("/api/runs", Host=host, Origin=origin, **headers)
+            check(answer.status == status, f"Host {host}, Origin {origin}: {answer.status}")
+    check(other.ask("/api/runs", Host=hub, Authorization="Bearer " + other.token).status == 403, "a server that was not told knows no foreign name")
+    check(not other.cookie(hub) and "; Path=/" in other.ask("/?token=" + other.token).getheader("Set-Cookie"), "nor does its address open under one")
+
+
 def test_browser(portolan, store, folder):
     """The browser is told a file, which leads to the address; no argument has the token. It can be ended by signals."""
     opener, told, private = os.path.join(folder, "xdg-open"), os.path.join(folder, "opened"), os.path.join(folder, "runtime")
@@ -294,6 +342,8 @@ def main():
             test_entry_from_elsewhere(one)
             test_silent(one)
         test_other_loopback(portolan, store)
+        with serving(portolan, "--store", store, "--any-host") as one, serving(portolan, "--store", store) as other:
+            test_any_host(one, other)
         with serving(portolan, "--store", store, "--listen", "unix:" + unix, "--public-url", "https://lab.example/a/b", unix=unix) as behind:
             test_public(behind)
         test_browser(portolan, store, folder)
