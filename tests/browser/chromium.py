@@ -29,7 +29,8 @@ const ground = (node) => {
     const [red, green, blue, alpha = 1] = parse(getComputedStyle(node).backgroundColor);
     if (alpha > 0.9) return [red, green, blue];
   }
-  return parse(getComputedStyle(document.documentElement).colorScheme.includes("dark") && matchMedia("(prefers-color-scheme: dark)").matches ? "18, 18, 18" : "255, 255, 255");
+  const schemes = getComputedStyle(document.documentElement).colorScheme;
+  return parse(schemes.includes("dark") && (!schemes.includes("light") || matchMedia("(prefers-color-scheme: dark)").matches) ? "18, 18, 18" : "255, 255, 255");
 };
 const found = [];
 const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);

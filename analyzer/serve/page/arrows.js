@@ -5,6 +5,7 @@
 import { oncePerFrame } from "./dom.js";
 import { hasBit, NOWHERE } from "./links.js";
 import { coordinates, NONE } from "./marks.js";
+import { onTheme } from "./palette.js";
 
 const MOST = 400; /* arrows drawn */
 const HEAD = 4; /* pixels */
@@ -54,6 +55,7 @@ export class Arrows {
     this.draw = oncePerFrame(() => this.#draw());
     map.state.subscribe(["box", "points", "view"], () => this.draw());
     new ResizeObserver(() => this.draw()).observe(map.holder);
+    onTheme(() => this.draw());
   }
 
   show(shifts) {

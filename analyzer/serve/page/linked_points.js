@@ -17,7 +17,7 @@ function flagsOf(points, marks, mask) {
 }
 
 function coreColours() {
-  const { r, g, b } = d3.color(getComputedStyle(document.documentElement).getPropertyValue("--text").trim()).rgb();
+  const { r, g, b } = d3.color(getComputedStyle(document.body).color).rgb();
   const bytes = new Uint8Array(4 * COLOURS);
   for (let i = 0; i < COLOURS; i++) bytes.set([r, g, b, 255], 4 * i);
   return bytes;

@@ -6,6 +6,7 @@ import { showExport } from "./export.js";
 import { showFileNote, useFileDefaults } from "./file_note.js";
 import { fileSource } from "./file_source.js";
 import { showFilters } from "./filters.js";
+import { showFramed } from "./framed.js";
 import { showGroups } from "./groups.js";
 import { showLayout } from "./layout.js";
 import { showLegend } from "./legend.js";
@@ -21,6 +22,7 @@ import { epochsOf } from "./selection.js";
 import { ServerSource } from "./source.js";
 import { createState } from "./state.js";
 import { showTable } from "./table.js";
+import { showTheme } from "./theme.js";
 import { showTools } from "./tools.js";
 
 /* Attributes that say what is drawn now, for tests and for style sheets. */
@@ -50,6 +52,7 @@ function start() {
   showLayout(state);
   if (file) showFileNote(document.querySelector("header"), parts);
   showRuns(document.querySelector("header"), parts);
+  showTheme(document.querySelector("header"), parts);
   showControls(at("map-controls"), parts);
   showTools(at("map-controls"), parts);
   const map = showMap(at("map"), parts);
@@ -69,6 +72,7 @@ function start() {
     event.preventDefault(); /* the fragment is the state's */
     map.svg.focus();
   });
+  showFramed(document.querySelector("header"), parts);
   if (file) useFileDefaults(state, file);
   state.followAddress(); /* after every module has defined its keys */
 }

@@ -1,5 +1,5 @@
 /*
- * palette.js: colours, for dark and light. People with the common colour blindnesses can tell categories apart, and
+ * palette.js: colours, for dark and light, and which of the two is shown. People with the common colour blindnesses can tell categories apart, and
  * every mark has a contrast of at least 3:1 with its background.
  */
 
@@ -14,9 +14,23 @@ const ONE = { light: "#0072b2", dark: "#56b4e9" };
 /* The part of viridis that has this contrast. */
 const VIRIDIS = { light: [0, 0.59], dark: [0.34, 1] };
 
+/* The theme that was chosen: "light", "dark", or "auto", that of the browser, which in a frame is that of the page around it. */
+let chosen = "auto";
 const darkness = matchMedia("(prefers-color-scheme: dark)");
-export const theme = () => (darkness.matches ? "dark" : "light");
-export const onTheme = (tell) => darkness.addEventListener("change", tell);
+const toTell = new Set();
+const tellAll = () => {
+  for (const tell of toTell) tell();
+};
+darkness.addEventListener("change", tellAll);
+
+export const theme = () => (chosen !== "auto" ? chosen : darkness.matches ? "dark" : "light");
+export const onTheme = (tell) => toTell.add(tell);
+
+export function chooseTheme(name) {
+  chosen = name;
+  document.documentElement.dataset.theme = name; /* for style.css */
+  tellAll();
+}
 
 export const plainColour = () => ONE[theme()];
 export const unselectedColour = () => UNSELECTED[theme()];
