@@ -9,6 +9,7 @@
 #ifndef ANSWERS_H
 #define ANSWERS_H
 
+#include "background.h"
 #include "http.h"
 #include "progress.h"
 #include "searches.h"
@@ -21,6 +22,7 @@
 #define SERVER_TEXTS_MAX 16
 struct server_settings {
 	const struct run_query *query; /* where the store is; threads; memory */
+	bool names_store;              /* the user named the store with --store */
 	const char *const *runs;       /* the runs that the user named: the page shows them first */
 	size_t run_count;
 	const char *data, *id_field; /* the user's file, and its field with the ids; NULL: none */
@@ -38,6 +40,7 @@ struct server {
 	struct searches *searches; /* of the texts; NULL likewise */
 	struct selections *selections;
 	struct progress *progress;
+	struct background *background;
 };
 
 /* A request, and the run and the view that it is about. */
@@ -67,6 +70,6 @@ answer_function answer_runs; /* about all runs, or only question->run */
 answer_function answer_metrics;
 answer_function answer_progress, answer_selection, answer_select; /* about a run */
 answer_function answer_view, answer_points, answer_legend, answer_bins, answer_inside, answer_match,
-        answer_example; /* about a view */
+        answer_example, answer_report, answer_suspects; /* about a view */
 
 #endif

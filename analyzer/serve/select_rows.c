@@ -5,6 +5,7 @@
 #include "examples.h"
 
 #include "base/cleanup.h"
+#include "base/number.h"
 #include "statistics/top.h"
 
 #include <portolan/error.h>
@@ -17,7 +18,7 @@
 
 struct rows_query {
 	const double *values; /* of the column to sort by; NULL: the ids */
-	double *labels;       /* `values`, if these are the gold labels; to be freed */
+	double *made;         /* `values`, if these were made for the query; to be freed */
 	uint64_t descending, from, most;
 	uint64_t around;    /* a place: the page that has it is wanted, if it is selected; UINT64_MAX: none */
 	const char *search; /* only examples with this text; NULL: all */
@@ -38,8 +39,49 @@ rows_label_values(const struct view *view)
 	return values;
 }
 
+/* The place of each picked example in the list of ids by which the selection filters, by dense index; NaN: it is not
+ * there. NULL: out of memory, or the selection has no such list. */
+static double *
+rows_list_values(const struct view *view, const struct picked *picked, struct portolan_error *error)
+{
+	const struct dynamics *dynamics = &view->dynamics;
+	const json_t *list = json_object_get(json_object_get(picked->within->filters, "id"), "in"), *id;
+	CLEANUP(ids_index_free) struct ids_index index = {0};
+	double *values;
+	size_t place;
+
+	if (!list) {
+		error_set(error, PORTOLAN_E_INVALID, "sort=listed: the selection has no filter with a list of ids");
+		return NULL;
+	}
+	if (ids_index_init(&index, &dynamics->ids, picked->order, picked->count, error) < 0)
+		return NULL;
+	values = malloc((dynamics->ids.rows + 1) * sizeof(*values));
+	if (!values) {
+		error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+		return NULL;
+	}
+	for (size_t i = 0; i < picked->count; i++)
+		values[picked->order[i]] = NAN;
+	json_array_foreach (list, place, id) {
+		char digits[NUMBER_ROOM];
+		const char *text = json_string_value(id);
+		int64_t at;
+
+		if (!text) {
+			snprintf(digits, sizeof(digits), "%lld", (long long)json_integer_value(id));
+			text = digits;
+		}
+		at = ids_index_find(&index, text, strlen(text));
+		if (at >= 0 && isnan(values[picked->order[at]]))
+			values[picked->order[at]] = (double)place;
+	}
+	return values;
+}
+
 static int
-rows_read_query(const struct question *question, struct rows_query *query, struct portolan_error *error)
+rows_read_query(const struct question *question, const struct picked *picked, struct rows_query *query,
+                struct portolan_error *error)
 {
 	const struct http_request *request = question->request;
 	const char *sort = http_argument(request, "sort");
@@ -49,9 +91,13 @@ rows_read_query(const struct question *question, struct rows_query *query, struc
 	if (query->search && !*query->search)
 		query->search = NULL;
 	if (sort && strcmp(sort, "gold") == 0) {
-		query->values = query->labels = rows_label_values(question->view);
-		if (!query->labels)
+		query->values = query->made = rows_label_values(question->view);
+		if (!query->made)
 			return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	} else if (sort && strcmp(sort, "listed") == 0) {
+		query->values = query->made = rows_list_values(question->view, picked, error);
+		if (!query->made)
+			return error->code;
 	} else if (sort && strcmp(sort, "id") != 0) {
 		const struct dynamics_column *column;
 
@@ -200,11 +246,11 @@ select_send_rows(const struct question *question, struct picked *picked, struct 
                  struct portolan_error *error)
 {
 	struct rows_query query = {0};
-	int code = rows_read_query(question, &query, error);
+	int code = rows_read_query(question, picked, &query, error);
 
 	(void)answer;
 	if (code >= 0)
 		code = rows_send(question, &query, picked, error);
-	free(query.labels);
+	free(query.made);
 	return code;
 }

@@ -238,6 +238,7 @@ serve_open(struct serve_request *request, struct server **server, struct portola
 	                               : token_make(request->token, error);
 
 	request->settings.query = &request->common.query;
+	request->settings.names_store = option_given(&request->common, "store");
 	request->settings.runs = (const char *const *)request->common.operands;
 	request->settings.run_count = (size_t)request->common.operand_count;
 	if (code >= 0)

@@ -39,6 +39,7 @@ server_new(struct server **server, const struct server_settings *settings, struc
 	made->selections = selections_new();
 	made->progress = progress_new(made->stores, settings->query->store);
 	made->views = views_new(made->stores, settings->query);
+	made->background = background_new(made->stores);
 	if (settings->data)
 		code = texts_open(&made->texts, settings->data, settings->id_field, settings->glue,
 		                  settings->text_fields, settings->text_count, error);
@@ -46,7 +47,8 @@ server_new(struct server **server, const struct server_settings *settings, struc
 		return code;
 	if (made->texts)
 		made->searches = searches_new(made->texts, settings->query->threads);
-	if (!made->stores || !made->selections || !made->progress || !made->views || (made->texts && !made->searches))
+	if (!made->stores || !made->selections || !made->progress || !made->views || !made->background ||
+	    (made->texts && !made->searches))
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	*server = made;
 	made = NULL;
@@ -58,6 +60,7 @@ server_free(struct server *server)
 {
 	if (!server)
 		return;
+	background_free(server->background); /* first: it asks the store */
 	progress_free(server->progress);
 	selections_free(server->selections);
 	searches_free(server->searches);
@@ -108,6 +111,7 @@ static const struct route {
         {"api/points", answer_points, OF_VIEW},    {"api/legend", answer_legend, OF_VIEW},
         {"api/bins", answer_bins, OF_VIEW},        {"api/inside", answer_inside, OF_VIEW},
         {"api/match", answer_match, OF_VIEW},      {"api/example", answer_example, OF_VIEW},
+        {"api/report", answer_report, OF_VIEW},    {"api/suspects", answer_suspects, OF_VIEW},
         {"api/progress", answer_progress, OF_RUN}, {"api/selection", answer_selection, OF_RUN},
         {"metrics", answer_metrics, OF_STORE},
 };

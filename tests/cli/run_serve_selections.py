@@ -256,6 +256,12 @@ def test_table_search(server, rows):
             begin = wanted - wanted % 50
             check(table["from"] == begin and [row["place"] for row in table["rows"]] == [row["id"] for row in order[begin:begin + 50]],
                   f"the page with the {wanted}-th by {sort}: from {table['from']}")
+    listed = [2500, "17", 4000000, 17, 3, 901]
+    filtered = json.dumps({"filters": {"id": {"in": listed}}})
+    for query, expected in (("", [2500, 17, 3, 901]), ("&descending=1", [901, 3, 17, 2500]), ("&from=1&most=2", [17, 3]), ("&q=1", [17, 901])):
+        table = server.json(f"/api/runs/a/b/select?as=rows&sort=listed{query}", filtered)
+        check([row["id"] for row in table["rows"]] == expected, f"sort=listed{query}: as the list has them: {[row['id'] for row in table['rows']]}")
+    check("no filter" in server.json("/api/runs/a/b/select?as=rows&sort=listed", body, status=400)["error"], "sort=listed without a list")
     table = server.json("/api/runs/a/b/select?as=rows&sort=gold&descending=1&most=1000", body)
     expected = [row["id"] for row in sorted(chosen, key=lambda row: (-row["gold"], row["id"]))][:1000]
     check([row["id"] for row in table["rows"]] == expected, "rows by label")

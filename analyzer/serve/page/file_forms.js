@@ -94,7 +94,7 @@ const FORMS = {
     return json({ count: ids.length, ids });
   },
   mask: (_examples, kept) => [maskOf(kept), "application/octet-stream"],
-  rows: (examples, kept, _selection, query) => json(rowsOf(examples, kept, query)),
+  rows: (examples, kept, selection, query) => json(rowsOf(examples, kept, selection, query)),
   list: (examples, kept) => [idsOf(examples, kept).map((id) => `${id}\n`).join(""), "text/plain; charset=utf-8", "selection.txt"],
   csv: (examples, kept) => [csvOf(examples, kept), "text/csv; charset=utf-8", "selection.csv"],
   selection: (examples, _kept, selection) => [...json(repeatable(examples, selection)), "selection.json"],

@@ -106,7 +106,7 @@ export class FileSource {
   }
 
   async rows(at, selection, query) {
-    return rowsOf(this.examples, this.#kept(at.run, selection), query);
+    return rowsOf(this.examples, this.#kept(at.run, selection), selection, query);
   }
 
   async count(at, selection) {
