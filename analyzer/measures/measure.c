@@ -1,5 +1,5 @@
-/* measure.c: the table of the measures (name, and what each needs of a run; measure.h), and the search for one by its
- * name. */
+/* measure.c: the tables of the measures (name, what each needs of a run, what it says of an example; measure.h), and the
+ * search for one by its name. */
 #include "measure.h"
 
 #include <string.h>
@@ -27,6 +27,36 @@ const struct measure_info measure_infos[MEASURE_COUNT] = {
         [MEASURE_DYN_UNC] = {"dyn_unc", false, true, 0, true},
         [MEASURE_DUAL] = {"dual", false, true, 0, true},
         [MEASURE_TDDS] = {"tdds", false, true, 0, true},
+};
+
+const char *const measure_abouts[MEASURE_COUNT] = {
+        [MEASURE_EPOCHS] = "the number of epochs at which it was observed",
+        [MEASURE_CONFIDENCE] =
+                "the mean of p(gold) over the epochs: low for examples that the model does not learn, among them wrong labels",
+        [MEASURE_VARIABILITY] =
+                "how much p(gold) changed between epochs (standard deviation): high for examples about which the model changed its mind",
+        [MEASURE_CORRECTNESS] =
+                "the share of epochs at which the model was right: the gold label was the most probable class",
+        [MEASURE_FORGETTING_EVENTS] = "how often the model was right at one epoch and wrong at the next",
+        [MEASURE_NEVER_LEARNED] = "1 if the model was right at no epoch, else 0",
+        [MEASURE_FIRST_LEARNED] = "the first epoch at which the model was right",
+        [MEASURE_THRESHOLD_CLOSENESS] = "c (1 − c) of the confidence c: highest if the confidence is one half",
+        [MEASURE_VARIABILITY_CI] = "variability, made larger because few epochs tell it badly",
+        [MEASURE_ALWAYS_RIGHT_AFTER] = "the epoch from which the model was right to the end",
+        [MEASURE_ALWAYS_WRONG_AFTER] = "the epoch from which the model was wrong to the end",
+        [MEASURE_AUM] =
+                "the mean margin: the gold label's logit minus the highest other one; below 0 for examples that the model takes for another class",
+        [MEASURE_EL2N] = "the mean distance of the probabilities from the right answer: 0 is perfect",
+        [MEASURE_ALEATORIC] = "the mean of p(gold) (1 − p(gold)): highest if p(gold) stays near one half",
+        [MEASURE_ENTROPY] =
+                "how evenly the probabilities are spread over the classes, on average: 0 means that one class has all",
+        [MEASURE_MAX_PROB] = "the mean of the highest probability, whichever class has it",
+        [MEASURE_LOSS] = "the mean cross-entropy, −ln p(gold)",
+        [MEASURE_DYN_UNC] = "how much p(gold) changed within 10 successive epochs, on average",
+        [MEASURE_DUAL] =
+                "how much p(gold) changed within 10 successive epochs, on average; changes at a low p(gold) count more",
+        [MEASURE_TDDS] =
+                "how unevenly the probabilities of all classes moved from epoch to epoch; the last epochs count most",
 };
 
 int

@@ -67,6 +67,9 @@ struct measure_info {
 };
 extern const struct measure_info measure_infos[MEASURE_COUNT];
 
+/* What each says of an example, a sentence without its subject, as in ../WORDS.md. */
+extern const char *const measure_abouts[MEASURE_COUNT];
+
 int measure_find(const char *name); /* -1: no measure is named so */
 
 #endif

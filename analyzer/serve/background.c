@@ -27,11 +27,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOWEST 19                         /* the priority of a command, which runs beside a training */
-#define LONGEST_S 600.0                   /* a command that takes longer is ended */
-#define MOST_BYTES ((off_t)64 << 20)      /* that a command may print; all that is kept is little more */
+#define LOWEST 19                    /* the priority of a command, which runs beside a training */
+#define LONGEST_S 600.0              /* a command that takes longer is ended */
+#define MOST_BYTES ((off_t)64 << 20) /* that a command may print; all that is kept is little more */
 #define TASKS_KEPT 8
-#define REST_SHARE 9.0    /* a command that took T is started again, for a grown run, 9 T after its end at the earliest */
+#define REST_SHARE 9.0 /* a command that took T is started again, for a grown run, 9 T after its end at the earliest */
 #define LOOK_NS 20000000  /* between two looks whether the command has ended */
 #define LOOK_AT_RUN_S 1.0 /* between two looks whether its run is still there */
 #define PATIENCE_S 2.0    /* from SIGTERM to SIGKILL */
@@ -41,13 +41,13 @@ struct task {
 	char **words; /* with NULL at the end */
 	char *run;
 	char version[VIEW_VERSION_ROOM]; /* of the view that was asked about when the command was started last */
-	bool is_wanted;             /* it was asked for anew while another command ran */
-	char *answer;               /* what it printed; NULL: nothing yet, or it failed */
+	bool is_wanted;                  /* it was asked for anew while another command ran */
+	char *answer;                    /* what it printed; NULL: nothing yet, or it failed */
 	size_t size;
-	char *why;           /* why it failed; NULL: it did not */
-	time_t made;         /* when it ended */
-	double ended, took;  /* when it ended (clock.h), and how long it took, in seconds; ended 0: it has not run yet */
-	struct task *next;   /* was asked for less recently */
+	char *why;          /* why it failed; NULL: it did not */
+	time_t made;        /* when it ended */
+	double ended, took; /* when it ended (clock.h), and how long it took, in seconds; ended 0: it has not run yet */
+	struct task *next;  /* was asked for less recently */
 };
 
 struct background {
@@ -236,7 +236,7 @@ background_start(const struct task *task, int output, int messages, pid_t *child
 	arguments = calloc(count + more_count + 2, sizeof(*arguments));
 	if (!arguments)
 		return ENOMEM;
-	arguments[used++] = (char *)(uintptr_t)"/proc/self/exe";
+	arguments[used++] = (char *)(uintptr_t) "/proc/self/exe";
 	arguments[used++] = task->words[0];
 	for (size_t m = 0; m < more_count; m++)
 		arguments[used++] = (char *)(uintptr_t)more[m];

@@ -22,7 +22,7 @@ struct background *background_new(struct open_stores *stores);
 void background_free(struct background *background); /* ends the command that runs; NULL: does nothing */
 
 struct background_question {
-	const char *const *words; /* the command, its options and operands; NULL ends them. It is asked for JSON. */
+	const char *const *words;  /* the command, its options and operands; NULL ends them. It is asked for JSON. */
 	const char *run, *version; /* of the view that the question is about */
 	bool is_anew;              /* make it again, even if nothing has changed */
 };

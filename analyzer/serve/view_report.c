@@ -6,6 +6,8 @@
 #include "regions/regions.h"
 #include "verdict/run_report.h"
 
+#include <string.h>
+
 static void
 view_report_epochs(struct report *report, const char *key, const uint32_t *epochs, size_t count)
 {
@@ -13,6 +15,23 @@ view_report_epochs(struct report *report, const char *key, const uint32_t *epoch
 	for (size_t e = 0; e < count; e++)
 		report_whole(report, NULL, epochs[e]);
 	report_end(report);
+}
+
+/* Writes what the column says of an example. */
+static void
+view_report_about(struct report *report, const struct dynamics_column *column)
+{
+	char about[sizeof(column->name) + 64];
+	const char *name = column->name;
+
+	if (column->measure >= 0) {
+		report_text(report, "about", measure_abouts[column->measure]);
+		return;
+	}
+	if (strncmp(name, "mean_", 5) == 0 && measure_find(name + 5) >= 0) /* called so as a measure has its name */
+		name += 5;
+	snprintf(about, sizeof(about), "the mean of %s, a number that the loop logged", name);
+	report_text(report, "about", about);
 }
 
 static void
@@ -24,6 +43,7 @@ view_report_columns(struct report *report, const struct view *view)
 
 		report_begin(report, NULL);
 		report_text(report, "name", column->name);
+		view_report_about(report, column);
 		report_real(report, "low", view->extents[c].low);
 		report_real(report, "high", view->extents[c].high);
 		report_flag(report, "integer", column->integer);

@@ -341,6 +341,45 @@ test_signals(void **state)
 	free(table);
 }
 
+/* Finds "| `NAME` | MEANING |" in WORDS.md. The meaning, without the marks of code, becomes a text that ends with '\0'. */
+static char *
+find_meaning(char *words, const char *name)
+{
+	char key[64], *meaning, *end, *to;
+
+	snprintf(key, sizeof(key), "\n| `%s` | ", name);
+	meaning = strstr(words, key);
+	if (!meaning)
+		fail_msg("WORDS.md does not explain %s", name);
+	meaning = to = strdup(meaning + strlen(key));
+	end = strstr(meaning, " |\n");
+	assert_non_null(end);
+	*end = '\0';
+	for (const char *from = meaning; (*to = *from); from++)
+		to += *from != '`';
+	return meaning;
+}
+
+/* The page for users says of each measure what the live page says. */
+static void
+test_words(void **state)
+{
+	FILE *file = fopen(WORDS_FILE, "r");
+	char *words = calloc(1, 1 << 20);
+
+	(void)state;
+	assert_non_null(file);
+	assert_true(fread(words, 1, (1 << 20) - 1, file) > 0);
+	fclose(file);
+	for (int m = 0; m < MEASURE_COUNT; m++) {
+		char *meaning = find_meaning(words, measure_infos[m].name);
+
+		assert_string_equal(measure_abouts[m], meaning);
+		free(meaning);
+	}
+	free(words);
+}
+
 int
 main(void)
 {
@@ -349,7 +388,7 @@ main(void)
 	        cmocka_unit_test(test_nearly_equal), cmocka_unit_test(test_loss),
 	        cmocka_unit_test(test_tiles),        cmocka_unit_test(test_complete),
 	        cmocka_unit_test(test_signals),      cmocka_unit_test(test_windows),
-	        cmocka_unit_test(test_tdds),
+	        cmocka_unit_test(test_tdds),         cmocka_unit_test(test_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
