@@ -1,4 +1,5 @@
 /* card.js: one example: its texts, label, measures, and a line of p(gold) by epoch. */
+import { aboutOf } from "./about.js";
 import { element, number, svgElement as svg, words } from "./dom.js";
 
 const TEXT_MOST = 600; /* characters shown */
@@ -26,17 +27,17 @@ function texts(example) {
     text === null ? [] : [element("p", { class: "text", dir: "auto" }, element("span", { class: "field" }, field), " ", shorten(String(text)))]);
 }
 
-function measures(example, axes) {
+function measures(example, axes, view) {
   const names = [...new Set([...axes, ...MEASURES])].filter((name) => example.measures[name] !== undefined);
   return element(
     "dl",
     { class: "measures" },
-    ...names.flatMap((name) => [element("dt", {}, words(name)), element("dd", {}, number(example.measures[name]))]),
+    ...names.flatMap((name) => [element("dt", { title: aboutOf(view, name) }, words(name)), element("dd", {}, number(example.measures[name]))]),
   );
 }
 
 /* axes: names of the measures to list first. */
-export function cardOf(example, axes) {
+export function cardOf(example, axes, view) {
   const label = (example.label ?? null) === null ? null : element("bdi", {}, example.label);
   return element(
     "div",
@@ -44,7 +45,7 @@ export function cardOf(example, axes) {
     element("p", { class: "head" }, element("strong", {}, element("bdi", {}, String(example.id))), label ? " · " : "", label),
     ...texts(example),
     sparkline(example),
-    measures(example, axes),
+    measures(example, axes, view),
   );
 }
 

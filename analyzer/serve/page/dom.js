@@ -20,9 +20,9 @@ export function svgElement(name, attributes = {}) {
 
 export const button = (text, onclick, attributes = {}) => element("button", { type: "button", onclick, ...attributes }, text);
 
-/* Choices are [value, text], or {group, choices: [[value, text], …]}. */
+/* Choices are [value, text, title], or {group, choices: [[value, text, title], …]}; a title may be left out. */
 export function fillSelect(select, choices, chosen) {
-  const option = ([value, text]) => element("option", { value, selected: value === chosen }, text);
+  const option = ([value, text, title]) => element("option", { value, title, selected: value === chosen }, text);
   select.replaceChildren(
     ...choices.map((choice) =>
       Array.isArray(choice) ? option(choice) : element("optgroup", { label: choice.group }, ...choice.choices.map(option))));

@@ -5,6 +5,7 @@
  * A file has the data of now. If the run has grown since the page looked, the page asks for the file once more, with the epochs
  * that it shows.
  */
+import { copy, quote } from "./command.js";
 import { button, count, element } from "./dom.js";
 import { chosenNow, follow } from "./follow.js";
 import { isElsewhen, repeatable } from "./selection.js";
@@ -23,9 +24,6 @@ function chosenToExport(state) {
   return chosen && repeatable(state, chosen);
 }
 
-/* A word of a command line. */
-export const quote = (word) => (/^[\w@%+=:,./][\w@%+=:,./-]*$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
-
 /* The command that selects the same; store: null if it is not known. */
 export const commandOf = (run, store) => `portolan select ${quote(run)} --within ${SELECTION}${store ? ` --store ${quote(store)}` : ""}`;
 
@@ -40,19 +38,6 @@ function save(blob, name) {
 
 /* The name that the server gives the file, whose ending tells the format of the user's lines. */
 const nameOf = (response, otherwise) => /filename="([\w.-]+)"/.exec(response.headers.get("Content-Disposition") ?? "")?.[1] ?? otherwise;
-
-async function copy(text, shown) {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    const range = document.createRange();
-    range.selectNodeContents(shown);
-    getSelection().removeAllRanges();
-    getSelection().addRange(range);
-    return document.execCommand("copy");
-  }
-}
 
 class Export {
   #stores = new Map(); /* by run, where its store is; null: not known */

@@ -20,10 +20,12 @@ const REASONS = {
   lines: () => `This page does not hold the lines of your own file. They need ${LIVE} --data FILE, or portolan select --data FILE.`,
   words: () => `Words are counted in all of your own file, which this page does not hold. They need ${LIVE} --data FILE.`,
   texts: () => "This file holds no texts. portolan map puts them in with --data FILE --id-field FIELD --text FIELD.",
+  report: () => `This file holds no report. This command writes one, as a page of its own:`,
   keep: () => `Only ${LIVE} keeps a selection for programs. From this page, export it.`,
 };
 REASONS.compare = REASONS.runs;
 REASONS.live = REASONS.progress;
+REASONS.suspects = REASONS.report;
 
 export class FileSource {
   live = false;
@@ -94,6 +96,14 @@ export class FileSource {
 
   async progress() {
     return this.#refuse("progress");
+  }
+
+  async report() {
+    return this.#refuse("report");
+  }
+
+  async suspects() {
+    return this.#refuse("suspects");
   }
 
   async select(run, selection, as, query = {}) {

@@ -7,8 +7,8 @@ export function withFilter(filters, name, filter) {
   return Object.fromEntries(filter && Object.keys(filter).length > 0 ? [...others, [name, filter]] : others);
 }
 
-/* Fields from and to, for the measure or column `title`, whose values go from low to high. */
-export function rangeRow(state, name, title, { low, high }) {
+/* Fields from and to, for the measure or column `title`, whose values go from low to high. `about`: what it means. */
+export function rangeRow(state, name, title, { low, high }, about) {
   const filter = state.filters[name] ?? {};
   const field = (end, otherwise) =>
     element("input", {
@@ -28,5 +28,5 @@ export function rangeRow(state, name, title, { low, high }) {
   };
   from.addEventListener("change", change);
   to.addEventListener("change", change);
-  return element("div", { class: "range" }, element("span", {}, title), from, "–", to);
+  return element("div", { class: "range" }, element("span", { title: about }, title), from, "–", to);
 }

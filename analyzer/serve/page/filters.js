@@ -2,6 +2,7 @@
  * filters.js: chooses the examples to show: by label, by measures, by columns of the user's file, by a search in ids and
  * texts. Examples that do not pass vanish from the map, and are never selected.
  */
+import { aboutOf } from "./about.js";
 import { columnFilters } from "./column_filters.js";
 import { button, count, element, fillSelect, words } from "./dom.js";
 import { rangeRow, withFilter } from "./filter_rows.js";
@@ -27,8 +28,8 @@ function rangeFilters(state) {
     const key = JSON.stringify([used, state.filters, names]);
     if (key === shown) return;
     shown = key;
-    rows.replaceChildren(...used.map((name) => rangeRow(state, name, words(name), columnOf(state.view, name))));
-    fillSelect(more, [["", "another measure…"], ...names.filter((name) => !used.includes(name)).map((name) => [name, words(name)])], "");
+    rows.replaceChildren(...used.map((name) => rangeRow(state, name, words(name), columnOf(state.view, name), aboutOf(state.view, name))));
+    fillSelect(more, [["", "another measure…"], ...names.filter((name) => !used.includes(name)).map((name) => [name, words(name), aboutOf(state.view, name)])], "");
   }
   /* Later: a field that is left by Tab changes the filters before the next one has the focus. */
   const showLater = () => setTimeout(show);

@@ -76,7 +76,7 @@ class Hover {
     this.card.hidden = !example;
     if (example) {
       const { x, y } = this.map.frame.columns;
-      this.card.replaceChildren(cardOf(example, [x.name, y.name]));
+      this.card.replaceChildren(cardOf(example, [x.name, y.name], this.state.view));
       mark("text-shown");
     }
     this.state.set({ example });

@@ -10,6 +10,7 @@ import { button, element } from "./dom.js";
 
 const PANELS = [
   ["table", "Table"],
+  ["report", "Report"],
   ["groups", "Groups"],
   ["compare", "Compare"],
   ["export", "Export"],

@@ -1,6 +1,7 @@
 /* legend.js: says what the colours mean. A click on a gold label, or on a value of the user's own column, shows its examples
  * alone; a second click shows all again. */
-import { count, element, number, refill, words } from "./dom.js";
+import { aboutOf, nameOf } from "./about.js";
+import { count, element, number, refill } from "./dom.js";
 import { categoryColour, isOthers, noneColour, numberColour, onTheme } from "./palette.js";
 
 function drawRamp(legend) {
@@ -48,10 +49,9 @@ export function showLegend(section, { state }) {
     const legend = state.points?.legend;
     section.hidden = !legend;
     if (!legend) return;
-    const title = legend.name === "gold" ? "gold label" : words(legend.name.replace(/^data:/, ""));
     const entries = (legend.values ?? []).map((value, rank) => entry(legend, value, rank));
     if (legend.none > 0) entries.push(entry(legend, { label: "no value", count: legend.none }, null));
-    refill(section, element("h2", {}, title), legend.kind === "number" ? drawRamp(legend) : null, element("ul", {}, ...entries));
+    refill(section, element("h2", { title: aboutOf(state.view, legend.name) }, nameOf(legend.name)), legend.kind === "number" ? drawRamp(legend) : null, element("ul", {}, ...entries));
   };
 
   state.subscribe(["points", "filters"], show);

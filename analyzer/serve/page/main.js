@@ -16,6 +16,7 @@ import { showMap } from "./map.js";
 import { showPinned } from "./pinned.js";
 import { showProgress } from "./progress.js";
 import { showRegions } from "./regions.js";
+import { showReport } from "./report.js";
 import { showRuns } from "./runs.js";
 import { showSelect } from "./select.js";
 import { epochsOf } from "./selection.js";
@@ -63,6 +64,7 @@ function start() {
   showFilters(at("filters"), parts);
   showPinned(at("pinned"), parts);
   showTable(at("table"), parts);
+  showReport(at("report"), parts);
   showExport(at("export"), parts);
   showGroups(at("groups"), parts);
   showCompare(at("compare"), { ...parts, map });

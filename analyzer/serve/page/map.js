@@ -204,10 +204,10 @@ class MapView {
     group("x", `translate(0,${height})`).call(d3.axisBottom(x).ticks(ticks).tickFormat(format(columns.x)));
     group("y", "").call(d3.axisLeft(y).ticks(ticks).tickFormat(format(columns.y)));
     const labels = [
-      [words(columns.x.name), `translate(${width / 2},${height + 36})`],
-      [words(columns.y.name), `translate(${-margin.left + 12},${height / 2}) rotate(-90)`],
+      [words(columns.x.name), `translate(${width / 2},${height + 36})`, columns.x.about],
+      [words(columns.y.name), `translate(${-margin.left + 12},${height / 2}) rotate(-90)`, columns.y.about],
     ];
-    axes.selectAll("text.name").data(labels).join("text").attr("class", "name").attr("transform", ([, at]) => at).text(([name]) => name);
+    axes.selectAll("text.name").data(labels).join("text").attr("class", "name").attr("transform", ([, at]) => at).text(([name]) => name).append("title").text(([, , about]) => about);
   }
 
   #drawOutlines() {

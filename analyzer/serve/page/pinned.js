@@ -27,7 +27,7 @@ export function showPinned(section, { state, source, loader }) {
           "article",
           { onmouseenter: () => state.set({ hovered: example.place }) },
           button("×", () => unpin(example.id), { class: "close", "aria-label": `Unpin ${example.id}` }),
-          cardOf(example, axes),
+          cardOf(example, axes, state.view),
         )),
     );
   };

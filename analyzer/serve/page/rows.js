@@ -2,8 +2,10 @@
  * rows.js: the rows and the head of the table: elements for examples as the source answers them. Narrow screens show each
  * row as a block, so the roles of a table are spelled out: browsers forget them where cells are no longer laid out as such.
  */
+import { aboutOf } from "./about.js";
 import { sparkline } from "./card.js";
 import { button, element, number, words } from "./dom.js";
+import { RANKING_COLUMNS } from "./suspects.js";
 import { textField } from "./texts.js";
 
 const TEXT_MOST = 160; /* characters of a field */
@@ -15,38 +17,41 @@ export function measureColumns(view, { x, y, colour, extra, sortedBy }) {
   return view.columns.filter(({ name }) => wanted.has(name));
 }
 
-/* The columns of the table: measures of the view, and texts of the examples. */
+/* The columns of the table: measures of the view, texts of the examples, and those of the list that is selected (suspects.js). */
 export function tableColumns(view, choice) {
   return {
     hasLabels: (view.gold?.values.length ?? 0) > 0,
     hasTexts: view.fields.length > 0,
     measures: measureColumns(view, choice),
+    ranking: choice.ranking,
   };
 }
 
-function sortedHead(name, text, sort, onSort) {
+function sortedHead(name, text, sort, onSort, about) {
   const isSorted = sort === name || sort === `-${name}`;
   const isDescending = sort === `-${name}`;
   const arrow = element("span", { class: "arrow", "aria-hidden": "true" }, isSorted ? (isDescending ? " ▼" : " ▲") : "");
   return element(
     "th",
     { scope: "col", role: "columnheader", class: ["id", "gold"].includes(name) ? null : "number", "aria-sort": isSorted ? (isDescending ? "descending" : "ascending") : "none" },
-    element("button", { type: "button", class: "sort", "data-sort": name, onclick: () => onSort(isSorted && !isDescending ? `-${name}` : name) }, text, arrow),
+    element("button", { type: "button", class: "sort", "data-sort": name, title: about, onclick: () => onSort(isSorted && !isDescending ? `-${name}` : name) }, text, arrow),
   );
 }
 
 /* The head of the table. A click on a sortable column calls onSort("name"), or onSort("-name") for descending order. */
 export function headRow(columns, sort, onSort) {
+  const rankingHead = ({ name, title, about, isNumber }) => (name === "listed" ? sortedHead(name, title, sort, onSort, about) : element("th", { scope: "col", role: "columnheader", class: isNumber ? "number plain" : "plain", title: about }, title));
   const plain = (...content) => element("th", { scope: "col", role: "columnheader", class: "plain" }, ...content);
   return element(
     "tr",
     { role: "row" },
     plain(element("span", { class: "unseen" }, "Pin")),
     sortedHead("id", "id", sort, onSort),
-    columns.hasLabels ? sortedHead("gold", "label", sort, onSort) : null,
+    columns.hasLabels ? sortedHead("gold", "label", sort, onSort, aboutOf(null, "gold")) : null,
+    ...(columns.ranking ? RANKING_COLUMNS.map(rankingHead) : []),
     columns.hasTexts ? plain("text") : null,
     plain("p(gold) by epoch"),
-    ...columns.measures.map(({ name }) => sortedHead(name, words(name), sort, onSort)),
+    ...columns.measures.map(({ name, about }) => sortedHead(name, words(name), sort, onSort, about)),
   );
 }
 
@@ -61,6 +66,9 @@ function textCell(example, opened) {
 
 const cell = (name, ...content) => element("td", { role: "cell", class: name }, ...content);
 
+const rankingCell = ({ title, of, isNumber }, row) =>
+  element("td", { role: "cell", class: isNumber ? "number" : "label", "data-name": title }, element("bdi", {}, row ? of(row) : "–"));
+
 /* The row of one example. `opened`: see textField(). onPin() pins the example, or unpins it. */
 export function exampleRow(example, columns, opened, onPin) {
   const pin = button("", onPin, { class: "pin", tabindex: -1, "aria-label": `Pin ${example.id}` });
@@ -71,6 +79,7 @@ export function exampleRow(example, columns, opened, onPin) {
     cell("pin-cell", pin),
     element("th", { scope: "row", role: "rowheader" }, element("bdi", {}, String(example.id))),
     columns.hasLabels ? cell("label", element("bdi", {}, String(example.label ?? example.gold ?? "–"))) : null,
+    ...(columns.ranking ? RANKING_COLUMNS.map((column) => rankingCell(column, columns.ranking.rows.get(String(example.id)))) : []),
     columns.hasTexts ? textCell(example, opened) : null,
     cell("line", sparkline(example, 96, 28)),
     ...columns.measures.map(({ name, integer }) =>

@@ -1,4 +1,5 @@
 /* select.js: says how many examples are selected, and takes a box as numbers, for people who use no pointer. */
+import { aboutOf } from "./about.js";
 import { button, count, element, mark, words } from "./dom.js";
 import { addPart, canInvert, clearSelection, invertSelection } from "./parts.js";
 import { boxPolygon, isElsewhen, isSelecting, sayEpochs } from "./selection.js";
@@ -60,6 +61,7 @@ function showNumbers(state) {
       const name = words(state.points[axis].name);
       if (names[axis].textContent === name) continue;
       names[axis].textContent = name;
+      names[axis].title = aboutOf(state.view, state.points[axis].name) ?? "";
       for (const input of fields[axis]) input.value = "";
     }
   });

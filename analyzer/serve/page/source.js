@@ -18,7 +18,7 @@ export class SourceError extends Error {
 
 /* JSON numbers beyond 2^53 would lose digits, so ids become texts before the answer is parsed. */
 function parseJson(text) {
-  return JSON.parse(text.replace(/([{,]"id":)(\d+)(?=[,}])/g, '$1"$2"'));
+  return JSON.parse(text.replace(/([{,]\s*"id":\s*)(\d+)(?=\s*[,}])/g, '$1"$2"'));
 }
 
 /* The ids of {"count": N, "ids": […]}, as texts. */
@@ -64,7 +64,7 @@ export class ServerSource {
   /* Is there a server, so that runs can grow? */
   live = true;
 
-  /* A sentence about why this page cannot do something; null: it can. `what` is a form of select(), or "texts". */
+  /* A sentence about why this page cannot do something; null: it can. `what` is a form of select(), "texts" or "report". */
   whyNot(_what) {
     return null;
   }
@@ -159,6 +159,17 @@ export class ServerSource {
   async keptSelection(run, known) {
     const response = await ask(addressOf("api/selection", { run, known }));
     return response.status === 304 ? null : parseJson(await response.text());
+  }
+
+  /* The answer of `portolan report --json` about the view, or how far the server is with it: README.md describes the object. `anew`:
+   * it is made again. */
+  report(at, anew) {
+    return getJson("api/report", { ...at, anew: anew ? 1 : undefined });
+  }
+
+  /* The answer of `portolan suspects --json`, likewise. */
+  suspects(at) {
+    return getJson("api/suspects", at);
   }
 
   async keep(run, selection) {

@@ -7,6 +7,7 @@ import { button, count, element, fillSelect, words } from "./dom.js";
 import { chosenNow, everything, follow } from "./follow.js";
 import { exampleRow, headRow, tableColumns } from "./rows.js";
 import { selectionNow } from "./selection.js";
+import { rankingNow } from "./suspects.js";
 
 const PAGE = 50;
 const TYPING_MS = 250;
@@ -114,7 +115,7 @@ class Table {
     const at = loader.at();
     const isDescending = state.sort.startsWith("-");
     const wanted = state.sort.replace(/^-/, "");
-    const sort = wanted === "gold" || state.view.columns.some(({ name }) => name === wanted) ? wanted : "id";
+    const sort = wanted === "gold" || (wanted === "listed" && rankingNow(state)) || state.view.columns.some(({ name }) => name === wanted) ? wanted : "id";
     const from = this.#from;
     const around = this.#around;
     this.#around = null;
@@ -140,19 +141,20 @@ class Table {
   #show() {
     const { state } = this;
     if (!state.table || !state.view || !state.points) return;
-    const choice = { x: state.points.x.name, y: state.points.y.name, colour: state.points.colour, extra: state.columns, sortedBy: state.sort.replace(/^-/, "") };
+    const choice = { x: state.points.x.name, y: state.points.y.name, colour: state.points.colour, ranking: rankingNow(state), extra: state.columns, sortedBy: state.sort.replace(/^-/, "") };
     const columns = tableColumns(state.view, choice);
     const names = columns.measures.map(({ name }) => name);
     const shownBefore = JSON.stringify([columns.hasLabels, columns.hasTexts, names]);
-    if (shownBefore !== this.shownColumns) this.#made.clear();
+    if (shownBefore !== this.shownColumns || columns.ranking !== this.shownRanking) this.#made.clear();
     this.shownColumns = shownBefore;
+    this.shownRanking = columns.ranking;
     const sortFocus = document.activeElement?.dataset?.sort;
     this.head.replaceChildren(headRow(columns, state.sort, (sort) => state.set({ sort })));
     if (sortFocus) this.head.querySelector(`[data-sort="${CSS.escape(sortFocus)}"]`)?.focus();
     this.#showRows(columns);
     this.#showCounts();
     const others = state.view.columns.filter(({ name }) => !names.includes(name));
-    fillSelect(this.more, [["", "more columns…"], ...others.map(({ name }) => [name, words(name)])], "");
+    fillSelect(this.more, [["", "more columns…"], ...others.map(({ name, about }) => [name, words(name), about])], "");
     this.more.hidden = others.length === 0;
   }
 

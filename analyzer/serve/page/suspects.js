@@ -1,0 +1,48 @@
+/*
+ * suspects.js: the labels that are likely wrong, as `portolan suspects` lists them: selects them, so that the table shows them in
+ * the order of the list, with rank, suggested label and score.
+ */
+import { number } from "./dom.js";
+import { same } from "./state.js";
+
+const POLL_MS = 500;
+
+const wait = (ms) => new Promise((done) => setTimeout(done, ms));
+
+/* Asks until the command has ended. ask() is a method of the source; tell(answer) hears that it has not. */
+async function whenMade(ask, tell) {
+  for (;;) {
+    const answer = await ask();
+    if (answer.state === "failed") throw new Error(answer.error);
+    if (answer.state === "made") return answer;
+    tell(answer);
+    await wait(POLL_MS);
+  }
+}
+
+/*
+ * Selects the suspects, and answers {called, weak}: how many they are, and why the list is weak. The state's `ranking` is
+ * {filter, rows}: the selection's filter of ids, and by id the row of the list.
+ */
+export async function openSuspects({ state, source, loader }, tell) {
+  const at = loader.at();
+  const { answer } = await whenMade(() => source.suspects(at), tell);
+  if (state.view?.run !== at.run || answer.suspects.length === 0) return answer;
+  const filter = { in: answer.suspects.map(({ id }) => String(id)) };
+  const rows = new Map(answer.suspects.map((row) => [String(row.id), row]));
+  state.set({ ranking: { filter, rows }, sort: "listed", find: "", selection: { x: "", y: "", parts: [], epochs: at.epochs, filters: { id: filter } } });
+  return answer;
+}
+
+/* The list that is selected now; null: another selection, or none. */
+export function rankingNow({ ranking, selection }) {
+  const list = selection.filters?.id;
+  return ranking && list && (list === ranking.filter || same(list, ranking.filter)) ? ranking : null;
+}
+
+/* The columns of the table for such a list: {name, title, about, of(row), isNumber}. The first one sorts the table. */
+export const RANKING_COLUMNS = [
+  { name: "listed", title: "rank", about: "the rank in the list of suspects: 1 is the most suspect", of: ({ rank }) => String(rank), isNumber: true },
+  { name: "suggested", title: "suggested", about: "the class, other than the label, to which the model gave most of its probability", of: ({ suggested }) => suggested ?? "–" },
+  { name: "score", title: "score", about: "how suspect the label is: the higher, the more. It is no probability", of: ({ score }) => number(score), isNumber: true },
+];
