@@ -184,6 +184,20 @@ texts_find(const struct texts *texts, const struct ids *ids, uint32_t index)
 	return at < 0 ? TEXTS_NONE : (size_t)at;
 }
 
+size_t
+texts_find_id(const struct texts *texts, const char *id)
+{
+	int64_t at = ids_index_find(&texts->index, id, strlen(id));
+
+	return at < 0 ? TEXTS_NONE : (size_t)at;
+}
+
+bool
+texts_has(const struct texts *texts, const char *name)
+{
+	return fields_has(&texts->file, name);
+}
+
 /* Tries the next record first: it is the right one if the file is in the order of the ids. */
 uint32_t *
 texts_match(const struct texts *texts, const struct ids *ids, const uint32_t *order, size_t n)
@@ -204,16 +218,40 @@ texts_match(const struct texts *texts, const struct ids *ids, const uint32_t *or
 	return records;
 }
 
-/* Reads a record's fields into reader->found. False: the record is not well-formed. */
+/* Reads these fields of a record into reader->found. False: the record is not well-formed. */
 static bool
-texts_read_record(const struct texts *texts, struct fields_reader *reader, size_t record)
+texts_read_fields(const struct texts *texts, const struct fields *fields, struct fields_reader *reader, size_t record)
 {
 	struct user_part part = user_file_whole(&texts->file);
 	struct portolan_error error;
 
 	part.at = (size_t)(texts->records.places[record] - texts->file.text);
-	fields_begin(reader, &texts->read_fields, part);
+	fields_begin(reader, fields, part);
 	return fields_next(reader, &error) > 0;
+}
+
+/* Reads the fields that are shown. */
+static bool
+texts_read_record(const struct texts *texts, struct fields_reader *reader, size_t record)
+{
+	return texts_read_fields(texts, &texts->read_fields, reader, record);
+}
+
+char *
+texts_value(const struct texts *texts, size_t record, const char *name)
+{
+	const char *option = "the field asked for";
+	struct fields fields;
+	struct fields_reader reader = {0};
+	struct portolan_error error;
+	char *value = NULL;
+
+	if (fields_init(&fields, &texts->file, &name, &option, 1, &error) >= 0 &&
+	    texts_read_fields(texts, &fields, &reader, record) && reader.found[0].kind == FIELD_TEXT &&
+	    !memchr(reader.found[0].at, '\0', reader.found[0].length))
+		value = strndup(reader.found[0].at, reader.found[0].length);
+	fields_end(&reader);
+	return value;
 }
 
 void

@@ -34,8 +34,15 @@ size_t texts_records(const struct texts *texts); /* how many there are */
  * from the header (CSV, TSV) or the first line (JSON); and "id_field". texts = NULL: two empty lists and null. */
 void texts_report_fields(struct report *report, const struct texts *texts);
 
-/* The number of an id's record; TEXTS_NONE: the id has none. */
+/* The number of an id's record; TEXTS_NONE: the id has none. texts_find_id() takes the id as text. */
 size_t texts_find(const struct texts *texts, const struct ids *ids, uint32_t index);
+size_t texts_find_id(const struct texts *texts, const char *id);
+
+/* Has the file a field with this name? */
+bool texts_has(const struct texts *texts, const char *name);
+/* What a field of a record holds, if that is a text without '\0'; the caller's to free(). NULL: it holds none; or memory
+ * is out. */
+char *texts_value(const struct texts *texts, size_t record, const char *name);
 
 #define TEXTS_NO_RECORD UINT32_MAX
 /* Finds the record of each of the n examples in `order`. The array is by dense index, and the caller's to free();

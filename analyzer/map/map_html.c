@@ -176,7 +176,7 @@ map_page_write_view(struct map_page *file)
 	struct report json;
 
 	must(report_open_memory(&json, &failure));
-	view_report(&json, &file->view, file->data.texts);
+	view_report(&json, &file->view, file->data.texts, NULL);
 	map_page_write_json(file, "view", &json);
 }
 

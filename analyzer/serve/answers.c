@@ -1,5 +1,5 @@
 /* answers.c: helpers of the functions that answer the live page's requests: they read a number or a measure's name from
- * a request's query, and answer "not modified". */
+ * a request's query, find out whether a run is there, and answer "not modified". */
 #include "answers.h"
 
 #include "base/number.h"
@@ -26,6 +26,21 @@ answer_number(const struct http_request *request, const char *name, uint64_t lea
 		return 0;
 	return error_set(error, PORTOLAN_E_INVALID, "%s is a number from %llu to %llu, not '%.40s'", name,
 	                 (unsigned long long)least, (unsigned long long)most, text);
+}
+
+int
+answer_find_run(const struct question *question, struct portolan_error *error)
+{
+	struct open_stores *stores = question->server->stores;
+	struct store *store;
+	uint32_t number;
+	int code = open_stores_take(stores, &store, NULL, error);
+
+	if (code < 0)
+		return code;
+	code = store_find_run(store, question->run, &number, error);
+	open_stores_return(stores, store);
+	return code;
 }
 
 int

@@ -11,9 +11,11 @@
 
 #include "background.h"
 #include "http.h"
+#include "media.h"
 #include "progress.h"
 #include "searches.h"
 #include "selections.h"
+#include "tags.h"
 #include "files/texts.h"
 #include "views.h"
 
@@ -29,6 +31,8 @@ struct server_settings {
 	bool glue;                   /* the file is read as files/glue.h says */
 	const char *text_fields[SERVER_TEXTS_MAX];
 	size_t text_count;
+	const char *tags;                     /* the file that keeps tags; NULL: none does */
+	const char *media_field, *media_root; /* of pictures and sounds; NULL: none are shown */
 };
 
 /* What all requests share: server.c makes it. */
@@ -38,7 +42,9 @@ struct server {
 	struct views *views;
 	struct texts *texts;       /* NULL: no --data */
 	struct searches *searches; /* of the texts; NULL likewise */
+	struct media *media;       /* NULL: no --media */
 	struct selections *selections;
+	struct tags *tags; /* NULL: no --tags */
 	struct progress *progress;
 	struct background *background;
 };
@@ -64,11 +70,15 @@ int answer_number(const struct http_request *request, const char *name, uint64_t
 int answer_column(const struct question *question, const char *name, const struct dynamics_column **column,
                   struct portolan_error *error);
 
+/* Is question->run in the store? STORE_E_NO_RUN. */
+int answer_find_run(const struct question *question, struct portolan_error *error);
+
 typedef int answer_function(const struct question *question, struct http_answer *answer, struct portolan_error *error);
 
 answer_function answer_runs; /* about all runs, or only question->run */
 answer_function answer_metrics;
 answer_function answer_progress, answer_selection, answer_select; /* about a run */
+answer_function answer_tags, answer_tag, answer_media;            /* about a run */
 answer_function answer_view, answer_points, answer_legend, answer_bins, answer_inside, answer_match, answer_example,
         answer_report, answer_suspects; /* about a view */
 

@@ -79,12 +79,16 @@ examples_report_members(struct report *report, const struct dynamics *dynamics, 
 }
 
 void
-examples_report(struct report *report, const struct view *view, const struct texts *texts, uint32_t place,
-                const struct stories *stories, size_t i)
+examples_report(struct report *report, const struct view *view, const struct texts *texts, const struct media *media,
+                uint32_t place, const struct stories *stories, size_t i)
 {
+	const struct dynamics *dynamics = &view->dynamics;
+
 	report_begin(report, NULL);
 	report_whole(report, "place", place);
-	examples_report_members(report, &view->dynamics, texts, view->dynamics.order[place], stories, i);
+	examples_report_members(report, dynamics, texts, dynamics->order[place], stories, i);
+	if (media)
+		report_text(report, "media", media_kind(media, &dynamics->ids, dynamics->order[place]));
 	report_end(report);
 }
 

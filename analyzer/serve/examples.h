@@ -3,6 +3,7 @@
 #ifndef EXAMPLES_H
 #define EXAMPLES_H
 
+#include "media.h"
 #include "stories.h"
 #include "files/texts.h"
 
@@ -12,9 +13,9 @@ void examples_report_members(struct report *report, const struct dynamics *dynam
                              uint32_t index, const struct stories *stories, size_t i);
 
 /* Writes the example at a place of the view as {"place", "id", "gold", "label", "measures", "text", "gold_prob",
- * "correct"}. Its story is the i-th of `stories`. texts may be NULL. */
-void examples_report(struct report *report, const struct view *view, const struct texts *texts, uint32_t place,
-                     const struct stories *stories, size_t i);
+ * "correct"}, and with "media" as media_kind() says. Its story is the i-th of `stories`. texts and media may be NULL. */
+void examples_report(struct report *report, const struct view *view, const struct texts *texts,
+                     const struct media *media, uint32_t place, const struct stories *stories, size_t i);
 
 /* Does the id, written as text, contain `part`? ASCII letters match in either case. */
 bool examples_id_contains(const struct ids *ids, uint32_t index, const char *part);

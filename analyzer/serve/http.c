@@ -5,6 +5,7 @@
  */
 #include "http.h"
 
+#include "http_file.h"
 #include "peers.h"
 
 #include <portolan/error.h>
@@ -139,7 +140,7 @@ http_is_refused(const struct http *http, const struct exchange *exchange, const 
 		http_error(answer, MHD_HTTP_UNAUTHORIZED,
 		           "open the address that `portolan serve` printed: it has a token, and this has not");
 	else if (!exchange->request.post && strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
-		http_error(answer, MHD_HTTP_METHOD_NOT_ALLOWED, "there is only GET, and POST of a selection");
+		http_error(answer, MHD_HTTP_METHOD_NOT_ALLOWED, "there is only GET, and POST of a selection or a tag");
 	else if (!exchange->request.path)
 		http_error(answer, MHD_HTTP_BAD_REQUEST, "the address is no proper text");
 	else if (http_has_improper_argument(connection))
@@ -175,13 +176,25 @@ http_add_headers(struct MHD_Response *response, const struct http_answer *answer
 		MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
 }
 
+/* The part of the answer's file that the client asks for. If it names a state of the file (If-Range), it gets all of it,
+ * as no answer names one. */
+static struct MHD_Response *
+http_respond_file(struct MHD_Connection *connection, struct http_answer *answer)
+{
+	return http_file_respond(answer, http_header(connection, MHD_HTTP_HEADER_IF_RANGE)
+	                                         ? NULL
+	                                         : http_header(connection, MHD_HTTP_HEADER_RANGE));
+}
+
 /* Sends the answer, whose bytes it takes over. */
 static enum MHD_Result
 http_send(struct MHD_Connection *connection, struct http_answer *answer)
 {
 	struct MHD_Response *response =
-	        answer->lasting ? MHD_create_response_from_buffer(answer->size, answer->bytes, MHD_RESPMEM_PERSISTENT)
-	                        : MHD_create_response_from_buffer_with_free_callback(answer->size, answer->bytes, free);
+	        answer->is_file ? http_respond_file(connection, answer)
+	        : answer->lasting
+	                ? MHD_create_response_from_buffer(answer->size, answer->bytes, MHD_RESPMEM_PERSISTENT)
+	                : MHD_create_response_from_buffer_with_free_callback(answer->size, answer->bytes, free);
 	enum MHD_Result result;
 
 	if (!response) {

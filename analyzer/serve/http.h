@@ -17,6 +17,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define HTTP_BODY_MAX ((size_t)32 << 20)
 #define HTTP_CONNECTIONS 800 /* at most; from 700 on, the oldest one without the token is closed for a new one */
@@ -41,12 +42,17 @@ struct http_answer {
 	void *bytes;
 	size_t size;
 	bool lasting; /* the bytes are not freed; otherwise free() frees them */
-	bool gzip;    /* the bytes are compressed */
+	bool is_file; /* `file`, from its first byte, is sent in place of the bytes */
+	int file;
+	uint64_t file_size;
+	bool gzip; /* the bytes are compressed */
 };
 
 /* Makes these bytes the answer. http_bytes() takes them over, and free() frees them; with http_lasting() they stay. */
 void http_bytes(struct http_answer *answer, const char *type, void *bytes, size_t size);
 void http_lasting(struct http_answer *answer, const char *type, const void *bytes, size_t size);
+/* Makes so many bytes of a file the answer, or the range of them that the client asks for; takes the descriptor over. */
+void http_file(struct http_answer *answer, const char *type, int file, uint64_t size);
 /* Makes an error the answer: {"error": …}. */
 __attribute__((format(printf, 3, 4))) void http_error(struct http_answer *answer, unsigned status, const char *format,
                                                       ...);

@@ -28,6 +28,15 @@ http_lasting(struct http_answer *answer, const char *type, const void *bytes, si
 }
 
 void
+http_file(struct http_answer *answer, const char *type, int file, uint64_t size)
+{
+	http_lasting(answer, type, NULL, 0);
+	answer->is_file = true;
+	answer->file = file;
+	answer->file_size = size;
+}
+
+void
 http_error(struct http_answer *answer, unsigned status, const char *format, ...)
 {
 	char message[1024];

@@ -1,7 +1,7 @@
 /*
  * run_answers.c: answers the live page's requests about runs: which there are (GET api/runs), how far the recording of
  * one is (api/progress), what can be shown of it (api/view), one of its examples (api/example), and where its examples
- * are in another run (api/match).
+ * are in another run (api/match); and about the picture or sound of an example (api/media).
  */
 #include "answers.h"
 #include "examples.h"
@@ -54,7 +54,8 @@ answer_view(const struct question *question, struct http_answer *answer, struct 
 	if (known && strcmp(known, question->view->version) == 0)
 		answer_unchanged(answer);
 	else
-		view_report(question->report, question->view, question->server->texts);
+		view_report(question->report, question->view, question->server->texts,
+		            media_field(question->server->media));
 	return 0;
 }
 
@@ -67,7 +68,7 @@ example_send(const struct question *question, uint32_t place, struct portolan_er
 
 	if (code < 0)
 		return code;
-	examples_report(question->report, question->view, server->texts, place, &stories, 0);
+	examples_report(question->report, question->view, server->texts, server->media, place, &stories, 0);
 	return texts_check(server->texts, error);
 }
 
@@ -99,6 +100,23 @@ answer_example(const struct question *question, struct http_answer *answer, stru
 		http_lasting(answer, "application/json", "null\n", strlen("null\n"));
 	else
 		http_error(answer, 404, "no example at that place was observed in these epochs");
+	return 0;
+}
+
+int
+answer_media(const struct question *question, struct http_answer *answer, struct portolan_error *error)
+{
+	const struct media *media = question->server->media;
+	const char *id = http_argument(question->request, "id");
+	int code = answer_find_run(question, error);
+
+	if (code < 0)
+		return code;
+	if (!id)
+		return error_set(error, PORTOLAN_E_INVALID, "which example? Add &id=ID");
+	if (media)
+		return media_answer(media, id, answer, error);
+	http_error(answer, 404, "the server was started without --media FIELD --media-root DIR");
 	return 0;
 }
 

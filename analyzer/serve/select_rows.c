@@ -235,7 +235,7 @@ rows_send(const struct question *question, const struct rows_query *query, struc
 	report_flag(report, "complete", searched == all);
 	report_begin_list(report, "rows");
 	for (size_t i = 0; i < picked->count; i++)
-		examples_report(report, view, server->texts, picked->order[i], &stories, i);
+		examples_report(report, view, server->texts, server->media, picked->order[i], &stories, i);
 	report_end(report);
 	report_end(report);
 	return texts_check(server->texts, error);

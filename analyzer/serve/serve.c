@@ -59,6 +59,10 @@ serve_check(void *context, struct portolan_error *error)
 	struct listening *listening = &request->listening;
 
 	(void)error;
+	if (request->settings.tags && strcmp(request->settings.tags, "-") == 0)
+		return options_wrong(&request->common, "--tags takes a file, which is read, too");
+	if (request->settings.media_field && !request->settings.media_root)
+		return options_wrong(&request->common, "--media needs --media-root: the folder beneath which the files are");
 	*listening = (struct listening){.host = "127.0.0.1", .port = (unsigned)request->port};
 	if (request->listen && !listen_parse(request->listen, listening))
 		return options_wrong(&request->common, "--listen takes unix:PATH or HOST:PORT, not '%s'",
@@ -283,12 +287,15 @@ static const struct option_spec options[] = {
         {"id-field", "FIELD", OPTION_TEXT, TO(settings.id_field), .needs = "data", .often = true},
         {"glue", NULL, OPTION_FLAG, TO(settings.glue), .needs = "data", .group = OPTION_GROUP_HOW},
         {"text", "FIELD[,FIELD]", OPTION_TEXT, .take = serve_take_texts, .needs = "data", .often = true},
+        {"media", "FIELD", OPTION_TEXT, TO(settings.media_field), .needs = "data"},
+        {"media-root", "DIR", OPTION_FOLDER, TO(settings.media_root), .needs = "media"},
         {"port", "N", OPTION_WHOLE, TO(port), .least = 1, .most = 65535, .excludes = "listen",
          .group = OPTION_GROUP_ACCESS, .often = true},
         {"listen", "ADDRESS", OPTION_TEXT, TO(listen), .group = OPTION_GROUP_ACCESS, .often = true},
         {"public-url", "URL", OPTION_TEXT, TO(public_text), .group = OPTION_GROUP_ACCESS},
         {"any-host", NULL, OPTION_FLAG, TO(any_host), .excludes = "public-url", .group = OPTION_GROUP_ACCESS},
         {"token-file", "FILE", OPTION_TEXT, TO(token_file), .group = OPTION_GROUP_ACCESS},
+        {"tags", "FILE", OPTION_OUTPUT, TO(settings.tags)},
         {"no-open", NULL, OPTION_FLAG, TO(no_open), .group = OPTION_GROUP_HOW, .often = true},
         {"end-with-stdin", NULL, OPTION_FLAG, TO(end_with_stdin), .group = OPTION_GROUP_HOW},
         {0},

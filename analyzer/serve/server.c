@@ -12,13 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGE_SECURITY                                                                                                  \
-	"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "    \
-	"base-uri 'none'; form-action 'none'; "                                                                        \
+#define PAGE_SECURITY                                                                                                                 \
+	"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self'; connect-src 'self'; " \
+	"base-uri 'none'; form-action 'none'; "                                                                                       \
 	"frame-ancestors 'self' http://localhost:* http://127.0.0.1:* https://localhost:*" /* for notebooks */
 
 #define BEFORE_RUN "api/runs/"
-#define AFTER_RUN "/select"
 
 static void
 server_drop(struct server **server)
@@ -43,6 +42,10 @@ server_new(struct server **server, const struct server_settings *settings, struc
 	if (settings->data)
 		code = texts_open(&made->texts, settings->data, settings->id_field, settings->glue,
 		                  settings->text_fields, settings->text_count, error);
+	if (code >= 0 && settings->media_field)
+		code = media_open(&made->media, made->texts, settings->media_field, settings->media_root, error);
+	if (code >= 0 && settings->tags)
+		code = tags_open(&made->tags, settings->tags, settings->query->store, error);
 	if (code < 0)
 		return code;
 	if (made->texts)
@@ -63,7 +66,9 @@ server_free(struct server *server)
 	background_free(server->background); /* first: it asks the store */
 	progress_free(server->progress);
 	selections_free(server->selections);
+	tags_free(server->tags);
 	searches_free(server->searches);
+	media_free(server->media);
 	texts_free(server->texts);
 	views_free(server->views);
 	open_stores_free(server->stores);
@@ -113,6 +118,7 @@ static const struct route {
         {"api/match", answer_match, OF_VIEW},      {"api/example", answer_example, OF_VIEW},
         {"api/report", answer_report, OF_VIEW},    {"api/suspects", answer_suspects, OF_VIEW},
         {"api/progress", answer_progress, OF_RUN}, {"api/selection", answer_selection, OF_RUN},
+        {"api/tags", answer_tags, OF_RUN},         {"api/media", answer_media, OF_RUN},
         {"metrics", answer_metrics, OF_STORE},
 };
 
@@ -162,21 +168,32 @@ server_answer_get(struct question *question, struct http_answer *answer, struct 
 	return 0;
 }
 
-/* Answers a POST. The run's name stands between BEFORE_RUN and AFTER_RUN in the path; it may have slashes. */
+/* What a POST may ask of a run. The run's name stands between BEFORE_RUN and `after` in the path; it may have
+ * slashes. */
+static const struct posted {
+	const char *after;
+	answer_function *answer;
+} posts[] = {{"/select", answer_select}, {"/tags", answer_tag}};
+
 static int
 server_answer_post(struct question *question, struct http_answer *answer, struct portolan_error *error)
 {
 	const char *path = question->request->path;
-	size_t length = strlen(path), before = strlen(BEFORE_RUN), after = strlen(AFTER_RUN);
+	size_t length = strlen(path), before = strlen(BEFORE_RUN);
 	CLEANUP_FREE char *run = NULL;
 
-	if (length <= before + after || strncmp(path, BEFORE_RUN, before) != 0 ||
-	    strcmp(path + length - after, AFTER_RUN) != 0) {
-		http_error(answer, 405, "POST is for " BEFORE_RUN "RUN" AFTER_RUN);
-		return 0;
+	for (size_t p = 0; p < sizeof(posts) / sizeof(*posts); p++) {
+		size_t after = strlen(posts[p].after);
+
+		if (length <= before + after || strncmp(path, BEFORE_RUN, before) != 0 ||
+		    strcmp(path + length - after, posts[p].after) != 0)
+			continue;
+		question->run = run = strndup(path + before, length - before - after);
+		return run ? posts[p].answer(question, answer, error)
+		           : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	}
-	question->run = run = strndup(path + before, length - before - after);
-	return run ? answer_select(question, answer, error) : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	http_error(answer, 405, "POST is for " BEFORE_RUN "RUN/select and " BEFORE_RUN "RUN/tags");
+	return 0;
 }
 
 /* Makes the answer from what was written to `output`. */

@@ -65,8 +65,9 @@ int view_load(struct view *view, struct store *store, ino_t inode, const struct 
               struct portolan_error *error);
 void view_finish(struct view *view);
 
-/* In view_report.c: writes the object that answers api/view, as README.md describes it. texts may be NULL. */
-void view_report(struct report *report, const struct view *view, const struct texts *texts);
+/* In view_report.c: writes the object that answers api/view, as README.md describes it. texts may be NULL; `media`, the
+ * field that names pictures and sounds, too. */
+void view_report(struct report *report, const struct view *view, const struct texts *texts, const char *media);
 
 /* The version that a view of the run would have now. A code of store.h. */
 int view_read_version(struct store *store, ino_t inode, const char *run, char version[VIEW_VERSION_ROOM],

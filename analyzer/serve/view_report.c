@@ -112,7 +112,7 @@ view_report_gold(struct report *report, const struct view *view)
 }
 
 void
-view_report(struct report *report, const struct view *view, const struct texts *texts)
+view_report(struct report *report, const struct view *view, const struct texts *texts, const char *media)
 {
 	const struct dynamics *dynamics = &view->dynamics;
 	const struct store_run_info *info = dynamics->info;
@@ -135,5 +135,6 @@ view_report(struct report *report, const struct view *view, const struct texts *
 	view_report_regions(report, view);
 	view_report_trend(report, dynamics);
 	texts_report_fields(report, texts);
+	report_text(report, "media", media);
 	report_end(report);
 }

@@ -56,7 +56,7 @@ static struct MHD_Daemon the_daemon;
 static struct MHD_Connection *asking;
 static struct server *server;
 static struct http *http;
-static char data_path[128];
+static char data_path[128], tags_path[128], picture_path[128];
 
 struct MHD_Daemon *
 MHD_start_daemon(unsigned flags, uint16_t port, MHD_AcceptPolicyCallback accept, void *accept_context,
@@ -151,6 +151,25 @@ MHD_create_response_from_buffer(size_t size, void *bytes, enum MHD_ResponseMemor
 	return MHD_create_response_from_buffer_with_free_callback(size, bytes, NULL);
 }
 
+/* Takes the answer's bytes at once, by half a block. */
+struct MHD_Response *
+MHD_create_response_from_callback(uint64_t size, size_t block, MHD_ContentReaderCallback read, void *context,
+                                  MHD_ContentReaderFreeCallback release)
+{
+	char *bytes = malloc((size_t)size + 1);
+	uint64_t at = 0;
+
+	require(bytes);
+	while (at < size) {
+		ssize_t got = read(context, at, bytes + at, size - at < block / 2 ? (size_t)(size - at) : block / 2);
+
+		require(got > 0);
+		at += (uint64_t)got;
+	}
+	release(context);
+	return MHD_create_response_from_buffer_with_free_callback((size_t)size, bytes, free);
+}
+
 enum MHD_Result
 MHD_add_response_header(struct MHD_Response *response, const char *name, const char *text)
 {
@@ -240,12 +259,16 @@ write_data(void)
 	FILE *file;
 
 	snprintf(data_path, sizeof(data_path), "%s/data.jsonl", fuzz_folder());
+	snprintf(tags_path, sizeof(tags_path), "%s/tags.jsonl", fuzz_folder());
+	snprintf(picture_path, sizeof(picture_path), "%s/k1.png", fuzz_folder());
+	file = fopen(picture_path, "w");
+	require(file && fputs("\x89PNG\r\n\x1a\n and no more", file) != EOF && fclose(file) == 0);
 	file = fopen(data_path, "w");
 	require(file);
 	for (int i = 0; i < SMALL_RUNS_N; i++)
 		fprintf(file,
-		        "{\"id\": %d, \"text\": \"word%d and \\\"<b>\\ud83d\\ude00\", \"kind\": \"k%d\", \"size\": %d}\n",
-		        i, i % 9, i % 4, i % 6);
+		        "{\"id\": %d, \"text\": \"word%d and \\\"<b>\\ud83d\\ude00\", \"kind\": \"k%d\", \"size\": %d, \"file\": \"k%d.png\"}\n",
+		        i, i % 9, i % 4, i % 6, i % 4);
 	require(fclose(file) == 0);
 }
 
@@ -255,6 +278,8 @@ end(void)
 	http_stop(http);
 	server_free(server);
 	unlink(data_path);
+	unlink(tags_path);
+	unlink(picture_path);
 }
 
 static void
@@ -262,12 +287,14 @@ begin(void)
 {
 	static struct run_query query = {.epoch_to = UINT32_MAX, .threads = 1, .max_memory = 64u << 20};
 	static struct server_settings settings = {
-	        .query = &query, .id_field = "id", .text_fields = {"text"}, .text_count = 1};
+	        .query = &query, .id_field = "id", .text_fields = {"text"}, .text_count = 1, .media_field = "file"};
 	struct http_settings http_settings = {.socket = -1, .access = {TOKEN}, .answer = answer};
 
 	query.store = small_runs();
 	write_data();
 	settings.data = data_path;
+	settings.tags = tags_path;
+	settings.media_root = fuzz_folder();
 	require(server_new(&server, &settings, NULL) == 0);
 	http_settings.context = server;
 	require(http_start(&http, &http_settings, NULL) == 0);
@@ -352,7 +379,7 @@ check_answer(struct MHD_Connection *connection)
 		require(entry && is_ours(header("Host")) && !connection->reached);
 	else
 		require(!response->has_token && (connection->reached || connection->status >= 400));
-	if (!response->is_json)
+	if (!response->is_json || connection->status == MHD_HTTP_NOT_MODIFIED)
 		return;
 	object = json_loadb(response->bytes, response->size, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
 	require(object);
