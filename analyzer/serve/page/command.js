@@ -21,9 +21,13 @@ export async function copy(text, shown) {
   }
 }
 
+/* Broken between its words alone: browsers would break it after each "-". */
+export const showWords = (code, text) => code.replaceChildren(...text.split(" ").flatMap((word, i) => [...(i > 0 ? [" "] : []), element("span", { class: "word" }, word)]));
+
 /* The command with a button that copies it. */
 export function commandLine(text) {
-  const code = element("code", {}, text);
+  const code = element("code");
+  showWords(code, text);
   const copied = element("span", { role: "status", class: "hint" });
   const press = async () => {
     copied.textContent = (await copy(text, code)) ? "Copied." : "Press Ctrl-C: the command is marked.";

@@ -5,7 +5,7 @@
  * A file has the data of now. If the run has grown since the page looked, the page asks for the file once more, with the epochs
  * that it shows.
  */
-import { copy, quote } from "./command.js";
+import { copy, quote, showWords } from "./command.js";
 import { button, count, element } from "./dom.js";
 import { chosenNow, follow } from "./follow.js";
 import { isElsewhen, repeatable } from "./selection.js";
@@ -101,7 +101,7 @@ class Export {
     }
     this.reasons.replaceChildren(...reasons);
     this.selection.disabled = this.command.hidden = !selection;
-    if (selection) this.code.textContent = commandOf(selection.run, this.#stores.get(selection.run));
+    if (selection) showWords(this.code, commandOf(selection.run, this.#stores.get(selection.run)));
   }
 
   async #answer(as) {

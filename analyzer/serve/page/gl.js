@@ -74,25 +74,32 @@ function link(gl, fragment) {
 export class PointsRenderer {
   #gl;
   #n = 0;
-  #last = {};
+  #isLost = false;
 
-  constructor(canvas, redraw) {
+  /* changed(): the browser has taken the graphics context away, or given it back; all must be set again then. */
+  constructor(canvas, changed) {
     this.#gl = canvas.getContext("webgl2", { alpha: true, antialias: false, depth: false, premultipliedAlpha: true });
     if (!this.#gl) return;
     this.#prepare();
-    canvas.addEventListener("webglcontextlost", (event) => event.preventDefault());
+    canvas.addEventListener("webglcontextlost", (event) => {
+      event.preventDefault();
+      this.#isLost = true;
+      changed();
+    });
     canvas.addEventListener("webglcontextrestored", () => {
+      this.#isLost = false;
       this.#prepare();
-      const { points, flags, colours } = this.#last;
-      if (points) this.setPoints(points);
-      if (flags) this.setFlags(flags);
-      if (colours) this.setColours(colours);
-      redraw();
+      changed();
     });
   }
 
   get works() {
-    return Boolean(this.#gl);
+    return Boolean(this.#gl) && !this.#isLost;
+  }
+
+  /* Why there is nothing to draw with: "none": this browser has no WebGL2, "lost": the context is away; "": there is. */
+  get trouble() {
+    return this.works ? "" : this.#gl ? "lost" : "none";
   }
 
   #prepare() {
@@ -111,7 +118,6 @@ export class PointsRenderer {
   /* points: {bytes, n}, as the loader has them. */
   setPoints(points) {
     const gl = this.#gl;
-    this.#last.points = points;
     this.#n = points.n;
     gl.bindBuffer(gl.ARRAY_BUFFER, this.points);
     gl.bufferData(gl.ARRAY_BUFFER, new Uint8Array(points.bytes), gl.STATIC_DRAW);
@@ -124,7 +130,6 @@ export class PointsRenderer {
 
   setFlags(flags) {
     const gl = this.#gl;
-    this.#last.flags = flags;
     gl.bindBuffer(gl.ARRAY_BUFFER, this.flags);
     gl.bufferData(gl.ARRAY_BUFFER, flags, gl.DYNAMIC_DRAW);
     gl.enableVertexAttribArray(3);
@@ -134,7 +139,6 @@ export class PointsRenderer {
   /* 256 × 4 bytes: palette.js. */
   setColours(colours) {
     const gl = this.#gl;
-    this.#last.colours = colours;
     gl.bindTexture(gl.TEXTURE_2D, this.palette);
     gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, 256, 1, 0, gl.RGBA, gl.UNSIGNED_BYTE, colours);
   }

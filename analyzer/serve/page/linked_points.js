@@ -38,10 +38,12 @@ export class LinkedPoints {
     this.draw = oncePerFrame(() => this.#draw());
     map.state.subscribe(["box", "points", "marks", "selected", "view"], () => this.draw());
     new ResizeObserver(() => this.draw()).observe(map.holder);
-    onTheme(() => {
-      this.#uploaded = {};
-      this.draw();
-    });
+    onTheme(() => this.#renew());
+  }
+
+  #renew() {
+    this.#uploaded = {};
+    this.draw();
   }
 
   /* mask: by place of this map's view; null: nothing is selected on the other map. */
@@ -64,7 +66,7 @@ export class LinkedPoints {
     this.canvas.hidden = !(this.#mask && points && marks && map.renderer.works);
     map.holder.classList.toggle("veiled", isAlone && !this.canvas.hidden);
     if (this.canvas.hidden) return;
-    this.renderer = this.renderer ?? new PointsRenderer(this.canvas, () => this.draw());
+    this.renderer = this.renderer ?? new PointsRenderer(this.canvas, () => this.#renew());
     for (const side of ["left", "top", "width", "height"]) this.canvas.style[side] = map.canvas.style[side];
     if (this.canvas.width !== map.canvas.width) this.canvas.width = map.canvas.width;
     if (this.canvas.height !== map.canvas.height) this.canvas.height = map.canvas.height;

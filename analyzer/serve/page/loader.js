@@ -137,7 +137,7 @@ export class Loader {
     if (gone) return;
     this.#failed = false;
     this.#viewOf = [run, epochs];
-    this.#state.set({ ...found, error: null });
+    this.#state.set({ ...found, error: null, errorStatus: null });
   }
 
   /* A selection that was made before the run was overwritten is of other data: it is dropped. */
@@ -156,7 +156,8 @@ export class Loader {
     const isKnown = state.points === points && state.shown === shown && state.selected === selected;
     const marks = isKnown ? state.marks : markPoints(points, shown, selected);
     const now = { of: isSelecting({ selection }) ? own : "", ...(isLost ? { selection, isLost } : {}) };
-    return { view, points, shown, selected, marks, ...now };
+    const isAnew = state.view?.run === view.run && state.view.identity !== view.identity;
+    return { view, points, shown, selected, marks, ...now, ...(isAnew ? { isOverwritten: true } : {}) };
   }
 
   #loadMask(last, at, selection, isOfOthers) {
@@ -222,7 +223,7 @@ export class Loader {
     }
     this.#failed = error.status !== 400; /* a wrong question is not asked again */
     if (!(error instanceof SourceError)) console.error(error);
-    this.#state.set({ busy: false, error: error.message });
+    this.#state.set({ busy: false, error: error.message, errorStatus: error.status ?? null });
   }
 
   /* Asks again after a while whether the run has grown. */

@@ -13,6 +13,7 @@ import { showLegend } from "./legend.js";
 import { keepSelection } from "./kept.js";
 import { createLoader } from "./loader.js";
 import { showMap } from "./map.js";
+import { showNotices } from "./notices.js";
 import { showPinned } from "./pinned.js";
 import { showProgress } from "./progress.js";
 import { showRegions } from "./regions.js";
@@ -31,7 +32,6 @@ function describe(state) {
   const { view, marks, selected } = state.gone ? {} : state;
   const main = document.querySelector("main");
   const { dataset } = main;
-  main.hidden = Boolean(state.gone);
   dataset.run = view?.run ?? "";
   dataset.epochs = view ? epochsOf(view) : "";
   dataset.points = marks?.drawn ?? 0;
@@ -69,6 +69,7 @@ function start() {
   showGroups(at("groups"), parts);
   showCompare(at("compare"), { ...parts, map });
   showProgress(at("progress"), parts);
+  showNotices(map, parts);
   keepSelection(parts);
   at("skip").addEventListener("click", (event) => {
     event.preventDefault(); /* the fragment is the state's */

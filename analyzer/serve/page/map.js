@@ -38,6 +38,7 @@ function describeSpread({ points }) {
 /* A sentence about how many of the examples are drawn. */
 function describeDrawn({ view, points, marks, shown }) {
   if (!view || !points || !marks) return "";
+  if (view.points === 1 && marks.drawn === 1) return "The one example is drawn.";
   const drawn = count(marks.drawn);
   const examples = view.observed > view.points ? "examples of the sample in this file" : "examples";
   const all = `${count(view.points)} ${examples}`;
@@ -67,7 +68,8 @@ class MapView {
       this.areStale = true;
       this.drawOver();
     };
-    this.renderer = new PointsRenderer(this.canvas, () => this.draw());
+    this.renderer = new PointsRenderer(this.canvas, () => this.#renew());
+    this.state.define("graphics", this.renderer.trouble);
     this.density = new Density(this.shade, this.state);
     this.margins = new Margins(this);
     this.cuts = new Cuts(this);
@@ -79,11 +81,7 @@ class MapView {
     this.state.subscribe(["box"], () => this.#follow());
     this.state.subscribe(["box", "points", "marks"], () => this.draw());
     this.state.subscribe(["cuts", "view", "selection", "hovered", "pinnedExamples"], () => this.drawOver());
-    onTheme(() => {
-      this.#take("points");
-      this.#take("marks");
-      this.draw();
-    });
+    onTheme(() => this.#renew());
     new ResizeObserver(() => this.#resize()).observe(this.holder);
     this.#resize();
   }
@@ -122,6 +120,14 @@ class MapView {
 
   get isReady() {
     return Boolean(this.state.points && this.state.view && this.frame.columns);
+  }
+
+  #renew() {
+    this.state.set({ graphics: this.renderer.trouble });
+    this.canvas.style.visibility = this.renderer.works ? "" : "hidden"; /* browsers draw a white picture over the shading */
+    this.#take("points");
+    this.#take("marks");
+    this.draw();
   }
 
   #take(what) {
@@ -175,7 +181,7 @@ class MapView {
     this.margins.draw();
     this.cuts.draw();
     this.hover.draw();
-    const how = this.renderer.works ? "" : " This browser has no WebGL2: the map shows how many examples lie where, without points.";
+    const how = { none: " This browser has no WebGL2: the map shows how many examples lie where, without points.", lost: " The map shows how many examples lie where, without points." }[this.renderer.trouble] ?? "";
     this.drawn.textContent = describeDrawn(this.state) + describeSpread(this.state) + how;
     this.unzoom.hidden = !box;
   }

@@ -30,7 +30,7 @@ export function tableColumns(view, choice) {
 function sortedHead(name, text, sort, onSort, about) {
   const isSorted = sort === name || sort === `-${name}`;
   const isDescending = sort === `-${name}`;
-  const arrow = element("span", { class: "arrow", "aria-hidden": "true" }, isSorted ? (isDescending ? " ▼" : " ▲") : "");
+  const arrow = element("span", { class: "arrow", "aria-hidden": "true" }, isSorted ? (isDescending ? "\u00a0▼" : "\u00a0▲") : "");
   return element(
     "th",
     { scope: "col", role: "columnheader", class: ["id", "gold"].includes(name) ? null : "number", "aria-sort": isSorted ? (isDescending ? "descending" : "ascending") : "none" },

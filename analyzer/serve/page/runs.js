@@ -3,14 +3,14 @@ import { count, fillSelect } from "./dom.js";
 import { isRecording } from "./loader.js";
 import { NOTHING } from "./selection.js";
 
-const AFRESH = { epochs: "", box: null, cuts: null, selection: NOTHING, of: "", isLost: false, filters: {}, pinned: [], hovered: null };
+export const AFRESH = { epochs: "", box: null, cuts: null, selection: NOTHING, of: "", isLost: false, isOverwritten: false, filters: {}, pinned: [], hovered: null };
 const LOOK_MS = 5000;
 
 function facts(state) {
   const { view } = state;
   const examples = view.points < view.examples ? `${count(view.points)} of ${count(view.examples)}` : count(view.examples);
   const epochs = view.epochs.length < view.all_epochs.length ? `${view.epochs.length} of ${view.all_epochs.length}` : view.epochs.length;
-  return `${isRecording(state) ? "● recording · " : ""}${examples} examples · ${epochs} ${view.all_epochs.length === 1 ? "epoch" : "epochs"}`;
+  return `${isRecording(state) ? "● recording · " : ""}${examples} ${view.examples === 1 ? "example" : "examples"} · ${epochs} ${view.all_epochs.length === 1 ? "epoch" : "epochs"}`;
 }
 
 /* All that the page shows of the list of runs: their names, and whether they are being recorded. */
@@ -39,7 +39,7 @@ export function showRuns(header, { state, source }) {
   });
   /* The run that was shown has gone: so does all that the page shows of it. null: it is there. */
   const leave = (gone) => {
-    if (gone || state.gone) state.set({ gone, error: gone });
+    if (gone || state.gone) state.set({ gone, error: gone, errorStatus: null });
   };
   state.subscribe(["run"], () => leave(null));
   const look = async () => {
@@ -52,10 +52,10 @@ export function showRuns(header, { state, source }) {
       /* Without a run in the address, the newest one. */
       if (!state.run && runs.length > 0)
         state.set({ run: [...runs].sort((a, b) => (a.created < b.created ? 1 : -1))[0].name });
-      else if (runs.length === 0 && !state.gone) state.set({ error: "The store has no run yet: this page shows one as soon as it begins." });
+      else if (runs.length === 0 && !state.gone) state.set({ error: "The store has no run yet: this page shows one as soon as it begins.", errorStatus: null });
     } catch (error) {
       if (state.view && error.status === 503) leave(`${error.message}. This page shows the run as soon as it is there again.`);
-      else if (!state.view) state.set({ error: error.message });
+      else if (!state.view) state.set({ error: error.message, errorStatus: error.status ?? null });
     }
     if (source.live) setTimeout(look, LOOK_MS);
   };

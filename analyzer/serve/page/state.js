@@ -39,6 +39,7 @@
  *     isLost          was a selection dropped since the run was overwritten?
  *     gone            a text that says why the run that was shown is not in the store any more; null: it is
  *     busy, error     is data being loaded; a text about what went wrong, or null
+ *     errorStatus     that of the error, as a SourceError has it: 0 is no answer; null: none
  */
 
 const KEPT = {
@@ -69,6 +70,7 @@ const LOADED = {
   gone: null,
   busy: false,
   error: null,
+  errorStatus: null,
 };
 
 const ADDRESS_MS = 150; /* between two changes of the address */

@@ -184,7 +184,8 @@ class Table {
   #showCounts() {
     const { table, find, filters } = this.state;
     const end = table.from + table.rows.length;
-    const what = table.isSelection ? "selected examples" : Object.keys(filters).length > 0 ? "examples that pass the filters" : "examples, as nothing is selected";
+    const [examples, pass] = table.count === 1 ? ["example", "passes"] : ["examples", "pass"];
+    const what = table.isSelection ? `selected ${examples}` : Object.keys(filters).length > 0 ? `${examples} that ${pass} the filters` : `${examples}, as nothing is selected`;
     this.caption.textContent = `${count(table.count)} ${what}${find ? `, with “${find}”` : ""}`;
     const broken = table.complete === false ? ` The search took too long: only ${count(table.searched)} were searched.` : "";
     this.status.textContent = (table.count === 0 ? "No rows." : `Rows ${count(table.from + 1)}–${count(end)} of ${count(table.count)}.`) + broken;
