@@ -13,6 +13,7 @@
 #include "html_data.h"
 #include "output/report.h"
 #include "regions/provenance.h"
+#include "serve/categories.h"
 #include "serve/page.h"
 
 #include <string.h>
@@ -143,17 +144,26 @@ map_page_write_stories(struct map_page *file)
 		         NUMBER_GROUPED(whole), NUMBER_GROUPED(BYTES_MOST));
 }
 
+/* Adds what the page must know of the column. The labels of categories come with their ranks, which are the values on
+ * an axis: JavaScript would sort texts in another order, and the page may show a text otherwise than the file has it. */
 static void
 map_page_add_column(struct report *report, const struct attribute *column)
 {
+	const bool is_number = column->kind == ATTRIBUTE_NUMBER;
+	CLEANUP_FREE uint32_t *ranks = is_number ? NULL : memory_need(categories_rank(&column->names));
+	uint32_t count = is_number ? 0 : column->names.count;
 	size_t length;
 
 	report_begin(report, NULL);
 	report_text(report, "name", column->name);
-	report_text(report, "kind", column->kind == ATTRIBUTE_NUMBER ? "number" : "category");
+	report_text(report, "kind", is_number ? "number" : "category");
 	report_begin_list(report, "labels");
-	for (uint32_t i = 0; column->kind == ATTRIBUTE_CATEGORY && i < column->names.count; i++)
+	for (uint32_t i = 0; i < count; i++)
 		report_text(report, NULL, names_text(&column->names, i, &length));
+	report_end(report);
+	report_begin_list(report, "ranks");
+	for (uint32_t i = 0; i < count; i++)
+		report_whole(report, NULL, ranks[i]);
 	report_end(report);
 	report_end(report);
 }

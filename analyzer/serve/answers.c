@@ -1,5 +1,5 @@
-/* answers.c: helpers of the functions that answer the live page's requests: they read a number or a measure's name from
- * a request's query, find out whether a run is there, and answer "not modified". */
+/* answers.c: helpers of the functions that answer the live page's requests: they read a number or a scale from a
+ * request's query, find out whether a run is there, and answer "not modified". */
 #include "answers.h"
 
 #include "base/number.h"
@@ -43,14 +43,12 @@ answer_find_run(const struct question *question, struct portolan_error *error)
 	return code;
 }
 
-int
-answer_column(const struct question *question, const char *name, const struct dynamics_column **column,
-              struct portolan_error *error)
+answer_is_log(const struct http_request *request, const char *name, bool *is_log, struct portolan_error *error)
 {
-	const char *asked = http_argument(question->request, name);
+	const char *text = http_argument(request, name);
 
-	*column = asked ? dynamics_column(&question->view->dynamics, asked) : NULL;
-	return *column ? 0
-	               : error_set(error, PORTOLAN_E_INVALID, "%s is a measure of the run, not '%.100s'", name,
-	                           asked ? asked : "");
+	*is_log = text && strcmp(text, "log") == 0;
+	if (!text || *is_log || strcmp(text, "linear") == 0)
+		return 0;
+	return error_set(error, PORTOLAN_E_INVALID, "%s is linear or log, not '%.40s'", name, text);
 }

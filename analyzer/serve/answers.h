@@ -65,10 +65,9 @@ void answer_unchanged(struct http_answer *answer);
 int answer_number(const struct http_request *request, const char *name, uint64_t least, uint64_t most,
                   uint64_t otherwise, uint64_t *number, struct portolan_error *error);
 
-/* Finds the column of the view (a measure, or a column of the user's own) that the query names with `name`.
- * PORTOLAN_E_INVALID: it has none. */
-int answer_column(const struct question *question, const char *name, const struct dynamics_column **column,
-                  struct portolan_error *error);
+/* Is the scale that the query names with `name` logarithmic? "log", or "linear", which it is by default.
+ * PORTOLAN_E_INVALID: it is another text. */
+int answer_is_log(const struct http_request *request, const char *name, bool *is_log, struct portolan_error *error);
 
 /* Is question->run in the store? STORE_E_NO_RUN. */
 int answer_find_run(const struct question *question, struct portolan_error *error);
@@ -79,7 +78,7 @@ answer_function answer_runs; /* about all runs, or only question->run */
 answer_function answer_metrics;
 answer_function answer_progress, answer_selection, answer_select; /* about a run */
 answer_function answer_tags, answer_tag, answer_media;            /* about a run */
-answer_function answer_view, answer_points, answer_legend, answer_bins, answer_inside, answer_match, answer_example,
+answer_function answer_view, answer_axis, answer_points, answer_legend, answer_bins, answer_inside, answer_match, answer_example,
         answer_report, answer_suspects; /* about a view */
 
 #endif

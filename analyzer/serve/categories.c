@@ -2,6 +2,9 @@
  * a column of the user's file. */
 #include "categories.h"
 
+#include "base/cleanup.h"
+#include "base/number.h"
+
 #include <portolan/error.h>
 
 #include <stdlib.h>
@@ -85,23 +88,122 @@ categories_free(struct categories *categories)
 	categories->numbers = NULL;
 }
 
-void
-categories_report(struct report *report, const struct categories *categories, size_t number)
+static int
+categories_compare_names(const void *a, const void *b, void *names)
+{
+	const uint32_t *first = a, *second = b;
+
+	return names_compare(names, *first, *second);
+}
+
+uint32_t *
+categories_rank(const struct names *names)
+{
+	CLEANUP_FREE uint32_t *order = malloc((names->count + (size_t)1) * sizeof(*order));
+	uint32_t *ranks = malloc((names->count + (size_t)1) * sizeof(*ranks));
+
+	if (!order || !ranks) {
+		free(ranks);
+		return NULL;
+	}
+	for (uint32_t k = 0; k < names->count; k++)
+		order[k] = k;
+	qsort_r(order, names->count, sizeof(*order), categories_compare_names, (void *)(uintptr_t)names);
+	for (uint32_t k = 0; k < names->count; k++)
+		ranks[order[k]] = k;
+	return ranks;
+}
+
+/* The class of the gold label that is category `number`. */
+static int32_t
+categories_class(const struct categories *categories, size_t number)
 {
 	const struct classes *classes = &categories->classes;
+
+	return classes->labels[classes->count - categories->known + number];
+}
+
+double *
+categories_values(const struct categories *categories)
+{
+	double *values = malloc((categories->known + 1) * sizeof(*values));
+	CLEANUP_FREE uint32_t *ranks = categories->column ? categories_rank(&categories->column->names) : NULL;
+
+	if (!values || (categories->column && !ranks)) {
+		free(values);
+		return NULL;
+	}
+	for (size_t k = 0; k < categories->known; k++)
+		values[k] = ranks ? (double)ranks[k] : (double)categories_class(categories, k);
+	return values;
+}
+
+/* Finds the class with this name, or with this number if it has no name. */
+static bool
+categories_find_class(const struct dynamics *dynamics, const char *label, uint64_t *class)
+{
+	for (uint64_t l = 0; l < dynamics->info->label_count; l++) {
+		const char *name = store_snapshot_label(dynamics->snapshot, l);
+
+		if (name && strcmp(name, label) == 0) {
+			*class = l;
+			return true;
+		}
+	}
+	return number_parse_u64(label, strlen(label), class) && *class <= INT32_MAX &&
+	       !store_snapshot_label(dynamics->snapshot, *class);
+}
+
+int
+categories_find(const struct categories *categories, const char *label, size_t *number, int64_t *value,
+                struct portolan_error *error)
+{
+	const struct dynamics *dynamics = &categories->view->dynamics;
+	uint64_t class;
+
+	*number = SIZE_MAX;
+	*value = -1;
+	if (categories->column) {
+		uint32_t name = names_find(&categories->column->names, label, strlen(label));
+
+		if (name == NAMES_NONE)
+			return error_set(error, PORTOLAN_E_INVALID, "column '%.100s' has no value '%.100s'",
+			                 categories->column->name, label);
+		*number = name;
+		return 0;
+	}
+	if (!categories_find_class(dynamics, label, &class))
+		return error_set(error, PORTOLAN_E_INVALID, "run '%s' has no class '%.100s'", dynamics->info->name,
+		                 label);
+	*value = (int64_t)class;
+	for (size_t k = 0; k < categories->known; k++)
+		if (categories_class(categories, k) == *value)
+			*number = k;
+	return 0;
+}
+
+void
+categories_report_label(struct report *report, const struct categories *categories, size_t number)
+{
 	const char *label;
 	char digits[24];
-	uint64_t value;
 	size_t length;
 
 	if (categories->column) {
 		report_text(report, "label", names_text(&categories->column->names, (uint32_t)number, &length));
-		report_null(report, "value");
 		return;
 	}
-	value = (uint64_t)classes->labels[classes->count - categories->known + number];
-	label = store_snapshot_label(categories->view->dynamics.snapshot, value);
-	snprintf(digits, sizeof(digits), "%llu", (unsigned long long)value);
+	label = store_snapshot_label(categories->view->dynamics.snapshot, (uint64_t)categories_class(categories, number));
+	snprintf(digits, sizeof(digits), "%d", categories_class(categories, number));
 	report_text(report, "label", label ? label : digits);
-	report_whole(report, "value", value);
+}
+
+void
+categories_report(struct report *report, const struct categories *categories, size_t number)
+{
+	categories_report_label(report, categories, number);
+	if (categories->column)
+		report_null(report, "value");
+	else
+		report_whole(report, "value", (uint64_t)categories_class(categories, number));
 }

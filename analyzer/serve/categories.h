@@ -25,8 +25,22 @@ int categories_make(struct categories *categories, const struct view *view, stru
                     const struct attribute **column, struct portolan_error *error);
 void categories_free(struct categories *categories); /* may be called twice */
 
-/* Writes two members of an object for a category: "label", its name; and "value", the number of the class, or null for
- * a category of a column. */
+/* The value of each category on an axis, by number: that of a gold label is its class, that of a category of a column
+ * its rank as categories_rank() gives it. The caller's to free(). NULL: out of memory. */
+double *categories_values(const struct categories *categories);
+
+/* Ranks names: by number, how many of the names come before it in bytewise order. The caller's to free(). NULL: out of
+ * memory. */
+uint32_t *categories_rank(const struct names *names);
+
+/* Finds the category with this label: its number, SIZE_MAX if no example of the view has it; and the class of a gold
+ * label, −1 for a category of a column. PORTOLAN_E_INVALID: the run has no such class, or the column no such value. */
+int categories_find(const struct categories *categories, const char *label, size_t *number, int64_t *value,
+                    struct portolan_error *error);
+
+/* Writes the member "label" of an object for a category: its name. */
+void categories_report_label(struct report *report, const struct categories *categories, size_t number);
+/* Writes two members: "label"; and "value", the number of the class, or null for a category of a column. */
 void categories_report(struct report *report, const struct categories *categories, size_t number);
 
 #endif

@@ -1,5 +1,5 @@
 /* colours.c: chooses the colour of each point on the live page, one byte for each example: the rank of its category
- * among the largest ones, or the value of its measure, scaled. Also writes the legend. */
+ * among those that have colours, or the value of its measure, scaled. Also writes the legend. */
 #include "colours.h"
 
 #include "base/cleanup.h"
@@ -10,189 +10,234 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct colour_count {
-	size_t number; /* of the category */
-	uint64_t count;
-};
-
-static int
-colours_compare_counts(const void *a, const void *b)
+/* Counts the examples of each category. NULL: out of memory. */
+static uint64_t *
+colours_count(const struct categories *categories)
 {
-	const struct colour_count *first = a, *second = b;
+	size_t n = categories->view->dynamics.count;
+	uint64_t *counts = calloc(categories->known + 1, sizeof(*counts));
 
-	if (first->count != second->count)
-		return first->count > second->count ? -1 : 1;
-	return first->number < second->number ? -1 : 1;
+	for (size_t i = 0; counts && i < n; i++)
+		if (categories->numbers[i] >= 0)
+			counts[categories->numbers[i]]++;
+	return counts;
 }
 
-/* Counts the examples of each category. NULL: out of memory. */
-static struct colour_count *
-colours_count(const struct categories *categories, size_t n)
+/* Chooses the largest categories, in falling order; equal ones by number. */
+static void
+colours_choose_largest(struct colours *colours, const uint64_t *counts, size_t known)
 {
-	struct colour_count *counts = calloc(categories->known + 1, sizeof(*counts));
+	for (size_t k = 0; k < known; k++) {
+		size_t at = colours->entry_count;
 
-	if (!counts)
-		return NULL;
-	for (size_t k = 0; k < categories->known; k++)
-		counts[k].number = k;
-	for (size_t i = 0; i < n; i++)
-		if (categories->numbers[i] >= 0)
-			counts[categories->numbers[i]].count++;
-	qsort(counts, categories->known, sizeof(*counts), colours_compare_counts);
-	return counts;
+		while (at > 0 && colours->entries[at - 1].count < counts[k])
+			at--;
+		if (at == COLOURS_MAX || counts[k] == 0)
+			continue;
+		colours->entry_count += colours->entry_count < COLOURS_MAX;
+		memmove(&colours->entries[at + 1], &colours->entries[at],
+		        (colours->entry_count - 1 - at) * sizeof(*colours->entries));
+		colours->entries[at] = (struct colour_entry){.number = k, .count = counts[k]};
+	}
+}
+
+/* Chooses the categories that were picked, in their order. */
+static int
+colours_choose_picked(struct colours *colours, const uint64_t *counts, struct portolan_error *error)
+{
+	const json_t *label;
+	size_t i;
+
+	json_array_foreach (colours->picked, i, label) {
+		struct colour_entry *entry = &colours->entries[i];
+		int code;
+
+		entry->label = json_string_value(label);
+		code = categories_find(&colours->axis.categories, entry->label, &entry->number, &entry->value, error);
+		if (code < 0)
+			return code;
+		for (size_t before = 0; before < i; before++)
+			if (strcmp(colours->entries[before].label, entry->label) == 0)
+				return error_set(error, PORTOLAN_E_INVALID, "pick names '%.100s' twice", entry->label);
+		entry->count = entry->number == SIZE_MAX ? 0 : counts[entry->number];
+		colours->entry_count = i + 1;
+	}
+	return 0;
 }
 
 static int
 colours_by_categories(struct colours *colours, struct portolan_error *error)
 {
-	const struct categories *categories = &colours->categories;
+	const struct categories *categories = &colours->axis.categories;
 	size_t n = categories->view->dynamics.count;
+	CLEANUP_FREE uint64_t *counts = colours_count(categories);
 	CLEANUP_FREE unsigned char *ranks = malloc(categories->known + 1);
+	int code = 0;
 
-	colours->are_categories = true;
-	colours->counts = colours_count(categories, n);
-	if (!ranks || !colours->counts)
+	if (!counts || !ranks)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	for (size_t r = 0; r < categories->known; r++)
-		ranks[colours->counts[r].number] = (unsigned char)(r < COLOURS_MAX ? r : COLOURS_MAX);
+	if (colours->picked)
+		code = colours_choose_picked(colours, counts, error);
+	else
+		colours_choose_largest(colours, counts, categories->known);
+	if (code < 0)
+		return code;
+	memset(ranks, COLOUR_OTHER, categories->known);
+	for (size_t r = 0; r < colours->entry_count; r++)
+		if (colours->entries[r].number != SIZE_MAX)
+			ranks[colours->entries[r].number] = (unsigned char)r;
 	for (size_t i = 0; i < n; i++)
 		colours->bytes[i] = categories->numbers[i] < 0 ? COLOUR_NONE : ranks[categories->numbers[i]];
 	return 0;
 }
 
-/* Colours each example by its value; `values` is by dense index. Sets colours->low and high, their extent. */
-static void
-colours_by_numbers(struct colours *colours, const struct dynamics *dynamics, const double *values)
+/* Colours each example by its number. */
+static inline __attribute__((always_inline)) void
+colours_by_numbers(struct colours *colours, const struct dynamics *dynamics, bool is_log)
 {
-	colours->are_numbers = true;
 	for (size_t i = 0; i < dynamics->count; i++) {
-		double value = values[dynamics->order[i]];
+		double value = colours->axis.values[dynamics->order[i]];
 
 		colours->bytes[i] = (unsigned char)(isnan(value) ? COLOUR_NONE
-		                                                 : colours_scale(value, colours->low, colours->high,
-		                                                                 COLOUR_NONE - 1));
+		                                                 : axis_step(&colours->axis, value, COLOUR_NONE - 1,
+		                                                             is_log));
 	}
 }
 
+/* Reads the list of picked labels. */
 static int
-colours_by_measure(struct colours *colours, const struct view *view, const char *name, struct portolan_error *error)
+colours_read_picked(struct colours *colours, const char *text, struct portolan_error *error)
 {
-	const struct dynamics *dynamics = &view->dynamics;
-	const struct dynamics_column *column = dynamics_column(dynamics, name);
-	size_t c = column ? (size_t)(column - dynamics->columns) : 0;
+	const json_t *label;
+	size_t i;
 
-	if (!column)
-		return error_set(error, PORTOLAN_E_INVALID, "the run has no measure '%.100s'", name);
-	colours->low = view->extents[c].low;
-	colours->high = view->extents[c].high;
-	colours_by_numbers(colours, dynamics, column->values);
+	colours->picked = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	if (!json_is_array(colours->picked) || json_array_size(colours->picked) > COLOURS_MAX)
+		return error_set(error, PORTOLAN_E_INVALID, "pick is a JSON list of up to %d labels, [\"a\", \"b\"], not '%.100s'",
+		                 COLOURS_MAX, text);
+	json_array_foreach (colours->picked, i, label) {
+		if (!json_is_string(label))
+			return error_set(error, PORTOLAN_E_INVALID, "pick: label %zu of the list is no text", i);
+	}
 	return 0;
 }
 
-/* Colours the examples by a column of numbers in the user's file. */
 static int
-colours_by_column(struct colours *colours, const struct attribute *column, const struct view *view,
-                  const struct texts *texts, struct portolan_error *error)
+colours_by_value(struct colours *colours, const struct view *view, struct texts *texts,
+                 const struct colour_choice *choice, struct portolan_error *error)
 {
-	CLEANUP_FREE double *values = view_numbers(view, texts, column);
-
-	if (!values)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	view_extent(&view->dynamics, values, &colours->low, &colours->high);
-	colours_by_numbers(colours, &view->dynamics, values);
-	return 0;
-}
-
-/* Colours the examples by their gold labels, or by a column of the user's file. */
-static int
-colours_by_name(struct colours *colours, const struct view *view, struct texts *texts, const char *name,
-                struct portolan_error *error)
-{
-	const struct attribute *column;
-	int code = categories_make(&colours->categories, view, texts, name, &column, error);
+	int code = axis_make(&colours->axis, "colour", view, texts, choice->name, choice->is_log, error);
 
 	if (code < 0)
 		return code;
-	return code > 0 ? colours_by_categories(colours, error)
-	                : colours_by_column(colours, column, view, texts, error);
+	colours->are_by_value = true;
+	if (colours->axis.are_categories)
+		return colours_by_categories(colours, error);
+	if (colours->picked)
+		return error_set(error, PORTOLAN_E_INVALID, "pick is of categories, and '%.100s' holds numbers",
+		                 choice->name);
+	if (colours->axis.is_log)
+		colours_by_numbers(colours, &view->dynamics, true);
+	else
+		colours_by_numbers(colours, &view->dynamics, false);
+	return 0;
+}
+
+static int
+colours_fill(struct colours *colours, const struct view *view, struct texts *texts, const struct colour_choice *choice,
+             struct portolan_error *error)
+{
+	int code = choice->picked ? colours_read_picked(colours, choice->picked, error) : 0;
+
+	if (code < 0)
+		return code;
+	if (choice->name && strcmp(choice->name, "none") != 0)
+		code = colours_by_value(colours, view, texts, choice, error);
+	else
+		memset(colours->bytes, COLOUR_NONE, view->dynamics.count);
+	if (code < 0)
+		return code;
+	for (size_t i = 0; i < view->dynamics.count; i++) {
+		colours->without += colours->bytes[i] == COLOUR_NONE;
+		colours->others += colours->bytes[i] == COLOUR_OTHER;
+	}
+	return 0;
 }
 
 int
-colours_make(struct colours *colours, const struct view *view, struct texts *texts, const char *name,
+colours_make(struct colours *colours, const struct view *view, struct texts *texts, const struct colour_choice *choice,
              struct portolan_error *error)
 {
-	int code = 0;
+	int code;
 
-	*colours = (struct colours){.bytes = malloc(view->dynamics.count + 1)};
-	if (!colours->bytes)
-		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	if (!name || strcmp(name, "none") == 0)
-		memset(colours->bytes, COLOUR_NONE, view->dynamics.count);
-	else if (strcmp(name, "gold") == 0 || strncmp(name, "data:", 5) == 0)
-		code = colours_by_name(colours, view, texts, name, error);
-	else
-		code = colours_by_measure(colours, view, name, error);
-	if (code < 0) {
+	*colours = (struct colours){.bytes = malloc(view->dynamics.count + 1), .name = choice->name};
+	code = colours->bytes ? colours_fill(colours, view, texts, choice, error)
+	                      : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	if (code < 0)
 		colours_free(colours);
-		return code;
-	}
-	for (size_t i = 0; i < view->dynamics.count; i++)
-		colours->without += colours->bytes[i] == COLOUR_NONE;
-	return 0;
+	return code;
 }
 
 void
 colours_free(struct colours *colours)
 {
 	free(colours->bytes);
-	free(colours->counts);
-	categories_free(&colours->categories);
+	axis_free(&colours->axis);
+	json_decref(colours->picked);
 	*colours = (struct colours){0};
+}
+
+static void
+colours_report_entry(struct report *report, const struct colours *colours, const struct colour_entry *entry)
+{
+	report_begin(report, NULL);
+	if (entry->number != SIZE_MAX) {
+		categories_report(report, &colours->axis.categories, entry->number);
+	} else {
+		report_text(report, "label", entry->label);
+		report_whole(report, "value", (uint64_t)entry->value); /* only classes can lack examples */
+	}
+	report_whole(report, "count", entry->count);
+	report_end(report);
 }
 
 static void
 colours_report_values(struct report *report, const struct colours *colours)
 {
-	const struct categories *categories = &colours->categories;
-	uint64_t others = 0;
-
 	report_begin_list(report, "values");
-	for (size_t r = 0; r < categories->known && colours->counts[r].count > 0; r++) {
-		if (r >= COLOURS_MAX) {
-			others += colours->counts[r].count;
-			continue;
-		}
-		report_begin(report, NULL);
-		categories_report(report, categories, colours->counts[r].number);
-		report_whole(report, "count", colours->counts[r].count);
-		report_end(report);
-	}
-	if (others > 0) {
+	for (size_t r = 0; r < colours->entry_count; r++)
+		colours_report_entry(report, colours, &colours->entries[r]);
+	if (colours->others > 0) {
 		report_begin(report, NULL);
 		report_text(report, "label", "other");
 		report_null(report, "value");
-		report_whole(report, "count", others);
+		report_whole(report, "count", colours->others);
+		report_flag(report, "other", true);
 		report_end(report);
 	}
 	report_end(report);
 }
 
 void
-colours_report(struct report *report, const char *key, const struct colours *colours, const char *name)
+colours_report(struct report *report, const char *key, const struct colours *colours)
 {
-	if (!colours->are_categories && !colours->are_numbers) {
+	if (!colours->are_by_value) {
 		report_null(report, key);
 		return;
 	}
 	report_begin(report, key);
-	report_text(report, "name", name);
-	report_text(report, "kind", colours->are_categories ? "category" : "number");
+	report_text(report, "name", colours->name);
+	report_text(report, "kind", colours->axis.are_categories ? "category" : "number");
 	report_whole(report, "none", colours->without);
-	if (colours->are_categories) {
+	if (colours->axis.are_categories) {
 		colours_report_values(report, colours);
 	} else {
-		report_real(report, "low", colours->low);
-		report_real(report, "high", colours->high);
+		report_real(report, "low", colours->axis.low);
+		report_real(report, "high", colours->axis.high);
+	}
+	if (colours->axis.is_log) {
+		report_text(report, "scale", "log");
+		report_real(report, "least", colours->axis.least);
 	}
 	report_end(report);
 }

@@ -2,46 +2,54 @@
  * colours.h: chooses the colours of the points on the live page, and writes their legend: by a measure, the gold
  * labels, or a column of the user's file ("data:NAME").
  *
- * A colour is one byte for each example. By category, it is the rank of the example's category, the largest first. By
+ * A colour is one byte for each example. By category, it is the rank of the example's category: the largest first, or
+ * in the order in which the user picked them. All categories without a colour of their own have COLOUR_OTHER. By
  * number, it goes from 0 (the lowest value of the column) to 254 (the highest). An example without a value has
  * COLOUR_NONE.
  */
 #ifndef COLOURS_H
 #define COLOURS_H
 
-#include "categories.h"
+#include "axes.h"
 
 #define COLOUR_NONE 255
-#define COLOURS_MAX 12 /* categories with a colour of their own; all others share one more, "other" */
+#define COLOURS_MAX 12 /* categories with a colour of their own */
+#define COLOUR_OTHER COLOURS_MAX
+
+struct colour_choice {
+	const char *name;   /* a measure, "gold" or "data:NAME"; NULL or "none": every example has COLOUR_NONE */
+	bool is_log;        /* the colours of numbers are even on a logarithmic scale */
+	const char *picked; /* the categories that have colours: JSON, a list of labels; NULL: the largest ones */
+};
 
 struct colours {
 	unsigned char *bytes; /* by place (number among the observed examples, by ascending id) */
 	uint64_t without;     /* examples that have COLOUR_NONE */
 	/* private */
-	bool are_categories, are_numbers; /* neither: all examples have COLOUR_NONE */
-	double low, high;
-	struct categories categories;
-	struct colour_count *counts; /* of the categories, by falling count; equal ones by number */
+	const char *name;  /* of the choice */
+	bool are_by_value; /* false: all examples have COLOUR_NONE, and there is no axis */
+	struct axis axis;
+	json_t *picked; /* NULL: nothing was picked */
+	struct colour_entry {
+		const char *label; /* if it was picked */
+		size_t number;     /* of the category; SIZE_MAX: no example of the view has it */
+		int64_t value;     /* then: its class; −1: none */
+		uint64_t count;
+	} entries[COLOURS_MAX]; /* the categories with a colour of their own */
+	size_t entry_count;
+	uint64_t others; /* examples that have COLOUR_OTHER */
 };
 
-/* Colours by `name`: a measure, "gold" or "data:NAME"; NULL or "none": every example has COLOUR_NONE. `texts` NULL:
- * there is no user's file. The view must stay until colours_free(). */
-int colours_make(struct colours *colours, const struct view *view, struct texts *texts, const char *name,
-                 struct portolan_error *error);
+/* Colours by `choice`, whose texts must stay until colours_free(), as must the view. `texts` NULL: there is no user's
+ * file. PORTOLAN_E_INVALID: there is no such column or category. */
+int colours_make(struct colours *colours, const struct view *view, struct texts *texts,
+                 const struct colour_choice *choice, struct portolan_error *error);
 void colours_free(struct colours *colours); /* may be called twice */
 
-/* Writes the legend: {"name", "kind": "category", "none", "values": [{"label", "value", "count"}, …]}, values by
- * falling count; or {"name", "kind": "number", "none", "low", "high"}; or null. "none" counts the examples without a
- * value. */
-void colours_report(struct report *report, const char *key, const struct colours *colours, const char *name);
-
-/* Maps a value between low and high to 0 … most. */
-static inline unsigned
-colours_scale(double value, double low, double high, unsigned most)
-{
-	double share = high > low ? (value - low) / (high - low) : 0;
-
-	return share <= 0 ? 0 : share >= 1 ? most : (unsigned)(share * most + 0.5);
-}
+/* Writes the legend: {"name", "kind": "category", "none", "values": [{"label", "value", "count"}, …]}, values in the
+ * order of their colours, and last {"label": "other", "value": null, "count", "other": true}, if examples have
+ * COLOUR_OTHER; or {"name", "kind": "number", "none", "low", "high"}, on a logarithmic scale with "scale": "log" and
+ * "least"; or null. "none" counts the examples without a value. */
+void colours_report(struct report *report, const char *key, const struct colours *colours);
 
 #endif

@@ -20,48 +20,59 @@
 #define BINS_MAX 2048    /* at most so many columns, and as many rows */
 #define LOT_HALF 65536u  /* values that the upper 16 bits of a lot can have, and the lower: see points_sample() */
 
-struct axis {
-	const double *values;
-	double low, high;
-};
-
 static int
-points_take_axis(const struct question *question, const char *name, struct axis *axis, struct portolan_error *error)
+points_take_axis(const struct question *question, const char *name, const char *scale, struct axis *axis,
+                 struct portolan_error *error)
 {
-	const struct view *view = question->view;
-	const struct dynamics_column *column;
-	int code = answer_column(question, name, &column, error);
+	const char *asked = http_argument(question->request, name);
+	bool is_log;
+	int code = answer_is_log(question->request, scale, &is_log, error);
 
-	if (code >= 0) {
-		size_t c = (size_t)(column - view->dynamics.columns);
-
-		*axis = (struct axis){column->values, view->extents[c].low, view->extents[c].high};
-	}
-	return code;
+	return code < 0 ? code
+	                : axis_make(axis, name, question->view, question->server->texts, asked ? asked : "", is_log,
+	                            error);
 }
 
 static int
 points_take_axes(const struct question *question, struct axis *x, struct axis *y, struct portolan_error *error)
 {
-	int code = points_take_axis(question, "x", x, error);
+	int code = points_take_axis(question, "x", "x_scale", x, error);
 
-	return code < 0 ? code : points_take_axis(question, "y", y, error);
+	return code < 0 ? code : points_take_axis(question, "y", "y_scale", y, error);
 }
 
 static int
 points_take_colours(const struct question *question, struct colours *colours, struct portolan_error *error)
 {
-	return colours_make(colours, question->view, question->server->texts,
-	                    http_argument(question->request, "colour"), error);
+	const struct http_request *request = question->request;
+	struct colour_choice choice = {.name = http_argument(request, "colour"),
+	                               .picked = http_argument(request, "pick")};
+	int code = answer_is_log(request, "colour_scale", &choice.is_log, error);
+
+	return code < 0 ? code : colours_make(colours, question->view, question->server->texts, &choice, error);
 }
 
-static uint16_t
-points_short(const struct axis *axis, uint32_t index)
+/* Fills steps[] with the steps of n examples: those at places[], or, if that is NULL, at the places 0 … n − 1. */
+static inline __attribute__((always_inline)) void
+points_fill_as(const struct axis *axis, const uint32_t *order, const uint32_t *places, size_t n, uint16_t *steps,
+               bool is_log)
 {
-	double value = axis->values[index];
+	for (size_t i = 0; i < n; i++) {
+		double value = axis->values[order[places ? places[i] : i]];
 
-	return htole16(
-	        (uint16_t)(isnan(value) ? POINT_NONE : colours_scale(value, axis->low, axis->high, POINT_NONE - 1)));
+		steps[i] = htole16((uint16_t)(isnan(value) ? POINT_NONE : axis_step(axis, value, POINT_NONE - 1, is_log)));
+	}
+}
+
+static void
+points_fill(const struct axis *axis, const uint32_t *order, const uint32_t *places, size_t n, uint16_t *steps)
+{
+	if (axis->is_log)
+		points_fill_as(axis, order, places, n, steps, true);
+	else if (places)
+		points_fill_as(axis, order, places, n, steps, false);
+	else
+		points_fill_as(axis, order, NULL, n, steps, false);
 }
 
 int
@@ -69,8 +80,9 @@ answer_points(const struct question *question, struct http_answer *answer, struc
 {
 	const struct dynamics *dynamics = &question->view->dynamics;
 	CLEANUP(colours_free) struct colours colours = {0};
+	CLEANUP(axis_free) struct axis x = {0};
+	CLEANUP(axis_free) struct axis y = {0};
 	size_t n = dynamics->count;
-	struct axis x, y;
 	unsigned char *bytes;
 	uint16_t *shorts;
 	int code = points_take_axes(question, &x, &y, error);
@@ -83,10 +95,8 @@ answer_points(const struct question *question, struct http_answer *answer, struc
 	if (!bytes)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	shorts = (uint16_t *)(void *)bytes;
-	for (size_t i = 0; i < n; i++) {
-		shorts[i] = points_short(&x, dynamics->order[i]);
-		shorts[n + i] = points_short(&y, dynamics->order[i]);
-	}
+	points_fill(&x, dynamics->order, NULL, n, shorts);
+	points_fill(&y, dynamics->order, NULL, n, shorts + n);
 	memcpy(bytes + 4 * n, colours.bytes, n);
 	http_bytes(answer, "application/octet-stream", bytes, 5 * n);
 	return 0;
@@ -100,7 +110,7 @@ answer_legend(const struct question *question, struct http_answer *answer, struc
 
 	(void)answer;
 	if (code >= 0)
-		colours_report(question->report, NULL, &colours, http_argument(question->request, "colour"));
+		colours_report(question->report, NULL, &colours);
 	return code;
 }
 
@@ -140,51 +150,100 @@ points_is_in_box(const struct box *box, double x, double y)
 	return x >= box->left && x <= box->right && y >= box->low && y <= box->high; /* NaN is in no box */
 }
 
-/* The number of points in each cell of a grid over the box, row by row from the bottom; the caller's to free(). NULL:
- * out of memory. */
-static uint32_t *
-points_count(const struct dynamics *dynamics, const struct axis *x, const struct axis *y, const struct box *box,
-             size_t columns, size_t rows)
+/* The cell of a value, of `count` cells between two positions on the axis. */
+static inline __attribute__((always_inline)) size_t
+points_cell(const struct axis *axis, double value, double from, double to, size_t count, bool is_log)
 {
-	uint32_t *bins = calloc(columns * rows, sizeof(*bins));
+	double position = is_log ? axis_position(axis, value) : value;
+	double cell = to > from ? (position - from) / (to - from) * (double)count : 0;
 
-	for (size_t i = 0; bins && i < dynamics->count; i++) {
+	return cell < (double)count ? (size_t)(cell > 0 ? cell : 0) : count - 1;
+}
+
+/* A grid over a box. Its cells are even in the positions on the axes. */
+struct grid {
+	struct box box; /* in the measures' units */
+	uint64_t columns, rows;
+	uint32_t *counts; /* by cell, row by row from the bottom */
+};
+
+static inline __attribute__((always_inline)) void
+points_count_as(const struct dynamics *dynamics, const struct axis *x, const struct axis *y, const struct grid *grid,
+                bool is_log)
+{
+	const struct box box = grid->box;
+	struct box ends = box;
+
+	if (is_log)
+		ends = (struct box){axis_position(x, box.left), axis_position(x, box.right), axis_position(y, box.low),
+		                    axis_position(y, box.high)};
+	for (size_t i = 0; i < dynamics->count; i++) {
 		double at_x = x->values[dynamics->order[i]], at_y = y->values[dynamics->order[i]];
 		size_t column, row;
 
-		if (!points_is_in_box(box, at_x, at_y))
+		if (!points_is_in_box(&box, at_x, at_y))
 			continue;
-		column = (size_t)((at_x - box->left) / (box->right - box->left) * (double)columns);
-		row = (size_t)((at_y - box->low) / (box->high - box->low) * (double)rows);
-		bins[(row < rows ? row : rows - 1) * columns + (column < columns ? column : columns - 1)]++;
+		column = points_cell(x, at_x, ends.left, ends.right, grid->columns, is_log);
+		row = points_cell(y, at_y, ends.low, ends.high, grid->rows, is_log);
+		grid->counts[row * grid->columns + column]++;
 	}
-	for (size_t b = 0; bins && b < columns * rows; b++)
-		bins[b] = htole32(bins[b]);
-	return bins;
+}
+
+/* Counts the points in each cell of the grid. */
+static void
+points_count(const struct dynamics *dynamics, const struct axis *x, const struct axis *y, const struct grid *grid)
+{
+	if (x->is_log || y->is_log)
+		points_count_as(dynamics, x, y, grid, true);
+	else
+		points_count_as(dynamics, x, y, grid, false);
+	for (size_t c = 0; c < grid->columns * grid->rows; c++)
+		grid->counts[c] = htole32(grid->counts[c]);
+}
+
+/* A logarithmic scale of values above 0 has no place for a box that begins at 0 or below. */
+static int
+points_check_side(const struct axis *axis, const char *name, double from, struct portolan_error *error)
+{
+	if (!axis->is_log || axis->low <= 0 || from > 0)
+		return 0;
+	return error_set(error, PORTOLAN_E_INVALID,
+	                 "box begins at %s = %g, and a logarithmic scale of values above 0 has no place for it", name,
+	                 from);
+}
+
+static int
+points_take_grid(const struct http_request *request, struct grid *grid, struct portolan_error *error)
+{
+	int code = points_take_box(request, &grid->box, error);
+
+	if (code >= 0)
+		code = answer_number(request, "columns", 1, BINS_MAX, 256, &grid->columns, error);
+	return code < 0 ? code : answer_number(request, "rows", 1, BINS_MAX, 256, &grid->rows, error);
 }
 
 int
 answer_bins(const struct question *question, struct http_answer *answer, struct portolan_error *error)
 {
-	const struct http_request *request = question->request;
-	uint64_t columns, rows;
-	struct axis x, y;
-	struct box box;
-	uint32_t *bins;
+	CLEANUP(axis_free) struct axis x = {0};
+	CLEANUP(axis_free) struct axis y = {0};
+	struct grid grid;
 	int code = points_take_axes(question, &x, &y, error);
 
 	if (code >= 0)
-		code = points_take_box(request, &box, error);
+		code = points_take_grid(question->request, &grid, error);
 	if (code >= 0)
-		code = answer_number(request, "columns", 1, BINS_MAX, 256, &columns, error);
+		code = points_check_side(&x, "x", grid.box.left, error);
 	if (code >= 0)
-		code = answer_number(request, "rows", 1, BINS_MAX, 256, &rows, error);
+		code = points_check_side(&y, "y", grid.box.low, error);
 	if (code < 0)
 		return code;
-	bins = points_count(&question->view->dynamics, &x, &y, &box, (size_t)columns, (size_t)rows);
-	if (!bins)
+	grid.counts = calloc(grid.columns * grid.rows, sizeof(*grid.counts));
+	if (!grid.counts)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	http_bytes(answer, "application/octet-stream", bins, (size_t)(columns * rows) * sizeof(*bins));
+	points_count(&question->view->dynamics, &x, &y, &grid);
+	http_bytes(answer, "application/octet-stream", grid.counts,
+	           (size_t)(grid.columns * grid.rows) * sizeof(*grid.counts));
 	return 0;
 }
 
@@ -277,10 +336,10 @@ points_pack(const struct dynamics *dynamics, const struct axis *x, const struct 
 	words[1] = htole32((uint32_t)n);
 	for (size_t i = 0; i < n; i++) {
 		words[2 + i] = htole32(places[i]);
-		shorts[i] = points_short(x, dynamics->order[places[i]]);
-		shorts[n + i] = points_short(y, dynamics->order[places[i]]);
 		bytes[8 + 8 * n + i] = colours->bytes[places[i]];
 	}
+	points_fill(x, dynamics->order, places, n, shorts);
+	points_fill(y, dynamics->order, places, n, shorts + n);
 	return bytes;
 }
 
@@ -289,10 +348,11 @@ answer_inside(const struct question *question, struct http_answer *answer, struc
 {
 	const struct dynamics *dynamics = &question->view->dynamics;
 	CLEANUP(colours_free) struct colours colours = {0};
+	CLEANUP(axis_free) struct axis x = {0};
+	CLEANUP(axis_free) struct axis y = {0};
 	CLEANUP_FREE uint32_t *places = NULL;
 	unsigned char *bytes = NULL;
 	size_t inside, n;
-	struct axis x, y;
 	struct box box;
 	uint64_t most;
 	int code = points_take_axes(question, &x, &y, error);

@@ -2,6 +2,7 @@
  * selected examples. They are searched for a text, sorted, and then cut to the page. */
 #include "select_forms.h"
 
+#include "axes.h"
 #include "examples.h"
 
 #include "base/cleanup.h"
@@ -17,27 +18,13 @@
 #define ROWS_MOST 1000
 
 struct rows_query {
-	const double *values; /* of the column to sort by; NULL: the ids */
-	double *made;         /* `values`, if these were made for the query; to be freed */
+	const double *values; /* to sort by; NULL: the ids */
+	struct axis axis;     /* which has them, */
+	double *listed;       /* or which were made of the list of ids; to be freed */
 	uint64_t descending, from, most;
 	uint64_t around;    /* a place: the page that has it is wanted, if it is selected; UINT64_MAX: none */
 	const char *search; /* only examples with this text; NULL: all */
 };
-
-/* The number of each example's gold label, by dense index; NaN: it has none. NULL: out of memory. */
-static double *
-rows_label_values(const struct view *view)
-{
-	const struct dynamics *dynamics = &view->dynamics;
-	double *values = malloc((dynamics->ids.rows + 1) * sizeof(*values));
-
-	for (size_t i = 0; values && i < dynamics->count; i++) {
-		uint32_t index = dynamics->order[i];
-
-		values[index] = dynamics->gold && dynamics->gold[index] >= 0 ? dynamics->gold[index] : NAN;
-	}
-	return values;
-}
 
 /* The place of each picked example in the list of ids by which the selection filters, by dense index; NaN: it is not
  * there. NULL: out of memory, or the selection has no such list. */
@@ -90,22 +77,15 @@ rows_read_query(const struct question *question, const struct picked *picked, st
 	query->search = http_argument(request, "q");
 	if (query->search && !*query->search)
 		query->search = NULL;
-	if (sort && strcmp(sort, "gold") == 0) {
-		query->values = query->made = rows_label_values(question->view);
-		if (!query->made)
-			return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	} else if (sort && strcmp(sort, "listed") == 0) {
-		query->values = query->made = rows_list_values(question->view, picked, error);
-		if (!query->made)
-			return error->code;
+	if (sort && strcmp(sort, "listed") == 0) {
+		query->values = query->listed = rows_list_values(question->view, picked, error);
+		code = query->listed ? 0 : error->code;
 	} else if (sort && strcmp(sort, "id") != 0) {
-		const struct dynamics_column *column;
-
-		code = answer_column(question, "sort", &column, error);
-		if (code < 0)
-			return code;
-		query->values = column->values;
+		code = axis_make(&query->axis, "sort", question->view, question->server->texts, sort, false, error);
+		query->values = query->axis.values;
 	}
+	if (code < 0)
+		return code;
 	code = answer_number(request, "from", 0, UINT32_MAX, 0, &query->from, error);
 	if (code >= 0)
 		code = answer_number(request, "most", 1, ROWS_MOST, 100, &query->most, error);
@@ -251,6 +231,7 @@ select_send_rows(const struct question *question, struct picked *picked, struct 
 	(void)answer;
 	if (code >= 0)
 		code = rows_send(question, &query, picked, error);
-	free(query.made);
+	free(query.listed);
+	axis_free(&query.axis);
 	return code;
 }

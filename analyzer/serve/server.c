@@ -113,6 +113,7 @@ static const struct route {
 	enum { OF_STORE, OF_RUN, OF_VIEW } of;
 } routes[] = {
         {"api/runs", answer_runs, OF_STORE},       {"api/view", answer_view, OF_VIEW},
+        {"api/axis", answer_axis, OF_VIEW},
         {"api/points", answer_points, OF_VIEW},    {"api/legend", answer_legend, OF_VIEW},
         {"api/bins", answer_bins, OF_VIEW},        {"api/inside", answer_inside, OF_VIEW},
         {"api/match", answer_match, OF_VIEW},      {"api/example", answer_example, OF_VIEW},

@@ -97,17 +97,18 @@ view_report_trend(struct report *report, const struct dynamics *dynamics)
 static void
 view_report_gold(struct report *report, const struct view *view)
 {
+	const struct colour_choice choice = {.name = "gold"};
 	struct portolan_error error;
 	struct colours colours;
 	char digest[WITHIN_DIGEST_ROOM];
 
 	within_digest(&view->dynamics, NULL, digest);
 	report_text(report, "gold_digest", digest);
-	if (colours_make(&colours, view, NULL, "gold", &error) < 0) {
+	if (colours_make(&colours, view, NULL, &choice, &error) < 0) {
 		report_null(report, "gold");
 		return;
 	}
-	colours_report(report, "gold", &colours, "gold");
+	colours_report(report, "gold", &colours);
 	colours_free(&colours);
 }
 

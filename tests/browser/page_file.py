@@ -145,7 +145,7 @@ ASIDE = """
 const done = arguments[0];
 Promise.all([import("portolan/file_points.js"), import("portolan/spread.js")]).then(([{ pointsInside }, { spreadPoints }]) => {
   const values = Float64Array.from({ length: 4000 }, (_, i) => i % 3);
-  const examples = { n: 4000, column: () => values, extent: (name) => (name === "none" ? null : { low: 0, high: 2 }) };
+  const examples = { n: 4000, column: () => values, axis: () => ({ kind: "number", low: 0, high: 2, least: 1 }) };
   const part = pointsInside(examples, { x: "x", y: "y", colour: "none", box: [0, 2, 0, 2], most: 1000 });
   const column = { name: "x", low: 0, high: 2, integer: true };
   spreadPoints({ ...part, x: column, y: column }, { epochs: [] });

@@ -2,11 +2,15 @@
  * file_examples.js: the examples that are in the file, by place: ascending by id, from 0. Columns of numbers are typed
  * arrays; NaN: no value.
  */
+import { axisOf } from "./file_axes.js";
 import { hasBlock, jsonBlock, numbersBlock } from "./file_blocks.js";
 import { SourceError } from "./source.js";
 
+const MORE_COLUMNS = "portolan map puts a column of your file in with --colour COLUMN.";
+
 export class FileExamples {
   #places = null;
+  #made = new Map();
 
   constructor() {
     this.about = jsonBlock("about");
@@ -20,25 +24,41 @@ export class FileExamples {
     return jsonBlock("left-out");
   }
 
-  /* A measure, or a column of numbers of the user's file, "data:NAME". */
-  column(name) {
-    const number = this.view.columns.findIndex((column) => column.name === name);
-    if (number < 0 && this.#dataColumn(name)?.kind === "number") return numbersBlock("data-0", Float64Array);
-    if (number < 0) throw new SourceError(400, `This run has no measure '${name}'.`);
-    return numbersBlock(`measure-${number}`, Float64Array);
+  #measure(name) {
+    return this.view.columns.findIndex((column) => column.name === name);
   }
 
   #dataColumn(name) {
     return this.about.data_columns.find((column) => `data:${column.name}` === name);
   }
 
-  /* {low, high} of a column of numbers; null: `name` is none. */
-  extent(name) {
-    const measure = this.view.columns.find((column) => column.name === name);
-    if (measure) return measure;
-    if (this.#dataColumn(name)?.kind !== "number") return null;
-    const values = this.column(name).filter((value) => !Number.isNaN(value));
-    return values.length > 0 ? { name, low: d3.min(values), high: d3.max(values) } : { name, low: 0, high: 0 };
+  #make(key, make) {
+    if (!this.#made.has(key)) this.#made.set(key, make());
+    return this.#made.get(key);
+  }
+
+  isCategory(name) {
+    return name === "gold" || this.#dataColumn(name)?.kind === "category";
+  }
+
+  /* The values on an axis: of a measure; of "gold", the numbers of the classes; of the user's column, "data:NAME", its numbers, or
+   * the ranks of its categories. */
+  column(name) {
+    if (this.isCategory(name)) return this.#make(name, () => this.#valuesOfCategories(name));
+    if (this.#dataColumn(name)) return numbersBlock("data-0", Float64Array);
+    const number = this.#measure(name);
+    if (number < 0) throw new SourceError(400, name.startsWith("data:") ? `This file does not hold '${name.slice(5)}'. ${MORE_COLUMNS}` : `This run has no measure '${name}'.`);
+    return numbersBlock(`measure-${number}`, Float64Array);
+  }
+
+  #valuesOfCategories(name) {
+    const { numbers, rank } = this.categories(name);
+    return Float64Array.from(numbers, (number) => (number < 0 ? NaN : rank(number)));
+  }
+
+  /* As GET api/axis answers. */
+  axis(name) {
+    return this.#make(`axis ${name}`, () => axisOf(this, name, this.view.columns[this.#measure(name)]));
   }
 
   /* −1: without a label. */
@@ -109,20 +129,30 @@ export class FileExamples {
     };
   }
 
-  /* Numbers of categories by place (−1: none), their names, and `value`, the number of a class: {numbers,
-   * label(number), value(number), ranked}; ranked: the largest first. `name` is "gold" or "data:COLUMN"; of the latter there is
-   * numberOf(label) too, undefined where there is none. */
+  /* Numbers of categories by place (−1: none), their names, ranks (values on an axis), and `value`, the number of a class:
+   * {numbers, label(number), rank(number), value(number), numberOf(label), ranked}; numberOf(label) is undefined where there is none;
+   * ranked: the largest first. `name` is "gold" or "data:COLUMN". */
   categories(name) {
     if (name === "gold") {
       const ranked = this.view.gold.values.filter(({ value }) => value !== null).map(({ value }) => value);
-      return { numbers: this.gold, label: (number) => this.label(number), value: (number) => number, ranked };
+      return { numbers: this.gold, label: (number) => this.label(number), rank: (number) => number, value: (number) => number, numberOf: (label) => this.#classOf(label), ranked };
     }
     const column = this.#dataColumn(name);
-    if (column?.kind !== "category") throw new SourceError(400, `This file has no categories '${name}'. portolan map puts a column of your file in with --colour COLUMN.`);
-    const { labels } = column;
-    const numbers = numbersBlock("data-0", Int32Array);
-    const byLabel = new Map(labels.map((label, number) => [label, number]));
-    return { numbers, label: (number) => labels[number], value: () => null, numberOf: (label) => byLabel.get(label), ranked: rank(numbers, labels.length) };
+    if (column?.kind !== "category") throw new SourceError(400, `This file has no categories '${name}'. ${MORE_COLUMNS}`);
+    return this.#make(`categories ${name}`, () => {
+      const { labels, ranks } = column;
+      const numbers = numbersBlock("data-0", Int32Array);
+      const byLabel = new Map(labels.map((label, number) => [label, number]));
+      return { numbers, label: (number) => labels[number], rank: (number) => ranks[number], value: () => null, numberOf: (label) => byLabel.get(label), ranked: rank(numbers, labels.length) };
+    });
+  }
+
+  /* The class with this name, or with this number if it has no name. */
+  #classOf(label) {
+    const named = this.labels.indexOf(label);
+    if (named >= 0) return named;
+    const number = /^\d{1,10}$/.test(label) ? Number(label) : Infinity;
+    return number < 2 ** 31 && (this.labels[number] ?? null) === null ? number : undefined;
   }
 }
 

@@ -1,6 +1,6 @@
 /* file_forms.js: a selection in the forms of POST api/runs/RUN/select, made from the file's examples. */
 import { rowsOf } from "./file_rows.js";
-import { isOfFile, placesOf, within } from "./file_within.js";
+import { isAxisOfFile, isOfFile, placesOf, within } from "./file_within.js";
 import { SourceError } from "./source.js";
 
 export function maskOf(kept) {
@@ -32,25 +32,27 @@ function csvOf(examples, kept) {
   return lines.join("\n") + "\n";
 }
 
-/* Replaces filters that the command does not know, and a filter of ids, by the ids that pass them. */
-function repeatableFilters(examples, filters) {
+/* The selection with ids in place of what needs the user's own file: of filters on it, and of parts on its columns. */
+function withoutFile(examples, { x, y, parts, polygon, filters = {}, ...rest }) {
+  const drawn = Object.fromEntries(Object.entries({ x, y, parts, polygon }).filter(([, value]) => value !== undefined));
+  const ofFile = isAxisOfFile(x) || isAxisOfFile(y);
   const all = Object.entries(filters);
-  const isReplaced = ([name, filter]) => isOfFile(name, filter);
-  if (!all.some(isReplaced)) return filters;
-  const isKept = ([name, filter]) => name !== "id" && !isOfFile(name, filter);
-  const replaced = Object.fromEntries(all.filter((one) => !isKept(one)));
-  return { ...Object.fromEntries(all.filter(isKept)), id: { in: idsOf(examples, within(examples, { filters: replaced })) } };
+  const isReplaced = ([name, filter]) => name === "id" || isOfFile(name, filter);
+  if (!ofFile && !all.some(([name, filter]) => isOfFile(name, filter))) return { ...rest, ...drawn, ...(all.length > 0 ? { filters } : {}) };
+  const replaced = { ...(ofFile ? drawn : {}), filters: Object.fromEntries(all.filter(isReplaced)) };
+  const kept = all.filter((one) => !isReplaced(one));
+  return { ...rest, ...(ofFile ? {} : drawn), filters: { ...Object.fromEntries(kept), id: { in: idsOf(examples, within(examples, replaced)) } } };
 }
 
 /* The selection with the epochs of the file, and with digests of the measures and labels that it uses, so that the command can repeat it. */
 function repeatable(examples, selection) {
   const { view } = examples;
-  const names = new Set([selection.x, selection.y, ...Object.keys(selection.filters ?? {})]);
+  const { digests: _, ...made } = withoutFile(examples, selection);
+  const names = new Set([made.x, made.y, ...Object.keys(made.filters ?? {})]);
   const columns = view.columns.filter(({ name }) => names.has(name));
   const digests = Object.fromEntries(columns.map(({ name, digest }) => [name, digest]));
   if (names.has("gold")) digests.gold = view.gold_digest;
-  const filters = selection.filters ? { filters: repeatableFilters(examples, selection.filters) } : {};
-  return { ...selection, ...filters, run: view.run, epochs: `${view.epochs[0]}:${view.epochs[view.epochs.length - 1] + 1}`, digests };
+  return { ...made, run: view.run, epochs: `${view.epochs[0]}:${view.epochs[view.epochs.length - 1] + 1}`, digests };
 }
 
 function manifestOf(examples, kept, selection) {

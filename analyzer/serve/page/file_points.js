@@ -1,8 +1,11 @@
 /* file_points.js: points, colours and densities of the file's examples, in the bytes that the server sends. */
+import { positionIn } from "./log_scale.js";
+import { SourceError } from "./source.js";
 import { lotOf } from "./spread.js";
 
 const NONE = 65535;
-const COLOURS_MOST = 12; /* categories with a colour of their own; the others are one more */
+const COLOURS_MOST = 12; /* categories with a colour of their own */
+const COLOUR_OTHER = COLOURS_MOST;
 const COLOUR_NONE = 255;
 
 /* 0 … most for a value between low and high. */
@@ -11,60 +14,76 @@ function scale(value, low, high, most) {
   return share <= 0 ? 0 : share >= 1 ? most : Math.floor(share * most + 0.5);
 }
 
-function fillSteps(examples, name, steps, places) {
+/* A function: the step of a value, 0 … most. */
+function stepperOf(examples, name, scaleName, most) {
+  const { kind, low, high, least } = examples.axis(name);
+  if (!isLog(kind, least, scaleName)) return (value) => scale(value, low, high, most);
+  const position = positionIn({ low, least });
+  const [from, to] = [position(low), position(high)];
+  return (value) => scale(position(value), from, to, most);
+}
+
+const isLog = (kind, least, scaleName) => scaleName === "log" && kind === "number" && least !== null;
+
+function fillSteps(examples, name, scaleName, steps, places) {
   const values = examples.column(name);
-  const { low, high } = examples.extent(name);
+  const stepOf = stepperOf(examples, name, scaleName, NONE - 1);
   for (let i = 0; i < steps.length; i++) {
     const value = values[places ? places[i] : i];
-    steps[i] = Number.isNaN(value) ? NONE : scale(value, low, high, NONE - 1);
+    steps[i] = Number.isNaN(value) ? NONE : stepOf(value);
   }
 }
 
-function ranksOf({ ranked }) {
-  return new Map(ranked.slice(0, COLOURS_MOST).map((number, rank) => [number, rank]));
+/* The numbers of the categories that have colours, in their order. */
+function colouredOf(examples, colour, pick) {
+  const { ranked, numberOf } = examples.categories(colour);
+  if (!pick) return ranked.slice(0, COLOURS_MOST);
+  return pick.map((label) => {
+    const number = numberOf(label);
+    if (number === undefined) throw new SourceError(400, `'${colour.replace(/^data:/, "")}' has no value '${label}'.`);
+    return number;
+  });
 }
 
-function colourAll(examples, colour) {
+const ranksOf = (numbers) => new Map(numbers.map((number, rank) => [number, rank]));
+
+function colourAll(examples, { colour, colourScale, pick }) {
   const colours = new Uint8Array(examples.n).fill(COLOUR_NONE);
-  const extent = examples.extent(colour);
-  if (extent) {
-    const values = examples.column(colour);
-    const { low, high } = extent;
-    for (let place = 0; place < examples.n; place++)
-      if (!Number.isNaN(values[place])) colours[place] = scale(values[place], low, high, COLOUR_NONE - 1);
-  } else if (colour !== "none") {
-    const categories = examples.categories(colour);
-    const ranks = ranksOf(categories);
-    for (let place = 0; place < examples.n; place++) {
-      const number = categories.numbers[place];
-      if (number >= 0) colours[place] = ranks.get(number) ?? COLOURS_MOST;
-    }
+  if (colour === "none") return colours;
+  if (examples.isCategory(colour)) {
+    const { numbers } = examples.categories(colour);
+    const ranks = ranksOf(colouredOf(examples, colour, pick));
+    for (let place = 0; place < examples.n; place++) if (numbers[place] >= 0) colours[place] = ranks.get(numbers[place]) ?? COLOUR_OTHER;
+    return colours;
   }
+  const values = examples.column(colour);
+  const stepOf = stepperOf(examples, colour, colourScale, COLOUR_NONE - 1);
+  for (let place = 0; place < examples.n; place++) if (!Number.isNaN(values[place])) colours[place] = stepOf(values[place]);
   return colours;
 }
 
 /* The meaning of the colours, as GET api/legend answers; null: they have none. */
-export function legendOf(examples, colour) {
+export function legendOf(examples, colour, { colourScale, pick } = {}) {
   if (colour === "none") return null;
-  const extent = examples.extent(colour);
-  const none = colourAll(examples, colour).reduce((count, byte) => count + (byte === COLOUR_NONE ? 1 : 0), 0);
-  if (extent) return { name: colour, kind: "number", none, low: extent.low, high: extent.high };
-  const categories = examples.categories(colour);
-  const ranks = ranksOf(categories);
-  const counts = Array.from({ length: ranks.size + 1 }, () => 0);
-  for (const number of categories.numbers) if (number >= 0) counts[ranks.get(number) ?? ranks.size]++;
-  const values = [...ranks.keys()].map((number, rank) => ({ label: categories.label(number), value: categories.value(number), count: counts[rank] }));
-  if (counts[ranks.size] > 0) values.push({ label: "other", value: null, count: counts[ranks.size] });
-  return { name: colour, kind: "category", none, values };
+  const { kind, none, low, high, least } = examples.axis(colour);
+  if (kind === "number") return { name: colour, kind, none, low, high, ...(isLog(kind, least, colourScale) ? { scale: "log", least } : {}) };
+  const { numbers, label, value } = examples.categories(colour);
+  const coloured = colouredOf(examples, colour, pick);
+  const ranks = ranksOf(coloured);
+  const counts = Array.from({ length: coloured.length + 1 }, () => 0);
+  for (const number of numbers) if (number >= 0) counts[ranks.get(number) ?? coloured.length]++;
+  const values = coloured.map((number, rank) => ({ label: label(number), value: value(number), count: counts[rank] }));
+  if (counts[coloured.length] > 0) values.push({ label: "other", value: null, count: counts[coloured.length], other: true });
+  return { name: colour, kind, none, values };
 }
 
 /* n × uint16 x, n × uint16 y, n × uint8 colour: of all, or of these places. */
-export function pointBytes(examples, { x, y, colour }, places = null) {
+export function pointBytes(examples, axes, places = null) {
   const n = places ? places.length : examples.n;
   const bytes = new ArrayBuffer(5 * n);
-  fillSteps(examples, x, new Uint16Array(bytes, 0, n), places);
-  fillSteps(examples, y, new Uint16Array(bytes, 2 * n, n), places);
-  const colours = colourAll(examples, colour);
+  fillSteps(examples, axes.x, axes.xScale, new Uint16Array(bytes, 0, n), places);
+  fillSteps(examples, axes.y, axes.yScale, new Uint16Array(bytes, 2 * n, n), places);
+  const colours = colourAll(examples, axes);
   new Uint8Array(bytes, 4 * n).set(places ? Uint8Array.from(places, (place) => colours[place]) : colours);
   return bytes;
 }
@@ -76,23 +95,29 @@ function visitBox(examples, { x, y, box: [left, right, low, high] }, found) {
     if (xs[place] >= left && xs[place] <= right && ys[place] >= low && ys[place] <= high) found(place, xs[place], ys[place]);
 }
 
+/* A function: the cell of a value, of `count` cells that are even on the scale between the ends. */
+function cellerOf(examples, name, scaleName, [from, to], count) {
+  const { kind, low, least } = examples.axis(name);
+  const position = isLog(kind, least, scaleName) ? positionIn({ low, least }) : (value) => value;
+  const [first, last] = [position(from), position(to)];
+  if (Number.isNaN(first) || first === -Infinity) throw new SourceError(400, `A logarithmic scale of values above 0 has no place for ${from}.`);
+  return (value) => (last > first ? Math.min(Math.floor(((position(value) - first) / (last - first)) * count), count - 1) : 0);
+}
+
 /* Counts by cell; row 0 has the lowest y. */
-export function countBins(examples, { x, y, box, columns, rows }) {
-  const [left, right, low, high] = box;
+export function countBins(examples, { x, y, xScale, yScale, box, columns, rows }) {
+  const columnOf = cellerOf(examples, x, xScale, box.slice(0, 2), columns);
+  const rowOf = cellerOf(examples, y, yScale, box.slice(2), rows);
   const bins = new Uint32Array(columns * rows);
-  visitBox(examples, { x, y, box }, (place, atX, atY) => {
-    const column = Math.floor(((atX - left) / (right - left)) * columns);
-    const row = Math.floor(((atY - low) / (high - low)) * rows);
-    bins[Math.min(row, rows - 1) * columns + Math.min(column, columns - 1)]++;
-  });
+  visitBox(examples, { x, y, box }, (place, atX, atY) => bins[rowOf(atY) * columns + columnOf(atX)]++);
   return bins;
 }
 
 /* {inside, n, places, bytes}: the points in the box, or about `most` of them: the same places each time. */
-export function pointsInside(examples, { x, y, colour, box, most }) {
+export function pointsInside(examples, { box, most, ...axes }) {
   const inside = [];
-  visitBox(examples, { x, y, box }, (place) => inside.push(place));
+  visitBox(examples, { ...axes, box }, (place) => inside.push(place));
   const share = most / inside.length;
   const places = Uint32Array.from(share < 1 ? inside.filter((place) => lotOf(place, 2) < share) : inside);
-  return { inside: inside.length, n: places.length, places, bytes: pointBytes(examples, { x, y, colour }, places) };
+  return { inside: inside.length, n: places.length, places, bytes: pointBytes(examples, axes, places) };
 }

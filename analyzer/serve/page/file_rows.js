@@ -16,8 +16,7 @@ function listedValues(examples, list) {
 /* The values to sort by; null: the ids. NaN is no value. */
 function valuesOf(examples, sort, selection) {
   if (!sort || sort === "id") return null;
-  if (sort === "listed") return listedValues(examples, selection.filters?.id?.in);
-  return sort === "gold" ? Float64Array.from(examples.gold, (number) => (number < 0 ? NaN : number)) : examples.column(sort);
+  return sort === "listed" ? listedValues(examples, selection.filters?.id?.in) : examples.column(sort);
 }
 
 /* Examples without a value last, equal ones by ascending id. Places ascend as ids do. */

@@ -73,8 +73,12 @@ export class FileSource {
     return { bytes: pointBytes(this.examples, axes), n: this.examples.n };
   }
 
-  async legend(_at, colour) {
-    return legendOf(this.examples, colour);
+  async axis(_at, name) {
+    return this.examples.axis(name);
+  }
+
+  async legend(_at, colour, axes) {
+    return legendOf(this.examples, colour, axes);
   }
 
   async bins(_at, query) {

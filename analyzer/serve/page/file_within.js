@@ -2,7 +2,7 @@
  * file_within.js: decides which examples a selection holds, as regions/within.c does: exactly, on the measures
  * themselves as float64, even-odd, edges inside, bounds inclusive. So the ids agree.
  *
- * `examples` is {n, column(name), gold, labels, placeOf(id)}: see file_source.js.
+ * `examples` is a FileExamples (file_examples.js).
  */
 import { SourceError } from "./source.js";
 
@@ -74,11 +74,15 @@ function keepParts(examples, { x: nameX, y: nameY, parts }, kept) {
   }
 }
 
+/* null in a filter: examples without a value, which pass no bound. */
 function keepNumbers(values, filter, kept) {
   const { min = -Infinity, max = Infinity } = filter;
+  const wanted = filter.in && new Set(filter.in);
+  const passes = (value) => value >= min && value <= max && (!wanted || wanted.has(value));
+  const passesNone = Boolean(wanted?.has(null)) && !("min" in filter || "max" in filter);
   for (let place = 0; place < values.length; place++) {
     const value = values[place];
-    if (!(value >= min && value <= max) || (filter.in && !filter.in.some((wanted) => wanted === value))) kept[place] = 0;
+    if (!(Number.isNaN(value) ? passesNone : passes(value))) kept[place] = 0;
   }
 }
 
@@ -130,13 +134,14 @@ function keepCategories(examples, name, filter, kept) {
   for (let place = 0; place < numbers.length; place++) if (!wanted.has(numbers[place])) kept[place] = 0;
 }
 
-/* Filters that need the user's own file, as regions/within.h tells them from the others. */
+/* Axes, and filters, that need the user's own file, as regions/within.h tells them from the others. */
+export const isAxisOfFile = (name) => Boolean(name?.startsWith("data:"));
 export const isOfFile = (name, filter) => name.startsWith("data:") || (name === "text" && "contains" in filter);
 
 function keepOfFile(examples, name, filter, kept) {
   if (name === "text") keepText(examples, filter, kept);
-  else if (examples.extent(name)) keepNumbers(examples.column(name), filter, kept);
-  else keepCategories(examples, name, filter, kept);
+  else if (examples.isCategory(name)) keepCategories(examples, name, filter, kept);
+  else keepNumbers(examples.column(name), filter, kept);
 }
 
 /* One byte per place: 1 is selected. */

@@ -57,6 +57,12 @@ async function ask(address, options = {}) {
 /* Answers about a selection use the places of this view, whose epochs may not be the selection's own. */
 const ofView = ({ epochs, version }) => ({ epochs, version });
 
+const ifLog = (scale) => (scale === "log" ? scale : undefined);
+
+/* What is asked of axes and colours, as the query names it. */
+const axesQuery = ({ x, y, xScale, yScale }) => ({ x, y, x_scale: ifLog(xScale), y_scale: ifLog(yScale) });
+const colourQuery = ({ colour, colourScale, pick }) => ({ colour, colour_scale: ifLog(colourScale), pick: pick && JSON.stringify(pick) });
+
 const getJson = async (path, query) => parseJson(await (await ask(addressOf(path, query))).text());
 const getBytes = async (path, query, options) => (await ask(addressOf(path, query), options)).arrayBuffer();
 
@@ -80,26 +86,41 @@ export class ServerSource {
     return response.status === 304 ? null : parseJson(await response.text());
   }
 
-  /* {bytes, n}: n × uint16 x, n × uint16 y, n × uint8 colour, by place. */
-  async points(at, { x, y, colour }) {
-    const bytes = await getBytes("api/points", { ...at, x, y, colour });
+  /*
+   * What there is to know of an axis: {name, kind: "number" or "category", integer, none, low, high, least}; of categories also
+   * {values: [{label, value, count}], more}. `name`: a measure, "gold" or "data:COLUMN".
+   */
+  axis(at, name) {
+    return getJson("api/axis", { ...at, name });
+  }
+
+  /*
+   * {bytes, n}: n × uint16 x, n × uint16 y, n × uint8 colour, by place. x and y are names as those of axis(), colour too or
+   * "none". xScale, yScale and colourScale: "log", else they are linear. pick: labels of the categories that have the colours
+   * 0, 1, …; without it, the largest have. All others have colour 12.
+   */
+  async points(at, axes) {
+    const bytes = await getBytes("api/points", { ...at, ...axesQuery(axes), ...colourQuery(axes) });
     return { bytes, n: bytes.byteLength / 5 };
   }
 
-  /* {name, kind: "number", none, low, high}, {name, kind: "category", none, values: [{label, value, count}]}, or null. `none`
-   * counts the examples without a value. */
-  legend(at, colour) {
-    return getJson("api/legend", { ...at, colour });
+  /*
+   * {name, kind: "number", none, low, high}, with {scale: "log", least} on such a scale; {name, kind: "category", none, values:
+   * [{label, value, count}]}, in the order of their colours, and last, for all others together, {label: "other", value: null, count,
+   * other: true}; or null. `none` counts the examples without a value.
+   */
+  legend(at, colour, { colourScale, pick } = {}) {
+    return getJson("api/legend", { ...at, ...colourQuery({ colour, colourScale, pick }) });
   }
 
-  /* Counts by cell of a box of [left, right, low, high]; row 0 has the lowest y. */
-  async bins(at, { x, y, box, columns, rows }) {
-    return new Uint32Array(await getBytes("api/bins", { ...at, x, y, box: box.join(), columns, rows }));
+  /* Counts by cell of a box of [left, right, low, high], in the units of the values; row 0 has the lowest y. Cells are even on the scales. */
+  async bins(at, { box, columns, rows, ...axes }) {
+    return new Uint32Array(await getBytes("api/bins", { ...at, ...axesQuery(axes), box: box.join(), columns, rows }));
   }
 
   /* {inside, n, places, bytes}: `n` of the `inside` points in a box; bytes as from points(). */
-  async inside(at, { x, y, colour, box, most }) {
-    const answer = await getBytes("api/inside", { ...at, x, y, colour, box: box.join(), most });
+  async inside(at, { box, most, ...axes }) {
+    const answer = await getBytes("api/inside", { ...at, ...axesQuery(axes), ...colourQuery(axes), box: box.join(), most });
     const [inside, n] = new Uint32Array(answer, 0, 2);
     return { inside, n, places: new Uint32Array(answer, 8, n), bytes: answer.slice(8 + 4 * n) };
   }
