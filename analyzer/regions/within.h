@@ -1,6 +1,6 @@
 /*
  * within.h: finds which examples of a run are in a selection that a user made on the live page: polygons over two
- * measures, and filters. For `portolan select --within`, and for the live page itself. The page exports a selection as
+ * axes, and filters. For `portolan select --within`, and for the live page itself. The page exports a selection as
  * this JSON:
  *
  *     {"run": NAME, "x": "variability", "y": "confidence", "epochs": "1:6",
@@ -8,23 +8,25 @@
  *      "filters": {"gold": {"in": [0, 2]}, "correctness": {"min": 0.2, "max": 0.8}, "id": {"in": […]}},
  *      "digests": {"variability": "0123456789abcdef", …}}
  *
- * `polygon` in place of `parts` is one part that adds. Parts are applied in their order, to nothing at first. Without
- * either, all examples that pass the filters are selected. The even-odd rule decides what is inside, exactly, on the
- * measures themselves as float64; edges and vertices are inside. An example of which a measure is missing or infinite
- * is never inside. Bounds are inclusive; an example that lacks the filter's value does not pass. `gold` takes numbers
- * of classes, names of classes, and null for examples without a label; `id` takes numbers, or texts; measures and
- * users' columns take "min", "max", and "in" with numbers. `digests` show whether the data has changed since the
- * selection was made: see within_is_changed().
+ * An axis (`x`, `y`) is a measure, a user's column that was logged, or "gold", on which an example's value is the number
+ * of its class. `polygon` in place of `parts` is one part that adds. Parts are applied in their order, to nothing at
+ * first. Without either, all examples that pass the filters are selected. The even-odd rule decides what is inside,
+ * exactly, on the values themselves as float64; edges and vertices are inside. An example of which a value is missing or
+ * infinite is never inside.
  *
- * The live page has two more filters, which need the user's own file: "data:COLUMN", with "in" and texts, or like that
- * of a measure; and "text": {"contains": ["a", "b"]} for examples whose id or texts hold all of these. In an export,
- * ids take their place.
+ * Bounds are inclusive. `gold` takes numbers of classes, names of classes, and null for examples without a label; `id`
+ * takes numbers, or texts; measures and users' columns take "min", "max", and "in" with numbers, and with null for
+ * examples without a value. An example must pass all members of a filter; without a value, it passes no bound. `digests`
+ * show whether the data has changed since the selection was made: see within_is_changed().
+ *
+ * The live page has more, which needs the user's own file: axes "data:COLUMN", for numbers and categories; filters
+ * "data:COLUMN", with "in" and texts or null, or like that of a measure; and "text": {"contains": ["a", "b"]} for
+ * examples whose id or texts hold all of these. In an export, ids take their place.
  */
 #ifndef WITHIN_H
 #define WITHIN_H
 
-#include "measures/dynamics.h"
-#include "within_read.h"
+#include "within_filters.h"
 
 /* Adds to the request what must be loaded of a run to find the examples of the selection. */
 void within_request(const struct within *within, struct dynamics_request *request);
@@ -36,10 +38,6 @@ void within_request(const struct within *within, struct dynamics_request *reques
  */
 int within_keep(const struct within *within, const struct dynamics *dynamics, const uint32_t *order, size_t n,
                 uint32_t *kept, size_t *kept_count, struct portolan_error *error);
-
-/* Keeps those of the *count examples in kept[] whose values[index] pass a filter of numbers. PORTOLAN_E_MEMORY. */
-int within_keep_numbers(const double *values, const json_t *filter, uint32_t *kept, size_t *count,
-                        struct portolan_error *error);
 
 #define WITHIN_DIGEST_ROOM 17
 /* A hash (XXH3) of the values of a column over the observed examples by ascending id, as 16 hexadecimal digits. If

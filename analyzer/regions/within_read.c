@@ -108,7 +108,7 @@ within_read_parts(struct within *within, struct portolan_error *error)
 	within->x = json_string_value(json_object_get(within->object, "x"));
 	within->y = json_string_value(json_object_get(within->object, "y"));
 	if (!within->x || !within->y)
-		return within_wrong(within, error, "'x' and 'y' are names of measures");
+		return within_wrong(within, error, "'x' and 'y' are names of axes: of measures, or gold");
 	within->part_count = polygon ? 1 : json_array_size(parts);
 	within->parts = calloc(within->part_count + 1, sizeof(*within->parts));
 	if (!within->parts)
@@ -128,6 +128,12 @@ bool
 within_is_of_file(const char *name, const json_t *filter)
 {
 	return strncmp(name, "data:", 5) == 0 || (strcmp(name, "text") == 0 && json_object_get(filter, "contains"));
+}
+
+bool
+within_is_drawn_on_file(const struct within *within)
+{
+	return within->x && (strncmp(within->x, "data:", 5) == 0 || strncmp(within->y, "data:", 5) == 0);
 }
 
 /* Checks a search, {"contains": […]}. */
@@ -169,14 +175,14 @@ within_check_filter(const struct within *within, const char *name, const json_t 
 	json_array_foreach (in, i, value) {
 		bool fits =
 		        set ? json_is_integer(value) || json_is_string(value) || (json_is_null(value) && *name == 'g')
-		            : json_is_number(value) || (of_file && (json_is_string(value) || json_is_null(value)));
+		            : json_is_number(value) || json_is_null(value) || (of_file && json_is_string(value));
 
 		if (!fits)
 			return within_wrong(within, error, "the filter of '%.100s': value %zu of 'in' is no %s", name,
 			                    i,
 			                    set       ? "whole number or text"
-			                    : of_file ? "number or text"
-			                              : "number");
+			                    : of_file ? "number or text, nor null"
+			                              : "number, nor null");
 	}
 	return 0;
 }

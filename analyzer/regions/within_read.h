@@ -13,12 +13,14 @@ struct within_part {
 };
 
 /*
- * Applies the filters that need the user's own file. keep() does for one filter what within_keep() does: kept[] has the
- * *count remaining dense indices by ascending id.
+ * Reads the user's own file. keep() applies one filter that needs it as within_keep() does: kept[] has the *count
+ * remaining dense indices by ascending id. values() gives the values on the axis "data:COLUMN", by dense index; NaN: the
+ * example has none; the caller's to free().
  */
 struct within_file {
 	int (*keep)(void *context, const char *name, const json_t *filter, uint32_t *kept, size_t *count,
 	            struct portolan_error *error);
+	int (*values)(void *context, const char *name, double **values, struct portolan_error *error);
 	void *context;
 };
 
@@ -26,11 +28,11 @@ struct within {
 	char *what;                /* names the selection in errors */
 	json_t *object;            /* the JSON it was read from, without unknown members */
 	const char *run, *epochs;  /* the run and epochs on which it was made, as in "1:6"; NULL: not given */
-	const char *x, *y;         /* the measures of the polygons; NULL: there are no parts */
+	const char *x, *y;         /* the axes of the polygons; NULL: there are no parts */
 	struct within_part *parts; /* in the order in which they are applied */
 	size_t part_count;
 	const json_t *filters; /* the filters in `object`; NULL: none */
-	/* set by the caller; without its keep(), filters that need the user's file are refused */
+	/* set by the caller; without its functions, filters and axes that need the user's file are refused */
 	struct within_file file;
 };
 
@@ -40,8 +42,9 @@ int within_parse(struct within **within, const char *what, const char *text, siz
 int within_read(struct within **within, const char *path, struct portolan_error *error); /* from a file */
 void within_free(struct within *within);                                                 /* NULL: nothing */
 
-/* Does the filter need the user's own file? */
+/* Does the filter need the user's own file? Does an axis of the polygons? */
 bool within_is_of_file(const char *name, const json_t *filter);
+bool within_is_drawn_on_file(const struct within *within);
 
 /* Sets the error PORTOLAN_E_INVALID: "WHAT: why". */
 __attribute__((format(printf, 3, 4))) int within_wrong(const struct within *within, struct portolan_error *error,

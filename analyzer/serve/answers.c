@@ -43,6 +43,7 @@ answer_find_run(const struct question *question, struct portolan_error *error)
 	return code;
 }
 
+int
 answer_is_log(const struct http_request *request, const char *name, bool *is_log, struct portolan_error *error)
 {
 	const char *text = http_argument(request, name);

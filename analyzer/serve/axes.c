@@ -73,8 +73,8 @@ axis_take_measure(struct axis *axis, const char *what, const struct view *view, 
 	size_t c = column ? (size_t)(column - view->dynamics.columns) : 0;
 
 	if (!column)
-		return error_set(error, PORTOLAN_E_INVALID, "%s is a measure of the run, gold or data:COLUMN, not '%.100s'",
-		                 what, name);
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "%s is a measure of the run, gold or data:COLUMN, not '%.100s'", what, name);
 	axis->values = column->values;
 	axis->low = view->extents[c].low;
 	axis->high = view->extents[c].high;
@@ -115,6 +115,16 @@ axis_free(struct axis *axis)
 	free(axis->own);
 	categories_free(&axis->categories);
 	*axis = (struct axis){0};
+}
+
+double *
+axis_hand_over(struct axis *axis)
+{
+	double *values = axis->own;
+
+	axis->own = NULL;
+	axis_free(axis);
+	return values;
 }
 
 double

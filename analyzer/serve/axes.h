@@ -36,6 +36,9 @@ int axis_make(struct axis *axis, const char *what, const struct view *view, stru
               bool is_log, struct portolan_error *error);
 void axis_free(struct axis *axis); /* may be called twice */
 
+/* The values of an axis that is no measure, as an array that the caller passes to free(); frees the axis. */
+double *axis_hand_over(struct axis *axis);
+
 /* The smallest magnitude above 0 among the values of the view's examples; 0: there is none. */
 double axis_least(const struct axis *axis, const struct view *view);
 

@@ -175,7 +175,7 @@ categories_find(const struct categories *categories, const char *label, size_t *
 	if (!categories_find_class(dynamics, label, &class))
 		return error_set(error, PORTOLAN_E_INVALID, "run '%s' has no class '%.100s'", dynamics->info->name,
 		                 label);
-	*value = (int64_t)class;
+	*value = (int64_t) class;
 	for (size_t k = 0; k < categories->known; k++)
 		if (categories_class(categories, k) == *value)
 			*number = k;
@@ -193,7 +193,8 @@ categories_report_label(struct report *report, const struct categories *categori
 		report_text(report, "label", names_text(&categories->column->names, (uint32_t)number, &length));
 		return;
 	}
-	label = store_snapshot_label(categories->view->dynamics.snapshot, (uint64_t)categories_class(categories, number));
+	label = store_snapshot_label(categories->view->dynamics.snapshot,
+	                             (uint64_t)categories_class(categories, number));
 	snprintf(digits, sizeof(digits), "%d", categories_class(categories, number));
 	report_text(report, "label", label ? label : digits);
 }

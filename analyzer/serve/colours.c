@@ -98,9 +98,9 @@ colours_by_numbers(struct colours *colours, const struct dynamics *dynamics, boo
 	for (size_t i = 0; i < dynamics->count; i++) {
 		double value = colours->axis.values[dynamics->order[i]];
 
-		colours->bytes[i] = (unsigned char)(isnan(value) ? COLOUR_NONE
-		                                                 : axis_step(&colours->axis, value, COLOUR_NONE - 1,
-		                                                             is_log));
+		colours->bytes[i] =
+		        (unsigned char)(isnan(value) ? COLOUR_NONE
+		                                     : axis_step(&colours->axis, value, COLOUR_NONE - 1, is_log));
 	}
 }
 
@@ -113,8 +113,9 @@ colours_read_picked(struct colours *colours, const char *text, struct portolan_e
 
 	colours->picked = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 	if (!json_is_array(colours->picked) || json_array_size(colours->picked) > COLOURS_MAX)
-		return error_set(error, PORTOLAN_E_INVALID, "pick is a JSON list of up to %d labels, [\"a\", \"b\"], not '%.100s'",
-		                 COLOURS_MAX, text);
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "pick is a JSON list of up to %d labels, [\"a\", \"b\"], not '%.100s'", COLOURS_MAX,
+		                 text);
 	json_array_foreach (colours->picked, i, label) {
 		if (!json_is_string(label))
 			return error_set(error, PORTOLAN_E_INVALID, "pick: label %zu of the list is no text", i);

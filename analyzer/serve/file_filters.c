@@ -5,7 +5,7 @@
  */
 #include "file_filters.h"
 
-#include "categories.h"
+#include "axes.h"
 #include "examples.h"
 
 #include "base/cleanup.h"
@@ -26,10 +26,10 @@ filters_keep_numbers(const struct file_filters *filters, const struct attribute 
 	size_t i;
 
 	json_array_foreach (in, i, value) {
-		if (!json_is_number(value))
+		if (!json_is_number(value) && !json_is_null(value))
 			return error_set(
 			        error, PORTOLAN_E_INVALID,
-			        "the selection: column '%.100s' holds numbers: its filter has 'min', 'max', or 'in' with numbers",
+			        "the selection: column '%.100s' holds numbers: its filter has 'min', 'max', or 'in' with numbers or null",
 			        column->name);
 	}
 	values = view_numbers(filters->view, filters->texts, column);
@@ -153,25 +153,44 @@ file_filters_keep(void *context, const char *name, const json_t *filter, uint32_
 	return code;
 }
 
-/* Makes a selection of only those filters that will be replaced by ids. *found: a filter needs the file. */
-static int
-filters_read_replaced(struct within **replaced, const json_t *filters, bool *found, struct portolan_error *error)
+int
+file_filters_values(void *context, const char *name, double **values, struct portolan_error *error)
 {
+	const struct file_filters *filters = context;
+	struct axis axis;
+	int code = axis_make(&axis, "the selection", filters->view, filters->texts, name, false, error);
+
+	if (code >= 0)
+		*values = axis_hand_over(&axis);
+	return code;
+}
+
+/* The members of a selection that draw it. */
+static const char *const drawn_members[] = {"x", "y", "polygon", "parts"};
+#define DRAWN_MEMBERS (sizeof(drawn_members) / sizeof(*drawn_members))
+
+/* Makes a selection of what needs the file, and of the filter on "id". NULL: nothing needs it, and *replaced is not
+ * set. */
+static int
+filters_read_replaced(struct within **replaced, const struct within *within, struct portolan_error *error)
+{
+	bool is_drawn = within_is_drawn_on_file(within), found = is_drawn;
 	json_t *own = json_object(), *object = json_pack("{s:o}", "filters", own), *filter;
 	const char *name;
 	char *text;
 	int code;
 
-	*found = false;
-	json_object_foreach ((json_t *)(uintptr_t)filters, name, filter) {
-		*found |= within_is_of_file(name, filter);
+	for (size_t m = 0; m < DRAWN_MEMBERS && is_drawn; m++)
+		json_object_set(object, drawn_members[m], json_object_get(within->object, drawn_members[m]));
+	json_object_foreach ((json_t *)(uintptr_t)within->filters, name, filter) {
+		found |= within_is_of_file(name, filter);
 		if (within_is_of_file(name, filter) || strcmp(name, "id") == 0)
 			json_object_set(own, name, filter);
 	}
-	text = *found ? json_dumps(object, JSON_COMPACT) : NULL;
-	code = text     ? within_parse(replaced, "the selection", text, strlen(text), error)
-	       : *found ? error_set(error, PORTOLAN_E_MEMORY, "out of memory")
-	                : 0;
+	text = found ? json_dumps(object, JSON_COMPACT) : NULL;
+	code = text    ? within_parse(replaced, "the selection", text, strlen(text), error)
+	       : found ? error_set(error, PORTOLAN_E_MEMORY, "out of memory")
+	               : 0;
 	free(text);
 	json_decref(object);
 	return code;
@@ -208,7 +227,7 @@ static int
 filters_report_replaced(struct report *report, struct file_filters *filters, struct within *replaced,
                         struct portolan_error *error)
 {
-	const struct within_file file = {file_filters_keep, filters};
+	const struct within_file file = {file_filters_keep, file_filters_values, filters};
 	const struct dynamics *dynamics = &filters->view->dynamics;
 	CLEANUP_FREE uint32_t *kept = malloc((dynamics->count + 1) * sizeof(*kept));
 	size_t count;
@@ -227,22 +246,25 @@ int
 file_filters_report(struct report *report, struct file_filters *filters, const struct within *within,
                     struct portolan_error *error)
 {
-	const json_t *all = json_object_get(within->object, "filters");
 	struct within *replaced = NULL;
 	const char *name;
 	json_t *filter;
-	bool found;
-	int code;
+	int code = filters_read_replaced(&replaced, within, error);
 
-	if (!all)
-		return 0;
-	code = filters_read_replaced(&replaced, all, &found, error);
+	for (size_t m = 0; m < DRAWN_MEMBERS && !within_is_drawn_on_file(within); m++) {
+		const json_t *member = json_object_get(within->object, drawn_members[m]);
+
+		if (member)
+			report_json(report, drawn_members[m], member);
+	}
+	if (code < 0 || (!replaced && !within->filters))
+		return code;
 	report_begin(report, "filters");
-	json_object_foreach ((json_t *)(uintptr_t)all, name, filter) {
-		if (!within_is_of_file(name, filter) && !(found && strcmp(name, "id") == 0))
+	json_object_foreach ((json_t *)(uintptr_t)within->filters, name, filter) {
+		if (!within_is_of_file(name, filter) && !(replaced && strcmp(name, "id") == 0))
 			report_json(report, name, filter);
 	}
-	if (code >= 0 && found)
+	if (replaced)
 		code = filters_report_replaced(report, filters, replaced, error);
 	report_end(report);
 	within_free(replaced);

@@ -1,6 +1,6 @@
 /*
- * file_filters.h: applies the filters of a selection that need the user's own file, for the live page: filters on its
- * columns and on its texts. regions/within.h applies the others, and calls this one.
+ * file_filters.h: applies what in a selection needs the user's own file, for the live page: filters on its columns and
+ * on its texts, and axes that are its columns. regions/within.h applies the rest, and calls these functions.
  *
  * Also rewrites such a selection as a list of ids, so that programs that do not have the file can repeat it.
  */
@@ -25,9 +25,12 @@ struct file_filters {
 int file_filters_keep(void *context, const char *name, const json_t *filter, uint32_t *kept, size_t *count,
                       struct portolan_error *error);
 
-/* Writes the member "filters" of the selection, in the form that `select --within` reads. If filters need the file,
- * then these, and a filter on "id", are replaced by the ids of the examples that pass them. Writes nothing if the
- * selection has no filters. */
+/* The values on an axis of the selection that is a column of the file. For within_file.values; `context` as above. */
+int file_filters_values(void *context, const char *name, double **values, struct portolan_error *error);
+
+/* Writes the members of the selection that choose examples, "x", "y", "polygon" or "parts", and "filters", in the form
+ * that `select --within` reads. If filters need the file, or the axes of the polygons do, then these, and a filter on
+ * "id", are replaced by the ids of the examples that pass them. */
 int file_filters_report(struct report *report, struct file_filters *filters, const struct within *within,
                         struct portolan_error *error);
 

@@ -5,6 +5,7 @@
  */
 #include "answers.h"
 #include "colours.h"
+#include "sample.h"
 
 #include "base/cleanup.h"
 #include "base/number.h"
@@ -18,7 +19,6 @@
 
 #define POINT_NONE 65535 /* the coordinate of a point without a value; others have 0 … 65534 */
 #define BINS_MAX 2048    /* at most so many columns, and as many rows */
-#define LOT_HALF 65536u  /* values that the upper 16 bits of a lot can have, and the lower: see points_sample() */
 
 static int
 points_take_axis(const struct question *question, const char *name, const char *scale, struct axis *axis,
@@ -60,7 +60,8 @@ points_fill_as(const struct axis *axis, const uint32_t *order, const uint32_t *p
 	for (size_t i = 0; i < n; i++) {
 		double value = axis->values[order[places ? places[i] : i]];
 
-		steps[i] = htole16((uint16_t)(isnan(value) ? POINT_NONE : axis_step(axis, value, POINT_NONE - 1, is_log)));
+		steps[i] =
+		        htole16((uint16_t)(isnan(value) ? POINT_NONE : axis_step(axis, value, POINT_NONE - 1, is_log)));
 	}
 }
 
@@ -247,66 +248,6 @@ answer_bins(const struct question *question, struct http_answer *answer, struct 
 	return 0;
 }
 
-/* The lot of a place: a number that looks random, but is always the same for this place. A sample consists of the
- * places with the smallest lots. So a smaller sample has places of the larger one only, and a sample of a part of the
- * map keeps the places that were drawn there. */
-static uint32_t
-points_lot(uint32_t place)
-{
-	uint64_t mixed = (place + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15);
-
-	mixed = (mixed ^ mixed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94d049bb133111eb);
-	return (uint32_t)(mixed >> 32);
-}
-
-/* counts[] has how many values lie in each bucket, by ascending value. Returns the bucket that holds the *k-th smallest
- * value (from 0); *k becomes the rank of that value within the bucket. */
-static uint32_t
-points_bucket(const uint32_t *counts, size_t *k)
-{
-	uint32_t bucket = 0;
-
-	for (; *k >= counts[bucket]; bucket++)
-		*k -= counts[bucket];
-	return bucket;
-}
-
-/* Keeps, of n ascending places, the `most` places (fewer than n) with the smallest lots; of places with equal lots, the
- * lower ones. To find the largest lot to keep, counts lots by their upper 16 bits, then by their lower 16 bits. False:
- * out of memory. */
-static bool
-points_sample(uint32_t *places, size_t n, size_t most)
-{
-	uint32_t *counts = calloc(LOT_HALF, sizeof(*counts)), last;
-	size_t ties = most - 1, kept = 0;
-
-	if (!counts)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		counts[points_lot(places[i]) / LOT_HALF]++;
-	last = points_bucket(counts, &ties) * LOT_HALF;
-	memset(counts, 0, LOT_HALF * sizeof(*counts));
-	for (size_t i = 0; i < n; i++) {
-		uint32_t lot = points_lot(places[i]);
-
-		if (lot / LOT_HALF == last / LOT_HALF)
-			counts[lot % LOT_HALF]++;
-	}
-	last += points_bucket(counts, &ties);
-	free(counts);
-	ties++; /* how many places with the largest lot to keep are kept */
-	for (size_t i = 0; i < n; i++) {
-		uint32_t lot = points_lot(places[i]);
-
-		if (lot < last || (lot == last && ties > 0)) {
-			ties -= lot == last;
-			places[kept++] = places[i];
-		}
-	}
-	return true;
-}
-
 /* Writes the places of the examples in the box to places[], and returns their number. */
 static size_t
 points_find_inside(const struct dynamics *dynamics, const struct axis *x, const struct axis *y, const struct box *box,
@@ -368,7 +309,7 @@ answer_inside(const struct question *question, struct http_answer *answer, struc
 	places = malloc((dynamics->count + 1) * sizeof(*places));
 	inside = places ? points_find_inside(dynamics, &x, &y, &box, places) : 0;
 	n = inside < most ? inside : (size_t)most;
-	if (places && (n == inside || points_sample(places, inside, n)))
+	if (places && (n == inside || sample_places(places, inside, n)))
 		bytes = points_pack(dynamics, &x, &y, &colours, places, n, inside);
 	if (!bytes)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");

@@ -15,7 +15,7 @@ static int
 select_evaluate(const struct server *server, const struct view *view, struct picked *picked,
                 struct portolan_error *error)
 {
-	const struct within_file file = {file_filters_keep, &picked->file};
+	const struct within_file file = {file_filters_keep, file_filters_values, &picked->file};
 	const struct dynamics *dynamics = &view->dynamics;
 
 	picked->file = (struct file_filters){server->texts, server->searches, view};

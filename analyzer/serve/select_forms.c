@@ -232,9 +232,11 @@ forms_report_digests(struct report *report, const struct view *view, const struc
 {
 	const struct dynamics *dynamics = &view->dynamics;
 	struct dynamics_request looked_at = {0};
+	struct within left = *within; /* what ids do not stand for */
 	char gold[WITHIN_DIGEST_ROOM];
 
-	within_request(within, &looked_at);
+	left.x = within_is_drawn_on_file(within) ? NULL : within->x;
+	within_request(&left, &looked_at);
 	report_begin(report, "digests");
 	for (size_t c = 0; c < dynamics->column_count; c++) {
 		const struct dynamics_column *column = &dynamics->columns[c];
@@ -250,7 +252,7 @@ forms_report_digests(struct report *report, const struct view *view, const struc
 }
 
 /* Writes the selection so that it can be repeated, even when the run has grown: with the run's name, its present
- * epochs, digests, and ids in place of filters that only the server can apply. */
+ * epochs, digests, and ids in place of what only the server can apply. */
 static int
 forms_report_selection(const char *key, const struct question *question, struct picked *picked,
                        struct portolan_error *error)
@@ -258,19 +260,12 @@ forms_report_selection(const char *key, const struct question *question, struct 
 	const struct dynamics *dynamics = &question->view->dynamics;
 	struct report *report = question->report;
 	char epochs[32];
-	const char *name;
-	json_t *value;
 	int code;
 
 	snprintf(epochs, sizeof(epochs), "%u:%u", dynamics->epochs[0], dynamics->epochs[dynamics->epoch_count - 1] + 1);
 	report_begin(report, key);
 	report_text(report, "run", question->run);
 	report_text(report, "epochs", epochs);
-	json_object_foreach ((json_t *)(uintptr_t)picked->within->object, name, value) {
-		if (strcmp(name, "run") != 0 && strcmp(name, "epochs") != 0 && strcmp(name, "digests") != 0 &&
-		    strcmp(name, "filters") != 0)
-			report_json(report, name, value);
-	}
 	code = file_filters_report(report, &picked->file, picked->within, error);
 	forms_report_digests(report, question->view, picked->within);
 	report_end(report);
