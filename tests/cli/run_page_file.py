@@ -23,6 +23,7 @@ N, EPOCHS = 2000, 4
 MOST = 100_000_000  # bytes
 LABELS = ["yes", "no </script><!--", "maybe"]
 TEXTS = ["</script><script>window.attacked = 1</script>", "<!-- <script>", "left \u202e right", "\U0001f600 \u2028 \\u003c <", "", "a\nb\t\"c\""]
+KINDS = ["\U0001f600", "\ufb01", "b", "B"]  # in bytewise order the last is the first; UTF-16 has the first two the other way round
 random = np.random.default_rng(7)
 
 
@@ -183,7 +184,7 @@ def write_data(cli, texts, name="data.jsonl"):
     path = cli.path(name)
     with open(path, "w", encoding="utf-8") as file:
         for i, text in enumerate(texts):
-            file.write(json.dumps({"id": i, "text": text, "kind": f"k{i % 4}", "size": i % 7, "secret": "not asked for"}) + "\n")
+            file.write(json.dumps({"id": i, "text": text, "kind": KINDS[i % 4], "size": i % 7, "secret": "not asked for"}) + "\n")
     return ["--data", path, "--id-field", "id", "--text", "text"]
 
 
@@ -198,7 +199,7 @@ def test_texts(cli):
     check("texts" not in cli.draw("a/b")[0].blocks, "without --data there are no texts")
     document, _ = cli.draw("a/b", *data, "--colour", "kind")
     about = document.json("about")
-    check(about["shown"]["colour"] == "data:kind" and about["data_columns"] == [{"name": "kind", "kind": "category", "labels": ["k0", "k1", "k2", "k3"]}], "a column of categories")
+    check(about["shown"]["colour"] == "data:kind" and about["data_columns"] == [{"name": "kind", "kind": "category", "labels": KINDS, "ranks": [3, 2, 1, 0]}], "a column of categories")
     check(document.numbers("data-0", "<i4").tolist() == [i % 4 for i in range(N - 10)] + [-1] * 10, "its categories")
     document, _ = cli.draw("a/b", *data, "--colour", "size")
     check(np.array_equal(document.numbers("data-0", "<f8"), [i % 7 for i in range(N - 10)] + [np.nan] * 10, equal_nan=True), "a column of numbers")

@@ -1,6 +1,7 @@
 /*
- * fuzz_within: a selection's JSON, evaluated on a run of integer ids and on one of string ids. What it keeps is a part
- * of what there is, in the same order, and the same when the selection is written and read again.
+ * fuzz_within: a selection's JSON, evaluated on a run of integer ids and on one of string ids, without the user's file
+ * and with one. What it keeps is a part of what there is, in the same order, and the same when the selection is written
+ * and read again.
  */
 #include "fuzz.h"
 
@@ -8,6 +9,8 @@
 
 #include <measures/dynamics.h>
 #include <regions/within.h>
+
+#include <math.h>
 
 static struct dynamics runs[2];
 
@@ -76,6 +79,34 @@ check(const struct within *within, const struct within *again)
 	}
 }
 
+/* A file whose filters let every other example through, and whose columns have a value for three in four. */
+static int
+keep_of_file(void *context, const char *name, const json_t *filter, uint32_t *kept, size_t *count,
+             struct portolan_error *error)
+{
+	size_t left = 0;
+
+	(void)context, (void)error;
+	require(within_is_of_file(name, filter));
+	for (size_t i = 0; i < *count; i++)
+		if (kept[i] % 2)
+			kept[left++] = kept[i];
+	*count = left;
+	return 0;
+}
+
+static int
+values_of_file(void *context, const char *name, double **values, struct portolan_error *error)
+{
+	(void)context, (void)error;
+	require(strncmp(name, "data:", 5) == 0);
+	*values = malloc(SMALL_RUNS_N * sizeof(**values));
+	require(*values);
+	for (size_t i = 0; i < SMALL_RUNS_N; i++)
+		(*values)[i] = i % 4 ? (double)(i % 4) / 2 : NAN;
+	return 0;
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -94,10 +125,15 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	within_request(within, &request);
 	require((request.measures & ~MEASURE_ALL) == 0);
+	require(request.gold || !within->x || strcmp(within->x, "gold") != 0);
 	text = json_dumps(within->object, 0);
 	require(text);
 	require(within_parse(&again, "again", text, strlen(text), &error) == 0);
 	free(text);
+	if (within_is_drawn_on_file(within))
+		require(keep(within, &runs[0], (uint32_t[SMALL_RUNS_N]){0}) == SIZE_MAX);
+	check(within, again);
+	within->file = again->file = (struct within_file){keep_of_file, values_of_file, NULL};
 	check(within, again);
 	within_free(again);
 	within_free(within);
