@@ -9,7 +9,7 @@ declare -A package_lists=(
 	[test]="libcmocka-dev g++ nginx nodejs openssl python3-numpy python3-prometheus-client python3-pytest python3-sklearn python3-zmq python3-msgpack
 		zsh fish"
 	[lint]="clang-tidy git python3-venv shellcheck"
-	[browser]="chromium chromium-driver firefox-esr python3-selenium python3-venv"
+	[browser]="chromium chromium-driver firefox-esr libgl1-mesa-dri python3-selenium python3-venv xvfb"
 	[frameworks]="python3-venv"
 	[spark]="default-jre-headless python3-venv"
 	[wheel]="git python3-venv dpkg-dev g++ make autoconf automake libtool"
