@@ -64,6 +64,31 @@ def test_page_as_one_file(opened, served, folder):
     find_nothing(one)
 
 
+def test_report_panel(opened, served):
+    one = opened(served.view(run="a/b", panel="report"))
+    one.wait_for(examples=N)
+    one.run("document.getElementById('report').scrollIntoView()")  # on a phone it is far down, and asks for nothing until it is seen
+    one.wait(lambda: one.run("return document.getElementById('report').dataset.state") == "made", "the report")
+    one.run(OPEN)
+    find_nothing(one)
+
+
+def test_notices(opened, served):
+    nowhere = {"x": "variability", "y": "confidence", "parts": [{"op": "add", "polygon": [[-3, -3], [-2, -3], [-2, -2]]}]}
+    for state, name in (({"run": "a/c"}, "no-run"), ({"run": "a/b", "filters": {"confidence": {"min": 2}}}, "filtered-out"), ({"run": "a/b", "selection": nowhere}, "empty-selection")):
+        one = opened(served.view(**state))
+        one.wait(lambda one=one, name=name: one.run("return [...document.querySelectorAll('.notice:not([hidden])')].map((box) => box.dataset.notice).join()") == name, name)
+        find_nothing(one)
+        one.errors()  # the browser itself says that there is no such run
+
+
+def test_words(opened, served):
+    one = opened(served.view(run="a/b"))
+    one.wait_for(examples=N)
+    one.run("document.querySelector('#map-controls button.about').click()")
+    find_nothing(one)
+
+
 def test_report(opened, served, folder):
     path = folder / "axe-report.html"
     if not path.exists():

@@ -58,7 +58,7 @@ def test_store_that_comes(page, tmp_path):
         one = page(served.address)
         said = notice(one, "no-store")
         assert str(store) in said and "portolan serve --store" in said
-        assert not one.run("return document.querySelector('main').checkVisibility()"), "nothing else is there"
+        assert not one.run("return document.getElementById('desk').checkVisibility()"), "nothing else is there"
         stores.make_store(MAKE_STORE, str(store), [])
         said = notice(one, "no-runs")
         assert "portolan.Run" in said and "portolan import LOGS --run NAME" in said
@@ -66,7 +66,7 @@ def test_store_that_comes(page, tmp_path):
         stores.make_store(MAKE_STORE, str(store), [one_run("first")])
         one.wait_for(run="first", points=40)
         no_notice(one)
-        assert one.run("return document.querySelector('main').checkVisibility()") and not one.status()
+        assert one.run("return document.getElementById('desk').checkVisibility()") and not one.status()
     one.errors()  # the browser itself says that the server could not answer
 
 
@@ -167,7 +167,7 @@ def test_run_that_goes_and_comes_anew(page, tmp_path):
         subprocess.run([PORTOLAN, "rm", "here", "--yes", "--store", str(store)], check=True, capture_output=True)
         said = notice(one, "gone")
         assert "'here' is no longer in the store" in said
-        assert not one.run("return document.querySelector('main').checkVisibility()")
+        assert not one.run("return document.getElementById('desk').checkVisibility()")
         store.rename(tmp_path / "before")
         stores.make_store(MAKE_STORE, str(store), [one_run("other"), one_run("here", 50)])
         one.wait_for(run="here", points=50, selected=0)

@@ -14,8 +14,6 @@ import tempfile
 import threading
 import time
 
-import numpy as np
-
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import served_runs
 import serving
@@ -33,22 +31,9 @@ exec "$REAL_GNUPLOT" "$@"
 """
 
 
-def observations(seed, epochs=6):
-    """A run in which some labels are wrong: the model is surer of another class."""
-    random = np.random.default_rng(seed)
-    ids, gold, level = np.arange(N), random.integers(0, 3, N), random.beta(3, 1, N)
-    batches = []
-    for e in range(epochs):
-        p = np.clip(level * (0.6 + 0.08 * e) + random.normal(0, 0.08, N), 0, 1).astype("f4")
-        p[ids % 40 == 7] = 0.05
-        margin = (8 * p - 3 + random.normal(0, 0.1, N)).astype("f4")
-        batches.append(stores.batch(e, ids, p, p > 0.5, gold, margin=margin, max_prob=np.maximum(p, 1 - p), predicted=np.where(p > 0.5, gold, (gold + 1) % 3)))
-    return batches
-
-
 def make_store(folder, names=("a/b", ODD)):
     path = os.path.join(folder, "store")
-    stores.make_store(MAKE_STORE, path, [stores.run(name, observations(11 + i), declared=N, labels=["yes", "no", "maybe"]) for i, name in enumerate(names)])
+    stores.make_store(MAKE_STORE, path, [stores.run(name, served_runs.wrong_labels(N, 11 + i), declared=N, labels=["yes", "no", "maybe"]) for i, name in enumerate(names)])
     return path
 
 

@@ -26,6 +26,19 @@ def batches(n, epochs, name=int):
     return made
 
 
+def wrong_labels(n, seed, epochs=6):
+    """Observations in which some labels are wrong: the model is surer of another class."""
+    source = np.random.default_rng(seed)
+    ids, gold, level = np.arange(n), source.integers(0, 3, n), source.beta(3, 1, n)
+    made = []
+    for e in range(epochs):
+        p = np.clip(level * (0.6 + 0.08 * e) + source.normal(0, 0.08, n), 0, 1).astype("f4")
+        p[ids % 40 == 7] = 0.05
+        margin = (8 * p - 3 + source.normal(0, 0.1, n)).astype("f4")
+        made.append(stores.batch(e, ids, p, p > 0.5, gold, margin=margin, max_prob=np.maximum(p, 1 - p), predicted=np.where(p > 0.5, gold, (gold + 1) % 3)))
+    return made
+
+
 def make_store(program, folder):
     """Its path. The runs: "a/b" with labels, "c", "names" and "others" of text ids, "odd" whose ids overlap those of "a/b"."""
     store = os.path.join(folder, "store")

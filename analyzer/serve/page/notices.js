@@ -191,7 +191,7 @@ class Notices {
     const made = (kind) => element("div", { class: `notice ${kind}`, role: "status", hidden: true });
     this.whole = made("whole");
     this.over = made("over");
-    document.querySelector("main").before(this.whole);
+    document.querySelector("main").prepend(this.whole);
     map.holder.append(this.over);
     state.define("isOverwritten", false); /* was the run that is shown recorded anew since the page was opened? */
     state.subscribe(["runs", "run", "view", "gone", "error", "errorStatus", "points", "marks", "shown", "selected", "graphics", "isLost", "isOverwritten", "busy"], () => this.#show());
@@ -218,7 +218,8 @@ class Notices {
     this.#fill(this.whole, whole);
     this.#fill(this.over, this.#closed === null ? over : null);
     this.over.classList.toggle("foot", Boolean(over?.isFoot));
-    for (const one of ["main", "#panel-buttons"]) document.querySelector(one).hidden = Boolean(whole);
+    document.querySelector("main").classList.toggle("covered", Boolean(whole));
+    document.getElementById("panel-buttons").hidden = Boolean(whole);
     document.getElementById("status").classList.toggle("unseen", Boolean(notice) && this.#closed === null);
   }
 
