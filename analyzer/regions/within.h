@@ -3,16 +3,16 @@
  * axes, and filters. For `portolan select --within`, and for the live page itself. The page exports a selection as
  * this JSON:
  *
- *     {"run": NAME, "x": "variability", "y": "confidence", "epochs": "1:6",
+ *     {"name": "far right", "run": NAME, "x": "variability", "y": "confidence", "epochs": "1:6",
  *      "parts": [{"op": "add", "polygon": [[x, y], …]}, {"op": "remove", "polygon": …}],
  *      "filters": {"gold": {"in": [0, 2]}, "correctness": {"min": 0.2, "max": 0.8}, "id": {"in": […]}},
  *      "digests": {"variability": "0123456789abcdef", …}}
  *
- * An axis (`x`, `y`) is a measure, a user's column that was logged, or "gold", on which an example's value is the number
- * of its class. `polygon` in place of `parts` is one part that adds. Parts are applied in their order, to nothing at
- * first. Without either, all examples that pass the filters are selected. The even-odd rule decides what is inside,
- * exactly, on the values themselves as float64; edges and vertices are inside. An example of which a value is missing or
- * infinite is never inside.
+ * `name` is what its user calls it, and decides nothing. An axis (`x`, `y`) is a measure, a user's column that was
+ * logged, or "gold", on which an example's value is the number of its class. `polygon` in place of `parts` is one
+ * part that adds. Parts are applied in their order, to nothing at first. Without either, all examples that pass the
+ * filters are selected. The even-odd rule decides what is inside, exactly, on the values themselves as float64;
+ * edges and vertices are inside. An example of which a value is missing or infinite is never inside.
  *
  * Bounds are inclusive. `gold` takes numbers of classes, names of classes, and null for examples without a label; `id`
  * takes numbers, or texts; measures and users' columns take "min", "max", and "in" with numbers, and with null for

@@ -208,9 +208,9 @@ within_read_filters(struct within *within, struct portolan_error *error)
 static int
 within_read_object(struct within *within, struct portolan_error *error)
 {
-	static const char *const names[] = {"run", "x", "y", "epochs", "polygon", "parts", "filters", "digests", NULL};
-	const json_t *run = json_object_get(within->object, "run");
-	const json_t *epochs = json_object_get(within->object, "epochs");
+	static const char *const names[] = {"name",    "run",   "x",       "y",       "epochs",
+	                                    "polygon", "parts", "filters", "digests", NULL};
+	static const char *const texts[] = {"name", "run", "epochs"};
 	const json_t *digests = json_object_get(within->object, "digests");
 	const char *unknown = within_unknown_member(within->object, names), *name;
 	json_t *digest;
@@ -221,18 +221,22 @@ within_read_object(struct within *within, struct portolan_error *error)
 	if (unknown)
 		return within_wrong(
 		        within, error,
-		        "'%.100s' is no member of a selection; these are run, x, y, epochs, polygon or parts, filters, digests",
+		        "'%.100s' is no member of a selection; these are name, run, x, y, epochs, polygon or parts, filters, digests",
 		        unknown);
-	if ((run && !json_is_string(run)) || (epochs && !json_is_string(epochs)))
-		return within_wrong(within, error, "'run' and 'epochs' are texts, as \"1:6\"");
+	for (size_t t = 0; t < sizeof(texts) / sizeof(texts[0]); t++) {
+		const json_t *text = json_object_get(within->object, texts[t]);
+
+		if (text && !json_is_string(text))
+			return within_wrong(within, error, "'%s' is a text", texts[t]);
+	}
 	if (digests && !json_is_object(digests))
 		return within_wrong(within, error, "'digests' is an object");
 	json_object_foreach ((json_t *)(uintptr_t)digests, name, digest) {
 		if (!json_is_string(digest))
 			return within_wrong(within, error, "the digest of '%.100s' is no text", name);
 	}
-	within->run = json_string_value(run);
-	within->epochs = json_string_value(epochs);
+	within->run = json_string_value(json_object_get(within->object, "run"));
+	within->epochs = json_string_value(json_object_get(within->object, "epochs"));
 	code = within_read_filters(within, error);
 	return code < 0 ? code : within_read_parts(within, error);
 }

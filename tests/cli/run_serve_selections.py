@@ -343,7 +343,8 @@ def test_wrong_selections(server, portolan, store, folder):
                        ({"x": "confidence", "y": "variability", "polygon": triangle, "polygons": []}, "polygons"),
                        ({"x": "confidence", "y": "variability", "polygon": triangle, "epochs": "4:2"}, "A below B"),
                        ({"x": "confidence", "y": "variability", "parts": [{"op": "add", "polygon": triangle}] * 1001}, "1000 parts at most"),
-                       ({"filters": {"id": {"in": [1]}}, "digests": {"confidence": [[[]]]}}, "digest of 'confidence'")):
+                       ({"filters": {"id": {"in": [1]}}, "digests": {"confidence": [[[]]]}}, "digest of 'confidence'"),
+                       ({"filters": {"id": {"in": [1]}}, "name": 7}, "'name' is a text"), ({"filters": {"id": {"in": [1]}}, "run": 7}, "'run' is a text")):
         told = server.json("/api/runs/a/b/select", json.dumps(wrong), status=400)["error"]
         check(why in told, f"{wrong}: {told}")
         made = run_select(portolan, store, folder, wrong)
@@ -352,6 +353,8 @@ def test_wrong_selections(server, portolan, store, folder):
     check("'x€€" in server.json("/api/runs/a/b/select", json.dumps({long: 1}, ensure_ascii=False).encode(), status=400)["error"], "a long name")
     for body in ("", "{", "[1}}", '{"x": 1, "x": 2}', '{"x": "\ud800"}'.encode("utf-8", "surrogatepass"), "[" * 100000, "NaN"):
         check(server.request("/api/runs/a/b/select", body)[0].status == 400, f"{body[:40]!r}")
+    named = run_select(portolan, store, folder, {"name": "\u202e<b>", "filters": {"id": {"in": [1]}}})
+    check(named.stdout == "1\n" and not named.stderr, f"a name decides nothing: {named.stderr}")
     made = run_select(portolan, store, folder, next(selections())[0], "--count", "3")
     check(made.returncode == 2 and "--by" in made.stderr, "a size without a rule")
     other = run_select(portolan, store, folder, dict(next(selections())[0], run="c"))
