@@ -27,7 +27,8 @@ function chosenToExport(state) {
 /* The command that selects the same; store: null if it is not known. */
 export const commandOf = (run, store) => `portolan select ${quote(run)} --within ${SELECTION}${store ? ` --store ${quote(store)}` : ""}`;
 
-function save(blob, name) {
+/* Saves a blob in the browser's folder for downloads. */
+export function saveFile(blob, name) {
   const address = URL.createObjectURL(blob);
   const link = element("a", { href: address, download: name, hidden: true });
   document.body.append(link);
@@ -122,7 +123,7 @@ class Export {
     try {
       const response = await this.#answer(file.as);
       const name = nameOf(response, file.name);
-      save(await response.blob(), name);
+      saveFile(await response.blob(), name);
       this.status.textContent = `${name} is in this browser's folder for downloads.`;
     } catch (error) {
       this.status.textContent = error.message;

@@ -1,4 +1,5 @@
 /* file_forms.js: a selection in the forms of POST api/runs/RUN/select, made from the file's examples. */
+import { csvField } from "./csv.js";
 import { rowsOf } from "./file_rows.js";
 import { isAxisOfFile, isOfFile, placesOf, within } from "./file_within.js";
 import { SourceError } from "./source.js";
@@ -9,25 +10,17 @@ export function maskOf(kept) {
   return bits;
 }
 
-/* A spreadsheet would take a text that begins so for a formula. */
-const harmless = (text) => (/^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text);
-
-function quote(text) {
-  const shown = harmless(text);
-  return /[",\r\n]/.test(shown) ? `"${shown.replaceAll('"', '""')}"` : shown;
-}
-
 /* The columns of `portolan metrics`; numbers read back exactly. */
 function csvOf(examples, kept) {
   const names = examples.view.columns.map(({ name }) => name);
   const columns = names.map((name) => examples.column(name));
   const hasLabels = examples.labels.some((label) => label !== null);
-  const lines = [["id", "gold", ...names, ...(hasLabels ? ["label"] : [])].map(quote).join()];
+  const lines = [["id", "gold", ...names, ...(hasLabels ? ["label"] : [])].map(csvField).join()];
   for (const place of placesOf(kept)) {
     const gold = examples.gold[place];
     const numbers = columns.map((values) => (Number.isNaN(values[place]) ? "" : String(values[place])));
-    const label = hasLabels ? [quote(examples.labels[gold] ?? "")] : [];
-    lines.push([quote(examples.id(place)), gold < 0 ? "" : gold, ...numbers, ...label].join());
+    const label = hasLabels ? [csvField(examples.labels[gold] ?? "")] : [];
+    lines.push([csvField(examples.id(place)), gold < 0 ? "" : gold, ...numbers, ...label].join());
   }
   return lines.join("\n") + "\n";
 }

@@ -11,6 +11,7 @@ import { button, element } from "./dom.js";
 const PANELS = [
   ["table", "Table"],
   ["report", "Report"],
+  ["saved", "Saved"],
   ["groups", "Groups"],
   ["compare", "Compare"],
   ["export", "Export"],

@@ -2,7 +2,7 @@
  * alone; a second click shows all again. */
 import { aboutOf, nameOf } from "./about.js";
 import { count, element, number, refill } from "./dom.js";
-import { categoryColour, isOthers, noneColour, numberColour, onTheme } from "./palette.js";
+import { categoryColour, isOthers, noneLook, numberColour, onTheme } from "./palette.js";
 
 function drawRamp(legend) {
   const canvas = element("canvas", { width: 128, height: 1, class: "ramp", "aria-hidden": "true" });
@@ -21,7 +21,7 @@ function drawRamp(legend) {
 }
 
 /* A filter takes a label by its number, a value of the user's file by its text, and null for those without. */
-const isFilter = ({ kind }) => kind === "category";
+const isFilter = ({ kind, name }) => kind === "category" && name !== "saved";
 const valueOf = (legend, { label, value }) => (legend.name === "gold" ? value : label);
 
 export function showLegend(section, { state }) {
@@ -34,8 +34,9 @@ export function showLegend(section, { state }) {
   /* rank: null is that of no value. */
   const entry = (legend, category, rank) => {
     const { label, count: examples } = category;
-    const swatch = element("span", { class: rank === null ? "swatch ring" : "swatch" });
-    swatch.style[rank === null ? "borderColor" : "backgroundColor"] = rank === null ? noneColour() : categoryColour(rank);
+    const { colour, isRing } = rank === null ? noneLook(legend) : { colour: categoryColour(rank), isRing: false };
+    const swatch = element("span", { class: isRing ? "swatch ring" : "swatch" });
+    swatch.style[isRing ? "borderColor" : "backgroundColor"] = colour;
     const texts = [swatch, element("bdi", { class: "label" }, label), element("span", { class: "count" }, count(examples))];
     if (!isFilter(legend) || isOthers(rank)) return element("li", {}, ...texts);
     const value = rank === null ? null : valueOf(legend, category);
@@ -50,7 +51,7 @@ export function showLegend(section, { state }) {
     section.hidden = !legend;
     if (!legend) return;
     const entries = (legend.values ?? []).map((value, rank) => entry(legend, value, rank));
-    if (legend.none > 0) entries.push(entry(legend, { label: "no value", count: legend.none }, null));
+    if (legend.none > 0) entries.push(entry(legend, { label: legend.name === "saved" ? "in none" : "no value", count: legend.none }, null));
     refill(section, element("h2", { title: aboutOf(state.view, legend.name) }, nameOf(legend.name)), legend.kind === "number" ? drawRamp(legend) : null, element("ul", {}, ...entries));
   };
 

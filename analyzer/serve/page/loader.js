@@ -14,6 +14,8 @@
  *     density      {counts, columns, rows, box} where not all points are here, else null
  */
 import { countBits, markPoints } from "./marks.js";
+import { paintSaved } from "./saved_colour.js";
+import { SavedMasks, savedOf } from "./saved_masks.js";
 import { SourceError } from "./source.js";
 import { spreadPoints } from "./spread.js";
 import { filteredNow, isElsewhen, isSelecting, NOTHING, selectionNow } from "./selection.js";
@@ -66,7 +68,7 @@ export function axesOf(state, view) {
   const pick = (name, otherwise) => (known(name) ? name : known(otherwise) ? otherwise : first);
   const isColour =
     known(state.colour) ||
-    ["gold", "none"].includes(state.colour) ||
+    ["gold", "none", "saved"].includes(state.colour) ||
     (state.colour.startsWith("data:") && view.data_columns.includes(state.colour.slice(5)));
   return {
     x: pick(state.x, "variability"),
@@ -82,6 +84,7 @@ export class Loader {
   #points = new Last();
   #shown = new Last();
   #selected = new Last();
+  #painted = null; /* {of, result}: what #paint() last answered, and of what */
   #timer = 0;
   #boxTimer = 0;
   #failed = false;
@@ -91,9 +94,13 @@ export class Loader {
   constructor(state, source) {
     this.#state = state;
     this.#source = source;
+    this.savedMasks = new SavedMasks(source);
     state.subscribe(["run", "epochs"], () => this.#refresh(true));
     state.subscribe(["x", "y", "colour", "filters", "selection"], (changed) => {
       if (!changed.has("run") && !changed.has("epochs")) this.#refresh(false);
+    });
+    state.subscribe(["saved"], (changed) => {
+      if (state.colour === "saved" && !["run", "epochs", "colour"].some((key) => changed.has(key))) this.#refresh(false);
     });
     state.subscribe(["box"], () => this.#followBox());
     state.subscribe(["gone"], () => !state.gone && this.#refresh(true));
@@ -179,8 +186,25 @@ export class Loader {
     return { bits, count: countBits(bits), all, own };
   }
 
-  #loadPoints(view, at) {
+  async #loadPoints(view, at) {
     const axes = axesOf(this.#state, view);
+    if (axes.colour !== "saved") return this.#loadColoured(view, at, axes);
+    const saved = savedOf({ saved: this.#state.saved, run: view.run });
+    const [points, masks] = await Promise.all([this.#loadColoured(view, at, { ...axes, colour: "none" }), this.savedMasks.all(at, saved)]);
+    return this.#paint(points, view, saved, masks);
+  }
+
+  /* The same points as before, if nothing has changed: what is drawn then stays. */
+  #paint(points, view, saved, masks) {
+    const of = [points, ...saved, ...masks];
+    const last = this.#painted;
+    if (last?.of.length === of.length && last.of.every((one, i) => one === of[i])) return last.result;
+    const result = paintSaved(points, view, saved, masks);
+    this.#painted = { of, result };
+    return result;
+  }
+
+  #loadColoured(view, at, axes) {
     const box = view.points > ALL_MOST ? this.#box(view, axes) : null;
     return this.#points.get([at, axes, box], async () => {
       const legend = axes.colour === "none" ? null : this.#source.legend(at, axes.colour);

@@ -35,12 +35,16 @@ export function chooseTheme(name) {
 export const plainColour = () => ONE[theme()];
 export const unselectedColour = () => UNSELECTED[theme()];
 
-/* Is this the last entry in a legend of categories, which stands for all that have no colour of their own? */
-export const isOthers = (rank) => rank >= CATEGORIES.light.length;
+/* The number of the last entry in a legend of categories, which stands for all that have no colour of their own. */
+export const OTHERS = CATEGORIES.light.length;
+export const isOthers = (rank) => rank >= OTHERS;
 
 export const categoryColour = (rank) => CATEGORIES[theme()][rank] ?? OTHER[theme()];
 
 export const noneColour = () => NONE[theme()];
+
+/* The look of examples without a value: a ring. What is in no saved selection is as grey as what is not selected. */
+export const noneLook = (legend) => (legend?.name === "saved" ? { colour: unselectedColour(), isRing: false } : { colour: noneColour(), isRing: true });
 
 /* share: from 0, the lowest, to 1. */
 export function numberColour(share) {
@@ -51,9 +55,11 @@ export function numberColour(share) {
 /* The look of each byte that a point may have: 256 × [red, green, blue, 255 for a disc or 0 for a ring], 0 … 255. */
 export function byteColours(legend) {
   const bytes = new Uint8Array(256 * 4);
+  const none = noneLook(legend);
   for (let byte = 0; byte < 256; byte++) {
-    const isRing = Boolean(legend) && byte === 255;
-    const text = !legend ? plainColour() : isRing ? noneColour() : legend.kind === "category" ? categoryColour(byte) : numberColour(byte / 254);
+    const isNone = Boolean(legend) && byte === 255;
+    const isRing = isNone && none.isRing;
+    const text = !legend ? plainColour() : isNone ? none.colour : legend.kind === "category" ? categoryColour(byte) : numberColour(byte / 254);
     const { r, g, b } = d3.color(text).rgb();
     bytes.set([r, g, b, isRing ? 0 : 255], 4 * byte);
   }

@@ -1,6 +1,7 @@
 /* select.js: says how many examples are selected, and takes a box as numbers, for people who use no pointer. */
 import { aboutOf } from "./about.js";
 import { button, count, element, mark, words } from "./dom.js";
+import { showPanel } from "./layout.js";
 import { addPart, canInvert, clearSelection, invertSelection } from "./parts.js";
 import { boxPolygon, isElsewhen, isSelecting, sayEpochs } from "./selection.js";
 
@@ -37,6 +38,15 @@ function showLost(state) {
   state.subscribe(["isLost", "selection"], () => {
     if (state.isLost && isSelecting(state)) state.set({ isLost: false });
     text.hidden = !state.isLost;
+  });
+  return text;
+}
+
+/* A line about a selection of so many ids that the address cannot have it. */
+function showLeftOut(state) {
+  const text = element("p", { role: "status", class: "trouble", hidden: true }, "This selection is too long for the page's address: a link, or loading this page again, would lose it. Export it to keep it.");
+  state.subscribe(["leftOut"], () => {
+    text.hidden = !state.leftOut.includes("selection");
   });
   return text;
 }
@@ -80,18 +90,23 @@ export function showSelect(section, { state }) {
   const total = element("p", { class: "total", role: "status" });
   const clear = button("Clear", () => clearSelection(state));
   const invert = button("Invert", () => invertSelection(state));
+  const save = button("Save as…", () => {
+    showPanel(state, "saved");
+    document.querySelector("#saved form input").focus();
+  });
   section.append(
     element("h2", {}, "Selection"),
     total,
-    element("div", { class: "tools" }, clear, invert),
+    element("div", { class: "tools" }, clear, invert, save),
     showEpochsOf(state),
     showLost(state),
+    showLeftOut(state),
     element("p", { class: "hint" }, "Draw on the map, or brush its histograms. A click pins an example."),
     showNumbers(state),
   );
   const show = () => {
     const { selected, marks } = state;
-    clear.disabled = !selected;
+    clear.disabled = save.disabled = !selected;
     invert.disabled = !selected || !canInvert(state);
     total.textContent = describe(state);
     if (selected && marks) mark("selected");

@@ -36,6 +36,13 @@ export function filteredNow(state) {
   return selectionObject(state.run, state.view?.range ?? state.epochs, { parts: [] }, state.filters);
 }
 
+/* The change of state that selects what a selection object holds. An outline brings back the filters with which it was drawn; filters
+ * alone, as of ids, become the selection's own, so that the map still shows all others. */
+export function toSelect({ x, y, parts = [], epochs, filters = {} }) {
+  if (parts.length > 0) return { selection: { x, y, parts, epochs }, filters };
+  return { selection: { ...NOTHING, epochs, filters }, filters: {} };
+}
+
 /* "A:B": the epochs that the view has now. */
 export function epochsOf(view) {
   const { epochs } = view;

@@ -17,13 +17,15 @@
  *     box             [left, right, low, high] in the measures' units: the part in view; null: everything
  *     selection       {x, y, parts: [{op: "add" | "remove", polygon: [[x, y], …]}], epochs}; no parts: nothing is selected. It
  *                     keeps the epochs at which it was made when others are shown. The address leaves them out if they are
- *                     those shown. A selection made by a program may have `filters` too, even without parts; the server
- *                     keeps it, the address does not
+ *                     those shown. A selection of ids, or one made by a program, has `filters` too, even without parts. In a page
+ *                     that is linked with a program, the server keeps such a selection, the address does not
  *     of              the identity (as api/view answers) and name of the run on which the selection was made; "": nothing is
  *                     selected. A run that is overwritten gets another identity
  *     filters         as a selection file has them: {gold: {in: []}, correctness: {min, max}, id: {in: []}},
  *                     and filters that need the user's own file: {"data:COLUMN": {in: []} or {min, max}, text: {contains: []}}
  *     pinned          ids, as texts
+ *     saved           [{name, identity, selection}]: selections with names, of any run, as selection.js makes them; `identity` is that of
+ *                     the run's data when the selection was saved
  *     tool            the effect of dragging on the map: "lasso", "box", "pan"
  *
  * Not kept; the loader (loader.js) fills in most of them:
@@ -38,9 +40,12 @@
  *     hovered         place of the example under the pointer, or null
  *     isLost          was a selection dropped since the run was overwritten?
  *     gone            a text that says why the run that was shown is not in the store any more; null: it is
+ *     leftOut         which of `selection` and `saved` are left out of the address, as it would be too long
  *     busy, error     is data being loaded; a text about what went wrong, or null
  *     errorStatus     that of the error, as a SourceError has it: 0 is no answer; null: none
  */
+
+import { filtersProblem, savedProblem, selectionProblem } from "./selection_check.js";
 
 const KEPT = {
   run: "",
@@ -54,6 +59,7 @@ const KEPT = {
   of: "",
   filters: {},
   pinned: [],
+  saved: [],
   tool: "lasso",
 };
 
@@ -68,12 +74,14 @@ const LOADED = {
   hovered: null,
   isLost: false,
   gone: null,
+  leftOut: [],
   busy: false,
   error: null,
   errorStatus: null,
 };
 
 const ADDRESS_MS = 150; /* between two changes of the address */
+const ADDRESS_MOST = 32000; /* characters: browsers take a million, but show, copy and remember no more */
 
 export function same(a, b) {
   return a === b || (typeof a === "object" && typeof b === "object" && JSON.stringify(a) === JSON.stringify(b));
@@ -93,34 +101,15 @@ function parse(text, otherwise) {
   }
 }
 
-const isPair = (pair) => Array.isArray(pair) && pair.length === 2 && pair.every(Number.isFinite);
-const isPart = (part) =>
-  part &&
-  (part.op === "add" || part.op === "remove") &&
-  Array.isArray(part.polygon) &&
-  part.polygon.length >= 3 &&
-  part.polygon.every(isPair);
-
-const isFilter = (filter) =>
-  filter !== null &&
-  typeof filter === "object" &&
-  !Array.isArray(filter) &&
-  Object.keys(filter).length > 0 &&
-  Object.entries(filter).every(([name, value]) => (name === "in" ? Array.isArray(value) : name === "contains" ? Array.isArray(value) && value.every((text) => typeof text === "string") : ["min", "max"].includes(name) && Number.isFinite(value)));
-
 /* A link may have been made by anybody: a value that the page cannot use is left out. */
 const CHECKS = {
   box: (box) => box === null || (Array.isArray(box) && box.length === 4 && box.every(Number.isFinite) && box[0] < box[1] && box[2] < box[3]),
   cuts: (cuts) => cuts === null || (Number.isFinite(cuts.variability) && Number.isFinite(cuts.confidence)),
-  selection: (selection) =>
-    typeof selection.x === "string" &&
-    typeof selection.y === "string" &&
-    (selection.epochs === undefined || (typeof selection.epochs === "string" && /^(\d*:\d*)?$/.test(selection.epochs))) &&
-    !("filters" in selection) &&
-    Array.isArray(selection.parts) &&
-    selection.parts.every(isPart),
-  filters: (filters) => Object.values(filters).every(isFilter),
+  selection: ({ parts, filters, ...others }) => Array.isArray(parts) &&
+    ((parts.length === 0 && !filters) || selectionProblem(parts.length > 0 ? { ...others, parts, filters } : { ...others, filters }) === null),
+  filters: (filters) => filtersProblem(filters) === null,
   pinned: (pinned) => pinned.every((id) => typeof id === "string"),
+  saved: (saved) => savedProblem(saved) === null,
   tool: (tool) => ["lasso", "box", "pan"].includes(tool),
 };
 
@@ -130,9 +119,16 @@ function forAddress({ epochs: own, ...selection }, epochs) {
 }
 
 /* The selection from the form of the address. */
-function fromAddress({ x, y, parts, epochs }, shown) {
-  return parts.length === 0 ? KEPT.selection : { x, y, parts, epochs: epochs ?? shown };
+function fromAddress({ x, y, parts, epochs, filters }, shown) {
+  if (parts.length === 0 && !filters) return KEPT.selection;
+  return { x, y, parts, epochs: epochs ?? shown, ...(filters ? { filters } : {}) };
 }
+
+/* These may be too long for an address: they have a place in it after all others. */
+const LONG = ["selection", "saved"];
+
+/* Is a filter alone too long for an address? Its text is then not made at all. */
+const isLong = ({ filters = {} }) => Object.values(filters).some((filter) => filter.in?.length > ADDRESS_MOST / 2);
 
 export class State {
   #kept = { ...KEPT };
@@ -183,15 +179,36 @@ export class State {
     }
   }
 
-  /* The keys that differ from their defaults, as a fragment without "#". */
-  fragment() {
-    const parts = new URLSearchParams();
-    for (const [key, otherwise] of Object.entries(this.#kept)) {
-      if (same(this[key], otherwise) || (["selection", "of"].includes(key) && this.selection.filters)) continue;
-      const value = key === "selection" ? forAddress(this.selection, this.epochs) : this[key];
-      parts.set(key, typeof otherwise === "string" ? value : JSON.stringify(value));
+  /* Of the keys that differ from their defaults, [name, text]; a text of null is too long. */
+  #texts() {
+    const { selection, saved, linked } = this;
+    const isTooLong = { selection: isLong(selection), saved: saved.some((entry) => isLong(entry.selection)) };
+    const isKeptElsewhere = (key) => linked && selection.filters && ["selection", "of"].includes(key);
+    return Object.entries(this.#kept).flatMap(([key, otherwise]) => {
+      if (isKeptElsewhere(key)) return [];
+      if (isTooLong[key]) return [[key, null]];
+      if (same(this[key], otherwise)) return [];
+      const value = key === "selection" ? forAddress(selection, this.epochs) : this[key];
+      return [[key, typeof otherwise === "string" ? value : JSON.stringify(value)]];
+    });
+  }
+
+  /* {fragment, leftOut}: the keys that differ from their defaults, as a fragment without "#", and which of them are too long for it. */
+  #address() {
+    const all = this.#texts();
+    const parts = new URLSearchParams(all.filter(([key]) => !LONG.includes(key)));
+    const leftOut = [];
+    for (const [key, text] of all.filter(([name]) => LONG.includes(name))) {
+      const added = text === null ? "" : new URLSearchParams([[key, text]]).toString();
+      const isOwn = key === "selection" && !this.selection.filters; /* an outline */
+      if (text !== null && (isOwn || parts.toString().length + added.length < ADDRESS_MOST)) parts.set(key, text);
+      else leftOut.push(key);
     }
-    return parts.toString();
+    return { fragment: parts.toString(), leftOut };
+  }
+
+  fragment() {
+    return this.#address().fragment;
   }
 
   /* Sets all kept keys, by the fragment, or to their defaults. */
@@ -219,7 +236,8 @@ export class State {
     const write = () => {
       isBehind = isResting;
       if (isResting) return;
-      const fragment = this.fragment();
+      const { fragment, leftOut } = this.#address();
+      if (!same(leftOut, this.leftOut)) this.set({ leftOut });
       if (fragment === location.hash.slice(1)) return;
       isResting = true;
       setTimeout(() => {

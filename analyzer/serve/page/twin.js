@@ -1,5 +1,5 @@
 /*
- * twin.js: a second state, loader and map. They share axes, colours, zoom, filters, tool and pins with the first ones, and
+ * twin.js: a second state, loader and map. They share axes, colours, zoom, filters, tool, pins and saved selections with the first ones, and
  * have a run, epochs and a selection of their own.
  */
 import { createLoader } from "./loader.js";
@@ -7,7 +7,7 @@ import { showMap } from "./map.js";
 import { countRegions, cutsOf } from "./selection.js";
 import { createState } from "./state.js";
 
-const SHARED = ["x", "y", "colour", "filters", "tool", "cuts", "box", "pinned"];
+const SHARED = ["x", "y", "colour", "filters", "tool", "cuts", "box", "pinned", "saved"];
 
 /* The values of the shared keys. */
 export const sharedOf = (state) => Object.fromEntries(SHARED.map((key) => [key, state[key]]));
