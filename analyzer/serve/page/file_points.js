@@ -14,16 +14,20 @@ function scale(value, low, high, most) {
   return share <= 0 ? 0 : share >= 1 ? most : Math.floor(share * most + 0.5);
 }
 
+/* {isLog, position(value)}: `position` says where a value lies on the scale. Categories, and columns of zeros, have a linear one. */
+function scaleOf(examples, name, scaleName) {
+  const { kind, low, least } = examples.axis(name);
+  const isLog = scaleName === "log" && kind === "number" && least !== null;
+  return { isLog, position: isLog ? positionIn({ low, least }) : (value) => value };
+}
+
 /* A function: the step of a value, 0 … most. */
 function stepperOf(examples, name, scaleName, most) {
-  const { kind, low, high, least } = examples.axis(name);
-  if (!isLog(kind, least, scaleName)) return (value) => scale(value, low, high, most);
-  const position = positionIn({ low, least });
+  const { low, high } = examples.axis(name);
+  const { position } = scaleOf(examples, name, scaleName);
   const [from, to] = [position(low), position(high)];
   return (value) => scale(position(value), from, to, most);
 }
-
-const isLog = (kind, least, scaleName) => scaleName === "log" && kind === "number" && least !== null;
 
 function fillSteps(examples, name, scaleName, steps, places) {
   const values = examples.column(name);
@@ -38,11 +42,16 @@ function fillSteps(examples, name, scaleName, steps, places) {
 function colouredOf(examples, colour, pick) {
   const { ranked, numberOf } = examples.categories(colour);
   if (!pick) return ranked.slice(0, COLOURS_MOST);
+  if (new Set(pick).size < pick.length || pick.length > COLOURS_MOST) throw new SourceError(400, `Up to ${COLOURS_MOST} categories can have colours, each once.`);
   return pick.map((label) => {
     const number = numberOf(label);
     if (number === undefined) throw new SourceError(400, `'${colour.replace(/^data:/, "")}' has no value '${label}'.`);
     return number;
   });
+}
+
+function checkNumbers(colour, pick) {
+  if (pick) throw new SourceError(400, `Categories have colours that can be picked, and '${colour}' holds numbers.`);
 }
 
 const ranksOf = (numbers) => new Map(numbers.map((number, rank) => [number, rank]));
@@ -56,6 +65,7 @@ function colourAll(examples, { colour, colourScale, pick }) {
     for (let place = 0; place < examples.n; place++) if (numbers[place] >= 0) colours[place] = ranks.get(numbers[place]) ?? COLOUR_OTHER;
     return colours;
   }
+  checkNumbers(colour, pick);
   const values = examples.column(colour);
   const stepOf = stepperOf(examples, colour, colourScale, COLOUR_NONE - 1);
   for (let place = 0; place < examples.n; place++) if (!Number.isNaN(values[place])) colours[place] = stepOf(values[place]);
@@ -66,7 +76,10 @@ function colourAll(examples, { colour, colourScale, pick }) {
 export function legendOf(examples, colour, { colourScale, pick } = {}) {
   if (colour === "none") return null;
   const { kind, none, low, high, least } = examples.axis(colour);
-  if (kind === "number") return { name: colour, kind, none, low, high, ...(isLog(kind, least, colourScale) ? { scale: "log", least } : {}) };
+  if (kind === "number") {
+    checkNumbers(colour, pick);
+    return { name: colour, kind, none, low, high, ...(scaleOf(examples, colour, colourScale).isLog ? { scale: "log", least } : {}) };
+  }
   const { numbers, label, value } = examples.categories(colour);
   const coloured = colouredOf(examples, colour, pick);
   const ranks = ranksOf(coloured);
@@ -97,8 +110,7 @@ function visitBox(examples, { x, y, box: [left, right, low, high] }, found) {
 
 /* A function: the cell of a value, of `count` cells that are even on the scale between the ends. */
 function cellerOf(examples, name, scaleName, [from, to], count) {
-  const { kind, low, least } = examples.axis(name);
-  const position = isLog(kind, least, scaleName) ? positionIn({ low, least }) : (value) => value;
+  const { position } = scaleOf(examples, name, scaleName);
   const [first, last] = [position(from), position(to)];
   if (Number.isNaN(first) || first === -Infinity) throw new SourceError(400, `A logarithmic scale of values above 0 has no place for ${from}.`);
   return (value) => (last > first ? Math.min(Math.floor(((position(value) - first) / (last - first)) * count), count - 1) : 0);
