@@ -143,14 +143,14 @@ def test_examples_on_a_side_of_a_box_are_not_computed_exactly(page, file):
 # By how much a sample's points stand beside their values, on average, on each axis.
 ASIDE = """
 const done = arguments[0];
-Promise.all([import("portolan/file_points.js"), import("portolan/spread.js")]).then(([{ pointsInside }, { spreadPoints }]) => {
+Promise.all([import("portolan/file_points.js"), import("portolan/spread.js")]).then(([{ pointsInside }, { placePoints }]) => {
   const values = Float64Array.from({ length: 4000 }, (_, i) => i % 3);
   const examples = { n: 4000, column: () => values, axis: () => ({ kind: "number", low: 0, high: 2, least: 1 }) };
   const part = pointsInside(examples, { x: "x", y: "y", colour: "none", box: [0, 2, 0, 2], most: 1000 });
-  const column = { name: "x", low: 0, high: 2, integer: true };
-  spreadPoints({ ...part, x: column, y: column }, { epochs: [] });
+  const column = { name: "x", kind: "number", scale: "linear", low: 0, high: 2, grid: 1 };
+  const { bytes } = placePoints({ ...part, x: column, y: column }, { x: { name: "linear" }, y: { name: "linear" } }, "jitter");
   const mean = (steps) => d3.mean(part.places, (place, i) => (steps[i] / 65534) * 3 - 0.5 - values[place]);
-  done([part.n, mean(new Uint16Array(part.bytes, 0, part.n)), mean(new Uint16Array(part.bytes, 2 * part.n, part.n))]);
+  done([part.n, mean(new Uint16Array(bytes, 0, part.n)), mean(new Uint16Array(bytes, 2 * part.n, part.n))]);
 }).catch((error) => done(error.message));
 """
 

@@ -3,8 +3,9 @@
  * documentation has. It is a title wherever the name stands; and a button beside the choice of the axes opens all of them, for
  * people who use a keyboard or a finger.
  */
+import { columnOf } from "./axis_columns.js";
 import { button, element, refill, words } from "./dom.js";
-import { axesOf, columnOf } from "./loader.js";
+import { axesOf } from "./loader.js";
 
 const PROBABILITY = "Here p(gold) is the probability that the model gives to the gold label of an example, at one epoch.";
 const GOLD = "the class that your data give the example, right or wrong";

@@ -4,26 +4,11 @@
  */
 import { oncePerFrame } from "./dom.js";
 import { hasBit, NOWHERE } from "./links.js";
-import { coordinates, NONE } from "./marks.js";
 import { onTheme } from "./palette.js";
+import { readerOf } from "./spread.js";
 
 const MOST = 400; /* arrows drawn */
 const HEAD = 4; /* pixels */
-const STEPS = 65534;
-
-/* Values by place: at(place) is [x, y], or null where the point is not here or has no value. */
-function readerOf(points) {
-  const { x, y } = coordinates(points);
-  const rank = points.places ? new Map(Array.from(points.places, (place, i) => [place, i])) : null;
-  const value = ({ low, high, spread }, steps) => {
-    const drawn = low + (steps / STEPS) * (high - low);
-    return spread ? Math.round(drawn / spread) * spread : drawn;
-  };
-  return (place) => {
-    const i = rank ? rank.get(place) : place;
-    return i === undefined || x[i] === NONE || y[i] === NONE ? null : [value(points.x, x[i]), value(points.y, y[i])];
-  };
-}
 
 /* [[x, y, other x, other y], …] of the places in a mask whose example has values on both maps. */
 export function findShifts(mask, links, points, otherPoints) {
@@ -32,8 +17,9 @@ export function findShifts(mask, links, points, otherPoints) {
   for (let place = 0; place < links.there.length; place++) {
     if (links.there[place] === NOWHERE || !hasBit(mask, place)) continue;
     const from = here(place);
-    const to = from && there(links.there[place]);
-    if (to) shifts.push([...from, ...to]);
+    if (from.includes(null)) continue;
+    const to = there(links.there[place]);
+    if (!to.includes(null)) shifts.push([...from, ...to]);
   }
   return shifts;
 }

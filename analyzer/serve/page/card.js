@@ -1,5 +1,5 @@
 /* card.js: one example: its texts, label, measures, and a line of p(gold) by epoch. */
-import { aboutOf } from "./about.js";
+import { aboutOf, nameOf } from "./about.js";
 import { element, number, svgElement as svg, words } from "./dom.js";
 
 const TEXT_MOST = 600; /* characters shown */
@@ -27,17 +27,18 @@ function texts(example) {
     text === null ? [] : [element("p", { class: "text", dir: "auto" }, element("span", { class: "field" }, field), " ", shorten(String(text)))]);
 }
 
-function measures(example, axes, view) {
+function measures(example, axes, values, view) {
   const names = [...new Set([...axes, ...MEASURES])].filter((name) => example.measures[name] !== undefined);
   return element(
     "dl",
     { class: "measures" },
+    ...values.flatMap(([name, value]) => [element("dt", { title: aboutOf(view, name) }, nameOf(name)), element("dd", {}, element("bdi", {}, value))]),
     ...names.flatMap((name) => [element("dt", { title: aboutOf(view, name) }, words(name)), element("dd", {}, number(example.measures[name]))]),
   );
 }
 
-/* axes: names of the measures to list first. */
-export function cardOf(example, axes, view) {
+/* axes: names of the measures to list first. values: [[name, text]] of other columns, before these. */
+export function cardOf(example, axes, view, values = []) {
   const label = (example.label ?? null) === null ? null : element("bdi", {}, example.label);
   return element(
     "div",
@@ -45,13 +46,14 @@ export function cardOf(example, axes, view) {
     element("p", { class: "head" }, element("strong", {}, element("bdi", {}, String(example.id))), label ? " · " : "", label),
     ...texts(example),
     sparkline(example),
-    measures(example, axes, view),
+    measures(example, axes, values, view),
   );
 }
 
-/* In words, for a screen reader. */
-export function sayExample(example, { x, y }) {
+/* In words, for a screen reader. values: as for cardOf(). */
+export function sayExample(example, axes, values = []) {
   const text = Object.values(example.text ?? {}).filter((value) => value !== null).join(". ").slice(0, 300);
-  const value = (name) => `${words(name)} ${number(example.measures[name])}`;
-  return `Example ${example.id}${example.label ? `, ${example.label}` : ""}: ${value(x)}, ${value(y)}. ${text}`;
+  const measured = axes.filter((name) => example.measures[name] !== undefined).map((name) => [words(name), number(example.measures[name])]);
+  const said = [...values.map(([name, value]) => [nameOf(name), value]), ...measured].map(([name, value]) => `${name} ${value}`);
+  return `Example ${example.id}${example.label ? `, ${example.label}` : ""}: ${said.join(", ")}. ${text}`;
 }

@@ -7,8 +7,9 @@
  * has epochs of its own.
  */
 import { Arrows, findShifts, meanShift, someOf } from "./arrows.js";
-import { button, count, element, fillSelect, number, words } from "./dom.js";
 import { alignAxes } from "./axes.js";
+import { nameOf } from "./about.js";
+import { button, count, element, fillSelect, number } from "./dom.js";
 import { LinkedPoints } from "./linked_points.js";
 import { carryMask, countBoth, makeLinks, NOWHERE } from "./links.js";
 import { clearSelection } from "./parts.js";
@@ -307,8 +308,9 @@ class Compare {
     if (shifts.length === 0) return;
     const [dx, dy] = meanShift(shifts);
     const signed = (value) => (value > 0 ? `+${number(value)}` : number(value).replace("-", "−"));
+    const moves = [[state.points.x, dx], [state.points.y, dy]].filter(([{ kind }]) => kind === "number").map(([{ name }, by]) => `${nameOf(name)} ${signed(by)}`);
     const part = drawn.length < shifts.length ? `; ${count(drawn.length)} of the ${count(shifts.length)} arrows are drawn` : "";
-    this.shift.textContent = `From ${titleOf(state.view)} to ${titleOf(twin.view)}, ${count(shifts.length)} examples move on average by ${words(state.points.x.name)} ${signed(dx)}, ${words(state.points.y.name)} ${signed(dy)}${part}.`;
+    this.shift.textContent = `From ${titleOf(state.view)} to ${titleOf(twin.view)}, ${count(shifts.length)} examples ${moves.length > 0 ? `move on average by ${moves.join(", ")}` : "have values"}${part}.`;
   }
 }
 

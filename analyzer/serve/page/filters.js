@@ -7,7 +7,7 @@ import { columnFilters } from "./column_filters.js";
 import { button, count, element, fillSelect, words } from "./dom.js";
 import { rangeRow, withFilter } from "./filter_rows.js";
 import { labelFilter } from "./label_filter.js";
-import { columnOf } from "./loader.js";
+import { columnOf } from "./axis_columns.js";
 import { same } from "./state.js";
 
 const PRESET = ["correctness", "forgetting_events"];

@@ -52,7 +52,7 @@ class Gestures {
         map.capture.__zoom = d3.zoomIdentity; /* the state has the box; d3 would otherwise stop at limits of its own */
       });
     d3.select(map.capture).call(zoom).on("dblclick.zoom", null);
-    map.capture.addEventListener("dblclick", () => state.set({ box: null }));
+    map.capture.addEventListener("dblclick", () => map.isReady && state.set({ box: map.frame.back(state.box) }));
   }
 
   #at(event) {
@@ -86,13 +86,15 @@ class Gestures {
       drag = null;
       this.#sketch([]);
       if (!isDone) return;
-      if (!ended.moved) this.#click(this.#at(event));
+      if (!ended.moved) this.#click(this.#at(event), event);
       else if (ended.draws) this.#select(ended, event);
     };
     capture.addEventListener("pointerup", (event) => end(event, true));
     capture.addEventListener("pointercancel", (event) => end(event, false));
     capture.addEventListener("pointerleave", () => {
-      if (!drag) this.state.set({ hovered: null });
+      if (drag) return;
+      this.state.set({ hovered: null });
+      this.map.cellCard.leave();
     });
   }
 
@@ -118,10 +120,9 @@ class Gestures {
   #select(drag, event) {
     const corners = this.#corners(drag);
     if (corners.length < 3) return;
-    const { x, y, columns } = this.map.frame;
-    const polygon = corners.map(([atX, atY]) => [x.invert(atX), y.invert(atY)]);
+    const { frame } = this.map;
     mark("lasso-ended");
-    addPart(this.state, columns, polygon, operationOf(event, this.state));
+    addPart(this.state, frame.columns, frame.polygon(corners), operationOf(event, this.state));
   }
 
   /* The place of the point nearest to a pixel, or null. */
@@ -141,11 +142,20 @@ class Gestures {
   }
 
   #hover(at) {
+    if (this.map.cells.areShown) {
+      this.map.cellCard.point(at);
+      return;
+    }
     mark("pointer-moved");
     this.state.set({ hovered: this.#nearest(at) });
   }
 
-  #click(at) {
+  #click(at, event) {
+    if (this.map.cells.areShown) {
+      this.map.cellCard.point(at);
+      this.map.cellCard.select(event);
+      return;
+    }
     const place = this.#nearest(at);
     this.state.set({ hovered: place });
     if (place !== null) this.map.hover.pin(place);
@@ -161,16 +171,32 @@ class Gestures {
       "+": () => zoomBy(1.5),
       "=": () => zoomBy(1.5),
       "-": () => zoomBy(1 / 1.5),
-      0: () => this.state.set({ box: null }),
-      Home: () => this.#go(this.#first()),
-      Enter: () => this.state.hovered !== null && this.map.hover.pin(this.state.hovered),
-      Escape: () => (this.state.hovered !== null ? this.state.set({ hovered: null }) : clearSelection(this.state)),
+      0: () => this.state.set({ box: frame.back(this.state.box) }),
+      ...(this.map.cells.areShown ? this.#keysOfCells(event) : this.#keysOfPoints()),
     };
     if (arrow && event.shiftKey) this.state.set({ box: frame.moved(1, (-arrow[0] * width) / 8, (arrow[1] * height) / 8) });
+    else if (arrow && this.map.cells.areShown) this.map.cellCard.go(arrow);
     else if (arrow) this.#go(this.#beside(arrow));
     else if (actions[event.key]) actions[event.key]();
     else return;
     event.preventDefault();
+  }
+
+  #keysOfPoints() {
+    return {
+      Home: () => this.#go(this.#first()),
+      Enter: () => this.state.hovered !== null && this.map.hover.pin(this.state.hovered),
+      Escape: () => (this.state.hovered !== null ? this.state.set({ hovered: null }) : clearSelection(this.state)),
+    };
+  }
+
+  #keysOfCells(event) {
+    const { cellCard } = this.map;
+    return {
+      Home: () => cellCard.first(),
+      Enter: () => cellCard.select(event),
+      Escape: () => (cellCard.isOpen ? cellCard.leave() : clearSelection(this.state)),
+    };
   }
 
   /* The point nearest to the middle of the view. */

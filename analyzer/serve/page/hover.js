@@ -4,12 +4,20 @@
  */
 import { cardOf } from "./card.js";
 import { placeCard } from "./card_place.js";
+import { sayValue } from "./columns.js";
 import { element, mark } from "./dom.js";
 import { coordinates, NONE } from "./marks.js";
 import { byteColours } from "./palette.js";
+import { readerOf } from "./spread.js";
 
 const KNOWN_MOST = 200; /* examples kept */
 const ON_PHONE = matchMedia("(max-width: 760px)"); /* there the card stands below the map: style.css */
+
+/* [[name, text]] of the axes that show no measure: measures are known of the example itself. */
+export function valuesOf(example, points) {
+  const values = readerOf(points)(example.place);
+  return [points.x, points.y].map((column, i) => [column, values[i]]).filter(([{ name }]) => example.measures[name] === undefined).map(([column, value]) => [column.name, sayValue(column, value)]);
+}
 
 class Hover {
   #known = new Map(); /* by place, of one version */
@@ -76,7 +84,7 @@ class Hover {
     this.card.hidden = !example;
     if (example) {
       const { x, y } = this.map.frame.columns;
-      this.card.replaceChildren(cardOf(example, [x.name, y.name], this.state.view));
+      this.card.replaceChildren(cardOf(example, [x.name, y.name], this.state.view, valuesOf(example, this.state.points)));
       mark("text-shown");
     }
     this.state.set({ example });
@@ -101,13 +109,16 @@ class Hover {
     );
   }
 
-  /* {x, y, colour} of a place, in pixels; null: it is not here, has no values or is out of view. */
+  /* {x, y, colour} of a place, in pixels; null: it is not here, or out of view. */
   #spot(place) {
     const { points } = this.state;
     const i = points.places ? points.places.indexOf(place) : place;
     if (i < 0 || i >= points.n) return null;
     const { x, y, colour } = coordinates(points);
-    if (x[i] === NONE || y[i] === NONE) return null;
+    if (x[i] === NONE || y[i] === NONE) {
+      const strip = this.map.strips.spot(i);
+      return strip && { ...strip, byte: colour[i] };
+    }
     const at = this.map.frame.pixel(x[i], y[i]);
     const { width, height } = this.map.frame;
     return at.x < 0 || at.x > width || at.y < 0 || at.y > height ? null : { ...at, byte: colour[i] };
@@ -143,19 +154,24 @@ class Hover {
   #selected() {
     const { state, map } = this;
     const { selection } = state;
-    const { x, y, columns, width, height } = map.frame;
+    const { frame } = map;
+    const { columns, width, height } = frame;
     const part = selection.parts[selection.parts.length - 1];
     if (!part || selection.x !== columns.x.name || selection.y !== columns.y.name) return null;
     const plot = map.capture.getBoundingClientRect();
     const within = (values, most) => d3.extent(values, (value) => Math.max(0, Math.min(most, value)));
-    const [left, right] = within(part.polygon.map(([atX]) => x(atX)), width);
-    const [top, bottom] = within(part.polygon.map(([, atY]) => y(atY)), height);
+    const [left, right] = within(part.polygon.map(([x]) => frame.at("x", x)), width);
+    const [top, bottom] = within(part.polygon.map(([, y]) => frame.at("y", y)), height);
     return { left: plot.left + left, right: plot.left + right, top: plot.top + top, bottom: plot.top + bottom };
   }
 
-  /* The card stands beside the point, within the window, and off what was selected last: beside the map, if need be. */
   #place(spot = this.state.hovered !== null && this.map.isReady ? this.#spot(this.state.hovered) : null) {
-    const { card, map } = this;
+    this.place(this.card, spot);
+  }
+
+  /* A card stands beside its point, in pixels of the plot, within the window, and off what was selected last: beside the map, if need be. */
+  place(card, spot) {
+    const { map } = this;
     if (card.hidden || ON_PHONE.matches) return;
     const plot = map.capture.getBoundingClientRect();
     const around = map.section.getBoundingClientRect();

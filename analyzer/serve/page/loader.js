@@ -7,17 +7,28 @@
  *     n            how many are here
  *     bytes        ArrayBuffer: n × uint16 x, n × uint16 y, n × uint8 colour (0 … 65534 from low to high; 65535: none)
  *     places       Uint32Array of n, or null: place i is point i
- *     x, y         {name, low, high, integer}: the columns; spread: between the values around which its points stand (spread.js);
- *                  low and high are then those of the room that they take
+ *     x, y         the columns of the axes: {name, kind, integer, low, high, least, values} (columns.js), and where their points
+ *                  are drawn: {scale, grid, bend, from, to, isPiled} (spread.js); none: how many examples have no value; grid: the
+ *                  distance of two values, 0: they may be any
  *     legend       as api/legend answers, or null
  *     inside       how many the view's box holds; n < inside: the points are a sample
+ *     everywhere   where only those in the box were asked for: how many have values on both axes
  *     density      {counts, columns, rows, box} where not all points are here, else null
+ *
+ * Its keys of the state, all kept in the address:
+ *     xScale, yScale, colourScale    "linear" or "log"
+ *     picked                         {name of a colour: [labels]}: the categories that have colours of their own
+ *     pile                           points that share a value: "jitter" spreads them, "size" and "heat" pile them (cells.js)
  */
+import { AxisColumns, columnOf, Last } from "./axis_columns.js";
 import { countBits, markPoints } from "./marks.js";
+import { OTHERS } from "./palette.js";
+import { Ranges } from "./ranges.js";
+import { isScale, sameBend } from "./scales.js";
 import { paintSaved } from "./saved_colour.js";
 import { SavedMasks, savedOf } from "./saved_masks.js";
 import { SourceError } from "./source.js";
-import { spreadPoints } from "./spread.js";
+import { placePoints } from "./spread.js";
 import { filteredNow, isElsewhen, isSelecting, NOTHING, selectionNow } from "./selection.js";
 import { same } from "./state.js";
 
@@ -29,30 +40,10 @@ const CLOSED_MS = 5000;
 const REST = 4; /* times as long as the last update took until its picture: the pause before the next one */
 const PICTURE_MS = 2000; /* the longest wait for a picture: a hidden page draws none */
 
-export const columnOf = (view, name) => view.columns.find((column) => column.name === name);
-
 /* Asks the list of runs first: the end of a run does not change the version of the view. */
 export function isRecording({ runs, view }) {
   const run = runs?.find(({ name }) => name === view?.run) ?? view;
   return run?.state === "recording";
-}
-
-/* Keeps the result of the last request by its key. */
-class Last {
-  #key = null;
-  #result = null;
-
-  get(key, make) {
-    const text = JSON.stringify(key);
-    if (text !== this.#key) {
-      this.#key = text;
-      this.#result = make();
-      this.#result.catch(() => {
-        if (this.#key === text) this.#key = null;
-      });
-    }
-    return this.#result;
-  }
 }
 
 /* A promise for when the present state has been drawn. */
@@ -63,25 +54,34 @@ const nextPicture = () => new Promise((done) => {
 
 /* x, y and colour; the default in the place of a measure or column that the view does not have. */
 export function axesOf(state, view) {
-  const known = (name) => Boolean(columnOf(view, name));
+  const isMeasure = (name) => Boolean(columnOf(view, name));
+  const isKnown = (name) => isMeasure(name) || name === "gold" || (name.startsWith("data:") && view.data_columns.includes(name.slice(5)));
   const first = view.columns[0]?.name;
-  const pick = (name, otherwise) => (known(name) ? name : known(otherwise) ? otherwise : first);
-  const isColour =
-    known(state.colour) ||
-    ["gold", "none", "saved"].includes(state.colour) ||
-    (state.colour.startsWith("data:") && view.data_columns.includes(state.colour.slice(5)));
+  const pick = (name, otherwise) => (isKnown(name) ? name : isMeasure(otherwise) ? otherwise : first);
   return {
     x: pick(state.x, "variability"),
     y: pick(state.y, "confidence"),
-    colour: isColour ? state.colour : "none",
+    colour: isKnown(state.colour) || state.colour === "saved" ? state.colour : "none",
   };
 }
+
+/* The axes and how they are drawn, as questions to the source name them. */
+function wantedOf(state, view) {
+  const axes = axesOf(state, view);
+  const { xScale, yScale, colourScale } = state;
+  return { ...axes, xScale, yScale, colourScale, pick: state.picked[axes.colour] };
+}
+
+/* At most as many as there are colours. */
+const arePicked = (picked) => Object.values(picked).every((labels) => Array.isArray(labels) && labels.length > 0 && labels.length <= OTHERS && labels.every((label) => typeof label === "string"));
 
 export class Loader {
   #state;
   #source;
   #ticket = 0;
+  #columns;
   #points = new Last();
+  #placed = { key: [], points: null };
   #shown = new Last();
   #selected = new Last();
   #painted = null; /* {of, result}: what #paint() last answered, and of what */
@@ -95,8 +95,13 @@ export class Loader {
     this.#state = state;
     this.#source = source;
     this.savedMasks = new SavedMasks(source);
+    this.#columns = new AxisColumns(source);
+    this.ranges = new Ranges();
+    for (const key of ["xScale", "yScale", "colourScale"]) state.define(key, "linear", true, isScale);
+    state.define("picked", {}, true, arePicked);
+    state.define("pile", "jitter", true, (pile) => ["jitter", "size", "heat"].includes(pile));
     state.subscribe(["run", "epochs"], () => this.#refresh(true));
-    state.subscribe(["x", "y", "colour", "filters", "selection"], (changed) => {
+    state.subscribe(["x", "y", "colour", "xScale", "yScale", "colourScale", "picked", "pile", "filters", "selection"], (changed) => {
       if (!changed.has("run") && !changed.has("epochs")) this.#refresh(false);
     });
     state.subscribe(["saved"], (changed) => {
@@ -187,7 +192,7 @@ export class Loader {
   }
 
   async #loadPoints(view, at) {
-    const axes = axesOf(this.#state, view);
+    const axes = wantedOf(this.#state, view);
     if (axes.colour !== "saved") return this.#loadColoured(view, at, axes);
     const saved = savedOf({ saved: this.#state.saved, run: view.run });
     const [points, masks] = await Promise.all([this.#loadColoured(view, at, { ...axes, colour: "none" }), this.savedMasks.all(at, saved)]);
@@ -204,40 +209,55 @@ export class Loader {
     return result;
   }
 
-  #loadColoured(view, at, axes) {
-    const box = view.points > ALL_MOST ? this.#box(view, axes) : null;
-    return this.#points.get([at, axes, box], async () => {
-      const legend = axes.colour === "none" ? null : this.#source.legend(at, axes.colour);
-      const loaded = await (box ? this.#loadPart(at, axes, box) : this.#source.points(at, axes));
-      const points = {
-        places: null,
-        inside: loaded.n,
-        density: null,
-        ...loaded,
-        x: columnOf(view, axes.x),
-        y: columnOf(view, axes.y),
-        colour: axes.colour,
-        legend: await legend,
-      };
-      return spreadPoints(points, view);
+  async #loadColoured(view, at, wanted) {
+    const { run } = view;
+    const isPart = view.points > ALL_MOST;
+    const [x, y] = await Promise.all(["x", "y"].map((axis) => this.#columns.load(axis, wanted[axis], wanted[`${axis}Scale`], { at, view, isPart })));
+    const box = isPart ? this.#boxOf(run, { x, y }) : null;
+    const loaded = await this.#points.get([at, wanted, box], async () => {
+      const legend = wanted.colour === "none" ? null : this.#source.legend(at, wanted.colour, wanted);
+      const points = await (box ? this.#loadPart(at, wanted, box) : this.#source.points(at, wanted));
+      const found = { places: null, inside: points.n, density: null, ...points, colour: wanted.colour, legend: await legend };
+      return isPart ? { ...found, x, y } : { ...found, x: this.#columns.describe(x, found, 0, view), y: this.#columns.describe(y, found, 1, view) };
     });
+    return this.#place(run, loaded);
   }
 
-  /* The box in view; without zoom, the whole extent of both measures. */
-  #box(view, axes) {
-    const of = (name) => {
-      const { low, high } = columnOf(view, name);
-      return low < high ? [low, high] : [low - 0.5, high + 0.5];
-    };
-    return this.#state.box ?? [...of(axes.x), ...of(axes.y)];
+  /* {inView, whole}: the box in view; that of everything, if it is to be said how many examples lie beyond. */
+  #boxOf(run, columns) {
+    for (const column of [columns.x, columns.y]) this.ranges.widen(run, column);
+    const { usual, whole } = this.ranges.boxes(run, columns);
+    const box = this.ranges.fit(run, columns, this.#state.box);
+    return { inView: box ?? usual, whole: box || same(usual, whole) ? null : whole };
   }
 
-  async #loadPart(at, axes, box) {
-    const [part, counts] = await Promise.all([
-      this.#source.inside(at, { ...axes, box, most: SAMPLE }),
-      this.#source.bins(at, { ...axes, box, columns: CELLS, rows: CELLS }),
+  /* The points where they are drawn. Axes stay as they are while epochs change. */
+  #place(run, loaded) {
+    const { ranges } = this;
+    const { pile } = this.#state;
+    for (const column of [loaded.x, loaded.y]) ranges.widen(run, column);
+    const bends = { x: ranges.bend(run, loaded.x), y: ranges.bend(run, loaded.y) };
+    const key = [loaded, JSON.stringify(bends), pile];
+    if (!key.every((part, i) => part === this.#placed.key[i])) this.#placed = { key, points: placePoints(loaded, bends, pile) };
+    return this.#placed.points;
+  }
+
+  /* Is told that the axes shown have become wider: their points may stand elsewhere now, and more of them may be in view. */
+  follow() {
+    const { points, view, busy, box } = this.#state;
+    if (busy || !points || !view) return; /* what is being loaded takes the ranges at its end */
+    const isBent = [points.x, points.y].some((column) => !sameBend(column.bend, this.ranges.bend(view.run, column)));
+    if (isBent || (view.points > ALL_MOST && !box)) this.#refresh(false);
+  }
+
+  async #loadPart(at, wanted, { inView: box, whole }) {
+    const [part, counts, all] = await Promise.all([
+      this.#source.inside(at, { ...wanted, box, most: SAMPLE }),
+      this.#source.bins(at, { ...wanted, box, columns: CELLS, rows: CELLS }),
+      whole && this.#source.inside(at, { ...wanted, colour: "none", box: whole, most: 1 }),
     ]);
-    return { ...part, density: part.n < part.inside ? { counts, columns: CELLS, rows: CELLS, box } : null };
+    const density = part.n < part.inside ? { counts, columns: CELLS, rows: CELLS, box } : null;
+    return { ...part, density, ...(all ? { everywhere: all.inside } : {}) };
   }
 
   #fail(error) {

@@ -2,9 +2,14 @@
  * map.js: the map: a canvas of points under an SVG of axes, cuts, outlines and marks. It follows the state, and is drawn again
  * only when something has changed.
  */
+import { AxisMarks } from "./axis_marks.js";
+import { Beyond } from "./beyond.js";
+import { CellCard } from "./cell_card.js";
+import { Cells } from "./cells.js";
+import { nameOf } from "./about.js";
 import { Cuts } from "./cuts.js";
 import { Density } from "./density.js";
-import { button, count, element, number, oncePerFrame, svgElement, words } from "./dom.js";
+import { button, count, element, oncePerFrame, svgElement } from "./dom.js";
 import { Frame } from "./frame.js";
 import { listenToGestures } from "./gestures.js";
 import { PointsRenderer } from "./gl.js";
@@ -14,6 +19,8 @@ import { DRAWN, SELECTED } from "./marks.js";
 import { byteColours, onTheme, unselectedColour } from "./palette.js";
 import { showReadOut } from "./readout.js";
 import { isElsewhen } from "./selection.js";
+import { same } from "./state.js";
+import { roomOf as roomOfStrips, Strips } from "./strips.js";
 
 /* Of a point, in pixels of the screen. Where points are many, or the map is small, they are smaller and let others shine through. */
 function sizeOf(n, { zoom, width, height }) {
@@ -31,8 +38,11 @@ function greyOf() {
 
 /* A sentence about points that do not stand at their values. */
 function describeSpread({ points }) {
-  const spread = [points.x, points.y].filter((axis) => axis.spread).map(({ name }) => words(name));
-  return spread.length === 0 ? "" : ` Points are spread around their values of ${[...new Set(spread)].join(" and ")}; a lasso takes those whose values are inside it.`;
+  const { x, y } = points;
+  const few = [...new Set([x, y].filter(({ grid }) => grid > 0).map(({ name }) => nameOf(name)))].join(" and ");
+  if (few === "") return "";
+  if (x.isPiled) return ` Examples that share a value of ${few} are drawn as one; a click selects them.`;
+  return ` Points are spread around their values of ${few}; a lasso takes those whose values are inside it.`;
 }
 
 /* A sentence about how many of the examples are drawn. */
@@ -51,7 +61,7 @@ function describeDrawn({ view, points, marks, shown }) {
   const passed = shown ? (points.places ? marks.drawn : shown.count) : points.n;
   const reasons = [];
   if (shown) reasons.push("the others do not pass the filters");
-  if (passed > marks.drawn) reasons.push(`${count(passed - marks.drawn)} have no value on an axis`);
+  if (passed > marks.drawn) reasons.push(`${count(passed - marks.drawn)} have no value on an axis, and stand beside it`);
   return `${drawn} of ${whole} are drawn${reasons.length > 0 ? `: ${reasons.join(", ")}` : ""}.`;
 }
 
@@ -59,7 +69,7 @@ class MapView {
   constructor(section, parts) {
     this.parts = parts;
     this.state = parts.state;
-    this.frame = new Frame();
+    this.frame = new Frame(parts.loader.ranges);
     this.#build(section);
     /* A picture of a million points takes long, so it is drawn only when it has changed; the layers above it are drawn more often. */
     this.areStale = true;
@@ -71,12 +81,19 @@ class MapView {
     this.renderer = new PointsRenderer(this.canvas, () => this.#renew());
     this.state.define("graphics", this.renderer.trouble);
     this.density = new Density(this.shade, this.state);
+    this.cells = new Cells(this);
+    this.strips = new Strips(this);
+    this.axes = new AxisMarks(this);
     this.margins = new Margins(this);
     this.cuts = new Cuts(this);
     this.hover = showHover(this);
+    this.cellCard = new CellCard(this);
     listenToGestures(this);
     showReadOut(this);
-    this.state.subscribe(["points"], () => this.#take("points"));
+    this.state.subscribe(["points"], () => {
+      this.#makeRoom();
+      this.#take("points");
+    });
     this.state.subscribe(["points", "marks"], () => this.#take("marks"));
     this.state.subscribe(["box"], () => this.#follow());
     this.state.subscribe(["box", "points", "marks"], () => this.draw());
@@ -100,7 +117,7 @@ class MapView {
     const layer = (name) => this.plot.appendChild(svgElement("g", { class: name }));
     this.layers = { grid: layer("grid"), axes: layer("axes") };
     this.capture = this.plot.appendChild(svgElement("rect", { class: "capture" }));
-    for (const name of ["outlines", "margins", "cuts", "pins", "hovered", "gesture"]) this.layers[name] = layer(name);
+    for (const name of ["strips", "outlines", "margins", "cuts", "pins", "hovered", "gesture"]) this.layers[name] = layer(name);
     this.clip = svgElement("rect");
     const clipping = svgElement("clipPath", { id: `${section.id}-area` });
     clipping.append(this.clip);
@@ -108,8 +125,9 @@ class MapView {
     this.svg.append(clipping, this.plot);
     this.holder = element("div", { class: "holder" }, this.shade, this.canvas, this.svg);
     this.drawn = element("p", { class: "drawn", id: `${section.id}-drawn` });
-    this.unzoom = button("Show everything", () => this.state.set({ box: null }), { class: "unzoom", hidden: true });
-    section.append(this.holder, element("div", { class: "below" }, this.drawn, this.unzoom));
+    this.unzoom = button("", () => this.state.set({ box: null }), { class: "unzoom", hidden: true });
+    this.beyond = new Beyond(this);
+    section.append(this.holder, element("div", { class: "below" }, this.drawn, this.beyond.element, this.unzoom));
     const follow = () => {
       section.dataset.tool = this.state.tool;
     };
@@ -139,6 +157,18 @@ class MapView {
     }
     this.renderer.setPoints(points);
     this.renderer.setColours(byteColours(points.legend));
+  }
+
+  /* What the axes show decides how much room they need. */
+  #makeRoom() {
+    const { points } = this.state;
+    const { frame } = this;
+    if (!points) return;
+    const strips = roomOfStrips(points);
+    const room = AxisMarks.roomOf(points, frame.isNarrow, strips.y > 0);
+    if (same([room, strips], [frame.room, frame.strips])) return;
+    Object.assign(frame, { room, strips });
+    this.#resize();
   }
 
   #resize() {
@@ -172,18 +202,25 @@ class MapView {
     if (!points || !marks) return;
     this.#follow();
     if (this.areStale) {
-      this.#drawPoints();
-      this.density.draw(this);
+      this.cells.draw();
+      if (!this.cells.areShown) {
+        this.#drawPoints();
+        this.density.draw(this);
+      }
+      this.strips.draw();
     }
     this.areStale = false;
-    this.#drawAxes();
+    this.axes.draw();
     this.#drawOutlines();
     this.margins.draw();
     this.cuts.draw();
     this.hover.draw();
+    this.cellCard.draw();
     const how = { none: " This browser has no WebGL2: the map shows how many examples lie where, without points.", lost: " The map shows how many examples lie where, without points." }[this.renderer.trouble] ?? "";
     this.drawn.textContent = describeDrawn(this.state) + describeSpread(this.state) + how;
+    this.beyond.draw();
     this.unzoom.hidden = !box;
+    this.unzoom.textContent = this.frame.isStretched ? "Show the usual range" : "Show everything";
   }
 
   #drawPoints() {
@@ -198,29 +235,11 @@ class MapView {
     });
   }
 
-  #drawAxes() {
-    const { x, y, width, height, columns, isNarrow, margin } = this.frame;
-    const axes = d3.select(this.layers.axes);
-    const format = (column) => (value) => (column.integer ? (Number.isInteger(value) ? count(value) : "") : number(value));
-    const ticks = isNarrow ? 4 : 8;
-    const group = (name, transform) => {
-      const found = axes.selectAll(`g.${name}`).data([0]);
-      return found.enter().append("g").attr("class", name).merge(found).attr("transform", transform);
-    };
-    group("x", `translate(0,${height})`).call(d3.axisBottom(x).ticks(ticks).tickFormat(format(columns.x)));
-    group("y", "").call(d3.axisLeft(y).ticks(ticks).tickFormat(format(columns.y)));
-    const labels = [
-      [words(columns.x.name), `translate(${width / 2},${height + 36})`, columns.x.about],
-      [words(columns.y.name), `translate(${-margin.left + 12},${height / 2}) rotate(-90)`, columns.y.about],
-    ];
-    axes.selectAll("text.name").data(labels).join("text").attr("class", "name").attr("transform", ([, at]) => at).text(([name]) => name).append("title").text(([, , about]) => about);
-  }
-
   #drawOutlines() {
     const { selection } = this.state;
-    const { x, y, columns } = this.frame;
-    const fits = selection.x === columns.x.name && selection.y === columns.y.name;
-    const line = (part) => part.polygon.map(([atX, atY]) => `${x(atX)},${y(atY)}`).join(" ");
+    const { frame } = this;
+    const fits = selection.x === frame.columns.x.name && selection.y === frame.columns.y.name;
+    const line = (part) => part.polygon.map(([x, y]) => `${frame.at("x", x)},${frame.at("y", y)}`).join(" ");
     d3.select(this.layers.outlines)
       .selectAll("polygon")
       .data(fits ? selection.parts : [])

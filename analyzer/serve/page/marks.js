@@ -2,6 +2,7 @@
 
 export const DRAWN = 1; /* has values on both axes, and passes the filters */
 export const SELECTED = 2;
+export const WITHOUT = 4; /* lacks a value on an axis, and passes the filters */
 export const NONE = 65535; /* a coordinate without value */
 
 export const coordinates = (points) => ({
@@ -27,9 +28,10 @@ export function markPoints(points, shown, selected) {
   for (let i = 0; i < n; i++) {
     const place = places ? places[i] : i;
     const bit = 1 << (place & 7);
-    if (x[i] === NONE || y[i] === NONE || (passes && !(passes[place >> 3] & bit))) continue;
-    drawn++;
-    flags[i] = chosen && chosen[place >> 3] & bit ? DRAWN | SELECTED : DRAWN;
+    if (passes && !(passes[place >> 3] & bit)) continue;
+    const isHere = x[i] !== NONE && y[i] !== NONE;
+    if (isHere) drawn++;
+    flags[i] = (isHere ? DRAWN : WITHOUT) | (chosen && chosen[place >> 3] & bit ? SELECTED : 0);
   }
   return { flags, drawn };
 }

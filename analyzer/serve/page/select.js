@@ -1,9 +1,10 @@
 /* select.js: says how many examples are selected, and takes a box as numbers, for people who use no pointer. */
-import { aboutOf } from "./about.js";
-import { button, count, element, mark, words } from "./dom.js";
+import { aboutOf, nameOf } from "./about.js";
+import { button, count, element, fillSelect, mark } from "./dom.js";
 import { showPanel } from "./layout.js";
 import { addPart, canInvert, clearSelection, invertSelection } from "./parts.js";
 import { boxPolygon, isElsewhen, isSelecting, sayEpochs } from "./selection.js";
+import { same } from "./state.js";
 
 /* The number of selected examples, in words. */
 function describe({ selected, view }) {
@@ -51,15 +52,24 @@ function showLeftOut(state) {
   return text;
 }
 
+/* A field for an edge of a box: a number, or one of the names of an axis of categories. */
+function edgeField(axis, end, { kind, values }) {
+  const name = `${axis} ${end}`;
+  if (kind !== "category") return element("input", { type: "number", step: "any", "aria-label": name, placeholder: end });
+  const select = element("select", { "aria-label": name });
+  fillSelect(select, [["", end], ...(values ?? []).map(({ label, value }) => [String(value), label])], "");
+  return select;
+}
+
 /* Four fields for the edges of a box, and buttons that select with it. */
 function showNumbers(state) {
-  const names = { x: element("legend"), y: element("legend") };
-  const field = (axis, end) => element("input", { type: "number", step: "any", "aria-label": `${axis} ${end}`, placeholder: end });
-  const fields = { x: [field("x", "from"), field("x", "to")], y: [field("y", "from"), field("y", "to")] };
+  const sides = { x: element("fieldset"), y: element("fieldset") };
+  const fields = {};
+  const shown = {};
   const value = (axis, end) => {
-    const input = fields[axis][end];
+    const field = fields[axis][end];
     const { low, high } = state.points[axis];
-    return input.value === "" ? [low, high][end] : Number(input.value);
+    return field.value === "" ? [low, high][end] : Number(field.value);
   };
   const apply = (operation) => {
     if (!state.points) return;
@@ -68,20 +78,20 @@ function showNumbers(state) {
   };
   state.subscribe(["points"], () => {
     for (const axis of ["x", "y"]) {
-      const name = words(state.points[axis].name);
-      if (names[axis].textContent === name) continue;
-      names[axis].textContent = name;
-      names[axis].title = aboutOf(state.view, state.points[axis].name) ?? "";
-      for (const input of fields[axis]) input.value = "";
+      const column = state.points[axis];
+      const key = [column.name, column.kind, column.values?.map(({ label }) => label)];
+      if (same(shown[axis], key)) continue;
+      shown[axis] = key;
+      fields[axis] = ["from", "to"].map((end) => edgeField(axis, end, column));
+      sides[axis].replaceChildren(element("legend", { title: aboutOf(state.view, column.name) }, nameOf(column.name)), fields[axis][0], " to ", fields[axis][1]);
     }
   });
-  const side = (axis) => element("fieldset", {}, names[axis], fields[axis][0], " to ", fields[axis][1]);
   return element(
     "details",
     {},
     element("summary", {}, "Select by numbers"),
-    side("x"),
-    side("y"),
+    sides.x,
+    sides.y,
     element("div", { class: "tools" }, button("Select", () => apply("replace")), button("Add", () => apply("add")), button("Remove", () => apply("remove"))),
   );
 }

@@ -12,7 +12,7 @@
  *
  * Kept in the address's fragment (a link shows the same):
  *     run, epochs     epochs is "A:B" as --epochs takes it, "": all
- *     x, y, colour    names of measures; colour also "gold", "data:COLUMN", "none"
+ *     x, y, colour    names of measures, "gold", "data:COLUMN"; colour also "none"
  *     cuts            {variability, confidence}, the cuts between the regions; null: the run's own
  *     box             [left, right, low, high] in the measures' units: the part in view; null: everything
  *     selection       {x, y, parts: [{op: "add" | "remove", polygon: [[x, y], …]}], epochs}; no parts: nothing is selected. It

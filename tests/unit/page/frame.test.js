@@ -3,15 +3,29 @@ import { lots, times } from "./browser.js";
 import assert from "node:assert/strict";
 import test from "node:test";
 import { Frame } from "../../../analyzer/serve/page/frame.js";
+import { Ranges, usualOfSteps } from "../../../analyzer/serve/page/ranges.js";
+import { bendOf, forward } from "../../../analyzer/serve/page/scales.js";
 
 const near = (a, b, size = 1) => assert.ok(Math.abs(a - b) <= 1e-9 * size, `${a} is not ${b}`);
-const LOSS = { name: "loss", low: -2, high: 8 };
-const AUM = { name: "aum", low: 0.25, high: 0.5 };
+
+/* A column as an axis shows it. */
+const columnOf = (name, low, high, { scale = "linear", grid = 0, least = null, ...more } = {}) => ({
+  name, kind: "number", low, high, scale, grid, least, bend: bendOf({ low, least }, scale), from: low - grid / 2, to: high + grid / 2, ...more,
+});
+const LOSS = columnOf("loss", -2, 8);
+const AUM = columnOf("aum", 0.25, 0.5);
+const LOGS = { x: columnOf("cost", 0.01, 300, { scale: "log", least: 0.01 }), y: columnOf("gap", -4, 9, { scale: "log", least: 0.001 }) };
+
+/* Shows columns, of which the ranges are told first, as the loader does. */
+function follow(frame, run, columns, box) {
+  for (const column of Object.values(columns)) frame.ranges.widen(run, column);
+  frame.follow(run, columns, box);
+}
 
 function frameOf({ x = LOSS, y = AUM, box = null, width = 800, height = 600 } = {}) {
-  const frame = new Frame();
+  const frame = new Frame(new Ranges());
   frame.resize(width, height);
-  frame.follow("r", { x, y }, box);
+  follow(frame, "r", { x, y }, box);
   return frame;
 }
 
@@ -33,7 +47,7 @@ test("values, steps and pixels are told from one another, and back", () => {
 });
 
 test("everything is in view, with some room; shares have their whole range", () => {
-  const frame = frameOf({ y: { name: "confidence", low: 0.4, high: 0.6 } });
+  const frame = frameOf({ y: columnOf("confidence", 0.4, 0.6) });
   const [left, right, low, high] = frame.box;
   assert.ok(left < -2 && right > 8 && left > -3 && right < 9);
   assert.ok(low < 0 && low > -0.1 && high > 1 && high < 1.1);
@@ -41,7 +55,7 @@ test("everything is in view, with some room; shares have their whole range", () 
 });
 
 test("one value alone has room on both sides", () => {
-  const frame = frameOf({ x: { name: "epochs", low: 3, high: 3 } });
+  const frame = frameOf({ x: columnOf("epochs", 3, 3) });
   assert.deepEqual(frame.box.slice(0, 2), [2.5, 3.5]);
   near(frame.pixel(frame.steps("x", 3), 0).x, frame.width / 2, 1000);
 });
@@ -49,12 +63,13 @@ test("one value alone has room on both sides", () => {
 test("an axis does not become shorter while epochs change, and another run has its own", () => {
   const frame = frameOf();
   const before = frame.whole.slice(0, 2);
-  frame.follow("r", { x: { ...LOSS, low: 0, high: 1 }, y: AUM }, null);
+  follow(frame, "r", { x: { ...LOSS, low: 0, high: 1 }, y: AUM }, null);
   assert.deepEqual(frame.whole.slice(0, 2), before);
-  assert.deepEqual(frame.known("r", { name: "loss", low: 5, high: 6 }), { name: "loss", low: -2, high: 8 });
-  frame.follow("r", { x: { ...LOSS, high: 18 }, y: AUM }, null);
+  const { low, high } = frame.ranges.of("r", columnOf("loss", 5, 6));
+  assert.deepEqual([low, high], [-2, 8]);
+  follow(frame, "r", { x: { ...LOSS, high: 18 }, y: AUM }, null);
   assert.ok(frame.whole[1] > 18 && frame.whole[0] < -2);
-  frame.follow("other", { x: { ...LOSS, low: 0, high: 1 }, y: AUM }, null);
+  follow(frame, "other", { x: { ...LOSS, low: 0, high: 1 }, y: AUM }, null);
   assert.ok(frame.whole[1] < 1.1);
 });
 
@@ -66,7 +81,7 @@ test("zooming keeps what is under the pointer, and moving moves it", () => {
     const [px, py] = [lot() * frame.width, lot() * frame.height];
     const [x, y] = [frame.x.invert(px), frame.y.invert(py)];
     const box = frame.moved(k, px * (1 - k), py * (1 - k));
-    frame.follow("r", { x: LOSS, y: AUM }, box);
+    follow(frame, "r", { x: LOSS, y: AUM }, box);
     near(frame.x(x), px, 1000);
     near(frame.y(y), py, 1000);
   }
@@ -85,7 +100,7 @@ test("nothing outside of everything is shown, whatever was done", () => {
   for (let turn = 0; turn < 3000; turn++) {
     const k = 0.3 + 2 * lot();
     box = frame.moved(k, (lot() - 0.5) * 900 + (1 - k) * 400, (lot() - 0.5) * 900 + (1 - k) * 300);
-    frame.follow("r", { x: LOSS, y: AUM }, box);
+    follow(frame, "r", { x: LOSS, y: AUM }, box);
     if (box === null) continue;
     const [x0, x1, y0, y1] = frame.whole;
     assert.ok(box.every(Number.isFinite) && box[0] < box[1] && box[2] < box[3], String(box));
@@ -99,7 +114,7 @@ test("zooming ends before numbers do", () => {
   let box = null;
   for (const _ of times(100, Number)) {
     box = frame.moved(2, -frame.width / 2, -frame.height / 2) ?? box;
-    frame.follow("r", { x: LOSS, y: AUM }, box);
+    follow(frame, "r", { x: LOSS, y: AUM }, box);
   }
   assert.ok(frame.zoom > 1000 && frame.zoom <= 10000 * (1 + 1e-9));
 });
@@ -108,4 +123,85 @@ test("small windows have small margins, and never a plot of no size", () => {
   assert.ok(frameOf({ width: 390 }).isNarrow && !frameOf().isNarrow);
   const frame = frameOf({ width: 0, height: 0 });
   assert.ok(frame.width > 0 && frame.height > 0);
+});
+
+test("logarithmic axes: values, steps and pixels, and even steps", () => {
+  const lot = lots(44);
+  for (const box of [null, [0.5, 20, -1, 3]]) {
+    const frame = frameOf({ ...LOGS, box });
+    for (let turn = 0; turn < 100; turn++) {
+      for (const [axis, { low, high, bend }] of Object.entries(LOGS)) {
+        const t = forward(bend);
+        const value = low + (high - low) * lot() ** 4;
+        const steps = frame.steps(axis, value);
+        near(steps, (65534 * (t(value) - t(low))) / (t(high) - t(low)), 65534);
+        near(frame.value(axis, steps), value, high);
+        near(frame[axis].invert(frame[axis](value)), value, high);
+      }
+    }
+  }
+  assert.equal(LOGS.x.bend.name, "ln");
+  assert.equal(LOGS.y.bend.name, "symlog");
+  assert.ok(frameOf(LOGS).whole[0] > 0, "a logarithm has no place for 0");
+  const [left] = frameOf({ ...LOGS, box: [-1, 20, -1, 3] }).box;
+  assert.ok(left > 0 && left < 0.01, "nor in a box");
+});
+
+test("zooming on a logarithmic axis keeps what is under the pointer", () => {
+  const frame = frameOf({ ...LOGS, box: [0.5, 20, -1, 3] });
+  const [x, y] = [frame.x.invert(200), frame.y.invert(150)];
+  const box = frame.moved(1.5, 200 * (1 - 1.5), 150 * (1 - 1.5));
+  follow(frame, "r", LOGS, box);
+  near(frame.x(x), 200, 1000);
+  near(frame.y(y), 150, 1000);
+});
+
+/* How far a point is from the line through a and b. */
+const aside = ([x, y], [ax, ay], [bx, by]) => Math.abs((bx - ax) * (y - ay) - (x - ax) * (by - ay)) / Math.hypot(bx - ax, by - ay);
+
+test("a lasso has so many corners that what is straight on the screen stays so in the values, within a fiftieth of a pixel", () => {
+  for (const columns of [{ x: LOSS, y: AUM }, { ...LOGS, y: AUM }, LOGS]) {
+    const frame = frameOf(columns);
+    const corners = [[10, 20], [600, 90], [300, 500]];
+    const polygon = frame.polygon(corners);
+    if (columns.x === LOSS) assert.equal(polygon.length, 3, "linear axes need none");
+    else assert.ok(polygon.length > 100 && polygon.length < 1500);
+    const screen = (point) => [frame.x(point[0]), frame.y(point[1])];
+    let at = 0;
+    for (const [i, point] of polygon.entries()) {
+      const next = polygon[(i + 1) % polygon.length];
+      if (at < 2 && Math.hypot(...screen(point).map((pixels, axis) => pixels - corners[at + 1][axis])) < 1e-6) at++;
+      const edge = [corners[at], corners[(at + 1) % 3]];
+      for (const share of [0.25, 0.5, 0.75]) {
+        const between = point.map((value, axis) => value + share * (next[axis] - value));
+        assert.ok(aside(screen(between), ...edge) < 0.045); /* of both axes together */
+      }
+    }
+  }
+  const box = frameOf(LOGS).polygon([[10, 20], [600, 20], [600, 300], [10, 300]]);
+  assert.equal(box.length, 4, "the sides of a box are straight on every axis");
+});
+
+test("a few values far beyond all others are not in view without zoom, and can be reached", () => {
+  const far = columnOf("cost", 0, 1000, { usual: [0, 10] });
+  const frame = frameOf({ x: far });
+  assert.ok(frame.isStretched && frame.box[1] > 10 && frame.box[1] < 11 && frame.whole[1] > 1000);
+  assert.deepEqual(frame.moved(1e-3, 0, 0), frame.whole);
+  assert.deepEqual(frame.back(null), frame.whole);
+  assert.equal(frame.back(frame.whole), null);
+  assert.ok(!frameOf().isStretched && frameOf().back(null) === null);
+  follow(frame, "r", { x: columnOf("cost", 0, 30, { usual: [0, 20] }), y: AUM }, null);
+  assert.ok(frame.box[1] > 20 && frame.box[1] < 21, "what was usual stays in view, and what becomes so comes in");
+});
+
+test("the usual range: all, unless 0.5% at an end stretch the axis more than four times", () => {
+  const lot = lots(45);
+  const steps = (outliers, place) => Uint16Array.from(times(2000, (i) => (i < outliers ? place() : 20000 + 4000 * lot())));
+  const usual = usualOfSteps(steps(9, () => 65000));
+  assert.ok(usual[0] > 0.3 && usual[1] < 0.37, "both ends are cut where they are far away");
+  assert.deepEqual(usualOfSteps(steps(30, () => 65000)), [0, 1], "1.5% are not few");
+  const near = usualOfSteps(Uint16Array.from(times(2000, (i) => (i < 9 ? 65000 : 8000 * lot()))));
+  assert.ok(near[0] === 0 && near[1] < 0.13, "an end that is near stays");
+  assert.deepEqual(usualOfSteps(Uint16Array.from(times(2000, () => 65535))), [0, 1], "no values");
+  assert.deepEqual(usualOfSteps(Uint16Array.from(times(2000, (i) => (i < 5 ? 65000 : 7)))), [0, 1], "all others are one value");
 });
