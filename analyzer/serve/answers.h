@@ -79,6 +79,6 @@ answer_function answer_metrics;
 answer_function answer_progress, answer_selection, answer_select; /* about a run */
 answer_function answer_tags, answer_tag, answer_media;            /* about a run */
 answer_function answer_view, answer_axis, answer_points, answer_legend, answer_bins, answer_inside, answer_match,
-        answer_example, answer_report, answer_suspects; /* about a view */
+        answer_example, answer_classes, answer_report, answer_suspects; /* about a view */
 
 #endif

@@ -1,13 +1,15 @@
 /*
  * run_answers.c: answers the live page's requests about runs: which there are (GET api/runs), how far the recording of
- * one is (api/progress), what can be shown of it (api/view), one of its examples (api/example), and where its examples
- * are in another run (api/match); and about the picture or sound of an example (api/media).
+ * one is (api/progress), what can be shown of it (api/view), its classes (api/classes), one of its examples
+ * (api/example) with its picture or sound (api/media), and where its examples are in another run (api/match).
  */
 #include "answers.h"
 #include "examples.h"
 
 #include "base/cleanup.h"
+#include "base/number.h"
 #include "measures/aggregate.h"
+#include "regions/classes.h"
 #include "verdict/run_report.h"
 
 #include <portolan/error.h>
@@ -16,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define CLASSES_MORE 10000    /* classes without a name that are listed */
 #define MATCH_NONE UINT32_MAX /* the other view has not observed the example */
 
 int
@@ -117,6 +120,45 @@ answer_media(const struct question *question, struct http_answer *answer, struct
 	if (media)
 		return media_answer(media, id, answer, error);
 	http_error(answer, 404, "the server was started without --media FIELD --media-root DIR");
+	return 0;
+}
+
+/* A class as texts name it: its name, or else its number. */
+static void
+classes_report_one(struct report *report, const struct dynamics *dynamics, uint64_t number)
+{
+	const char *name = store_snapshot_label(dynamics->snapshot, number);
+	char digits[NUMBER_ROOM];
+
+	digits[number_print_u64(number, digits)] = '\0';
+	report_text(report, NULL, name ? name : digits);
+}
+
+int
+answer_classes(const struct question *question, struct http_answer *answer, struct portolan_error *error)
+{
+	const struct dynamics *dynamics = &question->view->dynamics;
+	uint64_t named = dynamics->info->label_count, more = 0;
+	struct classes occurring = {0};
+	int code = dynamics->gold && dynamics->count > 0
+	                   ? classes_make(&occurring, dynamics->gold, dynamics->order, dynamics->count, error)
+	                   : 0;
+
+	(void)answer;
+	if (code < 0)
+		return code;
+	report_begin(question->report, NULL);
+	report_begin_list(question->report, "classes");
+	for (uint64_t number = 0; number < named; number++)
+		classes_report_one(question->report, dynamics, number);
+	for (size_t c = 0; c < occurring.count && more < CLASSES_MORE; c++)
+		if (occurring.labels[c] >= 0 && (uint64_t)occurring.labels[c] >= named) {
+			classes_report_one(question->report, dynamics, (uint64_t)occurring.labels[c]);
+			more++;
+		}
+	report_end(question->report);
+	report_end(question->report);
+	classes_free(&occurring);
 	return 0;
 }
 

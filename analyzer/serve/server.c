@@ -120,7 +120,7 @@ static const struct route {
         {"api/report", answer_report, OF_VIEW},    {"api/suspects", answer_suspects, OF_VIEW},
         {"api/progress", answer_progress, OF_RUN}, {"api/selection", answer_selection, OF_RUN},
         {"api/tags", answer_tags, OF_RUN},         {"api/media", answer_media, OF_RUN},
-        {"metrics", answer_metrics, OF_STORE},
+        {"api/classes", answer_classes, OF_VIEW},  {"metrics", answer_metrics, OF_STORE},
 };
 
 /* Calls the function of the route. If the route is about a run or a view, finds first the one that the query names. */

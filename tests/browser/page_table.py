@@ -61,7 +61,7 @@ def test_rows_are_the_selection(page, served, rows, chosen):
     cells = one.run("return [...document.querySelector('#table tbody tr').cells].map((cell) => cell.textContent)")
     first = next(row for row in rows if row["id"] == chosen[0])
     assert cells[1] == str(chosen[0]) and LABELS[first["gold"]] in cells
-    assert any(abs(float(cell) - first["confidence"]) < 0.001 for cell in cells[5:])
+    assert any(abs(float(cell) - first["confidence"]) < 0.001 for cell in cells[6:])
     dots = one.run("return [...document.querySelectorAll('#table tbody tr:first-child circle')].map((dot) => dot.getAttribute('class'))")
     assert len(dots) == 4 and dots.count("right") == round(4 * first["correctness"])
     assert one.run("return [...document.querySelectorAll('#table th')].every((head) => head.scope)")

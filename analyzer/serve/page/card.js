@@ -37,13 +37,15 @@ function measures(example, axes, values, view) {
   );
 }
 
-/* axes: names of the measures to list first. values: [[name, text]] of other columns, before these. */
-export function cardOf(example, axes, view, values = []) {
+/* axes: names of the measures to list first. values: [[name, text]] of other columns, before these. more: elements that stand
+ * above the texts; null among them is left out. */
+export function cardOf(example, axes, view, values = [], more = []) {
   const label = (example.label ?? null) === null ? null : element("bdi", {}, example.label);
   return element(
     "div",
     { class: "card-content" },
     element("p", { class: "head" }, element("strong", {}, element("bdi", {}, String(example.id))), label ? " · " : "", label),
+    ...more,
     ...texts(example),
     sparkline(example),
     measures(example, axes, values, view),

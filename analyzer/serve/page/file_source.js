@@ -21,6 +21,8 @@ const REASONS = {
   words: () => `Words are counted in all of your own file, which this page does not hold. They need ${LIVE} --data FILE.`,
   texts: () => "This file holds no texts. portolan map puts them in with --data FILE --id-field FIELD --text FIELD.",
   report: () => `This file holds no report. This command writes one, as a page of its own:`,
+  tags: () => `Not saved, and gone when this page is closed. Export them, or use ${LIVE} --tags FILE.`,
+  media: () => `This file holds no pictures and no sounds. They need ${LIVE} --media FIELD --media-root DIR.`,
   keep: () => `Only ${LIVE} keeps a selection for programs. From this page, export it.`,
 };
 REASONS.compare = REASONS.runs;
@@ -129,6 +131,28 @@ export class FileSource {
 
   async ids(at, selection) {
     return placesOf(this.#kept(at.run, selection)).map((place) => this.examples.id(place));
+  }
+
+  async tags() {
+    return { serial: 0, saved: false, names: [], tags: [] };
+  }
+
+  async tag() {
+    return this.#refuse("tags");
+  }
+
+  async classes() {
+    const { labels, gold } = this.examples;
+    const numbers = [...new Set(gold)].filter((number) => number >= labels.length).sort((a, b) => a - b);
+    return [...labels.map((label, number) => label ?? String(number)), ...numbers.map(String)];
+  }
+
+  mediaAddress() {
+    return null;
+  }
+
+  async mediaType() {
+    return this.#refuse("media");
   }
 
   async keptSelection() {

@@ -7,8 +7,10 @@ import { placeCard } from "./card_place.js";
 import { sayValue } from "./columns.js";
 import { element, mark } from "./dom.js";
 import { coordinates, NONE } from "./marks.js";
+import { mediaGlance } from "./media.js";
 import { byteColours } from "./palette.js";
 import { readerOf } from "./spread.js";
+import { tagOf } from "./tag_marks.js";
 
 const KNOWN_MOST = 200; /* examples kept */
 const ON_PHONE = matchMedia("(max-width: 760px)"); /* there the card stands below the map: style.css */
@@ -31,6 +33,7 @@ class Hover {
     map.section.append(this.card);
     map.state.define("example", null); /* the hovered one, as api/example answers */
     map.state.subscribe(["hovered", "view"], () => this.#ask());
+    map.state.subscribe(["tags"], () => map.state.example && this.#show(map.state.example));
   }
 
   /* One request at a time: the pointer may move over hundreds of points a second. */
@@ -84,7 +87,7 @@ class Hover {
     this.card.hidden = !example;
     if (example) {
       const { x, y } = this.map.frame.columns;
-      this.card.replaceChildren(cardOf(example, [x.name, y.name], this.state.view, valuesOf(example, this.state.points)));
+      this.card.replaceChildren(cardOf(example, [x.name, y.name], this.state.view, valuesOf(example, this.state.points), [tagOf(this.state, example.id), mediaGlance(this.map.parts, example)]));
       mark("text-shown");
     }
     this.state.set({ example });

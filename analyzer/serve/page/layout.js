@@ -10,6 +10,7 @@ import { button, element } from "./dom.js";
 
 const PANELS = [
   ["table", "Table"],
+  ["tags", "Tags"],
   ["report", "Report"],
   ["saved", "Saved"],
   ["groups", "Groups"],

@@ -26,6 +26,8 @@ import { epochsOf } from "./selection.js";
 import { ServerSource } from "./source.js";
 import { createState } from "./state.js";
 import { showTable } from "./table.js";
+import { Tags } from "./tags.js";
+import { showTagsPanel } from "./tags_panel.js";
 import { showTheme } from "./theme.js";
 import { showTools } from "./tools.js";
 
@@ -50,8 +52,9 @@ function start() {
   const at = (id) => document.getElementById(id);
 
   state.subscribe(["view", "marks", "selected", "gone"], () => describe(state));
-  /* A module: show…(its element, {state, source, loader}). */
+  /* A module: show…(its element, {state, source, loader, tags}). */
   const parts = { state, source, loader };
+  parts.tags = new Tags(parts);
   showLayout(state);
   if (file) showFileNote(document.querySelector("header"), parts);
   showRuns(document.querySelector("header"), parts);
@@ -67,6 +70,7 @@ function start() {
   showFilters(at("filters"), parts);
   showPinned(at("pinned"), parts);
   showTable(at("table"), parts);
+  showTagsPanel(at("tags"), parts);
   showReport(at("report"), parts);
   showExport(at("export"), parts);
   showSaved(at("saved"), parts);

@@ -1,6 +1,8 @@
 /* pinned.js: the cards of pinned examples, which follow the run as it grows. */
 import { cardOf } from "./card.js";
 import { button, element } from "./dom.js";
+import { mediaOf } from "./media.js";
+import { tagOf } from "./tag_marks.js";
 
 export function showPinned(section, { state, source, loader }) {
   let ticket = 0;
@@ -27,12 +29,12 @@ export function showPinned(section, { state, source, loader }) {
           "article",
           { onmouseenter: () => state.set({ hovered: example.place }) },
           button("×", () => unpin(example.id), { class: "close", "aria-label": `Unpin ${example.id}` }),
-          cardOf(example, axes, state.view),
+          cardOf(example, axes, state.view, [], [tagOf(state, example.id), mediaOf({ state, source }, example)]),
         )),
     );
   };
 
   state.subscribe(["pinned", "view"], load);
-  state.subscribe(["pinned", "pinnedExamples"], show);
+  state.subscribe(["pinned", "pinnedExamples", "tags"], show);
   show();
 }

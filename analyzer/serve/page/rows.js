@@ -5,6 +5,7 @@
 import { aboutOf } from "./about.js";
 import { sparkline } from "./card.js";
 import { button, element, number, words } from "./dom.js";
+import { mediaOf } from "./media.js";
 import { RANKING_COLUMNS } from "./suspects.js";
 import { textField } from "./texts.js";
 
@@ -22,6 +23,7 @@ export function tableColumns(view, choice) {
   return {
     hasLabels: (view.gold?.values.length ?? 0) > 0,
     hasTexts: view.fields.length > 0,
+    media: view.media ?? null,
     measures: measureColumns(view, choice),
     ranking: choice.ranking,
   };
@@ -49,6 +51,8 @@ export function headRow(columns, sort, onSort) {
     sortedHead("id", "id", sort, onSort),
     columns.hasLabels ? sortedHead("gold", "label", sort, onSort, aboutOf(null, "gold")) : null,
     ...(columns.ranking ? RANKING_COLUMNS.map(rankingHead) : []),
+    plain("tag"),
+    columns.media === null ? null : plain(element("bdi", {}, columns.media)),
     columns.hasTexts ? plain("text") : null,
     plain("p(gold) by epoch"),
     ...columns.measures.map(({ name, about }) => sortedHead(name, words(name), sort, onSort, about)),
@@ -69,17 +73,19 @@ const cell = (name, ...content) => element("td", { role: "cell", class: name }, 
 const rankingCell = ({ title, of, isNumber }, row) =>
   element("td", { role: "cell", class: isNumber ? "number" : "label", "data-name": title }, element("bdi", {}, row ? of(row) : "–"));
 
-/* The row of one example. `opened`: see textField(). onPin() pins the example, or unpins it. */
-export function exampleRow(example, columns, opened, onPin) {
+/* The row of one example, whose tag is filled in later. `opened`: see textField(). onPin() pins the example, or unpins it. */
+export function exampleRow(example, columns, opened, parts, onPin) {
   const pin = button("", onPin, { class: "pin", tabindex: -1, "aria-label": `Pin ${example.id}` });
   pin.append(element("span", { "aria-hidden": "true" }, "◎"));
   return element(
     "tr",
-    { role: "row", tabindex: -1, "data-place": example.place, "data-id": example.id },
+    { role: "row", tabindex: -1, "data-place": example.place, "data-id": example.id, "data-label": example.label ?? example.gold },
     cell("pin-cell", pin),
     element("th", { scope: "row", role: "rowheader" }, element("bdi", {}, String(example.id))),
     columns.hasLabels ? cell("label", element("bdi", {}, String(example.label ?? example.gold ?? "–"))) : null,
     ...(columns.ranking ? RANKING_COLUMNS.map((column) => rankingCell(column, columns.ranking.rows.get(String(example.id)))) : []),
+    cell("tag-cell"),
+    columns.media === null ? null : cell("media-cell", mediaOf(parts, example)),
     columns.hasTexts ? textCell(example, opened) : null,
     cell("line", sparkline(example, 96, 28)),
     ...columns.measures.map(({ name, integer }) =>

@@ -193,6 +193,35 @@ export class ServerSource {
     return getJson("api/suspects", at);
   }
 
+  /* The run's tags: {serial, saved, names, tags: [{id, tag, label}]}; saved: does the server keep tags? null: `known` is still the
+   * serial. */
+  async tags(run, known) {
+    const response = await ask(addressOf("api/tags", { run, known }));
+    return response.status === 304 ? null : parseJson(await response.text());
+  }
+
+  /* Saves changes of tags, {id, tag, label} or {names}. Answers {serial}. */
+  async tag(run, changes) {
+    const path = `api/runs/${encodeURIComponent(run)}/tags`;
+    return parseJson(await (await ask(path, { method: "POST", body: JSON.stringify({ changes }) })).text());
+  }
+
+  /* The labels that an example of the run can have. */
+  async classes(at) {
+    return (await getJson("api/classes", at)).classes;
+  }
+
+  /* Where the picture or sound of an example is. */
+  mediaAddress(run, id) {
+    return addressOf("api/media", { run, id });
+  }
+
+  /* What it is, by its content: "image/png". */
+  async mediaType(run, id) {
+    const response = await ask(this.mediaAddress(run, id), { headers: { Range: "bytes=0-0" } });
+    return response.headers.get("Content-Type");
+  }
+
   async keep(run, selection) {
     return parseJson(await (await this.select(run, selection, "keep")).text());
   }

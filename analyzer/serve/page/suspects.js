@@ -22,7 +22,7 @@ async function whenMade(ask, tell) {
 
 /*
  * Selects the suspects, and answers {called, weak}: how many they are, and why the list is weak. The state's `ranking` is
- * {filter, rows}: the selection's filter of ids, and by id the row of the list.
+ * {run, filter, rows}: the run, the selection's filter of ids, and by id the row of the list.
  */
 export async function openSuspects({ state, source, loader }, tell) {
   const at = loader.at();
@@ -30,7 +30,7 @@ export async function openSuspects({ state, source, loader }, tell) {
   if (state.view?.run !== at.run || answer.suspects.length === 0) return answer;
   const filter = { in: answer.suspects.map(({ id }) => String(id)) };
   const rows = new Map(answer.suspects.map((row) => [String(row.id), row]));
-  state.set({ ranking: { filter, rows }, sort: "listed", find: "", selection: { x: "", y: "", parts: [], epochs: at.epochs, filters: { id: filter } } });
+  state.set({ ranking: { run: at.run, filter, rows }, sort: "listed", find: "", selection: { x: "", y: "", parts: [], epochs: at.epochs, filters: { id: filter } } });
   return answer;
 }
 

@@ -8,10 +8,12 @@ import { chosenNow, everything, follow } from "./follow.js";
 import { exampleRow, headRow, tableColumns } from "./rows.js";
 import { selectionNow } from "./selection.js";
 import { rankingNow } from "./suspects.js";
+import { TagBar } from "./tag_bar.js";
 
 const PAGE = 50;
 const TYPING_MS = 250;
-const HELP = "Up and Down go from row to row, Page Up and Page Down from page to page, Enter pins, T shows a long text whole. A row that is clicked shows all of its lines.";
+const HELP = "Keys: J and K go to the next and previous row, 1–9 give a tag, 0 takes it away, L sets the right label, U undoes; Enter pins, T shows a long text whole.";
+const MORE_HELP = "Down and Up go from row to row, too, and Page Down and Page Up from page to page. A row that is clicked shows all of its lines.";
 
 const lastPage = (examples) => PAGE * Math.floor(Math.max(0, examples - 1) / PAGE);
 
@@ -23,8 +25,9 @@ class Table {
   #known = []; /* ids that were pinned before */
   #pointed = null; /* the row whose point is marked on the map */
 
-  constructor(section, { state, source, loader }) {
-    Object.assign(this, { section, state, source, loader });
+  constructor(section, parts) {
+    const { state, source, loader } = parts;
+    Object.assign(this, { section, parts, state, source, loader });
     state.define("sort", "id", true); /* a column; with "-" before it: descending */
     state.define("find", "", true); /* a text that ids or texts contain */
     state.define("columns", [], true); /* measures shown beside the usual ones */
@@ -52,19 +55,24 @@ class Table {
     this.holder = element("div", { class: "table-holder" }, this.table);
     this.status = element("p", { role: "status", class: "drawn" });
     this.problem = element("p", { class: "problem", role: "alert", hidden: true });
+    this.tagging = new TagBar(this.parts, { body: this.body, current: () => this.#current(), step: (by) => this.#step(by), reveal: (id) => this.#goTo(id) });
     this.section.append(
       element("h2", {}, "Table"),
       element("div", { class: "below" }, this.#buildSearch(), this.#buildColumns()),
+      this.tagging.bar,
       this.problem,
       this.holder,
       element("div", { class: "below" }, this.status, this.#buildPager()),
-      element("p", { class: "hint", title: HELP }, HELP),
+      element("p", { class: "hint", title: `${HELP} ${MORE_HELP}` }, HELP),
     );
     this.body.addEventListener("pointerover", ({ target }) => this.#point(target.closest("tr")));
     this.body.addEventListener("pointerleave", () => this.#point(null));
-    this.body.addEventListener("focusin", ({ target }) => this.#point(target.closest("tr")));
+    this.body.addEventListener("focusin", ({ target }) => {
+      this.#makeCurrent(target.closest("tr"));
+      this.#point(target.closest("tr"));
+    });
     this.body.addEventListener("focusout", ({ relatedTarget }) => this.body.contains(relatedTarget) || this.#point(null));
-    this.body.addEventListener("click", ({ target }) => target.closest("button, a") || target.closest("tr")?.classList.toggle("unfolded"));
+    this.body.addEventListener("click", ({ target }) => target.closest("button, a, input, audio") || target.closest("tr")?.classList.toggle("unfolded"));
     this.body.addEventListener("keydown", (event) => this.#key(event));
     state.subscribe(["view"], () => this.#showReason());
   }
@@ -165,7 +173,7 @@ class Table {
     const made = new Map();
     const elements = rows.map((example) => {
       const key = JSON.stringify(example);
-      const row = this.#made.get(key) ?? exampleRow(example, columns, this.#opened, () => this.#pin(example.id));
+      const row = this.#made.get(key) ?? exampleRow(example, columns, this.#opened, this.parts, () => this.#pin(example.id));
       made.set(key, row);
       return row;
     });
@@ -175,6 +183,7 @@ class Table {
     const again = elements.find((row) => row.dataset.id === focused?.dataset.id) ?? elements[0];
     for (const row of elements) row.tabIndex = row === again ? 0 : -1;
     if (focused && again && !this.body.contains(document.activeElement)) again.focus({ preventScroll: true });
+    this.tagging.show();
   }
 
   #rowWithFocus() {
@@ -255,6 +264,7 @@ class Table {
     const i = [...children].indexOf(row);
     const isRow = event.target === row;
     const actions = {
+      ...(isRow ? this.tagging.actions(row) : {}),
       ArrowDown: () => this.#focus(children[i + 1]),
       ArrowUp: () => this.#focus(children[i - 1]),
       Home: () => this.#focus(children[0]),
@@ -272,10 +282,41 @@ class Table {
 
   #focus(row) {
     if (!row) return;
-    for (const other of this.body.children) other.tabIndex = -1;
-    row.tabIndex = 0;
+    this.#makeCurrent(row);
     row.focus({ preventScroll: true });
     this.#reveal(row.dataset.id);
+  }
+
+  /* The row that has the focus, or will have it when it comes back. */
+  #current() {
+    return [...this.body.children].find(({ tabIndex }) => tabIndex === 0) ?? null;
+  }
+
+  #makeCurrent(row) {
+    if (row.tabIndex === 0) return;
+    for (const other of this.body.children) other.tabIndex = -1;
+    row.tabIndex = 0;
+    this.tagging.show();
+  }
+
+  /* Beyond the last row of a page comes the first one of the next. */
+  #step(by) {
+    const rows = [...this.body.children];
+    const next = rows[rows.indexOf(this.#current()) + by];
+    if (next) this.#focus(next);
+    else if (by > 0 && !this.pages.next.disabled) this.turn(by);
+    else if (by < 0 && !this.pages.back.disabled) this.turn(by);
+  }
+
+  /* Goes to the row of an example, on another page if need be. */
+  async #goTo(id) {
+    const row = [...this.body.children].find((other) => other.dataset.id === id);
+    if (row) {
+      this.#focus(row);
+      return;
+    }
+    this.#around = await this.source.exampleOf(this.loader.at(), id).catch(() => null);
+    if (this.#around) this.ask();
   }
 }
 
