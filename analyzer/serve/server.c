@@ -112,15 +112,15 @@ static const struct route {
 	answer_function *answer;
 	enum { OF_STORE, OF_RUN, OF_VIEW } of;
 } routes[] = {
-        {"api/runs", answer_runs, OF_STORE},       {"api/view", answer_view, OF_VIEW},
-        {"api/axis", answer_axis, OF_VIEW},
-        {"api/points", answer_points, OF_VIEW},    {"api/legend", answer_legend, OF_VIEW},
-        {"api/bins", answer_bins, OF_VIEW},        {"api/inside", answer_inside, OF_VIEW},
-        {"api/match", answer_match, OF_VIEW},      {"api/example", answer_example, OF_VIEW},
-        {"api/report", answer_report, OF_VIEW},    {"api/suspects", answer_suspects, OF_VIEW},
-        {"api/progress", answer_progress, OF_RUN}, {"api/selection", answer_selection, OF_RUN},
-        {"api/tags", answer_tags, OF_RUN},         {"api/media", answer_media, OF_RUN},
-        {"api/classes", answer_classes, OF_VIEW},  {"metrics", answer_metrics, OF_STORE},
+        {"api/runs", answer_runs, OF_STORE},         {"api/view", answer_view, OF_VIEW},
+        {"api/axis", answer_axis, OF_VIEW},          {"api/points", answer_points, OF_VIEW},
+        {"api/legend", answer_legend, OF_VIEW},      {"api/bins", answer_bins, OF_VIEW},
+        {"api/inside", answer_inside, OF_VIEW},      {"api/match", answer_match, OF_VIEW},
+        {"api/example", answer_example, OF_VIEW},    {"api/report", answer_report, OF_VIEW},
+        {"api/suspects", answer_suspects, OF_VIEW},  {"api/progress", answer_progress, OF_RUN},
+        {"api/selection", answer_selection, OF_RUN}, {"api/tags", answer_tags, OF_RUN},
+        {"api/media", answer_media, OF_RUN},         {"api/classes", answer_classes, OF_VIEW},
+        {"metrics", answer_metrics, OF_STORE},
 };
 
 /* Calls the function of the route. If the route is about a run or a view, finds first the one that the query names. */
