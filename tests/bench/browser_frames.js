@@ -9,21 +9,31 @@ window.bench = { frames: [], points: [] };
   let page = null; /* the context that the page draws points with */
   let bare = null;
   let at = null; /* the bare program's uniforms */
-  const finish = (gl) => gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4));
+  let isFirst = true; /* draw call of a frame */
 
-  /* What the page draws, and how long that alone takes. */
+  /* Waits for all that was drawn, also into another picture than the canvas. */
+  function finish(gl) {
+    const into = gl.getParameter(gl.FRAMEBUFFER_BINDING);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+    gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4));
+    gl.bindFramebuffer(gl.FRAMEBUFFER, into);
+  }
+
+  /* What the page draws, and how long that alone takes: all draw calls of a frame. */
   const draw = WebGL2RenderingContext.prototype.drawArrays;
   WebGL2RenderingContext.prototype.drawArrays = function watched(mode, first, count) {
     if (this === bare) return draw.call(this, mode, first, count);
     page = this;
     const program = this.getParameter(this.CURRENT_PROGRAM);
     const uniform = (name) => this.getUniform(program, this.getUniformLocation(program, name));
-    Object.assign(bench, { size: uniform("size"), centre: uniform("centre"), scale: uniform("scale"), count });
+    if (mode === this.POINTS) Object.assign(bench, { size: uniform("size"), centre: uniform("centre"), scale: uniform("scale"), count });
     finish(this);
     const began = performance.now();
     draw.call(this, mode, first, count);
     finish(this);
-    bench.points.push(performance.now() - began);
+    if (isFirst) bench.points.push(0);
+    isFirst = false;
+    bench.points[bench.points.length - 1] += performance.now() - began;
     return undefined;
   };
 
@@ -32,6 +42,7 @@ window.bench = { frames: [], points: [] };
     request((now) => {
       const drawings = bench.points.length;
       if (page) finish(page);
+      isFirst = true;
       const began = performance.now();
       callback(now);
       if (page) finish(page);

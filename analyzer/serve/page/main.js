@@ -15,6 +15,7 @@ import { keepSelection } from "./kept.js";
 import { createLoader } from "./loader.js";
 import { showMap } from "./map.js";
 import { showNotices } from "./notices.js";
+import { showDensityKey } from "./density_key.js";
 import { showPinned } from "./pinned.js";
 import { showProgress } from "./progress.js";
 import { showRegions } from "./regions.js";
@@ -65,6 +66,7 @@ function start() {
   const map = showMap(at("map"), parts);
   showEpochs(at("epochs"), { ...parts, map });
   showLegend(at("legend"), parts);
+  showDensityKey(at("density"), { ...parts, map });
   showRegions(at("regions"), parts);
   showSelect(at("select"), parts);
   showFilters(at("filters"), parts);

@@ -7,6 +7,7 @@ import { Beyond } from "./beyond.js";
 import { CellCard } from "./cell_card.js";
 import { Cells } from "./cells.js";
 import { nameOf } from "./about.js";
+import { Contours } from "./contours.js";
 import { Cuts } from "./cuts.js";
 import { Density } from "./density.js";
 import { button, count, element, oncePerFrame, svgElement } from "./dom.js";
@@ -29,7 +30,8 @@ function sizeOf(n, { zoom, width, height }) {
   return Math.max(1.8, size * Math.min(1, Math.max(0.6, share))) * Math.min(2.5, Math.max(1, zoom ** 0.3));
 }
 
-const alphaOf = (n) => Math.min(0.9, Math.max(0.4, 1.15 - 0.12 * Math.log10(Math.max(n, 10))));
+/* Of one point among so many. */
+export const opacityOf = (n) => Math.min(0.9, Math.max(0.4, 1.15 - 0.12 * Math.log10(Math.max(n, 10))));
 
 function greyOf() {
   const { r, g, b } = d3.color(unselectedColour()).rgb();
@@ -84,6 +86,7 @@ class MapView {
     this.cells = new Cells(this);
     this.strips = new Strips(this);
     this.axes = new AxisMarks(this);
+    this.contours = new Contours(this);
     this.margins = new Margins(this);
     this.cuts = new Cuts(this);
     this.hover = showHover(this);
@@ -117,11 +120,11 @@ class MapView {
     const layer = (name) => this.plot.appendChild(svgElement("g", { class: name }));
     this.layers = { grid: layer("grid"), axes: layer("axes") };
     this.capture = this.plot.appendChild(svgElement("rect", { class: "capture" }));
-    for (const name of ["strips", "outlines", "margins", "cuts", "pins", "hovered", "gesture"]) this.layers[name] = layer(name);
+    for (const name of ["contours", "strips", "outlines", "margins", "cuts", "pins", "hovered", "gesture"]) this.layers[name] = layer(name);
     this.clip = svgElement("rect");
     const clipping = svgElement("clipPath", { id: `${section.id}-area` });
     clipping.append(this.clip);
-    for (const name of ["outlines", "gesture"]) this.layers[name].setAttribute("clip-path", `url(#${section.id}-area)`);
+    for (const name of ["contours", "outlines", "gesture"]) this.layers[name].setAttribute("clip-path", `url(#${section.id}-area)`);
     this.svg.append(clipping, this.plot);
     this.holder = element("div", { class: "holder" }, this.shade, this.canvas, this.svg);
     this.drawn = element("p", { class: "drawn", id: `${section.id}-drawn` });
@@ -211,6 +214,7 @@ class MapView {
     }
     this.areStale = false;
     this.axes.draw();
+    this.contours.draw();
     this.#drawOutlines();
     this.margins.draw();
     this.cuts.draw();
@@ -229,7 +233,7 @@ class MapView {
     this.renderer.draw({
       box: this.frame.boxInSteps(),
       size: sizeOf(marks.drawn, this.frame) * this.dense,
-      alpha: alphaOf(marks.drawn),
+      alpha: opacityOf(marks.drawn),
       drawnBit: DRAWN,
       grey: selected ? greyOf() : null,
     });

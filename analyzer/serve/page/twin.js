@@ -7,7 +7,7 @@ import { showMap } from "./map.js";
 import { countRegions, cutsOf } from "./selection.js";
 import { createState } from "./state.js";
 
-const SHARED = ["x", "y", "xScale", "yScale", "colour", "colourScale", "picked", "pile", "bars", "filters", "tool", "cuts", "box", "pinned", "saved"];
+const SHARED = ["x", "y", "xScale", "yScale", "colour", "colourScale", "picked", "pile", "bars", "filters", "tool", "cuts", "box", "pinned", "saved", "contours"];
 
 /* The values of the shared keys. */
 export const sharedOf = (state) => Object.fromEntries(SHARED.map((key) => [key, state[key]]));
