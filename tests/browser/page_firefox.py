@@ -1,5 +1,6 @@
 """The page in Firefox: it loads, draws, selects exactly and goes on without WebGL; the page as one file too. The other files here have the rest, in Chromium."""
 
+import html
 import os
 import subprocess
 
@@ -7,7 +8,7 @@ import pytest
 from selenium.webdriver.common.keys import Keys
 
 import firefox as browsers
-from served import N, PORTOLAN, TEXTS, metrics, select_within, selected_by
+from served import FRAME, N, PORTOLAN, TEXTS, metrics, select_within, selected_by
 
 STAR = [(0.5, 0.1), (0.7, 0.85), (0.2, 0.4), (0.8, 0.4), (0.3, 0.85), (0.5, 0.1)]
 
@@ -83,6 +84,27 @@ def test_texts_are_texts(tab, served):
     for i in range(3):
         one.wait(lambda i=i: TEXTS[i] in one.run("return document.getElementById('pinned').textContent"), f"the text of example {i}")
     assert one.run("return window.attacked === undefined")
+
+
+def test_theme_of_the_page_around_a_frame(tab, served, notebook):
+    """As in a notebook's cell."""
+    lightness = """
+        const [picture, done] = arguments, image = new Image();
+        image.onload = () => {
+          const pen = new OffscreenCanvas(image.width, image.height).getContext("2d");
+          pen.drawImage(image, 0, 0);
+          const { data } = pen.getImageData(0, 0, image.width, image.height);
+          done(data.reduce((sum, part) => sum + part, 0) / data.length);
+        };
+        image.src = "data:image/png;base64," + picture;"""
+    one = tab()
+    one.emulate(1000, 700, dark=False)
+    one.driver.get(notebook(FRAME.replace("ADDRESS", html.escape(served.view(run="a/b")))))
+    one.wait(lambda: one.run("return document.title") == "heard: portolan is here, true", "the page in the frame")
+    seen = lambda: one.here().execute_async_script(lightness, one.find("iframe").screenshot_as_base64)  # noqa: E731
+    one.wait(lambda: seen() < 110, "a dark page in a light browser")
+    one.run("document.querySelector('iframe').style.colorScheme = 'light'")
+    one.wait(lambda: seen() > 200, "a light page")
 
 
 def test_less_motion(tab, served):

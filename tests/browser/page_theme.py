@@ -2,12 +2,10 @@
 frame, as in a notebook's cell."""
 
 import html
-import http.server
-import threading
 
 import pytest
 
-from served import N
+from served import FRAME, N
 
 SMALL = 40  # examples of the run "small", whose points are large
 
@@ -120,41 +118,6 @@ def test_two_maps_and_the_arrows_between_them(page, served):
     one.wait(lambda: (one.run(lightness) or 0) > 200, "arrows of the other theme")
 
 
-@pytest.fixture
-def notebook():
-    """notebook(text): the address of a page of another port, as a notebook is to the live page."""
-    pages = []
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self):
-            body = pages[-1].encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_arguments):
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-
-    def address_of(text):
-        pages.append(text)
-        return f"http://127.0.0.1:{server.server_address[1]}/"
-
-    yield address_of
-    server.shutdown()
-    thread.join()
-    server.server_close()
-
-
-FRAME = """<!DOCTYPE html><link rel="icon" href="data:,"><script>const heard = []; addEventListener("message", ({ data, source }) => heard.push([data, source === frames[0]]))</script>
-<iframe src="ADDRESS" style="width: 900px; height: 600px; color-scheme: dark"></iframe>"""
-
-
 def test_in_a_frame(page, served, notebook):
     """The frame's own color-scheme decides, whatever the browser's is; and the page around it hears that the page is there, once and nothing else."""
     one = page("about:blank")
@@ -164,7 +127,7 @@ def test_in_a_frame(page, served, notebook):
     one.wait(lambda: is_dark(one), "the frame's theme")
     one.driver.switch_to.default_content()
     assert not one.run("return matchMedia('(prefers-color-scheme: dark)').matches"), "the browser's own is another one"
-    assert one.run("return heard") == [["portolan is here", True]]
+    assert one.run("return document.title") == "heard: portolan is here, true"
     one.run("document.querySelector('iframe').style.colorScheme = 'light'")
     one.driver.switch_to.frame(0)
     one.wait(lambda: not is_dark(one), "the frame's other theme")

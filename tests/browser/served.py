@@ -1,10 +1,12 @@
-"""A store, a running `portolan serve` over it, and what the commands say of it. A plugin for pytest: fixtures `folder` and `served`."""
+"""A store, a running `portolan serve` over it, and what the commands say of it. A plugin for pytest: fixtures `folder`, `served` and `notebook`."""
 
 import contextlib
+import http.server
 import json
 import os
 import subprocess
 import sys
+import threading
 import urllib.parse
 
 import chromium as browsers
@@ -88,6 +90,12 @@ def selected_by(selection, rows):
     return ids
 
 
+# A page with another one in a frame, whose theme it sets; its title says what it hears, and whether from there.
+FRAME = """<!DOCTYPE html><link rel="icon" href="data:,"><title>heard:</title><script>
+addEventListener("message", ({ data, source }) => (document.title += ` ${data}, ${source === frames[0]}`))</script>
+<iframe src="ADDRESS" style="width: 900px; height: 600px; color-scheme: dark"></iframe>"""
+
+
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("browser")
@@ -103,3 +111,34 @@ def served(folder):
             file.write(json.dumps({"id": i, "text": TEXTS.get(i, f"text number {i}"), "kind": f"k{i % 4}"}) + "\n")
     with serving(store, "--data", data, "--id-field", "id", "--text", "text", "a/b") as server:
         yield server
+
+
+@pytest.fixture
+def notebook():
+    """notebook(text): the address of a page of another port, as a notebook is to the live page."""
+    pages = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            body = pages[-1].encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_arguments):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+
+    def address_of(text):
+        pages.append(text)
+        return f"http://127.0.0.1:{server.server_address[1]}/"
+
+    yield address_of
+    server.shutdown()
+    thread.join()
+    server.server_close()
