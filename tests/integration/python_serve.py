@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import types
+import urllib.error
 import urllib.parse
 import urllib.request
 
@@ -52,6 +53,14 @@ def ask(page, path, body=None, **headers):
         f"http://{address.netloc}/{path}", None if body is None else json.dumps(body).encode(), {"Authorization": f"Bearer {token}", **headers})
     with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=60) as answer:
         return answer.read()
+
+
+def refused(page, **headers):
+    """The status of an answer that is an error."""
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        ask(page, "", **headers)
+    caught.value.close()
+    return caught.value.code
 
 
 def keep(page, selection):
@@ -266,9 +275,13 @@ def test_in_a_notebook_it_shows_itself(recorded, monkeypatch, capfd):
         browser = urllib.request.build_opener(urllib.request.ProxyHandler({}), urllib.request.HTTPCookieProcessor())
         answer = browser.open(page.url.partition("#")[0].replace("127.0.0.1", "localhost"))
         assert "http://localhost:*" in answer.headers["Content-Security-Policy"], "a notebook may have it in a frame"
+        assert b"<html lang=" in ask(page, "", Host="hub.example.org"), "the notebook's server may forward to it, under any name"
+        assert refused(page, Host="hub.example.org", Authorization="Bearer no") == 403, "to who has the token"
+        assert "height: \"600px\"" in first, "it fits a cell"
     monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: None))
     with portolan.serve("words/seed1", store=recorded) as page:
         assert capfd.readouterr().out == page.url + "\n"
+        assert refused(page, Host="hub.example.org") == 403, "no proxy is to be expected elsewhere"
 
 
 def test_names_stay_text_in_the_cell(store):

@@ -18,6 +18,7 @@ groups=(
 	"tensorboard mlflow-skinny wandb" # what the report's page writes to
 	"pandas>=3 polars duckdb pyarrow matplotlib nbconvert ipykernel" # what reads the tables, draws maps, and runs the notebook
 	"fastcore fastdownload fastprogress fasttransform plum-dispatch<2.10"
+	"jupyterlab jupyter-server-proxy jupyterhub configurable-http-proxy selenium" # the live page in a cell: on this machine, through the notebook's server, on a hub
 	"--no-deps fastai" # it asks for a torchvision, which would ask for a torch of its own, and for spacy
 )
 
@@ -37,13 +38,13 @@ if [ "$(cat "$folder/installed" 2>/dev/null)" != "$wanted" ]; then
 	echo "$wanted" >"$folder/installed"
 fi
 "$python" -m pip list --format=freeze --disable-pip-version-check |
-	grep -E '^(torch|transformers|accelerate|datasets|trl|lightning|keras|jax|flax|scikit-learn|tensorflow_cpu|skorch|cleanlab|fastai|xgboost-cpu|lightgbm|catboost|peft|torch-geometric|numpy|tensorboard|mlflow-skinny|wandb|pandas|polars|duckdb|pyarrow|nbconvert)==' | paste -sd' '
+	grep -E '^(torch|transformers|accelerate|datasets|trl|lightning|keras|jax|flax|scikit-learn|tensorflow_cpu|skorch|cleanlab|fastai|xgboost-cpu|lightgbm|catboost|peft|torch-geometric|numpy|tensorboard|mlflow-skinny|wandb|pandas|polars|duckdb|pyarrow|nbconvert|jupyterlab|jupyter_server_proxy|jupyterhub)==' | paste -sd' '
 
 tests=()
 for name in "$@"; do
 	tests+=(tests/frameworks/test_"$name"*.py)
 done
-export PYTHONPATH=$build/python:$PWD/tests/integration:$PWD/tests/frameworks PYTHONDONTWRITEBYTECODE=1
+export PYTHONPATH=$build/python:$PWD/tests/integration:$PWD/tests/frameworks:$PWD/tests/browser PYTHONDONTWRITEBYTECODE=1
 export PORTOLAND=$build/collector/portoland PORTOLAN=$build/analyzer/portolan
 export HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false
 exec "$python" -m pytest -q -p no:cacheprovider --durations=5 "${tests[@]:-tests/frameworks}"

@@ -58,11 +58,12 @@ def serve(
         page.ids()                  # the ids of the selection, as a list
     """
     name, folder = _measures.locate(run, store)
-    words = ["--store", os.path.abspath(folder), *_data_options(data, id_field, text, glue), *_port_option(port), "--", name]
+    here = _notebook.is_here()
+    words = ["--store", os.path.abspath(folder), *_data_options(data, id_field, text, glue), *_port_option(port), *(["--any-host"] if here else []), "--", name]
     page = _open_pages.get(tuple(words))
     if page is None or not page.is_open:
         page = _open_pages[tuple(words)] = Page(name, words)
-        if not _notebook.is_here():
+        if not here:
             print(page.url, flush=True)
     return page
 
