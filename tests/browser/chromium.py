@@ -10,6 +10,7 @@ import urllib.parse
 
 import pytest
 from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.actions.action_builder import ActionBuilder
 from selenium.webdriver.common.by import By
@@ -166,7 +167,7 @@ class Page:
 
     def open_panel(self, name):
         """Opens a panel beside the map, as its button does, unless it is open."""
-        self.run("const made = document.querySelector(`#panel-buttons [data-panel=${arguments[0]}]`); if (made.getAttribute('aria-expanded') !== 'true') made.click()", name)
+        self.run("const made = document.querySelector(`#panel-buttons [data-panel=${arguments[0]}]`); if (made.getAttribute('aria-selected') !== 'true') made.click()", name)
 
     def point_at(self, x, y):
         plot = self.plot()
@@ -182,9 +183,14 @@ class Page:
         actions.perform()
 
     def press(self, *keys):
-        """Keys, to whatever has the focus."""
+        """Keys, to whatever has the focus, also if the page puts another element in its place meanwhile."""
+        def is_sent(key):
+            with contextlib.suppress(StaleElementReferenceException):
+                self.here().switch_to.active_element.send_keys(key)
+                return True
+
         for key in keys:
-            self.here().switch_to.active_element.send_keys(key)
+            self.wait(lambda key=key: is_sent(key), "what has the focus")
 
     def tab_to(self, condition, what):
         """Tab, until the focus is where the condition (JavaScript on `at`) holds."""

@@ -3,7 +3,7 @@
  * with a splitter between them. The page remembers the arrangement in this browser.
  *
  * state.panel: the panel that is open, or "none"; "": the one that was open the last time, at first the table where there is room
- * for it. A button opens its panel, and closes it again. In windows of middle width the side and the panels lie over the map, and
+ * for it. A tab opens its panel, and closes it again; arrow keys, Home and End go from tab to tab. In windows of middle width the side and the panels lie over the map, and
  * are closed at first; on phones all stands below one another.
  */
 import { button, element } from "./dom.js";
@@ -55,16 +55,23 @@ class Layout {
     if (width >= LEAST && width <= MOST) this.#setWidth(width);
     this.fold = button("☰", () => this.#foldSide(), { id: "fold-side", "aria-controls": "side", "aria-label": "Side panel", title: "Show or hide the side panel: selection, colours, regions, filters" });
     at("map-controls").prepend(this.fold);
-    this.buttons = PANELS.map(([name, text]) => {
-      const made = button(text, () => this.#press(name), { "aria-controls": name, "data-panel": name });
-      at("panel-buttons").append(made);
+    this.tabs = PANELS.map(([name, text]) => {
+      const made = button(text, () => this.#press(name), { role: "tab", "aria-controls": name, "data-panel": name });
+      at(name).setAttribute("role", "tabpanel");
       return [name, made];
+    });
+    at("panel-buttons").append(...this.tabs.map(([, made]) => made));
+    at("panel-buttons").addEventListener("keydown", (event) => this.#turn(event));
+    at("skip-panel").addEventListener("click", (event) => {
+      event.preventDefault(); /* the fragment is the state's */
+      this.#focusPanel();
     });
     this.#listenToSplitter();
     state.subscribe(["panel"], () => this.#show());
     MIDDLE.addEventListener("change", () => this.#show());
     addEventListener("resize", () => this.#tellSplitter());
     document.addEventListener("keydown", (event) => this.#escape(event));
+    at("board").addEventListener("focusin", ({ target }) => this.#uncover(target));
     this.#show();
   }
 
@@ -80,12 +87,46 @@ class Layout {
     const panel = this.#open === name ? "none" : name;
     if (!MIDDLE.matches) remember({ panel });
     this.state.set({ panel });
+    if (MIDDLE.matches && panel !== "none") this.#focus(panel);
+  }
+
+  /* From what lies over the map, the keys go on in it: Tab, and Escape, which closes it. */
+  #focus(id) {
+    const part = document.getElementById(id);
+    part.tabIndex = -1;
+    part.focus();
+  }
+
+  /* Tab reaches one of the tabs; the keys here go on from it, and Enter opens. */
+  #turn(event) {
+    const all = this.tabs.map(([, made]) => made);
+    const i = all.indexOf(event.target);
+    const last = all.length - 1;
+    const to = { ArrowRight: i === last ? 0 : i + 1, ArrowLeft: i === 0 ? last : i - 1, Home: 0, End: last }[event.key];
+    if (i < 0 || to === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    for (const one of all) one.tabIndex = one === all[to] ? 0 : -1;
+    all[to].focus();
+  }
+
+  /* For who comes by the keyboard: between a tab and its panel stands the whole map. */
+  #focusPanel() {
+    if (!this.#open) this.#press(this.tabs.find(([, made]) => made.tabIndex === 0)[0]);
+    this.#focus(this.#open);
+  }
+
+  /* Who goes to the map by keys sees it whole. */
+  #uncover(target) {
+    if (!MIDDLE.matches || !target.matches(":focus-visible")) return;
+    if (this.#open) this.#press(this.#open);
+    if (this.#isSideOpen) this.#foldSide();
   }
 
   #foldSide() {
     this.#side = !this.#isSideOpen;
     if (!MIDDLE.matches) remember({ side: this.#side });
     this.#show();
+    if (MIDDLE.matches && this.#side) this.#focus("side");
   }
 
   get #isSideOpen() {
@@ -94,8 +135,9 @@ class Layout {
 
   #show() {
     const open = this.#open;
-    for (const [name, made] of this.buttons) {
-      made.setAttribute("aria-expanded", String(name === open));
+    for (const [name, made] of this.tabs) {
+      made.setAttribute("aria-selected", String(name === open));
+      made.tabIndex = name === (open ?? PANELS[0][0]) ? 0 : -1;
       document.getElementById(name).classList.toggle("closed", name !== open);
     }
     this.panels.classList.toggle("closed", open === null);
@@ -108,10 +150,14 @@ class Layout {
   /* What lies over the map is closed by Escape. */
   #escape(event) {
     if (event.key !== "Escape" || event.defaultPrevented || !MIDDLE.matches) return;
-    if (this.panels.contains(event.target)) this.#press(this.#open);
-    else if (this.side.contains(event.target)) this.#foldSide();
-    else return;
-    this.fold.focus();
+    if (this.panels.contains(event.target)) {
+      const [, tab] = this.tabs.find(([name]) => name === this.#open);
+      tab.click();
+      tab.focus();
+    } else if (this.side.contains(event.target)) {
+      this.#foldSide();
+      this.fold.focus();
+    }
   }
 
   #setWidth(width) {
@@ -134,7 +180,7 @@ class Layout {
 
   #listenToSplitter() {
     const { splitter, panels } = this;
-    for (const [name, value] of Object.entries({ role: "separator", tabindex: "0", "aria-orientation": "vertical", "aria-controls": "panels", "aria-valuemin": "0", "aria-valuemax": "100", "aria-label": "Width of the panels, in percent", title: "Drag to make the panels wider; double-click: the usual width" }))
+    for (const [name, value] of Object.entries({ role: "separator", tabindex: "0", "aria-orientation": "vertical", "aria-controls": "panels", "aria-valuemin": "0", "aria-valuemax": "100", "aria-label": "Width of the panels, in percent", title: "Drag, or press an arrow key, to make the panels wider; double-click, or press Enter, for the usual width" }))
       splitter.setAttribute(name, value);
     splitter.append(element("span", { "aria-hidden": "true" }));
     splitter.addEventListener("pointerdown", (event) => {
@@ -145,16 +191,18 @@ class Layout {
     splitter.addEventListener("pointermove", (event) => {
       if (splitter.hasPointerCapture(event.pointerId)) this.#resize(panels.getBoundingClientRect().right - event.clientX - splitter.offsetWidth / 2);
     });
-    splitter.addEventListener("dblclick", () => {
+    const usual = () => {
       this.desk.style.removeProperty("--panels");
       remember({ width: null });
       this.#tellSplitter();
-    });
+    };
+    splitter.addEventListener("dblclick", usual);
     splitter.addEventListener("keydown", (event) => {
       const sign = { ArrowLeft: 1, ArrowRight: -1 }[event.key];
-      if (!sign) return;
+      if (!sign && event.key !== "Enter") return;
       event.preventDefault();
-      this.#resize(panels.offsetWidth + sign * STEP);
+      if (sign) this.#resize(panels.offsetWidth + sign * STEP);
+      else usual();
     });
   }
 }

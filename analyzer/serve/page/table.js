@@ -74,6 +74,8 @@ class Table {
     this.body.addEventListener("focusout", ({ relatedTarget }) => this.body.contains(relatedTarget) || this.#point(null));
     this.body.addEventListener("click", ({ target }) => target.closest("button, a, input, audio") || target.closest("tr")?.classList.toggle("unfolded"));
     this.body.addEventListener("keydown", (event) => this.#key(event));
+    /* Browsers leave a head that is half in view where it is. */
+    this.head.addEventListener("focusin", ({ target }) => target.scrollIntoView({ block: "nearest", inline: "nearest" }));
     state.subscribe(["view"], () => this.#showReason());
   }
 

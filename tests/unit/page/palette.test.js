@@ -15,7 +15,7 @@ function contrast(a, b) {
   return (light + 0.05) / (dark + 0.05);
 }
 
-const papers = [...textOf("style.css").matchAll(/--paper: (#[0-9a-f]{6})/g)].map(([, colour]) => colour);
+const [, ...papers] = /--paper: light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)/.exec(textOf("style.css"));
 
 for (const [isDark, paper] of [[false, papers[0]], [true, papers[1]]]) {
   test(`${isDark ? "dark" : "light"}: every mark has a contrast of 3:1 with ${paper}`, () => {
