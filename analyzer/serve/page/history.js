@@ -22,7 +22,7 @@ function commandOf({ key, code, ctrlKey, metaKey, altKey, shiftKey, target }) {
   return letter === "y" && !shiftKey ? "redo" : null;
 }
 
-class History {
+export class History {
   #past = []; /* {before, after, changed}: values of the keys; which of them differ */
   #future = [];
   #now;

@@ -116,10 +116,30 @@ test("a selection names its epochs in the address only if they are not those sho
   assert.equal(inAddress().epochs, "1:4");
 });
 
-test("a program's selection with filters is not in the address", () => {
+test("a selection of ids is in the address, unless the page is linked with a program, whose server keeps it", () => {
   const state = createState();
-  state.set({ of: "3", selection: { x: "a", y: "b", parts: [PART], filters: { id: { in: ["1"] } } } });
-  assert.equal(state.fragment(), "");
+  state.define("linked", false, true);
+  const selection = { x: "a", y: "b", parts: [PART], epochs: "", filters: { id: { in: ["1"] } } };
+  state.set({ of: "3", selection });
+  const other = createState();
+  other.load(state.fragment());
+  assert.deepEqual([other.selection, other.of], [selection, "3"]);
+  state.set({ linked: true });
+  assert.equal(state.fragment(), "linked=true");
+});
+
+test("what is too long for an address is left out of it, an outline never", () => {
+  const state = createState();
+  const entry = (name, ids) => ({ name, identity: "3", selection: { run: "r", filters: { id: { in: ids } } } });
+  state.set({ run: "r", saved: [entry("few", [1, 2])] });
+  assert.deepEqual(JSON.parse(new URLSearchParams(state.fragment()).get("saved")), state.saved);
+  state.set({ saved: [entry("many", times(20000, Number))] });
+  assert.equal(state.fragment(), "run=r");
+  const outline = { x: "a", y: "b", parts: [{ op: "add", polygon: times(5000, (i) => [i / 7, i / 11]) }], epochs: "" };
+  state.set({ saved: [], selection: outline });
+  const other = createState();
+  other.load(state.fragment());
+  assert.deepEqual(other.selection, outline);
 });
 
 const HOSTILE = {
@@ -140,10 +160,26 @@ const HOSTILE = {
     '{"x":"a","y":"b","parts":[{"op":"add","polygon":"abc"}]}',
     '{"x":"a","y":"b","parts":[{"op":"add","polygon":[[0,0],[1,0],[1,1]]}],"epochs":5}',
     '{"x":"a","y":"b","parts":[{"op":"add","polygon":[[0,0],[1,0],[1,1]]}],"epochs":"1:2;"}',
-    '{"x":"a","y":"b","parts":[{"op":"add","polygon":[[0,0],[1,0],[1,1]]}],"filters":{"id":{"in":[1]}}}',
+    '{"x":"a","y":"b","parts":[{"op":"add","polygon":[[0,0],[1,0],[1,1]]}],"filters":{"id":{"in":3}}}',
+    '{"x":"a","y":"b","parts":[{"op":"add","polygon":[[0,0],[1,0],[1,1]]}],"filters":{"id":{"in":[1.5]}}}',
+    '{"x":"a","y":"b","parts":[],"filters":{"gold":{"min":1}}}',
+    '{"x":"a","y":"b","parts":[],"filters":{},"digests":3}',
+    '{"x":"","y":"b","parts":[{"op":"add","polygon":[[0,0],[1,0],[1,1]]}]}',
+    '{"x":"a","y":"b","parts":[{"op":"add","polygon":[[0,0],[1,0],[1,1e200]]}]}',
   ],
   filters: ["[]", "null", '{"gold":null}', '{"gold":{}}', '{"gold":[]}', '{"gold":{"in":3}}', '{"gold":{"like":1}}', '{"a":{"min":"1"}}', '{"a":{"max":1e999}}', '{"text":{"contains":"a"}}', '{"text":{"contains":[1]}}'],
   pinned: ["{}", "[1]", "[null]", '["a",{}]', "3", '"a"'],
+  saved: [
+    "{}",
+    "[null]",
+    '[{"name":"a"}]',
+    '[{"name":"a","identity":"1","selection":{"run":"r"}}]',
+    '[{"name":"","identity":"1","selection":{"run":"r","filters":{"id":{"in":[1]}}}}]',
+    '[{"name":"a\\u202eb","identity":"1","selection":{"run":"r","filters":{"id":{"in":[1]}}}}]',
+    '[{"name":"a","identity":"1","selection":{"filters":{"id":{"in":[1]}}}}]',
+    '[{"name":"a","identity":"1","more":1,"selection":{"run":"r","filters":{"id":{"in":[1]}}}}]',
+    '[{"name":"a","identity":"1","selection":{"run":"r","filters":{"id":{"in":[1]}}}},{"name":"a","identity":"2","selection":{"run":"r","filters":{"id":{"in":[2]}}}}]',
+  ],
   tool: ["", "Lasso", "constructor", "__proto__"],
 };
 

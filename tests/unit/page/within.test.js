@@ -87,7 +87,7 @@ const examples = {
   labels: ["yes", "no", "maybe"],
   gold: Int32Array.from({ length: N }, () => Math.floor(lot() * 4) - 1),
   column: (name) => columns[name],
-  extent: (name) => (name in columns ? { name, low: 0, high: 5 } : null),
+  isCategory: (name) => !(name in columns),
   id: (place) => String(3 * place),
   placeOf: (id) => (Number(id) % 3 === 0 && Number(id) / 3 < N ? Number(id) / 3 : -1),
   text: (place) => ({ premise: `Number ${place}`, hypothesis: place % 2 ? null : "ÄPFEL and Pears" }),
@@ -116,6 +116,11 @@ test("filters: bounds are inclusive, lists hold the values themselves, and all m
   assert.deepEqual(chosen({ filters: { a: { in: [3 / 7, 1] } } }), placesWhere((p) => [3 / 7, 1].includes(columns.a[p])));
   assert.deepEqual(chosen({ filters: { a: { min: 0.5 }, b: { max: 0.5 } } }), placesWhere((p) => columns.a[p] >= 0.5 && columns.b[p] <= 0.5));
   assert.deepEqual(chosen({ filters: { "data:length": { in: [2], max: 3 } } }), placesWhere((p) => columns["data:length"][p] === 2));
+  const isNone = (p) => Number.isNaN(columns.a[p]);
+  assert.deepEqual(chosen({ filters: { a: { in: [null] } } }), placesWhere(isNone), "null: those without a value");
+  assert.deepEqual(chosen({ filters: { a: { in: [null, 1] } } }), placesWhere((p) => isNone(p) || columns.a[p] === 1));
+  assert.deepEqual(chosen({ filters: { a: { in: [null, 1], max: 2 } } }), placesWhere((p) => columns.a[p] === 1), "which pass no bound");
+  assert.deepEqual(chosen({ filters: { "data:length": { in: [null] } } }), placesWhere((p) => Number.isNaN(columns["data:length"][p])));
   assert.deepEqual(chosen({}), placesWhere(() => true));
 });
 
