@@ -31,7 +31,7 @@ function namesFor(state) {
 /* A button that opens a list of the names and what they mean. Returns it, with the list. */
 export function wordsButton(state) {
   const list = element("dl", { class: "meanings" });
-  const box = element("div", { id: "words", class: "words", role: "group", "aria-label": "What the words mean", tabindex: -1, hidden: true }, element("p", {}, PROBABILITY), list);
+  const box = element("div", { id: "words", class: "words", role: "group", "aria-label": "What the words mean", tabindex: 0, hidden: true }, element("p", {}, PROBABILITY), list);
   const open = button("i", () => show(box.hidden), { class: "about", "aria-label": "What the words mean", title: "What the words mean", "aria-expanded": "false", "aria-controls": box.id });
   const fill = () => {
     if (!state.view || box.hidden) return;
