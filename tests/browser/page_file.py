@@ -162,11 +162,11 @@ def test_a_sample_is_spread_around_its_values(page, file):
 
 # The first rows of all examples, sorted and searched.
 ROWS = """
-const [query, done] = arguments;
+const [query, filters, done] = arguments;
 (async () => {
   const { fileSource } = await import("portolan/file_source.js");
   const source = window.askedSource ??= fileSource();
-  return source.rows({ run: "a/b", epochs: "" }, { run: "a/b", filters: { confidence: { min: 0 } } }, query);
+  return source.rows({ run: "a/b", epochs: "" }, { run: "a/b", filters }, query);
 })().then(done, (error) => done({ error: error.message }));
 """
 
@@ -175,19 +175,23 @@ def test_rows(page, file, served):
     """The table's rows: the server's, sorted, searched and cut in the same way."""
     one = page(file("--data", served_data(served), "--id-field", "id", "--text", "text"))
     one.wait_for(points=N)
-    everything = json.dumps({"run": "a/b", "filters": {"confidence": {"min": 0}}})
+    everything = {"confidence": {"min": 0}}
+    listed = {"id": {"in": ["901", 17, 4000000, 17, "3", 2500]}}
     for query in ({}, {"sort": "id", "descending": 1, "from": 7, "most": 5}, {"sort": "confidence", "from": N - 3}, {"sort": "first_learned", "descending": 1, "most": 1000},
-                  {"sort": "first_learned", "from": N - 20}, {"sort": "correctness", "most": 40}, {"from": N + 5}):
+                  {"sort": "first_learned", "from": N - 20}, {"sort": "correctness", "most": 40}, {"from": N + 5},
+                  {"sort": "listed"}, {"sort": "listed", "descending": 1, "from": 1}):
+        filters = listed if query.get("sort") == "listed" else everything
         asked = "&".join(f"{name}={value}" for name, value in query.items())
-        expected = json.loads(served.ask(f"/api/runs/a%2Fb/select?as=rows&{asked}", everything))
-        found = one.here().execute_async_script(ROWS, query)
+        expected = json.loads(served.ask(f"/api/runs/a%2Fb/select?as=rows&{asked}", json.dumps({"run": "a/b", "filters": filters})))
+        found = one.here().execute_async_script(ROWS, query, filters)
         assert found.get("count") == expected["count"], found.get("error")
         for row in found["rows"]:
             row["id"] = int(row["id"])
             assert row["measures"]["variability_ci"] is not None
         assert found["rows"] == [{**row, "epochs": [0, 1, 2, 3]} for row in expected["rows"]], query
-    rows = one.here().execute_async_script(ROWS, {"q": "NUMBER 12", "most": 3, "around": 125})
+    rows = one.here().execute_async_script(ROWS, {"q": "NUMBER 12", "most": 3, "around": 125}, everything)
     ids = [i for i in range(N) if "12" in str(i)[:2]]
+    assert "no filter" in one.here().execute_async_script(ROWS, {"sort": "listed"}, everything)["error"]
     assert rows["count"] == len(ids) and rows["from"] == 6 and [int(row["id"]) for row in rows["rows"]] == ids[6:9]
 
 
