@@ -309,7 +309,7 @@ def test_file_axes(server, portolan, store, folder, axes):
                       dict(x="data:kind", y="gold", parts=[dict(op="add", polygon=some), dict(op="remove", polygon=[[2, 1], [3, 1], [3, 1.5]])])):
         expected = ids_of(selection, axes)
         check(0 < len(expected) < N, f"{selection}: {len(expected)}")
-        for filters in ({}, {"gold": {"in": [0, None]}}, {"id": {"in": list(range(0, 900))}, "data:whole": {"in": [1, None]}, "confidence": {"min": 0.2}}):
+        for filters in ({}, {"gold": {"in": [0, None]}}, {"id": {"in": list(range(900))}, "data:whole": {"in": [1, None]}, "confidence": {"min": 0.2}}):
             passing = [i for i in expected if ("gold" not in filters or axes["gold"][0][i] in (0,) or np.isnan(axes["gold"][0][i]))
                        and ("id" not in filters or (i < 900 and (axes["data:whole"][0][i] == 1 or np.isnan(axes["data:whole"][0][i])) and axes["confidence"][0][i] >= 0.2))]
             body = dict(selection, **({"filters": filters} if filters else {}))

@@ -143,7 +143,7 @@ export class FileExamples {
       const { labels, ranks } = column;
       const numbers = numbersBlock("data-0", Int32Array);
       const byLabel = new Map(labels.map((label, number) => [label, number]));
-      return { numbers, label: (number) => labels[number], rank: (number) => ranks[number], value: () => null, numberOf: (label) => byLabel.get(label), ranked: rank(numbers, labels.length) };
+      return { numbers, label: (number) => labels[number], rank: (number) => ranks[number], value: () => null, numberOf: (label) => byLabel.get(label), ranked: rankByCount(numbers, labels.length) };
     });
   }
 
@@ -157,7 +157,7 @@ export class FileExamples {
 }
 
 /* Numbers by falling count, equal ones ascending. */
-function rank(numbers, known) {
+function rankByCount(numbers, known) {
   const counts = new Uint32Array(known);
   for (const number of numbers) if (number >= 0) counts[number]++;
   return Array.from(counts.keys())
