@@ -73,6 +73,18 @@ def test_report_panel(opened, served):
     find_nothing(one)
 
 
+def test_saved_panel(opened, served):
+    """With selections that are listed, compared, in the colours of the map, and too long for the address; beside the question about another run's file."""
+    box = {"run": "a/b", "epochs": "", "x": "variability", "y": "confidence", "parts": [{"op": "add", "polygon": [[0, 0], [0.3, 0], [0.3, 0.6], [0, 0.6]]}]}
+    saved = [{"name": name, "identity": "", "selection": dict(box, epochs=epochs)} for name, epochs in (("<b>one</b>", ""), ("two", "0:2"))]
+    one = opened(served.view(run="a/b", panel="saved", colour="saved", saved=saved))
+    one.wait_for(examples=N)
+    one.run("document.getElementById('saved').scrollIntoView(); for (const box of document.querySelectorAll('#saved input[type=checkbox]')) box.click()")
+    one.wait(lambda: "Jaccard" in one.find("#saved").text, "the comparison")
+    one.run("for (const part of document.querySelectorAll('#saved [hidden]:not(input)')) part.hidden = false")
+    find_nothing(one)
+
+
 def test_notices(opened, served):
     nowhere = {"x": "variability", "y": "confidence", "parts": [{"op": "add", "polygon": [[-3, -3], [-2, -3], [-2, -2]]}]}
     for state, name in (({"run": "a/c"}, "no-run"), ({"run": "a/b", "filters": {"confidence": {"min": 2}}}, "filtered-out"), ({"run": "a/b", "selection": nowhere}, "empty-selection")):

@@ -10,13 +10,15 @@ import { axesOf } from "./loader.js";
 const PROBABILITY = "Here p(gold) is the probability that the model gives to the gold label of an example, at one epoch.";
 const GOLD = "the class that your data give the example, right or wrong";
 const FILE_COLUMN = "a column of your own file";
+const SAVED = "which of the selections that you saved hold the example";
 
 /* A name as people read it. */
-export const nameOf = (name) => (name === "gold" ? "gold label" : name.startsWith("data:") ? name.slice("data:".length) : words(name));
+export const nameOf = (name) => (name === "gold" ? "gold label" : name === "saved" ? "saved selections" : name.startsWith("data:") ? name.slice("data:".length) : words(name));
 
-/* The sentence of a measure, of gold, or of a column of the user's file, without its subject; undefined: there is none. */
+/* The sentence of a measure, of gold, of saved selections, or of a column of the user's file, without its subject; undefined: there is none. */
 export function aboutOf(view, name) {
   if (name === "gold") return GOLD;
+  if (name === "saved") return SAVED;
   return name.startsWith("data:") ? FILE_COLUMN : (view && columnOf(view, name)?.about);
 }
 

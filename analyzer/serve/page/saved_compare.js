@@ -19,7 +19,7 @@ class Compared {
     Object.assign(this, { state, source });
     this.hint = element("p", { class: "hint" }, "Tick two selections or more to see how they overlap.");
     this.body = element("tbody");
-    const heads = ["", "examples", "only here", ""].map((text) => element(text ? "th" : "td", text ? { scope: "col" } : {}, text));
+    const heads = ["", "examples", "only here", "select"].map((text) => element(text ? "th" : "td", text ? { scope: "col" } : {}, text));
     this.table = element("table", {}, element("caption", { class: "unseen" }, "How the ticked selections overlap"), element("thead", {}, element("tr", {}, ...heads)), this.body);
     this.said = element("p");
     this.status = element("p", { role: "status", class: "hint" });
@@ -39,16 +39,16 @@ class Compared {
     const selections = picked.map(({ selection }) => selection);
     const places = picked.map((_, i) => i);
     const select = (what, size, outline, mask, heldBy) =>
-      button(what, () => this.#select({ source: this.source, ...known }, picked, outline(), mask, heldBy), { disabled: size === 0 });
+      button(what, () => this.#select({ source: this.source, ...known }, picked, outline(), mask, heldBy), { disabled: size === 0, "aria-label": `Select ${what}` });
     const rows = picked.map(({ name }, i) => {
       const others = selections.filter((_, other) => other !== i);
-      const alone = select("Select only these", only[i], () => joinParts(selections[i], others, "remove"), () => onlyOf(masks, i), [i]);
-      alone.setAttribute("aria-label", `Select what only ${name} has`);
+      const alone = select("only these", only[i], () => joinParts(selections[i], others, "remove"), () => onlyOf(masks, i), [i]);
+      alone.setAttribute("aria-label", `Select only these: what ${name} has and no other`);
       return [element("bdi", {}, name), count(counts[i]), count(only[i]), alone];
     });
     const [both, either] = picked.length === 2 ? ["in both", "in either"] : ["in all", "in any"];
-    rows.push([both, count(all), "", select("Select the overlap", all, () => null, () => overlapOf(masks), [0])]);
-    rows.push([either, count(any), "", select("Select the union", any, () => unionParts(selections), () => unionOf(masks), places)]);
+    rows.push([both, count(all), "", select("the overlap", all, () => null, () => overlapOf(masks), [0])]);
+    rows.push([either, count(any), "", select("the union", any, () => unionParts(selections), () => unionOf(masks), places)]);
     this.body.replaceChildren(...rows.map(([head, ...cells]) => element("tr", {}, element("th", { scope: "row" }, head), ...cells.map((cell) => element("td", {}, cell)))));
     this.said.textContent = this.#say(all, any, chance);
   }

@@ -30,15 +30,15 @@ export async function membershipTable(source, at, saved, masks) {
 }
 
 const LONG = /^-?\d{16,}$/;
+const TEXT_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
-/* Parses JSON. In lists, whole numbers that would lose digits become texts; corners of polygons are numbers. */
+/* Parses JSON. Whole numbers that would lose digits become texts, as ids may be; bounds and corners of polygons stay numbers. */
 function parseExactly(text) {
-  const cornerOf = (pair) => (Array.isArray(pair) ? pair.map((one) => (LONG.test(one) ? Number(one) : one)) : pair);
-  // oxlint-disable-next-line func-names -- by `this`, JSON.parse says what holds the value
-  return JSON.parse(text, function revive(key, value, context) {
+  const numberOf = (value) => (LONG.test(value) ? Number(value) : value);
+  const cornerOf = (pair) => (Array.isArray(pair) ? pair.map(numberOf) : pair);
+  return JSON.parse(text.replace(TEXT_OR_NUMBER, (found) => (LONG.test(found) ? `"${found}"` : found)), (key, value) => {
     if (key === "polygon" && Array.isArray(value)) return value.map(cornerOf);
-    const isLong = Array.isArray(this) && Number.isInteger(value) && !Number.isSafeInteger(value) && LONG.test(context?.source ?? "");
-    return isLong ? context.source : value;
+    return key === "min" || key === "max" ? numberOf(value) : value;
   });
 }
 

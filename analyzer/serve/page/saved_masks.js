@@ -45,24 +45,39 @@ export class SavedMasks {
   }
 }
 
-const join = (masks, rule) => {
-  const bits = masks.map((mask) => mask.bits).reduce((a, b) => a.map((byte, i) => rule(byte, b[i])));
-  return { bits, count: countBits(bits) };
-};
+const maskOf = (bits) => ({ bits, count: countBits(bits) });
 
-export const overlapOf = (masks) => join(masks, (a, b) => a & b);
-export const unionOf = (masks) => join(masks, (a, b) => a | b);
+/* What all masks hold, any of them, and one alone. */
+function layersOf(masks) {
+  const all = masks[0].bits.slice();
+  const any = new Uint8Array(all.length);
+  const several = new Uint8Array(all.length);
+  for (const { bits } of masks) {
+    for (let i = 0; i < bits.length; i++) {
+      several[i] |= any[i] & bits[i];
+      any[i] |= bits[i];
+      all[i] &= bits[i];
+    }
+  }
+  return { all, any, alone: any.map((byte, i) => byte & ~several[i]) };
+}
+
+const common = (a, b) => maskOf(a.map((byte, i) => byte & b[i]));
+
+export const overlapOf = (masks) => maskOf(layersOf(masks).all);
+export const unionOf = (masks) => maskOf(layersOf(masks).any);
 
 /* What masks[i] alone has. */
-export const onlyOf = (masks, i) => join([masks[i], ...masks.filter((_, other) => other !== i)], (a, b) => a & ~b);
+export const onlyOf = (masks, i) => common(masks[i].bits, layersOf(masks).alone);
 
 /* How masks overlap in a view of n examples; `chance`: how many would be in all, if each were drawn by lot. */
 export function compareMasks(masks, n) {
+  const { all, any, alone } = layersOf(masks);
   return {
     counts: masks.map(({ count }) => count),
-    only: masks.map((_, i) => onlyOf(masks, i).count),
-    all: overlapOf(masks).count,
-    any: unionOf(masks).count,
+    only: masks.map(({ bits }) => common(bits, alone).count),
+    all: countBits(all),
+    any: countBits(any),
     chance: n > 0 ? masks.reduce((share, { count }) => (share * count) / n, n) : 0,
   };
 }

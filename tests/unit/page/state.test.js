@@ -142,6 +142,21 @@ test("what is too long for an address is left out of it, an outline never", () =
   assert.deepEqual(other.selection, outline);
 });
 
+test("saved selections are left out before a selection of ids is", () => {
+  const state = createState();
+  const idsOf = (n) => ({ filters: { id: { in: times(n, Number) } } });
+  const savedOf = (n) => [{ name: "a", identity: "1", selection: { run: "r", epochs: "", ...idsOf(n) } }];
+  const parts = () => [...new URLSearchParams(state.fragment()).keys()];
+  state.set({ selection: { x: "", y: "", parts: [], epochs: "", ...idsOf(2000) }, saved: savedOf(10) });
+  assert.deepEqual(parts(), ["selection", "saved"]);
+  state.set({ saved: savedOf(3500) });
+  assert.deepEqual(parts(), ["selection"]);
+  for (const long of [5000, 5000000]) {
+    state.set({ selection: { ...state.selection, ...idsOf(long) }, saved: savedOf(10) });
+    assert.deepEqual(parts(), ["saved"]);
+  }
+});
+
 const HOSTILE = {
   box: ["[1,0,0,1]", "[0,1,1,1]", "[0,1,0]", "[0,1,0,1,2]", "[null,1,0,1]", '["0",1,0,1]', "{}", "1", "[0,1e999,0,1]", "[[0,1],[0,1]]"],
   cuts: ["{}", '{"variability":"1","confidence":1}', '{"variability":1}', "[]", "0"],
