@@ -83,17 +83,25 @@ def having(rows, *names):
     return [row for row in rows if all(row[name] is not None for name in names)]
 
 
+def are_inside(polygon, points):
+    """Even-odd for many points; where an edge is as near as rounding, in exact arithmetic."""
+    x, y = np.array(points, "f8").T
+    crossings, near = np.zeros(len(points), int), np.zeros(len(points), bool)
+    for (ax, ay), (bx, by) in zip(polygon, polygon[1:] + polygon[:1]):
+        left, right = (bx - ax) * (y - ay), (x - ax) * (by - ay)
+        near |= np.abs(left - right) <= 1e-12 * (np.abs(left) + np.abs(right))
+        crossings += ((ay > y) != (by > y)) & ((left > right) == (by > ay))
+    return [portolan_serve.is_inside(polygon, *point) if is_near else odd for point, is_near, odd in zip(points, near, (crossings % 2 == 1).tolist())]
+
+
 def ids_of(selection, rows):
-    """The ids in the parts of a selection, in exact arithmetic."""
-    ids = []
-    for row in having(rows, selection["x"], selection["y"]):
-        chosen = False
-        for part in selection["parts"]:
-            if portolan_serve.is_inside(part["polygon"], row[selection["x"]], row[selection["y"]]):
-                chosen = part["op"] == "add"
-        if chosen:
-            ids.append(row["id"])
-    return ids
+    """The ids in the parts of a selection."""
+    known = having(rows, selection["x"], selection["y"])
+    chosen = [False] * len(known)
+    for part in selection["parts"]:
+        inside = are_inside(part["polygon"], [(row[selection["x"]], row[selection["y"]]) for row in known])
+        chosen = [part["op"] == "add" if is_in else before for is_in, before in zip(inside, chosen)]
+    return [row["id"] for row, is_chosen in zip(known, chosen) if is_chosen]
 
 
 def check_selected(one, server, expected, parts=1):
@@ -111,7 +119,7 @@ return [...document.querySelectorAll(`#map g.axes g.${axis} .tick`)].map((tick) 
   const {left, top, width, height} = tick.querySelector('line').getBoundingClientRect();
   const text = tick.querySelector('text');
   const box = text.getBoundingClientRect();
-  const share = axis === 'x' ? (left + width / 2 - plot.left) / plot.width : (plot.bottom - top - height / 2) / plot.height;
+  const share = axis === 'x' ? (left + width / 2 - 0.5 - plot.left) / plot.width : (plot.bottom - top - height / 2 + 0.5) / plot.height; // d3 draws ticks half a pixel aside, where they are sharp
   return {name: tick.querySelector('title')?.textContent ?? text.textContent, text: text.textContent, share, from: axis === 'x' ? box.left : box.top, to: axis === 'x' ? box.right : box.bottom};
 }).filter(({text}) => text)
 """
@@ -220,7 +228,7 @@ def test_axis_is_chosen_with_keys(page, server, rows):
     one = open_page(page, server)
     groups = one.run("return Object.fromEntries([...document.querySelectorAll('#choose-y optgroup')].map((group) => [group.label, [...group.children].map((one) => one.value)]))")
     assert groups["Labels"] == ["gold"] and "confidence" in groups["Measures"]
-    assert groups["Your file's columns"] == ["data:text", "data:genre", "data:size", "data:count", "data:many"] or set(groups["Your file's columns"]) >= {f"data:{name}" for name in ("genre", "size", "count", "many")}
+    assert set(groups["Your file's columns"]) >= {f"data:{name}" for name in ("genre", "size", "count", "many")}
     one.tab_to("at.id === 'choose-y'", "the choice of y")
     one.press("genre")
     one.wait(lambda: one.fragment().get("y") == "data:genre", "y in the address")
@@ -285,10 +293,6 @@ def cells_of(rows):
         cells.setdefault((row["data:genre"], row["data:count"]), []).append(row)
     counts = sorted({row["data:count"] for row in drawn})
     return cells, list(range(counts[0], counts[-1] + 1))
-
-
-def whole(one, box):
-    """Shows this part alone of what may be stretched."""
 
 
 def test_choice_of_piles_is_there_where_values_are_few(page, server):
@@ -443,7 +447,9 @@ def test_lasso_on_logarithmic_axes(page, server, rows, x, y):
     plot = one.plot()
     corners = [(0.12, 0.1), (0.93, 0.4), (0.3, 0.55), (0.8, 0.95), (0.05, 0.8)]
     one.drag(corners + corners[:1])
-    edges = [(round(plot["left"] + a * plot["width"]) - plot["left"], round(plot["top"] + b * plot["height"]) - plot["top"]) for a, b in corners]
+    at = [(round(plot["left"] + a * plot["width"]), round(plot["top"] + b * plot["height"])) for a, b in corners]
+    moves = [(x0 + share * (x1 - x0), y0 + share * (y1 - y0)) for (x0, y0), (x1, y1) in zip(at, at[1:] + at[:1]) for share in (0, 0.5)]
+    edges = [(round(x) - plot["left"], round(y) - plot["top"]) for x, y in moves]  # as drag() moves the mouse
     selection = one.selection()
     expected = ids_of(selection, rows)
     check_selected(one, server, expected)
@@ -454,8 +460,8 @@ def test_lasso_on_logarithmic_axes(page, server, rows, x, y):
         is_seen_inside = portolan_serve.is_inside(edges, *point)
         if is_seen_inside != (row["id"] in expected):
             differ += 1
-            assert distance(point, edges) < 0.6, "only at the very line, which is wider"  # the mouse is between two pixels
-    assert differ < 6
+            assert distance(point, edges) < 0.12, "only at the very line, which is wider"
+    assert differ < 3
 
 
 def test_box_on_a_logarithmic_axis(page, server, rows):
@@ -512,7 +518,7 @@ def test_far_values_are_beyond(page, server, rows):
     one.wait_for(points=N)
     values = [row["cost"] for row in rows]
     low, high = view_of(one, "x")
-    assert np.quantile(values, 0.995) <= high < max(values) / 4 and low <= min(values)
+    assert np.quantile(values, 0.995, method="lower") <= high < max(values) / 4 and low <= min(values)
     beyond = sum(value > high or value < low for value in values)
     assert beyond >= 10
     one.wait(lambda: f"{beyond} examples lie beyond." in one.find("#map .beyond").text, "how many lie beyond")
@@ -592,10 +598,11 @@ def test_histograms(page, server, rows):
     """The greatest count is written; a single selected example has a bar that is seen, on both scales; pointer and keys switch them."""
     one = open_page(page, server, tool="box")
     one.wait_for(points=N)
-    low, high = view_of(one, "x")
-    counts = np.histogram([row["variability"] for row in rows], bins=64, range=(low, high))[0]
+    values = [row["variability"] for row in rows]
+    room = 0.03 * (max(values) - min(values))  # at each end
+    counts = np.histogram(values, bins=64, range=(min(values) - room, max(values) + room))[0]
     told = int(one.run("return document.querySelector('#map .margin.x .most').textContent.replace('most: ', '').replace(',', '')"))
-    assert abs(told - counts.max()) <= 2  # the ends of the axis are read off its ticks
+    assert abs(told - counts.max()) <= 1  # a value at the very edge of a bar
     alone = max(rows, key=lambda row: row["variability"])
     at_x, at_y = placer(one, "x"), placer(one, "y")
     x, y = at_x(alone["variability"]), 1 - at_y(alone["confidence"])
@@ -675,8 +682,6 @@ def test_no_value_in_the_key(page, server, rows):
             button = in_key(one, title, "no value")
             one.run("arguments[0].focus()", button)
             one.press(Keys.ENTER)
-            is_alone = one.fragment().get("filters") if one.wait(lambda: True, "") else None
-            one.wait(lambda before=is_alone: one.settled_fragment().get("filters") is not None or before is None, "")
             filters = one.settled_fragment().get("filters")
             if filters:
                 assert filters == {column: {"in": [None]}}
@@ -725,15 +730,15 @@ def test_a_class_gets_a_colour(page, server, rows):
 
 
 def test_a_value_of_the_file_gets_a_colour(page, server):
-    """Also one that looks like HTML."""
+    """Also one that looks like HTML. What a link picks without its being there is forgotten."""
     one = open_page(page, server, colour="data:many")
     one.wait(lambda: key(one), "the key")
     one.find("#legend .picks input").send_keys("rare", Keys.ENTER)
     one.wait(lambda: key(one).get(RARE) == 3, "its entry")
     assert sum(key(one).values()) == N
     bad = open_page(page, server, colour="gold", picked={"gold": ["nobody"]})
-    assert "nobody" in bad.wait(bad.status, "what is wrong")
-    assert "status of 400" in bad.errors()[0]
+    bad.wait(lambda: len(key(bad)) == 13 and "picked" not in bad.fragment(), "the largest")
+    assert all("status of 400" in said for said in bad.errors())  # the browser says that the server refused them; nothing else is wrong
 
 
 # The page as one file.
@@ -777,5 +782,4 @@ def test_file_with_more_classes_than_colours(page, file, rows):
     one.wait(lambda: "class number 19" in key(one), "its entry")
     assert key(one)["class number 19"] == sum(row["gold"] == 19 for row in rows)
     assert sum(count for label, count in key(one).items()) - (N - len(having(rows, "data:size"))) == N  # and those without a size
-    one.find("#map .beyond button").click() if one.find("#map .beyond").is_displayed() else None
     one.wait(lambda: one.run("return document.querySelector('#legend .disc-key')"), "discs in the key")

@@ -168,6 +168,7 @@ export class Loader {
     const isKnown = state.points === points && state.shown === shown && state.selected === selected;
     const marks = isKnown ? state.marks : markPoints(points, shown, selected);
     const now = { of: isSelecting({ selection }) ? own : "", ...(isLost ? { selection, isLost } : {}) };
+    if (points.isUnpicked) now.picked = Object.fromEntries(Object.entries(state.picked).filter(([colour]) => colour !== points.colour));
     const isAnew = state.view?.run === view.run && state.view.identity !== view.identity;
     return { view, points, shown, selected, marks, ...now, ...(isAnew ? { isOverwritten: true } : {}) };
   }
@@ -215,12 +216,24 @@ export class Loader {
     const [x, y] = await Promise.all(["x", "y"].map((axis) => this.#columns.load(axis, wanted[axis], wanted[`${axis}Scale`], { at, view, isPart })));
     const box = isPart ? this.#boxOf(run, { x, y }) : null;
     const loaded = await this.#points.get([at, wanted, box], async () => {
-      const legend = wanted.colour === "none" ? null : this.#source.legend(at, wanted.colour, wanted);
-      const points = await (box ? this.#loadPart(at, wanted, box) : this.#source.points(at, wanted));
-      const found = { places: null, inside: points.n, density: null, ...points, colour: wanted.colour, legend: await legend };
+      const found = await this.#loadColoured(at, wanted, box);
       return isPart ? { ...found, x, y } : { ...found, x: this.#columns.describe(x, found, 0, view), y: this.#columns.describe(y, found, 1, view) };
     });
     return this.#place(run, loaded);
+  }
+
+  /* A link, or another run, may pick categories that are not there: then the largest have colours, and the picks are forgotten. */
+  async #loadColoured(at, wanted, box) {
+    try {
+      const [points, legend] = await Promise.all([
+        box ? this.#loadPart(at, wanted, box) : this.#source.points(at, wanted),
+        wanted.colour === "none" ? null : this.#source.legend(at, wanted.colour, wanted),
+      ]);
+      return { places: null, inside: points.n, density: null, ...points, colour: wanted.colour, legend };
+    } catch (error) {
+      if (!wanted.pick || error.status !== 400) throw error;
+      return { ...(await this.#loadColoured(at, { ...wanted, pick: undefined }, box)), isUnpicked: true };
+    }
   }
 
   /* {inView, whole}: the box in view; that of everything, if it is to be said how many examples lie beyond. */
