@@ -1,5 +1,5 @@
 /* file_points.js: points, colours and densities of the file's examples, in the bytes that the server sends. */
-import { positionIn } from "./log_scale.js";
+import { bendOf, forward, LINEAR } from "./scales.js";
 import { SourceError } from "./source.js";
 import { lotOf } from "./spread.js";
 
@@ -14,17 +14,13 @@ function scale(value, low, high, most) {
   return share <= 0 ? 0 : share >= 1 ? most : Math.floor(share * most + 0.5);
 }
 
-/* {isLog, position(value)}: `position` says where a value lies on the scale. Categories, and columns of zeros, have a linear one. */
-function scaleOf(examples, name, scaleName) {
-  const { kind, low, least } = examples.axis(name);
-  const isLog = scaleName === "log" && kind === "number" && least !== null;
-  return { isLog, position: isLog ? positionIn({ low, least }) : (value) => value };
-}
+/* A function: where a value lies on the scale of its column. */
+const positionOn = (examples, name, scaleName) => forward(bendOf(examples.axis(name), scaleName));
 
 /* A function: the step of a value, 0 … most. */
 function stepperOf(examples, name, scaleName, most) {
   const { low, high } = examples.axis(name);
-  const { position } = scaleOf(examples, name, scaleName);
+  const position = positionOn(examples, name, scaleName);
   const [from, to] = [position(low), position(high)];
   return (value) => scale(position(value), from, to, most);
 }
@@ -75,10 +71,11 @@ function colourAll(examples, { colour, colourScale, pick }) {
 /* The meaning of the colours, as GET api/legend answers; null: they have none. */
 export function legendOf(examples, colour, { colourScale, pick } = {}) {
   if (colour === "none") return null;
-  const { kind, none, low, high, least } = examples.axis(colour);
+  const column = examples.axis(colour);
+  const { kind, none, low, high, least } = column;
   if (kind === "number") {
     checkNumbers(colour, pick);
-    return { name: colour, kind, none, low, high, ...(scaleOf(examples, colour, colourScale).isLog ? { scale: "log", least } : {}) };
+    return { name: colour, kind, none, low, high, ...(bendOf(column, colourScale) === LINEAR ? {} : { scale: "log", least }) };
   }
   const { numbers, label, value } = examples.categories(colour);
   const coloured = colouredOf(examples, colour, pick);
@@ -110,7 +107,7 @@ function visitBox(examples, { x, y, box: [left, right, low, high] }, found) {
 
 /* A function: the cell of a value, of `count` cells that are even on the scale between the ends. */
 function cellerOf(examples, name, scaleName, [from, to], count) {
-  const { position } = scaleOf(examples, name, scaleName);
+  const position = positionOn(examples, name, scaleName);
   const [first, last] = [position(from), position(to)];
   if (Number.isNaN(first) || first === -Infinity) throw new SourceError(400, `A logarithmic scale of values above 0 has no place for ${from}.`);
   return (value) => (last > first ? Math.min(Math.floor(((position(value) - first) / (last - first)) * count), count - 1) : 0);
