@@ -16,22 +16,22 @@ SCREENS = [(1440, 900), (900, 700), (390, 844)]
 
 # [what axe objects to, in lines; how many of its rules are kept].
 RUN = """
-const done = arguments[0];
+const [part, done] = arguments;
 const say = ({ id, impact, help, nodes }) => [`${id} (${impact}): ${help}`, ...nodes.map(({ target, html, failureSummary }) => `${target.join(" ")}\n    ${html.slice(0, 160)}\n    ${failureSummary}`)];
-axe.run({ resultTypes: ["violations"] }).then(({ violations, passes }) => done([violations.flatMap(say), passes.length]), (error) => done([[String(error)], 0]));
+axe.run(part, { resultTypes: ["violations"] }).then(({ violations, passes }) => done([violations.flatMap(say), passes.length]), (error) => done([[String(error)], 0]));
 """
 
 OPEN = "for (const one of document.querySelectorAll('details')) one.open = true"
 
 
-def find_nothing(one):
+def find_nothing(one, part="html", least=15):
     """No rule of axe is broken, best practices included. Its script comes in by WebDriver, which the page's Content-Security-Policy does not stop."""
     assert FOUND, "axe is not there: tools/test browser installs it from PyPI"
     if not one.run("return Boolean(window.axe)"):
         one.run(FOUND[0].read_text(encoding="utf-8"))
-    objections, kept = one.here().execute_async_script(RUN)
+    objections, kept = one.here().execute_async_script(RUN, part)
     assert not objections, "\n".join(objections)
-    assert kept > 15, "axe looked"
+    assert kept > least, "axe looked"
 
 
 @pytest.fixture(params=[(size, dark) for size in SCREENS for dark in (False, True)], ids=lambda one: f"{one[0][0]}x{one[0][1]}-{'dark' if one[1] else 'light'}")
@@ -45,11 +45,45 @@ def opened(request, page):
     return open_page
 
 
-def test_page(opened, served):
-    one = opened(served.view(run="a/b", colour="gold", pinned=["17", "0"], filters={"correctness": {"min": 0.1}, "gold": {"in": [0, 1]}},
-                             selection={"x": "variability", "y": "confidence", "parts": [{"op": "add", "polygon": [[0, 0], [0.3, 0], [0.3, 0.6], [0, 0.6]]}]}))
-    one.wait_for(examples=N)
+SELECTED = {"x": "variability", "y": "confidence", "parts": [{"op": "add", "polygon": [[0, 0], [0.3, 0], [0.3, 0.6], [0, 0.6]]}]}
+SAVED = [{"name": name, "identity": "", "selection": {"run": "a/b", "epochs": "", "filters": {"gold": {"in": [gold]}}}} for gold, name in enumerate(("one", "two"))]
+
+
+def open_side(one):
+    """With all that can be opened in it."""
+    if one.find("#fold-side").get_attribute("aria-expanded") == "false":
+        one.find("#fold-side").click()
     one.run(OPEN)
+
+
+def settle(one):
+    """A panel has what it asked for."""
+    one.wait(lambda: not one.run("return document.body.classList.contains('busy') || document.getElementById('report').dataset.state === 'making'"), "the panel")
+
+
+def test_page(opened, served):
+    """All but the panels; then these, one after the other."""
+    one = opened(served.view(run="a/b", colour="gold", pinned=["17", "0"], filters={"correctness": {"min": 0.1}, "gold": {"in": [0, 1]}}, selection=SELECTED, saved=SAVED, panel="none"))
+    one.wait_for(examples=N)
+    one.wait(lambda: one.run("return document.querySelectorAll('#pinned article').length") == 2, "the pinned examples")
+    open_side(one)
+    find_nothing(one)
+    one.find("[aria-controls=words]").click()
+    find_nothing(one, "#words", 5)
+    names = one.run("return [...document.querySelectorAll('[role=tab]')].map((tab) => tab.dataset.panel)")
+    assert len(names) >= 7
+    for name in names:
+        one.open_panel(name)
+        one.run("document.querySelector('#panels').scrollIntoView()")
+        settle(one)
+        one.run(OPEN)
+        find_nothing(one, "#panels, #panel-buttons", 10)
+
+
+def test_page_with_another_run(opened, served):
+    one = opened(served.view(run="a/b", other="run=a%2Fb&epochs=%3A2", selection=SELECTED, panel="compare", colour="forgetting_events"))
+    one.wait_for(examples=N)
+    one.wait(lambda: one.run("return document.querySelectorAll('svg.over').length") == 2, "a second map")
     find_nothing(one)
 
 

@@ -101,7 +101,7 @@ def test_theme_of_the_page_around_a_frame(tab, served, notebook):
     one.emulate(1000, 700, dark=False)
     one.driver.get(notebook(FRAME.replace("ADDRESS", html.escape(served.view(run="a/b")))))
     one.wait(lambda: one.run("return document.title") == "heard: portolan is here, true", "the page in the frame")
-    seen = lambda: one.here().execute_async_script(lightness, one.find("iframe").screenshot_as_base64)  # noqa: E731
+    seen = lambda: one.here().execute_async_script(lightness, one.find("iframe").screenshot_as_base64)
     one.wait(lambda: seen() < 110, "a dark page in a light browser")
     one.run("document.querySelector('iframe').style.colorScheme = 'light'")
     one.wait(lambda: seen() > 200, "a light page")

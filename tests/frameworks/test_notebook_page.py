@@ -164,11 +164,12 @@ def test_forwarded_to_the_same_ports(folder, bare_lab, port):
 
 
 def test_the_pages_port_is_not_forwarded(bare_lab, port):
-    """Nor does the notebook's server forward to it: below the empty frame is what to do."""
+    """Nor does the notebook's server forward to it: in place of the empty frame is what to do."""
     with opened(f"http://localhost:{bare_lab.port}", port, is_reachable=False) as one:
         output = one.run_cell(0)
         wait(lambda: f"ssh -L {port}:127.0.0.1:{port}" in output.text and "jupyter-server-proxy" in output.text, "advice")
         link = output.find_element(By.CSS_SELECTOR, "a")
+        assert not output.find_element(By.CSS_SELECTOR, "iframe").is_displayed()
         assert link.is_displayed() and link.get_attribute("href") == json.loads(one.run_cell(1).text)[2]
         assert was_not_forwarded(one, port)
 

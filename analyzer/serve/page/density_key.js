@@ -22,7 +22,7 @@ const NOT_MIXED = "Of points over one another, the one drawn last is on top: thi
 /* From one point to as many as look opaque. */
 function drawOpacities(opacity) {
   const most = Math.max(2, Math.ceil(Math.log(1 - DENSE) / Math.log(1 - opacity)));
-  const canvas = element("canvas", { width: WIDTH, height: 1, class: "ramp", "aria-hidden": "true" });
+  const canvas = element("canvas", { width: WIDTH, height: 1, "aria-hidden": "true" });
   const context = canvas.getContext("2d");
   context.fillStyle = plainColour();
   const edge = (i) => Math.round((i * WIDTH) / most);
@@ -30,7 +30,7 @@ function drawOpacities(opacity) {
     context.globalAlpha = 1 - (1 - opacity) ** (i + 1);
     context.fillRect(edge(i), 0, edge(i + 1) - edge(i), 1);
   }
-  return element("div", { class: "numbers" }, element("span", {}, "1 point"), canvas, element("span", {}, `${most} or more`));
+  return element("div", { class: "opacities" }, element("span", {}, "1 point"), canvas, element("span", {}, `${most} or more`));
 }
 
 function describeShading({ counts, columns, rows }) {

@@ -11,5 +11,6 @@ export function showFramed(header, { source }) {
   };
   const link = element("a", { class: "out", target: "_blank", rel: "noopener", href: location.href, title: "Open in a tab", "aria-label": "Open in a tab", onpointerdown: follow, onfocus: follow }, "↗");
   header.append(link);
+  header.querySelector("h1").classList.add("unseen"); /* a cell is narrow */
   window.parent.postMessage("portolan is here", "*"); /* nothing that is secret: another site may have it in a frame */
 }

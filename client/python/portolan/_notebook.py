@@ -9,7 +9,7 @@ Only a script in the cell knows under which address the notebook itself was open
 3. else not: the cell has a link, and advice.
 
 The page in the frame tells the notebook that it is there (framed.js). If it has not by the time that the frame is loaded, link and
-advice stand below the frame. The frame's color-scheme is the theme of JupyterLab, and the page follows it.
+advice stand in the frame's place. The frame's color-scheme is the theme of JupyterLab, and the page follows it.
 """
 
 from __future__ import annotations
@@ -66,14 +66,16 @@ installed, start that server again, and run this cell again.</p></div>
   }}
   const frame = document.createElement("iframe");
   let isThere = false;
+  const show = () => {{
+    frame.style.display = isThere ? "block" : "none";
+    advice.hidden = isThere;
+  }};
   window.addEventListener("message", ({{ source, data }}) => {{
     if (source !== frame.contentWindow || data !== "portolan is here") return;
     isThere = true;
-    advice.hidden = true;
+    show();
   }});
-  frame.addEventListener("load", () => {{
-    advice.hidden = isThere;
-  }});
+  frame.addEventListener("load", show);
   frame.src = address;
   frame.title = {title_text};
   frame.allow = "clipboard-write";
