@@ -1,6 +1,6 @@
 /* http_answer.c: makes bytes, or an error as JSON, the answer to an HTTP request, for the functions that answer the
  * live page's requests. */
-#include "http.h"
+#include "http_answer.h"
 
 #include "output/report.h"
 

@@ -2,7 +2,7 @@
 #ifndef HTTP_FILE_H
 #define HTTP_FILE_H
 
-#include "http.h"
+#include "http_answer.h"
 
 struct MHD_Response;
 

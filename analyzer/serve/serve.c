@@ -62,7 +62,8 @@ serve_check(void *context, struct portolan_error *error)
 	if (request->settings.tags && strcmp(request->settings.tags, "-") == 0)
 		return options_wrong(&request->common, "--tags takes a file, which is read, too");
 	if (request->settings.media_field && !request->settings.media_root)
-		return options_wrong(&request->common, "--media needs --media-root: the folder beneath which the files are");
+		return options_wrong(&request->common,
+		                     "--media needs --media-root: the folder beneath which the files are");
 	*listening = (struct listening){.host = "127.0.0.1", .port = (unsigned)request->port};
 	if (request->listen && !listen_parse(request->listen, listening))
 		return options_wrong(&request->common, "--listen takes unix:PATH or HOST:PORT, not '%s'",

@@ -218,7 +218,7 @@ def test_names(page, store, folder):
             field = one.find("[aria-label='Name of tag 3']")
             one.run("arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('change'))", field, wrong)
             one.wait(lambda: one.find("#tags .problem").text != "" and one.find("[aria-label='Name of tag 3']").get_attribute("value") == UNSURE, f"'{wrong[:9]}' refused")
-        for n in range(4, 10):
+        for _ in range(6):
             one.run("[...document.querySelectorAll('#tags button')].find((button) => button.textContent === 'Add a tag').click()")
         assert one.run("return document.querySelectorAll('#tags tbody tr').length") == 9
         assert not one.run("return [...document.querySelectorAll('#tags button')].find((button) => button.textContent === 'Add a tag')").is_enabled()
@@ -245,7 +245,7 @@ def test_corrections(page, store, folder):
     path, data, gold = store
     with serving(path, *data, "--tags", folder / "corrections.jsonl", "a/b") as server:
         other = {i: LABELS[(LABELS.index(gold[i]) + 1) % 3] for i in range(N)}
-        changes = [{"id": i, "tag": WRONG, "label": other[i]} for i in range(0, 1500)] + [{"id": i, "tag": WRONG} for i in range(1500, 1520)]
+        changes = [{"id": i, "tag": WRONG, "label": other[i]} for i in range(1500)] + [{"id": i, "tag": WRONG} for i in range(1500, 1520)]
         changes += [{"id": i, "tag": KEEP} for i in range(1520, 1600)] + [{"id": i, "tag": UNSURE} for i in range(1600, 1630)] + [{"id": 999999, "tag": WRONG}]
         server.json("/api/runs/a/b/tags", json.dumps({"changes": changes}))
         one = open_table(page, server, epochs="0:1")

@@ -216,14 +216,14 @@ export class Loader {
     const [x, y] = await Promise.all(["x", "y"].map((axis) => this.#columns.load(axis, wanted[axis], wanted[`${axis}Scale`], { at, view, isPart })));
     const box = isPart ? this.#boxOf(run, { x, y }) : null;
     const loaded = await this.#points.get([at, wanted, box], async () => {
-      const found = await this.#loadColoured(at, wanted, box);
+      const found = await this.#loadPicked(at, wanted, box);
       return isPart ? { ...found, x, y } : { ...found, x: this.#columns.describe(x, found, 0, view), y: this.#columns.describe(y, found, 1, view) };
     });
     return this.#place(run, loaded);
   }
 
   /* A link, or another run, may pick categories that are not there: then the largest have colours, and the picks are forgotten. */
-  async #loadColoured(at, wanted, box) {
+  async #loadPicked(at, wanted, box) {
     try {
       const [points, legend] = await Promise.all([
         box ? this.#loadPart(at, wanted, box) : this.#source.points(at, wanted),
@@ -232,7 +232,7 @@ export class Loader {
       return { places: null, inside: points.n, density: null, ...points, colour: wanted.colour, legend };
     } catch (error) {
       if (!wanted.pick || error.status !== 400) throw error;
-      return { ...(await this.#loadColoured(at, { ...wanted, pick: undefined }, box)), isUnpicked: true };
+      return { ...(await this.#loadPicked(at, { ...wanted, pick: undefined }, box)), isUnpicked: true };
     }
   }
 

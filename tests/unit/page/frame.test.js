@@ -200,8 +200,8 @@ test("the usual range: all, unless 0.5% at an end stretch the axis more than fou
   const usual = usualOfSteps(steps(9, () => 65000));
   assert.ok(usual[0] > 0.3 && usual[1] < 0.37, "both ends are cut where they are far away");
   assert.deepEqual(usualOfSteps(steps(30, () => 65000)), [0, 1], "1.5% are not few");
-  const near = usualOfSteps(Uint16Array.from(times(2000, (i) => (i < 9 ? 65000 : 8000 * lot()))));
-  assert.ok(near[0] === 0 && near[1] < 0.13, "an end that is near stays");
+  const close = usualOfSteps(Uint16Array.from(times(2000, (i) => (i < 9 ? 65000 : 8000 * lot()))));
+  assert.ok(close[0] === 0 && close[1] < 0.13, "an end that is near stays");
   assert.deepEqual(usualOfSteps(Uint16Array.from(times(2000, () => 65535))), [0, 1], "no values");
   assert.deepEqual(usualOfSteps(Uint16Array.from(times(2000, (i) => (i < 5 ? 65000 : 7)))), [0, 1], "all others are one value");
 });
