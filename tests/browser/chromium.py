@@ -284,4 +284,4 @@ def page(chromium):
     errors = opened[0].errors() if opened else []
     for one in opened:
         one.close()
-    assert not errors
+    assert not errors, errors

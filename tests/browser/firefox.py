@@ -194,4 +194,4 @@ def tab(firefox):
     errors = firefox.privileged(ERRORS)
     for one in opened:
         one.close()
-    assert not errors
+    assert not errors, errors

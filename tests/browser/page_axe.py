@@ -29,6 +29,7 @@ def find_nothing(one, part="html", least=15):
     assert FOUND, "axe is not there: tools/test browser installs it from PyPI"
     if not one.run("return Boolean(window.axe)"):
         one.run(FOUND[0].read_text(encoding="utf-8"))
+    one.wait(lambda: one.run("return document.getAnimations().length") == 0, "colours that no longer change")
     objections, kept = one.here().execute_async_script(RUN, part)
     assert not objections, "\n".join(objections)
     assert kept > least, "axe looked"

@@ -321,7 +321,7 @@ def test_table(page, served):
     one.wait(lambda: one.fragment().get("pinned") == [last], "a pinned example")
     one.tab_to("at.closest('#table .tools') && at.textContent === 'Last'", "the last page")
     one.press(Keys.ENTER)
-    one.wait(lambda: one.find("#table [role=status]").text.endswith(f"{N:,} of {N:,}."), "the last page")
+    one.wait(lambda: one.find("#table .drawn").text.endswith(f"{N:,} of {N:,}."), "the last page")
 
 
 def test_what_the_words_mean(page, served):

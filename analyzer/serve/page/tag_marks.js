@@ -13,7 +13,7 @@ function badge(tags, said) {
 
 /* The badge of an example, with the label that it should have; null: it has no tag. */
 export function tagOf({ tags }, id) {
-  const said = tags.of.get(String(id));
+  const said = tags?.of.get(String(id));
   return said ? element("p", { class: "tag-line" }, badge(tags, said), said.label === null ? "" : " → ", said.label === null ? null : element("bdi", {}, said.label)) : null;
 }
 
