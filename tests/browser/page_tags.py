@@ -7,6 +7,7 @@ import pytest
 from selenium.webdriver.common.keys import Keys
 
 import stores
+from page_axe import find_nothing
 from served import LABELS, MAKE_STORE, N, PORTOLAN, observations, serving
 
 WRONG, KEEP, UNSURE = "wrong label", "keep", "unsure"
@@ -345,6 +346,7 @@ def test_looks(page, store, folder):
                     one.wait(lambda: one.find(f"#{panel}").is_displayed(), panel)
                     one.wait(lambda: one.least_contrast()[0] >= 4.5, f"text that can be read: {panel}, {width}, dark {dark}: {one.least_contrast()}")
                     assert one.run("return document.documentElement.scrollWidth <= innerWidth")
+                    find_nothing(one)
         one.emulate(1280, 900)
 
 
