@@ -3,7 +3,8 @@
  * examples each has, of all that the run ever observed; those ticked are compared (saved_compare.js), the map can be coloured by
  * them (saved_colour.js).
  */
-import { button, count, element, words } from "./dom.js";
+import { nameOf } from "./about.js";
+import { button, count, element } from "./dom.js";
 import { saveFile } from "./export.js";
 import { chosenNow, follow } from "./follow.js";
 import { categoryColour, onTheme } from "./palette.js";
@@ -23,7 +24,7 @@ const plural = (number, word) => `${count(number)} ${word}${number === 1 ? "" : 
 function describe({ x, y, parts, epochs, filters = {} }) {
   const { id, ...others } = filters;
   const said = [];
-  if (parts) said.push(`${words(x)} × ${words(y)}`);
+  if (parts) said.push(`${nameOf(x)} × ${nameOf(y)}`);
   if (id) said.push(plural(id.in.length, "id"));
   if (Object.keys(others).length > 0) said.push(plural(Object.keys(others).length, "filter"));
   said.push(epochs ? `epochs ${epochs}` : "all epochs");
@@ -338,7 +339,7 @@ class Saved {
     this.#say(`${plural(added.length, "selection")} opened${already > 0 ? `, ${count(already)} of the file were here already` : ""}.`);
     for (const entry of more) {
       const changed = await changedSince(source, entry);
-      if (changed.length > 0) this.status.textContent += ` Since “${entry.name}” was exported, the run has other values of ${changed.map(words).join(", ")}.`;
+      if (changed.length > 0) this.status.textContent += ` Since “${entry.name}” was exported, the run has other values of ${changed.map(nameOf).join(", ")}.`;
     }
   }
 }
