@@ -31,7 +31,7 @@ class Table {
     state.define("sort", "id", true); /* a column; with "-" before it: descending */
     state.define("find", "", true); /* a text that ids or texts contain */
     state.define("columns", [], true); /* measures shown beside the usual ones */
-    state.define("table", null); /* the answer of the source's rows(), with version, isSelection and filters of the question */
+    state.define("table", null); /* the answer of the source's rows(), with isSelection and filters of the question, and `at`, its view as text */
     this.#build();
     this.ask = follow(section, state, { load: () => this.#load(), fail: (text) => this.#fail(text) });
     let about = null;
@@ -139,7 +139,7 @@ class Table {
       this.ask();
       return;
     }
-    state.set({ table: { ...answer, version: at.version, isSelection, filters: state.filters } });
+    state.set({ table: { ...answer, at: JSON.stringify(at), isSelection, filters: state.filters } });
     if (around) this.#reveal(around.id);
   }
 
@@ -219,10 +219,10 @@ class Table {
     else this.state.set({ hovered: null });
   }
 
-  /* The place in a row belongs to the version of the view that the table was loaded from. */
+  /* The place in a row belongs to the view that the table was loaded from. */
   async #hover(row) {
     const { state, source, loader } = this;
-    const isNow = state.table.version === state.view.version;
+    const isNow = state.table.at === JSON.stringify(loader.at());
     const place = isNow ? Number(row.dataset.place) : (await source.exampleOf(loader.at(), row.dataset.id).catch(() => null))?.place ?? null;
     if (this.#pointed === row) state.set({ hovered: place });
   }
