@@ -5,7 +5,9 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { showHover, valuesOf } from "../../../analyzer/serve/page/hover.js";
 import { Picks } from "../../../analyzer/serve/page/picks.js";
+import { showPinned } from "../../../analyzer/serve/page/pinned.js";
 import { createState } from "../../../analyzer/serve/page/state.js";
+import { TagBar } from "../../../analyzer/serve/page/tag_bar.js";
 
 media.isDark = true; /* as on a phone: the card has a place of its own */
 
@@ -88,4 +90,79 @@ test("the classes to pick from are those of the epochs that are shown", async ()
   picks.element.dispatch("submit");
   await settle();
   assert.equal(picks.told.textContent, "the disk is full");
+});
+
+test("the sound of a pinned example stays where it is, while all around it is made anew", async () => {
+  const state = createState();
+  const tags = { names: ["wrong", "right"], of: new Map(), saved: true };
+  state.define("tags", tags);
+  const kinds = { a: undefined, b: "audio", c: "image" };
+  const source = {
+    mediaAddress: (run, id) => `${run}/${id}`,
+    exampleOf: async (at, id) => ({ id, place: at.version, media: kinds[id], measures: { confidence: at.version }, gold_prob: [], correct: [] }),
+  };
+  const section = place();
+  showPinned(section, { state, source, loader: loaderOf(state) });
+  state.set({ view: viewOf("0:8", 1), points: COLUMNS, pinned: ["a", "b", "c"] });
+  await settle();
+  const ids = () => section.querySelectorAll("article").map((article) => article.querySelector("strong").textContent);
+  const sound = section.querySelector("audio");
+  const moves = [];
+  const { remove } = Element.prototype;
+  Element.prototype.remove = function noted() {
+    if (this.contains(sound)) moves.push(this.tagName);
+    remove.call(this);
+  };
+  state.set({ view: viewOf("0:8", 2) });
+  await settle();
+  state.set({ tags: { ...tags, of: new Map([["b", { tag: "right", label: null }]]) } });
+  state.set({ pinned: ["b", "c"] });
+  await settle();
+  state.set({ pinned: ["b", "c", "a"] });
+  await settle();
+  Element.prototype.remove = remove;
+  assert.deepEqual(moves, []);
+  assert.deepEqual(ids(), ["b", "c", "a"]);
+  const card = sound.closest("article");
+  const parts = card.querySelector(".card-content").children.map((child) => child.getAttribute("class") ?? child.tagName);
+  assert.deepEqual(parts, ["head", "tag-line", "media", "sparkline", "measures"]);
+  assert.equal(card.querySelector("dd").textContent, "2");
+  card.dispatch("mouseenter");
+  assert.equal(state.hovered, 2);
+  state.set({ view: { ...viewOf("0:8", 3), run: "other" } });
+  await settle();
+  assert.notEqual(section.querySelector("audio"), sound, "another run has another sound");
+  assert.equal(section.querySelectorAll("article").length, 3);
+});
+
+test("the labels that can be given are those of the run as it is now", async () => {
+  const state = createState();
+  state.define("tags", { names: [], of: new Map(), saved: true });
+  const asked = [];
+  const source = {
+    whyNot: () => null,
+    classes() {
+      asked.push(promised());
+      return asked.at(-1).promise;
+    },
+  };
+  const body = place("tbody");
+  const bar = new TagBar({ state, source, loader: loaderOf(state), tags: {} }, { body, current: () => null });
+  const offered = () => bar.classes.children.map((option) => option.getAttribute("value"));
+  const show = (run, identity, digest) => state.set({ view: { ...viewOf("", identity + digest), run, identity, gold_digest: digest } });
+  show("a", "1", "x");
+  show("b", "1", "x");
+  asked[0].reject(new Error("no answer"));
+  await settle();
+  show("b", "1", "x");
+  assert.equal(asked.length, 2, "what another run could not answer is no reason to ask again");
+  asked[1].resolve(["one", "two", "one", "three"]);
+  await settle();
+  assert.deepEqual(offered(), ["two", "three"]);
+  show("b", "2", "x");
+  show("b", "2", "y");
+  asked[2].resolve(["old"]);
+  asked[3].resolve(["new"]);
+  await settle();
+  assert.deepEqual(offered(), ["new"]);
 });
