@@ -71,7 +71,7 @@ class Hover {
     }
     this.#asking = false;
     if (this.#known.has(state.hovered)) this.#show(this.#known.get(state.hovered));
-    else if (state.hovered !== null && state.hovered !== place) this.#ask();
+    else if (state.hovered !== null && (state.hovered !== place || at !== this.#at)) this.#ask();
   }
 
   /* In a new view the same example has another place. Where the pointer has gone on meanwhile, it stays. */

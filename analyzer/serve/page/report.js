@@ -18,6 +18,7 @@ class Report {
   #settled = null; /* the view about which the last answer was, as text; null: ask */
   #isAnew = false;
   #timer = 0; /* of the next question */
+  #turns = 0; /* how often the panel was emptied: an answer to an older question is dropped */
   #shown = null; /* the answer that stands in the panel */
 
   constructor(section, parts) {
@@ -44,7 +45,9 @@ class Report {
   /* The report of another run, or of other epochs, does not stay. */
   #forget() {
     this.#shown = this.#settled = null;
+    this.#turns++;
     this.failed = undefined;
+    this.#fail(null);
     this.body.replaceChildren();
     this.command.replaceChildren();
     this.about.textContent = "";
@@ -59,12 +62,13 @@ class Report {
     clearTimeout(this.#timer);
     this.#isAnew = false; /* a press from now on is another wish */
     let isHeard = false;
+    const turn = this.#turns;
     try {
       const answer = await source.report(at, isAnew);
-      isHeard = JSON.stringify(loader.at()) === about; /* else follow() asks about the newer view */
+      isHeard = turn === this.#turns && JSON.stringify(loader.at()) === about; /* else follow() asks about the newer view */
       if (isHeard) this.#take(answer, about);
     } finally {
-      if (!isHeard) this.#isAnew ||= isAnew;
+      if (!isHeard && turn === this.#turns) this.#isAnew ||= isAnew;
     }
   }
 

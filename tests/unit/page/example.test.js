@@ -56,6 +56,16 @@ test("an example that is found again in a new view does not take the pointer bac
   assert.equal(state.example.id, "0:3/5");
 });
 
+test("an example that is asked about while the view changes is asked about again", async () => {
+  const first = promised();
+  const { state } = openHover({ example: (at, p) => (at.epochs === "0:8" ? first.promise : Promise.resolve(exampleOf(at, p))), exampleOf: async () => null });
+  state.set({ hovered: 3 });
+  state.set({ view: viewOf("0:3") });
+  first.resolve(exampleOf({ epochs: "0:8" }, 3));
+  await settle();
+  assert.equal(state.example.id, "0:3/3");
+});
+
 test("points are read only for columns that are no measures of the example", () => {
   const points = new Proxy(COLUMNS, { get: (of, key) => of[key] ?? assert.fail(`${String(key)} is read`) });
   assert.deepEqual(valuesOf(exampleOf({ epochs: "" }, 0), points), []);

@@ -59,6 +59,19 @@ test("a report stands there again after other epochs were shown, and not", async
   assert.ok(section.textContent.includes("Suspects"));
 });
 
+test("an answer about what is no longer chosen does not fill the panel", async () => {
+  const late = promised();
+  const { state, section, show } = open({ report: (at) => (at.run === "r" ? late.promise : Promise.resolve({ ...reportOf(at), state: "making" })) });
+  await show("r", "0:8");
+  state.set({ run: "other" });
+  late.resolve({ ...reportOf({ version: 1 }), error: "late" });
+  await settle();
+  assert.ok(!section.textContent.includes("Suspects") && section.querySelector(".problem").hidden);
+  await show("other", "0:8");
+  await elapse();
+  assert.ok(!section.textContent.includes("the last one"));
+});
+
 test("while a report is being made there is one next question, however often the view changes", async () => {
   let asked = 0;
   const { show } = open({
