@@ -45,6 +45,8 @@ const get = WebGL2RenderingContext.prototype.getExtension;
 WebGL2RenderingContext.prototype.getExtension = function (name) { return name === "EXT_float_blend" ? null : get.call(this, name); };
 """
 
+WITHOUT_SUMS = "WebGL2RenderingContext.prototype.checkFramebufferStatus = () => 0;"
+
 
 def pile_batches(labels):
     """Examples in two places, label after label: those with the last label are drawn last."""
@@ -145,6 +147,15 @@ def test_where_the_gpu_cannot_mix(page, dense):
         for found in colours_of_piles(one).values():
             assert np.abs(found - label_colours(one)[last]).max() <= 3
         assert "drawn last is on top" in text_of(one, "#density")
+
+
+def test_where_the_gpu_fails_to_mix(page, dense):
+    """It has all that is needed, and fails as it draws: the key says so at once."""
+    one = page("about:blank")
+    one.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": WITHOUT_SUMS})
+    one.driver.get(dense.view(run="pile", colour="gold"))
+    one.wait_for(points=2 * (PILE + SMALL))
+    one.wait(lambda: "drawn last is on top" in text_of(one, "#density"), "words about colours that are not mixed")
 
 
 def test_examples_of_another_run_are_mixed(page, dense):

@@ -39,7 +39,7 @@ export function showPinned(section, { state, source, loader }) {
     const place = media && element("div");
     const parts = [...cardOf(example, axes, state.view, [], [tagOf(state, example.id), place]).children];
     const i = parts.indexOf(place);
-    for (const child of [...content.children]) if (child !== media) child.remove();
+    [...content.children].filter((child) => child !== media).forEach((child) => child.remove());
     media?.before(...parts.slice(0, i));
     content.append(...parts.slice(i + 1));
   };

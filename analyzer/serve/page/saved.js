@@ -242,7 +242,7 @@ class Saved {
     const own = this.#own;
     this.#rows = new Map(own.map((entry, i) => [entry, this.#rowOf(entry, i, own)]));
     const rows = [...this.#rows.values()].map(({ row }) => row);
-    for (const row of [...this.list.children]) if (!rows.includes(row)) row.remove();
+    [...this.list.children].filter((row) => !rows.includes(row)).forEach((row) => row.remove());
     rows.forEach((row, i) => row === this.list.children[i] || this.list.insertBefore(row, this.list.children[i] ?? null));
     for (const [i, [entry, { swatch, box, about }]] of [...this.#rows].entries()) {
       swatch.style.backgroundColor = categoryColour(savedRank(i));

@@ -133,7 +133,7 @@ export class FakeElement {
   /* Tells this element and those around it. */
   dispatch(name, more = {}) {
     const event = { target: this, defaultPrevented: false, preventDefault() {}, stopPropagation() {}, ...more };
-    for (let node = this; node; node = node.parentElement) for (const [known, tell] of [...node.#listeners]) if (known === name) tell(event);
+    for (let node = this; node; node = node.parentElement) for (const [known, tell] of node.#listeners.slice()) if (known === name) tell(event);
   }
 
   click() {

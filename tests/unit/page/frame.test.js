@@ -1,6 +1,6 @@
 /* frame.test.js: the scales between values, pixels and the points' own units, and what zooming and moving may show. */
 import { lots, times } from "./browser.js";
-import { place } from "./elements.js";
+import { place as placeElement } from "./elements.js";
 import assert from "node:assert/strict";
 import test from "node:test";
 import { CellCard } from "../../../analyzer/serve/page/cell_card.js";
@@ -254,7 +254,7 @@ test("beside all cells there is none under the pointer", () => {
   [at.x[0], at.y[0], at.x[1], at.y[1]] = [frame.steps("x", 1), 0, frame.steps("x", 1), 65534].map(Math.round);
   const cells = countPiles(frame, points, Uint8Array.of(DRAWN, DRAWN), new Uint8Array(1024), 60);
   const state = { define() {} };
-  const card = new CellCard({ state, section: place(), frame, cells: { cells }, drawOver() {} });
+  const card = new CellCard({ state, section: placeElement(), frame, cells: { cells }, drawOver() {} });
   const isAt = (x, y) => {
     card.leave();
     card.point([frame.x(x), frame.y(y)]);
