@@ -4,7 +4,9 @@ import { place, promised, settle } from "./elements.js";
 import assert from "node:assert/strict";
 import test from "node:test";
 import { showHover, valuesOf } from "../../../analyzer/serve/page/hover.js";
+import { mediaOf } from "../../../analyzer/serve/page/media.js";
 import { Picks } from "../../../analyzer/serve/page/picks.js";
+import { pileKey } from "../../../analyzer/serve/page/pile_key.js";
 import { showPinned } from "../../../analyzer/serve/page/pinned.js";
 import { createState } from "../../../analyzer/serve/page/state.js";
 import { TagBar } from "../../../analyzer/serve/page/tag_bar.js";
@@ -175,4 +177,19 @@ test("the labels that can be given are those of the run as it is now", async () 
   asked[3].resolve(["new"]);
   await settle();
   assert.deepEqual(offered(), ["new"]);
+});
+
+test("a file of which the server does not say what it is says so", async () => {
+  const state = createState();
+  state.set({ view: viewOf("") });
+  const holder = mediaOf({ state, source: { mediaAddress: () => "address", mediaType: async () => null } }, { id: "a", media: "image" });
+  holder.querySelector("img").dispatch("error");
+  await settle();
+  assert.equal(holder.textContent, "This browser cannot show the file (unknown).");
+});
+
+test("where no example is in view, no disc needs a key", () => {
+  assert.deepEqual(pileKey({ pile: "size", most: 0, radius: 5, isSample: false }), []);
+  assert.deepEqual(pileKey({ pile: "heat", most: 0, radius: 5, isSample: false }), []);
+  assert.equal(pileKey({ pile: "size", most: 20, radius: 5, isSample: false })[1].children.length, 3);
 });

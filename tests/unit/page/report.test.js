@@ -60,11 +60,11 @@ test("a report stands there again after other epochs were shown, and not", async
 });
 
 test("an answer about what is no longer chosen does not fill the panel", async () => {
-  const late = promised();
-  const { state, section, show } = open({ report: (at) => (at.run === "r" ? late.promise : Promise.resolve({ ...reportOf(at), state: "making" })) });
+  const first = promised();
+  const { state, section, show } = open({ report: (at) => (at.run === "r" ? first.promise : Promise.resolve({ ...reportOf(at), state: "making" })) });
   await show("r", "0:8");
   state.set({ run: "other" });
-  late.resolve({ ...reportOf({ version: 1 }), error: "late" });
+  first.resolve({ ...reportOf({ version: 1 }), error: "late" });
   await settle();
   assert.ok(!section.textContent.includes("Suspects") && section.querySelector(".problem").hidden);
   await show("other", "0:8");
