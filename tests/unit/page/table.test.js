@@ -28,13 +28,14 @@ async function open() {
     whyNot: () => null,
     tags: async () => ({ serial: 0, saved: false, names: [], tags: [] }),
     classes: async () => [],
+    exampleOf: async (at, id) => ({ id, place: 1000 + Number(id) }),
     rows(at, selection, { from }) {
       const rows = Array.from({ length: Math.min(PAGE, N - from) }, (_, i) => exampleOf(from + i));
       asked.push({ from, answer: { from, count: N, rows }, ...promised() });
       return asked.at(-1).promise;
     },
   };
-  const parts = { state, source, loader: { at: () => ({ run: "r", epochs: "", version: 1 }) } };
+  const parts = { state, source, loader: { at: () => ({ run: "r", epochs: state.view.range, version: 1 }) } };
   parts.tags = new Tags(parts);
   const section = place();
   showTable(section, parts);
@@ -103,4 +104,17 @@ test("a key that is held gives one tag, and takes one back", async () => {
   assert.deepEqual(tags(), { 3: "wrong label" });
   hold("j");
   assert.equal(focused(), "5", "row after row is meant");
+});
+
+test("a row of other epochs than those shown marks its example, not its place", async () => {
+  const { state, focus, answer } = await open();
+  focus(3);
+  assert.equal(state.hovered, 3);
+  state.set({ view: { ...VIEW, range: "0:3" } });
+  focus(4);
+  await settle();
+  assert.equal(state.hovered, 1004);
+  await answer();
+  focus(5);
+  assert.equal(state.hovered, 5);
 });
