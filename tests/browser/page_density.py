@@ -45,8 +45,6 @@ const get = WebGL2RenderingContext.prototype.getExtension;
 WebGL2RenderingContext.prototype.getExtension = function (name) { return name === "EXT_float_blend" ? null : get.call(this, name); };
 """
 
-WITHOUT_SUMS = "WebGL2RenderingContext.prototype.checkFramebufferStatus = () => 0;"
-
 
 def pile_batches(labels):
     """Examples in two places, label after label: those with the last label are drawn last."""
@@ -150,11 +148,11 @@ def test_where_the_gpu_cannot_mix(page, dense):
 
 
 def test_where_the_gpu_fails_to_mix(page, dense):
-    """It has all that is needed, and fails as it draws: the key says so at once."""
-    one = page("about:blank")
-    one.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": WITHOUT_SUMS})
-    one.driver.get(dense.view(run="pile", colour="gold"))
+    """It has all that is needed, and fails later, as the picture becomes another size: the key says so at once."""
+    one = page(dense.view(run="pile", colour="gold", contours="off"))
     one.wait_for(points=2 * (PILE + SMALL))
+    one.wait(lambda: "the mean of their colours" in text_of(one, "#density"), "the key")
+    one.run("WebGL2RenderingContext.prototype.checkFramebufferStatus = () => 0; document.getElementById('map').style.paddingRight = '40px'")
     one.wait(lambda: "drawn last is on top" in text_of(one, "#density"), "words about colours that are not mixed")
 
 
