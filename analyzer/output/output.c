@@ -58,12 +58,19 @@ output_discard(struct output *output)
 	*output = (struct output){.fd = -1};
 }
 
+char *
+output_folder(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+}
+
 /* A file without a name in the folder of output->target; -1: the file system cannot do that. */
 static int
 open_nameless(const struct output *output)
 {
-	const char *slash = strrchr(output->target, '/');
-	char *folder = slash ? strndup(output->target, (size_t)(slash - output->target) + 1) : strdup(".");
+	char *folder = output_folder(output->target);
 	int fd = folder && access("/proc/self/fd", X_OK) == 0 ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
 
 	free(folder);

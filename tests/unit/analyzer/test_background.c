@@ -159,9 +159,12 @@ test_ends(void **state)
 	assert_true(check_answer(background, true) != process);
 	check_error(background, "refuses", "portolan refuses: --data x: it says why");
 	check_error(background, "fails", "portolan fails: failsafe: it says why");
-	check_error(background, "prints", "portolan prints was ended: it prints more than 64 MiB: run it in a terminal");
-	check_error(background, "waits", "portolan waits was ended: it took longer than 10 minutes: run it in a terminal");
-	check_error(background, "stays", "portolan stays was ended: it took longer than 10 minutes: run it in a terminal");
+	check_error(background, "prints",
+	            "portolan prints was ended: it prints more than 64 MiB: run it in a terminal");
+	check_error(background, "waits",
+	            "portolan waits was ended: it took longer than 10 minutes: run it in a terminal");
+	check_error(background, "stays",
+	            "portolan stays was ended: it took longer than 10 minutes: run it in a terminal");
 	json_decref(ask(background, "waits", true));
 	background_free(background);
 	open_stores_free(stores);
@@ -183,7 +186,8 @@ test_overwritten(void **state)
 	json_decref(said);
 	assert_true(check_answer(background, false) != process);
 	assert_int_equal(unlink(place), 0);
-	assert_true(check_answer(background, false) != process); /* nothing is known of the run: what was made is kept */
+	assert_true(check_answer(background, false) !=
+	            process); /* nothing is known of the run: what was made is kept */
 	put(first);
 	background_free(background);
 	open_stores_free(stores);
