@@ -15,6 +15,8 @@
 #include "unfinished.h"
 #include "written.h"
 
+#include "base/folder.h"
+
 #include <portolan/error.h>
 #include <visible.h>
 
@@ -58,19 +60,11 @@ output_discard(struct output *output)
 	*output = (struct output){.fd = -1};
 }
 
-char *
-output_folder(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-}
-
 /* A file without a name in the folder of output->target; -1: the file system cannot do that. */
 static int
 open_nameless(const struct output *output)
 {
-	char *folder = output_folder(output->target);
+	char *folder = folder_of(output->target);
 	int fd = folder && access("/proc/self/fd", X_OK) == 0 ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
 
 	free(folder);

@@ -31,9 +31,6 @@ struct output {
  * call output_finish() or output_discard(). */
 int output_open(struct output *output, const char *path, struct portolan_error *error);
 
-/* The folder of the file at `path`: "FOLDER/", or ".". The caller's to free(). NULL: out of memory. */
-char *output_folder(const char *path);
-
 /* Says why `path` cannot be written, by errno: PORTOLAN_E_SYSTEM. */
 int output_refused(const char *path, struct portolan_error *error);
 

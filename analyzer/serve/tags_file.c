@@ -8,7 +8,7 @@
 #include "tags_file.h"
 
 #include "base/cleanup.h"
-#include "output/output.h"
+#include "base/folder.h"
 
 #include <portolan/error.h>
 
@@ -62,7 +62,7 @@ tags_file_is_below(int folder, const char *directory)
 static int
 tags_file_check_folder(const char *path, const char *store, struct portolan_error *error)
 {
-	CLEANUP_FREE char *name = output_folder(path);
+	CLEANUP_FREE char *name = folder_of(path);
 	CLEANUP(tags_file_close_folder) int folder = -1;
 
 	if (!name)
@@ -106,7 +106,7 @@ tags_file_open_here(struct tags_file *file, struct portolan_error *error)
 static int
 tags_file_sync_folder(const char *path, struct portolan_error *error)
 {
-	CLEANUP_FREE char *name = output_folder(path);
+	CLEANUP_FREE char *name = folder_of(path);
 	CLEANUP(tags_file_close_folder) int folder = name ? open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
 	/* A folder that can be searched and not read cannot be synced: it is as it is. */
