@@ -31,7 +31,7 @@ print_files(void)
 	while (folder && (entry = readdir(folder)))
 		if (atoi(entry->d_name) > STDERR_FILENO && atoi(entry->d_name) != dirfd(folder))
 			printf("%s ", entry->d_name);
-	return folder ? 0 : 1;
+	return folder ? closedir(folder) : 1;
 }
 
 /* What the started program finds open: "3 5 ". */
