@@ -256,10 +256,17 @@ def test_without_sigchld(folder, store):
     """A server that was started by a program which ignores SIGCHLD."""
     program = os.path.join(folder, "ignoring")
     with open(program, "w") as file:
-        file.write(f"#!/bin/sh\ntrap '' CHLD\nexec '{os.path.abspath(PORTOLAN)}' \"$@\"\n")
+        file.write(f"#!/bin/bash\ntrap '' CHLD\nexec '{os.path.abspath(PORTOLAN)}' \"$@\"\n")
     os.chmod(program, 0o755)
-    with serving.serving(program, "--store", store) as server:
+    path = os.path.join(folder, "data-ignoring.jsonl")
+    with open(path, "w") as file:
+        file.write('{"id": 1, "text": "one"}\n')
+    with serving.serving(program, "--store", store, "--data", path, "--id-field", "id", "--text", "text") as server:
         check(made(server, "report")["answer"]["sections"] and made(server, "suspects")["state"] == "made", "both are made")
+        os.unlink(path)
+        ask(server, "report", "run=a/b&anew=1")
+        answer = made(server, "report")
+        check(answer["state"] == "failed" and path in answer["error"], f"what fails is told: {answer}")
 
 
 def test_run_goes(folder):
