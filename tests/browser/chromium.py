@@ -141,7 +141,7 @@ class Page:
     def errors(self):
         """What the browser's console has said is wrong since the last time."""
         severe = [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
-        return [said for said in severe if "net::ERR_CONNECTION_" not in said or not said.startswith(tuple(ended))]
+        return [said for said in severe if "net::ERR_" not in said or not said.startswith(tuple(ended))]
 
     def plot(self):
         """Where points are drawn, in pixels of the window: {left, top, width, height}."""
