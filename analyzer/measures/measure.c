@@ -23,6 +23,7 @@ const struct measure_info measure_infos[MEASURE_COUNT] = {
         [MEASURE_ALEATORIC] = {"aleatoric", false, false, 0},
         [MEASURE_ENTROPY] = {"entropy", false, true, COLUMN(STORE_ENTROPY)},
         [MEASURE_MAX_PROB] = {"max_prob", false, true, COLUMN(STORE_MAX_PROB)},
+        [MEASURE_PROB_MARGIN] = {"prob_margin", false, true, COLUMN(STORE_MARGIN) | COLUMN(STORE_MAX_PROB)},
         [MEASURE_LOSS] = {"loss", false, false, 0},
         [MEASURE_DYN_UNC] = {"dyn_unc", false, true, 0, true},
         [MEASURE_DUAL] = {"dual", false, true, 0, true},
@@ -51,6 +52,8 @@ const char *const measure_abouts[MEASURE_COUNT] = {
         [MEASURE_ENTROPY] =
                 "how evenly the probabilities are spread over the classes, on average: 0 means that one class has all",
         [MEASURE_MAX_PROB] = "the mean of the highest probability, whichever class has it",
+        [MEASURE_PROB_MARGIN] =
+                "p(gold) minus the highest other probability, on average: from 1, sure and right, to −1, sure and wrong",
         [MEASURE_LOSS] = "the mean cross-entropy, −ln p(gold)",
         [MEASURE_DYN_UNC] = "how much p(gold) changed within 10 successive epochs, on average",
         [MEASURE_DUAL] =

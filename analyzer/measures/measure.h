@@ -21,6 +21,7 @@
  *   aleatoric           mean of p (1 − p)                               Seedat et al. 2022
  *   entropy             mean of −Σ p_k ln p_k
  *   max_prob            mean of the largest p_k; 1 − max_prob is the uncertainty of least-confidence sampling
+ *   prob_margin         mean of p − the largest other p_k                Zheng et al. 2023 (CCS: its published code's score)
  *   loss                mean of −ln p, the cross-entropy; a p that is 0 counts as 2^-150, below which float32 has none
  *   dyn_unc             mean of s over the windows of J consecutive observed epochs; s, m: standard deviation
  *                       (n − 1) and mean of p in the window; empty for E < J       He et al. 2024 (Dyn-Unc), §3
@@ -49,6 +50,7 @@ enum measure {
 	MEASURE_ALEATORIC,
 	MEASURE_ENTROPY,
 	MEASURE_MAX_PROB,
+	MEASURE_PROB_MARGIN,
 	MEASURE_LOSS,
 	MEASURE_DYN_UNC,
 	MEASURE_DUAL,

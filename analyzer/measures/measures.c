@@ -326,6 +326,42 @@ measures_el2n(const struct store_block *block, double *el2n)
 	}
 }
 
+/*
+ * The largest other probability is not recorded. Where the gold label is not the most probable class, it is max_prob.
+ * Where it is, it follows from the margin of the logits z: p − p_k = p (1 − e^(z_k − z)), and the difference of two
+ * float32 near each other is avoided. Neither multiplies an infinity by a p that has underflowed to 0.
+ */
+static double
+prob_margin(double p, double margin, double max_prob)
+{
+	return margin > 0 ? -p * expm1(-margin) : p - max_prob;
+}
+
+static void
+measures_prob_margin(const struct store_block *block, double *prob_margins)
+{
+	for (size_t word = 0; word * TILE < block->rows; word++) {
+		struct tile tile = tile_at(block, word);
+		double zero[TILE] = {0}, p[TILE], margin[TILE], max_prob[TILE], counts[TILE] = {0}, mean[TILE] = {0};
+
+		for (size_t e = 0; e < block->epoch_count; e++) {
+			uint64_t present = tile_present(&tile, e, STORE_GOLD_PROB) &
+			                   tile_present(&tile, e, STORE_MARGIN) &
+			                   tile_present(&tile, e, STORE_MAX_PROB);
+
+			tile_load(&tile, e, STORE_GOLD_PROB, present, zero, p);
+			tile_load(&tile, e, STORE_MARGIN, present, zero, margin);
+			tile_load(&tile, e, STORE_MAX_PROB, present, zero, max_prob);
+			for (unsigned r = 0; r < TILE; r++) {
+				mean[r] += prob_margin(p[r], margin[r], max_prob[r]);
+				counts[r] += (double)(present >> r & 1);
+			}
+		}
+		tile_divide(mean, counts);
+		tile_store(&tile, prob_margins, mean);
+	}
+}
+
 void
 measures_block(const struct store_block *block, const uint32_t *epochs, size_t window, double *const out[MEASURE_COUNT])
 {
@@ -348,6 +384,8 @@ measures_block(const struct store_block *block, const uint32_t *epochs, size_t w
 		measures_mean(block, STORE_ENTROPY, out[MEASURE_ENTROPY]);
 	if (out[MEASURE_MAX_PROB])
 		measures_mean(block, STORE_MAX_PROB, out[MEASURE_MAX_PROB]);
+	if (out[MEASURE_PROB_MARGIN])
+		measures_prob_margin(block, out[MEASURE_PROB_MARGIN]);
 	if (out[MEASURE_DYN_UNC] || out[MEASURE_DUAL])
 		measures_windows(block, window, out[MEASURE_DYN_UNC], out[MEASURE_DUAL]);
 }

@@ -12,6 +12,7 @@ import sys
 import tempfile
 
 import numpy as np
+from sklearn.datasets import load_digits
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
@@ -105,6 +106,49 @@ def strata_scores():
 
 def strata_of(score, n=50):
     return np.minimum((n * ((score - score.min()) / (score.max() - score.min()))).astype(int), n - 1)
+
+
+def digits_run(epochs=30, step=1.0):
+    """Multinomial regression while it learns scikit-learn's digits, recorded as logits would be: the run, and the score that the published CCS
+    sums (core/data's td logs, generate_importance_score.py's "accumulated_margin"): p of the label less the largest other one."""
+    x, gold = load_digits(return_X_y=True)
+    x, n = x / 16, np.arange(len(gold))
+    weights, score, batches = np.zeros((x.shape[1], 10)), np.zeros(len(gold)), []
+    for epoch in range(epochs):
+        z = x @ weights
+        p = np.exp(z - z.max(1, keepdims=True))
+        p /= p.sum(1, keepdims=True)
+        others_z, others_p = z.copy(), p.copy()
+        others_z[n, gold] = others_p[n, gold] = -np.inf
+        score += p[n, gold] - others_p.max(1)
+        batches.append(stores.batch(epoch, n, p[n, gold].astype("f4"), p.argmax(1) == gold, gold, margin=(z[n, gold] - others_z.max(1)).astype("f4"), max_prob=p.max(1).astype("f4")))
+        for part in np.array_split(np.random.default_rng(epoch).permutation(n), 20):
+            error = p[part] - np.eye(10)[gold[part]]
+            weights -= step * x[part].T @ error / len(part)
+            zs = x @ weights
+            p = np.exp(zs - zs.max(1, keepdims=True))
+            p /= p.sum(1, keepdims=True)
+    return stores.run("digits", batches, declared=len(n)), score
+
+
+def check_probability_margins(score):
+    """prob_margin is the authors' score, and CCS draws by it what their score gives: two draws of 10% share as much as two of theirs."""
+    epochs, size, cut = 30, len(score) // 10, 0.3
+    np.testing.assert_allclose(epochs * table("digits")["prob_margin"], score, rtol=0, atol=1e-5)
+
+    def theirs(seed):
+        left = np.argsort(score, kind="stable")[rounded(cut * len(score)):]
+        return set(left[balanced(strata_of(score[left]), 50, size, 1, Random(seed))])
+
+    def ours(seed, measure="prob_margin"):
+        return set(chosen("digits", "--by", f"{measure}:asc", "--strata", 50, "--cut", cut, "--count", size, "--seed", seed))
+
+    draws = range(0, 40, 2)
+    assert np.mean([len(ours(seed) & theirs(seed)) / size for seed in draws]) > 0.99, "the same draw from the same random numbers"
+    others = {seed: theirs(seed + 1) for seed in draws}
+    shared = {name: np.mean([len(draw(seed) & others[seed]) / size for seed in draws]) for name, draw in (("theirs", theirs), ("ours", ours), ("aum", lambda seed: ours(seed, "aum")))}
+    assert abs(shared["ours"] - shared["theirs"]) < 0.01 and 0.13 < shared["aum"] < 0.15 and 0.17 < shared["theirs"] < 0.19, f"PRUNING.md says 0.18 and 0.14: {shared}"
+    return 4
 
 
 def balanced(groups, count, size, least, random):
@@ -241,9 +285,11 @@ def main():
     probs, score = made(), strata_scores()
     group, losses = faiss_losses()
     numbers = np.arange(len(score))
+    digits, margins = digits_run()
     runs = [wandering("missing", 700, 7, 2, 0.4), wandering("large", 17000, 4, 3, 0), wandering("strings", 300, 12, 4, 0.1, "id-")]
     kept = [
         made_run(probs),
+        digits,
         stores.run("scores", [stores.batch(0, numbers, 0 * score, 0 * numbers, score=score)], declared=len(score)),
         stores.run("curves", [stores.batch(e, np.arange(len(group)), np.exp(-losses[:, e]), group < 2) for e in range(8)], declared=len(group)),
     ]
@@ -251,7 +297,7 @@ def main():
         os.chdir(folder)
         os.environ["PORTOLAN_STORE"] = os.path.join(folder, "store")
         stores.make_store(maker, "store", kept + [run[0] for run in runs])
-        checks = check_windows(probs) + check_tdds(probs) + check_second_split() + check_strata(score) + check_beta()
+        checks = check_windows(probs) + check_tdds(probs) + check_second_split() + check_strata(score) + check_beta() + check_probability_margins(margins)
         checks += check_trajectories(runs) + check_against_faiss(group)
         os.chdir("/")
     print(f"{checks} comparisons with published code, and with NumPy")

@@ -65,13 +65,14 @@ def expected(logits, gold, seen):
             "el2n": np.sqrt(((p - one_hot) ** 2).sum(axis=1)).mean(),
             "aleatoric": (gold_prob * (1 - gold_prob)).mean(),
             "loss": -np.log(gold_prob).mean(),
+            "prob_margin": (gold_prob - np.delete(p, gold[i], axis=1).max(axis=1)).mean(),
             "entropy": -(p * np.log(np.maximum(p, 1e-300))).sum(axis=1).mean(),
         }
 
 
 EXACT = ("epochs", "gold", "correctness", "forgetting_events", "never_learned")
 EPOCHS_OR_EMPTY = ("first_learned", "always_right_after", "always_wrong_after")
-CLOSE = {"confidence": 1, "variability": 1, "threshold_closeness": 1, "aleatoric": 1, "el2n": 1, "entropy": 1, "loss": 10, "aum": 10}
+CLOSE = {"confidence": 1, "variability": 1, "threshold_closeness": 1, "aleatoric": 1, "el2n": 1, "entropy": 1, "prob_margin": 1, "loss": 10, "aum": 10}
 
 
 def check(m, ids, rows):

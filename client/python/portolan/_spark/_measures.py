@@ -25,7 +25,7 @@ _OURS = ("run", *_NEEDED, *_SIGNALS, "gold", *_ADDED)
 _RESERVED = (
     "id", "gold", "label", "epochs", "confidence", "variability", "correctness", "forgetting_events", "never_learned", "first_learned",
     "threshold_closeness", "variability_ci", "always_right_after", "always_wrong_after", "aum", "el2n", "aleatoric", "entropy", "max_prob",
-    "loss", "dyn_unc", "dual", "tdds",
+    "prob_margin", "loss", "dyn_unc", "dual", "tdds",
 )  # fmt: skip
 
 
@@ -129,6 +129,9 @@ def _sums(rows: DataFrame) -> list[Column]:
     if "other_sq" in rows.columns:
         sums.append(F.avg(F.sqrt((1 - p) * (1 - p) + F.col("other_sq").cast("double"))).alias("el2n"))
     sums += [_mean(name, name) for name in ("entropy", "max_prob") if name in rows.columns]
+    if {"margin", "max_prob"} <= set(rows.columns):
+        margin, most = F.col("margin").cast("double"), F.col("max_prob").cast("double")
+        sums.append(F.avg(F.when(margin > 0, -p * F.expm1(-margin)).otherwise(F.when(margin.isNotNull(), p - most))).alias("prob_margin"))
     return sums + [_mean(name, _name_of_mean(name)) for name in _own_columns(rows)]
 
 
@@ -193,7 +196,7 @@ def _columns(sums: DataFrame, labels: Sequence[str] | None) -> list[Column]:
         F.when(epochs > 1, F.sqrt(variance + variance * variance / (epochs - 1))).alias("variability_ci"),
         F.when(is_right, right_since).cast("int").alias("always_right_after"),
         F.when(~is_right, wrong_since).cast("int").alias("always_wrong_after"),
-        *(name for name in ("aum", "el2n", "aleatoric", "entropy", "max_prob", "loss", "dyn_unc", "dual") if name in sums.columns),
+        *(name for name in ("aum", "el2n", "aleatoric", "entropy", "max_prob", "prob_margin", "loss", "dyn_unc", "dual") if name in sums.columns),
     ]
     used = {"id", "run", "gold", "right", "variance", "right_since", "wrong_since", *_RESERVED}
     columns += [name_of(name) for name in sums.columns if name not in used]
