@@ -2,6 +2,7 @@
  * run, and computes the values of all columns for a block of examples (dynamics_columns.h). */
 #include "dynamics_columns.h"
 
+#include "measures_losses.h"
 #include "measures_tdds.h"
 
 #include <math.h>
@@ -31,6 +32,12 @@ dynamics_measure(const struct dynamics *dynamics, enum measure measure)
 	const struct dynamics_column *column = dynamics_column(dynamics, measure_infos[measure].name);
 
 	return column ? column->values : NULL;
+}
+
+const double *
+dynamics_mean(const struct dynamics *dynamics)
+{
+	return dynamics_measure(dynamics, dynamics->info->of_losses ? MEASURE_TASK_LOSS : MEASURE_CONFIDENCE);
 }
 
 const char *
@@ -64,7 +71,13 @@ dynamics_fill(const struct dynamics *dynamics, const struct store_block *block, 
 		else
 			measures_mean(block, column->stored, to);
 	}
-	measures_block(block, dynamics->epochs, dynamics->window, out);
+	if (out[MEASURE_LOSS_EMA] || out[MEASURE_LEARNING_SPEED] || out[MEASURE_DETRENDED_VARIABILITY])
+		measures_losses(block, dynamics->epochs, dynamics->info->of_losses, out[MEASURE_LOSS_EMA],
+		                out[MEASURE_LEARNING_SPEED], out[MEASURE_DETRENDED_VARIABILITY]);
+	if (dynamics->info->of_losses) /* the mean of what the block has as gold_prob */
+		out[MEASURE_CONFIDENCE] = out[MEASURE_TASK_LOSS];
+	measures_block(block, dynamics->epochs, dynamics->window,
+	               dynamics->info->of_losses ? dynamics->loss_threshold : NAN, out);
 }
 
 const char *const never_learned_names[] = {"flag", "1000", "epochs", "infinity", "0", NULL};

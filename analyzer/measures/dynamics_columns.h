@@ -42,6 +42,7 @@ struct dynamics {
 	struct verdict verdict;
 	const uint32_t *epochs; /* the epochs in the range that have observations; ascending */
 	size_t epoch_count;
+	double loss_threshold;                  /* see struct run_query */
 	size_t window;                          /* how many epochs one window of dyn_unc, dual and tdds has */
 	unsigned classes[DYNAMICS_CLASSES_MAX]; /* for tdds: the numbers of the users' columns prob_0, prob_1, … */
 	size_t class_count;                     /* 0: there are fewer than two */
@@ -70,6 +71,9 @@ struct dynamics {
 const struct dynamics_column *dynamics_column(const struct dynamics *dynamics, const char *name);
 struct dynamics_column *dynamics_measure_column(struct dynamics *dynamics, enum measure measure);
 const double *dynamics_measure(const struct dynamics *dynamics, enum measure measure);
+
+/* The mean over the epochs of what the run records: confidence, or task_loss. NULL as above. */
+const double *dynamics_mean(const struct dynamics *dynamics);
 
 /* The class name of example `index`, or NULL. */
 const char *dynamics_label(const struct dynamics *dynamics, uint32_t index);

@@ -52,11 +52,30 @@ dynamics_no_observations(const struct dynamics *dynamics, struct portolan_error 
 }
 
 int
+dynamics_needs_labels(const struct dynamics *dynamics, struct portolan_error *error)
+{
+	return error_set(error, PORTOLAN_E_INVALID,
+	                 "run '%s' records losses (log_loss), which have no labels, and this is about the probabilities of "
+	                 "labels: metrics, select, map, compare, epochs, show, watch and serve know such runs",
+	                 dynamics->info->name);
+}
+
+int
 dynamics_no_measure(const struct dynamics *dynamics, const char *option, const char *measure,
                     struct portolan_error *error)
 {
 	const char *run = dynamics->info->name, *before = option ? option : "", *colon = option ? ": " : "";
 
+	if (dynamics->info->of_losses) {
+		const int known = measure_find(measure);
+		const bool asks_right = known >= 0 && measure_infos[known].runs & MEASURE_OF_CROSSINGS;
+
+		return error_set(error, PORTOLAN_E_INVALID,
+		                 "%s%srun '%s' records losses (log_loss), and %s %s; it has task_loss, variability, "
+		                 "detrended_variability, learning_speed and loss_ema",
+		                 before, colon, run, measure,
+		                 asks_right ? "asks when an example is right: --loss-threshold T says that" : "needs a label");
+	}
 	if (strcmp(measure, measure_infos[MEASURE_TDDS].name) == 0 && dynamics->class_count == 0)
 		return error_set(
 		        error, PORTOLAN_E_INVALID,

@@ -79,6 +79,7 @@ metrics_run(void *context, struct portolan_error *error)
 	        .measures = published_measures(export.form),
 	        .gold = export.form == PUBLISHED_NOT,
 	        .user = export.form == PUBLISHED_NOT,
+	        .losses = export.form == PUBLISHED_NOT,
 	};
 	struct dynamics dynamics;
 	int status;

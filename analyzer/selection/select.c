@@ -107,6 +107,7 @@ select_run(void *context, struct portolan_error *error)
 	        .measures = request->with_measures ? MEASURE_ALL : 0,
 	        .user = request->with_measures,
 	        .trend = true,
+	        .losses = !request->why && !request->without_suspects && !request->corrections,
 	        .gold = request->with_measures || select_has_manifest(request),
 	};
 	const struct common_options *common = &request->common;

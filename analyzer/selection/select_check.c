@@ -225,11 +225,12 @@ select_check(void *context, struct portolan_error *error)
 }
 
 int
-select_check_rules(const struct select_request *request, const struct dynamics *dynamics)
+select_check_rules(struct select_request *request, const struct dynamics *dynamics)
 {
 	for (size_t i = 0; i <= request->plan.mix_count; i++) {
-		const struct selection_rule *rule = i > 0 ? &request->plan.mixes[i - 1].rule : &request->plan.rule;
+		struct selection_rule *rule = i > 0 ? &request->plan.mixes[i - 1].rule : &request->plan.rule;
 
+		selection_rule_settle(rule, dynamics);
 		if (rule_check(&request->common, rule, dynamics) != 0)
 			return STATUS_USAGE;
 		if (request->run_count > 1 && rule->kind == SELECT_MEASURE &&

@@ -57,6 +57,10 @@ bool selection_rule_is_set(const struct selection_rule *rule);
  * other end. */
 bool selection_rule_reverse(struct selection_rule *rule);
 
+/* Makes the rules hard-to-learn and easy-to-learn those of a run of losses, once it is known that the run is one: they
+ * go by task_loss then, from the other end. */
+void selection_rule_settle(struct selection_rule *rule, const struct dynamics *dynamics);
+
 /* Adds to the request what must be loaded for the rule. */
 void selection_rule_request(const struct selection_rule *rule, struct dynamics_request *request);
 

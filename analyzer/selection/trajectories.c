@@ -19,7 +19,7 @@
 /* The losses of the block's rows, epoch after epoch for a word of rows. The columns of all epochs lie as far from one
  * another as the cache is wide, so row by row, no value would stay in the cache until the next row. */
 static void
-trajectories_read_word(const struct store_block *block, uint32_t from, uint32_t rows, float *losses)
+trajectories_read_word(const struct store_block *block, uint32_t from, uint32_t rows, bool of_losses, float *losses)
 {
 	size_t epochs = block->epoch_count;
 	float last[WORD];
@@ -31,8 +31,10 @@ trajectories_read_word(const struct store_block *block, uint32_t from, uint32_t 
 		uint64_t present = p->present ? p->present[from / WORD] : 0;
 
 		for (uint32_t r = 0; r < rows; r++) {
+			float value = present ? ((const float *)p->values)[from + r] : 0;
+
 			if (present >> r & 1)
-				last[r] = -logf(fmaxf(((const float *)p->values)[from + r], FLT_MIN));
+				last[r] = of_losses ? value : -logf(fmaxf(value, FLT_MIN));
 			losses[r * epochs + e] = last[r];
 		}
 	}
@@ -55,7 +57,7 @@ trajectories_read(const struct dynamics *dynamics, float *losses)
 
 		must(store_cursor_block(cursor, b, &block, &failure));
 		for (uint32_t r = 0; r < block.rows; r += WORD)
-			trajectories_read_word(&block, r, block.rows - r < WORD ? block.rows - r : WORD,
+			trajectories_read_word(&block, r, block.rows - r < WORD ? block.rows - r : WORD, dynamics->info->of_losses,
 			                       losses + (size_t)(block.first + r) * dynamics->epoch_count);
 	}
 	store_cursor_close(cursor);

@@ -64,7 +64,7 @@ compute(struct table *table, uint32_t measures)
 
 	for (unsigned m = 0; m < MEASURE_COUNT; m++)
 		out[m] = measures & UINT32_C(1) << m ? table->out[m] : NULL;
-	measures_block(&table->block, epochs, table->window, out);
+	measures_block(&table->block, epochs, table->window, NAN, out);
 }
 
 #define WITHOUT_SIGNALS                                                                                                \

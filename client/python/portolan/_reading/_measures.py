@@ -22,7 +22,12 @@ class Measures(Table):
 
 
 def measures(
-    name: str | Run, store: str | os.PathLike[str] | None = None, epochs: Epochs | None = None, *, window: int | None = None
+    name: str | Run,
+    store: str | os.PathLike[str] | None = None,
+    epochs: Epochs | None = None,
+    *,
+    window: int | None = None,
+    loss_threshold: float | None = None,
 ) -> Measures:
     """The measures of every example of run `name`, by ascending id; also for a run in progress.
 
@@ -32,6 +37,8 @@ def measures(
         epochs: which epochs, half-open: ``"2:"``, ``(2, None)``, ``slice(2, None)`` or ``range(2, 8)``; ``"auto"``: without the burn-in,
             in which all examples are learned together; a warning says which epochs. Default: all.
         window: how many epochs the windows of dyn_unc, dual and tdds have. A run with fewer epochs has no value for them. Default: 10.
+        loss_threshold: in a run that log_loss() recorded, an example counts as right at an epoch if its loss is at most this, and
+            forgetting_events, first_learned, ... are there. Default: nothing is right or wrong.
 
     Returns:
         Measures: a table with the columns id (uint64 or str), gold, epochs, confidence, variability, correctness,
@@ -54,6 +61,7 @@ def measures(
     words = _words.Words()
     words += ["metrics", "--format", "npy", "--store", folder, *epoch_words(epochs)]
     words.add("window", window)
+    words.add("loss-threshold", loss_threshold)
     table = _output.table(*words, "--", name, reader="portolan.measures()", warn=not known_in_progress)
     return Measures(f"measures of {name}", table)
 
