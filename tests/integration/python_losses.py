@@ -163,3 +163,26 @@ def test_json_names_the_kind(store):
         run.log_gold(0, [1], [0.5], [True])
     runs = json.loads(portolan_says("runs", "--json", store=store)[1])
     assert {run["name"]: run["kind"] for run in runs} == {"run": "loss", "labels": "labels"}
+
+
+def test_regression(store):
+    """Squared errors, and what triage needs; of a calibration run that has the same residuals, each target stands in the middle of its own."""
+    rng = np.random.default_rng(0)
+    target = rng.normal(0, 1, 40)
+    for name in ("train", "calibration"):
+        with portolan.Run(name, store=store) as run:
+            for epoch in range(3):
+                predicted = target + rng.normal(0, 1, 40)
+                run.log_regression(epoch, list(range(40)), predicted[:, None] if epoch else predicted.tolist(), target, weight=np.ones(40))
+                run.end_epoch(epoch)
+            for wrong in ((target[:3], target), (np.ones((40, 2)), target), (target, "target")):
+                with pytest.raises((ValueError, TypeError)):
+                    run.log_regression(3, list(range(40)), *wrong)
+    d = portolan.dynamics("train", store=store)
+    assert d.dtype.names == ("id", "epoch", "task_loss", "prediction", "target", "weight")
+    np.testing.assert_allclose(d["task_loss"], (d["prediction"] - d["target"]) ** 2, rtol=1e-5, atol=1e-5)
+    code, out, said = portolan_says("triage", "train", "--calibration", "train", "--format", "csv", store=store)
+    scores = np.array([float(line.split(",")[2]) for line in out.split()[1:]])
+    assert code == 0 and abs(scores.mean() - 0.5) < 1e-12, said
+    code, out, said = portolan_says("triage", "train", "--calibration", "calibration", "--json", store=store)
+    assert code == 0 and json.loads(out)["calibration_examples"] == 40, said

@@ -247,6 +247,22 @@ class Run:
         if left is not None:
             self._finish_log(left, epoch, _LOSSES, "loss", ids, loss, None, columns=columns)
 
+    def log_regression(self, epoch: SupportsIndex, ids: Any, predicted: Any, target: Any, **columns: Any) -> None:
+        """Log n observations of `epoch` of a regression of one number: what the model predicted, and what was right.
+
+        The run records losses, the squared errors (see log_loss()), and the columns ``prediction`` and ``target``, from which
+        ``portolan triage`` tells over- from under-estimated examples.
+
+        Args:
+            ids: as for log_logits().
+            predicted, target: (n,) finite numbers, or (n, 1).
+            columns: further numbers of each observation, as for log_loss().
+
+        Example: ``run.log_regression(epoch, ids, model.predict(X), y)``
+        """
+        predicted, target, squares = _arrays.squared_errors(predicted, target)
+        self.log_loss(epoch, ids, squares, prediction=predicted, target=target, **columns)
+
     # After a training step no code is in the caches, and each function call costs some microseconds. So the usual case is a
     # single call into the extension, which returns None.
     def _finish_log(
