@@ -59,6 +59,7 @@ ROWS = [
     ("noise confident r", [], ["-o"]),
     ("compare r s --early-stopping", [], ["-o", "--plot .svg"]),
     ("groups r --id-field id", ["--data", "--attributes"], ["-o"]),
+    ("groups r s --accuracy --id-field id", ["--data"], ["-o"]),
     ("groups r --forgetting", [], ["-o", "--plot .svg"]),
     ("aflite --labels y", ["--features", "--groups --features X", "--exclude --features X", "--data --id-field i --features X"], ["-o", "--log", "--scores", "--removed", "--baseline", "--plot .svg"]),
     ("aflite --features X", ["--labels", "--run r --feature-ids"], ["-o", "--log", "--scores", "--removed", "--baseline", "--plot .svg"]),
