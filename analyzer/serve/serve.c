@@ -8,6 +8,7 @@
 #include "base/message.h"
 #include "browser.h"
 #include "listen.h"
+#include "options/format.h"
 #include "options/options.h"
 #include "server.h"
 #include "token.h"
@@ -57,10 +58,14 @@ serve_check(void *context, struct portolan_error *error)
 {
 	struct serve_request *request = context;
 	struct listening *listening = &request->listening;
+	int status;
 
 	(void)error;
 	if (request->settings.tags && strcmp(request->settings.tags, "-") == 0)
 		return options_wrong(&request->common, "--tags takes a file, which is read, too");
+	status = format_of_one(&request->common, "--tags", request->settings.tags, "jsonl");
+	if (status)
+		return status;
 	if (request->settings.media_field && !request->settings.media_root)
 		return options_wrong(&request->common,
 		                     "--media needs --media-root: the folder beneath which the files are");
@@ -295,7 +300,7 @@ static const struct option_spec options[] = {
         {"listen", "ADDRESS", OPTION_TEXT, TO(listen), .group = OPTION_GROUP_ACCESS, .often = true},
         {"public-url", "URL", OPTION_TEXT, TO(public_text), .group = OPTION_GROUP_ACCESS},
         {"any-host", NULL, OPTION_FLAG, TO(any_host), .excludes = "public-url", .group = OPTION_GROUP_ACCESS},
-        {"token-file", "FILE", OPTION_TEXT, TO(token_file), .group = OPTION_GROUP_ACCESS},
+        {"token-file", "FILE", OPTION_INPUT, TO(token_file), .group = OPTION_GROUP_ACCESS},
         {"tags", "FILE", OPTION_OUTPUT, TO(settings.tags)},
         {"no-open", NULL, OPTION_FLAG, TO(no_open), .group = OPTION_GROUP_HOW, .often = true},
         {"end-with-stdin", NULL, OPTION_FLAG, TO(end_with_stdin), .group = OPTION_GROUP_HOW},

@@ -89,9 +89,9 @@ class Page:
     def find(self, selector):
         return self.here().find_element(By.CSS_SELECTOR, selector)
 
-    def wait(self, condition, what):
+    def wait(self, condition, what, patience=PATIENCE):
         """Until condition() is true, which it answers."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + patience
         while True:
             found = condition()
             if found:

@@ -1,4 +1,5 @@
-"""axe (Deque's rules for accessibility) finds nothing: on the page with everything open, on the page as one file, on the report; light and dark, on every size of screen.
+"""axe (Deque's rules for accessibility) finds nothing: on the page with everything open, on the page as one file, on the report; light and dark. All of the served page on
+every size of screen; what is a part of it, or another page, on the largest and on the smallest.
 
 tools/test puts axe's script into build-browser/ (tools/lib/browser.txt has its version).
 """
@@ -12,7 +13,9 @@ import pytest
 from served import N, PORTOLAN
 
 FOUND = sorted(pathlib.Path(__file__).parents[2].glob("build-browser/lib/python3*/site-packages/axe_playwright_python/axe.min.js"))
-SCREENS = [(1440, 900), (900, 700), (390, 844)]
+SCREENS = [((1440, 900), "light"), ((390, 844), "dark")]
+ALL_SCREENS = [(size, scheme) for size in ((1440, 900), (900, 700), (390, 844)) for scheme in ("light", "dark")]
+REPORT_PATIENCE = 240  # seconds; the report's commands have the lowest priority, and wait for everybody
 
 # [what axe objects to, in lines; how many of its rules are kept].
 RUN = """
@@ -35,12 +38,18 @@ def find_nothing(one, part="html", least=15):
     assert kept > least, "axe looked"
 
 
-@pytest.fixture(params=[(size, dark) for size in SCREENS for dark in (False, True)], ids=lambda one: f"{one[0][0]}x{one[0][1]}-{'dark' if one[1] else 'light'}")
+def named(screen):
+    (width, height), scheme = screen
+    return f"{width}x{height}-{scheme}"
+
+
+@pytest.fixture(params=SCREENS, ids=named)
 def opened(request, page):
     """opened(address): a page of this size, light or dark."""
     def open_page(address):
         one = page("about:blank")
-        one.emulate(*request.param[0], dark=request.param[1])
+        size, scheme = request.param
+        one.emulate(*size, dark=scheme == "dark")
         one.driver.get(address)
         return one
     return open_page
@@ -59,9 +68,10 @@ def open_side(one):
 
 def settle(one):
     """A panel has what it asked for."""
-    one.wait(lambda: not one.run("return document.body.classList.contains('busy') || document.getElementById('report').dataset.state === 'making'"), "the panel")
+    one.wait(lambda: not one.run("return document.body.classList.contains('busy') || document.getElementById('report').dataset.state === 'making'"), "the panel", REPORT_PATIENCE)
 
 
+@pytest.mark.parametrize("opened", ALL_SCREENS, ids=named, indirect=True)
 def test_page(opened, served):
     """All but the panels; then these, one after the other."""
     one = opened(served.view(run="a/b", colour="gold", pinned=["17", "0"], filters={"correctness": {"min": 0.1}, "gold": {"in": [0, 1]}}, selection=SELECTED, saved=SAVED, panel="none"))
@@ -77,6 +87,8 @@ def test_page(opened, served):
         one.open_panel(name)
         one.run("document.querySelector('#panels').scrollIntoView()")
         settle(one)
+        if name == "report":
+            one.wait(lambda: one.run("return document.getElementById('report').dataset.state") == "made", "the report", REPORT_PATIENCE)
         one.run(OPEN)
         find_nothing(one, "#panels, #panel-buttons", 10)
 
@@ -95,15 +107,6 @@ def test_page_as_one_file(opened, served, folder):
         subprocess.run([PORTOLAN, "map", "a/b", "--store", served.store, "--data", data, "--id-field", "id", "--text", "text", "-o", str(path)], capture_output=True, check=True)
     one = opened(path.as_uri())
     one.wait_for(points=N)
-    one.run(OPEN)
-    find_nothing(one)
-
-
-def test_report_panel(opened, served):
-    one = opened(served.view(run="a/b", panel="report"))
-    one.wait_for(examples=N)
-    one.run("document.getElementById('report').scrollIntoView()")  # on a phone it is far down, and asks for nothing until it is seen
-    one.wait(lambda: one.run("return document.getElementById('report').dataset.state") == "made", "the report")
     one.run(OPEN)
     find_nothing(one)
 
@@ -127,13 +130,6 @@ def test_notices(opened, served):
         one.wait(lambda one=one, name=name: one.run("return [...document.querySelectorAll('.notice:not([hidden])')].map((box) => box.dataset.notice).join()") == name, name)
         find_nothing(one)
         one.errors()  # the browser itself says that there is no such run
-
-
-def test_words(opened, served):
-    one = opened(served.view(run="a/b"))
-    one.wait_for(examples=N)
-    one.run("document.querySelector('#map-controls button.about').click()")
-    find_nothing(one)
 
 
 def test_report(opened, served, folder):

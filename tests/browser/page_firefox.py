@@ -120,7 +120,9 @@ def test_less_motion(tab, served):
 
 
 def test_page_as_one_file(tab, served, written):
-    one = tab(written("map"))
+    one = tab()
+    one.emulate(1440, 900, dark=False)  # wide: the table is open from the start
+    one.driver.get(written("map"))
     one.wait_for(run="a/b", epochs="0:4", points=N, examples=N)
     one.wait(lambda: one.pixels("#map .points")[1] > one.pixels("#map .points")[2] / 100, "coloured points")
     lasso(one, served)

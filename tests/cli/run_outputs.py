@@ -67,16 +67,16 @@ ROWS = [
      ["-o", "--plot .svg", "--by-epoch", "--plot-epochs .svg", "--summary"]),
     (f"upsample {CORPUS}", ["DATA"], ["-o"]),
     (f"upsample {CORPUS} -o out", ["DATA", "D --stop-words", "D --tokens"], ["--plot .svg"]),
-    ("serve", ["--data --id-field id", "--token-file"], []),
+    ("serve", ["--data --id-field id", "--token-file"], ["--tags"]),
     ("watch r", [], []),
     ("completion bash", [], []),
 ]
 
-# Options with an argument that is no file: of any command.
+# Options with an argument that is no file, or a folder that is only read: of any command.
 NO_FILES = set("""
     port listen epochs threads max-memory store format never-learned x y colour id-field beside shift path sample seed title by
     fraction count threshold sizes offset both-ends mix with regions before show columns text-pair words replicates level label-field run
-    public-url target-size partitions train-size slice heuristic ties ridge group-field text min-count max-count prior min-length
+    public-url media media-root target-size partitions train-size slice heuristic ties ridge group-field text min-count max-count prior min-length
     ngrams method set ignore-label after step iterations patience pick max-multiplicity weights interval client styled width font window strata cut c-d clusters
 """.split())
 # Directories, and files named after -o: what is written there is looked at by check_derived().
@@ -321,7 +321,7 @@ def check_unknown_endings():
              ("groups r --forgetting -o", report), ("groups r --forgetting --plot", pictures), (f"aflite {model} -o", "txt"), (f"aflite {model} -o kept --removed", "txt"),
              (f"aflite {model} -o kept --baseline", "txt"), (f"aflite {model} -o kept --log", table), (f"aflite {model} -o kept --scores", table), (f"aflite {model} -o kept --plot", pictures),
              (f"artifacts {own} -o", table), (f"artifacts {own} --plot", pictures), (f"artifacts {own} --run r --id-field id --by-epoch", table), (f"artifacts {own} --run r --id-field id --summary", table),
-             (f"artifacts {own} --run r --id-field id --plot-epochs", pictures), (f"upsample {own} -o", "tsv"), (f"upsample {own} --weights count -o", "txt"), (f"upsample {own} -o up --plot", pictures)]
+             (f"artifacts {own} --run r --id-field id --plot-epochs", pictures), (f"upsample {own} -o", "tsv"), (f"upsample {own} --weights count -o", "txt"), (f"upsample {own} -o up --plot", pictures), ("serve --tags", "jsonl")]
     tried = {(line.split()[0], line.split()[-1]) for line, _ in cases}
     for line, _, outputs in ROWS:
         assert {(line.split()[0], output.split()[0]) for output in outputs} <= tried, line
