@@ -151,7 +151,7 @@ static const struct option_spec options[] = {
          .often = true},
         {"by", "RULE", OPTION_RULE, .take = groups_take_rule, OF_SELECTION, .often = true},
         {"fraction", "F", OPTION_REAL, TO(fraction), .range = RANGE_ABOVE_TO, .to = 1,
-         .excludes = "count forgetting classes accuracy", .often = true},
+         .excludes = "count forgetting classes accuracy"},
         {"count", "N", OPTION_WHOLE, TO(count), .least = 1, OF_SELECTION},
         {"text-pair", "A,B", OPTION_TEXT, .take = groups_take_text_pair, .needs = "data", OF_ATTRIBUTES},
         {"words", "LIST", OPTION_TEXT, TO(columns.words), .needs = "text-pair", OF_ATTRIBUTES},
