@@ -232,7 +232,7 @@ chart_set_notes(FILE *stream, const struct chart *chart, const struct frame *fra
 	for (size_t i = 0; i < panel->note_count && count < CHART_NOTES_MAX; i++) {
 		const struct chart_note *note = &panel->notes[i];
 		double x = width * chart_place(note->x, panel->x_min, panel->x_max, panel->x_log);
-		double y = height * chart_place(note->y, panel->y_min, panel->y_max, false);
+		double y = height * chart_place(note->y, panel->y_min, panel->y_max, panel->y_log);
 		struct box *box = &boxes[count];
 		bool to_left;
 
@@ -307,10 +307,10 @@ chart_set_panel(FILE *stream, const struct chart *chart, const struct frame *fra
 	script_set_items(stream, "Left Right Bottom Top KeyRows KeyColumns", p + 1,
 	                 (double[]){frame->left, frame->right, frame->bottom, frame->top, (double)frame->key_rows,
 	                            (double)frame->key_columns});
-	script_set_items(stream, "XFrom XTo YFrom YTo XLog XStep YWhole Series", p + 1,
+	script_set_items(stream, "XFrom XTo YFrom YTo XLog YLog XStep YWhole Series", p + 1,
 	                 (double[]){panel->x_min, panel->x_max,
 	                            named ? 0.5 - (double)panel->y_name_count : panel->y_min,
-	                            named ? 0.5 : panel->y_max, panel->x_log,
+	                            named ? 0.5 : panel->y_max, panel->x_log, panel->y_log,
 	                            panel->x_whole ? panel_whole_step(most - least) : 0, panel->y_whole,
 	                            (double)panel->series_count});
 	if (panel->x_whole && least == most) /* if all data have the same x, it stands in the middle */
@@ -373,7 +373,8 @@ chart_write_script(FILE *stream, const struct chart *chart, const struct layout 
 	size_t series = 0, notes = 0, names = 0;
 
 	chart_write_header(stream, chart, layout);
-	script_declare(stream, "Title XLabel YLabel XFrom XTo YFrom YTo XLog XStep YWhole Series", CHART_PANELS_MAX);
+	script_declare(stream, "Title XLabel YLabel XFrom XTo YFrom YTo XLog YLog XStep YWhole Series",
+	               CHART_PANELS_MAX);
 	script_declare(stream, "Left Right Bottom Top KeyRows KeyColumns", CHART_PANELS_MAX);
 	script_declare(stream, "Name Style Colour", (size_t)CHART_PANELS_MAX * CHART_SERIES_MAX);
 	script_declare(stream, "Note NoteX NoteY NotePanel NoteToLeft", (size_t)CHART_PANELS_MAX * CHART_NOTES_MAX);
