@@ -7,8 +7,8 @@
  * (gnuplot's `index`). gnuplot knows no block without a line: a series without a value is left out, with its name in
  * the key.
  *
- * A note goes to the right of its point, or to its left where the frame ends, and a little up or down where that is
- * taken; one that finds no room is left out. Lengths are in units, pixels of a screen, from the lower left corner of
+ * A note goes to the right of its point, a little up or down where that is taken, or to its left where there is no room;
+ * one that finds none is left out. Lengths are in units, pixels of a screen, from the lower left corner of
  * the picture. Widths of texts are estimates, as this code does not know the font.
  */
 #include "chart.h"
@@ -61,7 +61,7 @@
 
 #define NOTE_LINE 11.0 /* the height of a line, in units */
 #define NOTE_GAP 6.0   /* the gap between point and text */
-#define NOTE_TRIES 5   /* how many heights are tried for a note: the point's, and up to a line above and below it */
+#define NOTE_TRIES 5   /* how many heights are tried on either side: the point's, and up to a line above and below it */
 
 struct frame {
 	double left, right, bottom, top;
@@ -205,16 +205,15 @@ static bool
 note_find_room(const struct box *boxes, size_t count, double x, double y, double text, double width, double height,
                struct box *box)
 {
-	bool left = x + NOTE_GAP + text > width;
-
-	for (int try = 0; try < NOTE_TRIES; try++) {
-		const int halves = (try + 1) / 2;
-		double shift = NOTE_LINE / 2 * halves * (try % 2 ? 1 : -1);
+	for (int try = 0; try < 2 * NOTE_TRIES; try++) {
+		const int halves = (try % NOTE_TRIES + 1) / 2;
+		double shift = NOTE_LINE / 2 * halves * (try % NOTE_TRIES % 2 ? 1 : -1);
+		bool left = try >= NOTE_TRIES;
 
 		*box = (struct box){left ? x - NOTE_GAP - text : x + NOTE_GAP,
 		                    left ? x - NOTE_GAP : x + NOTE_GAP + text, y + shift};
-		if (box->left >= 0 && box->middle > NOTE_LINE / 2 && box->middle < height - NOTE_LINE / 2 &&
-		    !box_is_taken(boxes, count, box))
+		if (box->left >= 0 && box->right <= width && box->middle > NOTE_LINE / 2 &&
+		    box->middle < height - NOTE_LINE / 2 && !box_is_taken(boxes, count, box))
 			return true;
 	}
 	return false;

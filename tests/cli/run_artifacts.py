@@ -718,7 +718,12 @@ def check_notes():
         script = file.read()
     left, right = (float(re.search(rf"\b{side}\[1\] = ([0-9.]+)", script)[1]) for side in ("Left", "Right"))
     notes = re.findall(r"Note\[\d+\] = '(.*?)'; NoteX\[\d+\] = (\S+); .*?NoteToLeft\[\d+\] = (\d)", script)
-    assert {"few", "many"} <= {text for text, _, _ in notes}, notes
+    assert {"few", "many"} <= {text.split(" ")[0] for text, _, _ in notes}, notes
+    rows = {row["token"]: row for row in table(portolan("artifacts", "notes.jsonl", "--text", "t", "--label", "l", "--min-count", 1, "--stop-words", "none").stdout)}
+    values = {(float(row["p_star"]), f"{name} ({float(row['p_star']):.2f}, {row['label']})") for name, row in rows.items()}
+    values |= {(float(row["z_star"]), f"{name} ({float(row['z_star']):.1f}, {row['label']})") for name, row in rows.items()}
+    named = [text for text, _, _ in notes if not text.endswith("…")]
+    assert len(named) > 3 and set(named) <= {text for _, text in values}, (named, values)
     for text, x, to_left in notes:
         at, width = float(x) * (right - left), 24 * 12 if text.endswith("…") else 6.2 * len(text)
         begin = at - width if to_left == "1" else at
