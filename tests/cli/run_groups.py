@@ -226,6 +226,11 @@ def check_accuracy_errors(portolan):
     assert done.returncode == 2 and "goes with --accuracy" in done.stderr, done
     done = subprocess.run([portolan, "groups", "run", "after", "--store", "store", "--accuracy", "--strict"], capture_output=True, text=True, check=False)
     assert done.returncode == 3 and len(done.stdout.splitlines()) == 5, done
+    for first, second, said in (("even", "thin", ["run 'thin': not observed at epoch 1: 1 of 2 examples", "left out, as only run 'even' has them: 1 examples"]),
+                                ("thin", "even", ["run 'thin': not observed at epoch 1", "only run 'even' has them"]),
+                                ("labelled", "again", ["run 'again' has another gold label for 1 examples"]), ("even", "labelled", []), ("labelled", "even", [])):
+        done = subprocess.run([portolan, "groups", first, second, "--store", "store", "--accuracy"], capture_output=True, text=True, check=True)
+        assert all(one in done.stderr for one in said) and (said or not done.stderr), done
     with open("one.csv", "w", encoding="utf-8") as file:
         file.write("id,kind,x\n0,a,1\n1,b,1\n")
     done = subprocess.run([portolan, "groups", "run", "--store", "store", "--accuracy", "--data", "one.csv", "--id-field", "id"], capture_output=True, text=True, check=True)
@@ -268,7 +273,8 @@ def main():
         labels = np.concatenate([gold, np.zeros(7, "i4")])[there]
         after = [stores.batch(e, there, np.full(len(there), 0.5), later[there] if e else np.zeros(len(there)), labels) for e in range(2)]
         stores.make_store(maker, "store", [stores.run("run", batches, declared=N), stores.run("even", even), stores.run("after", after),
-                                           stores.run("other", [stores.batch(0, [N + 100], [0.5], [1])])])
+                                           stores.run("thin", [even[0], stores.batch(1, [1], [0.5], [0])]), stores.run("labelled", [stores.batch(0, [0, 1], [0.5, 0.5], [1, 1], [3, 4])]),
+                                           stores.run("again", [stores.batch(0, [0, 1], [0.5, 0.5], [1, 1], [3, 5])]), stores.run("other", [stores.batch(0, [N + 100], [0.5], [1])])])
         length[rng.random(N) < 0.1] = np.nan
         with open("attributes.csv", "w", newline="") as file:
             writer = csv.writer(file)

@@ -98,6 +98,7 @@ accuracy_join(struct accuracy *accuracy)
 		size_t length;
 		const char *id = id_print(&dynamics->ids, dynamics->order[i], digits, &length);
 		int64_t place = ids_index_find(&index, id, length);
+		int32_t gold = dynamics->gold[dynamics->order[i]], label;
 
 		if (place < 0) {
 			accuracy->answers[i] = NOT_COUNTED;
@@ -105,7 +106,8 @@ accuracy_join(struct accuracy *accuracy)
 			continue;
 		}
 		accuracy->answers[i] = (uint8_t)((accuracy->answers[i] & 2) | (correct[after->order[place]] > 0));
-		accuracy->relabelled += dynamics->gold[dynamics->order[i]] != after->gold[after->order[place]];
+		label = after->gold[after->order[place]];
+		accuracy->relabelled += gold >= 0 && label >= 0 && label != gold;
 	}
 	ids_index_free(&index);
 	shared = dynamics->count - accuracy->alone[0];
@@ -324,11 +326,16 @@ accuracy_report_runs(const struct accuracy *accuracy)
 
 	for (size_t r = 0; r < (accuracy->is_paired ? 2 : 1); r++) {
 		int gaps = dynamics_report(runs[r], strict);
+		uint64_t rows = runs[r]->ids.rows, absent = rows - runs[r]->count;
 
+		if (absent > 0 && runs[r]->info->declared < rows) /* else it has been said */
+			message_warning("run '%s': not observed at epoch %u: %s of %s examples", runs[r]->info->name,
+			                (unsigned)runs[r]->epochs[0], NUMBER_GROUPED(absent), NUMBER_GROUPED(rows));
 		if (accuracy->alone[r] > 0)
 			message_warning("left out, as only run '%s' has them: %s examples", runs[r]->info->name,
 			                NUMBER_GROUPED(accuracy->alone[r]));
-		status = gaps ? gaps : accuracy->alone[r] > 0 && strict ? STATUS_INCOMPLETE : status;
+		if (gaps || (strict && absent + accuracy->alone[r] > 0))
+			status = STATUS_INCOMPLETE;
 	}
 	if (accuracy->relabelled > 0)
 		message_warning("run '%s' has another gold label for %s examples: each answer is judged by its own "
