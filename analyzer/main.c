@@ -92,7 +92,7 @@ main(int argc, char **argv)
 	const struct command *command;
 	const char *name;
 
-	start_program();
+	start_main();
 	store_expect_short_file(content_take_bus_error);
 	if (argc < 2) {
 		help_overview(stderr, command_table);

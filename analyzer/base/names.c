@@ -2,6 +2,8 @@
  * behind the other in memory; an open-addressed table of their hashes finds them. */
 #include "names.h"
 
+#include "cleanup.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,4 +131,30 @@ names_compare(const struct names *names, uint32_t a, uint32_t b)
 	int order = memcmp(texts[0], texts[1], lengths[0] < lengths[1] ? lengths[0] : lengths[1]);
 
 	return order ? order : (lengths[0] > lengths[1]) - (lengths[0] < lengths[1]);
+}
+
+static int
+compare_numbers(const void *a, const void *b, void *names)
+{
+	const uint32_t *first = a, *second = b;
+
+	return names_compare(names, *first, *second);
+}
+
+uint32_t *
+names_rank(const struct names *names)
+{
+	CLEANUP_FREE uint32_t *order = malloc((names->count + (size_t)1) * sizeof(*order));
+	uint32_t *ranks = malloc((names->count + (size_t)1) * sizeof(*ranks));
+
+	if (!order || !ranks) {
+		free(ranks);
+		return NULL;
+	}
+	for (uint32_t k = 0; k < names->count; k++)
+		order[k] = k;
+	qsort_r(order, names->count, sizeof(*order), compare_numbers, (void *)(uintptr_t)names);
+	for (uint32_t k = 0; k < names->count; k++)
+		ranks[order[k]] = k;
+	return ranks;
 }

@@ -113,6 +113,9 @@ names_text(const struct names *names, uint32_t name, size_t *length)
 /* Below, at or above 0: name a comes before, is, or comes after name b, bytewise. */
 int names_compare(const struct names *names, uint32_t a, uint32_t b);
 
+/* By number: how many of the names come before it, bytewise. The caller's to free(). NULL: out of memory. */
+uint32_t *names_rank(const struct names *names);
+
 void names_free(struct names *names); /* may be called twice */
 
 #endif

@@ -22,7 +22,7 @@ program_wait(pid_t child)
 int
 program_spawn(char *const arguments[], int output, int messages, const int files[PROGRAM_FILES], pid_t *child)
 {
-	int refused = start_program(arguments, output, messages, files, PROGRAM_FILES, child);
+	int refused = start_program(arguments, false, output, messages, files, PROGRAM_FILES, child);
 
 	if (refused == 0)
 		die_with(*child);

@@ -8,7 +8,8 @@
 #define PROGRAM_FILES 3 /* how many files a program gets beside its standard ones */
 
 /* Starts a program, a path or a name that is found on $PATH, with nothing on its standard input. Gives it standard output,
- * standard error (messages; −1: none) and other files (−1: none), which keep their numbers. Returns 0, or the errno. While
+ * standard error (messages; −1: none) and other files (−1: none), which keep their numbers; and what this command's caller
+ * has left open for it. Returns 0, or the errno. While
  * it runs, die() ends it. It also ends with the thread that has started it. */
 int program_spawn(char *const arguments[], int output, int messages, const int files[PROGRAM_FILES], pid_t *child);
 

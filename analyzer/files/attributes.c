@@ -40,6 +40,7 @@ attributes_free(struct attributes *attributes)
 		names_free(&attribute->names);
 		array_free(attribute->numbers);
 		array_free(attribute->categories);
+		free(attribute->ranks);
 		free(attribute->name);
 	}
 	free(attributes->list);

@@ -21,6 +21,7 @@ struct attribute {
 	double *numbers;     /* ATTRIBUTE_NUMBER, by position; NaN: missing */
 	int32_t *categories; /* ATTRIBUTE_CATEGORY, by position; −1: missing */
 	struct names names;  /* of the categories, by first appearance in the file */
+	uint32_t *ranks;     /* of these names (names_rank()), in a column that texts.h has read; else NULL */
 	uint64_t missing;    /* the number of positions without a value */
 	uint64_t text_line;  /* ATTRIBUTE_CATEGORY: the first line whose value is no number, */
 	char text[48];       /* and that value, cut to fit */

@@ -384,6 +384,9 @@ texts_read_column(const struct texts *texts, const char *name, struct attributes
 	unchanged = texts_check(texts, error); /* if the file was changed, that is the error to report */
 	if (code >= 0 && unchanged >= 0 && column->rows != texts->records.rows)
 		unchanged = texts_was_changed(texts, error);
+	if (code >= 0 && column->list[0].kind == ATTRIBUTE_CATEGORY &&
+	    !(column->list[0].ranks = names_rank(&column->list[0].names)))
+		unchanged = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	if (code >= 0 && unchanged < 0)
 		attributes_free(column);
 	return unchanged < 0 ? unchanged : code;

@@ -13,7 +13,6 @@
 #include "html_data.h"
 #include "output/report.h"
 #include "regions/provenance.h"
-#include "serve/categories.h"
 #include "serve/page.h"
 
 #include <string.h>
@@ -150,7 +149,7 @@ static void
 map_page_add_column(struct report *report, const struct attribute *column)
 {
 	const bool is_number = column->kind == ATTRIBUTE_NUMBER;
-	CLEANUP_FREE uint32_t *ranks = is_number ? NULL : memory_need(categories_rank(&column->names));
+	CLEANUP_FREE uint32_t *ranks = is_number ? NULL : memory_need(names_rank(&column->names));
 	uint32_t count = is_number ? 0 : column->names.count;
 	size_t length;
 

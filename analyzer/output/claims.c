@@ -6,6 +6,8 @@
  */
 #include "claims.h"
 
+#include "base/folder.h"
+
 #include <portolan/error.h>
 
 #include <stdio.h>
@@ -47,7 +49,7 @@ identify(const char *path, bool is_output, struct identity *identity)
 		*identity = (struct identity){status.st_dev, status.st_ino, NULL};
 		return S_ISREG(status.st_mode);
 	}
-	folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	folder = folder_of(path);
 	found = folder && stat(folder, &status) == 0;
 	free(folder);
 	*identity = (struct identity){status.st_dev, status.st_ino, slash ? slash + 1 : path};

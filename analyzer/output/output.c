@@ -15,6 +15,8 @@
 #include "unfinished.h"
 #include "written.h"
 
+#include "base/folder.h"
+
 #include <portolan/error.h>
 #include <visible.h>
 
@@ -62,8 +64,7 @@ output_discard(struct output *output)
 static int
 open_nameless(const struct output *output)
 {
-	const char *slash = strrchr(output->target, '/');
-	char *folder = slash ? strndup(output->target, (size_t)(slash - output->target) + 1) : strdup(".");
+	char *folder = folder_of(output->target);
 	int fd = folder && access("/proc/self/fd", X_OK) == 0 ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
 
 	free(folder);

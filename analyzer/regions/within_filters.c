@@ -134,6 +134,19 @@ within_keep_labels(const struct within *within, const struct dynamics *dynamics,
 	return code;
 }
 
+int64_t
+within_find_id(const struct ids_index *index, const json_t *id)
+{
+	const char *text = json_string_value(id);
+	char digits[NUMBER_ROOM];
+
+	if (!text) {
+		snprintf(digits, sizeof(digits), "%lld", (long long)json_integer_value(id));
+		text = digits;
+	}
+	return ids_index_find(index, text, strlen(text));
+}
+
 static int
 within_keep_ids(const struct within *within, const struct dynamics *dynamics, const json_t *filter, uint32_t *kept,
                 size_t *count, struct portolan_error *error)
@@ -150,22 +163,16 @@ within_keep_ids(const struct within *within, const struct dynamics *dynamics, co
 	if (!wanted)
 		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	json_array_foreach (in, i, value) {
-		char digits[NUMBER_ROOM];
-		const char *text = json_string_value(value);
 		int64_t at;
 
 		if (code < 0)
 			break;
-		if (!text && dynamics->ids.kind == STORE_ID_STR) {
+		if (!json_is_string(value) && dynamics->ids.kind == STORE_ID_STR) {
 			code = within_wrong(within, error, "the filter of 'id': the ids of run '%s' are texts",
 			                    dynamics->info->name);
 			break;
 		}
-		if (!text) {
-			snprintf(digits, sizeof(digits), "%lld", (long long)json_integer_value(value));
-			text = digits;
-		}
-		at = ids_index_find(&index, text, strlen(text));
+		at = within_find_id(&index, value);
 		if (at >= 0)
 			wanted[at] = 1;
 	}

@@ -15,6 +15,9 @@ int within_keep_filter(const struct within *within, const struct dynamics *dynam
 int within_keep_numbers(const double *values, const json_t *filter, uint32_t *kept, size_t *count,
                         struct portolan_error *error);
 
+/* The position of an id in the index, as a list of ids has it: a number or a text. −1: it is not there. */
+int64_t within_find_id(const struct ids_index *index, const json_t *id);
+
 /* The values of a measure or of a user's column, by dense index. NULL: PORTOLAN_E_INVALID, the run has none. */
 const double *within_column(const struct within *within, const struct dynamics *dynamics, const char *name,
                             struct portolan_error *error);

@@ -6,6 +6,7 @@
 #include "child.h"
 
 #include "base/parallel.h"
+#include "base/start.h"
 #include "base/status.h"
 #include "die/die.h"
 #include "die/memory.h"
@@ -165,28 +166,6 @@ child_digest(const void *bytes, size_t size, char digest[CHILD_DIGEST_ROOM])
 	         (unsigned long long)hash.low64);
 }
 
-/* All that was written to the file, with a NUL after it; the caller's to free(). NULL: it cannot be read. */
-static char *
-child_read(int fd, size_t *size)
-{
-	struct stat status;
-	char *bytes;
-	size_t used = 0;
-	ssize_t got = 1;
-
-	if (fd < 0 || fstat(fd, &status) != 0)
-		return NULL;
-	bytes = malloc((size_t)status.st_size + 1);
-	while (bytes && got > 0 && used < (size_t)status.st_size) {
-		got = pread(fd, bytes + used, (size_t)status.st_size - used, (off_t)used);
-		used += got > 0 ? (size_t)got : 0;
-	}
-	if (bytes)
-		bytes[used] = '\0';
-	*size = used;
-	return bytes;
-}
-
 /* Keeps the warnings and notes that the child printed; where it failed, its last line says why. */
 static void
 child_take_messages(struct child *child, char *text)
@@ -309,11 +288,11 @@ child_run(struct child *child, struct portolan_error *error)
 	if (ended < 0)
 		return error_set(error, PORTOLAN_E_SYSTEM, "cannot start portolan again: %s", strerror(errno));
 	child->status = WIFEXITED(ended) ? WEXITSTATUS(ended) : 128 + WTERMSIG(ended);
-	said = child_read(messages, &said_size);
+	said = start_read(messages, &said_size);
 	if (said)
 		child_take_messages(child, said);
-	text = child_read(output, &size);
-	child->bytes = named >= 0 ? child_read(named, &child->size) : text;
+	text = start_read(output, &size);
+	child->bytes = named >= 0 ? start_read(named, &child->size) : text;
 	child->size = named >= 0 ? child->size : size;
 	child_take_answer(child, text, size);
 	if (child->bytes != text)

@@ -14,8 +14,8 @@
  * public address.
  *
  * A notebook's server may forward to this one, under a name that only the browser knows (any_host). Then a request that
- * shows the token may call the server by any name, and every other request is refused as ever: so who rebinds a name
- * learns no more. A browser has the token for a name only if somebody who knew it opened its address under that name.
+ * shows the token may call the server by any name, and every other request is told that it lacks the token, whatever
+ * the name: so who rebinds a name learns no more. A browser has the token for a name only if somebody who knew it opened its address under that name.
  */
 #include "access.h"
 

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Takes each example's category as a number, by dense index. */
+/* Makes a value of each example's category, by dense index. */
 static int
-axis_take_categories(struct axis *axis, struct portolan_error *error)
+axis_place_categories(struct axis *axis, struct portolan_error *error)
 {
 	const struct categories *categories = &axis->categories;
 	const struct dynamics *dynamics = &categories->view->dynamics;
@@ -25,7 +25,8 @@ axis_take_categories(struct axis *axis, struct portolan_error *error)
 
 		axis->own[dynamics->order[i]] = number < 0 ? (double)NAN : of[number];
 	}
-	axis->are_categories = axis->is_integer = true;
+	axis->values = axis->own;
+	view_extent(dynamics, axis->values, &axis->low, &axis->high);
 	return 0;
 }
 
@@ -41,7 +42,7 @@ axis_is_whole(const struct axis *axis, const struct dynamics *dynamics)
 	return true;
 }
 
-/* Takes the gold labels, or a column of the user's file. */
+/* Takes the gold labels, or a column of the user's file. Categories have no values yet. */
 static int
 axis_take_other(struct axis *axis, const struct view *view, struct texts *texts, const char *name,
                 struct portolan_error *error)
@@ -49,19 +50,14 @@ axis_take_other(struct axis *axis, const struct view *view, struct texts *texts,
 	const struct attribute *column;
 	int code = categories_make(&axis->categories, view, texts, name, &column, error);
 
-	if (code < 0)
-		return code;
-	if (code > 0) {
-		code = axis_take_categories(axis, error);
-	} else {
-		axis->own = view_numbers(view, texts, column);
-		code = axis->own ? 0 : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	}
-	if (code < 0)
-		return code;
-	axis->values = axis->own;
+	axis->are_categories = axis->is_integer = code > 0;
+	if (code != 0)
+		return code < 0 ? code : 0;
+	axis->values = axis->own = view_numbers(view, texts, column);
+	if (!axis->own)
+		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	view_extent(&view->dynamics, axis->values, &axis->low, &axis->high);
-	axis->is_integer = axis->is_integer || axis_is_whole(axis, &view->dynamics);
+	axis->is_integer = axis_is_whole(axis, &view->dynamics);
 	return 0;
 }
 
@@ -92,8 +88,8 @@ axis_set_scale(struct axis *axis, const struct view *view, bool is_log)
 }
 
 int
-axis_make(struct axis *axis, const char *what, const struct view *view, struct texts *texts, const char *name,
-          bool is_log, struct portolan_error *error)
+axis_make_colour(struct axis *axis, const char *what, const struct view *view, struct texts *texts, const char *name,
+                 bool is_log, struct portolan_error *error)
 {
 	int code;
 
@@ -102,6 +98,22 @@ axis_make(struct axis *axis, const char *what, const struct view *view, struct t
 		code = axis_take_other(axis, view, texts, name, error);
 	else
 		code = axis_take_measure(axis, what, view, name, error);
+	if (code < 0)
+		axis_free(axis);
+	else
+		axis_set_scale(axis, view, is_log);
+	return code;
+}
+
+int
+axis_make(struct axis *axis, const char *what, const struct view *view, struct texts *texts, const char *name,
+          bool is_log, struct portolan_error *error)
+{
+	int code = axis_make_colour(axis, what, view, texts, name, is_log, error);
+
+	if (code < 0 || !axis->are_categories)
+		return code;
+	code = axis_place_categories(axis, error);
 	if (code < 0)
 		axis_free(axis);
 	else

@@ -34,6 +34,9 @@ struct axis {
  * that names it. */
 int axis_make(struct axis *axis, const char *what, const struct view *view, struct texts *texts, const char *name,
               bool is_log, struct portolan_error *error);
+/* The same for colours, which need no values of categories: `values` is NULL for these, and there is no extent. */
+int axis_make_colour(struct axis *axis, const char *what, const struct view *view, struct texts *texts,
+                     const char *name, bool is_log, struct portolan_error *error);
 void axis_free(struct axis *axis); /* may be called twice */
 
 /* The values of an axis that is no measure, as an array that the caller passes to free(); frees the axis. */
@@ -56,13 +59,23 @@ axis_position(const struct axis *axis, double value)
 	return copysign(isinf(ratio) ? log(fabs(value)) - log(axis->least) : log1p(ratio), value);
 }
 
+/* Where a position lies between two others: 0 at `from`, 1 at `to`; 0 if these are the same. Halves are subtracted, as the
+ * difference of two extreme numbers is infinite. */
+static inline __attribute__((always_inline)) double
+axis_share(double position, double from, double to)
+{
+	double length = to / 2 - from / 2;
+
+	return length > 0 ? (position / 2 - from / 2) / length : 0;
+}
+
 /* The step of a value, which is not NaN: from 0, that of the lowest value, to `most`, that of the highest. is_log must
  * be that of the axis: a constant lets the compiler leave out of a loop what only the other scale needs. */
 static inline __attribute__((always_inline)) unsigned
 axis_step(const struct axis *axis, double value, unsigned most, bool is_log)
 {
 	double position = is_log ? axis_position(axis, value) : value;
-	double share = axis->to > axis->from ? (position - axis->from) / (axis->to - axis->from) : 0;
+	double share = axis_share(position, axis->from, axis->to);
 
 	return share <= 0 ? 0 : share >= 1 ? most : (unsigned)(share * most + 0.5);
 }

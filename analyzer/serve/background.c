@@ -28,21 +28,31 @@
 #include <unistd.h>
 
 #define LOWEST 19                    /* the priority of a command, which runs beside a training */
+#ifndef LONGEST_S                    /* tests have shorter limits */
 #define LONGEST_S 600.0              /* a command that takes longer is ended */
 #define MOST_BYTES ((off_t)64 << 20) /* that a command may print; all that is kept is little more */
+#endif
 #define TASKS_KEPT 8
 #define REST_SHARE 9.0 /* a command that took T is started again, for a grown run, 9 T after its end at the earliest */
 #define LOOK_NS 20000000  /* between two looks whether the command has ended */
 #define LOOK_AT_RUN_S 1.0 /* between two looks whether its run is still there */
 #define PATIENCE_S 2.0    /* from SIGTERM to SIGKILL */
 #define PREFIX "portolan: "
+#define NO_STATUS (-1) /* in place of what waitpid() gives */
+
+/* A run at one moment. One that is overwritten gets another number; that of another store has another inode. */
+struct run_state {
+	ino_t inode;
+	uint32_t number; /* 0: nothing is known */
+	char version[VIEW_VERSION_ROOM];
+};
 
 struct task {
 	char **words; /* with NULL at the end */
 	char *run;
-	char version[VIEW_VERSION_ROOM]; /* of the view that was asked about when the command was started last */
-	bool is_wanted;                  /* it was asked for anew while another command ran */
-	char *answer;                    /* what it printed; NULL: nothing yet, or it failed */
+	struct run_state state; /* just before the command was started last: what it read may be newer, not older */
+	bool is_wanted;         /* it was asked for anew while another command ran */
+	char *answer;           /* what it printed; NULL: nothing yet, or it failed */
 	size_t size;
 	char *why;          /* why it failed; NULL: it did not */
 	time_t made;        /* when it ended */
@@ -109,20 +119,41 @@ background_free(struct background *background)
 	free(background);
 }
 
-/* Is the run gone? False also if that cannot be found out. */
-static bool
-background_lost_run(struct background *background, const char *run)
+/* How the run is now. A code of store.h: nothing is known. */
+static int
+background_look(struct background *background, const char *run, struct run_state *state)
 {
-	struct portolan_error error;
+	struct run_state found;
 	struct store *store;
-	uint32_t number;
-	int code = open_stores_take(background->stores, &store, NULL, &error);
+	int code = open_stores_take(background->stores, &store, &found.inode, NULL);
 
+	*state = (struct run_state){0};
 	if (code < 0)
-		return code == STORE_E_NO_STORE;
-	code = store_find_run(store, run, &number, &error);
+		return code;
+	code = store_find_run(store, run, &found.number, NULL);
+	if (code >= 0)
+		code = view_read_version(store, found.inode, run, found.version, NULL);
+	if (code >= 0)
+		*state = found;
 	open_stores_return(background->stores, store);
-	return code == STORE_E_NO_RUN;
+	return code;
+}
+
+static bool
+background_is_same_run(const struct run_state *a, const struct run_state *b)
+{
+	return a->inode == b->inode && a->number == b->number;
+}
+
+/* Is the run gone, or was it overwritten? False also if that cannot be found out. */
+static bool
+background_lost_run(struct background *background, const char *run, const struct run_state *before)
+{
+	struct run_state now;
+	int code = background_look(background, run, &now);
+
+	return code == STORE_E_NO_STORE || code == STORE_E_NO_RUN ||
+	       (code >= 0 && before->number > 0 && !background_is_same_run(&now, before));
 }
 
 /* Why a command that runs since `began` must be ended; NULL: it may go on. `output` is the file that it prints to. Called
@@ -143,22 +174,23 @@ background_why_end(struct background *background, const struct task *task, doubl
 	if (now < *looked + LOOK_AT_RUN_S)
 		return NULL;
 	pthread_mutex_unlock(&background->lock);
-	is_lost = background_lost_run(background, task->run);
+	is_lost = background_lost_run(background, task->run, &task->state);
 	pthread_mutex_lock(&background->lock);
 	*looked = clock_s();
 	return is_lost ? "the run is no longer in the store" : NULL;
 }
 
 /* Waits until the command has ended, and ends it if it must be. Returns why it was ended; NULL: it ended by itself, and
- * *status is as waitpid() gives it. */
+ * *status is as waitpid() gives it, or NO_STATUS. */
 static const char *
 background_await(struct background *background, const struct task *task, pid_t child, int output, int *status)
 {
 	double began = clock_s(), looked = began, told = 0;
 	const char *why = NULL;
+	pid_t ended;
 
 	pthread_mutex_lock(&background->lock);
-	while (waitpid(child, status, WNOHANG) == 0) {
+	while ((ended = waitpid(child, status, WNOHANG)) == 0) {
 		struct timespec until;
 
 		if (!why) {
@@ -176,33 +208,16 @@ background_await(struct background *background, const struct task *task, pid_t c
 		pthread_cond_timedwait(&background->wake, &background->lock, &until);
 	}
 	pthread_mutex_unlock(&background->lock);
+	if (ended < 0)
+		*status = NO_STATUS;
 	return why;
-}
-
-/* All that was written to a file, with a NUL after it; the caller's to free(). NULL: it cannot be read. */
-static char *
-background_read(int file, size_t *size)
-{
-	struct stat written;
-	char *bytes;
-	size_t used = 0;
-	ssize_t got = 1;
-
-	if (fstat(file, &written) != 0 || !(bytes = malloc((size_t)written.st_size + 1)))
-		return NULL;
-	while (got > 0 && used < (size_t)written.st_size) {
-		got = pread(file, bytes + used, (size_t)written.st_size - used, (off_t)used);
-		used += got > 0 ? (size_t)got : 0;
-	}
-	bytes[used] = '\0';
-	*size = used;
-	return bytes;
 }
 
 /* Why a command failed, from its status and the last line of its messages. The caller's to free(). */
 static char *
 background_describe_failure(const char *command, int status, char *messages)
 {
+	const size_t length = strlen(command);
 	const char *said;
 	char *why = NULL, *line;
 
@@ -212,7 +227,11 @@ background_describe_failure(const char *command, int status, char *messages)
 	said = line ? line + 1 : messages ? messages : "";
 	if (strncmp(said, PREFIX, strlen(PREFIX)) == 0)
 		said += strlen(PREFIX);
-	if (WIFSIGNALED(status))
+	if (strncmp(said, command, length) == 0 && strncmp(said + length, ": ", 2) == 0)
+		said += length + 2;
+	if (status == NO_STATUS)
+		(void)!asprintf(&why, "portolan %s: its end could not be learnt", command);
+	else if (WIFSIGNALED(status))
 		(void)!asprintf(&why, "portolan %s was ended by a signal: %s", command, strsignal(WTERMSIG(status)));
 	else if (*said)
 		(void)!asprintf(&why, "portolan %s: %s", command, said);
@@ -241,7 +260,7 @@ background_start(const struct task *task, int output, int messages, pid_t *child
 	for (size_t m = 0; m < more_count; m++)
 		arguments[used++] = (char *)(uintptr_t)more[m];
 	memcpy(arguments + used, task->words + 1, (count - 1) * sizeof(*arguments));
-	refused = start_program(arguments, output, messages, NULL, 0, child);
+	refused = start_program(arguments, true, output, messages, NULL, 0, child);
 	free(arguments);
 	return refused;
 }
@@ -263,11 +282,11 @@ background_run(struct background *background, const struct task *task, char **an
 		(void)!asprintf(why, "portolan %s cannot be started: %s", task->words[0], strerror(refused));
 	} else if ((ended = background_await(background, task, child, output, &status))) {
 		(void)!asprintf(why, "portolan %s was ended: %s", task->words[0], ended);
-	} else if (WIFEXITED(status) &&
+	} else if (status != NO_STATUS && WIFEXITED(status) &&
 	           (WEXITSTATUS(status) == STATUS_DONE || WEXITSTATUS(status) == STATUS_INCOMPLETE)) {
-		*answer = background_read(output, size);
+		*answer = start_read(output, size);
 	} else {
-		said = background_read(messages, &said_size);
+		said = start_read(messages, &said_size);
 		*why = background_describe_failure(task->words[0], status, said);
 		free(said);
 	}
@@ -281,12 +300,13 @@ static void *
 background_work(void *context)
 {
 	struct background *background = context;
-	struct task *task = background->running; /* no other thread changes it, or the task, until the end */
+	struct task *task = background->running; /* no other thread uses more of it than its words, until the end */
 	char *answer = NULL, *why = NULL;
 	size_t size = 0;
 	double began = clock_s();
 
 	(void)setpriority(PRIO_PROCESS, 0, LOWEST); /* of this thread; what it starts inherits it */
+	(void)background_look(background, task->run, &task->state);
 	background_run(background, task, &answer, &size, &why);
 	pthread_mutex_lock(&background->lock);
 	free(task->answer);
@@ -375,16 +395,27 @@ background_forget_old(struct background *background)
 	}
 }
 
+/* Forgets what a command printed of a run that was overwritten since. */
+static void
+background_forget_answer(struct task *task)
+{
+	free(task->answer);
+	free(task->why);
+	task->answer = task->why = NULL;
+	task->size = 0;
+	task->ended = 0;
+}
+
 static bool
-background_is_due(const struct task *task, const char *version)
+background_is_due(const struct task *task, const struct run_state *now)
 {
 	return task->is_wanted || task->ended == 0 ||
-	       (strcmp(task->version, version) != 0 && clock_s() >= task->ended + REST_SHARE * task->took);
+	       (strcmp(task->state.version, now->version) != 0 && clock_s() >= task->ended + REST_SHARE * task->took);
 }
 
 /* Starts the task's command in a thread, unless another command runs. Called with the lock held. */
 static int
-background_begin(struct background *background, struct task *task, const char *version, struct portolan_error *error)
+background_begin(struct background *background, struct task *task, struct portolan_error *error)
 {
 	int refused;
 
@@ -400,14 +431,13 @@ background_begin(struct background *background, struct task *task, const char *v
 		return error_set(error, PORTOLAN_E_SYSTEM, "cannot start a thread: %s", strerror(refused));
 	}
 	task->is_wanted = false;
-	snprintf(task->version, sizeof(task->version), "%s", version);
 	return 0;
 }
 
 /* The answer of the command stands in the JSON as it was printed. */
 static void
 background_report(struct report *report, const struct background *background, const struct task *task,
-                  const char *version, bool is_made)
+                  const struct run_state *now, bool is_made)
 {
 	const char *running = background->running && background->running != task ? background->running->words[0] : NULL;
 	char made[32] = "";
@@ -425,8 +455,8 @@ background_report(struct report *report, const struct background *background, co
 	} else {
 		if (gmtime_r(&task->made, &parts))
 			strftime(made, sizeof(made), "%Y-%m-%dT%H:%M:%SZ", &parts);
-		report_text(report, "version", task->version);
-		report_flag(report, "current", strcmp(task->version, version) == 0);
+		report_text(report, "version", task->state.version);
+		report_flag(report, "current", strcmp(task->state.version, now->version) == 0);
 		report_text(report, "made", made);
 		report_real(report, "took", task->took);
 		if (task->answer) {
@@ -443,6 +473,8 @@ int
 background_ask(struct background *background, const struct background_question *question, struct report *report,
                bool *is_made, struct portolan_error *error)
 {
+	struct run_state now;
+	bool is_known = background_look(background, question->run, &now) >= 0;
 	struct task *task;
 	int code = 0;
 
@@ -451,13 +483,19 @@ background_ask(struct background *background, const struct background_question *
 	if (!task) {
 		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	} else {
-		task->is_wanted |= question->is_anew && task != background->running;
-		if (task != background->running && background_is_due(task, question->version))
-			code = background_begin(background, task, question->version, error);
+		const bool is_running = task == background->running;
+
+		if (!is_known && !is_running)
+			now = task->state; /* as far as anybody knows */
+		if (!is_running && !background_is_same_run(&task->state, &now))
+			background_forget_answer(task);
+		task->is_wanted |= question->is_anew && !is_running;
+		if (!is_running && background_is_due(task, &now))
+			code = background_begin(background, task, error);
 		*is_made = task != background->running && !task->is_wanted && task->ended > 0;
 		background_forget_old(background);
 		if (code >= 0)
-			background_report(report, background, task, question->version, *is_made);
+			background_report(report, background, task, &now, *is_made);
 	}
 	pthread_mutex_unlock(&background->lock);
 	return code;

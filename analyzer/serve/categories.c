@@ -2,7 +2,6 @@
  * a column of the user's file. */
 #include "categories.h"
 
-#include "base/cleanup.h"
 #include "base/number.h"
 
 #include <portolan/error.h>
@@ -88,32 +87,6 @@ categories_free(struct categories *categories)
 	categories->numbers = NULL;
 }
 
-static int
-categories_compare_names(const void *a, const void *b, void *names)
-{
-	const uint32_t *first = a, *second = b;
-
-	return names_compare(names, *first, *second);
-}
-
-uint32_t *
-categories_rank(const struct names *names)
-{
-	CLEANUP_FREE uint32_t *order = malloc((names->count + (size_t)1) * sizeof(*order));
-	uint32_t *ranks = malloc((names->count + (size_t)1) * sizeof(*ranks));
-
-	if (!order || !ranks) {
-		free(ranks);
-		return NULL;
-	}
-	for (uint32_t k = 0; k < names->count; k++)
-		order[k] = k;
-	qsort_r(order, names->count, sizeof(*order), categories_compare_names, (void *)(uintptr_t)names);
-	for (uint32_t k = 0; k < names->count; k++)
-		ranks[order[k]] = k;
-	return ranks;
-}
-
 /* The class of the gold label that is category `number`. */
 static int32_t
 categories_class(const struct categories *categories, size_t number)
@@ -127,13 +100,9 @@ double *
 categories_values(const struct categories *categories)
 {
 	double *values = malloc((categories->known + 1) * sizeof(*values));
-	CLEANUP_FREE uint32_t *ranks = categories->column ? categories_rank(&categories->column->names) : NULL;
+	const uint32_t *ranks = categories->column ? categories->column->ranks : NULL;
 
-	if (!values || (categories->column && !ranks)) {
-		free(values);
-		return NULL;
-	}
-	for (size_t k = 0; k < categories->known; k++)
+	for (size_t k = 0; values && k < categories->known; k++)
 		values[k] = ranks ? (double)ranks[k] : (double)categories_class(categories, k);
 	return values;
 }

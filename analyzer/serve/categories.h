@@ -26,12 +26,8 @@ int categories_make(struct categories *categories, const struct view *view, stru
 void categories_free(struct categories *categories); /* may be called twice */
 
 /* The value of each category on an axis, by number: that of a gold label is its class, that of a category of a column
- * its rank as categories_rank() gives it. The caller's to free(). NULL: out of memory. */
+ * the rank of its name. The caller's to free(). NULL: out of memory. */
 double *categories_values(const struct categories *categories);
-
-/* Ranks names: by number, how many of the names come before it in bytewise order. The caller's to free(). NULL: out of
- * memory. */
-uint32_t *categories_rank(const struct names *names);
 
 /* Finds the category with this label: its number, SIZE_MAX if no example of the view has it; and the class of a gold
  * label, −1 for a category of a column. PORTOLAN_E_INVALID: the run has no such class, or the column no such value. */

@@ -127,7 +127,7 @@ static int
 colours_by_value(struct colours *colours, const struct view *view, struct texts *texts,
                  const struct colour_choice *choice, struct portolan_error *error)
 {
-	int code = axis_make(&colours->axis, "colour", view, texts, choice->name, choice->is_log, error);
+	int code = axis_make_colour(&colours->axis, "colour", view, texts, choice->name, choice->is_log, error);
 
 	if (code < 0)
 		return code;

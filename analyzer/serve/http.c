@@ -128,11 +128,12 @@ http_is_refused(const struct http *http, const struct exchange *exchange, const 
 	const char *host = http_header(connection, MHD_HTTP_HEADER_HOST);
 	const char *origin = http_header(connection, MHD_HTTP_HEADER_ORIGIN);
 	bool shows_token = http_has_token(&http->settings.access, connection, host);
+	bool lacks_only_token = http->settings.access.any_host && host && !shows_token; /* with it, any name would do */
 
-	if (!access_has_host(&http->settings.access, host, shows_token))
+	if (!lacks_only_token && !access_has_host(&http->settings.access, host, shows_token))
 		http_error(answer, MHD_HTTP_FORBIDDEN,
 		           "this server is not called '%.200s' (--public-url names a proxy)", host ? host : "");
-	else if (!access_has_origin(&http->settings.access, origin, host))
+	else if (!lacks_only_token && !access_has_origin(&http->settings.access, origin, host))
 		http_error(answer, MHD_HTTP_FORBIDDEN,
 		           "pages of other sites may not ask: this one is at '%.200s' (--public-url names a proxy)",
 		           origin);

@@ -3,7 +3,8 @@
  * answer of the live page (media.h).
  *
  * openat2() keeps the way beneath the folder, also while somebody moves folders on it. The file is first opened as a
- * mere path, which does nothing to a device or a pipe, and is opened for reading only if it is a regular file.
+ * mere path, which does nothing to a device or a pipe, and that same file is opened for reading only if it is a regular
+ * one.
  */
 #include "media.h"
 
@@ -176,6 +177,16 @@ media_refuse(struct http_answer *answer, const char *name)
 	}
 }
 
+/* Opens for reading what was opened as a mere path, whatever its name stands for by now. */
+static int
+media_reopen(int path)
+{
+	char itself[32];
+
+	snprintf(itself, sizeof(itself), "/proc/self/fd/%d", path);
+	return open(itself, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
 /* Opens the file if it is regular. -1: it is not, or cannot be opened, and `answer` says why. */
 static int
 media_open_regular(const struct media *media, const char *name, struct http_answer *answer)
@@ -185,9 +196,11 @@ media_open_regular(const struct media *media, const char *name, struct http_answ
 	bool is_regular = path >= 0 && fstat(path, &status) == 0 && S_ISREG(status.st_mode);
 
 	if (is_regular)
-		file = media_open_beneath(media->root, name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+		file = media_reopen(path);
 	if (path >= 0 && !is_regular)
 		http_error(answer, 403, "'%.200s' is no regular file", name);
+	else if (is_regular && file < 0 && errno == ENOENT)
+		http_error(answer, 503, "'%.200s' cannot be opened: there is no /proc", name);
 	else if (file < 0)
 		media_refuse(answer, name);
 	if (path >= 0)
@@ -203,7 +216,7 @@ media_send(int file, const char *name, struct http_answer *answer)
 	const char *type = NULL;
 	ssize_t size = -1;
 
-	if (fstat(file, &status) == 0 && S_ISREG(status.st_mode))
+	if (fstat(file, &status) == 0)
 		size = pread(file, begin, sizeof(begin), 0);
 	if (size > 0)
 		type = media_type(begin, (size_t)size);

@@ -156,7 +156,7 @@ static inline __attribute__((always_inline)) size_t
 points_cell(const struct axis *axis, double value, double from, double to, size_t count, bool is_log)
 {
 	double position = is_log ? axis_position(axis, value) : value;
-	double cell = to > from ? (position - from) / (to - from) * (double)count : 0;
+	double cell = axis_share(position, from, to) * (double)count;
 
 	return cell < (double)count ? (size_t)(cell > 0 ? cell : 0) : count - 1;
 }

@@ -63,7 +63,6 @@ words_ask(struct words *words, const struct question *question, struct http_answ
 		words_add(words, "--");
 		words_add(words, question->run);
 	}
-	asked.version = question->view->version;
 	asked.is_anew = is_anew;
 	code = background_ask(question->server->background, &asked, question->report, &is_made, error);
 	if (code < 0 || output_check(output, NULL) < 0)
@@ -104,11 +103,13 @@ answer_report(const struct question *question, struct http_answer *answer, struc
 	if (!texts)
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	words_begin(&words, question, "report");
-	words_add_option(&words, "--data", settings->data);
-	words_add_option(&words, "--id-field", settings->id_field);
-	if (settings->glue)
-		words_add(&words, "--glue");
-	words_add_option(&words, "--text", *texts ? texts : NULL);
+	if (settings->data && strcmp(settings->data, "-") != 0) { /* standard input can be read once */
+		words_add_option(&words, "--data", settings->data);
+		words_add_option(&words, "--id-field", settings->id_field);
+		if (settings->glue)
+			words_add(&words, "--glue");
+		words_add_option(&words, "--text", *texts ? texts : NULL);
+	}
 	return words_ask(&words, question, answer, error);
 }
 

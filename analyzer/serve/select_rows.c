@@ -6,7 +6,6 @@
 #include "examples.h"
 
 #include "base/cleanup.h"
-#include "base/number.h"
 #include "statistics/top.h"
 
 #include <portolan/error.h>
@@ -51,15 +50,8 @@ rows_list_values(const struct view *view, const struct picked *picked, struct po
 	for (size_t i = 0; i < picked->count; i++)
 		values[picked->order[i]] = NAN;
 	json_array_foreach (list, place, id) {
-		char digits[NUMBER_ROOM];
-		const char *text = json_string_value(id);
-		int64_t at;
+		int64_t at = within_find_id(&index, id);
 
-		if (!text) {
-			snprintf(digits, sizeof(digits), "%lld", (long long)json_integer_value(id));
-			text = digits;
-		}
-		at = ids_index_find(&index, text, strlen(text));
 		if (at >= 0 && isnan(values[picked->order[at]]))
 			values[picked->order[at]] = (double)place;
 	}

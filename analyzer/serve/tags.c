@@ -41,10 +41,11 @@ struct tags {
 	struct tags_file file;
 	pthread_mutex_t lock;
 	struct tags_run *runs;
-	struct names texts; /* names of tags, and labels */
-	size_t count;       /* examples that have a tag */
-	size_t torn;        /* lines that a killed server has broken off, … */
-	size_t first_torn;  /* … and the number of the first one */
+	struct names texts;               /* names of tags, and labels */
+	size_t count;                     /* examples that have a tag */
+	size_t unreadable;                /* lines that are no JSON, … */
+	size_t first;                     /* … the number of the first one, … */
+	char why[JSON_ERROR_TEXT_LENGTH]; /* … and what is wrong with it */
 };
 
 /* Is it a text of 1 to `most` bytes that can be shown in one line? */
@@ -95,7 +96,7 @@ tags_check_names(const json_t *names)
 
 /* NULL: it is a change, but for its members "run" and "at"; else a text that says what it should be. */
 static const char *
-tags_check(const json_t *change)
+tags_check_change(const json_t *change)
 {
 	const json_t *id = json_object_get(change, "id"), *tag = json_object_get(change, "tag");
 	const json_t *label = json_object_get(change, "label"), *names = json_object_get(change, "names");
@@ -113,6 +114,41 @@ tags_check(const json_t *change)
 	if (label && !json_is_null(label) && (json_is_null(tag) || !tags_is_text(label, TAG_TEXT_BYTES)))
 		return "'label' is null, or, if there is a tag, a text of 1 to 255 bytes, without control characters";
 	return NULL;
+}
+
+/* The same of the changes of a request, which have neither. */
+static const char *
+tags_check(const json_t *changes)
+{
+	const char *wrong = NULL;
+	const json_t *change;
+	size_t i;
+
+	if (json_array_size(changes) == 0 || json_array_size(changes) > TAGS_CHANGES)
+		return "'changes' is an array of 1 to 10000";
+	json_array_foreach (changes, i, change) {
+		if (json_object_get(change, "run") || json_object_get(change, "at"))
+			return "a change has neither 'run' nor 'at'";
+		if ((wrong = tags_check_change(change)))
+			break;
+	}
+	return wrong;
+}
+
+/* The same of a line of the file: {"run", "at"} and one change, or {"run", "changes", "at"}. */
+static const char *
+tags_check_line(const json_t *line)
+{
+	const char *name = json_string_value(json_object_get(line, "run"));
+	const json_t *changes = json_object_get(line, "changes");
+
+	if (!name || !*name)
+		return "a line is {\"run\", \"id\", \"tag\", \"label\", \"at\"}";
+	if (!changes)
+		return tags_check_change(line);
+	if (json_object_size(line) != (size_t)2 + (json_object_get(line, "at") != NULL))
+		return "a line of several changes is {\"run\", \"changes\", \"at\"}";
+	return tags_check(changes);
 }
 
 /* The tags of a run, which are made if there are none yet. NULL: out of memory. */
@@ -162,12 +198,10 @@ tags_number(struct tags *tags, const json_t *text, uint32_t *number)
 static struct tag *
 tags_entry(struct tags_run *run, const char *id)
 {
-	uint32_t known = run->ids.count, number = names_add(&run->ids, id, strlen(id));
+	uint32_t known = run->ids.count, number;
 
-	if (number == NAMES_NONE)
-		return NULL;
-	if (number >= run->room) {
-		size_t room = 2 * (size_t)number + 16;
+	if (known >= run->room) { /* first, as each id has an entry */
+		size_t room = 2 * (size_t)known + 16;
 		struct tag *longer = realloc(run->list, room * sizeof(*longer));
 
 		if (!longer)
@@ -175,6 +209,9 @@ tags_entry(struct tags_run *run, const char *id)
 		run->list = longer;
 		run->room = room;
 	}
+	number = names_add(&run->ids, id, strlen(id));
+	if (number == NAMES_NONE)
+		return NULL;
 	if (number == known)
 		run->list[number] = (struct tag){NAMES_NONE, NAMES_NONE, false};
 	return &run->list[number];
@@ -206,6 +243,19 @@ tags_apply(struct tags *tags, struct tags_run *run, const json_t *change)
 	return true;
 }
 
+/* Takes all changes up, which have been checked. False: out of memory. */
+static bool
+tags_apply_all(struct tags *tags, struct tags_run *run, const json_t *changes)
+{
+	const json_t *change;
+	size_t i;
+
+	json_array_foreach (changes, i, change)
+		if (!tags_apply(tags, run, change))
+			return false;
+	return true;
+}
+
 /* Does the line begin as every line of the file does, as far as it goes? */
 static bool
 tags_is_begun(const char *line, size_t length)
@@ -217,22 +267,26 @@ tags_is_begun(const char *line, size_t length)
 }
 
 static int
-tags_take_line(void *context, const char *line, size_t length, size_t number, struct portolan_error *error)
+tags_take_line(void *context, const char *text, size_t length, size_t number, struct portolan_error *error)
 {
 	struct tags *tags = context;
-	json_t *change = json_loadb(line, length, JSON_REJECT_DUPLICATES, NULL);
-	const char *name = json_string_value(json_object_get(change, "run")), *wrong;
+	json_error_t trouble;
+	json_t *line = json_loadb(text, length, JSON_REJECT_DUPLICATES, &trouble);
+	const json_t *changes = json_object_get(line, "changes");
+	const char *wrong = tags_check_line(line);
 	struct tags_run *run;
 	bool taken;
 
-	if (!change && tags_is_begun(line, length)) {
-		tags->first_torn = tags->torn++ == 0 ? number : tags->first_torn;
+	if (!line && tags_is_begun(text, length)) {
+		if (tags->unreadable++ == 0) {
+			tags->first = number;
+			snprintf(tags->why, sizeof(tags->why), "%s", trouble.text);
+		}
 		return 0;
 	}
-	wrong = name && *name ? tags_check(change) : "a line is {\"run\", \"id\", \"tag\", \"label\", \"at\"}";
-	run = wrong ? NULL : tags_of(tags, name);
-	taken = run && tags_apply(tags, run, change);
-	json_decref(change);
+	run = wrong ? NULL : tags_of(tags, json_string_value(json_object_get(line, "run")));
+	taken = run && (changes ? tags_apply_all(tags, run, changes) : tags_apply(tags, run, line));
+	json_decref(line);
 	if (wrong)
 		return error_set(
 		        error, PORTOLAN_E_INVALID,
@@ -257,11 +311,11 @@ tags_open(struct tags **tags, const char *path, const char *store, struct portol
 		tags_free(opened);
 		return code;
 	}
-	if (opened->torn > 0)
+	if (opened->unreadable > 0)
 		message_warning(
-		        "%s: line %zu is broken off, as of a server that was killed while it wrote: what it had not "
-		        "acknowledged is not there (%zu of such lines)",
-		        path, opened->first_torn, opened->torn);
+		        "%s: line %zu cannot be read, and is left out: %s. A server that is killed while it writes "
+		        "breaks off a line that it has not acknowledged (%zu lines are left out)",
+		        path, opened->first, opened->why, opened->unreadable);
 	*tags = opened;
 	return 0;
 }
@@ -285,87 +339,78 @@ tags_free(struct tags *tags)
 	free(tags);
 }
 
-/* Checks the changes, and writes them as the lines of the file. The text is the caller's to free(). */
-static int
-tags_write_lines(const char *run, json_t *changes, char **lines, size_t *size, struct portolan_error *error)
+/* Writes the changes as a line of the file, without the line end: so that a killed server leaves all of them or none. The
+ * text is the caller's to free(). NULL: out of memory. */
+static char *
+tags_write_line(const char *run, json_t *changes)
 {
-	FILE *stream = open_memstream(lines, size);
-	const char *wrong = NULL;
-	bool fits = stream != NULL;
-	char now[32];
+	json_t *only = json_array_size(changes) == 1 ? json_array_get(changes, 0) : NULL, *line = json_object();
+	char *text = NULL, now[32];
 
 	run_time(time(NULL), now);
-	for (size_t i = 0; fits && !wrong && i < json_array_size(changes); i++) {
-		json_t *change = json_array_get(changes, i), *line = json_object();
-		bool is_plain = !json_object_get(change, "run") && !json_object_get(change, "at");
-
-		wrong = is_plain ? tags_check(change) : "a change has neither 'run' nor 'at'";
-		fits = line && json_object_set_new(line, "run", json_string(run)) == 0 &&
-		       (wrong || json_object_update(line, change) == 0) &&
-		       json_object_set_new(line, "at", json_string(now)) == 0 &&
-		       json_dumpf(line, stream, JSON_COMPACT) == 0 && fputc('\n', stream) != EOF;
-		json_decref(line);
-	}
-	if (stream && fclose(stream) != 0)
-		fits = false;
-	if (wrong)
-		return error_set(error, PORTOLAN_E_INVALID, "%s", wrong);
-	return fits ? 0 : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
+	if (line && json_object_set_new(line, "run", json_string(run)) == 0 &&
+	    (only ? json_object_update(line, only) : json_object_set(line, "changes", changes)) == 0 &&
+	    json_object_set_new(line, "at", json_string(now)) == 0)
+		text = json_dumps(line, JSON_COMPACT);
+	json_decref(line);
+	return text;
 }
 
-/* How many of the changes give a tag to an example that has none. */
-static size_t
-tags_count_new(const struct tags_run *run, const json_t *changes)
+/* Counts the examples without a tag to which the changes give one. False: out of memory. */
+static bool
+tags_count_new(const struct tags_run *run, const json_t *changes, size_t *count)
 {
+	CLEANUP(names_free) struct names added = {0};
 	char digits[NUMBER_ROOM];
-	size_t count = 0;
+	const json_t *change;
+	size_t i;
 
-	for (size_t i = 0; i < json_array_size(changes); i++) {
-		const json_t *change = json_array_get(changes, i), *id = json_object_get(change, "id");
+	json_array_foreach (changes, i, change) {
+		const json_t *id = json_object_get(change, "id");
 		const char *text = id ? tags_id_text(id, digits) : "";
 		uint32_t number = names_find(&run->ids, text, strlen(text));
 
-		count += json_is_string(json_object_get(change, "tag")) &&
-		         (number == NAMES_NONE || run->list[number].name == NAMES_NONE);
+		if (json_is_string(json_object_get(change, "tag")) &&
+		    (number == NAMES_NONE || run->list[number].name == NAMES_NONE) &&
+		    names_add(&added, text, strlen(text)) == NAMES_NONE)
+			return false;
 	}
-	return count;
+	*count = added.count;
+	return true;
 }
 
 static int
-tags_put_lines(struct tags *tags, const char *name, json_t *changes, const char *lines, size_t size,
-               struct portolan_error *error)
+tags_put_line(struct tags *tags, const char *name, const json_t *changes, const char *line, uint64_t *serial,
+              struct portolan_error *error)
 {
 	struct tags_run *run = tags_of(tags, name);
+	size_t added;
 	int code;
 
-	if (!run)
+	if (!run || !tags_count_new(run, changes, &added))
 		return error_set(error, PORTOLAN_E_MEMORY, "out of memory");
-	if (tags->count + tags_count_new(run, changes) > TAGS_MOST)
+	if (added > 0 && tags->count + added > TAGS_MOST) /* what a file brings may be more */
 		return error_set(error, PORTOLAN_E_INVALID,
 		                 "not saved: more than %d examples would have tags: take some away first", TAGS_MOST);
-	code = tags_file_append(&tags->file, lines, size, error);
-	for (size_t i = 0; i < json_array_size(changes) && code >= 0; i++)
-		if (!tags_apply(tags, run, json_array_get(changes, i)))
-			code = error_set(error, PORTOLAN_E_MEMORY, "out of memory: the tag is saved, and not shown");
+	code = tags_file_append(&tags->file, line, strlen(line), error);
+	if (code >= 0 && !tags_apply_all(tags, run, changes))
+		code = error_set(error, PORTOLAN_E_MEMORY, "out of memory: the tag is saved, and not shown");
+	*serial = run->serial;
 	return code;
 }
 
 int
 tags_put(struct tags *tags, const char *run, json_t *changes, uint64_t *serial, struct portolan_error *error)
 {
-	CLEANUP_FREE char *lines = NULL;
-	size_t size = 0;
-	size_t count = json_array_size(changes);
-	int code = count > 0 && count <= TAGS_CHANGES
-	                   ? tags_write_lines(run, changes, &lines, &size, error)
-	                   : error_set(error, PORTOLAN_E_INVALID, "'changes' is an array of 1 to %d", TAGS_CHANGES);
+	const char *wrong = tags_check(changes);
+	CLEANUP_FREE char *line = wrong ? NULL : tags_write_line(run, changes);
+	int code;
 
-	if (code < 0)
-		return code;
+	if (!line)
+		return wrong ? error_set(error, PORTOLAN_E_INVALID, "%s", wrong)
+		             : error_set(error, PORTOLAN_E_MEMORY, "out of memory");
 	pthread_mutex_lock(&tags->lock);
-	code = tags_put_lines(tags, run, changes, lines, size, error);
-	if (code >= 0)
-		*serial = tags_of(tags, run)->serial;
+	code = tags_put_line(tags, run, changes, line, serial, error);
 	pthread_mutex_unlock(&tags->lock);
 	return code;
 }

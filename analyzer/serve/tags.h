@@ -3,11 +3,12 @@
  * `portolan serve --tags FILE`. An example has one tag at most; a tag may carry a label, the one that the example should
  * have. Safe from several threads.
  *
- * A line of the file is one change, and the last one of an id counts:
+ * A line of the file is a request of the page, and the last change of an id counts:
  *
  *     {"run": "snli/seed1", "id": 17, "tag": "wrong label", "label": "neutral", "at": "2026-11-22T10:00:00Z"}
  *     {"run": "snli/seed1", "id": 17, "tag": null, "label": null, "at": …}       the tag was taken away
  *     {"run": "snli/seed1", "names": ["wrong label", "keep"], "at": …}           what the keys 1, 2, … of the page give
+ *     {"run": "snli/seed1", "changes": [{"id": 17, "tag": "keep"}, …], "at": …}  several, of one request
  *
  * An id is a number or a text. Tags belong to the ids of a run's name: they stay if the run is overwritten.
  */
@@ -27,12 +28,12 @@
 
 struct tags;
 
-/* Opens the file, as tags_file_open() says, and reads it; warns of lines that a killed server has broken off.
+/* Opens the file, as tags_file_open() says, and reads it; warns of lines that are no JSON, as a killed server leaves them.
  * PORTOLAN_E_INVALID: it holds something else than tags. */
 int tags_open(struct tags **tags, const char *path, const char *store, struct portolan_error *error);
 void tags_free(struct tags *tags); /* NULL: does nothing */
 
-/* Saves changes, an array of objects without "run" and "at", all of them or none. *serial becomes that of the last one.
+/* Saves changes, an array of objects without "run" and "at": all of them or none, also if the server is killed. *serial becomes that of the last one.
  * PORTOLAN_E_INVALID: one is no change, or goes beyond the limits above; PORTOLAN_E_SYSTEM: they cannot be written. */
 int tags_put(struct tags *tags, const char *run, json_t *changes, uint64_t *serial, struct portolan_error *error);
 

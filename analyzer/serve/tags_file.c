@@ -1,13 +1,14 @@
 /*
  * tags_file.c: opens, reads and appends to the file of --tags (tags_file.h).
  *
- * A change is acknowledged after one write() and fdatasync(). If the server is killed in between, the last line may be
+ * A line is acknowledged after one write() and fdatasync(). If the server is killed in between, the last line may be
  * broken off. It is left where it is, and the next line begins after a line end: so nothing in the file is ever
  * changed, whatever file the user has named.
  */
 #include "tags_file.h"
 
 #include "base/cleanup.h"
+#include "base/folder.h"
 
 #include <portolan/error.h>
 
@@ -61,8 +62,7 @@ tags_file_is_below(int folder, const char *directory)
 static int
 tags_file_check_folder(const char *path, const char *store, struct portolan_error *error)
 {
-	const char *slash = strrchr(path, '/');
-	CLEANUP_FREE char *name = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	CLEANUP_FREE char *name = folder_of(path);
 	CLEANUP(tags_file_close_folder) int folder = -1;
 
 	if (!name)
@@ -94,20 +94,19 @@ tags_file_open_here(struct tags_file *file, struct portolan_error *error)
 	/* The files of /proc, which are said to be regular, have no disk. */
 	if (fstat(file->fd, &status) != 0 || !S_ISREG(status.st_mode) || fdatasync(file->fd) != 0)
 		return error_set(error, PORTOLAN_E_INVALID, "%s is no file that can keep tags (--tags)", file->path);
-	if (flock(file->fd, LOCK_EX | LOCK_NB) != 0)
-		return error_set(error, errno == EWOULDBLOCK ? PORTOLAN_E_INVALID : PORTOLAN_E_SYSTEM,
-		                 errno == EWOULDBLOCK ? "another portolan serve keeps its tags in %s (--tags)"
-		                                      : "cannot lock %s (--tags)",
+	if (flock(file->fd, LOCK_EX | LOCK_NB) == 0)
+		return 0;
+	if (errno == EWOULDBLOCK)
+		return error_set(error, PORTOLAN_E_INVALID, "another portolan serve keeps its tags in %s (--tags)",
 		                 file->path);
-	return 0;
+	return error_set(error, PORTOLAN_E_SYSTEM, "cannot lock %s (--tags): %s", file->path, strerror(errno));
 }
 
 /* Has the disk the file's name, too? Else a power failure could lose the file with all that it holds. */
 static int
 tags_file_sync_folder(const char *path, struct portolan_error *error)
 {
-	const char *slash = strrchr(path, '/');
-	CLEANUP_FREE char *name = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	CLEANUP_FREE char *name = folder_of(path);
 	CLEANUP(tags_file_close_folder) int folder = name ? open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
 	/* A folder that can be searched and not read cannot be synced: it is as it is. */
@@ -181,11 +180,12 @@ static void
 tags_file_take_back(struct tags_file *file)
 {
 	struct stat status;
+	char last = '\n';
 
 	if (ftruncate(file->fd, (off_t)file->size) == 0 || fstat(file->fd, &status) != 0)
 		return;
-	file->is_ragged = (size_t)status.st_size > file->size;
 	file->size = (size_t)status.st_size;
+	file->is_ragged = file->size > 0 && (pread(file->fd, &last, 1, status.st_size - 1) != 1 || last != '\n');
 }
 
 /* Is it still the file of that name, and has nobody else written to it? */
@@ -199,10 +199,10 @@ tags_file_is_ours(const struct tags_file *file)
 }
 
 int
-tags_file_append(struct tags_file *file, const char *lines, size_t size, struct portolan_error *error)
+tags_file_append(struct tags_file *file, const char *line, size_t length, struct portolan_error *error)
 {
-	CLEANUP_FREE char *bytes = malloc(size + 1);
-	size_t begin = file->is_ragged;
+	CLEANUP_FREE char *bytes = malloc(length + 2);
+	size_t begin = file->is_ragged, size = begin + length + 1;
 	ssize_t written;
 
 	if (!bytes)
@@ -211,17 +211,18 @@ tags_file_append(struct tags_file *file, const char *lines, size_t size, struct 
 		return error_set(error, PORTOLAN_E_SYSTEM,
 		                 "not saved: another program has moved or changed %s: start the server again",
 		                 file->path);
-	if (file->size + begin + size > TAGS_FILE_MOST)
+	if (file->size + size > TAGS_FILE_MOST)
 		return error_set(error, PORTOLAN_E_SYSTEM,
 		                 "not saved: %s has come to %zu MiB: start the server with another file (--tags)",
 		                 file->path, TAGS_FILE_MOST >> 20);
 	bytes[0] = '\n';
-	memcpy(bytes + begin, lines, size);
-	written = write(file->fd, bytes, begin + size);
-	if (written >= 0 && (size_t)written < begin + size)
+	memcpy(bytes + begin, line, length);
+	bytes[size - 1] = '\n';
+	written = write(file->fd, bytes, size);
+	if (written >= 0 && (size_t)written < size)
 		errno = ENOSPC; /* which the next write() would say */
-	if (written == (ssize_t)(begin + size) && fdatasync(file->fd) == 0) {
-		file->size += begin + size;
+	if (written == (ssize_t)size && fdatasync(file->fd) == 0) {
+		file->size += size;
 		file->is_ragged = false;
 		return 0;
 	}

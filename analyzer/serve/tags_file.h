@@ -35,9 +35,9 @@ int tags_file_read(struct tags_file *file,
                                struct portolan_error *error),
                    void *context, struct portolan_error *error);
 
-/* Appends lines, which end with a line end. They are on disk afterwards. PORTOLAN_E_SYSTEM: none of them is in the file
- * (if the disk allows to take back what it took), and the message says why. */
-int tags_file_append(struct tags_file *file, const char *lines, size_t size, struct portolan_error *error);
+/* Appends a line, which comes without its line end. It is on disk afterwards. PORTOLAN_E_SYSTEM: nothing of it is in the
+ * file (if the disk allows to take back what it took), and the message says why. */
+int tags_file_append(struct tags_file *file, const char *line, size_t length, struct portolan_error *error);
 
 void tags_file_close(struct tags_file *file);
 

@@ -289,7 +289,7 @@ main(int argc, char **argv)
 	struct options options;
 	int status;
 
-	start_program();
+	start_main();
 	store_expect_short_file(NULL);
 	if (options_parse(&options, argc, argv, &error) < 0)
 		return main_report_error(EXIT_USAGE, &error);

@@ -147,6 +147,15 @@ def test_where_the_gpu_cannot_mix(page, dense):
         assert "drawn last is on top" in text_of(one, "#density")
 
 
+def test_where_the_gpu_fails_to_mix(page, dense):
+    """It has all that is needed, and fails later, as the picture becomes another size: the key says so at once."""
+    one = page(dense.view(run="pile", colour="gold", contours="off"))
+    one.wait_for(points=2 * (PILE + SMALL))
+    one.wait(lambda: "the mean of their colours" in text_of(one, "#density"), "the key")
+    one.run("WebGL2RenderingContext.prototype.checkFramebufferStatus = () => 0; document.getElementById('map').style.paddingRight = '40px'")
+    one.wait(lambda: "drawn last is on top" in text_of(one, "#density"), "words about colours that are not mixed")
+
+
 def test_examples_of_another_run_are_mixed(page, dense):
     """Those selected there are drawn again, on a canvas of their own."""
     other = {"run": "turned", "epochs": "0:2"}

@@ -86,8 +86,10 @@ def test_folding_and_dragging_are_remembered(page, served):
     one.find("#fold-side").click()
     one.wait(lambda: seen(one, "#select") == 0 and one.plot()["width"] > plot["width"] + 100, "a folded side and a wider map")
     splitter = one.find("#splitter")
-    ActionChains(one.here()).drag_and_drop_by_offset(splitter, -150, 0).perform()
+    one.run("window.writes = 0; const set = Storage.prototype.setItem; Storage.prototype.setItem = function (...words) { window.writes++; set.apply(this, words); }")
+    ActionChains(one.here()).click_and_hold(splitter).move_by_offset(-50, 0).move_by_offset(-50, 0).move_by_offset(-50, 0).release().perform()
     one.wait(lambda: abs(one.find("#panels").size["width"] - table - 150) < 8, "wider panels")
+    assert one.run("return window.writes") == 1, "it is remembered where the splitter was let go"
     splitter.send_keys(Keys.ARROW_LEFT)
     one.wait(lambda: abs(one.find("#panels").size["width"] - table - 182) < 8, "still wider panels")
     width = one.find("#panels").size["width"]

@@ -165,7 +165,7 @@ def test_suspects_in_the_table(page, labelled):
     one.run("document.querySelector('#table [data-sort=listed]').click()")
     one.drag([(0.05, 0.05), (0.95, 0.05), (0.95, 0.95), (0.05, 0.95)])
     one.wait(lambda: rows_of_table(one) and "rank" not in rows_of_table(one)[0], "a table of another selection, without ranks")
-    assert not one.run("return document.querySelector('#table .problem').checkVisibility()")
+    assert not one.run("return document.querySelector('#table > .problem').checkVisibility()")
 
 
 def test_nothing_is_called(page, labelled):

@@ -130,7 +130,8 @@ def test_filters_that_let_nothing_through(page, served):
     no_notice(one)
     two = page(served.view(run="a/b", x="first_learned", filters={"never_learned": {"min": 1}}))
     said = notice(two, "no-values")
-    assert "of the" in said and "that pass the filters has a value of first learned" in said
+    assert "of the" in said and "that pass the filters has a value of first learned" in said and "they stand in a strip beside the map" in said
+    assert two.run("return document.querySelector('.notice.over').classList.contains('foot')"), "the strip can be read"
     press(two, "Clear the filters")
     no_notice(two)
     three = page(served.view(run="a/b", filters={"data:kind": {"in": ["nowhere"]}}))

@@ -56,9 +56,10 @@ def saved(path):
     """What the file says, by id."""
     tags = {}
     for line in open(path, encoding="utf-8"):
-        change = json.loads(line)
-        if "id" in change:
-            tags[change["id"]] = (change["tag"], change["label"])
+        said = json.loads(line)
+        for change in said.get("changes", [said]):
+            if "id" in change:
+                tags[change["id"]] = (change["tag"], change["label"])
     return {i: said for i, said in tags.items() if said[0]}
 
 

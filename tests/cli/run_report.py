@@ -261,6 +261,14 @@ def check_wrong_files():
     check(len(json.loads(done.stdout)["sections"]) > 5, "the rest of the report")
 
 
+def check_open_files():
+    """A file that the caller has opened, and names by its number, as a shell's <(…) does."""
+    with open("flips.tsv") as flips, open("d.jsonl") as data:
+        words = ["--data", f"/dev/fd/{data.fileno()}", "--id-field", "id", "--text", "text"]
+        done = run("report", "--json", "one", *words, "--flips", f"/dev/fd/{flips.fileno()}", pass_fds=(data.fileno(), flips.fileno()))
+    check("warning" not in done.stderr and "wrong labels are to be expected" in done.stdout, f"open files reach the commands: {done.stderr}")
+
+
 def check_incomplete():
     """Runs that lack something: the report says so, and has the rest."""
     page = report("open")
@@ -441,6 +449,7 @@ def main():
         check_numbers(report("one", "two", "--store", "store", "--epochs", "1:"))
         check_refused()
         check_wrong_files()
+        check_open_files()
         check_incomplete()
         check_ids()
         check_shown()

@@ -158,6 +158,24 @@ AXES = [("gold", "linear", "data:kind", "linear"), ("data:size", "linear", "data
         ("data:kind", "log", "first_learned", "log"), ("flat", "log", "data:whole", "log"), ("data:many", "linear", "data:rest", "linear"), ("confidence", "log", "confidence", None)]
 
 
+def test_extremes(portolan, make_store, folder):
+    """Numbers so far apart that their difference is none."""
+    far = 2.0**1023
+    values = [-far, -far / 2, 0, 1, far / 2, far]
+    store, path = os.path.join(folder, "extremes"), os.path.join(folder, "extremes.jsonl")
+    p = np.linspace(0, 1, len(values)).astype("f4")
+    stores.make_store(make_store, store, [stores.run("e", [stores.batch(0, np.arange(len(values)), p, p > 0.5)])])
+    with open(path, "w") as file:
+        file.writelines(json.dumps({"id": i, "far": value}) + "\n" for i, value in enumerate(values))
+    with serving.serving(portolan, "--store", store, "--data", path, "--id-field", "id", "e") as server:
+        sent = server.ask("/api/points?run=e&x=data:far&y=data:far&colour=data:far")
+        found = np.frombuffer(sent, "<u2", len(values)).tolist()
+        check(found == [0, 16384, 32767, 32767, 49151, 65534], f"even steps: {found}")
+        check(np.frombuffer(sent, "u1", offset=4 * len(values)).tolist() == [0, 64, 127, 127, 191, 254], "even colours")
+        bins = np.frombuffer(server.ask(f"/api/bins?run=e&x=data:far&y=data:far&columns=4&rows=1&box={-far},{far},{-far},{far}".replace("+", "%2B")), "<u4").tolist()
+        check(bins == [1, 1, 2, 2], f"even cells: {bins}")
+
+
 def test_points(server, axes):
     for x, x_scale, y, y_scale in AXES:
         content = server.ask("/api/points?" + query(x=x, y=y, x_scale=x_scale, y_scale=y_scale, colour=y, colour_scale=y_scale))
@@ -388,6 +406,7 @@ def main():
             test_no_value(server, portolan, store, folder, axes)
             test_wrong(server)
         test_many(portolan, make_store, folder)
+        test_extremes(portolan, make_store, folder)
         test_without_data(portolan, store)
     finish()
 

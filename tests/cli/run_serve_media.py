@@ -4,6 +4,7 @@ the field names; what becomes of files that change while they are sent; ranges.
     run_serve_media.py PORTOLAN MAKE_STORE
 """
 
+import contextlib
 import ctypes
 import json
 import os
@@ -254,27 +255,49 @@ def test_memory(server, root):
     check(sizes == [MOST] * 4 and resident() - before < 32 << 20, f"{len(sizes)} files of 64 MiB take {resident() - before >> 20} MiB")
 
 
-def test_moved_folders(server, root):
-    """A folder on the way is exchanged for a link to the outside, again and again: what is outside is never seen."""
-    i = next(i for i, (name, _, _) in enumerate(root.cases) if name == "race/secret.png")
-    real, link = os.path.join(root.folder, "race"), os.path.join(root.folder, "race-link")
-    os.symlink("../outside", link)
+@contextlib.contextmanager
+def exchanging(one, other):
+    """Two names exchange what they stand for, again and again."""
     done = threading.Event()
     libc = ctypes.CDLL(None)
 
     def exchange():
         while not done.is_set():
-            libc.renameat2(-100, real.encode(), -100, link.encode(), 2)  # RENAME_EXCHANGE
+            libc.renameat2(-100, one.encode(), -100, other.encode(), 2)  # RENAME_EXCHANGE
     thread = threading.Thread(target=exchange)
     thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def test_moved_folders(server, root):
+    """A folder on the way is exchanged for a link to the outside, again and again: what is outside is never seen."""
+    i = next(i for i, (name, _, _) in enumerate(root.cases) if name == "race/secret.png")
+    real, link = os.path.join(root.folder, "race"), os.path.join(root.folder, "race-link")
+    os.symlink("../outside", link)
     found = set()
-    for _ in range(400):
-        answer, content = media(server, i)
-        found.add(answer.status)
-        check(SECRET not in content, "what is outside is seen")
-    done.set()
-    thread.join()
+    with exchanging(real, link):
+        for _ in range(400):
+            answer, content = media(server, i)
+            found.add(answer.status)
+            check(SECRET not in content, "what is outside is seen")
     check(found <= {200, 403, 404, 503} and 200 in found, f"answers: {found}")
+
+
+def test_exchanged_file(server, root):
+    """A file is exchanged for a pipe, again and again: what is opened for reading is what was looked at."""
+    i = next(i for i, (name, _, _) in enumerate(root.cases) if name == "exchanged.png")
+    file, pipe = os.path.join(root.folder, "exchanged.png"), os.path.join(root.folder, "pipe-beside")
+    os.mkfifo(pipe)
+    found = set()
+    with exchanging(file, pipe):
+        for _ in range(1500):
+            answer, content = media(server, i)
+            found.add((answer.status, b"no regular file" in content))
+    check(found == {(200, False), (403, True)}, f"answers: {found}")
 
 
 def refused(portolan, *arguments, **options):
@@ -359,6 +382,7 @@ def main():
         root, data = Root(folder), os.path.join(folder, "data.jsonl")
         listening = fill(root)
         root.file("race/secret.png", media_files.png(), 200, "image/png")
+        root.file("exchanged.png", media_files.png(), 200, "image/png")
         root.file("sound.WAV", media_files.wav(), 200, "audio/wav")
         root.write_data(data)
         with serving.serving(portolan, "--store", store, "--data", data, "--id-field", "id", "--media", "media", "--media-root", root.folder) as server:
@@ -369,6 +393,7 @@ def main():
             test_changed_while_sent(server, root)
             test_memory(server, root)
             test_moved_folders(server, root)
+            test_exchanged_file(server, root)
         test_options(portolan, store, root, data)
         test_data_changed(portolan, store, root, folder)
         test_csv(portolan, store, folder)

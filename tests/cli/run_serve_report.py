@@ -162,6 +162,9 @@ def test_equal(folder, store):
         check(lasting(made(server, "report")["answer"]) == lasting(before["answer"]), "made anew, it says the same")
         for query, status in (("run=nothing", 404), ("run=a/b&version=0", 409), ("run=a/b&epochs=x", 400), ("run=a/b&anew=2", 400), ("", 400)):
             check(ask(server, "report", query)[0] == status, f"{query}: {status}")
+    with open(data) as file, serving.serving(PORTOLAN, "--store", store, "--data", "-", "--id-field", "id", "--text", "text", stdin=file) as server:
+        report = made(server, "report")
+        check(report["state"] == "made" and report["command"] == ["portolan", "report", "a/b", "--store", store], f"standard input is the server's alone: {report}")
     with contextlib.ExitStack() as stack:
         os.environ["PORTOLAN_STORE"] = store
         stack.callback(os.environ.pop, "PORTOLAN_STORE")
@@ -249,6 +252,23 @@ def test_fails(folder, store):
         check(answer["state"] == "failed" and path in answer["error"] and answer["error"].startswith("portolan report: "), f"a file that is gone: {answer}")
 
 
+def test_without_sigchld(folder, store):
+    """A server that was started by a program which ignores SIGCHLD."""
+    program = os.path.join(folder, "ignoring")
+    with open(program, "w") as file:
+        file.write(f"#!/bin/bash\ntrap '' CHLD\nexec '{os.path.abspath(PORTOLAN)}' \"$@\"\n")
+    os.chmod(program, 0o755)
+    path = os.path.join(folder, "data-ignoring.jsonl")
+    with open(path, "w") as file:
+        file.write('{"id": 1, "text": "one"}\n')
+    with serving.serving(program, "--store", store, "--data", path, "--id-field", "id", "--text", "text") as server:
+        check(made(server, "report")["answer"]["sections"] and made(server, "suspects")["state"] == "made", "both are made")
+        os.unlink(path)
+        ask(server, "report", "run=a/b&anew=1")
+        answer = made(server, "report")
+        check(answer["state"] == "failed" and path in answer["error"], f"what fails is told: {answer}")
+
+
 def test_run_goes(folder):
     gate = Gate(os.path.join(folder, "goes"))
     parent = os.path.join(folder, "going")
@@ -265,6 +285,23 @@ def test_run_goes(folder):
         said = answer.get("error", "")  # the server's, or that of the command, which may have been faster
         check(answer["state"] == "failed" and ("no longer in the store" in said or "no run 'a/b'" in said), f"a run that is gone: {answer}")
         wait(lambda: not gate.children(server), "no child is left")
+
+
+def test_overwritten(folder):
+    """What was said of a run is forgotten when another one takes its name: nobody sees the old report, nor waits for the new one."""
+    parent = os.path.join(folder, "anew")
+    os.makedirs(os.path.join(parent, "training_dynamics"))
+    store = make_store(parent, ("a/b",))
+    with open(os.path.join(parent, "training_dynamics", "dynamics_epoch_0.jsonl"), "w") as file:
+        file.writelines(json.dumps({"guid": i, "logits_epoch_0": [i % 5, 1.5], "gold": i % 2}) + "\n" for i in range(50))
+    with serving.serving(PORTOLAN, "--store", store) as server:
+        before = made(server, "report")
+        check(f"{N} examples" in json.dumps(before["answer"]), "of the first run")
+        subprocess.run([PORTOLAN, "import", parent, "--run", "a/b", "--store", store, "--overwrite"], capture_output=True, check=True)
+        status, answer = ask(server, "report")
+        check(status == 202 and "answer" not in answer, f"the old report is gone at once: {status} {answer['state']}")
+        after = made(server, "report")
+        check(after["current"] and "50 examples" in json.dumps(after["answer"]), "of the second run")
 
 
 def test_recorded():
@@ -300,7 +337,9 @@ def main():
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
             test_ends_with_server(folder, store, number)
         test_fails(folder, store)
+        test_without_sigchld(folder, store)
         test_run_goes(folder)
+        test_overwritten(folder)
         test_recorded()
     finish()
 

@@ -40,8 +40,9 @@ def replay(lines, run):
     """{id: (tag, label)} as the lines say it: the last one of an id counts."""
     tags = {}
     for line in lines:
-        if line["run"] == run and "id" in line:
-            tags[line["id"]] = (line["tag"], line.get("label"))
+        for change in line.get("changes", [line]):
+            if line["run"] == run and "id" in change:
+                tags[change["id"]] = (change["tag"], change.get("label"))
     return {i: said for i, said in tags.items() if said[0] is not None}
 
 
@@ -80,6 +81,7 @@ def test_kept(portolan, store, folder):
         server.json("/api/runs/a/b/tags", json.dumps({"names": ["falsch", KEEP]}))
         both = {"changes": [{"id": 17, "tag": "falsch", "label": "no"}, {"id": 20, "tag": KEEP}]}
         check(server.json("/api/runs/a/b/tags", json.dumps(both)) == {"serial": 9}, "several changes")
+        check(list(lines_of(path)[-1]) == ["run", "changes", "at"] and lines_of(path)[-1]["changes"] == both["changes"], f"are one line: {lines_of(path)[-1]}")
     before = read(path)
     with serving.serving(portolan, *options) as server:
         answer = server.json("/api/tags?run=a/b")
@@ -155,6 +157,20 @@ def test_many(portolan, store, folder):
     with serving.serving(portolan, "--store", store, "--tags", path) as server:
         found = tags_of(server)
         check(found == replay(lines_of(path), "a/b") and len(found) == MOST, "all after a restart")
+    with open(path, "a") as file:
+        file.write(json.dumps({"run": "a/b", "changes": [{"id": i, "tag": KEEP} for i in (6, MOST + 1)]}) + "\n")
+    with serving.serving(portolan, "--store", store, "--tags", path) as server:
+        check(len(tags_of(server)) == MOST + 2, "a file may hold more")
+        tag(server, 0, KEEP, run="c", status=400)
+        tag(server, 6, WRONG)
+        for i in (6, MOST + 1, 7):
+            tag(server, i, None)  # what is too much can be taken away
+        again = {"changes": [{"id": 7, "tag": name} for name in (KEEP, WRONG, KEEP)]}
+        server.json("/api/runs/a/b/tags", json.dumps(again))
+        check(len(tags_of(server)) == MOST, "an example counts once")
+        tag(server, 8, None)
+        two = {"changes": [{"id": 8, "tag": KEEP}, {"id": MOST + 9, "tag": KEEP}]}
+        server.json("/api/runs/a/b/tags", json.dumps(two), 400)
 
 
 def test_two_pages(portolan, store, folder):
@@ -215,11 +231,33 @@ def test_torn(portolan, store, folder):
         is_whole = end == len(whole) - 1
         with serving.serving(portolan, "--store", store, "--tags", path) as server:
             check(set(tags_of(server)) == {0, 1, 2} if is_whole else set(tags_of(server)) == {0, 1}, f"cut at {end}: what is whole is there")
-            check(("line 3 is broken off" in server.errors()) != is_whole, f"cut at {end}: said: {server.errors()}")
+            check(("line 3 cannot be read" in server.errors()) != is_whole, f"cut at {end}: said: {server.errors()}")
             tag(server, 9, WRONG)
         check(read(path).startswith(whole[:end] + b"\n"), f"cut at {end}: nothing was changed")
         with serving.serving(portolan, "--store", store, "--tags", path) as server:
-            check(tags_of(server)[9] == (WRONG, None) and ("line 3 is broken off" in server.errors()) != is_whole, f"cut at {end}: the next start")
+            check(tags_of(server)[9] == (WRONG, None) and ("line 3 cannot be read" in server.errors()) != is_whole, f"cut at {end}: the next start")
+
+
+def test_torn_request(portolan, store, folder):
+    """A last line of several changes that is broken off, at many of its bytes: none of them is there."""
+    path = os.path.join(folder, "torn-request.jsonl")
+    with serving.serving(portolan, "--store", store, "--tags", path) as server:
+        tag(server, 1, KEEP)
+        before = len(read(path))
+        server.json("/api/runs/a/b/tags", json.dumps({"changes": [{"names": [KEEP]}, {"id": 1, "tag": WRONG}, {"id": 2, "tag": WRONG}]}))
+    whole = read(path)
+    for end in [*range(before + 1, len(whole), 9), len(whole) - 2, len(whole) - 1]:
+        with open(path, "wb") as file:
+            file.write(whole[:end])
+        with serving.serving(portolan, "--store", store, "--tags", path) as server:
+            wanted = {1: (WRONG, None), 2: (WRONG, None)} if end == len(whole) - 1 else {1: (KEEP, None)}
+            check(tags_of(server) == wanted, f"cut at {end}: all or none: {tags_of(server)}")
+    lines = whole.splitlines(keepends=True)
+    with open(path, "wb") as file:
+        file.writelines([lines[0], b'{"run": "a/b", "id": 3 "tag": "keep"}\n', lines[1]])
+    with serving.serving(portolan, "--store", store, "--tags", path) as server:
+        said = server.errors()
+        check("line 2 cannot be read" in said and "expected near '\"tag\"'" in said and len(tags_of(server)) == 2, f"a whole line that is no JSON: {said}")
 
 
 def test_full_disk(portolan, store, folder):
@@ -293,12 +331,14 @@ def test_changed_meanwhile(portolan, store, folder):
 def test_refused_files(portolan, store, folder):
     data, options = served_runs.write_data(folder)
     other = os.path.join(folder, "other-store")
-    shape = {name: os.path.join(folder, name) for name in ("text", "json", "html", "binary", "lines", "half", "number", "link", "dangling", "folder", "pipe", "fine", "hard", "large")}
+    shape = {name: os.path.join(folder, name) for name in ("text", "json", "html", "binary", "lines", "half", "number", "link", "dangling", "folder", "pipe", "fine", "hard", "large", "several", "none", "nested")}
     os.mkdir(other)
     os.mkdir(os.path.join(store, "below"))
     for path, content in ((os.path.join(other, "data.mdb"), b""), (shape["text"], b"my notes\n"), (shape["json"], b'{"run": "a/b", "loss": 0.5}\n'),
                           (shape["html"], b"<html>"), (shape["binary"], bytes(range(256))), (shape["lines"], b"\n\n"), (shape["half"], b'{"ru: no"}'), (shape["number"], b"7"),
-                          (shape["fine"], b'{"run": "a/b", "id": 1, "tag": "keep"}\n{"run": "a/b", "id": 2, "tag": "keep", "more": 1}\n')):
+                          (shape["fine"], b'{"run": "a/b", "id": 1, "tag": "keep"}\n{"run": "a/b", "id": 2, "tag": "keep", "more": 1}\n'),
+                          (shape["several"], b'{"run": "a/b", "changes": [{"id": 1, "tag": "keep"}], "id": 1}\n'), (shape["none"], b'{"run": "a/b", "changes": []}\n'),
+                          (shape["nested"], b'{"run": "a/b", "changes": [{"id": 1, "tag": "keep", "run": "c"}]}\n')):
         with open(path, "wb") as file:
             file.write(content)
     os.symlink(shape["text"], shape["link"])
@@ -313,7 +353,7 @@ def test_refused_files(portolan, store, folder):
               ("--store", store, "--tags", os.path.join(folder, "tags.csv"))]
     wrong = [("--store", store, "--tags", path) for path in (*shape.values(), os.path.join(store, "tags.jsonl"), os.path.join(store, "below", "tags.jsonl"), os.path.join(other, "tags.jsonl"),
                                                              os.path.join(folder, "nothing", "tags.jsonl"), "/dev/null", "/dev/full", "/proc/self/mem", store, "/", "") if path != shape["hard"]]
-    files = [os.path.join(store, "data.mdb"), options[1], *(shape[name] for name in ("text", "json", "html", "binary", "lines", "half", "number", "fine"))]
+    files = [os.path.join(store, "data.mdb"), options[1], *(shape[name] for name in ("text", "json", "html", "binary", "lines", "half", "number", "fine", "several", "none", "nested"))]
     before = [read(path) for path in files]
     for arguments in inputs + wrong:
         code, said = refused(portolan, *arguments)
@@ -349,6 +389,7 @@ def main():
         test_two_pages(portolan, store, folder)
         test_killed(portolan, store, folder)
         test_torn(portolan, store, folder)
+        test_torn_request(portolan, store, folder)
         test_full_disk(portolan, store, folder)
         test_changed_meanwhile(portolan, store, folder)
         test_refused_files(portolan, store, folder)

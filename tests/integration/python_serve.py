@@ -276,7 +276,7 @@ def test_in_a_notebook_it_shows_itself(recorded, monkeypatch, capfd):
         answer = browser.open(page.url.partition("#")[0].replace("127.0.0.1", "localhost"))
         assert "http://localhost:*" in answer.headers["Content-Security-Policy"], "a notebook may have it in a frame"
         assert b"<html lang=" in ask(page, "", Host="hub.example.org"), "the notebook's server may forward to it, under any name"
-        assert refused(page, Host="hub.example.org", Authorization="Bearer no") == 403, "to who has the token"
+        assert refused(page, Host="hub.example.org", Authorization="Bearer no") == 401, "to who has the token"
         assert "height: \"600px\"" in first, "it fits a cell"
     monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: None))
     with portolan.serve("words/seed1", store=recorded) as page:

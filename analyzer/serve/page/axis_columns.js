@@ -71,7 +71,7 @@ export class AxisColumns {
     const { name, scale, low, high } = column;
     if (low === high) return [low, high];
     const counts = await this.source.bins(at, { x: name, y: name, xScale: scale, box: [low, high, low, high], columns: BARS, rows: 1 });
-    return betweenShares(column, usualShares(counts));
+    return betweenShares(column, usualShares(counts, column.grid > 0));
   }
 
   /* A column with what all points say of it. `axis`: 0 or 1. */

@@ -39,7 +39,7 @@ export class CellCard {
     mark("pointer-moved");
     const { cells } = this.map.cells;
     const { frame } = this.map;
-    const bin = (axis, pixels) => cells[axis].lut[Math.max(0, Math.min(65534, Math.round(frame.steps(axis, frame[axis].invert(pixels)))))];
+    const bin = (axis, pixels) => cells[axis].binOf(frame[axis].invert(pixels));
     this.#show(cellAt(cells, bin("x", x), bin("y", y)));
   }
 

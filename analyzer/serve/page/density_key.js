@@ -77,7 +77,7 @@ export function showDensityKey(section, { state, map }) {
     showColours();
     showLines();
   };
-  state.subscribe(["points", "marks", "shown", "lines", "contours", "graphics", "piles"], show);
+  state.subscribe(["points", "marks", "shown", "lines", "contours", "graphics", "mixes", "piles"], show);
   onTheme(show);
   show();
 }

@@ -17,13 +17,15 @@ const ON_PHONE = matchMedia("(max-width: 760px)"); /* there the card stands belo
 
 /* [[name, text]] of the axes that show no measure: measures are known of the example itself. */
 export function valuesOf(example, points) {
+  const others = [points.x, points.y].map((column, i) => [column, i]).filter(([{ name }]) => example.measures[name] === undefined);
+  if (others.length === 0) return [];
   const values = readerOf(points)(example.place);
-  return [points.x, points.y].map((column, i) => [column, values[i]]).filter(([{ name }]) => example.measures[name] === undefined).map(([column, value]) => [column.name, sayValue(column, value)]);
+  return others.map(([column, i]) => [column.name, sayValue(column, values[i])]);
 }
 
 class Hover {
-  #known = new Map(); /* by place, of one version */
-  #version = null;
+  #known = new Map(); /* by place, of one view */
+  #at = null; /* that view, as text */
   #asking = false;
 
   constructor(map) {
@@ -39,9 +41,10 @@ class Hover {
   /* One request at a time: the pointer may move over hundreds of points a second. */
   async #ask() {
     const { state, map } = this;
-    if (state.view?.version !== this.#version) {
+    const at = state.view ? JSON.stringify(map.parts.loader.at()) : null;
+    if (at !== this.#at) {
       this.#known.clear();
-      this.#version = state.view?.version ?? null;
+      this.#at = at;
       if (state.hovered !== null && state.example) {
         this.#findAgain(String(state.example.id));
         return;
@@ -59,25 +62,25 @@ class Hover {
     }
     if (this.#asking) return;
     this.#asking = true;
-    const version = this.#version;
     try {
       const example = await map.parts.source.example(map.parts.loader.at(), place);
       if (this.#known.size >= KNOWN_MOST) this.#known.clear();
-      if (version === this.#version) this.#known.set(place, example);
+      if (at === this.#at) this.#known.set(place, example);
     } catch {
-      if (state.hovered === place) this.#show(null); /* a new version of the view asks again */
+      if (state.hovered === place) this.#show(null); /* a new view asks again */
     }
     this.#asking = false;
     if (this.#known.has(state.hovered)) this.#show(this.#known.get(state.hovered));
-    else if (state.hovered !== null && state.hovered !== place) this.#ask();
+    else if (state.hovered !== null && (state.hovered !== place || at !== this.#at)) this.#ask();
   }
 
-  /* In a new version the same example has another place. */
+  /* In a new view the same example has another place. Where the pointer has gone on meanwhile, it stays. */
   async #findAgain(id) {
     const { source, loader } = this.map.parts;
-    const version = this.#version;
+    const at = this.#at;
+    const { hovered } = this.state;
     const example = await source.exampleOf(loader.at(), id).catch(() => null);
-    if (version !== this.#version || String(this.state.example?.id) !== id) return;
+    if (at !== this.#at || hovered !== this.state.hovered || String(this.state.example?.id) !== id) return;
     if (example) this.#known.set(example.place, example);
     this.state.set({ hovered: example?.place ?? null });
     if (example) this.#show(example);

@@ -45,6 +45,7 @@ function remember(changes) {
 }
 
 class Layout {
+  #width = null; /* of the panels, as the user has set it since the page was opened */
   #side = null; /* was the side opened or closed by the user? null: neither */
 
   constructor(state) {
@@ -167,10 +168,13 @@ class Layout {
   /* Moves the splitter so that the panels have this width, if the map keeps enough. */
   #resize(width) {
     const room = this.desk.clientWidth - (!MIDDLE.matches && this.#isSideOpen ? this.side.offsetWidth : 0);
-    const fitting = Math.max(LEAST, Math.min(width, room - LEAST));
-    this.#setWidth(fitting);
+    this.#width = Math.max(LEAST, Math.min(width, room - LEAST));
+    this.#setWidth(this.#width);
     this.#tellSplitter();
-    remember({ width: fitting });
+  }
+
+  #rememberWidth() {
+    if (this.#width !== null) remember({ width: this.#width });
   }
 
   #tellSplitter() {
@@ -191,7 +195,9 @@ class Layout {
     splitter.addEventListener("pointermove", (event) => {
       if (splitter.hasPointerCapture(event.pointerId)) this.#resize(panels.getBoundingClientRect().right - event.clientX - splitter.offsetWidth / 2);
     });
+    splitter.addEventListener("lostpointercapture", () => this.#rememberWidth());
     const usual = () => {
+      this.#width = null;
       this.desk.style.removeProperty("--panels");
       remember({ width: null });
       this.#tellSplitter();
@@ -201,8 +207,12 @@ class Layout {
       const sign = { ArrowLeft: 1, ArrowRight: -1 }[event.key];
       if (!sign && event.key !== "Enter") return;
       event.preventDefault();
-      if (sign) this.#resize(panels.offsetWidth + sign * STEP);
-      else usual();
+      if (!sign) {
+        usual();
+        return;
+      }
+      this.#resize(panels.offsetWidth + sign * STEP);
+      this.#rememberWidth();
     });
   }
 }

@@ -155,6 +155,7 @@ export class Loader {
   /* A selection that was made before the run was overwritten is of other data: it is dropped. */
   async #loadAll(view) {
     const state = this.#state;
+    this.ranges.meet(view);
     const at = { run: view.run, epochs: view.range, version: view.version };
     const own = `${view.identity} ${view.run}`;
     const isLost = isSelecting(state) && state.of !== own && state.of.endsWith(` ${view.run}`);

@@ -82,6 +82,7 @@ class MapView {
     };
     this.renderer = new PointsRenderer(this.canvas, () => this.#renew());
     this.state.define("graphics", this.renderer.trouble);
+    this.state.define("mixes", this.renderer.mixes); /* have points over one another the mean of their colours? */
     this.density = new Density(this.shade, this.state);
     this.cells = new Cells(this);
     this.strips = new Strips(this);
@@ -237,6 +238,8 @@ class MapView {
       drawnBit: DRAWN,
       grey: selected ? greyOf() : null,
     });
+    const { mixes } = this.renderer; /* whether it does shows as it draws */
+    if (mixes !== this.state.mixes) setTimeout(() => this.state.set({ mixes }));
   }
 
   #drawOutlines() {

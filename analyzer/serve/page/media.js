@@ -11,7 +11,7 @@ const player = (address, id) => element("audio", { src: address, controls: true,
 async function mend(holder, made, { source, state }, id, isAgain) {
   const say = (text) => holder.replaceChildren(element("span", { class: "hint", title: text }, text));
   try {
-    const type = await source.mediaType(state.view.run, id);
+    const type = (await source.mediaType(state.view.run, id)) ?? "unknown";
     const isSound = type.startsWith("audio/");
     if (isAgain || isSound === (made.tagName === "AUDIO")) say(`This browser cannot show the file (${type}).`);
     else fill(holder, isSound ? "audio" : "image", { source, state }, id, true);

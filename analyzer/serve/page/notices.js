@@ -117,7 +117,8 @@ function axisNotice(state) {
   return {
     name: "no-values",
     title: `${who} has a value of ${names.map(nameOf).join(", or of ")}`,
-    texts: [...meanings, `So nothing can stand on the map, in ${sayEpochs(state.view.epochs)}. Choose another measure for this axis.`],
+    texts: [...meanings, `So ${state.shown ? "they stand in a strip beside the map" : "nothing can stand on the map"}, in ${sayEpochs(state.view.epochs)}. Choose another measure for this axis.`],
+    ...(state.shown ? { isFoot: true, canClose: true } : {}), /* the strip can be read */
     buttons: [["Show variability and confidence", () => state.set({ x: "variability", y: "confidence", box: null })], ...noFilters(state), ...allEpochs(state)],
   };
 }

@@ -64,13 +64,14 @@ export class Picks {
     this.found.replaceChildren();
   }
 
-  /* The categories, asked for once for each version of the view. */
+  /* The categories, asked for once for each view. */
   async #load() {
     const { name: colour } = this.#legend;
     const at = this.loader.at();
-    if (this.#of?.colour === colour && this.#of.version === at.version) return this.#values;
+    const view = JSON.stringify(at);
+    if (this.#of?.colour === colour && this.#of.view === view) return this.#values;
     const { values, more } = await this.source.axis(at, colour);
-    this.#of = { colour, version: at.version };
+    this.#of = { colour, view };
     this.#values = values;
     this.more = more;
     return values;
@@ -82,8 +83,12 @@ export class Picks {
       const matches = text === "" ? [] : findValues(await this.#load(), text);
       if (text === this.input.value) this.#list(text, matches);
     } catch (error) {
-      this.told.textContent = error.gone ? "" : error.message;
+      this.#fail(error);
     }
+  }
+
+  #fail(error) {
+    this.told.textContent = error.gone ? "" : error.message;
   }
 
   #list(text, matches) {
@@ -105,8 +110,12 @@ export class Picks {
   }
 
   async #pickFirst() {
-    const [first] = this.input.value === "" ? [] : findValues(await this.#load(), this.input.value);
-    if (first) this.#pick(first.label);
+    try {
+      const [first] = this.input.value === "" ? [] : findValues(await this.#load(), this.input.value);
+      if (first) this.#pick(first.label);
+    } catch (error) {
+      this.#fail(error);
+    }
   }
 
   #pick(label) {

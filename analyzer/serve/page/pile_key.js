@@ -16,8 +16,9 @@ function drawDiscs({ most, radius }) {
   }));
 }
 
-/* Children for the key. */
+/* Children for the key: none where no example is in view. */
 export function pileKey({ pile, most, radius, isSample }) {
+  if (most === 0) return [];
   const what = isSample ? "Examples of the sample that share a value" : "Examples that share a value";
   const heading = element("h2", {}, what);
   if (pile === "heat") return [heading, drawRamp({ low: 1, high: most, bend: { name: "ln" }, integer: true })];

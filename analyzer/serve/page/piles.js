@@ -8,8 +8,8 @@ import { backward, forward } from "./scales.js";
 const STEPS = 65534;
 const NOWHERE = 65535; /* the bin of what is in none */
 
-/* The bins of an axis in view: {first, count, edges(bin), lut}: bin 0 is number `first` of all; edges: [from, to], values; lut: the
- * bin of each step. */
+/* The bins of an axis in view: {first, count, binOf(value), edges(bin), lut}: bin 0 is number `first` of all; edges: [from, to], values;
+ * lut: the bin of each step. */
 function binsOf(frame, axis, wanted) {
   const column = frame.columns[axis];
   const { bend, from, to, grid, low } = column;
@@ -20,6 +20,7 @@ function binsOf(frame, axis, wanted) {
   const numberOf = grid > 0 ? (at) => Math.round((at - low) / grid) : (at) => Math.floor((t(at) - t(whole)) / size);
   const [first, last] = [numberOf(start), numberOf(end)];
   const count = last - first + 1;
+  const binOf = (at) => numberOf(at) - first;
   const edges = (bin) => {
     const number = first + bin;
     if (grid > 0) return [low + (number - 0.5) * grid, low + (number + 0.5) * grid];
@@ -28,10 +29,10 @@ function binsOf(frame, axis, wanted) {
   const lut = new Uint16Array(NONE + 1).fill(NOWHERE);
   const [t0, perStep] = [t(from), (t(to) - t(from)) / STEPS];
   for (let step = 0; step < NONE; step++) {
-    const bin = numberOf(value(t0 + step * perStep)) - first;
+    const bin = binOf(value(t0 + step * perStep));
     if (bin >= 0 && bin < count) lut[step] = bin;
   }
-  return { first, count, edges, lut };
+  return { first, count, binOf, edges, lut };
 }
 
 /*

@@ -1,6 +1,6 @@
 /*
  * ranges.js: which part of its values an axis shows. It is kept by run, column and scale, and only ever widens: axes stay where
- * they are when epochs change.
+ * they are when epochs change. A run that was recorded anew begins anew here, too.
  *
  *     low, high   the values that occur
  *     usual       [low, high]: what is shown without zoom. It leaves out the values far beyond all others, which would squeeze
@@ -19,15 +19,16 @@ const STEPS = 65535;
 const WHOLE = { confidence: [0, 1], correctness: [0, 1], never_learned: [0, 1] };
 
 /* [low, high] of the shares of a column, 0 … 1, that are shown without zoom: all, unless few examples stretch the axis.
- * counts: how many examples have which share, evenly from 0 to 1. */
-export function usualShares(counts) {
+ * counts: how many examples have which share, evenly from 0 to 1. isFinest: what is in one bar is one value, and shown larger would
+ * be no clearer. */
+export function usualShares(counts, isFinest) {
   const all = d3.sum(counts);
   const most = BEYOND * all;
   let [from, to] = [0, counts.length - 1];
   for (let below = counts[from]; below <= most && from < to; below += counts[from]) from++;
   for (let above = counts[to]; above <= most && to > from; above += counts[to]) to--;
-  const size = (to - from) / counts.length;
-  if (all === 0 || size === 0 || size * STRETCHED >= 1) return [0, 1];
+  const size = (to + 1 - from) / counts.length;
+  if (all === 0 || (isFinest && from === to) || size * STRETCHED >= 1) return [0, 1];
   const [low, high] = [from / counts.length, (to + 1) / counts.length];
   return [low <= NEAR * size ? 0 : low, 1 - high <= NEAR * size ? 1 : high];
 }
@@ -36,11 +37,19 @@ export function usualShares(counts) {
 export function usualOfSteps(steps) {
   const counts = new Uint32Array(STEPS + 1);
   for (let i = 0; i < steps.length; i++) counts[steps[i]]++;
-  return usualShares(counts.subarray(0, STEPS));
+  return usualShares(counts.subarray(0, STEPS), true);
 }
 
 export class Ranges {
   #known = new Map();
+  #identities = new Map(); /* by run */
+
+  /* Is told of each view before its columns. */
+  meet({ run, identity }) {
+    if (this.#identities.get(run) === identity) return;
+    this.#identities.set(run, identity);
+    for (const key of this.#known.keys()) if (JSON.parse(key)[0] === run) this.#known.delete(key);
+  }
 
   #key = (run, { name, scale }) => JSON.stringify([run, name, scale]);
 
@@ -64,8 +73,11 @@ export class Ranges {
     return isNew;
   }
 
+  /* d3's scales divide by the smallest magnitude: it is such that this can be done. */
   bend(run, column) {
-    return bendOf({ ...column, ...this.of(run, column) }, column.scale);
+    const known = { ...column, ...this.of(run, column) };
+    const least = known.least && Math.max(known.least, Math.max(-known.low, known.high) / 1e300);
+    return bendOf({ ...known, least }, column.scale);
   }
 
   /* {whole, usual}: [from, to] each, with room around the values: of an axis of few values half of a step. */
@@ -83,12 +95,11 @@ export class Ranges {
     return { whole: [...x.whole, ...y.whole], usual: [...x.usual, ...y.usual] };
   }
 
-  /* A box that the axes can show, of one that a link may have: a logarithm has no place for 0. null: none. */
+  /* Of a box, which may be a link's, what the axes can show. null: nothing. */
   fit(run, columns, box) {
     if (!box) return null;
-    const fitted = [...box];
-    for (const [axis, at] of [["x", 0], ["y", 2]])
-      if ((columns[axis].bend ?? this.bend(run, columns[axis])).name === "ln" && !(box[at] > 0)) fitted[at] = this.rooms(run, columns[axis]).whole[0];
+    const { whole } = this.boxes(run, columns);
+    const fitted = box.map((edge, i) => (i % 2 === 0 ? Math.max(edge, whole[i]) : Math.min(edge, whole[i])));
     return fitted[0] < fitted[1] && fitted[2] < fitted[3] ? fitted : null;
   }
 }

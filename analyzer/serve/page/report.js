@@ -17,6 +17,8 @@ const timeOf = (made) => new Date(made).toLocaleString("en-GB", { dateStyle: "me
 class Report {
   #settled = null; /* the view about which the last answer was, as text; null: ask */
   #isAnew = false;
+  #timer = 0; /* of the next question */
+  #turns = 0; /* how often the panel was emptied: an answer to an older question is dropped */
   #shown = null; /* the answer that stands in the panel */
 
   constructor(section, parts) {
@@ -42,7 +44,10 @@ class Report {
 
   /* The report of another run, or of other epochs, does not stay. */
   #forget() {
-    this.#shown = null;
+    this.#shown = this.#settled = null;
+    this.#turns++;
+    this.failed = undefined;
+    this.#fail(null);
     this.body.replaceChildren();
     this.command.replaceChildren();
     this.about.textContent = "";
@@ -52,16 +57,28 @@ class Report {
     const { source, loader } = this.parts;
     const at = loader.at();
     const about = JSON.stringify(at);
-    if (about === this.#settled && !this.#isAnew) return;
-    const answer = await source.report(at, this.#isAnew);
-    if (JSON.stringify(loader.at()) !== about) return; /* follow() asks about the newer view */
-    this.#isAnew = false;
+    const isAnew = this.#isAnew;
+    if (about === this.#settled && !isAnew) return;
+    clearTimeout(this.#timer);
+    this.#isAnew = false; /* a press from now on is another wish */
+    let isHeard = false;
+    const turn = this.#turns;
+    try {
+      const answer = await source.report(at, isAnew);
+      isHeard = turn === this.#turns && JSON.stringify(loader.at()) === about; /* else follow() asks about the newer view */
+      if (isHeard) this.#take(answer, about);
+    } finally {
+      if (!isHeard && turn === this.#turns) this.#isAnew ||= isAnew;
+    }
+  }
+
+  #take(answer, about) {
     this.#settled = answer.state === "making" ? null : about;
     this.#show(answer);
     /* A grown run has its report made again after a rest: ask whether it is time. */
     if (answer.state === "making" || !answer.current) {
       this.#settled = null;
-      setTimeout(() => this.ask(), answer.state === "making" ? POLL_MS : Math.max(POLL_MS, 1000 * answer.took));
+      this.#timer = setTimeout(() => this.ask(), answer.state === "making" ? POLL_MS : Math.max(POLL_MS, 1000 * answer.took));
     }
   }
 
@@ -111,16 +128,21 @@ class Report {
     this.suspects.disabled = true;
     this.opened.textContent = "The suspects are being listed.";
     try {
-      const { called, weak } = await openSuspects(this.parts, ({ waits_for: first }) => {
+      const list = await openSuspects(this.parts, ({ waits_for: first }) => {
         if (first) this.opened.textContent = `The list waits until portolan ${first} has ended.`;
       });
-      const why = weak.length > 0 ? ` The list is weak: ${weak.map(({ text }) => text).join("; ")}.` : "";
-      this.opened.textContent = `${count(called)} suspects are selected, and the table has them in their order.${why}`;
-      showPanel(this.state, "table");
+      this.opened.textContent = list ? this.#sayList(list) : "";
+      if (list) showPanel(this.state, "table");
     } catch (error) {
       this.opened.textContent = error.message;
     }
     this.suspects.disabled = false;
+  }
+
+  #sayList({ called, weak, current }) {
+    const earlier = current ? "" : " The list is of an earlier state of the run, which has grown since.";
+    const why = weak.length > 0 ? ` The list is weak: ${weak.map(({ text }) => text).join("; ")}.` : "";
+    return `${count(called)} suspects are selected, and the table has them in their order.${earlier}${why}`;
   }
 }
 

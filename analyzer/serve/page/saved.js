@@ -40,11 +40,14 @@ class Saved {
   constructor(section, { state, source, loader }) {
     Object.assign(this, { section, state, source, loader });
     this.#build();
-    this.askAgain = follow(section, state, { load: () => this.#load(), fail: (text) => this.#say(text ?? this.status.textContent) });
+    this.askAgain = follow(section, state, { load: () => this.#load(), fail: (text) => this.#fail(text) });
     state.subscribe(["saved", "run", "view"], () => this.#showList());
     state.subscribe(["saved"], () => this.askAgain());
     state.subscribe(["selection", "filters", "view", "saved"], () => this.#showForm());
     state.subscribe(["leftOut", "colour", "saved"], () => this.#showNotes());
+    state.subscribe(["run"], () => {
+      this.question.hidden = true; /* it is about the run that was shown */
+    });
     onTheme(() => this.#showList());
     this.#showList();
     this.#showForm();
@@ -69,12 +72,13 @@ class Saved {
     this.question = element("div", { class: "tools question", role: "group", "aria-label": "A file of another run", hidden: true });
     this.tooLong = element("p", { class: "trouble" }, `These selections are too long for the page's address: a link, or loading this page again, would lose them. Save ${FILE}.`);
     this.others = element("p", { class: "hint" });
+    this.opener = button("Open a file…", () => this.file.click());
     this.compared = showCompared(this);
     this.section.append(
       element("h2", {}, "Saved selections"),
       element("form", { class: "tools", onsubmit: submit }, this.name, this.save),
       this.list,
-      element("div", { class: "tools" }, this.colour, ...this.files, button("Open a file…", () => this.file.click()), this.file),
+      element("div", { class: "tools" }, this.colour, ...this.files, this.opener, this.file),
       this.question,
       this.status,
       this.tooLong,
@@ -85,6 +89,14 @@ class Saved {
 
   #say(text) {
     this.status.textContent = text;
+    this.failed = null;
+  }
+
+  /* Why the examples could not be counted, until they can. */
+  #fail(text) {
+    if (text === null && this.failed !== this.status.textContent) return;
+    this.#say(text ?? "");
+    this.failed = text;
   }
 
   /* Those of the run that is shown; whose names are taken. */
@@ -176,44 +188,62 @@ class Saved {
   }
 
   #delete(entry) {
+    const i = [...this.#rows.keys()].indexOf(entry);
     this.#replace(entry, null);
+    const rows = [...this.#rows.values()];
+    (rows[i] ?? rows[i - 1])?.actions.at(-1).focus();
+    if (rows.length === 0) this.opener.focus();
     this.#say(`Deleted “${entry.name}”. Undo brings it back.`);
   }
 
-  #pick({ selection }, isPicked) {
+  #pick({ entry: { selection } }, isPicked) {
     if (isPicked) this.#picked.add(selection);
     else this.#picked.delete(selection);
     this.#showCompared();
   }
 
-  #rowOf(entry) {
-    const { name } = entry;
+  #makeRow() {
+    const made = { entry: null };
     const swatch = element("span", { class: "swatch" });
-    const input = element("input", { type: "text", class: "name", value: name, maxlength: NAME_MOST, dir: "auto", "aria-label": `Name of ${name}` });
-    input.addEventListener("change", () => this.#rename(entry, input));
-    const box = element("input", { type: "checkbox", "aria-label": `Compare ${name}`, onchange: () => this.#pick(entry, box.checked) });
+    const input = element("input", { type: "text", class: "name", maxlength: NAME_MOST, dir: "auto" });
+    input.addEventListener("change", () => this.#rename(made.entry, input));
+    const box = element("input", { type: "checkbox", onchange: () => this.#pick(made, box.checked) });
     const number = element("span", { class: "count" });
     const about = element("span", { class: "hint" });
-    const act = (text, what, does) => button(text, does, { "aria-label": `${text} ${name}`, title: what });
-    const replace = act("Replace", "Keeps the present selection under this name", () => this.#renew(entry));
+    const act = (text, what, does) => button(text, () => does(made.entry), { title: what });
+    const replace = act("Replace", "Keeps the present selection under this name", (entry) => this.#renew(entry));
     const actions = [
-      act("Select", "Makes it the selection", () => this.#show(entry)),
+      act("Select", "Makes it the selection", (entry) => this.#show(entry)),
       replace,
-      act("Export", "As selection.json, for `portolan select --within`", () => this.#export("selection.json", entry)),
-      act("Delete", "Undo brings it back", () => this.#delete(entry)),
+      act("Export", "As selection.json, for `portolan select --within`", (entry) => this.#export("selection.json", entry)),
+      act("Delete", "Undo brings it back", (entry) => this.#delete(entry)),
     ];
     const row = element("li", {}, element("div", { class: "named" }, box, swatch, input, number), element("div", { class: "made" }, about, element("div", { class: "tools" }, ...actions)));
-    return { row, swatch, box, number, about, replace };
+    return Object.assign(made, { row, swatch, input, box, number, about, replace, actions });
   }
 
-  /* Rows stay as they are while their entries do, so that what is typed in one is not lost. */
+  /* The row of an entry, or that of the one in whose place it has come. */
+  #rowOf(entry, i, own) {
+    const [former, row] = [...this.#rows][i] ?? [];
+    const made = this.#rows.get(entry) ?? (row && !own.includes(former) ? row : this.#makeRow());
+    if (made.entry === entry) return made;
+    const { name } = entry;
+    made.entry = entry;
+    made.input.value = name;
+    made.input.setAttribute("aria-label", `Name of ${name}`);
+    made.box.setAttribute("aria-label", `Compare ${name}`);
+    for (const action of made.actions) action.setAttribute("aria-label", `${action.textContent} ${name}`);
+    return made;
+  }
+
+  /* Rows stay as they are while their entries do, so that neither what is typed in one nor the focus is lost. */
   #showList() {
     const { state } = this;
     const own = this.#own;
-    const before = this.#rows;
-    this.#rows = new Map(own.map((entry) => [entry, before.get(entry) ?? this.#rowOf(entry)]));
+    this.#rows = new Map(own.map((entry, i) => [entry, this.#rowOf(entry, i, own)]));
     const rows = [...this.#rows.values()].map(({ row }) => row);
-    if (rows.length !== this.list.children.length || rows.some((row, i) => row !== this.list.children[i])) this.list.replaceChildren(...rows);
+    [...this.list.children].filter((row) => !rows.includes(row)).forEach((row) => row.remove());
+    rows.forEach((row, i) => row === this.list.children[i] || this.list.insertBefore(row, this.list.children[i] ?? null));
     for (const [i, [entry, { swatch, box, about }]] of [...this.#rows].entries()) {
       swatch.style.backgroundColor = categoryColour(savedRank(i));
       box.checked = this.#picked.has(entry.selection);
@@ -327,7 +357,12 @@ class Saved {
 
   async #add(more) {
     const { state, source } = this;
-    const own = this.#own;
+    const { run } = state.view;
+    if (more.some(({ selection }) => selection.run !== run)) {
+      this.#say("The page shows another run now: open the file again.");
+      return;
+    }
+    const own = savedOf({ saved: state.saved, run });
     const entries = more.map(({ name, selection }) => ({ name, identity: state.view.identity, selection }));
     const added = addSaved(own, entries).slice(own.length);
     if (state.saved.length + added.length > SAVED_MOST) {

@@ -20,16 +20,20 @@ export function bendOf({ kind, low, least }, scale) {
 
 export const sameBend = (a, b) => a.name === b.name && a.constant === b.constant;
 
+/* ln(1 + v / constant), also where the quotient is greater than numbers can be. */
+const bendUp = (value, constant) => (value / constant < Infinity ? Math.log1p(value / constant) : Math.log(value) - Math.log(constant));
+const bendDown = (t, constant) => (Math.exp(t) < Infinity ? Math.expm1(t) * constant : Math.exp(t + Math.log(constant)));
+
 /* t(v) as a function. */
 export function forward({ name, constant }) {
   if (name === "ln") return Math.log;
-  return name === "symlog" ? (value) => Math.sign(value) * Math.log1p(Math.abs(value) / constant) : (value) => value;
+  return name === "symlog" ? (value) => Math.sign(value) * bendUp(Math.abs(value), constant) : (value) => value;
 }
 
 /* The value of a t. */
 export function backward({ name, constant }) {
   if (name === "ln") return Math.exp;
-  return name === "symlog" ? (t) => Math.sign(t) * Math.expm1(Math.abs(t)) * constant : (t) => t;
+  return name === "symlog" ? (t) => Math.sign(t) * bendDown(Math.abs(t), constant) : (t) => t;
 }
 
 export function scaleOf({ name, constant }) {

@@ -70,9 +70,7 @@ export function placePoints(points, bends, pile) {
   return { ...points, bytes, x, y };
 }
 
-/* Values by place: a function that answers [x, y]; null: the point has no value there, or is not here. A value that may be any is as
- * exact as the step that stands for it. */
-export function readerOf(points) {
+function makeReader(points) {
   const { x, y } = coordinates(points);
   const rank = points.places ? new Map(Array.from(points.places, (place, i) => [place, i])) : null;
   const reader = ({ bend, from, to, low, grid }) => {
@@ -89,4 +87,13 @@ export function readerOf(points) {
     const i = rank ? rank.get(place) : place;
     return i === undefined || i >= points.n ? [null, null] : [valueX(x[i]), valueY(y[i])];
   };
+}
+
+const readers = new WeakMap(); /* by points: of a sample a reader is large */
+
+/* Values by place: a function that answers [x, y]; null: the point has no value there, or is not here. A value that may be any is as
+ * exact as the step that stands for it. */
+export function readerOf(points) {
+  if (!readers.has(points)) readers.set(points, makeReader(points));
+  return readers.get(points);
 }

@@ -9,29 +9,36 @@ const POLL_MS = 500;
 
 const wait = (ms) => new Promise((done) => setTimeout(done, ms));
 
-/* Asks until the command has ended. ask() is a method of the source; tell(answer) hears that it has not. */
-async function whenMade(ask, tell) {
+/* The list as the source answers once it is made, with `at`, the view that it was asked about; null: the page has gone on to another
+ * run. A run may grow meanwhile, so each question is about the view that is shown. tell(answer) hears that the list is not there yet. */
+async function whenMade({ state, source, loader }, tell) {
+  const { run } = state.view;
   for (;;) {
-    const answer = await ask();
+    const at = loader.at();
+    const answer = await source.suspects(at).catch((error) => {
+      if (!error.gone) throw error;
+      return { state: "gone" };
+    });
+    if (state.run !== run || state.view.run !== run) return null;
     if (answer.state === "failed") throw new Error(answer.error);
-    if (answer.state === "made") return answer;
+    if (answer.state === "made") return { at, ...answer };
     tell(answer);
     await wait(POLL_MS);
   }
 }
 
 /*
- * Selects the suspects, and answers {called, weak}: how many they are, and why the list is weak. The state's `ranking` is
- * {run, filter, rows}: the run, the selection's filter of ids, and by id the row of the list.
+ * Selects the suspects, and answers {called, weak, current}: how many they are, why the list is weak, and whether it is of the run's
+ * present state. null: nothing was selected. The state's `ranking` is {run, filter, rows}: the run, the selection's filter of ids, and by id the row of the list.
  */
-export async function openSuspects({ state, source, loader }, tell) {
-  const at = loader.at();
-  const { answer } = await whenMade(() => source.suspects(at), tell);
-  if (state.view?.run !== at.run || answer.suspects.length === 0) return answer;
+export async function openSuspects(parts, tell) {
+  const made = await whenMade(parts, tell);
+  if (!made || made.answer.suspects.length === 0) return null;
+  const { at, answer, current } = made;
   const filter = { in: answer.suspects.map(({ id }) => String(id)) };
   const rows = new Map(answer.suspects.map((row) => [String(row.id), row]));
-  state.set({ ranking: { run: at.run, filter, rows }, sort: "listed", find: "", selection: { x: "", y: "", parts: [], epochs: at.epochs, filters: { id: filter } } });
-  return answer;
+  parts.state.set({ ranking: { run: at.run, filter, rows }, sort: "listed", find: "", selection: { x: "", y: "", parts: [], epochs: at.epochs, filters: { id: filter } } });
+  return { ...answer, current };
 }
 
 /* The list that is selected now; null: another selection, or none. */

@@ -19,6 +19,7 @@ const lastPage = (examples) => PAGE * Math.floor(Math.max(0, examples - 1) / PAG
 
 class Table {
   #from = 0;
+  #turning = 0; /* 1, −1: a step has led to the next or previous page, whose rows are under way; 0: none has */
   #around = null; /* the next page is the one that has this example */
   #opened = new Set(); /* keys of the texts that are shown whole */
   #made = new Map(); /* rows by their content: rows that have not changed stay */
@@ -31,7 +32,7 @@ class Table {
     state.define("sort", "id", true); /* a column; with "-" before it: descending */
     state.define("find", "", true); /* a text that ids or texts contain */
     state.define("columns", [], true); /* measures shown beside the usual ones */
-    state.define("table", null); /* the answer of the source's rows(), with version, isSelection and filters of the question */
+    state.define("table", null); /* the answer of the source's rows(), with isSelection and filters of the question, and `at`, its view as text */
     this.#build();
     this.ask = follow(section, state, { load: () => this.#load(), fail: (text) => this.#fail(text) });
     let about = null;
@@ -55,7 +56,7 @@ class Table {
     this.holder = element("div", { class: "table-holder" }, this.table);
     this.status = element("p", { role: "status", class: "drawn" });
     this.problem = element("p", { class: "problem", role: "alert", hidden: true });
-    this.tagging = new TagBar(this.parts, { body: this.body, current: () => this.#current(), step: (by) => this.#step(by), reveal: (id) => this.#goTo(id) });
+    this.tagging = new TagBar(this.parts, { body: this.body, current: () => (this.#turning === 0 ? this.#current() : null), step: (by) => this.#step(by), reveal: (id) => this.#goTo(id) });
     this.section.append(
       element("h2", {}, "Table"),
       element("div", { class: "below" }, this.#buildSearch(), this.#buildColumns()),
@@ -139,11 +140,26 @@ class Table {
       this.ask();
       return;
     }
-    state.set({ table: { ...answer, version: at.version, isSelection, filters: state.filters } });
+    state.set({ table: { ...answer, at: JSON.stringify(at), isSelection, filters: state.filters } });
+    if (!isTurned && this.#turning !== 0) this.#endTurn();
     if (around) this.#reveal(around.id);
   }
 
+  /* The row next to the one that the step came from has the focus, if that one had it. */
+  #endTurn() {
+    const rows = [...this.body.children];
+    const row = this.#turning < 0 ? rows[rows.length - 1] : rows[0];
+    this.#turning = 0;
+    if (this.#rowWithFocus()) this.#focus(row);
+    else if (row) this.#makeCurrent(row);
+    this.tagging.show();
+  }
+
   #fail(text) {
+    if (text !== null && this.#turning !== 0) {
+      this.#from = this.state.table.from;
+      this.#turning = 0;
+    }
     this.problem.hidden = text === null;
     this.problem.textContent = text ?? "";
   }
@@ -219,10 +235,10 @@ class Table {
     else this.state.set({ hovered: null });
   }
 
-  /* The place in a row belongs to the version of the view that the table was loaded from. */
+  /* The place in a row belongs to the view that the table was loaded from. */
   async #hover(row) {
     const { state, source, loader } = this;
-    const isNow = state.table.version === state.view.version;
+    const isNow = state.table.at === JSON.stringify(loader.at());
     const place = isNow ? Number(row.dataset.place) : (await source.exampleOf(loader.at(), row.dataset.id).catch(() => null))?.place ?? null;
     if (this.#pointed === row) state.set({ hovered: place });
   }
@@ -279,6 +295,7 @@ class Table {
     };
     if (!actions[event.key]) return;
     event.preventDefault();
+    if (this.#turning !== 0 || (event.repeat && /^[0-9u]$/.test(event.key))) return; /* a key that is held would tag row after row */
     actions[event.key]();
   }
 
@@ -301,13 +318,16 @@ class Table {
     this.tagging.show();
   }
 
-  /* Beyond the last row of a page comes the first one of the next. */
+  /* Beyond the last row of a page comes the first one of the next. Until it is there, the row that has the focus is not meant any more. */
   #step(by) {
+    if (this.#turning !== 0) return;
     const rows = [...this.body.children];
     const next = rows[rows.indexOf(this.#current()) + by];
     if (next) this.#focus(next);
-    else if (by > 0 && !this.pages.next.disabled) this.turn(by);
-    else if (by < 0 && !this.pages.back.disabled) this.turn(by);
+    else if (by !== 0 && !(by > 0 ? this.pages.next : this.pages.back).disabled) {
+      this.#turning = by;
+      this.turn(by);
+    }
   }
 
   /* Goes to the row of an example, on another page if need be. */

@@ -10,7 +10,7 @@ const isField = (target) => target instanceof Element && target.closest("input, 
 
 export class TagBar {
   #classes = []; /* the labels that an example can have */
-  #classesOf = null; /* … of this run */
+  #classesOf = null; /* … of this run and its labels, as text */
 
   /* table: {body, current(), step(by), reveal(id)}: its rows; the current row; goes to another one. */
   constructor({ state, source, loader, tags }, table) {
@@ -38,16 +38,20 @@ export class TagBar {
 
   async #findClasses() {
     const { state, source, loader } = this;
-    if (!state.view || this.#classesOf === state.view.run) return;
-    const { run } = state.view;
-    this.#classesOf = run;
+    if (!state.view) return;
+    const { run, identity, gold, gold_digest: digest } = state.view;
+    const of = JSON.stringify([run, identity, gold, digest]);
+    if (this.#classesOf === of) return;
+    this.#classesOf = of;
     try {
       const all = await source.classes(loader.at());
-      if (this.#classesOf !== run) return;
-      this.#classes = all.filter((name) => all.indexOf(name) === all.lastIndexOf(name)); /* two with one name cannot be told apart */
+      if (this.#classesOf !== of) return;
+      const places = new Map(all.map((name, i) => [name, i])); /* the last one of each name */
+      const repeated = new Set(all.filter((name, i) => places.get(name) !== i));
+      this.#classes = all.filter((name) => !repeated.has(name)); /* two with one name cannot be told apart */
       refill(this.classes, ...this.#classes.slice(0, 1000).map((name) => element("option", { value: name })));
     } catch {
-      this.#classesOf = null; /* asked again with the next version of the view */
+      if (this.#classesOf === of) this.#classesOf = null; /* asked again with the next version of the view */
     }
   }
 

@@ -39,14 +39,14 @@ function whyNoName(name, others) {
 export class Tags {
   #state;
   #source;
-  #runs = new Map(); /* the tags of runs that were shown before */
+  #runs = new Map(); /* the tags of each run, as they were when it was last looked at */
   #serial = undefined; /* that of the server's tags that this page has */
   #done = []; /* what undo() takes back: {run, changes, names} */
   #queue = Promise.resolve(); /* changes are sent one after another */
   #pending = 0;
   #turns = 0; /* changes made here: an answer to an older question is dropped */
   #timer = 0;
-  #exported = null; /* the tags that were exported last */
+  #exported = new WeakSet(); /* tags, as `of` has them, that are in a file of the user's */
 
   constructor({ state, source }) {
     this.#state = state;
@@ -59,12 +59,17 @@ export class Tags {
   #follow() {
     const { view, tags } = this.#state;
     if (!view || view.run === tags.run) return;
-    this.#runs.set(tags.run, tags);
+    this.#keep();
     this.#serial = undefined;
     this.#turns++;
     const known = this.#runs.get(view.run) ?? nothing(view.run);
     this.#state.set({ tags: { ...known, saved: null, problem: null } });
     this.#look();
+  }
+
+  #keep() {
+    const { tags } = this.#state;
+    if (this.#isReady) this.#runs.set(tags.run, tags);
   }
 
   /* Other pages may have changed the tags that the server keeps. */
@@ -90,22 +95,23 @@ export class Tags {
     this.#state.set({ tags: answer.saved ? { ...tags, ...kept } : { ...tags, saved: false } });
   }
 
-  /* Changes: [[id, {tag, label} or null], …]. Without `isUndone`, undo() can take them back. */
-  #change(changes, names = null, isUndone = false) {
+  /* Changes: [[id, {tag, label} or null], …]. undone: the step that they take back; without one, undo() can take back these. */
+  #change(changes, names = null, undone = null) {
     const { tags } = this.#state;
+    if (!this.#isReady) return;
     const before = { run: tags.run, changes: changes.map(([id]) => [id, tags.of.get(id) ?? null]), names: names && tags.names };
     const of = new Map(tags.of);
     for (const [id, said] of changes) {
       if (said) of.set(id, said);
       else of.delete(id);
     }
-    if (!isUndone) this.#done.push(before);
+    if (!undone) this.#done.push(before);
     this.#turns++;
     this.#state.set({ tags: { ...tags, of, names: names ?? tags.names, problem: null } });
-    if (tags.saved) this.#send(changes, names, before);
+    if (tags.saved) this.#send(changes, names, before, undone);
   }
 
-  #send(changes, names, before) {
+  #send(changes, names, before, undone) {
     const lines = changes.map(([id, said]) => ({ id: this.#idOf(id), tag: said?.tag ?? null, label: said?.label ?? null }));
     if (names) lines.unshift({ names });
     this.#pending++;
@@ -113,7 +119,7 @@ export class Tags {
       try {
         for (let from = 0; from < lines.length; from += MOST) await this.#post(before.run, lines.slice(from, from + MOST));
       } catch (error) {
-        this.#takeBack(changes, before, error);
+        this.#takeBack(changes, before, error, undone);
       }
       this.#pending--;
     });
@@ -132,8 +138,9 @@ export class Tags {
   }
 
   /* What was not saved is not shown as if it were. A server that keeps no tags any more leaves them to this page. */
-  #takeBack(changes, before, { message, status }) {
+  #takeBack(changes, before, { message, status }, undone) {
     const { tags } = this.#state;
+    if (status !== 409) this.#done = [...this.#done.filter((one) => one !== before), ...(undone ? [undone] : [])];
     if (tags.run !== before.run) return;
     if (status === 409) {
       this.#state.set({ tags: { ...tags, saved: false } });
@@ -146,7 +153,6 @@ export class Tags {
       if (known) of.set(id, known);
       else of.delete(id);
     });
-    this.#done = this.#done.filter((one) => one !== before);
     this.#turns++;
     this.#serial = undefined;
     this.#state.set({ tags: { ...tags, of, names: before.names ?? tags.names, problem: message } });
@@ -160,7 +166,7 @@ export class Tags {
   toggle(id, number, label = null) {
     const { names, of } = this.#state.tags;
     const tag = names[number];
-    if (tag === undefined || !this.#isReady) return;
+    if (tag === undefined) return;
     this.#change([[id, of.get(id)?.tag === tag ? null : { tag, label: number === WRONG ? label : null }]]);
   }
 
@@ -176,20 +182,21 @@ export class Tags {
   /* Takes back the last change to this run's tags. Returns the ids that it was about; null: there is nothing to take back. */
   undo() {
     const last = this.#done.findLast(({ run }) => run === this.#state.tags.run);
-    if (!last) return null;
+    if (!last || !this.#isReady) return null;
     this.#done = this.#done.filter((one) => one !== last);
-    this.#change(last.changes, last.names, true);
+    this.#change(last.changes, last.names, last);
     return last.changes.map(([id]) => id);
   }
 
-  /* Are there changes that are nowhere but in this page? */
+  /* Are there changes, of any run, that are nowhere but in this page? */
   get #isUnsaved() {
-    return this.#exported !== this.#state.tags.of && whyUnsaved(this.#source, this.#state.tags) !== null;
+    this.#keep();
+    return [...this.#runs.values()].some((tags) => whyUnsaved(this.#source, tags) !== null && !this.#exported.has(tags.of));
   }
 
-  /* The tags of now are in a file of the user's. */
-  noteExport() {
-    this.#exported = this.#state.tags.of;
+  /* These tags are all in a file of the user's. */
+  noteExport({ of }) {
+    this.#exported.add(of);
   }
 
   get canUndo() {

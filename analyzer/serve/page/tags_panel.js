@@ -1,7 +1,7 @@
 /* tags_panel.js: the panel of the tags: their names, how many examples have each, and their export as a file of corrections. */
 import { commandLine, lineOf } from "./command.js";
 import { countCorrections, makeCorrections } from "./corrections.js";
-import { button, count, element, refill } from "./dom.js";
+import { button, count, element } from "./dom.js";
 import { saveFile } from "./export.js";
 import { idsWith, NAMES_MOST, whyUnsaved } from "./tags.js";
 
@@ -14,6 +14,8 @@ class TagsPanel {
     this.saved = element("p", { role: "status" });
     this.problem = element("p", { class: "problem", role: "alert" });
     this.rows = element("tbody");
+    this.made = []; /* by number: a row stays while the run grows, and so does what is typed in it */
+    this.wrong = null; /* why a tag cannot have the name that was typed last */
     this.add = button("Add a tag", () => this.#rename(this.state.tags.names.length, this.#freeName()));
     this.about = element("p");
     this.export = button(`Save ${FILE}`, () => this.#export());
@@ -45,41 +47,55 @@ class TagsPanel {
   }
 
   #rename(number, name) {
-    const problem = this.tags.rename(number, name);
-    this.problem.textContent = problem ?? "";
-    if (problem) this.#show();
+    this.wrong = this.tags.rename(number, name);
+    this.#show();
   }
 
   #show() {
     const { tags, view } = this.state;
     const none = this.source.whyNot("tags") ?? "No tag is saved: the server was started without --tags FILE.";
     this.saved.textContent = tags.saved === null ? "" : tags.saved ? "The server saves each change in the file of --tags." : whyUnsaved(this.source, tags) ?? none;
-    if (tags.problem) this.problem.textContent = tags.problem;
-    refill(this.rows, ...tags.names.map((name, number) => this.#row(name, number)));
+    const problem = this.wrong ?? tags.problem ?? "";
+    if (this.problem.textContent !== problem) this.problem.textContent = problem;
+    const rows = tags.names.map((name, number) => (this.made[number] ??= this.#row(number)));
+    for (const { row } of this.made.slice(rows.length)) row.remove();
+    this.rows.append(...rows.slice(this.rows.children.length).map(({ row }) => row));
+    rows.forEach((made, number) => this.#fill(made, tags.names[number], number));
     this.add.disabled = tags.names.length >= NAMES_MOST || tags.saved === null;
     this.#showCorrections(view, tags);
   }
 
-  #row(name, number) {
-    const ids = idsWith(this.state.tags, name);
-    const field = element("input", { type: "text", value: name, maxlength: 100, "aria-label": `Name of tag ${number + 1}`, "data-key": `name-${number}` });
-    field.addEventListener("change", () => this.#rename(number, field.value));
+  #row(number) {
+    const field = element("input", { type: "text", maxlength: 100, "aria-label": `Name of tag ${number + 1}` });
+    const show = () => {
+      field.value = this.state.tags.names[number] ?? "";
+    };
+    field.addEventListener("change", () => {
+      this.#rename(number, field.value);
+      show();
+    });
+    field.addEventListener("blur", show);
     const meaning = MEANINGS[number] ? element("span", { class: "hint" }, MEANINGS[number]) : null;
-    const isSpare = ids.length === 0 && number >= MEANINGS.length;
-    const remove = isSpare ? button("×", () => this.tags.remove(number), { "aria-label": `Remove ${name}` }) : null;
-    return element(
-      "tr",
-      {},
-      element("th", { scope: "row" }, String(number + 1)),
-      element("td", {}, field, meaning),
-      element("td", { class: "count" }, count(ids.length)),
-      element("td", {}, button("Select", () => this.#select(ids), { disabled: ids.length === 0, "aria-label": `Select ${name}`, "data-key": `select-${number}` }), " ", remove),
-    );
+    const examples = element("td", { class: "count" });
+    const select = button("Select", () => this.#select(number), { "data-key": `select-${number}` });
+    const remove = button("×", () => this.tags.remove(number));
+    const row = element("tr", {}, element("th", { scope: "row" }, String(number + 1)), element("td", {}, field, meaning), examples, element("td", {}, select, " ", remove));
+    return { row, field, examples, select, remove };
   }
 
-  #select(ids) {
-    const { state } = this;
-    state.set({ selection: { x: "", y: "", parts: [], epochs: state.view.range, filters: { id: { in: ids } } } });
+  #fill({ field, examples, select, remove }, name, number) {
+    const { length } = idsWith(this.state.tags, name);
+    if (document.activeElement !== field) field.value = name;
+    examples.textContent = count(length);
+    select.disabled = length === 0;
+    select.setAttribute("aria-label", `Select ${name}`);
+    remove.hidden = length > 0 || number < MEANINGS.length;
+    remove.setAttribute("aria-label", `Remove ${name}`);
+  }
+
+  #select(number) {
+    const { tags, view } = this.state;
+    this.state.set({ selection: { x: "", y: "", parts: [], epochs: view.range, filters: { id: { in: idsWith(tags, tags.names[number]) } } } });
   }
 
   #showCorrections(view, tags) {
@@ -102,10 +118,11 @@ class TagsPanel {
 
   async #export() {
     const { state, source, loader } = this;
+    const { tags, view } = state;
     this.status.textContent = `Making ${FILE}…`;
     try {
-      const { text, written, missing } = await makeCorrections(source, state, await source.classes(loader.at()));
-      this.tags.noteExport();
+      const { text, written, missing } = await makeCorrections(source, { tags, view }, await source.classes(loader.at()));
+      if (missing + countCorrections(tags).others === 0) this.tags.noteExport(tags);
       saveFile(new Blob([text], { type: "text/tab-separated-values" }), FILE);
       const left = missing > 0 ? ` Left out: ${count(missing)}, which the run does not have, or which nothing can drop, as it has a class “drop”.` : "";
       this.status.textContent = `${FILE} is in this browser's folder for downloads, with ${count(written)} examples.${left}`;

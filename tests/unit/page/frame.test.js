@@ -1,10 +1,14 @@
 /* frame.test.js: the scales between values, pixels and the points' own units, and what zooming and moving may show. */
 import { lots, times } from "./browser.js";
+import { place as placeElement } from "./elements.js";
 import assert from "node:assert/strict";
 import test from "node:test";
+import { CellCard } from "../../../analyzer/serve/page/cell_card.js";
 import { Frame } from "../../../analyzer/serve/page/frame.js";
-import { Ranges, usualOfSteps } from "../../../analyzer/serve/page/ranges.js";
-import { bendOf, forward } from "../../../analyzer/serve/page/scales.js";
+import { coordinates, DRAWN } from "../../../analyzer/serve/page/marks.js";
+import { countPiles } from "../../../analyzer/serve/page/piles.js";
+import { Ranges, usualOfSteps, usualShares } from "../../../analyzer/serve/page/ranges.js";
+import { backward, bendOf, forward, scaleOf } from "../../../analyzer/serve/page/scales.js";
 
 const near = (a, b, size = 1) => assert.ok(Math.abs(a - b) <= 1e-9 * size, `${a} is not ${b}`);
 
@@ -204,4 +208,75 @@ test("the usual range: all, unless 0.5% at an end stretch the axis more than fou
   assert.ok(close[0] === 0 && close[1] < 0.13, "an end that is near stays");
   assert.deepEqual(usualOfSteps(Uint16Array.from(times(2000, () => 65535))), [0, 1], "no values");
   assert.deepEqual(usualOfSteps(Uint16Array.from(times(2000, (i) => (i < 5 ? 65000 : 7)))), [0, 1], "all others are one value");
+});
+
+test("of bars that hold many values each, one may have all but a few far examples", () => {
+  const counts = new Uint32Array(2048);
+  counts[3] = 100000;
+  counts[2000] = 10;
+  const [low, high] = usualShares(counts);
+  assert.ok(low > 0 && low < 3 / 2048 + 1e-9 && high === 4 / 2048);
+  assert.deepEqual(usualShares(counts, true), [0, 1], "bars of one value each");
+});
+
+test("a run that was recorded anew has axes of its own, and so has each other run", () => {
+  const ranges = new Ranges();
+  const wide = columnOf("loss", 0, 1000);
+  const narrow = columnOf("loss", 0, 2);
+  for (const run of ["r", "other"]) {
+    ranges.meet({ run, identity: "1" });
+    ranges.widen(run, wide);
+  }
+  ranges.meet({ run: "r", identity: "1" });
+  assert.equal(ranges.of("r", narrow).high, 1000);
+  ranges.meet({ run: "r", identity: "2" });
+  ranges.widen("r", narrow);
+  assert.equal(ranges.of("r", narrow).high, 2);
+  assert.equal(ranges.of("other", narrow).high, 1000);
+});
+
+test("a box of a link, however large, shows what there is", () => {
+  const gold = columnOf("gold", 0, 2, { kind: "category", grid: 1, isPiled: true });
+  for (const box of [[-1e9, 1e9, 0, 1], [-1e300, 1e300, -1e300, 1e300], [0.5, 1e9, 0.3, 1e9]]) {
+    const frame = frameOf({ x: gold, box });
+    assert.ok(frame.box.every((edge, i) => (i % 2 === 0 ? edge >= frame.whole[i] : edge <= frame.whole[i])), String(frame.box));
+    const points = { n: 1, bytes: new ArrayBuffer(5) };
+    assert.equal(countPiles(frame, points, Uint8Array.of(DRAWN), new Uint8Array(1024), 60).x.count <= 4, true);
+  }
+  assert.deepEqual(frameOf({ x: gold, box: [5, 6, 0.3, 0.4] }).box, frameOf({ x: gold }).box, "nothing is there");
+});
+
+test("beside all cells there is none under the pointer", () => {
+  const gold = columnOf("gold", 0, 2, { kind: "category", grid: 1, isPiled: true });
+  const frame = frameOf({ x: gold, y: columnOf("loss", 0, 10) });
+  const points = { n: 2, bytes: new ArrayBuffer(10), x: frame.columns.x, y: frame.columns.y };
+  const at = coordinates(points);
+  [at.x[0], at.y[0], at.x[1], at.y[1]] = [frame.steps("x", 1), 0, frame.steps("x", 1), 65534].map(Math.round);
+  const cells = countPiles(frame, points, Uint8Array.of(DRAWN, DRAWN), new Uint8Array(1024), 60);
+  const state = { define() {} };
+  const card = new CellCard({ state, section: placeElement(), frame, cells: { cells }, drawOver() {} });
+  const isAt = (x, y) => {
+    card.leave();
+    card.point([frame.x(x), frame.y(y)]);
+    return card.isOpen;
+  };
+  assert.ok(isAt(1, 0) && isAt(1, 10));
+  assert.ok(!isAt(1, 5) && !isAt(0, 0), "an empty cell");
+  const beyond = cells.y.edges(cells.row[1])[1];
+  assert.ok(beyond > 10 && frame.whole[3] > beyond);
+  assert.ok(!isAt(1, (beyond + frame.whole[3]) / 2), "beside the highest value");
+});
+
+test("logarithms of values of which the smallest is nearly nothing", () => {
+  const column = { low: -3, high: 1e9, least: 5e-324 };
+  const bend = bendOf(column, "log");
+  const [t, value] = [forward(bend), backward(bend)];
+  let before = -Infinity;
+  for (const v of [-3, -1e-300, -5e-324, 0, 1e-320, 1e-10, 1, 1e9]) {
+    assert.ok(Number.isFinite(t(v)) && t(v) > before, `${v}: ${t(v)}`);
+    before = t(v);
+    assert.ok(Math.abs(value(t(v)) - v) <= 1e-9 * Math.abs(v) + 5e-324, `${v}: ${value(t(v))}`);
+  }
+  const shown = new Ranges().bend("r", { ...column, kind: "number", scale: "log" });
+  assert.ok(Number.isFinite(scaleOf(shown).domain([-3, 1e9]).range([0, 100])(1)));
 });

@@ -7,7 +7,10 @@ import { idsWith, suggestedFor, Tags, WRONG } from "../../../analyzer/serve/page
 import { createState } from "../../../analyzer/serve/page/state.js";
 
 globalThis.document = { hidden: false };
-globalThis.addEventListener = () => {};
+const listeners = {};
+globalThis.addEventListener = (name, tell) => {
+  listeners[name] = tell;
+};
 const later = globalThis.setTimeout;
 globalThis.setTimeout = (tell, ms) => later(tell, ms).unref(); /* the next look at the server ends no test */
 
@@ -119,6 +122,21 @@ test("a server that was started again without --tags leaves them to the page", a
   assert.deepEqual(plain(state.tags.of), { 1: { tag: "keep", label: null } });
 });
 
+test("an undo that was not saved can be done again", async () => {
+  const server = makeServer();
+  const { state, tags } = await open(server);
+  tags.toggle("1", 1);
+  await settle();
+  let refusals = 1;
+  server.fail = () => (refusals-- > 0 ? Object.assign(new Error("not saved: the disk is full"), { status: 503 }) : null);
+  assert.deepEqual(tags.undo(), ["1"]);
+  await settle();
+  assert.deepEqual(plain(state.tags.of), { 1: { tag: "keep", label: null } });
+  assert.deepEqual(tags.undo(), ["1"]);
+  await settle();
+  assert.deepEqual([state.tags.of.size, server.of.size, tags.undo()], [0, 0, null]);
+});
+
 test("names: added, changed, removed; those in use that have no key get one", async () => {
   const server = makeServer();
   server.of.set("5", { tag: "from a script", label: null });
@@ -176,6 +194,48 @@ test("nothing can be tagged before it is known who keeps it", () => {
   state.set({ view: { run: "r", ids: "integer" } });
   tags.toggle("1", 1);
   assert.equal(state.tags.of.size, 0);
+});
+
+test("no change is made before it is known who keeps it, of whatever kind", async () => {
+  const { state, tags } = await open(makeServer({ saved: false }));
+  tags.toggle("1", WRONG, "a");
+  tags.rename(3, "more");
+  state.set({ view: { run: "other", ids: "integer" } });
+  state.set({ view: { run: "r", ids: "integer" } });
+  const before = state.tags;
+  assert.equal(before.saved, null);
+  tags.takeAway("1");
+  tags.setLabel("1", "b");
+  tags.remove(3);
+  assert.equal(tags.undo(), null);
+  assert.equal(state.tags, before);
+  await settle();
+  assert.deepEqual(tags.undo(), []);
+});
+
+test("who leaves the page is asked first while tags of any run are in no file", async () => {
+  const { state, tags } = await open(makeServer({ saved: false }));
+  const isAsked = () => {
+    let isIt = false;
+    listeners.beforeunload({ preventDefault: () => (isIt = true) });
+    return isIt;
+  };
+  assert.ok(!isAsked());
+  tags.toggle("1", 1);
+  assert.ok(isAsked());
+  state.set({ view: { run: "other", ids: "integer" } });
+  assert.ok(isAsked(), "before it is known who keeps the tags of the other run");
+  await settle();
+  assert.ok(isAsked(), "the tags of another run");
+  state.set({ view: { run: "r", ids: "integer" } });
+  state.set({ view: { run: "other", ids: "integer" } });
+  assert.ok(isAsked(), "they were not looked at again");
+  state.set({ view: { run: "r", ids: "integer" } });
+  await settle();
+  tags.noteExport(state.tags);
+  assert.ok(!isAsked());
+  tags.toggle("2", 1);
+  assert.ok(isAsked());
 });
 
 test("the label that the model would give is known from the list of suspects of this run", () => {
