@@ -60,11 +60,12 @@ ROWS = [
     ("compare r s --early-stopping", [], ["-o", "--plot .svg"]),
     ("triage r --calibration s", [], ["-o"]),
     ("groups r --id-field id", ["--data", "--attributes"], ["-o"]),
+    ("groups r s --accuracy --id-field id", ["--data"], ["-o"]),
     ("groups r --forgetting", [], ["-o", "--plot .svg"]),
     ("aflite --labels y", ["--features", "--groups --features X", "--exclude --features X", "--data --id-field i --features X"], ["-o", "--log", "--scores", "--removed", "--baseline", "--plot .svg"]),
     ("aflite --features X", ["--labels", "--run r --feature-ids"], ["-o", "--log", "--scores", "--removed", "--baseline", "--plot .svg"]),
     (f"artifacts {CORPUS} --run r --id-field i", ["DATA", "D --stop-words", "D --tokens", "D --statistics"],
-     ["-o", "--plot .svg", "--by-epoch", "--plot-epochs .svg", "--summary"]),
+     ["-o", "--plot .svg", "--by-epoch", "--plot-epochs .svg", "--summary", "--errors"]),
     (f"upsample {CORPUS}", ["DATA"], ["-o"]),
     (f"upsample {CORPUS} -o out", ["DATA", "D --stop-words", "D --tokens"], ["--plot .svg"]),
     ("serve", ["--data --id-field id", "--token-file"], ["--tags"]),
@@ -321,6 +322,7 @@ def check_unknown_endings():
              ("groups r --forgetting -o", report), ("groups r --forgetting --plot", pictures), (f"aflite {model} -o", "txt"), (f"aflite {model} -o kept --removed", "txt"),
              (f"aflite {model} -o kept --baseline", "txt"), (f"aflite {model} -o kept --log", table), (f"aflite {model} -o kept --scores", table), (f"aflite {model} -o kept --plot", pictures),
              (f"artifacts {own} -o", table), (f"artifacts {own} --plot", pictures), (f"artifacts {own} --run r --id-field id --by-epoch", table), (f"artifacts {own} --run r --id-field id --summary", table),
+             (f"artifacts {own} --run r --id-field id --errors", table), ("groups r s --accuracy -o", report),
              (f"artifacts {own} --run r --id-field id --plot-epochs", pictures), (f"upsample {own} -o", "tsv"), (f"upsample {own} --weights count -o", "txt"), (f"upsample {own} -o up --plot", pictures), ("serve --tags", "jsonl")]
     tried = {(line.split()[0], line.split()[-1]) for line, _ in cases}
     for line, _, outputs in ROWS:

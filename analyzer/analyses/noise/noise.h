@@ -3,6 +3,7 @@
 #ifndef NOISE_H
 #define NOISE_H
 
+#include "measures/measure.h"
 #include "options/options.h"
 #include "plot/picture.h"
 #include "regions/regions.h"
@@ -26,12 +27,15 @@ struct noise_request {
 	uint64_t seed;
 	struct suspects_size size;
 	int format; /* enum table_format */
-	int by_aum; /* of the action mixture: 0, or 1 */
+	int by;     /* of the actions fit and mixture: see noise_measure() */
 	bool has_cuts;
 	struct region_cuts cuts;
 	const char *flips, *before, *model, *threshold_samples, *plot;
 	struct picture picture; /* that of `plot` */
 };
+
+/* The measure of --by. */
+enum measure noise_measure(const struct noise_request *request);
 
 int noise_action_plan(const struct noise_request *request);
 int noise_action_fit(const struct noise_request *request);

@@ -38,16 +38,18 @@ rank_print(const struct noise_request *request, struct noise_scored *scored, enu
 int
 noise_action_apply(const struct noise_request *request)
 {
-	const struct dynamics_request wanted = {.measures = MEASURE_BIT(MEASURE_CONFIDENCE)};
-	CLEANUP(noise_scored_free) struct noise_scored scored = {.set_aside = 0};
 	struct noise_model model = noise_model_read(request->model);
+	const struct dynamics_request wanted = {.measures = MEASURE_BIT(model.measure), .trend = true};
+	CLEANUP(noise_scored_free) struct noise_scored scored = {.set_aside = 0};
 
 	noise_scored_load(request, &wanted, &scored);
 	if (model.epochs > 0 && model.epochs != scored.dynamics.epoch_count)
-		message_warning("%s was fitted on the confidence over %zu epochs, this is over %zu: see --epochs",
-		                request->model, model.epochs, scored.dynamics.epoch_count);
+		message_warning("%s was fitted on the %s over %zu epochs, this is over %zu: see --epochs",
+		                request->model, measure_infos[model.measure].name, model.epochs,
+		                scored.dynamics.epoch_count);
+	dynamics_report_variability(&scored.dynamics, wanted.measures);
 	noise_scores(&model, &scored.dynamics, scored.scores);
-	return rank_print(request, &scored, MEASURE_CONFIDENCE);
+	return rank_print(request, &scored, model.measure);
 }
 
 /* Finds two groups in n values. The search begins with a split where a classifier changes its mind: at a probability of
@@ -86,7 +88,8 @@ rank_score_mixture(const struct noise_request *request, struct noise_scored *sco
 		least = fmin(least, value);
 		greatest = fmax(greatest, value);
 	}
-	if (!rank_fit_mixture(request->by_aum ? MIXTURE_GAUSSIAN : MIXTURE_BETA, values, count, &mixture))
+	if (!rank_fit_mixture(noise_measure(request) == MEASURE_AUM ? MIXTURE_GAUSSIAN : MIXTURE_BETA, values, count,
+	                      &mixture))
 		die("run '%s' shows no two groups by %s: too few examples, or all alike", request->run, name);
 	for (size_t i = 0; i < dynamics->count; i++) {
 		uint32_t row = dynamics->order[i];
@@ -95,8 +98,8 @@ rank_score_mixture(const struct noise_request *request, struct noise_scored *sco
 		scored->scores[row] = isnan(measure[row]) ? NAN : mixture_low_share(&mixture, value);
 	}
 	if (request->plot)
-		densities_draw_mixture(request->run, request->by_aum ? "AUM" : name, values, count, &mixture,
-		                       &request->picture);
+		densities_draw_mixture(request->run, noise_measure(request) == MEASURE_AUM ? "AUM" : name, values,
+		                       count, &mixture, &request->picture);
 	message_note("two groups by %s: %.2f%% around %.4f (s.d. %.4f), the rest around %.4f (s.d. %.4f)", name,
 	             100 * mixture.low.share, mixture.low.mean, sqrt(mixture.low.variance), mixture.high.mean,
 	             sqrt(mixture.high.variance));
@@ -107,7 +110,7 @@ rank_score_mixture(const struct noise_request *request, struct noise_scored *sco
 int
 noise_action_mixture(const struct noise_request *request)
 {
-	enum measure which = request->by_aum ? MEASURE_AUM : MEASURE_CONFIDENCE;
+	enum measure which = noise_measure(request);
 	const struct dynamics_request wanted = {.measures = MEASURE_BIT(which)};
 	CLEANUP(noise_scored_free) struct noise_scored scored = {.set_aside = 0};
 	const double *measure;
