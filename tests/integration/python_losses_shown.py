@@ -1,0 +1,148 @@
+"""What the commands that show, follow and compare runs say of runs of losses, against NumPy."""
+
+import csv
+import io
+import json
+import os
+
+import numpy as np
+import pytest
+
+import portolan
+from python_losses import portolan_says, random_losses, record
+
+
+def table(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def says(*words, store):
+    code, out, said = portolan_says(*words, store=store)
+    assert code == 0, (words, code, said)
+    return out
+
+
+def observed(losses):
+    """By epoch, the mean loss, as a sum of doubles."""
+    return [row[~np.isnan(row)].astype(np.float64).mean() for row in losses]
+
+
+def test_watch(store):
+    losses = random_losses(11, 300, 5, 0.2)
+    record(store, losses, list(range(300)))
+    line = says("watch", "run", "--once", store=store)
+    assert f"mean loss {observed(losses)[-1]:.4g}" in line and "closed" in line
+    look = json.loads(says("watch", "run", "--once", "--json", store=store))
+    assert list(look["epochs"][0]) == ["epoch", "observed", "mean_loss"] and "forgetting" not in look
+    np.testing.assert_allclose([epoch["mean_loss"] for epoch in look["epochs"]], observed(losses), rtol=1e-12)
+    assert [epoch["observed"] for epoch in look["epochs"]] == (~np.isnan(losses)).sum(1).tolist()
+    for text in (line, json.dumps({**look, "counters": {}})):
+        assert not any(word in text.lower() for word in ("nan", "learned", "accuracy", "confidence", "forg")), text
+
+
+def test_show(store):
+    losses = random_losses(12, 40, 6, 0.3)
+    record(store, losses, list(range(40)))
+    m = portolan.measures("run", store=store)
+    told = json.loads(says("show", "run", 7, 3, "--json", store=store))
+    assert told["epochs"] == list(range(6)) and [example["id"] for example in told["examples"]] == [7, 3]
+    for example in told["examples"]:
+        wanted = [None if np.isnan(loss) else float(loss) for loss in losses[:, example["id"]]]
+        np.testing.assert_array_equal(np.float32([np.nan if x is None else x for x in example["task_loss"]]), losses[:, example["id"]])
+        assert [x is None for x in example["task_loss"]] == [x is None for x in wanted]
+        assert not {"gold_prob", "correct", "forgotten"} & set(example) and example["gold"] is None
+        for name in ("task_loss", "variability", "learning_speed", "loss_ema", "detrended_variability"):
+            np.testing.assert_allclose(np.float64(example["measures"][name]), m[name][example["id"]], rtol=1e-12)
+    os.environ["LC_ALL"] = "C"
+    try:
+        text = says("show", "run", 7, 3, store=store)
+    finally:
+        del os.environ["LC_ALL"]
+    both = losses[:, [7, 3]].astype(np.float64)
+    low, high = np.nanmin(both), np.nanmax(both)
+    head, row = text.splitlines()[1], text.splitlines()[3].split()
+    assert head == f"marks, one an epoch: loss 0 ({low:.4g}) to 9 ({high:.4g}); not observed ."
+    marks = "".join("." if np.isnan(loss) else str(min(9, int((loss - low) / (high - low) * 10))) for loss in both[:, 0])
+    assert row[0] == "7" and row[-1] == marks, (row, marks)
+    assert text.splitlines()[2].split() == ["id", "task_loss", "variability", "learning_speed", "loss"]
+    assert not any(word in text for word in ("gold", "correct", "nan", "forgotten"))
+
+
+def spearman(x, y):
+    ranks = [np.argsort(np.argsort(values, kind="stable"), kind="stable").astype(np.float64) for values in (x, y)]
+    return np.corrcoef(*ranks)[0, 1]
+
+
+def test_compare(store, tmp_path):
+    a = random_losses(21, 200, 6, 0.0)
+    b = (a + np.random.default_rng(3).normal(0, 0.3, a.shape)).astype(np.float32)
+    record(store, a, list(range(200)), "a")
+    record(store, b[:, :150], list(range(150)), "b")
+    with portolan.Run("labels", store=store) as run:
+        run.log_gold(0, [1, 2], [0.5, 0.25], [True, False])
+    code, out, said = portolan_says("compare", "a", "b", store=store)
+    assert code == 0 and "50 examples that only run 'a' has" in said
+    rows = {row["measure"]: row for row in table(out)}
+    assert list(table(out)[0]) == ["measure", "run_a", "run_b", "examples", "pearson", "spearman"]
+    assert {"task_loss", "variability", "learning_speed", "detrended_variability", "loss_ema"} <= set(rows) and "confidence" not in rows
+    first, second = (portolan.measures(name, store=store) for name in "ab")
+    for name in ("task_loss", "variability", "learning_speed"):
+        x, y = first[name][:150], second[name][:150]
+        np.testing.assert_allclose([float(rows[name]["pearson"]), float(rows[name]["spearman"])], [np.corrcoef(x, y)[0, 1], spearman(x, y)], rtol=1e-9)
+    report = json.loads(portolan_says("compare", "a", "b", "--json", "--early-stopping", store=store)[1])
+    assert "regions" not in report and report["selections"][0]["selected_a"] == 50
+    epochs = report["early_stopping"]["epochs"]
+    means = np.cumsum(a.astype(np.float64), axis=0) / np.arange(1, 7)[:, None]
+    np.testing.assert_allclose([row["task_loss_pearson"] for row in epochs], [np.corrcoef(mean, means[-1])[0, 1] for mean in means], rtol=1e-9)
+    np.testing.assert_allclose([row["task_loss_spearman"] for row in epochs], [spearman(mean, means[-1]) for mean in means], rtol=1e-9)
+    assert epochs[0]["variability_pearson"] is None and epochs[-1]["variability_pearson"] == pytest.approx(1)
+    assert list(table(says("compare", "a", "--early-stopping", store=store))[0])[2:4] == ["task_loss_pearson", "task_loss_spearman"]
+    says("compare", "a", "--early-stopping", "--plot", tmp_path / "early.svg", store=store)
+    assert "task loss" in (tmp_path / "early.svg").read_text(encoding="utf-8")
+    hard = np.argsort(-first["task_loss"][:150], kind="stable")[:15], np.argsort(-second["task_loss"], kind="stable")[:15]
+    row = table(portolan_says("compare", "a", "b", "--show", "selection", "--by", "hard-to-learn", "--fraction", 0.1, store=store)[1])[0]
+    assert int(row["both"]) == len(set(hard[0]) & set(hard[1]))
+    average = table(portolan_says("compare", "a", "b", "--average", store=store)[1])
+    np.testing.assert_allclose([float(row["task_loss"]) for row in average], (first["task_loss"][:150] + second["task_loss"]) / 2, rtol=1e-12)
+    for words in (("compare", "a", "labels"), ("compare", "labels", "a", "--average"), ("map", "a", "--beside", "labels", "-o", tmp_path / "m.svg"), ("select", "a", "--with", "labels", "--by", "ambiguous")):
+        code, out, said = portolan_says(*words, store=store)
+        assert code != 0 and out == "" and "run 'a' records losses (log_loss), run 'labels' probabilities of labels" in said, (words, said)
+    for words in (("--show", "regions"), ("--regions", "0.1,0.5")):
+        code, out, said = portolan_says("compare", "a", "b", *words, store=store)
+        assert code == 1 and out == "" and "have no labels" in said, (words, said)
+
+
+def test_groups(store, tmp_path):
+    losses = random_losses(31, 300, 6, 0.0)
+    record(store, losses, list(range(300)))
+    rng = np.random.default_rng(2)
+    length, kind = rng.integers(1, 100, 300), rng.choice(["web", "book"], 300)
+    data = tmp_path / "data.csv"
+    data.write_text("id,length,kind\n" + "".join(f"{i},{length[i]},{kind[i]}\n" for i in range(300)))
+    m = portolan.measures("run", store=store, loss_threshold=0.5)
+    file = ("--data", data, "--id-field", "id", "--replicates", 0)
+    for rule, chosen in (("hard-to-learn", np.argsort(-m["task_loss"], kind="stable")[:30]), ("learning_speed:desc", np.argsort(-m["learning_speed"], kind="stable")[:30])):
+        rows = table(says("groups", "run", *file, "--by", rule, "--count", 30, store=store))
+        assert {row["gold"] for row in rows} == {"all"}
+        np.testing.assert_allclose([float(rows[0]["all"]), float(rows[0]["selected"])], [length.mean(), length[chosen].mean()])
+        web = next(row for row in rows if row["value"] == "web")
+        np.testing.assert_allclose(float(web["selected"]), (kind[chosen] == "web").mean())
+    forgettable = (m["forgetting_events"] > 0) | (m["never_learned"] == 1)
+    rows = table(says("groups", "run", *file, "--loss-threshold", 0.5, store=store))
+    assert int(rows[0]["selected_examples"]) == forgettable.sum()
+    counts = {int(row["forgetting_events"]): int(row["examples"]) for row in table(says("groups", "run", "--forgetting", "--loss-threshold", 0.5, store=store)) if row["forgetting_events"]}
+    assert counts[1] == (m["forgetting_events"] == 1).sum()
+    for words in (("--forgetting",), file, (*file, "--by", "confidence:asc", "--count", 3), (*file, "--by", "region:ambiguous"), ("--classes",), ("--classes", "--loss-threshold", 0.5)):
+        code, out, said = portolan_says("groups", "run", *words, store=store)
+        assert code == 1 and out == "" and "records losses (log_loss)" in said, (words, code, said)
+
+
+def test_runs_names_the_kind(store):
+    record(store, random_losses(1, 9, 3, 0.0), list(range(9)))
+    with portolan.Run("labels", store=store) as run:
+        run.log_gold(0, [1], [0.5], [True])
+    with portolan.Run("nothing", store=store):
+        pass
+    rows = table(says("runs", store=store))
+    assert list(rows[0])[-1] == "kind" and {row["name"]: row["kind"] for row in rows} == {"run": "loss", "labels": "labels", "nothing": ""}
+    assert {run.name: run.kind for run in portolan.runs(store)} == {"run": "loss", "labels": "labels", "nothing": ""}
