@@ -26,10 +26,11 @@ dynamics_check_alike(const struct dynamics *a, const struct dynamics *b, struct 
 	const struct dynamics *losses = a->info->of_losses ? a : b, *labels = losses == a ? b : a;
 
 	if (a->info->of_losses != b->info->of_losses)
-		return error_set(error, PORTOLAN_E_INVALID,
-		                 "run '%s' records losses (log_loss), run '%s' probabilities of labels: no measure of the "
-		                 "one is one of the other",
-		                 losses->info->name, labels->info->name);
+		return error_set(
+		        error, PORTOLAN_E_INVALID,
+		        "run '%s' records losses (log_loss), run '%s' probabilities of labels: no measure of the "
+		        "one is one of the other",
+		        losses->info->name, labels->info->name);
 
 	if (a->ids.kind == b->ids.kind)
 		return 0;

@@ -73,7 +73,8 @@ show_scale(const struct chosen *chosen, const uint32_t *order, size_t count)
 	if (!chosen->part.info->of_losses)
 		return (struct scale){0, 1};
 	for (size_t i = 0; i < count * stories->epochs; i++) {
-		double loss = (double)stories->gold_prob[order[i / stories->epochs] * stories->epochs + i % stories->epochs];
+		double loss =
+		        (double)stories->gold_prob[order[i / stories->epochs] * stories->epochs + i % stories->epochs];
 
 		scale.low = fmin(scale.low, loss); /* NaN, not observed, is passed over */
 		scale.high = fmax(scale.high, loss);
@@ -240,10 +241,10 @@ show_write_observations(struct report *report, const struct chosen *chosen, cons
 			        .epoch = epoch,
 			        .gold_prob = stories->gold_prob[at],
 			        .correct = stories->correct[at] ? "yes" : "no",
-			        .event = losses                                       ? ""
+			        .event = losses                                  ? ""
 			                 : chosen_is_forgotten(chosen, place, e) ? "forgotten"
-			                 : first[place] == (double)epoch       ? "learned"
-			                                                       : "",
+			                 : first[place] == (double)epoch         ? "learned"
+			                                                         : "",
 			};
 	}
 	table_report(report, "observations", &table);
@@ -276,12 +277,12 @@ show_write_text(struct report *report, const struct chosen *chosen, const struct
 	report_line(report, "%s, epochs %u to %u\n", part->info->name, part->epochs[0],
 	            part->epochs[part->epoch_count - 1]);
 	if (part->info->of_losses)
-		report_line(report, "marks, one an epoch: loss %s (%.4g) to %s (%.4g); not observed %s\n", lowest, scale.low,
-		            highest, scale.high, marks->absent);
+		report_line(report, "marks, one an epoch: loss %s (%.4g) to %s (%.4g); not observed %s\n", lowest,
+		            scale.low, highest, scale.high, marks->absent);
 	else
 		report_line(report,
-		            "marks, one an epoch: p(gold) %s (0) to %s (1); correct %s, not %s; not observed %s\n", lowest,
-		            highest, marks->correct, marks->wrong, marks->absent);
+		            "marks, one an epoch: p(gold) %s (0) to %s (1); correct %s, not %s; not observed %s\n",
+		            lowest, highest, marks->correct, marks->wrong, marks->absent);
 	show_write_examples(report, chosen, marks, &scale, order, count);
 	report_line(report, "\n");
 	show_write_observations(report, chosen, order, count);
@@ -367,8 +368,7 @@ show_run(void *context, struct portolan_error *error)
 {
 	const struct show_options *request = context;
 	const struct common_options *common = &request->common;
-	const struct dynamics_request wanted = {
-	        .measures = MEASURE_ALL, .gold = true, .user = true, .losses = true};
+	const struct dynamics_request wanted = {.measures = MEASURE_ALL, .gold = true, .user = true, .losses = true};
 	CLEANUP(dynamics_free) struct dynamics run = {0};
 	CLEANUP(places_free) struct places_list list = {0};
 	CLEANUP(chosen_free) struct chosen chosen = {0};

@@ -69,8 +69,8 @@ small_map_make(const struct tally_sample *sample, bool of_losses, unsigned colum
 
 		if (point->count == 0)
 			continue;
-		line = map->lines - 1 - small_map_cell(point->mean - map->mean_min,
-		                                      map->mean_max - map->mean_min, map->lines);
+		line = map->lines - 1 -
+		       small_map_cell(point->mean - map->mean_min, map->mean_max - map->mean_min, map->lines);
 		column = small_map_cell(tally_variability(point), map->variability_max, map->columns);
 		map->points++;
 		right[line][column] += (double)point->right / point->count;

@@ -137,6 +137,72 @@ def test_groups(store, tmp_path):
         assert code == 1 and out == "" and "records losses (log_loss)" in said, (words, code, said)
 
 
+def test_report(store, tmp_path):
+    losses = random_losses(41, 200, 8, 0.0)
+    record(store, losses, list(range(200)))
+    record(store, (losses + np.float32(0.1)).astype(np.float32), list(range(200)), "other")
+    m = portolan.measures("run", store=store)
+    data = tmp_path / "data.jsonl"
+    data.write_text("".join(json.dumps({"id": i, "text": f"house {i}", "rooms": int(i % 7)}) + "\n" for i in range(200)))
+    code, out, said = portolan_says("report", "run", "other", "--epochs", "0:", "--data", data, "--id-field", "id", "--text", "text", "--json", store=store)
+    assert code == 0 and said == "", said
+    report = json.loads(out)
+    sections = {section["id"]: section["blocks"] for section in report["sections"]}
+    assert list(sections) == ["record", "map", "hurts", "examples", "epochs", "runs", "done"]
+    assert any("records losses (log_loss), which have no labels" in block.get("text", "") for block in sections["record"])
+    assert not any("Not known" in block.get("text", "") for blocks in sections.values() for block in blocks)
+    ambiguous, hardest = (block for block in sections["examples"] if block["kind"] == "table")
+    assert [row["id"] for row in hardest["rows"]] == np.argsort(-m["task_loss"], kind="stable")[:8].tolist()
+    assert [row["id"] for row in ambiguous["rows"]] == np.argsort(-m["variability"], kind="stable")[:8].tolist()
+    np.testing.assert_allclose([row["task_loss"] for row in hardest["rows"]], np.sort(m["task_loss"])[::-1][:8], rtol=1e-12)
+    assert hardest["rows"][0]["text"] == f"house {hardest['rows'][0]['id']}" and "gold" not in hardest["rows"][0]
+    table = next(block for block in sections["epochs"] if block["kind"] == "table")
+    np.testing.assert_allclose([row["mean_loss"] for row in table["rows"]], observed(losses), rtol=1e-12)
+    assert "accuracy" not in table["rows"][0] and table["curves"] == {"mean_loss": True}
+    correlations = [block for block in sections["runs"] if block["kind"] == "table"][1]["rows"]
+    assert {row["measure"] for row in correlations} == {"task_loss", "variability", "learning_speed"} and all(row["pearson"] > 0.999 for row in correlations)
+    assert [step["command"].split()[1] for step in report["next"]] == ["serve", "select", "select"]
+    for step in report["next"][1:]:
+        done = os.system(f"cd {tmp_path} && PATH={os.path.dirname(os.environ['PORTOLAN'])}:$PATH {step['command']} -q 2>/dev/null")
+        assert done == 0, step
+    assert not any(word in out for word in ("p(gold)", "NaN", "confidence"))
+    for name in ("r.html", "r.md", "r.txt"):
+        says("report", "run", "-o", tmp_path / name, store=store)
+
+
+def test_python_reads_them(store):
+    losses = random_losses(42, 60, 4, 0.2)
+    record(store, losses, list(range(60)))
+    e = portolan.epochs("run", store=store)
+    assert e.dtype.names == ("epoch", "examples", "mean_loss")
+    np.testing.assert_allclose(e["mean_loss"], observed(losses), rtol=1e-12)
+    r = portolan.report("run", store=store, map=False)
+    assert "forgettable" not in r and [list(epoch) for epoch in r["epochs"]] == [["epoch", "observed", "mean_loss"]] * 4
+    np.testing.assert_allclose([epoch["mean_loss"] for epoch in r["epochs"]], observed(losses), rtol=1e-12)
+
+
+def test_export(store, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    losses = random_losses(43, 80, 3, 0.2)
+    record(store, losses, list(range(80)))
+    done = portolan.export("run", tmp_path / "out", store=store)
+    assert done.rows == (~np.isnan(losses)).sum() and done.epochs == (0, 1, 2)
+    for epoch in range(3):
+        (path,) = (tmp_path / "out" / "run=run" / f"epoch={epoch}").glob("part-*.parquet")
+        file = parquet.ParquetFile(path)
+        assert file.schema_arrow.names == ["id", "task_loss", "size", "gold", "session_started", "rank", "session"]
+        assert not file.schema_arrow.field("task_loss").nullable and str(file.schema_arrow.field("task_loss").type) == "float"
+        rows = file.read()
+        known = np.flatnonzero(~np.isnan(losses[epoch]))
+        np.testing.assert_array_equal(rows["id"].to_numpy(), known)
+        np.testing.assert_array_equal(rows["task_loss"].to_numpy(), losses[epoch][known])
+        assert rows["gold"].null_count == len(known)
+    assert portolan.export("run", tmp_path / "out", store=store).kept == 3
+    portolan.export("run", tmp_path / "m.parquet", store=store, what="measures")
+    m = portolan.measures("run", store=store)
+    np.testing.assert_array_equal(parquet.read_table(tmp_path / "m.parquet")["learning_speed"].to_numpy(), m["learning_speed"])
+
+
 def test_runs_names_the_kind(store):
     record(store, random_losses(1, 9, 3, 0.0), list(range(9)))
     with portolan.Run("labels", store=store) as run:

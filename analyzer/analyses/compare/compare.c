@@ -289,8 +289,7 @@ compare_runs(struct compare *compare)
 static int
 compare_average(const struct compare *compare)
 {
-	const struct dynamics_request request = {
-	        .measures = MEASURE_ALL, .gold = true, .user = true, .losses = true};
+	const struct dynamics_request request = {.measures = MEASURE_ALL, .gold = true, .user = true, .losses = true};
 	const struct common_options *common = &compare->common;
 	CLEANUP(dynamics_free) struct dynamics dynamics = {.store = NULL};
 	struct aggregate_report report;

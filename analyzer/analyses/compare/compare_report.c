@@ -43,12 +43,13 @@ static const struct table_column epoch_columns[] = {{"epoch", TABLE_U32, EPOCH(e
                                                     {"variability_pearson", TABLE_F64, EPOCH(variability_pearson)},
                                                     {"variability_spearman", TABLE_F64, EPOCH(variability_spearman)}};
 
-static const struct table_column loss_epoch_columns[] = {{"epoch", TABLE_U32, EPOCH(epoch)},
-                                                         {"examples", TABLE_U64, EPOCH(examples)},
-                                                         {"task_loss_pearson", TABLE_F64, EPOCH(mean_pearson)},
-                                                         {"task_loss_spearman", TABLE_F64, EPOCH(mean_spearman)},
-                                                         {"variability_pearson", TABLE_F64, EPOCH(variability_pearson)},
-                                                         {"variability_spearman", TABLE_F64, EPOCH(variability_spearman)}};
+static const struct table_column loss_epoch_columns[] = {
+        {"epoch", TABLE_U32, EPOCH(epoch)},
+        {"examples", TABLE_U64, EPOCH(examples)},
+        {"task_loss_pearson", TABLE_F64, EPOCH(mean_pearson)},
+        {"task_loss_spearman", TABLE_F64, EPOCH(mean_spearman)},
+        {"variability_pearson", TABLE_F64, EPOCH(variability_pearson)},
+        {"variability_spearman", TABLE_F64, EPOCH(variability_spearman)}};
 
 static struct table
 compare_epochs(const struct compare_result *result)

@@ -25,10 +25,10 @@ struct room {
 };
 
 struct early {
-	struct dynamics dynamics;                     /* the run, with the columns that are needed and no others */
+	struct dynamics dynamics;               /* the run, with the columns that are needed and no others */
 	const double *mean, *variability;       /* over all epochs, by dense index */
 	double *mean_ranks, *variability_ranks; /* the ranks of these values, by place in the order */
-	struct room *rooms;                           /* by thread */
+	struct room *rooms;                     /* by thread */
 	unsigned room_count;
 	struct early_epoch *rows;
 };
@@ -118,8 +118,8 @@ early_fill_row(void *context, unsigned thread, unsigned slot, size_t e, struct p
 	if (code < 0)
 		return code;
 	row->epoch = early->dynamics.epochs[e];
-	early_correlate(&early->dynamics, measure_infos[early_mean(&early->dynamics)].name, early->mean, early->mean_ranks, room,
-	                &row->examples, &row->mean_pearson, &row->mean_spearman);
+	early_correlate(&early->dynamics, measure_infos[early_mean(&early->dynamics)].name, early->mean,
+	                early->mean_ranks, room, &row->examples, &row->mean_pearson, &row->mean_spearman);
 	early_correlate(&early->dynamics, "variability", early->variability, early->variability_ranks, room,
 	                &row->examples, &row->variability_pearson, &row->variability_spearman);
 	return 0;
@@ -178,7 +178,8 @@ early_chart(const struct dynamics *run, const struct early_epoch *rows, size_t n
 	                      .x_whole = true,
 	                      .y_label = "correlation (Pearson)",
 	                      .y_max = 1.02,
-	                      .series = {{run->info->of_losses ? "task loss" : "confidence", x, mean, n, CHART_POINTS, 0},
+	                      .series = {{run->info->of_losses ? "task loss" : "confidence", x, mean, n, CHART_POINTS,
+	                                  0},
 	                                 {"variability", x, variability, n, CHART_POINTS, 1}},
 	                      .series_count = 2},
 	};

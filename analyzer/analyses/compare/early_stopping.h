@@ -11,8 +11,8 @@
 
 struct early_epoch {
 	uint32_t epoch;
-	uint64_t examples; /* examples observed up to this epoch */
-	double mean_pearson, mean_spearman; /* of confidence, or of the mean loss in a run of losses */
+	uint64_t examples;                                /* examples observed up to this epoch */
+	double mean_pearson, mean_spearman;               /* of confidence, or of the mean loss in a run of losses */
 	double variability_pearson, variability_spearman; /* NaN: not defined */
 };
 
