@@ -43,8 +43,11 @@ runs_write(const struct runs_request *request, const struct store_run_info *runs
 		const struct store_run_info *run = &runs[i];
 		struct runs_line *line = &lines[i];
 
-		*line = (struct runs_line){
-		        .name = run->name, .state = run_state_name(run), .examples = -1, .epochs = -1, .observations = -1};
+		*line = (struct runs_line){.name = run->name,
+		                           .state = run_state_name(run),
+		                           .examples = -1,
+		                           .epochs = -1,
+		                           .observations = -1};
 		if (run->state == STORE_DAMAGED)
 			continue;
 		run_time(run->created, line->time);

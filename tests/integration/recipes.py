@@ -46,3 +46,13 @@ def test_what_they_leave(folder):
     names = forgetting[0].split(",")
     events = [int(line.split(",")[names.index("forgetting_events")]) for line in forgetting[1:]]
     assert events == [1 - i % 2 for i in range(100)]
+
+
+def test_wrong_prices_are_the_hardest(folder):
+    code = next(block for _, block in BLOCKS if 'Run("prices"' in block).partition("weights =")[0]
+    space = {}
+    exec(code, space)
+    said = subprocess.run([os.environ["PORTOLAN"], "select", "prices", "--by", "hard-to-learn", "--count", "30"], cwd=folder, capture_output=True, text=True, check=True)
+    hardest = {int(line) for line in said.stdout.split()}
+    assert len(hardest & set(space["wrong"].tolist())) >= 28
+    assert (folder / "prices.html").read_text(encoding="utf-8").count("wrong targets") == 1
