@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 
 import numpy as np
 import pytest
@@ -201,6 +202,24 @@ def test_export(store, tmp_path):
     portolan.export("run", tmp_path / "m.parquet", store=store, what="measures")
     m = portolan.measures("run", store=store)
     np.testing.assert_array_equal(parquet.read_table(tmp_path / "m.parquet")["learning_speed"].to_numpy(), m["learning_speed"])
+
+
+def test_one_epoch_and_losses_that_stay(store, tmp_path):
+    """Where nothing varies there is nothing of labels in what is said, and no minus before 0."""
+    with portolan.Run("one", store=store) as run:
+        run.log_loss(0, [1, 2], [0.5, 2.0])
+    with portolan.Run("same", store=store) as run:
+        for epoch in range(3):
+            run.log_loss(epoch, [1, 2], [2.0, 2.0])
+    code, out, said = portolan_says("select", "one", "--by", "ambiguous", store=store)
+    assert code == 0 and "go by the mean loss (select --by task_loss:desc)" in said
+    for run in ("one", "same"):
+        for name in ("m.svg", "m.html"):
+            portolan_says("map", run, "-o", tmp_path / name, store=store)
+        for words in (("show", run, 1), ("watch", run, "--once"), ("compare", run, "--early-stopping"), ("metrics", run), ("report", run)):
+            text = says(*words, store=store)
+            assert not any(word in text.lower() for word in ("nan", "inf", "confidence")), (words, text)
+            assert not re.search(r"-0(\.0+)?(?![\d.])", text), (words, text)
 
 
 def test_runs_names_the_kind(store):

@@ -182,7 +182,7 @@ def _with_lines(sums: DataFrame) -> DataFrame:
     both, square = summed(lambda one: distance(one) * (one["loss"] - mean)), summed(lambda one: distance(one) * distance(one))
     sums = sums.withColumn("portolan_slope", F.when(count >= 2, both / square))
     detrended = F.when(count >= 3, F.sqrt(summed(lambda one: rest(one) * rest(one)) / count))
-    sums = sums.withColumns({"learning_speed": -slope, "detrended_variability": detrended})
+    sums = sums.withColumns({"learning_speed": F.lit(0.0) - slope, "detrended_variability": detrended})
     return sums.drop("portolan_observed", "portolan_epoch", "portolan_slope")
 
 
