@@ -11,7 +11,7 @@ import stores
 from served import MAKE_STORE, PORTOLAN, metrics, serving
 
 N, EPOCHS = 300, 5
-OF_LABELS = re.compile(r"p\(gold\)|gold label|confidence|correctness|wrong label|\bNaN\b|undefined|easy-to-learn|never learned", re.I)
+OF_LABELS = re.compile(r"p\(gold\)|gold label|confidence|correctness|wrong label|right label|\bNaN\b|undefined|easy-to-learn|never learned", re.I)
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +89,8 @@ def test_one_file(page, server, folder):
     subprocess.run([PORTOLAN, "map", "losses", "--store", server.store, "-o", str(folder / "losses.html")], capture_output=True, check=True)
     one = page((folder / "losses.html").as_uri())
     one.wait_for(run="losses", points=N, examples=N)
+    drawn, coloured, of = one.pixels("#map .points")
+    assert coloured > of / 1000, f"{drawn} of {of} pixels are drawn, {coloured} with a hue"
     check_map(one)
     one.open_panel("table")
     one.wait(lambda: "loss by epoch" in seen(one), "the table")
