@@ -146,7 +146,8 @@ def _sums(rows: DataFrame) -> list[Column]:
     sums += [_mean(name, name) for name in ("entropy", "max_prob") if name in rows.columns]
     if {"margin", "max_prob"} <= set(rows.columns):
         margin, most = F.col("margin").cast("double"), F.col("max_prob").cast("double")
-        sums.append(F.avg(F.when(margin > 0, -p * F.expm1(-margin)).otherwise(F.when(margin.isNotNull(), p - most))).alias("prob_margin"))
+        of_both = F.when(margin > 0, -p * F.expm1(-margin)).otherwise(p - most)
+        sums.append(F.avg(F.when(margin.isNotNull() & most.isNotNull(), of_both)).alias("prob_margin"))
     return sums + [_mean(name, _name_of_mean(name)) for name in _own_columns(rows)]
 
 
