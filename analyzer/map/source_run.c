@@ -114,8 +114,7 @@ map_source_hold(struct map_source *source, const struct map_source_request *requ
 	map_source_list_drawn(source, request);
 }
 
-/* The default axes and colour are of a run that records labels. A run of losses has others. */
-static struct map_source_request
+struct map_source_request
 map_source_of_losses(const struct dynamics *dynamics, const struct map_source_request *request)
 {
 	struct map_source_request other = *request;
@@ -133,7 +132,8 @@ map_source_run(struct map_source *source, const struct run_query *query, const c
                const struct map_source *first, const struct map_source_request *request)
 {
 	const char *colour = map_source_colour_column(request);
-	struct dynamics_request wanted = {.measures = MEASURE_BIT(MEASURE_TASK_LOSS) | MEASURE_BIT(MEASURE_LEARNING_SPEED),
+	struct dynamics_request wanted = {.measures =
+	                                          MEASURE_BIT(MEASURE_TASK_LOSS) | MEASURE_BIT(MEASURE_LEARNING_SPEED),
 	                                  .gold = map_source_is_gold(request) || request->corrections,
 	                                  .losses = !request->corrections,
 	                                  .trend = true};

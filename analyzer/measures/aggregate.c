@@ -20,9 +20,17 @@
 #include <string.h>
 
 int
-dynamics_check_ids(const struct dynamics *a, const struct dynamics *b, struct portolan_error *error)
+dynamics_check_alike(const struct dynamics *a, const struct dynamics *b, struct portolan_error *error)
 {
 	const struct dynamics *integers = a->ids.kind == STORE_ID_INT ? a : b, *strings = integers == a ? b : a;
+	const struct dynamics *losses = a->info->of_losses ? a : b, *labels = losses == a ? b : a;
+
+	if (a->info->of_losses != b->info->of_losses)
+		return error_set(
+		        error, PORTOLAN_E_INVALID,
+		        "run '%s' records losses (log_loss), run '%s' probabilities of labels: no measure of the "
+		        "one is one of the other",
+		        losses->info->name, labels->info->name);
 
 	if (a->ids.kind == b->ids.kind)
 		return 0;
@@ -120,7 +128,7 @@ add_run(struct dynamics *dynamics, const struct dynamics *other, struct aggregat
 	uint32_t *rows;
 
 	aggregate_note_run(report, other);
-	if (dynamics_check_ids(dynamics, other, error) < 0)
+	if (dynamics_check_alike(dynamics, other, error) < 0)
 		return PORTOLAN_E_INVALID;
 	rows = array_new(other->count, sizeof(*rows), "examples to match", error);
 	if (!rows)

@@ -27,9 +27,9 @@ struct aggregate_report {
 	uint64_t other_labels; /* gold labels that differ from those of the first run, which stay */
 };
 
-/* Checks that the ids of two runs can be matched. PORTOLAN_E_INVALID: those of one run are integers, and those of the
- * other strings. */
-int dynamics_check_ids(const struct dynamics *a, const struct dynamics *b, struct portolan_error *error);
+/* Checks that two runs can be put side by side. PORTOLAN_E_INVALID: the ids of one are integers and those of the other
+ * strings, or one records losses and the other probabilities of labels. */
+int dynamics_check_alike(const struct dynamics *a, const struct dynamics *b, struct portolan_error *error);
 
 /* Lists the examples observed in both runs, by ascending id, as their dense indices in each run. rows_a and rows_b have
  * room for the smaller of the two counts. rows_a may be a->order, which is then cut down (the caller sets a->count).

@@ -101,7 +101,7 @@ measures_losses(const struct store_block *block, const uint32_t *epochs, bool of
 			continue;
 		losses_fit(block, epochs, word, of_losses, &sums);
 		for (unsigned r = 0; speed && r < sums.rows; r++)
-			speed[first + r] = -sums.slope[r];
+			speed[first + r] = 0 - sums.slope[r]; /* no −0 */
 		if (detrended)
 			losses_deviate(block, epochs, word, of_losses, &sums, detrended + first);
 	}

@@ -455,7 +455,7 @@ def check_terminal():
     """A table for people has aligned columns, with short numbers; where it goes elsewhere, and with -o -, it is CSV."""
     done, text = on_terminal(b"", "runs")
     lines = text.splitlines()
-    assert done == 0 and lines[0].split() == "name examples epochs observations state mode created".split(), text
+    assert done == 0 and lines[0].split() == "name examples epochs observations state mode created kind".split(), text
     assert [line.split()[:5] for line in lines[1:]] == [["many", "3,000", "2", "6,000", "closed"], ["r", "4", "3", "12", "closed"], ["s", "4", "3", "12", "closed"], ["two", "20", "2", "40", "closed"]], text
     assert len({line.index("closed") for line in lines[1:]}) == 1 and lines[0].index("examples") + 8 == lines[2].index("4") + 1, text
     done, text = on_terminal(b"", "groups", "r", "--forgetting")
@@ -493,7 +493,7 @@ def check_terminal():
     done, text = on_terminal(b"", "check", "r")  # its lines fit
     assert done == 3 and "changed labels" in text and max(map(len, text.splitlines())) <= 80, text
     done, text = on_terminal(b"", "runs", "-o", "-")
-    assert done == 0 and text.splitlines()[0] == "name,examples,epochs,observations,state,mode,created", text
+    assert done == 0 and text.splitlines()[0] == "name,examples,epochs,observations,state,mode,created,kind", text
 
 
 def check_excerpts():

@@ -75,3 +75,13 @@ def test_agreement(folder):
     assert {len(record["annotator_labels"]) for record in records} == {1, 3, 5} and any(row["majority"] == "" for row in rows)
     assert abs(count_agreement(list("aaabc")) - 3 / 5) < 1e-12 and abs(count_agreement(list("aab")) - 1 / 3) < 1e-12 and count_agreement(list("ab")) == 0
     assert b"agreement" in (folder / "agreement.svg").read_bytes()
+
+
+def test_wrong_prices_are_the_hardest(folder):
+    code = next(block for _, block in BLOCKS if 'Run("prices"' in block).partition("weights =")[0]
+    space = {}
+    exec(code, space)
+    said = subprocess.run([os.environ["PORTOLAN"], "select", "prices", "--by", "hard-to-learn", "--count", "30"], cwd=folder, capture_output=True, text=True, check=True)
+    hardest = {int(line) for line in said.stdout.split()}
+    assert len(hardest & set(space["wrong"].tolist())) >= 28
+    assert (folder / "prices.html").read_text(encoding="utf-8").count("wrong targets") == 1

@@ -108,7 +108,7 @@ static int
 groups_run(void *context, struct portolan_error *error)
 {
 	struct groups *groups = context;
-	struct dynamics_request request = {.gold = true, .trend = true};
+	struct dynamics_request request = {.gold = true, .trend = true, .losses = !groups->classes};
 	int status = STATUS_DONE, gaps;
 
 	(void)error;
@@ -126,6 +126,10 @@ groups_run(void *context, struct portolan_error *error)
 	else
 		selection_rule_request(&groups->rule, &request);
 	must(dynamics_load(&groups->dynamics, &groups->common.query, groups->common.operands[0], &request, &failure));
+	if (groups->forgetting && !dynamics_measure(&groups->dynamics, MEASURE_FORGETTING_EVENTS))
+		must(dynamics_no_measure(&groups->dynamics, "--forgetting",
+		                         measure_infos[MEASURE_FORGETTING_EVENTS].name, &failure));
+	selection_rule_settle(&groups->rule, &groups->dynamics);
 	if (groups->forgetting) {
 		groups_count_forgetting(groups);
 	} else if (groups->classes) {

@@ -7,6 +7,7 @@
 #include "die/die.h"
 #include "die/memory.h"
 #include "output/table.h"
+#include "selection/rule_options.h"
 
 #include <math.h>
 #include <string.h>
@@ -177,6 +178,8 @@ groups_summarise(struct groups *groups)
 
 	if (!selection_rule_is_known(&groups->rule, dynamics))
 		die("run '%s' has no measure or column '%s'", dynamics->info->name, groups->rule.measure);
+	(void)rule_check(&groups->common, &groups->rule,
+	                 dynamics); /* ends the command where the rule needs what the run lacks */
 	summary_select(groups, selected);
 	columns_read(&columns, &groups->columns, dynamics);
 	for (size_t i = 0; i < dynamics->count; i++)
