@@ -38,14 +38,16 @@ size_t dynamics_match(const struct dynamics *a, const struct dynamics *b, uint32
 
 /*
  * Loads 1 … AGGREGATE_RUNS_MAX different runs, one after another (memory: that of two), over the examples that all of
- * them have. Ids, dense indices, labels and epochs are the first run's. Only columns that all runs have are kept. Of
+ * them have, or with `any` those that any has. Ids, dense indices, labels and epochs are the first run's. Only columns that all runs have are kept. Of
  * these, epochs and forgetting_events are summed; a run that never learned an example adds the number that stands for
  * "never learned" (with EPOCHS as in the code of Toneva et al. 2019). never_learned is 1 if no run learned the example.
- * All other columns are means over the runs, empty if they are empty in any run. PORTOLAN_E_INVALID: a run has no
- * observations in the range, or ids of another kind, or no example is in all runs.
+ * All other columns are means over the runs that have the example, empty if they are empty in any of these. PORTOLAN_E_INVALID: a run has no
+ * observations in the range, or ids of another kind, or no example is in all runs (without `any`).
+ * Examples that only further runs have stand after the first run's, so with `any` only the ids, labels and columns may
+ * be read, and no block of the store.
  */
 int dynamics_load_aggregate(struct dynamics *dynamics, const struct run_query *query, char *const *runs, size_t count,
-                            const struct dynamics_request *request, enum never_learned never_learned,
+                            const struct dynamics_request *request, enum never_learned never_learned, bool any,
                             struct aggregate_report *report, struct portolan_error *error);
 
 /* Adds a run to a report, which begins as {0}, for callers that match runs themselves. `shared` is UINT64_MAX if it is

@@ -134,7 +134,7 @@ add_measures(struct dynamics *dynamics, uint32_t measures)
 		column = add_column(dynamics, "", info->name);
 		column->measure = (int)m;
 		column->integer = info->integer;
-		column->sometimes = info->sometimes;
+		column->sometimes = info->sometimes && !dynamics_fills_never(dynamics, (int)m);
 	}
 }
 
@@ -256,6 +256,7 @@ describe(struct dynamics *dynamics, const struct run_query *query, const struct 
 	dynamics->with_trend = request->trend;
 	dynamics->window = query->window ? (size_t)query->window : MEASURES_WINDOW;
 	dynamics->loss_threshold = query->loss_threshold;
+	dynamics->never = query->never;
 	share_memory(dynamics, query);
 	find_classes(dynamics);
 	if (dynamics->info->of_losses && request->measures == MEASURE_ALL)

@@ -6,6 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What first_learned, always_right_after and always_wrong_after have for an example of which that never came true. */
+enum never {
+	NEVER_EMPTY,
+	NEVER_NEXT, /* the epoch after the last that is read; Maini et al. 2022 average it over seeds */
+};
+extern const char *const never_names[]; /* ends with NULL */
+
 struct run_query {
 	const char *store;             /* its directory */
 	uint32_t epoch_from, epoch_to; /* from the first to before the second; UINT32_MAX: to the end */
@@ -15,6 +22,7 @@ struct run_query {
 	uint64_t window;     /* how many epochs a window of dyn_unc, dual and tdds has; 0: MEASURES_WINDOW */
 	/* in runs of losses an example is right at an epoch if its loss is at most this; NaN: nothing is right or wrong */
 	double loss_threshold;
+	int never; /* enum never */
 	uint64_t threads;    /* 0: all cores */
 	uint64_t max_memory; /* bytes; 0: no limit */
 };

@@ -128,7 +128,7 @@ select_run(void *context, struct portolan_error *error)
 		must(dynamics_load(&dynamics, &common->query, request->runs[0], &wanted, &failure));
 	else
 		must(dynamics_load_aggregate(&dynamics, &common->query, request->runs, request->run_count, &wanted,
-		                             (enum never_learned)request->never_learned, &report, &failure));
+		                             (enum never_learned)request->never_learned, false, &report, &failure));
 	status = select_check_rules(request, &dynamics);
 	select_warn_changed(request, &dynamics);
 	if (status == STATUS_DONE) {

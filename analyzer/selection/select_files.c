@@ -133,6 +133,8 @@ select_add_parameters(struct report *report, const struct select_request *reques
 	manifest_add_range(report, dynamics);
 	if (request->never_learned != NEVER_LEARNED_FLAG)
 		report_text(report, "never_learned", never_learned_names[request->never_learned]);
+	if (request->common.query.never)
+		report_text(report, "never", never_names[request->common.query.never]);
 	if (request->common.query.window)
 		report_whole(report, "window", request->common.query.window);
 	report_whole(report, "seed", request->seed);

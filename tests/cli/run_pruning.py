@@ -37,9 +37,9 @@ def table(*words):
     return np.load("t.npy")
 
 
-def made():
+def made(seed=PUBLISHED["seed"]):
     """Distributions over three classes, of which 0 is gold: logits that walk, and drift to it; epochs × examples × classes."""
-    random = np.random.default_rng(PUBLISHED["seed"])
+    random = np.random.default_rng(seed)
     epochs, examples, classes = (PUBLISHED[name] for name in ("epochs", "examples", "classes"))
     logits = np.cumsum(random.normal(0, 0.6, (epochs, examples, classes)), 0)
     logits[:, :, 0] += np.linspace(0, 3, epochs)[:, None] * random.normal(0.7, 0.6, examples)
@@ -47,9 +47,9 @@ def made():
     return (probs / probs.sum(2, keepdims=True)).astype("f4")
 
 
-def made_run(probs):
-    ids = np.arange(probs.shape[1])
-    return stores.run("made", [stores.batch(e, ids, p[:, 0], p.argmax(1) == 0, 0 * ids, **{f"prob_{k}": p[:, k] for k in range(3)}) for e, p in enumerate(probs)], declared=len(ids))
+def made_run(probs, name="made", first=0):
+    ids = first + np.arange(probs.shape[1])
+    return stores.run(name, [stores.batch(e, ids, p[:, 0], p.argmax(1) == 0, 0 * ids, **{f"prob_{k}": p[:, k] for k in range(3)}) for e, p in enumerate(probs)], declared=first + len(ids))
 
 
 def check_windows(probs):
@@ -92,6 +92,41 @@ def check_second_split():
     order = np.argsort(PUBLISHED["second_split_forgetting"], kind="stable")
     assert chosen("made", "--by", "always_wrong_after:asc") == order.tolist()
     return 3
+
+
+def check_halves():
+    """Two seeds of each half: the authors average their epochs with what never comes as one more than there are, and put both halves in one table."""
+    published = np.array(PUBLISHED["ssft_of_halves"])
+    call("compare", "made", "made-2", "half", "half-2", "--average", "--union", "--never", "next", "-o", "t.npy")
+    t = np.load("t.npy")
+    assert t["id"].tolist() == list(range(120)) and (t["always_wrong_after"] + 1).tolist() == published.tolist()
+    got = chosen("made", "--with", "made-2", "--by", "always_wrong_after:asc", "--never", "next")
+    assert got == np.argsort(published[:60], kind="stable").tolist()
+    ours, never = table("made"), table("made", "--never", "next")
+    for name in never.dtype.names:
+        late = ours[name] < 0 if name in ("first_learned", "always_right_after", "always_wrong_after") else np.zeros(60, bool)
+        assert (never[name][late] == PUBLISHED["epochs"]).all(), name
+        np.testing.assert_array_equal(never[name][~late], ours[name][~late])
+    assert set(table("made", "--never", "next", "--epochs", ":5")["first_learned"]) <= set(range(6))
+    return 6
+
+
+def check_union(runs):
+    """Examples that any of three runs has, each mean over the runs that have it."""
+    p = {}
+    for run in runs:
+        for i, column in zip(run[1].astype(int), run[2].T):
+            p.setdefault(i, []).append(column[~np.isnan(column)].astype("f8"))
+    call("compare", *(run[0]["name"] for run in runs), "--average", "--union", "-o", "t.npy")
+    t = np.load("t.npy")
+    assert t["id"].tolist() == sorted(p) and {len(each) for each in p.values()} == {1, 2, 3}
+    np.testing.assert_allclose(t["confidence"], [np.mean([each.mean() for each in p[i]]) for i in t["id"]], rtol=1e-12)
+    np.testing.assert_allclose(t["variability"], [np.mean([each.std() for each in p[i]]) for i in t["id"]], rtol=1e-10, atol=1e-12)
+    assert t["epochs"].tolist() == [sum(map(len, p[i])) for i in t["id"]]
+    assert t["never_learned"].tolist() == [int(all((each <= 0.5).all() for each in p[i])) for i in t["id"]]
+    lines = call("compare", "strings", "more-strings", "--average", "--union").splitlines()[1:]
+    assert [line.split(",")[0] for line in lines] == sorted(line.split(",")[0] for line in lines) and len(lines) > 300
+    return 6
 
 
 def strata_scores():
@@ -287,8 +322,10 @@ def main():
     numbers = np.arange(len(score))
     digits, margins = digits_run()
     runs = [wandering("missing", 700, 7, 2, 0.4), wandering("large", 17000, 4, 3, 0), wandering("strings", 300, 12, 4, 0.1, "id-")]
+    some = [wandering("more", 900, 5, 5, 0.2), wandering("others", 400, 6, 6, 0.2), wandering("more-strings", 300, 4, 7, 0.1, "id-")]
     kept = [
         made_run(probs),
+        *(made_run(made(seed), name, first) for seed, name, first in ((18, "made-2", 0), (19, "half", 60), (20, "half-2", 60))),
         digits,
         stores.run("scores", [stores.batch(0, numbers, 0 * score, 0 * numbers, score=score)], declared=len(score)),
         stores.run("curves", [stores.batch(e, np.arange(len(group)), np.exp(-losses[:, e]), group < 2) for e in range(8)], declared=len(group)),
@@ -296,8 +333,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         os.environ["PORTOLAN_STORE"] = os.path.join(folder, "store")
-        stores.make_store(maker, "store", kept + [run[0] for run in runs])
-        checks = check_windows(probs) + check_tdds(probs) + check_second_split() + check_strata(score) + check_beta() + check_probability_margins(margins)
+        stores.make_store(maker, "store", kept + [run[0] for run in runs + some])
+        checks = check_windows(probs) + check_tdds(probs) + check_second_split() + check_halves() + check_union([runs[0], *some[:2]]) + check_strata(score) + check_beta() + check_probability_margins(margins)
         checks += check_trajectories(runs) + check_against_faiss(group)
         os.chdir("/")
     print(f"{checks} comparisons with published code, and with NumPy")

@@ -28,6 +28,7 @@ def measures(
     *,
     window: int | None = None,
     loss_threshold: float | None = None,
+    never: str | None = None,
 ) -> Measures:
     """The measures of every example of run `name`, by ascending id; also for a run in progress.
 
@@ -39,6 +40,8 @@ def measures(
         window: how many epochs the windows of dyn_unc, dual and tdds have. A run with fewer epochs has no value for them. Default: 10.
         loss_threshold: in a run that log_loss() recorded, an example counts as right at an epoch if its loss is at most this, and
             forgetting_events, first_learned, ... are there. Default: nothing is right or wrong.
+        never: ``"next"``: first_learned, always_right_after and always_wrong_after have the epoch after the last one where that never came
+            true. Default: ``"empty"``.
 
     Returns:
         Measures: a table with the columns id (uint64 or str), gold, epochs, confidence, variability, correctness,
@@ -62,6 +65,7 @@ def measures(
     words += ["metrics", "--format", "npy", "--store", folder, *epoch_words(epochs)]
     words.add("window", window)
     words.add("loss-threshold", loss_threshold)
+    words.add("never", never)
     table = _output.table(*words, "--", name, reader="portolan.measures()", warn=not known_in_progress)
     return Measures(f"measures of {name}", table)
 

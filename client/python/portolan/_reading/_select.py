@@ -83,6 +83,7 @@ def select(
     epochs: Epochs | None = None,
     window: int | None = None,
     loss_threshold: float | None = None,
+    never: str | None = None,
     threshold: float | None = None,
     sizes: str | None = None,
     offset: float | None = None,
@@ -121,7 +122,7 @@ def select(
         offset: leave out the first examples of the ranking: a share of the candidates, below 1, or a number of examples.
         store: the store's directory. Default: the open run's; else ``$PORTOLAN_STORE``, then ``./portolan-store``.
         epochs, window: which epochs, and how many of them a window has; see measures(). Default: all; 10.
-        loss_threshold: of a run of losses; see measures().
+        loss_threshold: of a run of losses; see measures(). never: see measures().
         both_ends: this share of the selection comes from the top of the ranking, the rest from its other end.
         per_class: the size holds for each gold class. stratified: the classes have the same shares of the selection as of the candidates.
         mix: ``{"easy-to-learn": 0.1}``: another rule chooses this share of the selection.
@@ -164,6 +165,7 @@ def select(
         "count": count,
         "window": window,
         "loss-threshold": loss_threshold,
+        "never": never,
         "threshold": threshold,
         "sizes": sizes,
         "offset": offset,
