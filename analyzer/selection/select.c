@@ -12,6 +12,7 @@
 #include "select_files.h"
 #include "select_labels.h"
 #include "select_options.h"
+#include "sources.h"
 #include "trajectories.h"
 
 #include <string.h>
@@ -48,16 +49,22 @@ select_choose(struct select_request *request, struct dynamics *dynamics)
 	        .threads = parallel_threads(request->common.query.threads),
 	        .beta_c = request->beta_c,
 	        .clusters = (size_t)request->clusters,
+	        .starts = (size_t)request->starts,
 	        .seed = request->seed,
 	};
 	CLEANUP_ARRAY uint32_t *order =
 	        pool_make(dynamics, request->lists, request->list_count, request->within, &source.count);
+	CLEANUP_ARRAY uint32_t *sources = NULL;
 	int status, lists = select_report_lists(request, dynamics);
 
 	source.count = select_labels_leave_out(request->labels, request, dynamics, order, source.count);
 	if (request->labels->corrected.corrections.unknown > 0 && request->common.strict)
 		lists = STATUS_INCOMPLETE;
 	source.order = order;
+	if (request->source_field)
+		source.sources = sources = sources_read(
+		        &(struct sources_request){request->join, request->id_field, request->source_field, request->glue},
+		        dynamics, order, source.count, &source.source_count);
 	if (request->run_count == 1) /* after the polygons were applied, which were drawn over the events as counted */
 		never_learned_count(dynamics, (enum never_learned)request->never_learned);
 	if (request->features)
@@ -152,6 +159,7 @@ static const struct select_request defaults = {
         .plan = {.fraction = 1, .top_share = 1},
         .beta_c = 4,
         .clusters = TRAJECTORIES_CLUSTERS,
+        .starts = 1,
         .format = -1,
         .never_learned = -1,
         .run_count = 1,

@@ -70,6 +70,12 @@ select_check_drawn(const struct select_request *request)
 		return options_wrong(common, "--c-d is for --by dual-beta");
 	if (!by_clusters && option_given(common, "clusters"))
 		return options_wrong(common, "--clusters is for --by s2l");
+	if (!by_clusters && option_given(common, "starts"))
+		return options_wrong(common, "--starts is for --by s2l");
+	if (!by_clusters && request->source_field)
+		return options_wrong(common, "--sources is for --by s2l");
+	if (request->source_field && strcmp(request->join, "-") == 0)
+		return options_wrong(common, "--sources reads --data twice, and standard input can be read only once");
 	if (by_clusters && request->run_count > 1)
 		return options_wrong(common, "s2l clusters the losses of one run: leave out --with");
 	if (by_clusters && request->plan.classes != SELECTION_CLASSES_ANY)

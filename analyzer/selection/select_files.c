@@ -125,7 +125,9 @@ select_add_parameters(struct report *report, const struct select_request *reques
 	if (plan->rule.kind == SELECT_DUAL_BETA)
 		report_real(report, "c_d", request->beta_c);
 	if (plan->rule.kind == SELECT_S2L)
-		report_whole(report, "clusters", request->clusters);
+		REPORT_WHOLES(report, {"clusters", request->clusters}, {"starts", request->starts});
+	if (request->source_field)
+		report_text(report, "sources", request->source_field);
 	if (request->features)
 		report_text(report, "features", request->features);
 	if (request->feature_ids)

@@ -211,6 +211,8 @@ const struct option_spec select_option_table[] = {
         {"regions", "V,C", OPTION_TEXT, .take = select_take_cuts, .group = OPTION_GROUP_HOW},
         {"c-d", "C", OPTION_REAL, TO(beta_c), .range = RANGE_ABOVE_TO, .to = 1000, .group = OPTION_GROUP_HOW},
         {"clusters", "K", OPTION_WHOLE, TO(clusters), .least = 1, .most = 1000000, .group = OPTION_GROUP_HOW},
+        {"starts", "N", OPTION_WHOLE, TO(starts), .least = 1, .most = 1000, .group = OPTION_GROUP_HOW},
+        {"sources", "FIELD", OPTION_TEXT, TO(source_field), .needs = "data", .group = OPTION_GROUP_HOW},
         {"features", "X.npy", OPTION_INPUT, TO(features)},
         {"feature-ids", "FILE", OPTION_INPUT, TO(feature_ids), .needs = "features"},
         {"seed", "N", OPTION_WHOLE, TO(seed), .most = INT64_MAX, .group = OPTION_GROUP_HOW},

@@ -28,6 +28,12 @@ def call(*words):
     return subprocess.run([PORTOLAN, *map(str, words)], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
 
 
+def refused(*words):
+    done = subprocess.run([PORTOLAN, *map(str, words)], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert done.returncode in (1, 2), done
+    return done.stderr.strip()
+
+
 def chosen(*words):
     return [int(line) for line in call("select", *words).split()]
 
@@ -249,17 +255,24 @@ def losses_of(p):
     return losses.astype("f8")
 
 
-def lloyd(losses, clusters, random):
+def lloyd(losses, clusters, random, starts=1):
     drawn = random.sample(range(len(losses)), min(len(losses), 256 * clusters))
-    centres, sample, labels = losses[drawn[:clusters]].copy(), losses[drawn], None
-    for _ in range(20):
-        nearest = ((sample[:, None] - centres) ** 2).sum(2).argmin(1)
-        if labels is not None and (nearest == labels).all():
-            break
-        labels = nearest
-        for k in np.unique(labels):
-            centres[k] = sample[labels == k].mean(0)
-    return ((losses[:, None] - centres) ** 2).sum(2).argmin(1)
+    least = np.inf
+    for start in range(starts):
+        if start > 0:
+            drawn = random.sample_of_all(drawn, clusters)
+        centres, sample, labels = losses[drawn[:clusters]].copy(), losses[drawn], None
+        for _ in range(20):
+            nearest = ((sample[:, None] - centres) ** 2).sum(2).argmin(1)
+            if labels is not None and (nearest == labels).all():
+                break
+            labels = nearest
+            for k in np.unique(labels):
+                centres[k] = sample[labels == k].mean(0)
+        squares = ((sample[:, None] - centres) ** 2).sum(2).min(1).sum()
+        if squares < least * (1 - 1e-9):
+            least, best = squares, centres
+    return ((losses[:, None] - best) ** 2).sum(2).argmin(1)
 
 
 def wandering(name, n, epochs, seed, missing, prefix=""):
@@ -295,6 +308,59 @@ def check_trajectories(runs):
     ours = some[balanced(lloyd(losses[: len(some)], 4, random), 4, 6, 3, random)]
     assert set(call("select", run["name"], "--by", "s2l", "--clusters", 4, "--seed", 5, "--count", 6, "--only", "some.txt").split()) == set(ours)
     return checks + 1
+
+
+def check_starts(runs):
+    """Of several starts the best; with sources, each for itself, and of each as many as the authors' loop shares out."""
+    run, ids, p = runs[0]
+    losses, few = losses_of(p), [["b", "c", "a"][min(i % 7, 2)] for i in range(len(ids))]
+    by_starts = {}
+    for starts in (1, 2, 30):
+        random = Random(4)
+        by_starts[starts] = lloyd(losses, 9, random, starts)
+        ours = ids[balanced(by_starts[starts], 9, 120, 3, random)]
+        assert set(call("select", run["name"], "--by", "s2l", "--clusters", 9, "--seed", 4, "--count", 120, "--starts", starts).split()) == set(ours), starts
+    assert not (by_starts[1] == by_starts[30]).all(), "the first start is the best one: this shows nothing"
+    for names in (few, [str({"a": 10, "b": 9, "c": 9.5}[name]) for name in few]):
+        with open("sources.tsv", "w", encoding="utf-8") as file:
+            file.writelines(f"{i}\t{name}\n" for i, name in [("id", "source"), *zip(ids, names)])
+        random, order, taken = Random(6), sorted(set(names), key=str if names is few else float), {}
+        for name in order:
+            rows = np.flatnonzero(np.array(names) == name)
+            labels = lloyd(losses[rows], 5, random, 3)
+            taken[name] = (rows, labels, random.s[:])
+            balanced(labels, 5, len(rows), 3, random)
+        for size in (10, 300, 650):
+            left, expected = size, set()
+            for i, name in enumerate(sorted(order, key=lambda name: len(taken[name][0]))):
+                rows, labels, state = taken[name]
+                share = min(left // (len(order) - i), len(rows))
+                again = Random(0)
+                again.s = state[:]
+                expected |= set(ids[rows[balanced(labels, 5, share, 3, again)]])
+                left -= share
+            lines = call("select", run["name"], "--by", "s2l", "--clusters", 5, "--seed", 6, "--count", size, "--starts", 3, "--data", "sources.tsv", "--id-field", "id", "--sources", "source")
+            assert {line.split("\t")[0] for line in lines.splitlines()[1:]} == expected and len(expected) == size
+    return 9
+
+
+def check_published_sources(group):
+    names = np.array(["web", "books", "code", "math"])[np.random.default_rng(PUBLISHED["s2l"]["seed"] + 1).choice(4, len(group), p=[0.55, 0.3, 0.1, 0.05])]
+    with open("curves.jsonl", "w", encoding="utf-8") as file:
+        file.writelines(json.dumps({"id": i, "from": name}) + "\n" for i, name in enumerate(names))
+    for size, counts in PUBLISHED["s2l"]["of_sources"].items():
+        lines = call("select", "curves", "--by", "s2l", "--clusters", 3, "--starts", 20, "--count", size, "--data", "curves.jsonl", "--id-field", "id", "--sources", "from").splitlines()
+        got = [json.loads(line) for line in lines]
+        assert [[sum(one["from"] == name and group[one["id"]] == g for one in got) for g in range(3)] for name in sorted(set(names))] == counts, size
+    with open("part.jsonl", "w", encoding="utf-8") as file:
+        file.writelines(json.dumps({"id": i} | ({"from": "web"} if i % 2 else {})) + "\n" for i in range(len(group)))
+    words = ["select", "curves", "--by", "s2l", "--count", 9, "--id-field", "id", "--sources", "from", "--data"]
+    assert refused(*words, "part.jsonl") == "portolan: part.jsonl: 600 of the 1,200 examples to choose from have no from there, so no source: leave them out with --exclude"
+    assert "--sources reads --data twice" in refused(*words, "-")
+    assert "--sources is for --by s2l" in refused(*["random" if word == "s2l" else word for word in words], "part.jsonl")
+    assert "--starts is for --by s2l" in refused("select", "curves", "--by", "random", "--starts", 3)
+    assert "--sources needs --data" in refused("select", "curves", "--by", "s2l", "--sources", "from")
+    return 8
 
 
 def faiss_losses():
@@ -335,7 +401,7 @@ def main():
         os.environ["PORTOLAN_STORE"] = os.path.join(folder, "store")
         stores.make_store(maker, "store", kept + [run[0] for run in runs + some])
         checks = check_windows(probs) + check_tdds(probs) + check_second_split() + check_halves() + check_union([runs[0], *some[:2]]) + check_strata(score) + check_beta() + check_probability_margins(margins)
-        checks += check_trajectories(runs) + check_against_faiss(group)
+        checks += check_trajectories(runs) + check_starts(runs) + check_published_sources(group) + check_against_faiss(group)
         os.chdir("/")
     print(f"{checks} comparisons with published code, and with NumPy")
     return 0

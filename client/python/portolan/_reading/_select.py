@@ -101,6 +101,7 @@ def select(
     regions: tuple[float, float] | str | None = None,
     c_d: float | None = None,
     clusters: int | None = None,
+    starts: int | None = None,
     features: Any = None,
     feature_ids: _words.Ids | None = None,
     seed: int | None = None,
@@ -134,7 +135,8 @@ def select(
         strata, cut: cover the measure's range (CCS): the share `cut` at the top of the ranking is left out, the rest is divided into `strata`
             strata, and each gives equally many examples, chosen at random, as far as it has them.
         regions: where ``region:`` rules divide the map: (variability, confidence).
-        c_d: the constant of ``"dual-beta"``. clusters: the number of clusters of ``"s2l"``.
+        c_d: the constant of ``"dual-beta"``. clusters: the number of clusters of ``"s2l"``, and starts: how often it
+            clusters them, of which the best is kept.
         features: for ``"k-center"``: a matrix, one row for each example, or a .npy file; feature_ids: the ids of its rows.
         seed: the seed of random choices.
         corrections: a file that ``portolan suspects --corrections`` wrote and you edited: examples marked ``drop`` are left out, and the
@@ -175,6 +177,7 @@ def select(
         "cut": cut,
         "c-d": c_d,
         "clusters": clusters,
+        "starts": starts,
         "seed": seed,
     }
     for option, value in asked.items():
