@@ -68,8 +68,8 @@ drop_column(struct dynamics *dynamics, size_t index)
 /* The runs that are put together, and the examples of the other run that is being added. */
 struct aggregate {
 	struct dynamics *dynamics;
-	bool any;      /* examples that any run has, else those that all have */
-	uint8_t *runs; /* by dense index: how many runs have the example; in all of them where `any` is not set */
+	enum aggregate_how how;
+	uint8_t *runs; /* by dense index: how many runs have the example; all so far, unless how is AGGREGATE_ANY */
 	uint32_t *mine, *theirs;
 	size_t shared;
 };
@@ -92,7 +92,9 @@ add_columns(struct aggregate *aggregate, const struct dynamics *other)
 		for (size_t i = 0; i < aggregate->shared; i++) {
 			double *value = &column->values[aggregate->mine[i]], more = addend->values[aggregate->theirs[i]];
 
-			if (aggregate->runs[aggregate->mine[i]] == 0)
+			if (aggregate->how == AGGREGATE_DIFFERENCE)
+				*value -= column->measure == MEASURE_EPOCHS ? 0 : more;
+			else if (aggregate->runs[aggregate->mine[i]] == 0)
 				*value = more;
 			else
 				*value = in_both ? fmin(*value, more) : *value + more;
@@ -196,18 +198,19 @@ static int
 match_run(struct aggregate *aggregate, const struct dynamics *other, struct portolan_error *error)
 {
 	struct dynamics *dynamics = aggregate->dynamics;
-	int code = aggregate->any ? append_others(aggregate, other, error) : 0;
+	bool any = aggregate->how == AGGREGATE_ANY;
+	int code = any ? append_others(aggregate, other, error) : 0;
 
 	aggregate->mine = aggregate->theirs = NULL;
 	if (code < 0)
 		return code;
 	aggregate->theirs = array_new(other->count, sizeof(uint32_t), "examples to match", error);
-	aggregate->mine = aggregate->any ? array_new(other->count, sizeof(uint32_t), "examples to match", error)
-	                                 : dynamics->order;
+	aggregate->mine =
+	        any ? array_new(other->count, sizeof(uint32_t), "examples to match", error) : dynamics->order;
 	if (!aggregate->theirs || !aggregate->mine)
 		return PORTOLAN_E_MEMORY;
 	aggregate->shared = dynamics_match(dynamics, other, aggregate->mine, aggregate->theirs);
-	if (!aggregate->any)
+	if (!any)
 		dynamics->count = aggregate->shared;
 	return 0;
 }
@@ -227,12 +230,12 @@ add_run(struct aggregate *aggregate, const struct dynamics *other, struct aggreg
 		add_columns(aggregate, other);
 		compare_labels(aggregate, other, report);
 	}
-	if (aggregate->any)
+	if (aggregate->how == AGGREGATE_ANY)
 		array_free(aggregate->mine);
 	array_free(aggregate->theirs);
 	if (code < 0)
 		return code;
-	if (dynamics->trend && other->trend && dynamics->epoch_count == other->epoch_count)
+	if (aggregate->how != AGGREGATE_DIFFERENCE && dynamics->trend && other->trend && dynamics->epoch_count == other->epoch_count)
 		trend_add(dynamics->trend, other->trend, dynamics->epoch_count);
 	if (dynamics->count == 0)
 		return error_set(error, PORTOLAN_E_INVALID, "no example of run '%s' is in %s '%s': their ids differ",
@@ -257,6 +260,15 @@ divide(const struct aggregate *aggregate)
 	}
 }
 
+/* A difference of counts may be below 0, which no column of counts holds. */
+static void
+make_real(struct dynamics *dynamics)
+{
+	for (size_t c = 0; c < dynamics->column_count; c++)
+		dynamics->columns[c].integer =
+		        dynamics->columns[c].integer && dynamics->columns[c].measure == MEASURE_EPOCHS;
+}
+
 static int
 check_runs(char *const *runs, size_t count, struct portolan_error *error)
 {
@@ -270,15 +282,29 @@ check_runs(char *const *runs, size_t count, struct portolan_error *error)
 	return 0;
 }
 
+/* Takes the epochs of --minus-epochs in place of those of --epochs. */
+static int
+take_epochs(struct run_query *query, const char *epochs, struct portolan_error *error)
+{
+	query->epochs_given = true;
+	query->epochs_auto = false;
+	if (run_query_parse_epochs(epochs, &query->epoch_from, &query->epoch_to) && query->epoch_from < query->epoch_to)
+		return 0;
+	return error_set(error, PORTOLAN_E_INVALID, "--minus-epochs %s: say A:B, as 2:5", epochs);
+}
+
 int
 dynamics_load_aggregate(struct dynamics *dynamics, const struct run_query *query, char *const *runs, size_t count,
-                        const struct dynamics_request *request, enum never_learned never_learned, bool any,
+                        const struct dynamics_request *request, enum never_learned never_learned, enum aggregate_how how,
                         struct aggregate_report *report, struct portolan_error *error)
 {
 	struct dynamics_request wanted = *request;
-	struct aggregate aggregate = {.dynamics = dynamics, .any = any};
+	struct aggregate aggregate = {.dynamics = dynamics, .how = how};
+	struct run_query others = *query;
 	int code = check_runs(runs, count, error);
 
+	if (code >= 0 && query->minus_epochs)
+		code = take_epochs(&others, query->minus_epochs, error);
 	if (wanted.measures & MEASURE_BIT(MEASURE_FORGETTING_EVENTS))
 		wanted.measures |= MEASURE_BIT(MEASURE_NEVER_LEARNED);
 	*report = (struct aggregate_report){0};
@@ -295,20 +321,33 @@ dynamics_load_aggregate(struct dynamics *dynamics, const struct run_query *query
 	for (size_t r = 1; r < count && code >= 0; r++) {
 		struct dynamics other;
 
-		code = dynamics_load_beside(&other, dynamics, query, runs[r], &wanted, error);
+		code = dynamics_load_beside(&other, dynamics, &others, runs[r], &wanted, error);
 		if (code < 0)
 			break;
 		never_learned_count(&other, never_learned);
 		code = add_run(&aggregate, &other, report, error);
 		dynamics_free(&other);
 	}
-	if (code >= 0 && count > 1)
+	if (code >= 0 && how == AGGREGATE_DIFFERENCE)
+		make_real(dynamics);
+	else if (code >= 0 && count > 1)
 		divide(&aggregate);
-	report->shared = any ? UINT64_MAX : dynamics->count;
+	report->shared = how == AGGREGATE_ANY ? UINT64_MAX : dynamics->count;
 	array_free(aggregate.runs);
 	if (code < 0)
 		dynamics_free(dynamics);
 	return code < 0 ? code : 0;
+}
+
+int
+dynamics_load_minus(struct dynamics *dynamics, const struct run_query *query, const char *run,
+                    const struct dynamics_request *request, enum never_learned never_learned,
+                    struct aggregate_report *report, struct portolan_error *error)
+{
+	char *const runs[] = {(char *)run, (char *)query->minus};
+
+	return dynamics_load_aggregate(dynamics, query, runs, 2, request, never_learned, AGGREGATE_DIFFERENCE, report,
+	                               error);
 }
 
 int

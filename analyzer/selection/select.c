@@ -133,9 +133,12 @@ select_run(void *context, struct portolan_error *error)
 	selection_plan_request(&request->plan, &ranked);
 	if (request->run_count == 1)
 		must(dynamics_load(&dynamics, &common->query, request->runs[0], &wanted, &failure));
+	else if (common->query.minus)
+		must(dynamics_load_minus(&dynamics, &common->query, request->runs[0], &wanted,
+		                         (enum never_learned)request->never_learned, &report, &failure));
 	else
 		must(dynamics_load_aggregate(&dynamics, &common->query, request->runs, request->run_count, &wanted,
-		                             (enum never_learned)request->never_learned, false, &report, &failure));
+		                             (enum never_learned)request->never_learned, AGGREGATE_SHARED, &report, &failure));
 	status = select_check_rules(request, &dynamics);
 	select_warn_changed(request, &dynamics);
 	if (status == STATUS_DONE) {
@@ -143,7 +146,8 @@ select_run(void *context, struct portolan_error *error)
 		status = select_choose(request, &dynamics);
 	}
 	if (status == STATUS_DONE || status == STATUS_INCOMPLETE) {
-		dynamics_report_variability(&dynamics, ranked.measures);
+		if (!common->query.minus)
+			dynamics_report_variability(&dynamics, ranked.measures);
 		gaps = request->run_count > 1 ? aggregate_report_gaps(&report, common->strict)
 		                              : dynamics_report(&dynamics, common->strict);
 		status = status ? status : gaps;
@@ -171,7 +175,7 @@ const struct command select_command = {
         .name = "select",
         .operands = "RUN --by RULE",
         .help = &help_select,
-        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_WINDOW | COMMON_JSON | COMMON_STRICT |
+        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_WINDOW | COMMON_MINUS | COMMON_JSON | COMMON_STRICT |
                   COMMON_THREADS | COMMON_MEMORY,
         .options = select_option_table,
         .operand = "run",

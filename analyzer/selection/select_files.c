@@ -102,7 +102,11 @@ select_add_pool(struct report *report, const struct select_request *request)
 		select_add_lists(report, "only", request, false);
 		select_add_lists(report, "exclude", request, true);
 	}
-	if (request->run_count > 1) {
+	if (request->common.query.minus) {
+		report_text(report, "minus", request->common.query.minus);
+		if (request->common.query.minus_epochs)
+			report_text(report, "minus_epochs", request->common.query.minus_epochs);
+	} else if (request->run_count > 1) {
 		report_begin_list(report, "with");
 		for (size_t r = 1; r < request->run_count; r++)
 			report_text(report, NULL, request->runs[r]);

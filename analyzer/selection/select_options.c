@@ -205,7 +205,7 @@ const struct option_spec select_option_table[] = {
         {"within", "FILE.json", OPTION_INPUT, TO(within_file)},
         {"only", "FILE", OPTION_INPUT, .take = select_take_only},
         {"exclude", "FILE", OPTION_INPUT, .take = select_take_exclude},
-        {"with", "RUN", OPTION_RUN, .take = select_take_run},
+        {"with", "RUN", OPTION_RUN, .take = select_take_run, .excludes = "minus"},
         {"never-learned", "CONVENTION", OPTION_CHOICE, TO(never_learned), .choices = never_learned_names,
          .group = OPTION_GROUP_HOW},
         {"regions", "V,C", OPTION_TEXT, .take = select_take_cuts, .group = OPTION_GROUP_HOW},

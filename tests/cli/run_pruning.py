@@ -28,9 +28,9 @@ def call(*words):
     return subprocess.run([PORTOLAN, *map(str, words)], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
 
 
-def refused(*words):
+def refused(*words, status=None):
     done = subprocess.run([PORTOLAN, *map(str, words)], stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    assert done.returncode in (1, 2), done
+    assert done.returncode in ((1, 2) if status is None else (status,)), done
     return done.stderr.strip()
 
 
@@ -133,6 +133,42 @@ def check_union(runs):
     lines = call("compare", "strings", "more-strings", "--average", "--union").splitlines()[1:]
     assert [line.split(",")[0] for line in lines] == sorted(line.split(",")[0] for line in lines) and len(lines) > 300
     return 6
+
+
+def check_minus(runs):
+    """Each measure less that of another run, of the examples that both have."""
+    (one, ids, p), (other, more, q) = runs
+    shared = np.intersect1d(ids.astype(int), more.astype(int))
+    assert 10 < len(shared) < min(len(ids), len(more))
+    mine, theirs = (t[np.isin(t["id"], shared)] for t in (table(one["name"]), table(other["name"], "--epochs", "2:4")))
+    both = np.intersect1d(shared, theirs["id"])
+    mine, theirs = mine[np.isin(mine["id"], both)], theirs[np.isin(theirs["id"], both)]
+    words = [one["name"], "--minus", other["name"], "--minus-epochs", "2:4"]
+    t = table(*words)
+    assert t["id"].tolist() == both.tolist() and (t["epochs"] == mine["epochs"]).all()
+    for name in set(t.dtype.names) - {"id", "gold", "epochs"}:
+        expected = [np.where(values[name] < 0, np.nan, values[name]) if values[name].dtype.kind in "iu" else values[name] for values in (mine, theirs)]
+        np.testing.assert_allclose(t[name], expected[0] - expected[1], rtol=0, atol=1e-15, err_msg=name)
+        assert t[name].dtype == "f8", name
+    loss = {int(i): np.nanmean(-np.log(column.astype("f8"))) for i, column in zip(ids, p.T)}
+    seen = ~np.isnan(q[2:4]).all(0)
+    held_out = {int(i): np.nanmean(-np.log(column[2:4].astype("f8"))) for i, column in zip(more[seen], q.T[seen])}
+    rho = np.array([loss[i] - held_out[i] for i in both])
+    np.testing.assert_allclose(t["loss"], rho, rtol=1e-6, atol=1e-9)
+    assert chosen(*words, "--by", "loss:desc", "--count", 7) == both[np.argsort(-t["loss"], kind="stable")[:7]].tolist()
+    assert "are not in every run, and left out" in refused("metrics", *words, "--strict", status=3)
+    own = "is about one run's own measures"
+    for wrong, says in (
+        (["select", *words, "--by", "forgettable"], own),
+        (["select", *words, "--by", "loss:desc", "--why", "-o", "x.txt"], own),
+        (["select", *words, "--by", "loss:desc", "--with", "made"], "--with"),
+        (["metrics", *words, "--format", "cartography"], "--minus does not go with --format cartography"),
+        (["metrics", one["name"], "--minus", one["name"]], "is named twice"),
+        (["metrics", *words[:-1], "4:2"], "--minus-epochs 4:2: say A:B"),
+        (["metrics", one["name"], "--minus", "strings"], "nothing to match them by"),
+    ):
+        assert says in refused(*wrong), wrong
+    return 12
 
 
 def strata_scores():
@@ -400,7 +436,7 @@ def main():
         os.chdir(folder)
         os.environ["PORTOLAN_STORE"] = os.path.join(folder, "store")
         stores.make_store(maker, "store", kept + [run[0] for run in runs + some])
-        checks = check_windows(probs) + check_tdds(probs) + check_second_split() + check_halves() + check_union([runs[0], *some[:2]]) + check_strata(score) + check_beta() + check_probability_margins(margins)
+        checks = check_windows(probs) + check_tdds(probs) + check_second_split() + check_halves() + check_union([runs[0], *some[:2]]) + check_minus(some[:2]) + check_strata(score) + check_beta() + check_probability_margins(margins)
         checks += check_trajectories(runs) + check_starts(runs) + check_published_sources(group) + check_against_faiss(group)
         os.chdir("/")
     print(f"{checks} comparisons with published code, and with NumPy")

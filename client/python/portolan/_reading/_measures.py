@@ -29,6 +29,8 @@ def measures(
     window: int | None = None,
     loss_threshold: float | None = None,
     never: str | None = None,
+    minus: str | Run | None = None,
+    minus_epochs: Epochs | None = None,
 ) -> Measures:
     """The measures of every example of run `name`, by ascending id; also for a run in progress.
 
@@ -42,6 +44,8 @@ def measures(
             forgetting_events, first_learned, ... are there. Default: nothing is right or wrong.
         never: ``"next"``: first_learned, always_right_after and always_wrong_after have the epoch after the last one where that never came
             true. Default: ``"empty"``.
+        minus, minus_epochs: another run, and which of its epochs (default: those of `epochs`): every measure is less that of the other run,
+            for the examples that both have; ``loss`` is RHO-loss then (Mindermann et al. 2022).
 
     Returns:
         Measures: a table with the columns id (uint64 or str), gold, epochs, confidence, variability, correctness,
@@ -66,8 +70,14 @@ def measures(
     words.add("window", window)
     words.add("loss-threshold", loss_threshold)
     words.add("never", never)
+    for option, value in minus_options(minus, minus_epochs).items():
+        words.add(option, value)
     table = _output.table(*words, "--", name, reader="portolan.measures()", warn=not known_in_progress)
     return Measures(f"measures of {name}", table)
+
+
+def minus_options(minus: str | Run | None, epochs: Epochs | None) -> dict[str, str | None]:
+    return {"minus": None if minus is None else _options.name(minus), "minus-epochs": None if epochs is None else epoch_range(epochs)}
 
 
 def epoch_words(epochs: Epochs | None) -> list[str]:

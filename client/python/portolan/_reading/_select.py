@@ -84,6 +84,8 @@ def select(
     window: int | None = None,
     loss_threshold: float | None = None,
     never: str | None = None,
+    minus: str | Run | None = None,
+    minus_epochs: Epochs | None = None,
     threshold: float | None = None,
     sizes: str | None = None,
     offset: float | None = None,
@@ -123,7 +125,7 @@ def select(
         offset: leave out the first examples of the ranking: a share of the candidates, below 1, or a number of examples.
         store: the store's directory. Default: the open run's; else ``$PORTOLAN_STORE``, then ``./portolan-store``.
         epochs, window: which epochs, and how many of them a window has; see measures(). Default: all; 10.
-        loss_threshold: of a run of losses; see measures(). never: see measures().
+        loss_threshold: of a run of losses; see measures(). never, minus, minus_epochs: see measures().
         both_ends: this share of the selection comes from the top of the ranking, the rest from its other end.
         per_class: the size holds for each gold class. stratified: the classes have the same shares of the selection as of the candidates.
         mix: ``{"easy-to-learn": 0.1}``: another rule chooses this share of the selection.
@@ -168,6 +170,7 @@ def select(
         "window": window,
         "loss-threshold": loss_threshold,
         "never": never,
+        **_measures.minus_options(minus, minus_epochs),
         "threshold": threshold,
         "sizes": sizes,
         "offset": offset,
