@@ -19,7 +19,7 @@ static const char *const action_names[] = {"plan", "fit", "apply", "mixture", "a
 static int (*const actions[])(const struct noise_request *) = {noise_action_plan,  noise_action_fit,
                                                                noise_action_apply, noise_action_mixture,
                                                                noise_action_aum,   noise_action_confident};
-static const char *const measure_names[] = {"confidence", "aum", NULL};
+static const char *const measure_names[] = {"confidence", "aum", "loss", NULL}; /* by enum noise_by */
 static const char *const method_names[] = {"flips", "aum", NULL}; /* by enum noise_method */
 
 static int
@@ -107,7 +107,7 @@ static const struct option_spec noise_options[] = {
         {"before", "RUN", OPTION_RUN, TO(before), .needs = "plot", .actions = "fit"},
         {"model", "FILE", OPTION_INPUT, TO(model), .actions = "apply",
          .missing = "apply: which model? --model MODEL, as noise fit wrote it", .often = true},
-        {"by", "MEASURE", OPTION_CHOICE, TO(by_aum), .choices = measure_names, .actions = "mixture"},
+        {"by", "MEASURE", OPTION_CHOICE, TO(by), .choices = measure_names, .actions = "mixture"},
         {"threshold-samples", "FILE", OPTION_INPUT, TO(threshold_samples), .actions = "aum",
          .missing =
                  "aum: which are the threshold samples? --threshold-samples FILE, as noise plan --method aum wrote it",

@@ -8,6 +8,7 @@
 #include "regions/regions.h"
 
 enum noise_method { NOISE_METHOD_FLIPS, NOISE_METHOD_AUM };
+enum noise_by { NOISE_BY_CONFIDENCE, NOISE_BY_AUM, NOISE_BY_LOSS };
 
 /* How many of the ranked examples are printed: all, unless a fraction, a count or a threshold was given. only_called:
  * only those are printed that the method calls mislabelled, at most `count` of them. */
@@ -26,7 +27,7 @@ struct noise_request {
 	uint64_t seed;
 	struct suspects_size size;
 	int format; /* enum table_format */
-	int by_aum; /* of the action mixture: 0, or 1 */
+	int by;       /* of the action mixture: enum noise_by */
 	bool has_cuts;
 	struct region_cuts cuts;
 	const char *flips, *before, *model, *threshold_samples, *plot;
