@@ -47,7 +47,7 @@ struct dynamics {
 	int never;                              /* likewise */
 	size_t window;                          /* how many epochs one window of dyn_unc, dual and tdds has */
 	unsigned classes[DYNAMICS_CLASSES_MAX]; /* for tdds: the numbers of the users' columns prob_0, prob_1, … */
-	size_t class_count;                     /* 0: there are fewer than two */
+	size_t class_count;                     /* 0: fewer than two; 1: classes[0] has the moves of measures_tdds.h */
 	struct ids ids;
 	/* the observed examples (dense indices) by ascending id; of a part: places in the part, by dense index */
 	uint32_t *order;

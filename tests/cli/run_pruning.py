@@ -89,6 +89,30 @@ def check_tdds(probs):
     return 5
 
 
+def many_classes():
+    """Distributions over 100 classes, and how they move: 0 at first."""
+    numbers = PUBLISHED["tdds_100"]
+    logits = np.cumsum(np.random.default_rng(numbers["seed"]).normal(0, 1, [numbers[name] for name in ("epochs", "examples", "classes")]), 0)
+    probs = np.exp(logits - logits.max(2, keepdims=True))
+    probs = (probs / probs.sum(2, keepdims=True)).astype("f4")
+    logs = np.log(probs.astype("f8") + 1e-8)
+    moves = np.concatenate([np.zeros((1, len(logs[0]))), np.abs(probs[1:] * (logs[1:] - logs[:-1])).sum(2)])
+    ids = np.arange(probs.shape[1])
+    return probs, stores.run("hundred", [stores.batch(e, ids, p[:, 0], p.argmax(1) == 0, 0 * ids, tdds_move=moves[e].astype("f4")) for e, p in enumerate(probs)])
+
+
+def check_many_classes(probs):
+    numbers = PUBLISHED["tdds_100"]
+    window = numbers["window"]
+    ours = table("hundred", "--window", window)["tdds"]
+    np.testing.assert_allclose(ours, tdds(probs, window), rtol=1e-5)
+    np.testing.assert_allclose(ours, numbers["scores"], rtol=1e-5, atol=1e-7)
+    later = table("hundred", "--window", window, "--epochs", "3:11")["tdds"]
+    np.testing.assert_allclose(later, tdds(probs[3:11], window), rtol=1e-5, err_msg="the move to the first epoch of the range does not count")
+    assert chosen("hundred", "--by", "tdds:desc", "--window", window) == np.argsort(-ours, kind="stable").tolist()
+    return 4
+
+
 def check_second_split():
     """Epochs count from 1 there, and what never comes is one more than there are."""
     t = table("made")
@@ -425,8 +449,10 @@ def main():
     digits, margins = digits_run()
     runs = [wandering("missing", 700, 7, 2, 0.4), wandering("large", 17000, 4, 3, 0), wandering("strings", 300, 12, 4, 0.1, "id-")]
     some = [wandering("more", 900, 5, 5, 0.2), wandering("others", 400, 6, 6, 0.2), wandering("more-strings", 300, 4, 7, 0.1, "id-")]
+    hundred, of_hundred = many_classes()
     kept = [
         made_run(probs),
+        of_hundred,
         *(made_run(made(seed), name, first) for seed, name, first in ((18, "made-2", 0), (19, "half", 60), (20, "half-2", 60))),
         digits,
         stores.run("scores", [stores.batch(0, numbers, 0 * score, 0 * numbers, score=score)], declared=len(score)),
@@ -436,7 +462,7 @@ def main():
         os.chdir(folder)
         os.environ["PORTOLAN_STORE"] = os.path.join(folder, "store")
         stores.make_store(maker, "store", kept + [run[0] for run in runs + some])
-        checks = check_windows(probs) + check_tdds(probs) + check_second_split() + check_halves() + check_union([runs[0], *some[:2]]) + check_minus(some[:2]) + check_strata(score) + check_beta() + check_probability_margins(margins)
+        checks = check_windows(probs) + check_tdds(probs) + check_many_classes(hundred) + check_second_split() + check_halves() + check_union([runs[0], *some[:2]]) + check_minus(some[:2]) + check_strata(score) + check_beta() + check_probability_margins(margins)
         checks += check_trajectories(runs) + check_starts(runs) + check_published_sources(group) + check_against_faiss(group)
         os.chdir("/")
     print(f"{checks} comparisons with published code, and with NumPy")
