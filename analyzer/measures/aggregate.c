@@ -90,7 +90,8 @@ add_columns(struct aggregate *aggregate, const struct dynamics *other)
 			continue;
 		}
 		for (size_t i = 0; i < aggregate->shared; i++) {
-			double *value = &column->values[aggregate->mine[i]], more = addend->values[aggregate->theirs[i]];
+			double *value = &column->values[aggregate->mine[i]],
+			       more = addend->values[aggregate->theirs[i]];
 
 			if (aggregate->how == AGGREGATE_DIFFERENCE)
 				*value -= column->measure == MEASURE_EPOCHS ? 0 : more;
@@ -205,8 +206,7 @@ match_run(struct aggregate *aggregate, const struct dynamics *other, struct port
 	if (code < 0)
 		return code;
 	aggregate->theirs = array_new(other->count, sizeof(uint32_t), "examples to match", error);
-	aggregate->mine =
-	        any ? array_new(other->count, sizeof(uint32_t), "examples to match", error) : dynamics->order;
+	aggregate->mine = any ? array_new(other->count, sizeof(uint32_t), "examples to match", error) : dynamics->order;
 	if (!aggregate->theirs || !aggregate->mine)
 		return PORTOLAN_E_MEMORY;
 	aggregate->shared = dynamics_match(dynamics, other, aggregate->mine, aggregate->theirs);
@@ -235,7 +235,8 @@ add_run(struct aggregate *aggregate, const struct dynamics *other, struct aggreg
 	array_free(aggregate->theirs);
 	if (code < 0)
 		return code;
-	if (aggregate->how != AGGREGATE_DIFFERENCE && dynamics->trend && other->trend && dynamics->epoch_count == other->epoch_count)
+	if (aggregate->how != AGGREGATE_DIFFERENCE && dynamics->trend && other->trend &&
+	    dynamics->epoch_count == other->epoch_count)
 		trend_add(dynamics->trend, other->trend, dynamics->epoch_count);
 	if (dynamics->count == 0)
 		return error_set(error, PORTOLAN_E_INVALID, "no example of run '%s' is in %s '%s': their ids differ",
@@ -295,8 +296,8 @@ take_epochs(struct run_query *query, const char *epochs, struct portolan_error *
 
 int
 dynamics_load_aggregate(struct dynamics *dynamics, const struct run_query *query, char *const *runs, size_t count,
-                        const struct dynamics_request *request, enum never_learned never_learned, enum aggregate_how how,
-                        struct aggregate_report *report, struct portolan_error *error)
+                        const struct dynamics_request *request, enum never_learned never_learned,
+                        enum aggregate_how how, struct aggregate_report *report, struct portolan_error *error)
 {
 	struct dynamics_request wanted = *request;
 	struct aggregate aggregate = {.dynamics = dynamics, .how = how};

@@ -53,8 +53,8 @@ enum aggregate_how {
  * be read, and no block of the store.
  */
 int dynamics_load_aggregate(struct dynamics *dynamics, const struct run_query *query, char *const *runs, size_t count,
-                            const struct dynamics_request *request, enum never_learned never_learned, enum aggregate_how how,
-                            struct aggregate_report *report, struct portolan_error *error);
+                            const struct dynamics_request *request, enum never_learned never_learned,
+                            enum aggregate_how how, struct aggregate_report *report, struct portolan_error *error);
 
 /* Loads a run less query->minus, which is another: as above, and a difference of counts is a real number, empty where
  * either run's measure is. Only `epochs` stays the first run's. */

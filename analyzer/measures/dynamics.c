@@ -55,7 +55,8 @@ with_dependencies(uint32_t measures)
 	if (measures & MEASURE_BIT(MEASURE_VARIABILITY_CI))
 		measures |= MEASURE_BIT(MEASURE_VARIABILITY);
 	if (measures & (MEASURE_BIT(MEASURE_VARIABILITY) | MEASURE_BIT(MEASURE_THRESHOLD_CLOSENESS)))
-		measures |= MEASURE_BIT(MEASURE_CONFIDENCE) | MEASURE_BIT(MEASURE_TASK_LOSS); /* the mean, of either kind */
+		measures |=
+		        MEASURE_BIT(MEASURE_CONFIDENCE) | MEASURE_BIT(MEASURE_TASK_LOSS); /* the mean, of either kind */
 	return measures;
 }
 

@@ -54,10 +54,11 @@ dynamics_no_observations(const struct dynamics *dynamics, struct portolan_error 
 int
 dynamics_needs_labels(const struct dynamics *dynamics, struct portolan_error *error)
 {
-	return error_set(error, PORTOLAN_E_INVALID,
-	                 "run '%s' records losses (log_loss), which have no labels, and this is about the probabilities of "
-	                 "labels: metrics, select, map, compare, epochs, show, watch and serve know such runs",
-	                 dynamics->info->name);
+	return error_set(
+	        error, PORTOLAN_E_INVALID,
+	        "run '%s' records losses (log_loss), which have no labels, and this is about the probabilities of "
+	        "labels: metrics, select, map, compare, epochs, show, watch and serve know such runs",
+	        dynamics->info->name);
 }
 
 int
@@ -74,7 +75,8 @@ dynamics_no_measure(const struct dynamics *dynamics, const char *option, const c
 		                 "%s%srun '%s' records losses (log_loss), and %s %s; it has task_loss, variability, "
 		                 "detrended_variability, learning_speed and loss_ema",
 		                 before, colon, run, measure,
-		                 asks_right ? "asks when an example is right: --loss-threshold T says that" : "needs a label");
+		                 asks_right ? "asks when an example is right: --loss-threshold T says that"
+		                            : "needs a label");
 	}
 	if (strcmp(measure, measure_infos[MEASURE_TDDS].name) == 0 && dynamics->class_count == 0)
 		return error_set(

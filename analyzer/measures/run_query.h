@@ -19,12 +19,12 @@ struct run_query {
 	bool epochs_given;             /* the user chose the range */
 	/* the range begins with the epoch that dynamics_open() finds; epochs_given is set as well */
 	bool epochs_auto;
-	uint64_t window;     /* how many epochs a window of dyn_unc, dual and tdds has; 0: MEASURES_WINDOW */
+	uint64_t window; /* how many epochs a window of dyn_unc, dual and tdds has; 0: MEASURES_WINDOW */
 	/* in runs of losses an example is right at an epoch if its loss is at most this; NaN: nothing is right or wrong */
 	double loss_threshold;
 	/* measures are taken less those of this run, over these epochs; NULL: no run, and the epochs of the first one */
 	const char *minus, *minus_epochs;
-	int never; /* enum never */
+	int never;           /* enum never */
 	uint64_t threads;    /* 0: all cores */
 	uint64_t max_memory; /* bytes; 0: no limit */
 };

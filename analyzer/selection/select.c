@@ -62,9 +62,9 @@ select_choose(struct select_request *request, struct dynamics *dynamics)
 		lists = STATUS_INCOMPLETE;
 	source.order = order;
 	if (request->source_field)
-		source.sources = sources = sources_read(
-		        &(struct sources_request){request->join, request->id_field, request->source_field, request->glue},
-		        dynamics, order, source.count, &source.source_count);
+		source.sources = sources = sources_read(&(struct sources_request){request->join, request->id_field,
+		                                                                  request->source_field, request->glue},
+		                                        dynamics, order, source.count, &source.source_count);
 	if (request->run_count == 1) /* after the polygons were applied, which were drawn over the events as counted */
 		never_learned_count(dynamics, (enum never_learned)request->never_learned);
 	if (request->features)
@@ -138,7 +138,8 @@ select_run(void *context, struct portolan_error *error)
 		                         (enum never_learned)request->never_learned, &report, &failure));
 	else
 		must(dynamics_load_aggregate(&dynamics, &common->query, request->runs, request->run_count, &wanted,
-		                             (enum never_learned)request->never_learned, AGGREGATE_SHARED, &report, &failure));
+		                             (enum never_learned)request->never_learned, AGGREGATE_SHARED, &report,
+		                             &failure));
 	status = select_check_rules(request, &dynamics);
 	select_warn_changed(request, &dynamics);
 	if (status == STATUS_DONE) {
@@ -175,8 +176,8 @@ const struct command select_command = {
         .name = "select",
         .operands = "RUN --by RULE",
         .help = &help_select,
-        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_WINDOW | COMMON_MINUS | COMMON_JSON | COMMON_STRICT |
-                  COMMON_THREADS | COMMON_MEMORY,
+        .common = COMMON_STORE | COMMON_OUTPUT | COMMON_EPOCHS | COMMON_WINDOW | COMMON_MINUS | COMMON_JSON |
+                  COMMON_STRICT | COMMON_THREADS | COMMON_MEMORY,
         .options = select_option_table,
         .operand = "run",
         .least = 1,

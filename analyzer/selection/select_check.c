@@ -102,14 +102,15 @@ select_check_minus(struct select_request *request)
 		return 0;
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		if (option_given(common, others[i]))
-			return options_wrong(common, "--%s does not go with --minus: it is about one run's own measures",
-			                     others[i]);
+			return options_wrong(
+			        common, "--%s does not go with --minus: it is about one run's own measures", others[i]);
 	for (size_t i = 0; i <= request->plan.mix_count; i++) {
 		enum selection_kind kind = (i > 0 ? request->plan.mixes[i - 1].rule : request->plan.rule).kind;
 
 		if (kind != SELECT_MEASURE && kind != SELECT_RANDOM && kind != SELECT_BY_ID)
-			return options_wrong(common, "--minus: say MEASURE:asc or MEASURE:desc, as in loss:desc; %s is "
-			                             "about one run's own measures",
+			return options_wrong(common,
+			                     "--minus: say MEASURE:asc or MEASURE:desc, as in loss:desc; %s is "
+			                     "about one run's own measures",
 			                     i > 0 ? request->mix_rules[i - 1] : request->rule);
 	}
 	request->runs[request->run_count++] = (char *)common->query.minus;

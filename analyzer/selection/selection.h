@@ -80,7 +80,7 @@ struct selection_source {
 	size_t clusters, starts;         /* for SELECT_S2L, at least 1 */
 	const uint32_t *sources;         /* for SELECT_S2L: see sources.h; NULL: there is one */
 	size_t source_count;
-	unsigned threads;                /* at least 1 */
+	unsigned threads; /* at least 1 */
 	uint64_t seed;
 };
 

@@ -29,8 +29,7 @@ sources_number(const double *numbers, const uint32_t *order, size_t n, uint32_t 
 		if (count == 0 || different[i] > different[count - 1])
 			different[count++] = different[i];
 	for (size_t i = 0; i < n; i++) {
-		const double *found =
-		        bsearch(&numbers[i], different, count, sizeof(*different), sources_compare);
+		const double *found = bsearch(&numbers[i], different, count, sizeof(*different), sources_compare);
 
 		sources[order[i]] = (uint32_t)(found - different);
 	}

@@ -12,9 +12,9 @@
 #include <string.h>
 
 #define TIMES 20
-#define SAMPLE 256 /* examples per cluster that determine the centres */
-#define WORD 64u   /* rows of a word of bits */
-#define LEAST 3    /* the least size of a cluster; smaller ones come last */
+#define SAMPLE 256        /* examples per cluster that determine the centres */
+#define WORD 64u          /* rows of a word of bits */
+#define LEAST 3           /* the least size of a cluster; smaller ones come last */
 #define BETTER (1 - 1e-9) /* a start's sum of squares is below this times that of another: it is better */
 
 /* The losses of the block's rows, epoch after epoch for a word of rows. The columns of all epochs lie as far from one
@@ -58,7 +58,8 @@ trajectories_read(const struct dynamics *dynamics, float *losses)
 
 		must(store_cursor_block(cursor, b, &block, &failure));
 		for (uint32_t r = 0; r < block.rows; r += WORD)
-			trajectories_read_word(&block, r, block.rows - r < WORD ? block.rows - r : WORD, dynamics->info->of_losses,
+			trajectories_read_word(&block, r, block.rows - r < WORD ? block.rows - r : WORD,
+			                       dynamics->info->of_losses,
 			                       losses + (size_t)(block.first + r) * dynamics->epoch_count);
 	}
 	store_cursor_close(cursor);

@@ -106,9 +106,8 @@ mixture_fit_losses(double *values, size_t n, struct mixture *mixture)
 	split = losses_split(values, n);
 	for (size_t i = 0; i < n; i++)
 		losses_add(i < split ? &low : &high, 1, values[i]);
-	*mixture = (struct mixture){.kind = MIXTURE_GAUSSIAN,
-	                            .low = losses_group(&low, (double)n),
-	                            .high = losses_group(&high, (double)n)};
+	*mixture = (struct mixture){
+	        .kind = MIXTURE_GAUSSIAN, .low = losses_group(&low, (double)n), .high = losses_group(&high, (double)n)};
 	while (mixture->steps < STEPS && !mixture->converged) {
 		double likelihood = losses_improve(mixture, values, n);
 

@@ -288,8 +288,8 @@ compare_average(const struct compare *compare)
 	struct aggregate_report report;
 
 	must(dynamics_load_aggregate(&dynamics, &common->query, common->operands, (size_t)common->operand_count,
-	                             &request, (enum never_learned)compare->never_learned, compare->any ? AGGREGATE_ANY : AGGREGATE_SHARED, &report,
-	                             &failure));
+	                             &request, (enum never_learned)compare->never_learned,
+	                             compare->any ? AGGREGATE_ANY : AGGREGATE_SHARED, &report, &failure));
 	must(run_table_write(&dynamics, common->output, (enum table_format)compare->format, &failure));
 	return aggregate_report_gaps(&report, common->strict);
 }

@@ -20,7 +20,7 @@ static int (*const actions[])(const struct noise_request *) = {noise_action_plan
                                                                noise_action_apply, noise_action_mixture,
                                                                noise_action_aum,   noise_action_confident};
 static const char *const measure_names[] = {"confidence", "aum", "loss", NULL}; /* by enum noise_by */
-static const char *const method_names[] = {"flips", "aum", NULL}; /* by enum noise_method */
+static const char *const method_names[] = {"flips", "aum", NULL};               /* by enum noise_method */
 
 static int
 noise_take_cuts(void *context, char *text)

@@ -27,7 +27,7 @@ struct noise_request {
 	uint64_t seed;
 	struct suspects_size size;
 	int format; /* enum table_format */
-	int by;       /* of the action mixture: enum noise_by */
+	int by;     /* of the action mixture: enum noise_by */
 	bool has_cuts;
 	struct region_cuts cuts;
 	const char *flips, *before, *model, *threshold_samples, *plot;

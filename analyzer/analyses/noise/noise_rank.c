@@ -107,10 +107,11 @@ rank_score_mixture(const struct noise_request *request, struct noise_scored *sco
 			scored->scores[row] = mixture_low_share(&mixture, value);
 	}
 	if (request->plot)
-		densities_draw_mixture(request->run, request->by == NOISE_BY_AUM ? "AUM"
-		                                     : of_losses               ? "loss, from the least (0) to the greatest (1)"
-		                                                               : name, values, count, &mixture,
-		                       &request->picture);
+		densities_draw_mixture(request->run,
+		                       request->by == NOISE_BY_AUM ? "AUM"
+		                       : of_losses                 ? "loss, from the least (0) to the greatest (1)"
+		                                                   : name,
+		                       values, count, &mixture, &request->picture);
 	message_note("two groups by %s: %.2f%% around %.4f (s.d. %.4f), the rest around %.4f (s.d. %.4f)", name,
 	             100 * mixture.low.share, mixture.low.mean, sqrt(mixture.low.variance), mixture.high.mean,
 	             sqrt(mixture.high.variance));

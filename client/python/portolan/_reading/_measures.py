@@ -77,7 +77,7 @@ def measures(
 
 
 def minus_options(minus: str | Run | None, epochs: Epochs | None) -> dict[str, str | None]:
-    return {"minus": None if minus is None else _options.name(minus), "minus-epochs": None if epochs is None else epoch_range(epochs)}
+    return {"minus": None if minus is None else locate(minus, ".")[0], "minus-epochs": None if epochs is None else epoch_range(epochs)}
 
 
 def epoch_words(epochs: Epochs | None) -> list[str]:
