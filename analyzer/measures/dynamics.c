@@ -7,6 +7,7 @@
 #include "dynamics.h"
 
 #include "base/arrays.h"
+#include "measures_tdds.h"
 #include "scan.h"
 
 #include "base/message.h"
@@ -54,7 +55,8 @@ with_dependencies(uint32_t measures)
 	if (measures & MEASURE_BIT(MEASURE_VARIABILITY_CI))
 		measures |= MEASURE_BIT(MEASURE_VARIABILITY);
 	if (measures & (MEASURE_BIT(MEASURE_VARIABILITY) | MEASURE_BIT(MEASURE_THRESHOLD_CLOSENESS)))
-		measures |= MEASURE_BIT(MEASURE_CONFIDENCE) | MEASURE_BIT(MEASURE_TASK_LOSS); /* the mean, of either kind */
+		measures |=
+		        MEASURE_BIT(MEASURE_CONFIDENCE) | MEASURE_BIT(MEASURE_TASK_LOSS); /* the mean, of either kind */
 	return measures;
 }
 
@@ -83,27 +85,38 @@ add_column(struct dynamics *dynamics, const char *prefix, const char *name)
 	return column;
 }
 
-/* Finds the columns that hold whole distributions over two classes or more: prob_0, prob_1, … without a gap. */
-static void
-find_classes(struct dynamics *dynamics)
+/* Adds the user's column of this name to those for tdds. False: the run has none. */
+static bool
+find_class(struct dynamics *dynamics, const char *wanted)
 {
 	uint64_t available = store_snapshot_columns(dynamics->snapshot);
 
+	for (unsigned c = STORE_COLUMN_USER; c < STORE_COLUMN_MAX; c++) {
+		const char *name = store_snapshot_column_name(dynamics->snapshot, c);
+
+		if (!(available & STORE_COLUMN_BIT(c)) || !name || strcmp(name, wanted) != 0)
+			continue;
+		dynamics->classes[dynamics->class_count++] = c;
+		return true;
+	}
+	return false;
+}
+
+/* Finds the columns that hold whole distributions over two classes or more: prob_0, prob_1, … without a gap; or else
+ * the one that holds how these moved. */
+static void
+find_classes(struct dynamics *dynamics)
+{
 	for (bool found = true; found;) {
 		char wanted[32];
 
 		snprintf(wanted, sizeof(wanted), "prob_%zu", dynamics->class_count);
-		found = false;
-		for (unsigned c = STORE_COLUMN_USER; c < STORE_COLUMN_MAX && !found; c++) {
-			const char *name = store_snapshot_column_name(dynamics->snapshot, c);
-
-			if (!(available & STORE_COLUMN_BIT(c)) || !name || strcmp(name, wanted) != 0)
-				continue;
-			dynamics->classes[dynamics->class_count++] = c;
-			found = true;
-		}
+		found = find_class(dynamics, wanted);
 	}
-	dynamics->class_count = dynamics->class_count < 2 ? 0 : dynamics->class_count;
+	if (dynamics->class_count >= 2)
+		return;
+	dynamics->class_count = 0;
+	find_class(dynamics, MEASURES_TDDS_MOVE);
 }
 
 /* The kind of the run, as the table of measures names it. */
@@ -134,7 +147,7 @@ add_measures(struct dynamics *dynamics, uint32_t measures)
 		column = add_column(dynamics, "", info->name);
 		column->measure = (int)m;
 		column->integer = info->integer;
-		column->sometimes = info->sometimes;
+		column->sometimes = info->sometimes && !dynamics_fills_never(dynamics, (int)m);
 	}
 }
 
@@ -256,6 +269,7 @@ describe(struct dynamics *dynamics, const struct run_query *query, const struct 
 	dynamics->with_trend = request->trend;
 	dynamics->window = query->window ? (size_t)query->window : MEASURES_WINDOW;
 	dynamics->loss_threshold = query->loss_threshold;
+	dynamics->never = query->never;
 	share_memory(dynamics, query);
 	find_classes(dynamics);
 	if (dynamics->info->of_losses && request->measures == MEASURE_ALL)

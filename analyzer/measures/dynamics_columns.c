@@ -55,6 +55,25 @@ dynamics_is_reserved(const char *name)
 	       strcmp(name, "label") == 0;
 }
 
+bool
+dynamics_fills_never(const struct dynamics *dynamics, int measure)
+{
+	return dynamics->never == NEVER_NEXT &&
+	       (measure == MEASURE_FIRST_LEARNED || measure == MEASURE_ALWAYS_RIGHT_AFTER ||
+	        measure == MEASURE_ALWAYS_WRONG_AFTER);
+}
+
+/* Writes the epoch after the last one where an observed example has none. */
+static void
+fill_never(const struct dynamics *dynamics, const double *epochs, uint32_t rows, double *values)
+{
+	double next = (double)dynamics->epochs[dynamics->epoch_count - 1] + 1;
+
+	for (uint32_t r = 0; r < rows; r++)
+		if (isnan(values[r]) && epochs[r] > 0)
+			values[r] = next;
+}
+
 void
 dynamics_fill(const struct dynamics *dynamics, const struct store_block *block, double *const *values)
 {
@@ -78,6 +97,9 @@ dynamics_fill(const struct dynamics *dynamics, const struct store_block *block, 
 		out[MEASURE_CONFIDENCE] = out[MEASURE_TASK_LOSS];
 	measures_block(block, dynamics->epochs, dynamics->window,
 	               dynamics->info->of_losses ? dynamics->loss_threshold : NAN, out);
+	for (int m = 0; m < MEASURE_COUNT; m++)
+		if (out[m] && dynamics_fills_never(dynamics, m))
+			fill_never(dynamics, out[MEASURE_EPOCHS], block->rows, out[m]);
 }
 
 const char *const never_learned_names[] = {"flag", "1000", "epochs", "infinity", "0", NULL};

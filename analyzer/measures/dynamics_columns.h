@@ -8,6 +8,7 @@
 
 #include "base/ids.h"
 #include "measures.h"
+#include "run_query.h"
 #include "trend.h"
 #include "verdict/verdict.h"
 
@@ -43,9 +44,10 @@ struct dynamics {
 	const uint32_t *epochs; /* the epochs in the range that have observations; ascending */
 	size_t epoch_count;
 	double loss_threshold;                  /* see struct run_query */
+	int never;                              /* likewise */
 	size_t window;                          /* how many epochs one window of dyn_unc, dual and tdds has */
 	unsigned classes[DYNAMICS_CLASSES_MAX]; /* for tdds: the numbers of the users' columns prob_0, prob_1, … */
-	size_t class_count;                     /* 0: there are fewer than two */
+	size_t class_count;                     /* 0: fewer than two; 1: classes[0] has the moves of measures_tdds.h */
 	struct ids ids;
 	/* the observed examples (dense indices) by ascending id; of a part: places in the part, by dense index */
 	uint32_t *order;
@@ -81,6 +83,9 @@ const char *dynamics_label(const struct dynamics *dynamics, uint32_t index);
 /* Is this the name of a column that every table has already? A column of the user's with such a name is called
  * mean_NAME. */
 bool dynamics_is_reserved(const char *name);
+
+/* Has the measure a number where what it asks for never came true (--never)? */
+bool dynamics_fills_never(const struct dynamics *dynamics, int measure);
 
 /* Computes the columns for the examples of a block, over its epochs. Column c is written from values[c] on; where
  * `values` is NULL, into its own array. */

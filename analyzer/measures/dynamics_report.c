@@ -82,7 +82,8 @@ dynamics_no_measure(const struct dynamics *dynamics, const char *option, const c
 		return error_set(
 		        error, PORTOLAN_E_INVALID,
 		        "%s%stdds is of whole distributions, and run '%s' was recorded without: log each class's "
-		        "probability as columns of your own, prob_0, prob_1, …",
+		        "probability as columns of your own, prob_0, prob_1, …, or their moves as tdds_move (in Python: "
+		        "portolan.TddsMoves)",
 		        before, colon, run);
 	for (unsigned m = 0; m < MEASURE_COUNT; m++)
 		if (measure_infos[m].windows && strcmp(measure, measure_infos[m].name) == 0)

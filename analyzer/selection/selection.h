@@ -77,8 +77,10 @@ struct selection_source {
 	const double *threshold;
 	const struct features *features; /* NULL: there are none, so SELECT_K_CENTER cannot rank */
 	double beta_c;                   /* for SELECT_DUAL_BETA */
-	size_t clusters;                 /* for SELECT_S2L, at least 1 */
-	unsigned threads;                /* at least 1 */
+	size_t clusters, starts;         /* for SELECT_S2L, at least 1 */
+	const uint32_t *sources;         /* for SELECT_S2L: see sources.h; NULL: there is one */
+	size_t source_count;
+	unsigned threads; /* at least 1 */
 	uint64_t seed;
 };
 

@@ -114,6 +114,25 @@ def test_other_commands(store, tmp_path):
         assert code == 1 and out == "" and "have no labels" in said, (words, code, said)
 
 
+def test_two_groups_and_the_loss_less_that_of_another_model(store):
+    """DivideMix's groups are those of what was logged, whatever the task; RHO-loss is the loss less the hold-out model's."""
+    losses = random_losses(11, 80, 3, 0.0)
+    losses[:, :20] += 9
+    record(store, losses, list(range(80)))
+    _, out, said = portolan_says("noise", "mixture", "run", "--by", "loss", "--epochs", "2:3", "--suspects", store=store)
+    rows = [line.split(",") for line in out.split()[1:]]
+    assert {int(row[0]) for row in rows} == set(range(20)) and "20 of 80 examples have a score above 0.5" in said
+    held_out = random_losses(12, 90, 2, 0.0)
+    record(store, held_out[:, :70], list(range(10, 80)), name="held-out")
+    with pytest.warns(UserWarning, match="10 of 80 examples are not in every run"):
+        m = portolan.measures("run", store=store, epochs="2:3", minus="held-out", minus_epochs="1:")
+    rho = losses[2, 10:].astype("f8") - held_out[1, :70]
+    np.testing.assert_allclose(m["task_loss"], rho, rtol=0, atol=1e-12)
+    with pytest.warns(UserWarning, match="are not in every run"):
+        best = portolan.select("run", by="task_loss:desc", count=5, store=store, epochs="2:3", minus="held-out", minus_epochs="1:")
+    assert best["id"].tolist() == (10 + np.argsort(-rho, kind="stable")[:5]).tolist()
+
+
 def test_losses_and_labels_do_not_mix(store):
     with portolan.Run("losses", store=store) as run:
         run.log_loss(0, [1, 2], [0.5, -0.5])

@@ -39,6 +39,7 @@ struct compare {
 	uint64_t seed;
 	struct region_cuts cuts;
 	bool has_cuts, early, average;
+	bool any; /* with `average`: examples that any run has */
 	const char *plot;
 	struct picture picture;
 	struct dynamics *runs;
@@ -295,7 +296,8 @@ compare_average(const struct compare *compare)
 	struct aggregate_report report;
 
 	must(dynamics_load_aggregate(&dynamics, &common->query, common->operands, (size_t)common->operand_count,
-	                             &request, (enum never_learned)compare->never_learned, &report, &failure));
+	                             &request, (enum never_learned)compare->never_learned,
+	                             compare->any ? AGGREGATE_ANY : AGGREGATE_SHARED, &report, &failure));
 	must(run_table_write(&dynamics, common->output, (enum table_format)compare->format, &failure));
 	return aggregate_report_gaps(&report, common->strict);
 }
@@ -326,6 +328,7 @@ static const struct option_spec compare_options[] = {
          .group = OPTION_GROUP_OUTPUT, .often = true},
         {"never-learned", "CONVENTION", OPTION_CHOICE, TO(never_learned), .choices = never_learned_names,
          .needs = "average", .group = OPTION_GROUP_HOW},
+        {"union", NULL, OPTION_FLAG, TO(any), .needs = "average", .group = OPTION_GROUP_HOW},
         {"format", "FORMAT", OPTION_CHOICE, TO(format), 'f', .choices = table_format_names, .needs = "average",
          .group = OPTION_GROUP_OUTPUT},
         {0},

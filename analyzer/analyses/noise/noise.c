@@ -19,8 +19,8 @@ static const char *const action_names[] = {"plan", "fit", "apply", "mixture", "a
 static int (*const actions[])(const struct noise_request *) = {noise_action_plan,  noise_action_fit,
                                                                noise_action_apply, noise_action_mixture,
                                                                noise_action_aum,   noise_action_confident};
-static const char *const measure_names[] = {"confidence", "aum", "variability", NULL};
-static const enum measure measures[] = {MEASURE_CONFIDENCE, MEASURE_AUM, MEASURE_VARIABILITY}; /* by name */
+static const char *const measure_names[] = {"confidence", "aum", "loss", "variability", NULL}; /* by enum noise_by */
+static const enum measure measures[] = {MEASURE_CONFIDENCE, MEASURE_AUM, MEASURE_LOSS, MEASURE_VARIABILITY};
 static const char *const method_names[] = {"flips", "aum", NULL}; /* by enum noise_method */
 
 enum measure
@@ -73,9 +73,10 @@ noise_check(void *context, struct portolan_error *error)
 		return STATUS_USAGE;
 	if (common->action == FIT && (!common->output || strcmp(common->output, "-") == 0))
 		return options_wrong(common, "fit: where to write the model? -o MODEL");
-	if (noise_measure(request) == (common->action == FIT ? MEASURE_AUM : MEASURE_VARIABILITY))
-		return options_wrong(common, "%s: --by %s: say confidence or %s", action_names[common->action],
-		                     measure_names[request->by], common->action == FIT ? "variability" : "aum");
+	if (request->by != NOISE_BY_CONFIDENCE && (common->action == FIT) != (request->by == NOISE_BY_VARIABILITY))
+		return options_wrong(common, "%s: --by %s: say confidence%s", action_names[common->action],
+		                     measure_names[request->by],
+		                     common->action == FIT ? " or variability" : ", aum or loss");
 	if (common->action != FIT && common->json)
 		return options_wrong(common,
 		                     "%s prints a table, not a report; for JSON, a line for each row: --format jsonl",

@@ -9,6 +9,7 @@
 #include "regions/regions.h"
 
 enum noise_method { NOISE_METHOD_FLIPS, NOISE_METHOD_AUM };
+enum noise_by { NOISE_BY_CONFIDENCE, NOISE_BY_AUM, NOISE_BY_LOSS, NOISE_BY_VARIABILITY };
 
 /* How many of the ranked examples are printed: all, unless a fraction, a count or a threshold was given. only_called:
  * only those are printed that the method calls mislabelled, at most `count` of them. */
@@ -27,7 +28,7 @@ struct noise_request {
 	uint64_t seed;
 	struct suspects_size size;
 	int format; /* enum table_format */
-	int by;     /* of the actions fit and mixture: see noise_measure() */
+	int by;     /* of the actions fit and mixture: enum noise_by; see noise_measure() */
 	bool has_cuts;
 	struct region_cuts cuts;
 	const char *flips, *before, *model, *threshold_samples, *plot;
